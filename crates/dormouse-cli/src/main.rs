@@ -1,0 +1,2 @@
+//! Being laid down.
+fn main() {}

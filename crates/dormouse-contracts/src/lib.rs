@@ -1,0 +1,52 @@
+//! What every Dormouse crate agrees on: ids, messages, the event envelope, the ports, and error kinds.
+//!
+//! Whoever implements a port outside this workspace (a world, a chat model, an event log) needs this crate
+//! and, for its tests, `dormouse-testing`; nothing else. Nothing here knows tokio, HTTP, redb or any vendor:
+//! ports are traits with one call each, and futures and streams are boxed standard types.
+//!
+//! Read in this order: [`Perception`] (what a world says happened), [`ToolSpec`] and [`Effect`] (what an
+//! assistant may do about it), [`ChatModel`] (who decides), [`EventLog`] (where all of it is written down).
+//!
+//! Stability: the most stable crate of the workspace. Enums that may grow are `non_exhaustive`.
+
+mod chance;
+mod embed;
+mod future;
+mod ids;
+mod log;
+mod model;
+mod perception;
+mod time;
+mod tokens;
+mod tool;
+mod trust;
+mod world;
+
+pub use chance::Chance;
+pub use embed::{Embedder, Embedding};
+pub use future::{BoxError, BoxFuture, BoxStream};
+pub use ids::{
+    AssistantId, CallId, ChannelId, EffectKey, EntityId, IdError, ModelName, ProviderId, ToolName,
+    WorldId,
+};
+pub use log::{
+    Append, AppendError, AppendErrorKind, AppendRequest, EventLog, LoadSnapshot, NewEvent,
+    ReadError, ReadErrorKind, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent,
+};
+pub use model::{
+    ChatDelta, ChatModel, ChatReply, ChatRequest, FinishReason, Message, ModelError,
+    ModelErrorKind, ToolCall, ToolChoice, ToolDefinition, Usage, complete,
+};
+pub use perception::{Attested, Delivery, Perception, Sender, SourceKind, Words, WordsError};
+pub use time::{Clock, Timestamp};
+pub use tokens::{TokenCount, TokenCounter};
+pub use tool::{Arguments, ToolCategory, ToolReach, ToolSpec};
+pub use trust::{Trust, TrustError};
+pub use world::{
+    Effect, EffectInquiry, Inquire, Observe, Outcome, Perform, Query, Receipt, Rejection, World,
+    WorldError, WorldErrorKind,
+};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,208 @@
+//! What a world says happened, split by who says so: the server, or the text itself.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ChannelId, EntityId, Timestamp, WorldId};
+
+/// Something that reached an assistant's senses.
+///
+/// The two halves are different types on purpose. [`Attested`] is what the server vouches for and the only
+/// thing a permission may be decided on. [`Words`] is what somebody chose to write; it can claim anything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Perception {
+    /// What the server vouches for.
+    pub attested: Attested,
+    /// What the text says.
+    pub words: Words,
+}
+
+/// The facts of a perception that its world vouches for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attested {
+    /// Which world delivered it, and as which one in order.
+    pub delivery: Delivery,
+    /// How it was said.
+    pub source: SourceKind,
+    /// Who said it.
+    pub sender: Sender,
+    /// When the world saw it.
+    pub at: Timestamp,
+}
+
+/// The place of a perception in the order its world delivers to one observer; what duplicates are known by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Delivery {
+    /// The world it came from.
+    pub world: WorldId,
+    /// Counts up from 1 for each observer. A number not above the last one accepted is a duplicate.
+    pub number: u64,
+}
+
+/// How something was said, as the server routed it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SourceKind {
+    /// To one listener in the same place.
+    Whisper,
+    /// To one listener anywhere.
+    Page,
+    /// Aloud, and directed at the assistant by the server's own routing (not by an @mention in the text).
+    Addressed,
+    /// On a channel.
+    Channel(ChannelId),
+    /// Aloud, to everyone in the place.
+    Say,
+    /// An act described to everyone in the place.
+    Pose,
+    /// A text in the place without an author.
+    Emit,
+    /// What the assistant's own command printed.
+    CommandOutput,
+}
+
+/// Who said it, as far as the server knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Sender {
+    /// A person or a character without a model behind it.
+    Entity {
+        /// Its id in the world.
+        id: EntityId,
+        /// Its name in the world, for reading only: names can repeat and change.
+        name: String,
+    },
+    /// Another assistant.
+    Assistant {
+        /// Its id in the world.
+        id: EntityId,
+        /// Its name in the world.
+        name: String,
+    },
+    /// The perceiving assistant itself, hearing its own voice.
+    Myself {
+        /// True where the server marked it as an assistant's message, false for output it merely caused.
+        marked: bool,
+    },
+    /// Nobody the server can name.
+    Unattributed,
+}
+
+impl Sender {
+    /// The id of the sender in its world, if the server named one other than the assistant itself.
+    #[must_use]
+    pub fn id(&self) -> Option<&EntityId> {
+        match self {
+            Self::Entity { id, .. } | Self::Assistant { id, .. } => Some(id),
+            Self::Myself { .. } | Self::Unattributed => None,
+        }
+    }
+
+    /// A name to print.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Entity { name, .. } | Self::Assistant { name, .. } => name,
+            Self::Myself { .. } => "you",
+            Self::Unattributed => "someone",
+        }
+    }
+}
+
+/// What somebody wrote: a claim, never a fact.
+///
+/// At most [`Words::LIMIT`] bytes. It is kept as it came, control characters and all; whoever prints it to a
+/// terminal neutralises it there.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Words(Box<str>);
+
+/// Why a text is not accepted as a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WordsError {
+    /// There is nothing but white space in it.
+    #[error("the message is empty")]
+    Empty,
+    /// It is longer than [`Words::LIMIT`].
+    #[error(
+        "the message has {length} bytes; at most {} are accepted: send it in parts",
+        Words::LIMIT
+    )]
+    TooLong {
+        /// Its length in bytes.
+        length: usize,
+    },
+}
+
+impl Words {
+    /// The longest message that is accepted, in bytes.
+    pub const LIMIT: usize = 64 * 1024;
+
+    /// Takes a text as a message.
+    ///
+    /// # Errors
+    ///
+    /// [`WordsError`] if it is blank or longer than [`Words::LIMIT`].
+    pub fn try_new(text: impl Into<Box<str>>) -> Result<Self, WordsError> {
+        let text = text.into();
+        if text.len() > Self::LIMIT {
+            return Err(WordsError::TooLong { length: text.len() });
+        }
+        if text.trim().is_empty() {
+            return Err(WordsError::Empty);
+        }
+        Ok(Self(text))
+    }
+
+    /// The text. Whatever it claims about its sender or its importance is only a claim.
+    #[must_use]
+    pub fn as_claimed(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Words {
+    type Error = WordsError;
+    fn try_from(text: String) -> Result<Self, WordsError> {
+        Self::try_new(text)
+    }
+}
+
+impl From<Words> for String {
+    fn from(words: Words) -> String {
+        words.0.into_string()
+    }
+}
+
+impl fmt::Debug for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Words({:?})", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blank_and_oversized_texts_are_no_messages() {
+        assert_eq!(Words::try_new(" \n\t"), Err(WordsError::Empty));
+        assert!(Words::try_new("x".repeat(Words::LIMIT)).is_ok());
+        let error = Words::try_new("x".repeat(10 << 20)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the message has 10485760 bytes; at most 65536 are accepted: send it in parts"
+        );
+    }
+
+    #[test]
+    fn a_message_is_kept_as_it_came() {
+        let words = Words::try_new("\u{1b}[2Jhi\u{202e}").unwrap();
+        let text = serde_json::to_string(&words).unwrap();
+        assert_eq!(serde_json::from_str::<Words>(&text).unwrap(), words);
+    }
+}

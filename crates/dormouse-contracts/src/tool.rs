@@ -1,0 +1,61 @@
+//! What a tool is, to the one who offers it and the one who calls it.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::ToolName;
+
+/// The arguments of a tool call: a JSON object.
+pub type Arguments = Map<String, Value>;
+
+/// What a tool does to the loop that called it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ToolCategory {
+    /// May be followed by another call in the same tick.
+    SafeChain,
+    /// Ends the loop: the other party has the word.
+    Terminal,
+    /// Changes something that matters: one in a tick, and the loop ends.
+    Dangerous,
+    /// Waits for something outside; may be followed by another call.
+    AsyncRequired,
+}
+
+/// How far a call of a tool reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ToolReach {
+    /// Changes the world. It is written down as intended before it is done, and done at most once.
+    Effect,
+    /// Reads the world. Asking twice does no harm.
+    Query,
+    /// Stays within the assistant: its result is an event and nothing else happens.
+    Inward,
+}
+
+/// A tool as it is offered to a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    /// The name a model calls it by.
+    pub name: ToolName,
+    /// What it does, for the model to read.
+    pub description: String,
+    /// The JSON Schema of its arguments; an object schema.
+    pub parameters: Value,
+    /// What calling it does to the loop.
+    pub category: ToolCategory,
+    /// How far it reaches.
+    pub reach: ToolReach,
+    /// How long one call may take.
+    pub timeout: Duration,
+}
+
+impl ToolSpec {
+    /// How long a call may take where nothing else is said.
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+}
