@@ -1,0 +1,29 @@
+//! An operation that fails twice, tried again until it succeeds, all of it within a deadline.
+#![expect(clippy::print_stdout, reason = "an example prints")]
+
+use std::{error::Error, future::ready, time::Duration};
+
+use dormouse_resilience::{RetryPolicy, Verdict, deadline, retry};
+
+#[derive(Debug, thiserror::Error)]
+#[error("the kettle is not boiling yet")]
+struct NotYet;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let policy =
+        RetryPolicy::try_new(4, Duration::from_millis(20), 2.0, Duration::from_millis(50))?;
+    let mut looks = 0;
+    let tea = retry(
+        &policy,
+        || 0.5, // A program draws this; the same number each time makes the example the same each time.
+        |_: &NotYet| Verdict::Retry,
+        || {
+            looks += 1;
+            println!("look {looks}");
+            ready(if looks < 3 { Err(NotYet) } else { Ok("tea") })
+        },
+    );
+    println!("{}", deadline(Duration::from_secs(5), tea).await??);
+    Ok(())
+}

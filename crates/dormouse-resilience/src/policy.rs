@@ -1,0 +1,216 @@
+//! How often something is tried, and how long the pauses between may be.
+
+use std::{sync::Arc, time::Duration};
+
+use backoff::{ExponentialBackoff, backoff::Backoff};
+
+/// How often an operation is tried, and how long to wait between two attempts.
+///
+/// The wait after a failure is drawn evenly from zero to the *step* of that attempt ("full jitter"): `base`, then
+/// `base × factor`, and so on, never more than `cap`. A pause the other side asked for wins over it; one longer
+/// than [`RetryPolicy::longest_pause`] ends the attempts instead. Cloning is cheap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// The step after the first failed attempt, the second, and so on; one fewer than there are attempts.
+    steps: Arc<[Duration]>,
+    cap: Duration,
+    longest_pause: Duration,
+}
+
+/// Why numbers make no retry policy.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RetryPolicyError {
+    /// An operation is tried at least once and at most [`RetryPolicy::MOST_ATTEMPTS`] times.
+    #[error(
+        "{attempts} attempts are not possible: between 1 and {} are",
+        RetryPolicy::MOST_ATTEMPTS
+    )]
+    Attempts {
+        /// What was asked for.
+        attempts: u32,
+    },
+    /// Pauses grow or stay as they are.
+    #[error("a backoff factor of {factor} is not possible: between 1 and 100 are")]
+    Factor {
+        /// What was asked for.
+        factor: f64,
+    },
+    /// The first pause is already longer than the longest one, or that is longer than a day.
+    #[error("pauses from {base:?} up to {cap:?} are not possible: base <= cap <= 1 day must hold")]
+    Range {
+        /// The first pause.
+        base: Duration,
+        /// The longest pause.
+        cap: Duration,
+    },
+}
+
+impl RetryPolicy {
+    /// The most attempts a policy may allow.
+    pub const MOST_ATTEMPTS: u32 = 100;
+
+    /// The longest pause the other side may ask for where nothing else is said.
+    pub const DEFAULT_LONGEST_PAUSE: Duration = Duration::from_secs(120);
+
+    const DAY: Duration = Duration::from_secs(86_400);
+
+    /// A policy of at most `attempts` attempts, the first included, with pauses of up to `base`, `base × factor`,
+    /// `base × factor²` and so on, but never more than `cap`.
+    ///
+    /// # Errors
+    ///
+    /// [`RetryPolicyError`], which names the number that is out of its range.
+    pub fn try_new(
+        attempts: u32,
+        base: Duration,
+        factor: f64,
+        cap: Duration,
+    ) -> Result<Self, RetryPolicyError> {
+        if attempts == 0 || attempts > Self::MOST_ATTEMPTS {
+            return Err(RetryPolicyError::Attempts { attempts });
+        }
+        if !(1.0..=100.0).contains(&factor) {
+            return Err(RetryPolicyError::Factor { factor });
+        }
+        if base > cap || cap > Self::DAY {
+            return Err(RetryPolicyError::Range { base, cap });
+        }
+        Ok(Self::from_checked(attempts, base, factor, cap))
+    }
+
+    /// For a call to a model: 3 attempts, 1 s × 2, at most 30 s.
+    #[must_use]
+    pub fn model_call() -> Self {
+        Self::from_checked(3, Duration::from_secs(1), 2.0, Duration::from_secs(30))
+    }
+
+    /// For a call of a tool that may be repeated: 4 attempts, 1 s × 2, at most 10 s.
+    #[must_use]
+    pub fn tool_call() -> Self {
+        Self::from_checked(4, Duration::from_secs(1), 2.0, Duration::from_secs(10))
+    }
+
+    /// The same policy, but with another limit to the pause the other side may ask for.
+    #[must_use]
+    pub fn with_longest_pause(self, longest_pause: Duration) -> Self {
+        Self {
+            longest_pause,
+            ..self
+        }
+    }
+
+    /// How often the operation is tried at most, the first attempt included.
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        // At most MOST_ATTEMPTS - 1 steps exist.
+        u32::try_from(self.steps.len()).unwrap_or(u32::MAX - 1) + 1
+    }
+
+    /// No pause of this policy's own is longer.
+    #[must_use]
+    pub fn cap(&self) -> Duration {
+        self.cap
+    }
+
+    /// If the other side asks for a longer pause than this, the attempts end.
+    #[must_use]
+    pub fn longest_pause(&self) -> Duration {
+        self.longest_pause
+    }
+
+    /// The longest own pause after `failed` failed attempts; none where no further attempt is allowed.
+    pub(crate) fn step(&self, failed: u32) -> Option<Duration> {
+        let index = usize::try_from(failed.checked_sub(1)?).ok()?;
+        self.steps.get(index).copied()
+    }
+
+    fn from_checked(attempts: u32, base: Duration, factor: f64, cap: Duration) -> Self {
+        let mut backoff = ExponentialBackoff {
+            current_interval: base,
+            initial_interval: base,
+            // The jitter is ours, from the chance that was passed in.
+            randomization_factor: 0.0,
+            multiplier: factor,
+            max_interval: cap,
+            // Without a limit to the elapsed time the clock inside has no say.
+            max_elapsed_time: None,
+            ..ExponentialBackoff::default()
+        };
+        let steps = (1..attempts)
+            .map(|_| {
+                // The interval is read before it is drawn: drawing rounds to within a nanosecond.
+                let step = backoff.current_interval.min(cap);
+                let _drawn = backoff.next_backoff();
+                step
+            })
+            .collect();
+        Self {
+            steps,
+            cap,
+            longest_pause: Self::DEFAULT_LONGEST_PAUSE,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn steps(policy: &RetryPolicy) -> Vec<u64> {
+        policy.steps.iter().map(Duration::as_secs).collect()
+    }
+
+    #[test]
+    fn steps_double_up_to_the_cap_and_one_attempt_has_none() {
+        assert_eq!(steps(&RetryPolicy::model_call()), [1, 2]);
+        assert_eq!(steps(&RetryPolicy::tool_call()), [1, 2, 4]);
+        let long = RetryPolicy::try_new(7, SECOND, 2.0, 10 * SECOND).unwrap();
+        assert_eq!(steps(&long), [1, 2, 4, 8, 10, 10]);
+        let once = RetryPolicy::try_new(1, SECOND, 2.0, SECOND).unwrap();
+        assert_eq!((steps(&once), once.attempts()), (vec![], 1));
+    }
+
+    #[test]
+    fn numbers_that_make_no_policy_are_named() {
+        let error = |attempts, base, factor, cap| {
+            RetryPolicy::try_new(attempts, base, factor, cap)
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(
+            error(0, SECOND, 2.0, SECOND),
+            "0 attempts are not possible: between 1 and 100 are"
+        );
+        assert_eq!(
+            error(101, SECOND, 2.0, SECOND),
+            "101 attempts are not possible: between 1 and 100 are"
+        );
+        assert_eq!(
+            error(2, SECOND, f64::NAN, SECOND),
+            "a backoff factor of NaN is not possible: between 1 and 100 are"
+        );
+        assert_eq!(
+            error(2, 2 * SECOND, 2.0, SECOND),
+            "pauses from 2s up to 1s are not possible: base <= cap <= 1 day must hold"
+        );
+        assert!(RetryPolicy::try_new(2, SECOND, 2.0, Duration::MAX).is_err());
+    }
+
+    #[test]
+    fn the_ends_of_every_range_are_policies() {
+        for (base, factor, cap) in [
+            (Duration::ZERO, 1.0, Duration::ZERO),
+            (Duration::ZERO, 100.0, RetryPolicy::DAY),
+            (Duration::from_nanos(1), 100.0, RetryPolicy::DAY),
+            (RetryPolicy::DAY, 1.0, RetryPolicy::DAY),
+        ] {
+            let policy =
+                RetryPolicy::try_new(RetryPolicy::MOST_ATTEMPTS, base, factor, cap).unwrap();
+            assert!(policy.steps.iter().all(|step| *step <= cap), "{policy:?}");
+            assert_eq!(policy.attempts(), RetryPolicy::MOST_ATTEMPTS);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+use std::{cell::Cell, future::pending, time::Duration};
+
+use tokio::time::Instant;
+
+use super::*;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+#[derive(Debug, PartialEq, thiserror::Error)]
+enum Failure {
+    #[error("busy")]
+    Busy,
+    #[error("slow down")]
+    SlowDown(Duration),
+    #[error("no such thing")]
+    Wrong,
+}
+
+fn verdict(failure: &Failure) -> Verdict {
+    match failure {
+        Failure::Busy => Verdict::Retry,
+        Failure::SlowDown(pause) => Verdict::RetryAfter(*pause),
+        Failure::Wrong => Verdict::GiveUp,
+    }
+}
+
+/// Runs an operation that fails with each of these in turn, then succeeds; tells when each attempt began.
+async fn run(failures: Vec<Failure>) -> (Result<(), Exhausted<Failure>>, Vec<Duration>) {
+    let begun = Instant::now();
+    let mut failures = failures.into_iter();
+    let mut at = Vec::new();
+    let policy = RetryPolicy::model_call();
+    let result = retry(
+        &policy,
+        || 0.5,
+        verdict,
+        || {
+            at.push(begun.elapsed());
+            std::future::ready(failures.next().map_or(Ok(()), Err))
+        },
+    )
+    .await;
+    (result, at)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_attempt_begins_at_once_and_pauses_are_jittered_steps() {
+    assert_eq!(run(vec![]).await, (Ok(()), vec![Duration::ZERO]));
+    let (result, at) = run(vec![Failure::Busy, Failure::Busy]).await;
+    assert_eq!(result, Ok(()));
+    assert_eq!(at, [Duration::ZERO, SECOND / 2, SECOND / 2 + SECOND]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_error_and_the_number_of_attempts_are_kept() {
+    let (result, at) = run(vec![
+        Failure::Busy,
+        Failure::Busy,
+        Failure::SlowDown(SECOND),
+    ])
+    .await;
+    let error = result.unwrap_err();
+    assert_eq!(error.to_string(), "slow down (after 3 attempts)");
+    assert_eq!(
+        error,
+        Exhausted {
+            error: Failure::SlowDown(SECOND),
+            attempts: 3,
+            reason: StopReason::NoAttemptsLeft
+        }
+    );
+    assert_eq!(at.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_that_will_not_go_away_is_not_tried_again() {
+    let (result, at) = run(vec![Failure::Wrong]).await;
+    let error = result.unwrap_err();
+    assert_eq!(error.to_string(), "no such thing (after 1 attempt)");
+    assert_eq!((error.reason, at.len()), (StopReason::GivenUp, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_that_was_asked_for_is_kept_to_the_moment() {
+    let (result, at) = run(vec![Failure::SlowDown(7 * SECOND)]).await;
+    assert_eq!((result, at), (Ok(()), vec![Duration::ZERO, 7 * SECOND]));
+    let (result, at) = run(vec![Failure::SlowDown(3600 * SECOND)]).await;
+    assert_eq!(
+        result.unwrap_err().to_string(),
+        "slow down (after 1 attempt; the other side asks for a pause of 3600s)"
+    );
+    assert_eq!(at.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_tried_after_the_retry_was_dropped() {
+    let calls = Cell::new(0);
+    let policy = RetryPolicy::model_call();
+    let run = retry(
+        &policy,
+        || 0.9,
+        verdict,
+        || {
+            calls.set(calls.get() + 1);
+            std::future::ready(Err::<(), _>(Failure::Busy))
+        },
+    );
+    let cut_off = crate::deadline(SECOND / 2, run).await;
+    assert!(cut_off.is_err());
+    tokio::time::advance(60 * SECOND).await;
+    assert_eq!(calls.get(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_around_each_attempt_makes_a_hanging_one_a_failure_like_any_other() {
+    let calls = Cell::new(0);
+    let policy = RetryPolicy::tool_call();
+    let result = retry(
+        &policy,
+        || 0.0,
+        |_: &crate::DeadlineExceeded| Verdict::Retry,
+        || {
+            calls.set(calls.get() + 1);
+            crate::deadline(SECOND, pending::<()>())
+        },
+    )
+    .await;
+    assert_eq!(result.unwrap_err().attempts, 4);
+    assert_eq!(calls.get(), 4);
+}
+
+#[tokio::test]
+async fn a_retry_of_sendable_parts_can_be_sent() {
+    fn sendable<T: Send>(t: T) -> T {
+        t
+    }
+    let policy = RetryPolicy::model_call();
+    let run = sendable(retry(&policy, || 0.0, verdict, || async { Ok(1) }));
+    assert_eq!(run.await, Ok(1));
+}
