@@ -1,0 +1,121 @@
+//! What a classification says: the verdict, and the rule that gave it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What becomes of a message. Serialised and displayed in lower case (`"trigger"`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It asks for an answer: queue it as an event, and wake the assistant if it is asleep.
+    Trigger,
+    /// It is worth knowing: keep it for the next prompt, and do not answer.
+    Context,
+    /// It is the output of the command that is running: append it to that command's output.
+    Capture,
+    /// It is nothing to the assistant: drop it.
+    Ignore,
+}
+
+impl Verdict {
+    /// The name it is serialised by.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Trigger => "trigger",
+            Self::Context => "context",
+            Self::Capture => "capture",
+            Self::Ignore => "ignore",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// The rule that decided, in the order the rules are tried. Serialised and displayed by its number (`"1a"`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Rule {
+    /// 0: interaction is disabled. IGNORE.
+    #[serde(rename = "0")]
+    InteractionDisabled,
+    /// 1a: the assistant hears what it said itself, marked as such. IGNORE, or it would answer itself.
+    #[serde(rename = "1a")]
+    OwnMessage,
+    /// 1b: the assistant's own output while a command's output is being captured. CAPTURE.
+    #[serde(rename = "1b")]
+    OwnCapture,
+    /// 1c: any other output of its own. CONTEXT.
+    #[serde(rename = "1c")]
+    OwnOutput,
+    /// 2: it is addressed, by @mention or by the server's routing. TRIGGER.
+    #[serde(rename = "2")]
+    Addressing,
+    /// 3: a whisper or a page. TRIGGER.
+    #[serde(rename = "3")]
+    DirectMessage,
+    /// 4: another assistant speaks. CONTEXT, or two assistants would answer each other for ever.
+    #[serde(rename = "4")]
+    CrossTalk,
+    /// 5: the operator permits this sender to trigger from anywhere. TRIGGER.
+    #[serde(rename = "5")]
+    TriggerPermission,
+    /// 6: the operator configured this channel, or what is said aloud in rooms. As configured.
+    #[serde(rename = "6")]
+    Configured,
+    /// 7: nothing else matched. IGNORE.
+    #[serde(rename = "7")]
+    Fallback,
+}
+
+impl Rule {
+    /// Every rule, in the order they are tried.
+    pub const ALL: [Self; 10] = [
+        Self::InteractionDisabled,
+        Self::OwnMessage,
+        Self::OwnCapture,
+        Self::OwnOutput,
+        Self::Addressing,
+        Self::DirectMessage,
+        Self::CrossTalk,
+        Self::TriggerPermission,
+        Self::Configured,
+        Self::Fallback,
+    ];
+
+    /// The number it is serialised by.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InteractionDisabled => "0",
+            Self::OwnMessage => "1a",
+            Self::OwnCapture => "1b",
+            Self::OwnOutput => "1c",
+            Self::Addressing => "2",
+            Self::DirectMessage => "3",
+            Self::CrossTalk => "4",
+            Self::TriggerPermission => "5",
+            Self::Configured => "6",
+            Self::Fallback => "7",
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A verdict and the rule that gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Classification {
+    /// What becomes of the message.
+    pub verdict: Verdict,
+    /// Which rule decided so; the first that matched.
+    pub rule: Rule,
+}
