@@ -1,0 +1,120 @@
+//! Chance that can be repeated.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use dormouse_contracts::Chance;
+
+/// A [`Chance`] that draws the same numbers again from the same seed, on every machine.
+///
+/// It is the splitmix64 generator (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014):
+/// good enough to spread a test's draws, and no more than that. A clone is another handle: both draw from one row
+/// of numbers.
+#[derive(Clone, Debug)]
+pub struct SeededChance {
+    state: Arc<AtomicU64>,
+}
+
+/// What splitmix64 adds to its state with each draw: 2⁶⁴ divided by the golden ratio, made odd.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl SeededChance {
+    /// Chance whose draws are decided by `seed`.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self {
+            state: Arc::new(AtomicU64::new(seed)),
+        }
+    }
+
+    fn draw(&self) -> u64 {
+        let state = self.state.fetch_add(STEP, Ordering::Relaxed);
+        let mut z = state.wrapping_add(STEP);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+impl Chance for SeededChance {
+    fn unit(&self) -> f64 {
+        // An f64 holds 53 bits exactly: the upper ones, as the fraction of 2⁵³ they are.
+        (self.draw() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// A [`Chance`] that always draws the same number: the way to ask for no jitter, or for the most.
+#[derive(Clone, Copy, Debug)]
+pub struct FixedChance(f64);
+
+impl FixedChance {
+    /// Chance that always draws `unit`.
+    ///
+    /// # Panics
+    ///
+    /// If `unit` is not in `0.0..1.0`, where every draw is.
+    #[must_use]
+    #[track_caller]
+    pub fn new(unit: f64) -> Self {
+        assert!(
+            (0.0..1.0).contains(&unit),
+            "{unit} is never drawn: draws are in 0.0..1.0"
+        );
+        Self(unit)
+    }
+}
+
+impl Chance for FixedChance {
+    fn unit(&self) -> f64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_draws_are_those_of_splitmix64() {
+        let chance = SeededChance::new(1_234_567);
+        // The first outputs for this seed, as listed with the published reference implementation.
+        let drawn = [chance.draw(), chance.draw(), chance.draw()];
+        assert_eq!(
+            drawn,
+            [
+                6_457_827_717_110_365_317,
+                3_203_168_211_198_807_973,
+                9_817_491_932_198_370_423
+            ]
+        );
+    }
+
+    #[test]
+    fn a_thousand_draws_are_spread_evenly() {
+        let chance = SeededChance::new(7);
+        let mean = (0..1000).map(|_| chance.unit()).sum::<f64>() / 1000.0;
+        assert!((0.45..0.55).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    #[should_panic(expected = "1 is never drawn")]
+    fn one_is_never_drawn() {
+        FixedChance::new(1.0).unit();
+    }
+
+    proptest! {
+        #[test]
+        fn every_draw_is_a_unit_and_decided_by_the_seed(seed: u64) {
+            let (one, two) = (SeededChance::new(seed), SeededChance::new(seed));
+            for _ in 0..8 {
+                let unit = one.unit();
+                prop_assert!((0.0..1.0).contains(&unit));
+                prop_assert_eq!(unit, two.unit());
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! An event log in memory, with faults on request.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    future::ready,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use dormouse_contracts::{
+    Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, BoxFuture, LoadSnapshot,
+    NewEvent, ReadError, ReadErrorKind, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent,
+};
+
+/// All four ports of the event log, kept in memory.
+///
+/// It keeps every promise of the ports but the one about power failures, and breaks on request. A clone is
+/// another handle to the same log: dropping an engine and starting another over a clone is a restart.
+///
+/// An append takes place when it is called, before its future is polled: no way of dropping the future takes it
+/// back. All snapshots are kept.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryLog {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    streams: HashMap<AssistantId, Vec<StoredEvent>>,
+    snapshots: HashMap<AssistantId, BTreeMap<Seq, Snapshot>>,
+    appends: usize,
+    faults: Faults,
+}
+
+#[derive(Debug, Default)]
+struct Faults {
+    appends: Option<(usize, AppendErrorKind)>,
+    reads: Option<(usize, ReadErrorKind)>,
+    snapshots: Option<(usize, AppendErrorKind)>,
+    closes_after: Option<usize>,
+}
+
+impl MemoryLog {
+    /// The longest name of an event's kind, in bytes.
+    const KIND_LIMIT: usize = 64;
+
+    /// An empty log.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets the next `count` appends fail with `kind` and write nothing. Replaces what was asked for before.
+    pub fn fail_next_appends(&self, count: usize, kind: AppendErrorKind) {
+        self.state().faults.appends = Some((count, kind));
+    }
+
+    /// Lets the next `count` reads, of events or of snapshots, fail with `kind`.
+    pub fn fail_next_reads(&self, count: usize, kind: ReadErrorKind) {
+        self.state().faults.reads = Some((count, kind));
+    }
+
+    /// Lets the next `count` snapshots fail to be saved with `kind`.
+    pub fn fail_next_snapshots(&self, count: usize, kind: AppendErrorKind) {
+        self.state().faults.snapshots = Some((count, kind));
+    }
+
+    /// Lets `count` more appends through and then closes the log: from there on everything fails as closed, until
+    /// [`reopen`](Self::reopen). Counting `count` up from 0 stops a scenario at each of its writes in turn, as a
+    /// crash would.
+    pub fn close_after(&self, count: usize) {
+        self.state().faults.closes_after = Some(count);
+    }
+
+    /// Opens the log again and takes back every fault that was asked for.
+    pub fn reopen(&self) {
+        self.state().faults = Faults::default();
+    }
+
+    /// Loses every snapshot, as a log may at any time.
+    pub fn lose_snapshots(&self) {
+        self.state().snapshots.clear();
+    }
+
+    /// Everything in the log of one assistant, in order.
+    #[must_use]
+    pub fn events(&self, assistant: &AssistantId) -> Vec<StoredEvent> {
+        let state = self.state();
+        state.streams.get(assistant).cloned().unwrap_or_default()
+    }
+
+    /// The snapshots kept for one assistant, in order.
+    #[must_use]
+    pub fn snapshots(&self, assistant: &AssistantId) -> Vec<Snapshot> {
+        let state = self.state();
+        let kept = state.snapshots.get(assistant);
+        kept.map_or_else(Vec::new, |kept| kept.values().cloned().collect())
+    }
+
+    /// How many times an append was called, failed ones included.
+    #[must_use]
+    pub fn appends(&self) -> usize {
+        self.state().appends
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn append(&mut self, request: AppendRequest) -> Result<Seq, AppendErrorKind> {
+        self.appends = self.appends.saturating_add(1);
+        self.faults.append()?;
+        let stream = self.streams.entry(request.assistant).or_default();
+        let actual = Seq::ZERO.plus(stream.len() as u64);
+        if request.expected != actual {
+            return Err(AppendErrorKind::Conflict {
+                expected: request.expected,
+                actual,
+            });
+        }
+        if !request.events.iter().all(is_acceptable) {
+            return Err(AppendErrorKind::Unacceptable);
+        }
+        let mut last = actual;
+        for event in request.events {
+            last = last.next();
+            stream.push(stored(last, event));
+        }
+        Ok(last)
+    }
+
+    fn read(
+        &mut self,
+        assistant: &AssistantId,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<StoredEvent>, ReadErrorKind> {
+        self.faults.read()?;
+        let Some(stream) = self.streams.get(assistant) else {
+            return Ok(Vec::new());
+        };
+        // The event after place n is at index n: the first one has 1.
+        let skipped = usize::try_from(after.0).unwrap_or(usize::MAX);
+        Ok(stream.iter().skip(skipped).take(limit).cloned().collect())
+    }
+
+    fn save(&mut self, assistant: &AssistantId, snapshot: Snapshot) -> Result<(), AppendErrorKind> {
+        self.faults.save()?;
+        let kept = self.snapshots.entry(assistant.clone()).or_default();
+        kept.insert(snapshot.seq, snapshot);
+        Ok(())
+    }
+
+    fn load(
+        &mut self,
+        assistant: &AssistantId,
+        up_to: Seq,
+    ) -> Result<Option<Snapshot>, ReadErrorKind> {
+        self.faults.read()?;
+        let kept = self.snapshots.get(assistant);
+        Ok(kept
+            .and_then(|kept| kept.range(..=up_to).next_back())
+            .map(|(_, snapshot)| snapshot.clone()))
+    }
+}
+
+impl Faults {
+    fn append(&mut self) -> Result<(), AppendErrorKind> {
+        match &mut self.closes_after {
+            Some(0) => return Err(AppendErrorKind::Closed),
+            Some(left) => *left -= 1,
+            None => {}
+        }
+        due(&mut self.appends).map_or(Ok(()), Err)
+    }
+
+    fn read(&mut self) -> Result<(), ReadErrorKind> {
+        match self.closes_after {
+            Some(0) => Err(ReadErrorKind::Closed),
+            _ => due(&mut self.reads).map_or(Ok(()), Err),
+        }
+    }
+
+    fn save(&mut self) -> Result<(), AppendErrorKind> {
+        match self.closes_after {
+            Some(0) => Err(AppendErrorKind::Closed),
+            _ => due(&mut self.snapshots).map_or(Ok(()), Err),
+        }
+    }
+}
+
+/// The fault that is due now, if one is, counted down.
+fn due<K: Copy>(fault: &mut Option<(usize, K)>) -> Option<K> {
+    let (left, kind) = fault.as_mut()?;
+    *left = left.checked_sub(1)?;
+    Some(*kind)
+}
+
+fn is_acceptable(event: &NewEvent) -> bool {
+    let kind = event.kind;
+    !kind.is_empty() && kind.is_ascii() && kind.len() <= MemoryLog::KIND_LIMIT
+}
+
+fn stored(seq: Seq, event: NewEvent) -> StoredEvent {
+    StoredEvent {
+        seq,
+        at: event.at,
+        kind: event.kind.to_owned(),
+        schema: event.schema,
+        payload: event.payload,
+    }
+}
+
+impl Append for MemoryLog {
+    fn append(&self, request: AppendRequest) -> BoxFuture<'_, Result<Seq, AppendError>> {
+        let answer = self.state().append(request);
+        Box::pin(ready(answer.map_err(|kind| AppendError::new(kind, None))))
+    }
+}
+
+impl ReadEvents for MemoryLog {
+    fn read<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        after: Seq,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<StoredEvent>, ReadError>> {
+        let answer = self.state().read(assistant, after, limit);
+        Box::pin(ready(answer.map_err(|kind| ReadError::new(kind, None))))
+    }
+}
+
+impl SaveSnapshot for MemoryLog {
+    fn save_snapshot<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        snapshot: Snapshot,
+    ) -> BoxFuture<'a, Result<(), AppendError>> {
+        let answer = self.state().save(assistant, snapshot);
+        Box::pin(ready(answer.map_err(|kind| AppendError::new(kind, None))))
+    }
+}
+
+impl LoadSnapshot for MemoryLog {
+    fn load_snapshot<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        up_to: Seq,
+    ) -> BoxFuture<'a, Result<Option<Snapshot>, ReadError>> {
+        let answer = self.state().load(assistant, up_to);
+        Box::pin(ready(answer.map_err(|kind| ReadError::new(kind, None))))
+    }
+}
+
+#[cfg(test)]
+mod tests;

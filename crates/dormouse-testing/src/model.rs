@@ -1,0 +1,253 @@
+//! A chat model that does what a test wrote down for it, and is as strict as a provider about what it is sent.
+
+mod strict;
+mod turn;
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use dormouse_contracts::{
+    BoxFuture, BoxStream, ChatDelta, ChatModel, ChatRequest, ModelError, ModelErrorKind, ModelName,
+    ProviderId,
+};
+use futures_util::{StreamExt, stream};
+
+pub use strict::Violation;
+pub use turn::Turn;
+use turn::{Ending, Pieces};
+
+/// A [`ChatModel`] that takes its replies from a script, one [`Turn`] for each request.
+///
+/// It checks every request as a strict provider does, refuses one that is wrong without using up a turn, and
+/// remembers it in [`violations`](Self::violations). A request is made when its stream is first polled, not before.
+/// A clone is another handle to the same script.
+///
+/// ```
+/// # use dormouse_contracts::{ChatRequest, Message, complete};
+/// # use dormouse_testing::{ScriptedModel, Turn};
+/// # use serde_json::json;
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new([Turn::call("say", json!({"text": "Hello!"}))]);
+/// let request = ChatRequest {
+///     messages: vec![Message::User { content: "Hello?".to_owned() }],
+///     ..ChatRequest::default()
+/// };
+/// let reply = complete(&model, &request).await?;
+/// assert_eq!(reply.tool_calls[0].arguments, r#"{"text":"Hello!"}"#);
+/// assert_eq!(model.requests(), [request]);
+/// model.assert_finished();
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct ScriptedModel {
+    provider: ProviderId,
+    model: ModelName,
+    script: Arc<Mutex<Script>>,
+}
+
+#[derive(Debug)]
+struct Script {
+    turns: VecDeque<Arc<Turn>>,
+    for_ever: Option<Arc<Turn>>,
+    length: usize,
+    requests: Vec<ChatRequest>,
+    violations: Vec<Violation>,
+    unscripted: usize,
+    last_call: u64,
+}
+
+/// Why a scripted model refused a request; the source of its [`ModelError`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ScriptError {
+    /// The script has no turn left for this request.
+    Exhausted {
+        /// How many turns it had.
+        turns: usize,
+    },
+    /// The request is one that a strict provider refuses.
+    Violated(Violation),
+}
+
+impl fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exhausted { turns } => {
+                write!(
+                    f,
+                    "the script had {turns} turns, and all of them are used up"
+                )
+            }
+            Self::Violated(violation) => violation.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ScriptError {}
+
+impl ScriptedModel {
+    /// A model that answers with these turns, in order, and refuses every request after them.
+    #[must_use]
+    pub fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
+        let turns: VecDeque<_> = turns.into_iter().map(Arc::new).collect();
+        Self {
+            provider: ProviderId::try_new("scripted").unwrap(),
+            model: ModelName::try_new("scripted").unwrap(),
+            script: Arc::new(Mutex::new(Script {
+                length: turns.len(),
+                turns,
+                for_ever: None,
+                requests: Vec::new(),
+                violations: Vec::new(),
+                unscripted: 0,
+                last_call: 0,
+            })),
+        }
+    }
+
+    /// A model that does the same with every request.
+    #[must_use]
+    pub fn looping(turn: Turn) -> Self {
+        Self::new([]).then_for_ever(turn)
+    }
+
+    /// Lets the model do this with every request after the end of its script.
+    #[must_use]
+    pub fn then_for_ever(self, turn: Turn) -> Self {
+        self.script().for_ever = Some(Arc::new(turn));
+        self
+    }
+
+    /// Adds a turn at the end of the script.
+    pub fn push(&self, turn: Turn) {
+        let mut script = self.script();
+        script.length = script.length.saturating_add(1);
+        script.turns.push_back(Arc::new(turn));
+    }
+
+    /// Every request so far, refused ones included, in order.
+    #[must_use]
+    pub fn requests(&self) -> Vec<ChatRequest> {
+        self.script().requests.clone()
+    }
+
+    /// How many turns of the script are not used yet. What is done for ever does not count.
+    #[must_use]
+    pub fn remaining(&self) -> usize {
+        self.script().turns.len()
+    }
+
+    /// Everything that was wrong with the requests so far, in order.
+    #[must_use]
+    pub fn violations(&self) -> Vec<Violation> {
+        self.script().violations.clone()
+    }
+
+    /// Checks that the script was played as it was written.
+    ///
+    /// # Panics
+    ///
+    /// If a turn was not used, if there were more requests than turns, or if a request was wrong.
+    #[track_caller]
+    pub fn assert_finished(&self) {
+        let script = self.script();
+        let (unused, unscripted) = (script.turns.len(), script.unscripted);
+        let violations = script.violations.clone();
+        // Given back first, so that a failed check does not poison what other handles still use.
+        drop(script);
+        assert!(violations.is_empty(), "wrong requests: {violations:?}");
+        assert_eq!(unscripted, 0, "requests after the end of the script");
+        assert_eq!(unused, 0, "turns of the script that were not used");
+    }
+
+    fn script(&self) -> MutexGuard<'_, Script> {
+        self.script.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn refusal(&self, error: ScriptError) -> ModelError {
+        let provider = self.provider.clone();
+        ModelError::new(provider, ModelErrorKind::Refused, Some(Box::new(error)))
+    }
+
+    async fn answer(&self, request: &ChatRequest) -> Result<Pieces, ModelError> {
+        let turn = self.script().take(request);
+        let turn = turn.map_err(|error| self.refusal(error))?;
+        // Outside the lock: a turn that waits takes its time, and one that decides may look at the model.
+        Ok(self.play(&turn, request).await)
+    }
+
+    fn play<'a>(&'a self, turn: &'a Turn, request: &'a ChatRequest) -> BoxFuture<'a, Pieces> {
+        Box::pin(async move {
+            match turn {
+                Turn::With(decide) => self.play(&decide(request), request).await,
+                Turn::Wait(gate, turn) => {
+                    gate.passed().await;
+                    self.play(turn, request).await
+                }
+                Turn::Calls(calls) => {
+                    let first = self.script().reserve(calls.len(), request);
+                    turn::pieces(turn, request, first)
+                }
+                other => turn::pieces(other, request, 0),
+            }
+        })
+    }
+}
+
+impl Script {
+    /// The turn for this request, which is written down whatever becomes of it.
+    fn take(&mut self, request: &ChatRequest) -> Result<Arc<Turn>, ScriptError> {
+        self.requests.push(request.clone());
+        let violations = strict::violations(request);
+        if let Some(first) = violations.first().cloned() {
+            self.violations.extend(violations);
+            return Err(ScriptError::Violated(first));
+        }
+        let turn = self.turns.pop_front().or_else(|| self.for_ever.clone());
+        turn.ok_or_else(|| {
+            self.unscripted = self.unscripted.saturating_add(1);
+            ScriptError::Exhausted { turns: self.length }
+        })
+    }
+
+    /// Takes `count` numbers for calls and answers the first one. A model that takes over a conversation another
+    /// one began goes on above the numbers it finds there.
+    fn reserve(&mut self, count: usize, request: &ChatRequest) -> u64 {
+        let last = self.last_call.max(turn::highest_call(request));
+        self.last_call = last.saturating_add(count as u64);
+        last.saturating_add(1)
+    }
+}
+
+impl ChatModel for ScriptedModel {
+    fn stream<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
+        let answer = stream::once(self.answer(request));
+        Box::pin(answer.flat_map(|answer| {
+            let (pieces, ending) = match answer {
+                Ok((pieces, ending)) => {
+                    let failed = |kind| ModelError::new(self.provider.clone(), kind, None);
+                    let pieces = pieces.into_iter().map(|piece| piece.map_err(failed));
+                    (pieces.collect(), ending)
+                }
+                Err(refusal) => (vec![Err(refusal)], Ending::Ends),
+            };
+            stream::iter(pieces).chain(match ending {
+                Ending::Ends => stream::empty().left_stream(),
+                Ending::Hangs => stream::pending().right_stream(),
+            })
+        }))
+    }
+
+    fn identity(&self) -> (&ProviderId, &ModelName) {
+        (&self.provider, &self.model)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+//! Perceptions in one line.
+
+use std::time::Duration;
+
+use dormouse_contracts::{
+    Attested, ChannelId, Delivery, EntityId, Perception, Sender, SourceKind, Timestamp, Words,
+    WorldId,
+};
+
+/// Builds a [`Perception`] from what a test cares about.
+///
+/// Where nothing else is said it comes from the world `"fake"` as delivery number 1, from an entity whose id is
+/// `"player:"` and its name, at noon on 2026-01-01 UTC plus one second for each delivery number.
+///
+/// ```
+/// use dormouse_contracts::SourceKind;
+/// use dormouse_testing::Perceive;
+///
+/// let heard = Perceive::whisper("Alice", "Are you awake?").number(4).build();
+/// assert_eq!(heard.attested.source, SourceKind::Whisper);
+/// assert_eq!(heard.attested.sender.name(), "Alice");
+/// assert_eq!(heard.attested.delivery.number, 4);
+/// ```
+///
+/// # Panics
+///
+/// Its functions panic on a text that is no identifier or no message, such as an empty one: a test that wants
+/// those calls the constructors of `dormouse-contracts`.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Perceive {
+    world: WorldId,
+    number: u64,
+    source: SourceKind,
+    sender: Sender,
+    at: Option<Timestamp>,
+    words: Words,
+}
+
+/// 2026-01-01T12:00:00Z.
+const NOON: Timestamp = Timestamp::from_micros(1_767_268_800_000_000);
+
+impl Perceive {
+    /// `name` says `text` aloud to everyone in the place.
+    pub fn say(name: &str, text: &str) -> Self {
+        Self::new(SourceKind::Say, entity(name), text)
+    }
+
+    /// `name` whispers `text` to the assistant.
+    pub fn whisper(name: &str, text: &str) -> Self {
+        Self::new(SourceKind::Whisper, entity(name), text)
+    }
+
+    /// `name` says `text` aloud, directed at the assistant by the server's routing.
+    pub fn addressed(name: &str, text: &str) -> Self {
+        Self::new(SourceKind::Addressed, entity(name), text)
+    }
+
+    /// `name` pages `text` to the assistant from anywhere.
+    pub fn page(name: &str, text: &str) -> Self {
+        Self::new(SourceKind::Page, entity(name), text)
+    }
+
+    /// `name` says `text` on `channel`.
+    pub fn channel(name: &str, channel: &str, text: &str) -> Self {
+        let channel = ChannelId::try_new(channel).unwrap();
+        Self::new(SourceKind::Channel(channel), entity(name), text)
+    }
+
+    /// `name` acts, as `text` describes it.
+    pub fn pose(name: &str, text: &str) -> Self {
+        Self::new(SourceKind::Pose, entity(name), text)
+    }
+
+    /// `text` appears in the place, and the server names nobody as its author.
+    pub fn emit(text: &str) -> Self {
+        Self::new(SourceKind::Emit, Sender::Unattributed, text)
+    }
+
+    /// The assistant's own command printed `text`.
+    pub fn command_output(text: &str) -> Self {
+        Self::new(
+            SourceKind::CommandOutput,
+            Sender::Myself { marked: false },
+            text,
+        )
+    }
+
+    /// Makes the sender another assistant, of the same id and name. A sender without a name becomes
+    /// `"somebody"`.
+    pub fn from_assistant(mut self) -> Self {
+        self.sender = match self.sender {
+            Sender::Entity { id, name } | Sender::Assistant { id, name } => {
+                Sender::Assistant { id, name }
+            }
+            _ => Sender::Assistant {
+                id: entity_id("somebody"),
+                name: "somebody".to_owned(),
+            },
+        };
+        self
+    }
+
+    /// Makes the sender the perceiving assistant itself, marked as such by the server.
+    pub fn myself(mut self) -> Self {
+        self.sender = Sender::Myself { marked: true };
+        self
+    }
+
+    /// Makes the sender whatever is given.
+    pub fn sender(mut self, sender: Sender) -> Self {
+        self.sender = sender;
+        self
+    }
+
+    /// Sets its place in the order of deliveries.
+    pub fn number(mut self, number: u64) -> Self {
+        self.number = number;
+        self
+    }
+
+    /// Sets which world delivers it.
+    pub fn world(mut self, world: &str) -> Self {
+        self.world = WorldId::try_new(world).unwrap();
+        self
+    }
+
+    /// Sets when the world saw it.
+    pub fn at(mut self, at: Timestamp) -> Self {
+        self.at = Some(at);
+        self
+    }
+
+    /// The perception.
+    #[must_use]
+    pub fn build(self) -> Perception {
+        Perception {
+            attested: Attested {
+                delivery: Delivery {
+                    world: self.world,
+                    number: self.number,
+                },
+                source: self.source,
+                sender: self.sender,
+                at: self
+                    .at
+                    .unwrap_or_else(|| NOON.plus(Duration::from_secs(self.number))),
+            },
+            words: self.words,
+        }
+    }
+
+    fn new(source: SourceKind, sender: Sender, text: &str) -> Self {
+        Self {
+            world: WorldId::try_new("fake").unwrap(),
+            number: 1,
+            source,
+            sender,
+            at: None,
+            words: Words::try_new(text).unwrap(),
+        }
+    }
+}
+
+impl From<Perceive> for Perception {
+    fn from(perceive: Perceive) -> Perception {
+        perceive.build()
+    }
+}
+
+fn entity(name: &str) -> Sender {
+    Sender::Entity {
+        id: entity_id(name),
+        name: name.to_owned(),
+    }
+}
+
+fn entity_id(name: &str) -> EntityId {
+    EntityId::try_new(format!("player:{name}")).unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_said_has_a_sane_value() {
+        let heard = Perceive::say("Alice", "Hello!").number(3).build();
+        assert_eq!(heard.attested.delivery.world.as_str(), "fake");
+        assert_eq!(heard.attested.at.to_string(), "2026-01-01T12:00:03Z");
+        assert_eq!(
+            heard.attested.sender.id().map(EntityId::as_str),
+            Some("player:Alice")
+        );
+        assert_eq!(heard.words.as_claimed(), "Hello!");
+    }
+
+    #[test]
+    fn the_sender_can_be_turned_into_an_assistant_or_the_listener() {
+        let other = Perceive::pose("Bob", "waves.").from_assistant().build();
+        let expected = Sender::Assistant {
+            id: entity_id("Bob"),
+            name: "Bob".to_owned(),
+        };
+        assert_eq!(other.attested.sender, expected);
+        let own = Perceive::say("Bob", "Hm.").myself().build();
+        assert_eq!(own.attested.sender, Sender::Myself { marked: true });
+        let output = Perceive::command_output("You wave.").build();
+        assert_eq!(output.attested.sender, Sender::Myself { marked: false });
+    }
+}

@@ -1,0 +1,24 @@
+//! Tokens a test can count by hand.
+
+use dormouse_contracts::{TokenCount, TokenCounter};
+
+/// A [`TokenCounter`] for which every word is one token and the count is exact, so that a test can steer a budget
+/// by the words it writes. Words are what white space separates.
+///
+/// ```
+/// use dormouse_contracts::TokenCounter;
+/// use dormouse_testing::CountTokens;
+///
+/// assert_eq!(CountTokens.count("three  little\nwords").tokens, 3);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CountTokens;
+
+impl TokenCounter for CountTokens {
+    fn count(&self, text: &str) -> TokenCount {
+        TokenCount {
+            tokens: u32::try_from(text.split_whitespace().count()).unwrap_or(u32::MAX),
+            exact: true,
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! A world that does what it is told, including the ways in which worlds fail.
+
+mod tools;
+
+use std::{
+    collections::{HashMap, VecDeque},
+    future::pending,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use dormouse_contracts::{
+    BoxFuture, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perform, Query,
+    Receipt, Rejection, ToolSpec, WorldError, WorldErrorKind,
+};
+use serde_json::{Value, json};
+
+use crate::Gate;
+
+/// What a [`FakeWorld`] does with the next effect it has not decided yet.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Behaviour {
+    /// Carries it out.
+    Do,
+    /// Carries it out, with this as what the receipt says.
+    DoWith(Value),
+    /// Refuses it, for good, for this reason.
+    Reject(String),
+    /// Fails as not reached: nothing happened.
+    NotReached,
+    /// Carries it out, and fails as unanswered: the answer was lost.
+    DoneButUnanswered,
+    /// Fails as unanswered without having carried it out: the request was lost.
+    LostBeforeDoing,
+    /// Never answers, and carries nothing out.
+    Hang,
+    /// Carries it out and never answers.
+    DoneButHangs,
+    /// Waits until the gate is opened, then does as the behaviour inside says.
+    Wait(Gate, Box<Behaviour>),
+}
+
+/// A world in memory, with all three ports.
+///
+/// It carries out every effect once for its key, whatever tool it names, and answers queries with what
+/// [`answer`](Self::answer) laid down. [`then`](Self::then) tells it how to treat the next effects; an effect whose
+/// outcome is decided already is answered with that outcome and uses up no behaviour. A clone is another handle to
+/// the same world: it outlives the engine that a test drops.
+///
+/// ```
+/// # use dormouse_contracts::{AssistantId, Effect, EffectInquiry, EffectKey, Inquire, Perform, ToolName};
+/// # use dormouse_testing::{Behaviour, FakeWorld};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let world = FakeWorld::new();
+/// world.then(Behaviour::DoneButUnanswered);
+/// let effect = Effect {
+///     key: EffectKey::try_new("dormouse/7")?,
+///     actor: AssistantId::try_new("dormouse")?,
+///     tool: ToolName::try_new("say")?,
+///     arguments: serde_json::Map::new(),
+/// };
+/// assert!(world.perform(&effect).await.is_err());
+/// assert!(matches!(world.inquire(&effect.key).await?, EffectInquiry::Done(_)));
+/// assert_eq!(world.performed(), [effect]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct FakeWorld {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    next: VecDeque<Behaviour>,
+    refused_tools: HashMap<String, String>,
+    answers: HashMap<String, Value>,
+    cannot_tell: bool,
+    failing_inquiries: Option<(usize, WorldErrorKind)>,
+    failing_queries: Option<(usize, WorldErrorKind)>,
+    seen: Seen,
+}
+
+/// What a test may ask about afterwards.
+#[derive(Debug, Default)]
+struct Seen {
+    performed: Vec<Effect>,
+    outcomes: HashMap<EffectKey, Outcome>,
+    attempts: Vec<Effect>,
+    queries: Vec<Query>,
+    inquiries: Vec<EffectKey>,
+}
+
+impl FakeWorld {
+    /// A world that carries out everything and knows no answers.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A few tools of every sort, for an engine to offer: `say` and `whisper` (terminal effects), `move` (an effect
+    /// that may be chained), `inspect_location` (a query that may be chained) and `detonate` (a dangerous effect).
+    #[must_use]
+    pub fn tools() -> Vec<ToolSpec> {
+        tools::tools()
+    }
+
+    /// Adds to the behaviours that the next undecided effects meet, one each. After them effects are carried out.
+    pub fn then(&self, behaviour: Behaviour) {
+        self.state().next.push_back(behaviour);
+    }
+
+    /// Refuses every effect and every query of `tool`, for `reason`.
+    pub fn refuse(&self, tool: &str, reason: &str) {
+        let mut state = self.state();
+        state
+            .refused_tools
+            .insert(tool.to_owned(), reason.to_owned());
+    }
+
+    /// Answers queries of `tool` with `answer` from now on. A query without an answer is refused.
+    pub fn answer(&self, tool: &str, answer: Value) {
+        self.state().answers.insert(tool.to_owned(), answer);
+    }
+
+    /// Whether inquiries are answered with [`EffectInquiry::CannotTell`], as by a world that keeps no account.
+    pub fn cannot_tell(&self, yes: bool) {
+        self.state().cannot_tell = yes;
+    }
+
+    /// Lets the next `count` inquiries fail with `kind`.
+    pub fn fail_next_inquiries(&self, count: usize, kind: WorldErrorKind) {
+        self.state().failing_inquiries = Some((count, kind));
+    }
+
+    /// Lets the next `count` queries fail with `kind`.
+    pub fn fail_next_queries(&self, count: usize, kind: WorldErrorKind) {
+        self.state().failing_queries = Some((count, kind));
+    }
+
+    /// The effects that were carried out, in order.
+    #[must_use]
+    pub fn performed(&self) -> Vec<Effect> {
+        self.state().seen.performed.clone()
+    }
+
+    /// How many times the effect with this key was carried out: never more than once. How often it was asked for is
+    /// in [`attempts`](Self::attempts).
+    #[must_use]
+    pub fn count(&self, key: &EffectKey) -> usize {
+        let state = self.state();
+        let performed = &state.seen.performed;
+        performed.iter().filter(|effect| effect.key == *key).count()
+    }
+
+    /// Every effect that was asked for, carried out or not, in order and as often as it was asked for.
+    #[must_use]
+    pub fn attempts(&self) -> Vec<Effect> {
+        self.state().seen.attempts.clone()
+    }
+
+    /// The keys that came with one effect and later with another, which is a mistake of whoever makes the keys.
+    #[must_use]
+    pub fn reused_keys(&self) -> Vec<EffectKey> {
+        let state = self.state();
+        let mut first: HashMap<&EffectKey, &Effect> = HashMap::new();
+        let attempts = state.seen.attempts.iter();
+        attempts
+            .filter(|effect| *first.entry(&effect.key).or_insert(effect) != *effect)
+            .map(|effect| effect.key.clone())
+            .collect()
+    }
+
+    /// Every query, refused and failed ones included, in order.
+    #[must_use]
+    pub fn queries(&self) -> Vec<Query> {
+        self.state().seen.queries.clone()
+    }
+
+    /// The key of every inquiry, failed ones included, in order.
+    #[must_use]
+    pub fn inquiries(&self) -> Vec<EffectKey> {
+        self.state().seen.inquiries.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn meet<'a>(
+        &'a self,
+        effect: &'a Effect,
+        behaviour: Behaviour,
+    ) -> BoxFuture<'a, Result<Outcome, WorldError>> {
+        Box::pin(async move {
+            match behaviour {
+                Behaviour::Do => Ok(self.carry_out(effect, json!({ "done": effect.tool }))),
+                Behaviour::DoWith(detail) => Ok(self.carry_out(effect, detail)),
+                Behaviour::Reject(reason) => {
+                    let refused = Outcome::Rejected(Rejection { reason });
+                    Ok(self.state().seen.decide(effect, refused))
+                }
+                Behaviour::NotReached => Err(failed(WorldErrorKind::NotReached)),
+                Behaviour::LostBeforeDoing => Err(failed(WorldErrorKind::Unanswered)),
+                Behaviour::DoneButUnanswered => {
+                    self.carry_out(effect, json!({ "done": effect.tool }));
+                    Err(failed(WorldErrorKind::Unanswered))
+                }
+                Behaviour::Hang => pending().await,
+                Behaviour::DoneButHangs => {
+                    self.carry_out(effect, json!({ "done": effect.tool }));
+                    pending().await
+                }
+                Behaviour::Wait(gate, behaviour) => {
+                    gate.passed().await;
+                    self.meet(effect, *behaviour).await
+                }
+            }
+        })
+    }
+
+    fn carry_out(&self, effect: &Effect, detail: Value) -> Outcome {
+        let done = Outcome::Done(Receipt { detail });
+        self.state().seen.decide(effect, done)
+    }
+}
+
+impl State {
+    /// What to do about an effect: the outcome it has, or how to treat it.
+    fn take(&mut self, effect: &Effect) -> Result<Outcome, Behaviour> {
+        self.seen.attempts.push(effect.clone());
+        if let Some(outcome) = self.seen.outcomes.get(&effect.key) {
+            return Ok(outcome.clone());
+        }
+        if let Some(reason) = self.refused_tools.get(effect.tool.as_str()) {
+            return Err(Behaviour::Reject(reason.clone()));
+        }
+        Err(self.next.pop_front().unwrap_or(Behaviour::Do))
+    }
+
+    fn answer(&mut self, query: &Query) -> Result<Result<Value, Rejection>, WorldErrorKind> {
+        self.seen.queries.push(query.clone());
+        if let Some(kind) = due(&mut self.failing_queries) {
+            return Err(kind);
+        }
+        let tool = query.tool.as_str();
+        if let Some(reason) = self.refused_tools.get(tool) {
+            let reason = reason.clone();
+            return Ok(Err(Rejection { reason }));
+        }
+        Ok(self.answers.get(tool).cloned().ok_or_else(|| Rejection {
+            reason: format!("the fake world has no answer for {tool}"),
+        }))
+    }
+
+    fn tell(&mut self, key: &EffectKey) -> Result<EffectInquiry, WorldErrorKind> {
+        self.seen.inquiries.push(key.clone());
+        if let Some(kind) = due(&mut self.failing_inquiries) {
+            return Err(kind);
+        }
+        if self.cannot_tell {
+            return Ok(EffectInquiry::CannotTell);
+        }
+        Ok(match self.seen.outcomes.get(key) {
+            Some(Outcome::Done(receipt)) => EffectInquiry::Done(receipt.clone()),
+            Some(Outcome::Rejected(rejection)) => EffectInquiry::Rejected(rejection.clone()),
+            Some(Outcome::Unknown) => EffectInquiry::CannotTell,
+            None => EffectInquiry::NeverSeen,
+        })
+    }
+}
+
+impl Seen {
+    /// Decides an effect, unless another call has decided it in the meantime, and answers its outcome.
+    fn decide(&mut self, effect: &Effect, outcome: Outcome) -> Outcome {
+        if let Some(decided) = self.outcomes.get(&effect.key) {
+            return decided.clone();
+        }
+        if matches!(outcome, Outcome::Done(_)) {
+            self.performed.push(effect.clone());
+        }
+        self.outcomes.insert(effect.key.clone(), outcome.clone());
+        outcome
+    }
+}
+
+/// The fault that is due now, if one is, counted down.
+fn due(fault: &mut Option<(usize, WorldErrorKind)>) -> Option<WorldErrorKind> {
+    let (left, kind) = fault.as_mut()?;
+    *left = left.checked_sub(1)?;
+    Some(*kind)
+}
+
+fn failed(kind: WorldErrorKind) -> WorldError {
+    WorldError::new(kind, None)
+}
+
+impl Perform for FakeWorld {
+    fn perform<'a>(&'a self, effect: &'a Effect) -> BoxFuture<'a, Result<Outcome, WorldError>> {
+        Box::pin(async move {
+            let taken = self.state().take(effect);
+            match taken {
+                Ok(outcome) => Ok(outcome),
+                Err(behaviour) => self.meet(effect, behaviour).await,
+            }
+        })
+    }
+}
+
+impl Observe for FakeWorld {
+    fn observe<'a>(
+        &'a self,
+        query: &'a Query,
+    ) -> BoxFuture<'a, Result<Result<Value, Rejection>, WorldError>> {
+        Box::pin(async move { self.state().answer(query).map_err(failed) })
+    }
+}
+
+impl Inquire for FakeWorld {
+    fn inquire<'a>(
+        &'a self,
+        key: &'a EffectKey,
+    ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
+        Box::pin(async move { self.state().tell(key).map_err(failed) })
+    }
+}
+
+#[cfg(test)]
+mod tests;

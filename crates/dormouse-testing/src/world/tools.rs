@@ -1,0 +1,56 @@
+//! Tools of every sort.
+
+use dormouse_contracts::{ToolCategory, ToolName, ToolReach, ToolSpec};
+use serde_json::{Value, json};
+
+/// Each combination of category and reach that an engine treats in its own way.
+pub(super) fn tools() -> Vec<ToolSpec> {
+    use ToolCategory::{Dangerous, SafeChain, Terminal};
+    use ToolReach::{Effect, Query};
+    vec![
+        spec("say", "Say something aloud.", &["text"], Terminal, Effect),
+        spec(
+            "whisper",
+            "Say something to one listener.",
+            &["to", "text"],
+            Terminal,
+            Effect,
+        ),
+        spec("move", "Go through an exit.", &["exit"], SafeChain, Effect),
+        spec("inspect_location", "Look around.", &[], SafeChain, Query),
+        spec(
+            "detonate",
+            "Blow up a thing.",
+            &["thing"],
+            Dangerous,
+            Effect,
+        ),
+    ]
+}
+
+/// A tool whose parameters are all texts, all required, and the only ones.
+fn spec(
+    name: &str,
+    description: &str,
+    parameters: &[&str],
+    category: ToolCategory,
+    reach: ToolReach,
+) -> ToolSpec {
+    let properties: serde_json::Map<String, Value> = parameters
+        .iter()
+        .map(|name| ((*name).to_owned(), json!({ "type": "string" })))
+        .collect();
+    ToolSpec {
+        name: ToolName::try_new(name).unwrap(),
+        description: description.to_owned(),
+        parameters: json!({
+            "type": "object",
+            "properties": properties,
+            "required": parameters,
+            "additionalProperties": false,
+        }),
+        category,
+        reach,
+        timeout: ToolSpec::DEFAULT_TIMEOUT,
+    }
+}
