@@ -1,0 +1,158 @@
+//! From the text of a call's arguments to a JSON object.
+
+use std::{collections::HashSet, fmt};
+
+use dormouse_contracts::Arguments;
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::Value;
+
+use crate::{CallError, Excerpt};
+
+/// What a JSON value is, if it is no object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JsonKind {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool,
+    /// A number
+    Number,
+    /// A string, which holds no object either
+    String,
+    /// An array
+    Array,
+    /// An object
+    Object,
+}
+
+impl JsonKind {
+    pub(crate) fn of(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(_) => Self::Bool,
+            Value::Number(_) => Self::Number,
+            Value::String(_) => Self::String,
+            Value::Array(_) => Self::Array,
+            Value::Object(_) => Self::Object,
+        }
+    }
+}
+
+impl fmt::Display for JsonKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Null => "null",
+            Self::Bool => "a boolean",
+            Self::Number => "a number",
+            Self::String => "a string",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        })
+    }
+}
+
+/// Reads the text of arguments as a JSON object; a blank text is `{}`, and a string that holds an object is that
+/// object. Nesting is limited by serde_json to 128 levels, so no text overflows the stack.
+pub(crate) fn arguments(text: &str) -> Result<Arguments, CallError> {
+    if text.trim().is_empty() {
+        return Ok(Arguments::new());
+    }
+    match value(text)? {
+        Value::Object(object) => Ok(object),
+        Value::String(inner) if inner.trim_start().starts_with('{') => match value(&inner)? {
+            Value::Object(object) => Ok(object),
+            other => Err(not_an_object(&other)),
+        },
+        other => Err(not_an_object(&other)),
+    }
+}
+
+fn value(text: &str) -> Result<Value, CallError> {
+    let value = serde_json::from_str(text).map_err(|error| not_json(&error))?;
+    serde_json::from_str::<Distinct>(text).map_err(|error| not_json(&error))?;
+    Ok(value)
+}
+
+fn not_an_object(value: &Value) -> CallError {
+    CallError::NotAnObject {
+        found: JsonKind::of(value),
+    }
+}
+
+fn not_json(error: &serde_json::Error) -> CallError {
+    let (line, column) = (error.line(), error.column());
+    let text = error.to_string();
+    let place = format!(" at line {line} column {column}");
+    CallError::NotJson {
+        line,
+        column,
+        what: Excerpt::of(text.strip_suffix(&place).unwrap_or(&text)),
+    }
+}
+
+/// Any JSON in which no object has the same key twice. Which of the two was meant cannot be known, and a call
+/// may be impossible to take back.
+struct Distinct;
+
+impl<'de> Deserialize<'de> for Distinct {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(DistinctVisitor)
+    }
+}
+
+struct DistinctVisitor;
+
+impl<'de> Visitor<'de> for DistinctVisitor {
+    type Value = Distinct;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Distinct, A::Error> {
+        let mut keys = HashSet::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if keys.contains(&key) {
+                let key = Excerpt::of(key);
+                return Err(A::Error::custom(format_args!(
+                    "the key \"{key}\" is given twice"
+                )));
+            }
+            keys.insert(key);
+            map.next_value::<Distinct>()?;
+        }
+        Ok(Distinct)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Distinct, A::Error> {
+        while seq.next_element::<Distinct>()?.is_some() {}
+        Ok(Distinct)
+    }
+
+    fn visit_unit<E>(self) -> Result<Distinct, E> {
+        Ok(Distinct)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Distinct, E> {
+        Ok(Distinct)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Distinct, E> {
+        Ok(Distinct)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Distinct, E> {
+        Ok(Distinct)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Distinct, E> {
+        Ok(Distinct)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Distinct, E> {
+        Ok(Distinct)
+    }
+}
