@@ -1,0 +1,279 @@
+//! What an act comes to: a pure function of who stands where. The words are carried along and never read.
+
+use dormouse_contracts::{ChannelId, EntityId, Sender, SourceKind, Words};
+
+use crate::{
+    act::{Act, Refusal, Seen},
+    place::{CHANNELS, Room},
+    room_view::{Detail, NAMED, RoomView},
+    roster::{Pick, Present, Roster, pick},
+};
+
+#[cfg(test)]
+mod tests;
+
+/// What an act comes to, before anything is written.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Decision {
+    /// Who perceives what.
+    pub(crate) heard: Vec<Heard>,
+    /// Where the one who acts goes.
+    pub(crate) moves_to: Option<&'static Room>,
+    /// What the one who acts sees.
+    pub(crate) seen: Seen,
+}
+
+/// One entry for one observer's feed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Heard {
+    pub(crate) observer: EntityId,
+    pub(crate) source: SourceKind,
+    pub(crate) sender: Sender,
+    pub(crate) words: Words,
+}
+
+/// The one who acts, and all that is needed to know who notices.
+struct Scene<'a> {
+    roster: &'a Roster,
+    id: &'a EntityId,
+    actor: &'a Present,
+}
+
+/// Decides what `act` by `actor` comes to.
+pub(crate) fn decide(roster: &Roster, actor: &EntityId, act: &Act) -> Result<Decision, Refusal> {
+    let present = roster.find(actor).filter(|it| it.perceives());
+    let scene = Scene {
+        roster,
+        id: actor,
+        actor: present.ok_or(Refusal::NotJoined)?,
+    };
+    match act {
+        Act::Say(words) => Ok(scene.aloud(&SourceKind::Say, words)),
+        Act::Pose(words) => Ok(scene.aloud(&SourceKind::Pose, words)),
+        Act::SayTo { to, words } => scene.say_to(to, words),
+        Act::Whisper { to, words } => {
+            let listener = scene.listener_here(to)?;
+            Ok(scene.to_one(SourceKind::Whisper, listener, words))
+        }
+        Act::Page { to, words } => {
+            let listener = scene.listener_anywhere(to)?;
+            Ok(scene.to_one(SourceKind::Page, listener, words))
+        }
+        Act::Channel { channel, words } => scene.on_channel(channel, words),
+        Act::Move { direction } => scene.go(direction),
+        Act::Look => Ok(Decision {
+            heard: Vec::new(),
+            moves_to: None,
+            seen: Seen::Room(scene.view(scene.actor.room)),
+        }),
+    }
+}
+
+/// The entries of those who see `id` come in, when it joins.
+pub(crate) fn arrival(roster: &Roster, id: &EntityId) -> Result<Vec<Heard>, Refusal> {
+    let actor = roster.find(id).ok_or(Refusal::NotJoined)?;
+    let scene = Scene { roster, id, actor };
+    let words = Words::try_new("arrives.")?;
+    Ok(scene.in_room(actor.room, &SourceKind::Pose, &words))
+}
+
+impl<'a> Scene<'a> {
+    fn sender(&self) -> Sender {
+        self.actor.as_sender(self.id)
+    }
+
+    fn view(&self, room: &Room) -> RoomView {
+        RoomView::of(room, self.roster, self.id, Detail::Full)
+    }
+
+    fn entry(&self, observer: &EntityId, source: &SourceKind, words: &Words) -> Heard {
+        Heard {
+            observer: observer.clone(),
+            source: source.clone(),
+            sender: self.sender(),
+            words: words.clone(),
+        }
+    }
+
+    /// An entry for everyone else in `room` who perceives.
+    fn in_room(&self, room: &Room, source: &SourceKind, words: &Words) -> Vec<Heard> {
+        (self.roster.others_in(room, self.id))
+            .filter(|(_, other)| other.perceives())
+            .map(|(id, _)| self.entry(id, source, words))
+            .collect()
+    }
+
+    /// An assistant hears its own voice, marked as such.
+    fn own_voice(&self, source: &SourceKind, words: &Words) -> Option<Heard> {
+        self.actor.is_assistant().then(|| Heard {
+            observer: self.id.clone(),
+            source: source.clone(),
+            sender: Sender::Myself { marked: true },
+            words: words.clone(),
+        })
+    }
+
+    fn spoken(&self, mut heard: Vec<Heard>, source: &SourceKind, words: &Words) -> Decision {
+        heard.extend(self.own_voice(source, words));
+        Decision {
+            heard,
+            moves_to: None,
+            seen: Seen::Own {
+                source: source.clone(),
+                to: None,
+                words: words.clone(),
+            },
+        }
+    }
+
+    fn aloud(&self, source: &SourceKind, words: &Words) -> Decision {
+        let heard = self.in_room(self.actor.room, source, words);
+        self.spoken(heard, source, words)
+    }
+
+    fn say_to(&self, to: &str, words: &Words) -> Result<Decision, Refusal> {
+        let (listener, present) = self.listener_here(to)?;
+        let mut decision = self.aloud(&SourceKind::Say, words);
+        for heard in &mut decision.heard {
+            if heard.observer == *listener {
+                heard.source = SourceKind::Addressed;
+            }
+        }
+        decision.seen = Seen::Own {
+            source: SourceKind::Addressed,
+            to: Some(present.name.clone()),
+            words: words.clone(),
+        };
+        Ok(decision)
+    }
+
+    fn to_one(
+        &self,
+        source: SourceKind,
+        (listener, present): (&EntityId, &Present),
+        words: &Words,
+    ) -> Decision {
+        let heard = present
+            .perceives()
+            .then(|| self.entry(listener, &source, words));
+        let mut decision = self.spoken(heard.into_iter().collect(), &source, words);
+        decision.seen = Seen::Own {
+            source,
+            to: Some(present.name.clone()),
+            words: words.clone(),
+        };
+        decision
+    }
+
+    fn on_channel(&self, channel: &ChannelId, words: &Words) -> Result<Decision, Refusal> {
+        let options = CHANNELS.iter().map(|name| (*name, *name));
+        let name = match pick(channel.as_str(), options) {
+            Pick::One(name) => name,
+            Pick::Many(matches) => return Err(ambiguous(channel.as_str(), matches)),
+            Pick::None => {
+                return Err(Refusal::NoSuchChannel {
+                    channel: cut(channel.as_str()),
+                    channels: CHANNELS.iter().map(|&name| name.to_owned()).collect(),
+                });
+            }
+        };
+        let channel = ChannelId::try_new(name).unwrap_or_else(|_| channel.clone());
+        let source = SourceKind::Channel(channel);
+        let heard = (self.roster.iter())
+            .filter(|(id, other)| *id != self.id && other.perceives())
+            .map(|(id, _)| self.entry(id, &source, words))
+            .collect();
+        Ok(self.spoken(heard, &source, words))
+    }
+
+    fn go(&self, direction: &str) -> Result<Decision, Refusal> {
+        let exits = self.actor.room.exits;
+        let exit = match pick(direction, exits.iter().map(|exit| (exit.direction, exit))) {
+            Pick::One(exit) => exit,
+            Pick::Many(matches) => return Err(ambiguous(direction, matches)),
+            Pick::None => {
+                return Err(Refusal::NoSuchExit {
+                    direction: cut(direction),
+                    exits: exits.iter().map(|exit| exit.direction.to_owned()).collect(),
+                });
+            }
+        };
+        let (from, to) = (self.actor.room, exit.to);
+        let leaves = Words::try_new(format!("leaves {} to {}.", exit.direction, to.name))?;
+        let arrives = Words::try_new(format!("arrives from {}.", from.name))?;
+        let view = self.view(to);
+        let mut heard = self.in_room(from, &SourceKind::Pose, &leaves);
+        heard.extend(self.in_room(to, &SourceKind::Pose, &arrives));
+        if self.actor.is_assistant() {
+            heard.push(Heard {
+                observer: self.id.clone(),
+                source: SourceKind::CommandOutput,
+                sender: Sender::Myself { marked: false },
+                words: Words::try_new(view.to_string())?,
+            });
+        }
+        Ok(Decision {
+            heard,
+            moves_to: Some(to),
+            seen: Seen::Room(view),
+        })
+    }
+
+    fn listener_here(&self, name: &str) -> Result<(&'a EntityId, &'a Present), Refusal> {
+        let room = self.actor.room;
+        let those = || self.roster.iter().filter(|(_, one)| one.room == room);
+        self.listener(name, those()).map_err(|nobody| {
+            nobody.unwrap_or_else(|| Refusal::NobodyHere {
+                name: cut(name),
+                here: self.named(those()),
+            })
+        })
+    }
+
+    fn listener_anywhere(&self, name: &str) -> Result<(&'a EntityId, &'a Present), Refusal> {
+        let those = || self.roster.iter();
+        self.listener(name, those()).map_err(|nobody| {
+            nobody.unwrap_or_else(|| Refusal::NobodyCalled {
+                name: cut(name),
+                known: self.named(those()),
+            })
+        })
+    }
+
+    /// The one of `those` called `name`; the refusal, or none of it if nobody is.
+    fn listener(
+        &self,
+        name: &str,
+        those: impl Iterator<Item = (&'a EntityId, &'a Present)>,
+    ) -> Result<(&'a EntityId, &'a Present), Option<Refusal>> {
+        let options = those.map(|(id, one)| (one.name.as_str(), (id, one)));
+        match pick(name, options) {
+            Pick::One((id, _)) if id == self.id => Err(Some(Refusal::Yourself)),
+            Pick::One(listener) => Ok(listener),
+            Pick::Many(matches) => Err(Some(ambiguous(name, matches))),
+            Pick::None => Err(None),
+        }
+    }
+
+    /// The names of `those` but one's own.
+    fn named<'b>(&self, those: impl Iterator<Item = (&'b EntityId, &'b Present)>) -> Vec<String> {
+        those
+            .filter(|(id, _)| *id != self.id)
+            .take(NAMED)
+            .map(|(_, one)| one.name.clone())
+            .collect()
+    }
+}
+
+fn ambiguous(word: &str, mut matches: Vec<String>) -> Refusal {
+    matches.truncate(NAMED);
+    Refusal::Ambiguous {
+        word: cut(word),
+        matches,
+    }
+}
+
+/// What somebody typed, short enough to be told back.
+fn cut(word: &str) -> String {
+    word.chars().take(64).collect()
+}

@@ -1,0 +1,152 @@
+//! The three world ports, and what was performed through them.
+
+use dormouse_contracts::{
+    BoxFuture, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perform, Query,
+    Rejection, Timestamp, WorldError,
+};
+use redb::ReadableDatabase;
+use serde_json::Value;
+
+use crate::{
+    Sandbox,
+    act::Refusal,
+    keeper::View,
+    records::{EFFECT_ORDER, EFFECTS, EffectRecord, StoreError},
+    room_view::RoomView,
+    tools,
+};
+
+/// The most effects one call of [`Sandbox::effects`] answers.
+pub const EFFECTS_PAGE: usize = 1_000;
+
+/// An effect the world was asked for, and what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PerformedEffect {
+    /// Counts up from 1 in the order in which the world took the effects, those it refused included.
+    pub number: u64,
+    /// When the world took it.
+    pub at: Timestamp,
+    /// Its key, actor, tool and arguments.
+    pub effect: Effect,
+    /// Done or rejected.
+    pub outcome: Outcome,
+}
+
+impl From<EffectRecord> for PerformedEffect {
+    fn from(record: EffectRecord) -> Self {
+        let EffectRecord {
+            number,
+            at,
+            effect,
+            outcome,
+        } = record;
+        Self {
+            number,
+            at,
+            effect,
+            outcome,
+        }
+    }
+}
+
+impl Perform for Sandbox {
+    /// One commit writes the outcome under the key, the change, and everybody's perception of it. A key seen
+    /// before answers what it answered then; with another actor, tool or other arguments it is rejected. A
+    /// refusal is an outcome like any other: it stays what it was.
+    fn perform<'a>(&'a self, effect: &'a Effect) -> BoxFuture<'a, Result<Outcome, WorldError>> {
+        let effect = effect.clone();
+        Box::pin(self.change(move |draft, clock| draft.perform(&effect, clock.now())))
+    }
+}
+
+impl Observe for Sandbox {
+    /// Answers `inspect_location` with a [`RoomView`].
+    fn observe<'a>(
+        &'a self,
+        query: &'a Query,
+    ) -> BoxFuture<'a, Result<Result<Value, Rejection>, WorldError>> {
+        let query = query.clone();
+        Box::pin(self.ask(move |view| inspect(&view, &query)))
+    }
+}
+
+impl Inquire for Sandbox {
+    /// This world can always tell: the answer is never `CannotTell`.
+    fn inquire<'a>(
+        &'a self,
+        key: &'a EffectKey,
+    ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
+        Box::pin(async move {
+            Ok(
+                match self.performed(key).await?.map(|found| found.outcome) {
+                    None => EffectInquiry::NeverSeen,
+                    Some(Outcome::Done(receipt)) => EffectInquiry::Done(receipt),
+                    Some(Outcome::Rejected(rejection)) => EffectInquiry::Rejected(rejection),
+                    Some(Outcome::Unknown) => EffectInquiry::CannotTell,
+                },
+            )
+        })
+    }
+}
+
+impl Sandbox {
+    /// Answers the effect with this key, if the world has seen it. Reads only.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError`] if the file could not be read.
+    pub async fn performed(&self, key: &EffectKey) -> Result<Option<PerformedEffect>, WorldError> {
+        let key = key.clone();
+        self.ask(move |view| one(&view, &key)).await
+    }
+
+    /// Answers the effects after number `after` in the order the world took them, at most [`EFFECTS_PAGE`].
+    /// Reads only.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError`] if the file could not be read.
+    pub async fn effects(&self, after: u64) -> Result<Vec<PerformedEffect>, WorldError> {
+        self.ask(move |view| many(&view, after)).await
+    }
+}
+
+fn inspect(view: &View<'_>, query: &Query) -> Result<Result<Value, Rejection>, StoreError> {
+    let rejected = |reason: String| Ok(Err(Rejection { reason }));
+    let detail = match tools::look(&query.tool, &query.arguments) {
+        Ok(detail) => detail,
+        Err(refusal) => return rejected(refusal.to_string()),
+    };
+    let roster = &view.world.roster;
+    let actor = roster.embodies(&query.actor);
+    let Some((actor, present)) = actor.and_then(|id| Some((id, roster.find(id)?))) else {
+        return rejected(Refusal::NotJoined.to_string());
+    };
+    let seen = RoomView::of(present.room, roster, actor, detail);
+    Ok(Ok(serde_json::to_value(seen)?))
+}
+
+fn one(view: &View<'_>, key: &EffectKey) -> Result<Option<PerformedEffect>, StoreError> {
+    let reading = view.world.database.begin_read()?;
+    let found = reading.open_table(EFFECTS)?.get(key.as_str())?;
+    let record: Option<EffectRecord> = found
+        .map(|it| serde_json::from_str(it.value()))
+        .transpose()?;
+    Ok(record.map(PerformedEffect::from))
+}
+
+fn many(view: &View<'_>, after: u64) -> Result<Vec<PerformedEffect>, StoreError> {
+    let reading = view.world.database.begin_read()?;
+    let (order, effects) = (
+        reading.open_table(EFFECT_ORDER)?,
+        reading.open_table(EFFECTS)?,
+    );
+    let mut found = Vec::new();
+    for entry in order.range(after.saturating_add(1)..)?.take(EFFECTS_PAGE) {
+        if let Some(record) = effects.get(entry?.1.value())? {
+            let record: EffectRecord = serde_json::from_str(record.value())?;
+            found.push(record.into());
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,204 @@
+//! Who stands where, and who is meant by a name.
+
+use std::collections::BTreeMap;
+
+use dormouse_contracts::{AssistantId, EntityId, IdError, Sender};
+
+use crate::{
+    character::{CHARACTER_LIMIT, Character, CharacterKind, JoinRefusal, check_name},
+    place::{FIRST_ROOM, RESIDENTS, Room},
+};
+
+#[cfg(test)]
+mod tests;
+
+/// Somebody in the world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Present {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) room: &'static Room,
+    /// The number of the last entry of its feed.
+    pub(crate) delivered: u64,
+}
+
+/// Who acts for somebody in the world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Came to stay; perceives.
+    Guest(CharacterKind),
+    /// Belongs to the place; perceives nothing.
+    Resident,
+}
+
+impl Present {
+    /// The sender that `observer` is told, when `id` is this one.
+    pub(crate) fn as_sender(&self, id: &EntityId) -> Sender {
+        let (id, name) = (id.clone(), self.name.clone());
+        match self.kind {
+            Kind::Guest(CharacterKind::Assistant(_)) => Sender::Assistant { id, name },
+            Kind::Guest(CharacterKind::Player) | Kind::Resident => Sender::Entity { id, name },
+        }
+    }
+
+    pub(crate) fn is_assistant(&self) -> bool {
+        matches!(self.kind, Kind::Guest(CharacterKind::Assistant(_)))
+    }
+
+    pub(crate) fn perceives(&self) -> bool {
+        matches!(self.kind, Kind::Guest(_))
+    }
+}
+
+/// Everybody in the world, by id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Roster(BTreeMap<EntityId, Present>);
+
+/// What joining comes to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Joining {
+    /// Was here already, under this name.
+    AlreadyHere,
+    /// Was here already, and is now called otherwise.
+    Renamed,
+    /// Came in.
+    Arrived,
+}
+
+impl Roster {
+    /// The residents alone.
+    pub(crate) fn try_new() -> Result<Self, IdError> {
+        let residents = RESIDENTS.iter().map(|resident| {
+            let present = Present {
+                name: resident.name.to_owned(),
+                kind: Kind::Resident,
+                room: resident.room,
+                delivered: 0,
+            };
+            Ok((EntityId::try_new(resident.id)?, present))
+        });
+        Ok(Self(residents.collect::<Result<_, IdError>>()?))
+    }
+
+    pub(crate) fn find(&self, id: &EntityId) -> Option<&Present> {
+        self.0.get(id)
+    }
+
+    pub(crate) fn find_mut(&mut self, id: &EntityId) -> Option<&mut Present> {
+        self.0.get_mut(id)
+    }
+
+    pub(crate) fn insert(&mut self, id: EntityId, present: Present) {
+        self.0.insert(id, present);
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&EntityId, &Present)> {
+        self.0.iter()
+    }
+
+    /// Those in `room` other than `but`, by id.
+    pub(crate) fn others_in<'a>(
+        &'a self,
+        room: &'a Room,
+        but: &'a EntityId,
+    ) -> impl Iterator<Item = (&'a EntityId, &'a Present)> {
+        self.iter()
+            .filter(move |(id, present)| present.room == room && *id != but)
+    }
+
+    /// The character an assistant lives as.
+    pub(crate) fn embodies(&self, assistant: &AssistantId) -> Option<&EntityId> {
+        self.iter()
+            .find(|(_, present)| {
+                matches!(&present.kind, Kind::Guest(CharacterKind::Assistant(it)) if it == assistant)
+            })
+            .map(|(id, _)| id)
+    }
+
+    /// Lets a character in, into the first room; leaves one that is here where it stands.
+    pub(crate) fn join(&mut self, character: &Character) -> Result<Joining, JoinRefusal> {
+        check_name(&character.name)?;
+        self.check_free(character)?;
+        if let Some(present) = self.0.get_mut(&character.id) {
+            if present.kind != Kind::Guest(character.kind.clone()) {
+                return Err(JoinRefusal::OtherKind {
+                    id: character.id.clone(),
+                });
+            }
+            if present.name == character.name {
+                return Ok(Joining::AlreadyHere);
+            }
+            present.name.clone_from(&character.name);
+            return Ok(Joining::Renamed);
+        }
+        if self.iter().filter(|(_, one)| one.perceives()).count() >= CHARACTER_LIMIT {
+            return Err(JoinRefusal::Full);
+        }
+        let present = Present {
+            name: character.name.clone(),
+            kind: Kind::Guest(character.kind.clone()),
+            room: FIRST_ROOM,
+            delivered: 0,
+        };
+        self.insert(character.id.clone(), present);
+        Ok(Joining::Arrived)
+    }
+
+    fn check_free(&self, character: &Character) -> Result<(), JoinRefusal> {
+        let folded = fold(&character.name);
+        for (id, present) in self.iter().filter(|(id, _)| **id != character.id) {
+            if fold(&present.name) == folded {
+                return Err(JoinRefusal::NameTaken {
+                    name: present.name.clone(),
+                    by: id.clone(),
+                });
+            }
+        }
+        if let CharacterKind::Assistant(assistant) = &character.kind
+            && let Some(id) = self.embodies(assistant)
+            && *id != character.id
+        {
+            return Err(JoinRefusal::AssistantTaken {
+                assistant: assistant.clone(),
+                id: id.clone(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// What a wanted word picks from a list.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Pick<T> {
+    One(T),
+    Many(Vec<String>),
+    None,
+}
+
+/// Picks the option called `wanted` in whatever case, or else the only one that begins with it.
+pub(crate) fn pick<'a, T>(wanted: &str, options: impl Iterator<Item = (&'a str, T)>) -> Pick<T> {
+    let wanted = fold(wanted.trim());
+    if wanted.is_empty() {
+        return Pick::None;
+    }
+    let mut begun = Vec::new();
+    for (name, option) in options {
+        let folded = fold(name);
+        if folded == wanted {
+            return Pick::One(option);
+        }
+        if folded.starts_with(&wanted) {
+            begun.push((name, option));
+        }
+    }
+    if begun.len() > 1 {
+        return Pick::Many(begun.into_iter().map(|(name, _)| name.to_owned()).collect());
+    }
+    begun
+        .pop()
+        .map_or(Pick::None, |(_, option)| Pick::One(option))
+}
+
+fn fold(name: &str) -> String {
+    name.to_lowercase()
+}

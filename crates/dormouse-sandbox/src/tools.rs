@@ -1,0 +1,226 @@
+//! The tools the world offers an assistant, and what a call of one means.
+
+use dormouse_contracts::{
+    Arguments, EntityId, IdError, Receipt, ToolCategory, ToolName, ToolReach, ToolSpec, Words,
+};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+
+use crate::{
+    act::{Act, Refusal, Seen},
+    decide::Decision,
+    room_view::{Detail, NAMED},
+    roster::Roster,
+};
+
+#[cfg(test)]
+mod tests;
+
+/// The longest message a tool's schema allows, in characters; every such text fits into `Words`.
+const MESSAGE_LIMIT: usize = 4_000;
+
+/// Why a call of a tool is refused.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CallRefusal {
+    #[error("this world has no tool {0:?}")]
+    NoSuchTool(ToolName),
+    #[error("{0} only looks; it is not carried out")]
+    NoEffect(ToolName),
+    #[error("{0} is not a way of looking")]
+    NoQuery(ToolName),
+    #[error("the arguments do not fit: {0}")]
+    Arguments(#[source] serde_json::Error),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Message {
+    message: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MessageTo {
+    to: String,
+    message: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Action {
+    action: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Direction {
+    direction: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Inspect {
+    #[serde(default)]
+    detail_level: Detail,
+}
+
+fn read<T: DeserializeOwned>(arguments: &Arguments) -> Result<T, CallRefusal> {
+    serde_json::from_value(Value::Object(arguments.clone())).map_err(CallRefusal::Arguments)
+}
+
+fn words(text: String) -> Result<Words, CallRefusal> {
+    Ok(Words::try_new(text).map_err(Refusal::Words)?)
+}
+
+/// The act that a call of an effect tool asks for.
+pub(crate) fn act(tool: &ToolName, arguments: &Arguments) -> Result<Act, CallRefusal> {
+    match tool.as_str() {
+        "say" => Ok(Act::Say(words(read::<Message>(arguments)?.message)?)),
+        "pose" => Ok(Act::Pose(words(read::<Action>(arguments)?.action)?)),
+        "whisper" => {
+            let MessageTo { to, message } = read(arguments)?;
+            let words = words(message)?;
+            Ok(Act::Whisper { to, words })
+        }
+        "page" => {
+            let MessageTo { to, message } = read(arguments)?;
+            let words = words(message)?;
+            Ok(Act::Page { to, words })
+        }
+        "move" => {
+            let Direction { direction } = read(arguments)?;
+            Ok(Act::Move { direction })
+        }
+        "inspect_location" => Err(CallRefusal::NoEffect(tool.clone())),
+        _ => Err(CallRefusal::NoSuchTool(tool.clone())),
+    }
+}
+
+/// How much a call of `inspect_location` wants to know.
+pub(crate) fn look(tool: &ToolName, arguments: &Arguments) -> Result<Detail, CallRefusal> {
+    match tool.as_str() {
+        "inspect_location" => Ok(read::<Inspect>(arguments)?.detail_level),
+        "say" | "whisper" | "page" | "pose" | "move" => Err(CallRefusal::NoQuery(tool.clone())),
+        _ => Err(CallRefusal::NoSuchTool(tool.clone())),
+    }
+}
+
+/// What the model is told about an effect that was carried out: who noticed, or where it is now.
+pub(crate) fn receipt(
+    tool: &ToolName,
+    decision: &Decision,
+    roster: &Roster,
+    actor: &EntityId,
+) -> Receipt {
+    let detail = match &decision.seen {
+        Seen::Room(view) => json!({ "moved_to": view.room }),
+        Seen::Own { to: Some(name), .. } => json!({ "to": name }),
+        Seen::Own { to: None, .. } => {
+            let names: Vec<_> = (decision.heard.iter())
+                .filter(|heard| heard.observer != *actor)
+                .filter_map(|heard| roster.find(&heard.observer))
+                .take(NAMED)
+                .map(|one| one.name.as_str())
+                .collect();
+            let noticed = if tool.as_str() == "pose" {
+                "seen_by"
+            } else {
+                "heard_by"
+            };
+            json!({ noticed: names })
+        }
+    };
+    Receipt { detail }
+}
+
+fn text(what: &str, limit: usize) -> Value {
+    // The pattern refuses white space alone, which is no message.
+    json!({ "type": "string", "description": what, "minLength": 1, "maxLength": limit, "pattern": "\\S" })
+}
+
+fn object(properties: &Value, required: &[&str]) -> Value {
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}
+
+/// The tools of this world.
+///
+/// Speaking hands the word to the others, so say, whisper and page end the loop. A pose accompanies speech and
+/// asks for no answer ("smiles", then speaks), and going somewhere is what one does before looking or speaking
+/// there, and is undone by going back: both may be followed by another call.
+pub(crate) fn specs() -> Result<Vec<ToolSpec>, IdError> {
+    use {ToolCategory::*, ToolReach::*};
+    let message = || text("What to say.", MESSAGE_LIMIT);
+    let to = |where_| text(where_, 64);
+    let here = "The name of somebody in this room.";
+    let anywhere = "The name of somebody anywhere in this world.";
+    let detail = json!({
+        "type": "string",
+        "enum": ["brief", "full"],
+        "description": "brief: names only; full (the default): with descriptions."
+    });
+    let listed = [
+        (
+            "say",
+            "Say something aloud to everyone in the room.",
+            object(&json!({ "message": message() }), &["message"]),
+            (Terminal, Effect),
+        ),
+        (
+            "whisper",
+            "Say something to one person in the room that nobody else hears.",
+            object(
+                &json!({ "to": to(here), "message": message() }),
+                &["to", "message"],
+            ),
+            (Terminal, Effect),
+        ),
+        (
+            "page",
+            "Send a private message to one person, wherever they are.",
+            object(
+                &json!({ "to": to(anywhere), "message": message() }),
+                &["to", "message"],
+            ),
+            (Terminal, Effect),
+        ),
+        (
+            "pose",
+            "Do something that everyone in the room sees. It is shown after your name.",
+            object(
+                &json!({ "action": text("What you do, in the third person: \"smiles.\"", MESSAGE_LIMIT) }),
+                &["action"],
+            ),
+            (SafeChain, Effect),
+        ),
+        (
+            "inspect_location",
+            "Look around: the room, its exits, the things and the people in it.",
+            object(&json!({ "detail_level": detail }), &[]),
+            (SafeChain, Query),
+        ),
+        (
+            "move",
+            "Leave the room by one of its exits.",
+            object(
+                &json!({ "direction": text("The direction of an exit, such as \"north\".", 64) }),
+                &["direction"],
+            ),
+            (SafeChain, Effect),
+        ),
+    ];
+    let listed = listed.into_iter();
+    listed
+        .map(|(name, description, parameters, (category, reach))| {
+            Ok(ToolSpec {
+                name: ToolName::try_new(name)?,
+                description: description.to_owned(),
+                parameters,
+                category,
+                reach,
+                timeout: ToolSpec::DEFAULT_TIMEOUT,
+            })
+        })
+        .collect()
+}
