@@ -1,1 +1,47 @@
-//! Being laid down.
+//! The assistant itself: a state folded from events, a tick and ReAct loop, and effects carried out at most once.
+//!
+//! Layer 3. It knows neither which store, nor which vendor, nor which world it runs on: those are
+//! [`Ports`]. Read it in this order: [`Event`] (all that can happen), [`State`] (what it adds up to), [`gate()`]
+//! (whether there is a reason to think), [`Assistant`] (the actor that lives by it), [`Handle`] (how to talk to it),
+//! [`replay()`] (the whole life again, up to any moment).
+//!
+//! What it never does: decide by clock or chance, change its state other than by an event that is on disk, repeat an
+//! effect whose outcome is unknown, call a model without a reason.
+//!
+//! Stability: events and their JSON are a format, and only grow. The Rust interface may still change.
+
+mod assistant;
+mod config;
+mod decide;
+mod event;
+mod gate;
+mod handle;
+mod inward;
+mod ports;
+mod prompt;
+mod recollection;
+mod render;
+mod replay;
+mod reply;
+mod state;
+mod status;
+mod work;
+
+pub use assistant::{Assistant, Recorded, RunError, WakeError};
+pub use config::{AssistantConfig, ExecutionPattern, Limits, OutOfRange, Switch, ToolCalling};
+pub use event::{
+    Call, ContextType, DecodeError, EffectIntended, EffectSettled, EmergencyStopCleared,
+    EmergencyStopTriggered, Event, Misread, ModelFailed, Perceived, Remembered, Replied, StopCause,
+    StopReason, TickEnded, TickStarted, ToolAnswered, Verdict,
+};
+pub use gate::{Reason, Skip, gate};
+pub use handle::{Accepted, ClearError, Handle, PerceiveError, Rest};
+pub use inward::inward_tools;
+pub use ports::Ports;
+pub use recollection::recollect;
+pub use replay::{ReplayError, freeze, replay, restore};
+pub use state::{
+    AMBIENT_KEPT, Ambient, CallState, EffectState, ErrorRecord, HISTORY_KEPT, Memory, Pending,
+    RECENT_CALLS, Spent, State, Step, Stopped, Turn,
+};
+pub use status::{Activity, Skipped, Status};

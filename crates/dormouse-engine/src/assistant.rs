@@ -1,0 +1,512 @@
+//! The running assistant: one sequential actor.
+//!
+//! It holds the state, and nobody else does. Every change goes the same way: [decided](crate::decide), written
+//! into the log, and folded into the state once it is on disk. At most one call to the outside is under way at a
+//! time, and messages are accepted meanwhile.
+
+mod inbox;
+
+use std::{sync::Arc, time::Duration};
+
+use dormouse_contracts::{
+    AppendErrorKind, AppendRequest, BoxFuture, EffectKey, IdError, Outcome, Seq, Timestamp,
+    ToolSpec,
+};
+use dormouse_tools::{Registry, RegistryError};
+use tokio::{
+    select,
+    sync::{mpsc, oneshot, watch},
+    time::{Instant, MissedTickBehavior, interval, sleep_until},
+};
+
+use crate::{
+    Ports,
+    config::{AssistantConfig, Switch},
+    decide::{self, Answered, Next, View},
+    event::{EmergencyStopCleared, Event},
+    gate::Skip,
+    handle::{ClearError, Command, Handle},
+    inward::inward_tools,
+    prompt::Preamble,
+    replay::{ReplayError, freeze, restore},
+    state::State,
+    status::{Activity, Skipped, Status},
+    work::{self, Done},
+};
+
+/// After how many events a snapshot is saved.
+const SNAPSHOT_EVERY: u64 = 500;
+/// How many commands may wait for the actor.
+const MAILBOX: usize = 256;
+
+/// An event that is on disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    /// Its place in the log.
+    pub seq: Seq,
+    /// When it happened.
+    pub at: Timestamp,
+    /// The event.
+    pub event: Event,
+}
+
+/// An assistant could not be woken.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WakeError {
+    /// Its log could not be folded.
+    #[error("the assistant's log could not be folded into its state")]
+    Replay(#[from] ReplayError),
+    /// Its tools make no registry.
+    #[error("the assistant's tools cannot be offered")]
+    Tools(#[from] RegistryError),
+    /// A name of the engine's own tools is none.
+    #[error("a tool's name is not acceptable")]
+    Name(#[from] IdError),
+}
+
+/// An assistant ended although nobody asked it to. What was accepted is on disk.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// Somebody else writes the same log.
+    #[error(
+        "the log ends at event {actual} where {expected} was expected: another writer is at work on it"
+    )]
+    Conflict {
+        /// Where it should have ended.
+        expected: Seq,
+        /// Where it ends.
+        actual: Seq,
+    },
+    /// The log is closed, or refuses an event for good.
+    #[error("the log does not take events any more: {0}")]
+    Log(AppendErrorKind),
+    /// An event could not be put into JSON.
+    #[error("an event could not be written down")]
+    Encode(#[from] serde_json::Error),
+}
+
+/// A running assistant. [`Assistant::run`] is its life; the [`Handle`] is how to talk to it.
+#[derive(Debug)]
+pub struct Assistant {
+    config: AssistantConfig,
+    tools: Registry,
+    preamble: Preamble,
+    ports: Ports,
+    state: State,
+    commands: mpsc::Receiver<Command>,
+    status: watch::Sender<Status>,
+    watchers: Vec<mpsc::Sender<Arc<Recorded>>>,
+    progress: Progress,
+}
+
+/// What only this process knows.
+#[derive(Debug, Default)]
+struct Progress {
+    fresh: Option<EffectKey>,
+    /// Events that came of a call to the outside and could not be written yet.
+    unsaved: Vec<Event>,
+    since_snapshot: u64,
+    skipped: Skipped,
+    activity: Activity,
+}
+
+/// Whether events are on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Saved {
+    Yes,
+    /// The disk is full or failing; the state is as before.
+    No,
+}
+
+impl Assistant {
+    /// Wakes the assistant: folds its log into its state, and makes ready to go on where it was.
+    ///
+    /// Reads the log; calls neither model nor world. `world_tools` are what its world offers.
+    ///
+    /// # Errors
+    ///
+    /// [`WakeError`] if the log cannot be folded, or two tools have one name.
+    pub async fn wake(
+        config: AssistantConfig,
+        world_tools: Vec<ToolSpec>,
+        ports: Ports,
+    ) -> Result<(Self, Handle), WakeError> {
+        let tools = Registry::try_new(world_tools.into_iter().chain(inward_tools()?))?;
+        let state = restore(&*ports.log, &config.key).await?;
+        let preamble = Preamble::new(&config, &tools, &*ports.counter);
+        let (commands_in, commands) = mpsc::channel(MAILBOX);
+        let (status, status_out) = watch::channel(Status::default());
+        let progress = Progress::default();
+        let watchers = Vec::new();
+        let assistant = Self {
+            config,
+            tools,
+            preamble,
+            ports,
+            state,
+            commands,
+            status,
+            watchers,
+            progress,
+        };
+        assistant.publish();
+        Ok((
+            assistant,
+            Handle {
+                commands: commands_in,
+                status: status_out,
+            },
+        ))
+    }
+
+    /// Sends every event from now on to `watcher`, once it is on disk. A watcher that does not keep up slows the
+    /// assistant down; one that is gone is forgotten.
+    #[must_use]
+    pub fn watched_by(mut self, watcher: mpsc::Sender<Arc<Recorded>>) -> Self {
+        self.watchers.push(watcher);
+        self
+    }
+
+    /// The state the assistant woke with.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Lives until every handle is dropped or one asks it to shut down. Saves a snapshot at the end.
+    ///
+    /// Dropping the future is a crash: nothing accepted is lost, and the next start goes on from the log.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`] if its log does not take events any more.
+    pub async fn run(mut self) -> Result<(), RunError> {
+        let mut ticks = interval(self.config.limits.tick_rate());
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        let mut work: Option<BoxFuture<'static, Done>> = None;
+        loop {
+            if work.is_none() {
+                work = self.advance().await?;
+            }
+            self.publish();
+            let wake_at = self.wake_at();
+            select! {
+                command = self.commands.recv() => match command {
+                    None | Some(Command::Shutdown) => break,
+                    Some(command) => self.obey(command).await?,
+                },
+                done = finished(&mut work) => {
+                    work = None;
+                    self.take_in(done).await?;
+                }
+                () = wake(wake_at) => {}
+                _ = ticks.tick() => self.tick(),
+            }
+        }
+        self.save_snapshot().await;
+        Ok(())
+    }
+
+    /// Does everything that needs nobody outside, and answers the next call to the outside if one is due.
+    async fn advance(&mut self) -> Result<Option<BoxFuture<'static, Done>>, RunError> {
+        loop {
+            if self.flush().await? == Saved::No {
+                return Ok(None);
+            }
+            match decide::next(self.view()) {
+                Next::Rest(skip) => {
+                    self.rest(skip);
+                    return Ok(None);
+                }
+                Next::Decided(events) => {
+                    if self.commit(events).await? == Saved::No {
+                        return Ok(None);
+                    }
+                }
+                next => return Ok(Some(self.begin(next))),
+            }
+        }
+    }
+
+    fn begin(&mut self, next: Next) -> BoxFuture<'static, Done> {
+        let ports = self.ports.clone();
+        self.progress.activity = if matches!(next, Next::Ask(_)) {
+            Activity::Thinking
+        } else {
+            Activity::Acting
+        };
+        match next {
+            Next::Ask(prompt) => Box::pin(work::ask(ports, *prompt, self.config.model_timeout)),
+            Next::Perform(effect) => {
+                let limit = self.tool_timeout(effect.tool.as_str());
+                // From here on it may have happened: if it comes up again, it is asked after.
+                self.progress.fresh = None;
+                Box::pin(work::perform(ports, effect, limit))
+            }
+            Next::AskAfter(effect) => {
+                let limit = self.tool_timeout(effect.tool.as_str());
+                Box::pin(work::ask_after(ports, effect, limit))
+            }
+            Next::Observe(call, query) => {
+                let limit = self.tool_timeout(query.tool.as_str());
+                Box::pin(work::observe(ports, call, query, limit))
+            }
+            Next::Rest(_) | Next::Decided(_) => Box::pin(std::future::pending()),
+        }
+    }
+
+    fn tool_timeout(&self, tool: &str) -> Duration {
+        self.tools
+            .get(tool)
+            .map_or(ToolSpec::DEFAULT_TIMEOUT, |spec| spec.timeout)
+    }
+
+    fn view(&self) -> View<'_> {
+        View {
+            state: &self.state,
+            config: &self.config,
+            tools: &self.tools,
+            preamble: &self.preamble,
+            counter: &*self.ports.counter,
+            now: self.ports.clock.now(),
+            fresh: self.progress.fresh.as_ref(),
+        }
+    }
+
+    /// Takes in how a call to the outside ended. If its events cannot be written they are kept, and tried again.
+    async fn take_in(&mut self, done: Done) -> Result<(), RunError> {
+        let view = self.view();
+        self.progress.unsaved = match done {
+            Done::Replied {
+                reply,
+                model,
+                prompt_tokens,
+                duration,
+            } => decide::on_reply(
+                view,
+                reply,
+                Answered {
+                    model,
+                    prompt_tokens,
+                    duration,
+                },
+            ),
+            Done::Failed { error, duration } => {
+                let cause = std::error::Error::source(&error.error).map(ToString::to_string);
+                tracing::warn!(error = %error, cause, "the model gave no reply");
+                decide::on_failure(view, error.error.kind(), error.attempts, duration)
+            }
+            Done::Settled { key, outcome } => {
+                if outcome == Outcome::Unknown {
+                    tracing::warn!(%key, "the outcome of an effect is unknown; it will not be repeated");
+                }
+                decide::on_settled(view, key, outcome)
+            }
+            Done::Observed { call, seen } => decide::on_observed(view, &call, seen),
+        };
+        self.flush().await.map(drop)
+    }
+
+    async fn flush(&mut self) -> Result<Saved, RunError> {
+        if self.progress.unsaved.is_empty() {
+            return Ok(Saved::Yes);
+        }
+        let events = self.progress.unsaved.clone();
+        let saved = self.commit(events).await?;
+        if saved == Saved::Yes {
+            self.progress.unsaved.clear();
+        }
+        Ok(saved)
+    }
+
+    /// Writes events into the log and, once they are on disk, folds them into the state.
+    async fn commit(&mut self, events: Vec<Event>) -> Result<Saved, RunError> {
+        if events.is_empty() {
+            return Ok(Saved::Yes);
+        }
+        let at = self.ports.clock.now();
+        let encoded = events
+            .iter()
+            .map(|event| event.encode(at))
+            .collect::<Result<_, _>>()?;
+        let request = AppendRequest {
+            assistant: self.config.key.clone(),
+            expected: self.state.seq,
+            events: encoded,
+        };
+        if let Err(error) = self.ports.log.append(request).await {
+            return self.append_failed(&error);
+        }
+        for event in events {
+            self.fold_in(at, event).await;
+        }
+        if self.progress.since_snapshot >= SNAPSHOT_EVERY {
+            self.save_snapshot().await;
+        }
+        Ok(Saved::Yes)
+    }
+
+    fn append_failed(
+        &mut self,
+        error: &dormouse_contracts::AppendError,
+    ) -> Result<Saved, RunError> {
+        match error.kind() {
+            AppendErrorKind::Conflict { expected, actual } => {
+                Err(RunError::Conflict { expected, actual })
+            }
+            AppendErrorKind::Storage => {
+                let cause = std::error::Error::source(error).map(ToString::to_string);
+                tracing::error!(cause, "the log cannot be written; waiting");
+                self.progress.activity = Activity::Stalled;
+                Ok(Saved::No)
+            }
+            kind => Err(RunError::Log(kind)),
+        }
+    }
+
+    async fn fold_in(&mut self, at: Timestamp, event: Event) {
+        let seq = self.state.seq.next();
+        if let Event::EffectIntended(intended) = &event {
+            self.progress.fresh = Some(intended.key.clone());
+        }
+        self.state.apply(seq, at, event.clone());
+        self.progress.since_snapshot += 1;
+        if self.watchers.is_empty() {
+            return;
+        }
+        let recorded = Arc::new(Recorded { seq, at, event });
+        let mut kept = Vec::with_capacity(self.watchers.len());
+        for watcher in self.watchers.drain(..) {
+            if watcher.send(Arc::clone(&recorded)).await.is_ok() {
+                kept.push(watcher);
+            }
+        }
+        self.watchers = kept;
+    }
+
+    /// Saves a snapshot. Failing to is harmless: the log is the truth.
+    async fn save_snapshot(&mut self) {
+        self.progress.since_snapshot = 0;
+        let saved = match freeze(&self.state) {
+            Ok(snapshot) => self
+                .ports
+                .log
+                .save_snapshot(&self.config.key, snapshot)
+                .await
+                .map_err(|e| e.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(error) = saved {
+            tracing::warn!(
+                error,
+                "no snapshot was saved; the next start folds more of the log"
+            );
+        }
+    }
+
+    async fn obey(&mut self, command: Command) -> Result<(), RunError> {
+        match command {
+            Command::Perceive(perception, reply) => self.hear(vec![(*perception, reply)]).await?,
+            Command::ClearStop(by, reply) => {
+                let cleared = self.clear_stop(by).await?;
+                self.publish();
+                answer(reply, cleared);
+            }
+            Command::Inspect(reply) => answer(reply, self.state.clone()),
+            Command::Shutdown => {}
+        }
+        Ok(())
+    }
+
+    async fn clear_stop(&mut self, cleared_by: String) -> Result<Result<(), ClearError>, RunError> {
+        if self.state.stopped.is_none() {
+            return Ok(Err(ClearError::NotActive));
+        }
+        let event = Event::EmergencyStopCleared(EmergencyStopCleared { cleared_by });
+        Ok(match self.commit(vec![event]).await? {
+            Saved::Yes => {
+                self.progress.activity = Activity::Idle;
+                Ok(())
+            }
+            Saved::No => Err(ClearError::Storage),
+        })
+    }
+
+    fn tick(&mut self) {
+        // What a tick may do was done when its reason came up; the timer only counts the ticks that do nothing.
+        let skip = match &self.progress.activity {
+            Activity::Thinking | Activity::Acting => Skip::Collision,
+            Activity::Waiting(at) => Skip::Waiting(*at),
+            Activity::Stopped(_) => Skip::EmergencyStop,
+            Activity::Disabled => Skip::Disabled,
+            Activity::Idle | Activity::Stalled => Skip::Idle,
+        };
+        self.progress.skipped.count(skip);
+    }
+
+    fn rest(&mut self, skip: Skip) {
+        self.progress.activity = match skip {
+            Skip::EmergencyStop => match &self.state.stopped {
+                Some(stopped) => Activity::Stopped(stopped.cause.clone()),
+                None => Activity::Idle,
+            },
+            Skip::Disabled => Activity::Disabled,
+            Skip::Waiting(at) => Activity::Waiting(at),
+            Skip::Collision | Skip::Idle => Activity::Idle,
+        };
+    }
+
+    fn wake_at(&self) -> Option<Instant> {
+        match self.progress.activity {
+            Activity::Waiting(at) => Some(Instant::now() + at.since(self.ports.clock.now())),
+            _ => None,
+        }
+    }
+
+    fn publish(&self) {
+        let state = &self.state;
+        let activity = match (&state.stopped, self.config.switch) {
+            (Some(stopped), _) => Activity::Stopped(stopped.cause.clone()),
+            (None, Switch::Disabled) => Activity::Disabled,
+            (None, Switch::Enabled) => self.progress.activity.clone(),
+        };
+        let unsaved = usize::from(!self.progress.unsaved.is_empty());
+        let status = Status {
+            activity,
+            waiting: state.inbox.len() + usize::from(state.turn.is_some()).max(unsaved),
+            seq: state.seq,
+            ticks: state.ticks,
+            skipped: self.progress.skipped,
+            prompt_tokens: state.prompt_tokens,
+            max_context_tokens: self.config.limits.max_context_tokens(),
+            spent: state.spent,
+            memories: state.memories.len(),
+        };
+        self.status.send_if_modified(|current| {
+            let changed = *current != status;
+            *current = status;
+            changed
+        });
+    }
+}
+
+/// Answers a command; whoever asked may have stopped waiting.
+fn answer<T>(reply: oneshot::Sender<T>, value: T) {
+    drop(reply.send(value));
+}
+
+async fn finished(work: &mut Option<BoxFuture<'static, Done>>) -> Done {
+    match work {
+        Some(work) => work.await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn wake(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

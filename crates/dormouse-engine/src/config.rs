@@ -1,0 +1,216 @@
+//! What the operator decides about an assistant.
+
+use std::time::Duration;
+
+use dormouse_classify::ClassifyConfig;
+use dormouse_contracts::AssistantId;
+use serde::{Deserialize, Serialize};
+
+/// How tools are offered to the model, and calls read from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolCalling {
+    /// By the provider's own tool calling.
+    #[default]
+    Native,
+    /// As JSON in the text, for models without tool calling.
+    Fallback,
+}
+
+/// How many actions one tick may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExecutionPattern {
+    /// One tool call; its result is carried over to the next tick.
+    SingleAction,
+    /// Thought, action and observation, until a stop reason.
+    #[default]
+    ReactLoop,
+}
+
+/// A number outside its range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field} is {value}; it must be between {low} and {high}")]
+pub struct OutOfRange {
+    field: &'static str,
+    value: u64,
+    low: u64,
+    high: u64,
+}
+
+/// The numbers that bound an assistant. Once built it holds no nonsense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    tick_rate: Duration,
+    max_iterations: u32,
+    max_context_tokens: u32,
+    max_history: usize,
+    max_consecutive_errors: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            tick_rate: Duration::from_secs(5),
+            max_iterations: 5,
+            max_context_tokens: 32_768,
+            max_history: 50,
+            max_consecutive_errors: 5,
+        }
+    }
+}
+
+fn within(field: &'static str, value: u64, low: u64, high: u64) -> Result<u64, OutOfRange> {
+    if (low..=high).contains(&value) {
+        Ok(value)
+    } else {
+        Err(OutOfRange {
+            field,
+            value,
+            low,
+            high,
+        })
+    }
+}
+
+impl Limits {
+    /// Sets the seconds between two ticks, 1 to 3,600. Default 5.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`] outside these bounds.
+    pub fn with_tick_rate_seconds(mut self, seconds: u64) -> Result<Self, OutOfRange> {
+        self.tick_rate = Duration::from_secs(within("tick_rate", seconds, 1, 3_600)?);
+        Ok(self)
+    }
+
+    /// Sets the most tool calls in one tick, 1 to 10. Default 5.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`] outside these bounds.
+    pub fn with_max_iterations(mut self, count: u32) -> Result<Self, OutOfRange> {
+        within("max_iterations_per_tick", count.into(), 1, 10)?;
+        self.max_iterations = count;
+        Ok(self)
+    }
+
+    /// Sets the size of the model's context window in tokens, 2,048 to 10,000,000. Default 32,768.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`] outside these bounds.
+    pub fn with_max_context_tokens(mut self, tokens: u32) -> Result<Self, OutOfRange> {
+        within("max_context_tokens", tokens.into(), 2_048, 10_000_000)?;
+        self.max_context_tokens = tokens;
+        Ok(self)
+    }
+
+    /// Sets how many earlier turns a prompt may show, 0 to 200. Default 50.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`] outside these bounds.
+    pub fn with_max_history(mut self, turns: usize) -> Result<Self, OutOfRange> {
+        within("max_history", turns as u64, 0, 200)?;
+        self.max_history = turns;
+        Ok(self)
+    }
+
+    /// Sets how many errors in a row trigger the emergency stop, 1 to 100. Default 5.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`] outside these bounds.
+    pub fn with_max_consecutive_errors(mut self, errors: u32) -> Result<Self, OutOfRange> {
+        within("max_consecutive_errors", errors.into(), 1, 100)?;
+        self.max_consecutive_errors = errors;
+        Ok(self)
+    }
+
+    /// The time between two ticks.
+    #[must_use]
+    pub fn tick_rate(&self) -> Duration {
+        self.tick_rate
+    }
+
+    /// The most tool calls in one tick.
+    #[must_use]
+    pub fn max_iterations(&self) -> u32 {
+        self.max_iterations
+    }
+
+    /// The size of the model's context window, in tokens.
+    #[must_use]
+    pub fn max_context_tokens(&self) -> u32 {
+        self.max_context_tokens
+    }
+
+    /// How many earlier turns a prompt may show.
+    #[must_use]
+    pub fn max_history(&self) -> usize {
+        self.max_history
+    }
+
+    /// How many errors in a row trigger the emergency stop.
+    #[must_use]
+    pub fn max_consecutive_errors(&self) -> u32 {
+        self.max_consecutive_errors
+    }
+}
+
+/// Whether an assistant's ticks are on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Switch {
+    /// Ticks run.
+    #[default]
+    Enabled,
+    /// Messages are accepted and kept, but no tick runs.
+    Disabled,
+}
+
+/// Everything the operator decides about one assistant.
+#[derive(Clone, Debug)]
+pub struct AssistantConfig {
+    /// Its key: the name of its log and the word an @mention must match.
+    pub key: AssistantId,
+    /// Who it is and how it should behave, for the system prompt.
+    pub persona: String,
+    /// Whether its ticks are on.
+    pub switch: Switch,
+    /// What messages are to it.
+    pub classify: ClassifyConfig,
+    /// How many actions one tick may take.
+    pub pattern: ExecutionPattern,
+    /// How tools are offered to its model.
+    pub tool_calling: ToolCalling,
+    /// Its bounds.
+    pub limits: Limits,
+    /// Sampling temperature in `0.0..=2.0`; the model's own where absent.
+    pub temperature: Option<f32>,
+    /// The most tokens of one reply; the model's own limit where absent.
+    pub max_tokens: Option<u32>,
+    /// How long one attempt of a model call may take.
+    pub model_timeout: Duration,
+}
+
+impl AssistantConfig {
+    /// The default configuration of an assistant with this key.
+    #[must_use]
+    pub fn new(key: AssistantId) -> Self {
+        Self {
+            persona: format!(
+                "You are {key}, who lives in this place. Be kind, brief and truthful."
+            ),
+            key,
+            switch: Switch::Enabled,
+            classify: ClassifyConfig::default(),
+            pattern: ExecutionPattern::ReactLoop,
+            tool_calling: ToolCalling::Native,
+            limits: Limits::default(),
+            temperature: None,
+            max_tokens: None,
+            model_timeout: Duration::from_secs(120),
+        }
+    }
+}

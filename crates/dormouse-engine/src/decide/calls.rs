@@ -1,0 +1,128 @@
+//! The next call of a reply: checked, and turned into an event, a look, or an intention.
+
+use dormouse_contracts::{EffectKey, Query, ToolCall, ToolReach};
+use serde_json::{Value, json};
+
+use super::{Next, View, advisory};
+use crate::{
+    event::{EffectIntended, Event, ToolAnswered, Verdict},
+    inward,
+    state::{CallState, Step, Turn},
+};
+
+/// The longest result that is shown to a model, in bytes of JSON.
+const RESULT_LIMIT: usize = 16 * 1024;
+
+pub(super) fn next_call(view: View<'_>, turn: &Turn) -> Next {
+    let Some(call) = turn.open_call() else {
+        return Next::Decided(Vec::new());
+    };
+    let raw = ToolCall {
+        id: call.id().clone(),
+        name: call.call.name.clone(),
+        arguments: call.call.arguments.clone(),
+    };
+    let checked = match view.tools.check(&raw) {
+        Ok(checked) => checked,
+        Err(error) => {
+            let failed = failure(&error.to_string());
+            return Next::Decided(vec![answer(view, call, Verdict::Failure, failed)]);
+        }
+    };
+    let spec = checked.spec;
+    match spec.reach {
+        ToolReach::Query => Next::Observe(
+            call.id().clone(),
+            Query {
+                actor: view.config.key.clone(),
+                tool: spec.name.clone(),
+                arguments: checked.arguments,
+            },
+        ),
+        ToolReach::Effect => match effect_key(view) {
+            Some(key) => Next::Decided(vec![Event::EffectIntended(EffectIntended {
+                key,
+                call: call.id().clone(),
+                tool: spec.name.clone(),
+                category: spec.category,
+                arguments: checked.arguments,
+            })]),
+            None => Next::Decided(vec![answer(
+                view,
+                call,
+                Verdict::Failure,
+                failure("the act could not be named"),
+            )]),
+        },
+        _ => {
+            let decided = inward::decide(spec.name.as_str(), &checked.arguments, view.state, turn);
+            let mut events = decided.events;
+            events.push(answer(
+                view,
+                call,
+                Verdict::Success,
+                success(decided.result),
+            ));
+            Next::Decided(events)
+        }
+    }
+}
+
+/// The key of the effect that is intended next: unique in the life of the assistant, and to this life.
+fn effect_key(view: View<'_>) -> Option<EffectKey> {
+    let born = view.state.born_at.unwrap_or(view.now).as_micros();
+    EffectKey::try_new(format!(
+        "{}/{born}/{}",
+        view.config.key,
+        view.state.seq.next()
+    ))
+    .ok()
+}
+
+/// Results for the calls after one that ended the loop.
+pub(super) fn skip_the_rest(view: View<'_>, step: &Step) -> Vec<Event> {
+    let open = step.calls.iter().filter(|call| call.result.is_none());
+    open.map(|call| {
+        let content = json!({"success": false, "error": "not done: the turn had already ended with the call before it"});
+        answer(view, call, Verdict::Skipped, content)
+    })
+    .collect()
+}
+
+pub(super) fn success(result: Value) -> Value {
+    json!({"success": true, "result": result})
+}
+
+pub(super) fn failure(error: &str) -> Value {
+    json!({"success": false, "error": error})
+}
+
+/// The event that a call has its result.
+pub(super) fn answer(view: View<'_>, call: &CallState, verdict: Verdict, content: Value) -> Event {
+    let spec = view.tools.get(&call.call.name);
+    let (content, tokens) = content_for_model(view, content);
+    Event::ToolAnswered(ToolAnswered {
+        call: call.id().clone(),
+        tool: call.call.name.chars().take(64).collect(),
+        category: spec.map(|spec| spec.category),
+        verdict,
+        content,
+        tokens,
+    })
+}
+
+/// A result as JSON text, word for word as the model will see it, and how many tokens it takes.
+pub(super) fn content_for_model(view: View<'_>, mut content: Value) -> (String, u32) {
+    if let (Some(advisory), Value::Object(fields)) = (advisory(view), &mut content) {
+        fields.insert("advisory".to_owned(), advisory.into());
+    }
+    let mut text = content.to_string();
+    if text.len() > RESULT_LIMIT {
+        let success = content.get("success").cloned().unwrap_or_default();
+        let shown: String = text.chars().take(RESULT_LIMIT / 2).collect();
+        text = json!({"success": success, "cut_off_after": shown.len(), "result_text": shown})
+            .to_string();
+    }
+    let tokens = view.counter.count(&text).tokens;
+    (text, tokens)
+}

@@ -1,0 +1,359 @@
+//! What can happen to an assistant. Every change of its state is one of these, and nothing else is.
+
+use dormouse_classify::Classification;
+use dormouse_contracts::{
+    Arguments, CallId, ChatReply, EffectKey, ModelErrorKind, ModelName, NewEvent, Outcome,
+    Perception, Seq, StoredEvent, Timestamp, ToolCategory, ToolName, Trust,
+};
+use serde::{Deserialize, Serialize};
+
+/// The version of the payloads below. A reader of a newer program upcasts older ones in [`Event::decode`].
+const SCHEMA: u16 = 1;
+
+/// Something that happened to an assistant, or that it decided.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A message was accepted.
+    Perceived(Perceived),
+    /// A tick found a reason to think.
+    TickStarted(TickStarted),
+    /// The model answered.
+    Replied(Replied),
+    /// The model's answer was unreadable, or held a call that cannot be made; the model is told.
+    Misread(Misread),
+    /// The model could not be reached, or refused.
+    ModelFailed(ModelFailed),
+    /// A tool call has its result.
+    ToolAnswered(ToolAnswered),
+    /// A line was taken into memory.
+    Remembered(Remembered),
+    /// An outward act was decided. It is on disk before it is done.
+    EffectIntended(EffectIntended),
+    /// What became of an outward act.
+    EffectSettled(EffectSettled),
+    /// A tick is over.
+    TickEnded(TickEnded),
+    /// The emergency stop was triggered: no further ticks until somebody clears it.
+    EmergencyStopTriggered(EmergencyStopTriggered),
+    /// The emergency stop was cleared.
+    EmergencyStopCleared(EmergencyStopCleared),
+}
+
+/// A message was accepted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Perceived {
+    /// What the world delivered.
+    pub perception: Perception,
+    /// What it is to the assistant, and by which rule.
+    pub classification: Classification,
+    /// How far it is believed.
+    pub trust: Trust,
+    /// How many tokens its words take in a prompt.
+    pub tokens: u32,
+}
+
+/// Which kind of prompt a tick builds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ContextType {
+    /// A message waits for an answer.
+    TickEvent,
+}
+
+/// A tick found a reason to think: it takes up the oldest waiting message, or goes on with the open turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TickStarted {
+    /// Counts the ticks that found a reason, from 1.
+    pub tick: u64,
+    /// Which kind of prompt it builds.
+    pub context: ContextType,
+    /// The place in the log of the message it works on.
+    pub trigger: Seq,
+}
+
+/// The model answered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Replied {
+    /// The model that answered.
+    pub model: ModelName,
+    /// The whole reply, as it came.
+    pub reply: ChatReply,
+    /// The calls that were read out of it, in order; also those that stood in its text.
+    pub calls: Vec<Call>,
+    /// How many tokens the reply takes when it is shown to the model again.
+    pub tokens: u32,
+    /// How many tokens the prompt took.
+    pub prompt_tokens: u32,
+    /// How long the call took, retries included, in milliseconds.
+    pub duration_ms: f64,
+}
+
+/// A call read out of a reply. Whether there is such a tool is not decided yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// Ties the result to the call.
+    pub id: CallId,
+    /// The name the model used.
+    pub name: String,
+    /// The arguments as the model wrote them.
+    pub arguments: String,
+}
+
+/// A reply could not be read. The note is shown to the model when it is asked again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Misread {
+    /// What was wrong with it, for the model to read.
+    pub note: String,
+    /// How many tokens the note takes.
+    pub tokens: u32,
+}
+
+/// The model could not be reached, or refused, after the retries of one call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelFailed {
+    /// Why.
+    pub kind: ModelErrorKind,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// How long it took, in milliseconds.
+    pub duration_ms: f64,
+}
+
+/// How a tool call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It did what it was called for.
+    Success,
+    /// It failed; this counts as an error.
+    Failure,
+    /// It was not made, because the turn had already ended. No error.
+    Skipped,
+}
+
+/// A call that changes nothing outside has its result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolAnswered {
+    /// Which call.
+    pub call: CallId,
+    /// The name the model used.
+    pub tool: String,
+    /// The tool's category; absent where there is no such tool.
+    pub category: Option<ToolCategory>,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// The result as JSON text, word for word as the model sees it.
+    pub content: String,
+    /// How many tokens that takes.
+    pub tokens: u32,
+}
+
+/// A line was taken into memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Remembered {
+    /// The line.
+    pub text: String,
+    /// The name of whoever it came from.
+    pub from: String,
+    /// How far it is believed: the lowest trust of what it came from.
+    pub trust: Trust,
+    /// The place in the log of the message it came from.
+    pub source: Seq,
+}
+
+/// An outward act was decided.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EffectIntended {
+    /// Its idempotency key.
+    pub key: EffectKey,
+    /// Which call asked for it.
+    pub call: CallId,
+    /// Which tool of the world.
+    pub tool: ToolName,
+    /// What calling it does to the loop.
+    pub category: ToolCategory,
+    /// Its arguments, checked.
+    pub arguments: Arguments,
+}
+
+/// What became of an outward act.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EffectSettled {
+    /// Which act.
+    pub key: EffectKey,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The result as JSON text, word for word as the model sees it.
+    pub content: String,
+    /// How many tokens that takes.
+    pub tokens: u32,
+}
+
+/// Why a tick's loop came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StopReason {
+    /// The model said that it is done.
+    Noop,
+    /// A TERMINAL tool ran: the other party has the word.
+    TerminalTool,
+    /// A DANGEROUS tool ran: one in a tick.
+    DangerousTool,
+    /// The prompt takes 80 % of the context window or more.
+    CriticalTokens,
+    /// The configured number of steps is reached.
+    MaxIterations,
+    /// The model could not be reached, or refused.
+    LlmError,
+    /// The model's reply could not be read.
+    ParseError,
+}
+
+/// A tick is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TickEnded {
+    /// Why its loop ended.
+    pub reason: StopReason,
+    /// Where the turn stays open (the message is not answered yet): when to go on with it.
+    pub resume_at: Option<Timestamp>,
+}
+
+/// Why the emergency stop was triggered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StopCause {
+    /// That many errors in a row.
+    ConsecutiveErrors(u32),
+    /// This tool failed in most of its last calls.
+    FailureRate(String),
+    /// The provider refused the credentials: nothing helps but another configuration.
+    Credentials,
+}
+
+/// The emergency stop was triggered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EmergencyStopTriggered {
+    /// Why.
+    pub cause: StopCause,
+}
+
+/// The emergency stop was cleared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EmergencyStopCleared {
+    /// Who cleared it.
+    pub cleared_by: String,
+}
+
+/// An event of the log is not one this program knows.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// The kind is unknown: a newer program wrote it.
+    #[error(
+        "event {seq} is of the kind {kind:?}, which this version does not know: use the program that wrote it"
+    )]
+    UnknownKind {
+        /// Its place.
+        seq: Seq,
+        /// Its kind.
+        kind: String,
+    },
+    /// The payload's shape is newer than this program.
+    #[error(
+        "event {seq} ({kind}) has schema {found}, and this version reads up to {SCHEMA}: use the program that wrote it"
+    )]
+    NewerSchema {
+        /// Its place.
+        seq: Seq,
+        /// Its kind.
+        kind: String,
+        /// Its schema.
+        found: u16,
+    },
+    /// The payload is not what its kind and schema say.
+    #[error("event {seq} ({kind}) cannot be read")]
+    Payload {
+        /// Its place.
+        seq: Seq,
+        /// Its kind.
+        kind: String,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
+
+macro_rules! kinds {
+    ($($kind:literal => $variant:ident),+ $(,)?) => {
+        impl Event {
+            /// The name of the event's kind, as the log keeps it.
+            #[must_use]
+            pub fn kind(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $kind),+ }
+            }
+
+            fn payload(&self) -> Result<Vec<u8>, serde_json::Error> {
+                match self { $(Self::$variant(inner) => serde_json::to_vec(inner)),+ }
+            }
+
+            /// The event's fields as JSON, for printing.
+            ///
+            /// # Errors
+            ///
+            /// An error of serde_json, if a number in it is none.
+            pub fn to_json(&self) -> Result<serde_json::Value, serde_json::Error> {
+                match self { $(Self::$variant(inner) => serde_json::to_value(inner)),+ }
+            }
+
+            /// Reads an event back.
+            ///
+            /// # Errors
+            ///
+            /// [`DecodeError`], which names the event's place and says what to do.
+            pub fn decode(stored: &StoredEvent) -> Result<Self, DecodeError> {
+                let StoredEvent { seq, kind, schema, payload, .. } = stored;
+                if *schema > SCHEMA {
+                    return Err(DecodeError::NewerSchema { seq: *seq, kind: kind.clone(), found: *schema });
+                }
+                let broken = |source| DecodeError::Payload { seq: *seq, kind: kind.clone(), source };
+                match kind.as_str() {
+                    $($kind => serde_json::from_slice(payload).map(Self::$variant).map_err(broken),)+
+                    _ => Err(DecodeError::UnknownKind { seq: *seq, kind: kind.clone() }),
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    "perceived" => Perceived,
+    "tick_started" => TickStarted,
+    "replied" => Replied,
+    "misread" => Misread,
+    "model_failed" => ModelFailed,
+    "tool_answered" => ToolAnswered,
+    "remembered" => Remembered,
+    "effect_intended" => EffectIntended,
+    "effect_settled" => EffectSettled,
+    "tick_ended" => TickEnded,
+    "emergency_stop_triggered" => EmergencyStopTriggered,
+    "emergency_stop_cleared" => EmergencyStopCleared,
+}
+
+impl Event {
+    /// The event as the log takes it.
+    ///
+    /// # Errors
+    ///
+    /// An error of serde_json, if a number in it is none.
+    pub fn encode(&self, at: Timestamp) -> Result<NewEvent, serde_json::Error> {
+        Ok(NewEvent {
+            at,
+            kind: self.kind(),
+            schema: SCHEMA,
+            payload: self.payload()?,
+        })
+    }
+}

@@ -1,0 +1,93 @@
+//! Folding a log into a state.
+
+use dormouse_contracts::{AssistantId, EventLog, ReadError, ReadEvents, Seq, Snapshot};
+
+use crate::{
+    event::{DecodeError, Event},
+    state::State,
+};
+
+/// The version of a state's JSON; a snapshot of another version is passed over and the log folded whole.
+const SNAPSHOT_SCHEMA: u16 = 1;
+/// How many events are read at a time.
+const PAGE: usize = 512;
+
+/// A log could not be folded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The log could not be read.
+    #[error("the log could not be read")]
+    Read(#[from] ReadError),
+    /// The log holds an event that this program cannot read.
+    #[error("the log cannot be understood")]
+    Decode(#[from] DecodeError),
+}
+
+/// Folds the log of one assistant from its first event up to and including the place `up_to`, without a snapshot.
+///
+/// Takes one page of events into memory at a time. The future can be dropped at any moment.
+///
+/// # Errors
+///
+/// [`ReplayError`], which names the first place that could not be read.
+pub async fn replay<L: ReadEvents + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+    up_to: Seq,
+) -> Result<State, ReplayError> {
+    fold(log, key, State::default(), up_to).await
+}
+
+/// Folds the log of one assistant to its end, starting from its newest snapshot if there is one.
+///
+/// # Errors
+///
+/// [`ReplayError`], which names the first place that could not be read.
+pub async fn restore<L: EventLog + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+) -> Result<State, ReplayError> {
+    let snapshot = log.load_snapshot(key, Seq(u64::MAX)).await?;
+    let state = snapshot.as_ref().and_then(thaw).unwrap_or_default();
+    fold(log, key, state, Seq(u64::MAX)).await
+}
+
+async fn fold<L: ReadEvents + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+    mut state: State,
+    up_to: Seq,
+) -> Result<State, ReplayError> {
+    while state.seq < up_to {
+        let page = log.read(key, state.seq, PAGE).await?;
+        if page.is_empty() {
+            break;
+        }
+        for stored in page.iter().take_while(|stored| stored.seq <= up_to) {
+            state.apply(stored.seq, stored.at, Event::decode(stored)?);
+        }
+    }
+    Ok(state)
+}
+
+/// A state as a snapshot.
+///
+/// # Errors
+///
+/// An error of serde_json, which only a broken implementation of a type in the state can cause.
+pub fn freeze(state: &State) -> Result<Snapshot, serde_json::Error> {
+    Ok(Snapshot {
+        seq: state.seq,
+        schema: SNAPSHOT_SCHEMA,
+        payload: serde_json::to_vec(state)?,
+    })
+}
+
+fn thaw(snapshot: &Snapshot) -> Option<State> {
+    if snapshot.schema != SNAPSHOT_SCHEMA {
+        return None;
+    }
+    let state: State = serde_json::from_slice(&snapshot.payload).ok()?;
+    (state.seq == snapshot.seq).then_some(state)
+}

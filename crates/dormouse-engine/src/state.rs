@@ -1,0 +1,277 @@
+//! What an assistant is at one moment: a fold over its events.
+//!
+//! Nothing changes a state but [`State::apply`], and that reads nothing but the event: no clock, no
+//! configuration. So a snapshot and the events after it give the same state as all events, whatever the
+//! configuration was, and the [hash](State::hash) of both is equal.
+
+mod ambient;
+mod errors;
+mod turn;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use dormouse_classify::Verdict as Heard;
+use dormouse_contracts::{Perception, Seq, Timestamp, Trust, WorldId};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+pub use ambient::Ambient;
+pub use errors::{ErrorRecord, RECENT_CALLS};
+pub use turn::{CallState, EffectState, Step, Turn};
+
+use crate::event::{Event, Perceived, Remembered, StopCause, Verdict};
+
+/// How many finished turns a state keeps; a prompt may show fewer.
+pub const HISTORY_KEPT: usize = 200;
+/// How many overheard lines a state keeps.
+pub const AMBIENT_KEPT: usize = 50;
+
+/// A message that waits for its turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pending {
+    /// Its place in the log.
+    pub seq: Seq,
+    /// What the world delivered.
+    pub perception: Perception,
+    /// How far it is believed.
+    pub trust: Trust,
+    /// How many tokens its words take.
+    pub tokens: u32,
+}
+
+/// A remembered line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    /// Its place in the log.
+    pub seq: Seq,
+    /// When it was remembered.
+    pub at: Timestamp,
+    /// The line.
+    pub text: String,
+    /// The name of whoever it came from.
+    pub from: String,
+    /// How far it is believed.
+    pub trust: Trust,
+}
+
+/// Why and when the emergency stop was triggered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stopped {
+    /// When.
+    pub at: Timestamp,
+    /// Why.
+    pub cause: StopCause,
+}
+
+/// What has been spent, over the whole life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Model calls that were answered.
+    pub replies: u64,
+    /// Model calls that failed.
+    pub failures: u64,
+    /// Tokens of all prompts, as the provider counted them, or as they were counted here where it did not say.
+    pub prompt_tokens: u64,
+    /// Tokens of all replies, likewise.
+    pub completion_tokens: u64,
+}
+
+/// What an assistant is at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// The last event that is folded in.
+    pub seq: Seq,
+    /// When the first event happened. It tells this life from another one with the same key.
+    pub born_at: Option<Timestamp>,
+    /// The last delivery accepted from each world; what duplicates are known by.
+    pub delivered: BTreeMap<WorldId, u64>,
+    /// Messages that wait for an answer, oldest first.
+    pub inbox: VecDeque<Pending>,
+    /// Lines overheard lately, oldest first.
+    pub ambient: VecDeque<Ambient>,
+    /// The turn that is under way, if one is.
+    pub turn: Option<Turn>,
+    /// Finished turns, oldest first.
+    pub history: VecDeque<Turn>,
+    /// Everything remembered, oldest first.
+    pub memories: Vec<Memory>,
+    /// What went wrong lately.
+    pub errors: ErrorRecord,
+    /// The emergency stop, if it is on.
+    pub stopped: Option<Stopped>,
+    /// How many ticks found a reason to think.
+    pub ticks: u64,
+    /// How many tokens the last prompt took.
+    pub prompt_tokens: u32,
+    /// What has been spent.
+    pub spent: Spent,
+}
+
+impl State {
+    /// Folds one event in. `seq` is its place in the log and `at` its time.
+    ///
+    /// Folding never fails: an event that makes no sense in this state changes what it can, and nothing else.
+    pub fn apply(&mut self, seq: Seq, at: Timestamp, event: Event) {
+        self.seq = seq;
+        self.born_at.get_or_insert(at);
+        match event {
+            Event::Perceived(perceived) => self.perceive(seq, perceived),
+            Event::TickStarted(started) => {
+                self.ticks = started.tick;
+                if self.turn.is_none()
+                    && let Some(trigger) = self.inbox.pop_front()
+                {
+                    self.turn = Some(Turn::new(at, trigger));
+                }
+                self.on_turn(Turn::begin_tick);
+            }
+            Event::Replied(replied) => {
+                self.prompt_tokens = replied.prompt_tokens;
+                let usage = replied.reply.usage;
+                self.spent.replies += 1;
+                self.spent.prompt_tokens +=
+                    u64::from(usage.map_or(replied.prompt_tokens, |u| u.prompt_tokens));
+                self.spent.completion_tokens +=
+                    u64::from(usage.map_or(replied.tokens, |u| u.completion_tokens));
+                self.on_turn(|turn| turn.replied(replied));
+            }
+            Event::Misread(misread) => {
+                self.errors.failed();
+                self.on_turn(|turn| turn.misread(misread));
+            }
+            Event::ModelFailed(_) => {
+                self.spent.failures += 1;
+                self.errors.failed();
+            }
+            Event::ToolAnswered(answered) => {
+                let inward_end = answered.tool == crate::inward::NOOP;
+                match answered.verdict {
+                    Verdict::Success if inward_end => {}
+                    Verdict::Success => self.errors.tool_succeeded(&answered.tool),
+                    Verdict::Failure => self.errors.tool_failed(&answered.tool),
+                    Verdict::Skipped => {}
+                }
+                self.on_turn(|turn| turn.answered(answered));
+            }
+            Event::Remembered(remembered) => self.remember(seq, at, remembered),
+            Event::EffectIntended(intended) => self.on_turn(|turn| turn.intended(intended)),
+            Event::EffectSettled(settled) => {
+                if let Some(tool) = self
+                    .turn
+                    .as_ref()
+                    .and_then(|turn| turn.effect_tool(&settled.key))
+                {
+                    match settled.outcome {
+                        dormouse_contracts::Outcome::Done(_) => self.errors.tool_succeeded(&tool),
+                        dormouse_contracts::Outcome::Rejected(_)
+                        | dormouse_contracts::Outcome::Unknown => {
+                            self.errors.tool_failed(&tool);
+                        }
+                    }
+                }
+                self.on_turn(|turn| turn.settled(settled));
+            }
+            Event::TickEnded(ended) => {
+                if ended.resume_at.is_some() {
+                    self.on_turn(|turn| turn.suspend(ended));
+                } else if let Some(mut turn) = self.turn.take() {
+                    turn.suspend(ended);
+                    push_bounded(&mut self.history, turn, HISTORY_KEPT);
+                }
+            }
+            Event::EmergencyStopTriggered(triggered) => {
+                self.stopped = Some(Stopped {
+                    at,
+                    cause: triggered.cause,
+                });
+                self.on_turn(|turn| turn.ticking = false);
+            }
+            Event::EmergencyStopCleared(_) => {
+                self.stopped = None;
+                self.errors.clear();
+                self.on_turn(Turn::resume_now);
+            }
+        }
+    }
+
+    fn perceive(&mut self, seq: Seq, perceived: Perceived) {
+        let Perceived {
+            perception,
+            classification,
+            trust,
+            tokens,
+        } = perceived;
+        let delivery = &perception.attested.delivery;
+        let last = self.delivered.entry(delivery.world.clone()).or_default();
+        *last = (*last).max(delivery.number);
+        match classification.verdict {
+            Heard::Trigger => self.inbox.push_back(Pending {
+                seq,
+                perception,
+                trust,
+                tokens,
+            }),
+            Heard::Context => push_bounded(
+                &mut self.ambient,
+                Ambient {
+                    seq,
+                    perception,
+                    trust,
+                    tokens,
+                },
+                AMBIENT_KEPT,
+            ),
+            Heard::Capture => self.on_turn(|turn| turn.capture(&perception.words)),
+            Heard::Ignore => {}
+        }
+    }
+
+    fn remember(&mut self, seq: Seq, at: Timestamp, remembered: Remembered) {
+        let Remembered {
+            text,
+            from,
+            trust,
+            source: _,
+        } = remembered;
+        self.memories.push(Memory {
+            seq,
+            at,
+            text,
+            from,
+            trust,
+        });
+    }
+
+    fn on_turn(&mut self, change: impl FnOnce(&mut Turn)) {
+        if let Some(turn) = &mut self.turn {
+            change(turn);
+        }
+    }
+
+    /// Whether this delivery was accepted before.
+    #[must_use]
+    pub fn has_heard(&self, perception: &Perception) -> bool {
+        let delivery = &perception.attested.delivery;
+        self.delivered
+            .get(&delivery.world)
+            .is_some_and(|last| delivery.number <= *last)
+    }
+
+    /// The SHA-256 of the state's canonical JSON, in hexadecimal. Equal states have equal hashes, on every
+    /// machine.
+    ///
+    /// # Errors
+    ///
+    /// An error of serde_json, which only a broken implementation of a type in the state can cause.
+    pub fn hash(&self) -> Result<String, serde_json::Error> {
+        let digest = Sha256::digest(serde_json::to_vec(self)?);
+        Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+fn push_bounded<T>(queue: &mut VecDeque<T>, item: T, limit: usize) {
+    if queue.len() >= limit {
+        queue.pop_front();
+    }
+    queue.push_back(item);
+}

@@ -1,0 +1,272 @@
+//! One turn: a message and everything done about it until it is answered.
+
+use dormouse_contracts::{
+    Arguments, CallId, EffectKey, Outcome, Seq, Timestamp, ToolCategory, ToolName, Words,
+};
+use serde::{Deserialize, Serialize};
+
+use super::Pending;
+use crate::event::{
+    Call, EffectIntended, EffectSettled, Misread, Replied, StopReason, TickEnded, ToolAnswered,
+    Verdict,
+};
+
+/// How much command output one effect collects, in bytes.
+const CAPTURE_LIMIT: usize = 16 * 1024;
+
+/// A message and everything done about it. It stays open over several ticks if it must.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    /// When it began.
+    pub started_at: Timestamp,
+    /// The message it answers.
+    pub trigger: Pending,
+    /// What the model did, in order.
+    pub steps: Vec<Step>,
+    /// How many steps were taken in the tick that is under way.
+    pub steps_this_tick: u32,
+    /// True between the start and the end of a tick.
+    pub ticking: bool,
+    /// When to go on with it, between two ticks.
+    pub resume_at: Option<Timestamp>,
+    /// Why its last tick ended.
+    pub last_stop: Option<StopReason>,
+}
+
+/// One reply of the model and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// The text of the reply.
+    pub content: String,
+    /// The calls of the reply, in order.
+    pub calls: Vec<CallState>,
+    /// What was wrong with the reply, if it could not be read.
+    pub misread: Option<String>,
+    /// How many tokens all of it takes in a prompt.
+    pub tokens: u32,
+}
+
+/// A call and how far it has come.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallState {
+    /// The call.
+    pub call: Call,
+    /// The outward act it led to, if it led to one.
+    pub effect: Option<EffectState>,
+    /// Its result as the model sees it, once it has one.
+    pub result: Option<String>,
+    /// How it ended, once it has.
+    pub verdict: Option<Verdict>,
+    /// The tool's category, once that is known.
+    pub category: Option<ToolCategory>,
+}
+
+/// An outward act of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EffectState {
+    /// Its idempotency key.
+    pub key: EffectKey,
+    /// Which tool of the world.
+    pub tool: ToolName,
+    /// Its arguments.
+    pub arguments: Arguments,
+    /// What became of it, once that is known.
+    pub outcome: Option<Outcome>,
+    /// What the world printed meanwhile.
+    pub captured: String,
+}
+
+impl Turn {
+    pub(super) fn new(started_at: Timestamp, trigger: Pending) -> Self {
+        Self {
+            started_at,
+            trigger,
+            steps: Vec::new(),
+            steps_this_tick: 0,
+            ticking: false,
+            resume_at: None,
+            last_stop: None,
+        }
+    }
+
+    pub(super) fn begin_tick(&mut self) {
+        self.ticking = true;
+        self.steps_this_tick = 0;
+        self.resume_at = None;
+    }
+
+    pub(super) fn suspend(&mut self, ended: TickEnded) {
+        self.ticking = false;
+        self.resume_at = ended.resume_at;
+        self.last_stop = Some(ended.reason);
+    }
+
+    pub(super) fn resume_now(&mut self) {
+        self.resume_at = self.resume_at.map(|_| Timestamp::EPOCH);
+    }
+
+    pub(super) fn replied(&mut self, replied: Replied) {
+        let Replied {
+            reply,
+            calls,
+            tokens,
+            ..
+        } = replied;
+        // Where the calls stood in the text, they say all that the text said.
+        let text_is_call = reply.tool_calls.is_empty() && !calls.is_empty();
+        self.steps_this_tick += 1;
+        self.steps.push(Step {
+            content: if text_is_call {
+                String::new()
+            } else {
+                reply.content
+            },
+            calls: calls.into_iter().map(CallState::new).collect(),
+            misread: None,
+            tokens,
+        });
+    }
+
+    pub(super) fn misread(&mut self, misread: Misread) {
+        if let Some(step) = self.steps.last_mut() {
+            step.misread = Some(misread.note);
+            step.tokens = step.tokens.saturating_add(misread.tokens);
+        }
+    }
+
+    pub(super) fn answered(&mut self, answered: ToolAnswered) {
+        let Some(step) = self.steps.last_mut() else {
+            return;
+        };
+        step.tokens = step.tokens.saturating_add(answered.tokens);
+        if let Some(call) = step.calls.iter_mut().find(|c| c.call.id == answered.call) {
+            call.result = Some(answered.content);
+            call.verdict = Some(answered.verdict);
+            call.category = answered.category;
+        }
+    }
+
+    pub(super) fn intended(&mut self, intended: EffectIntended) {
+        let EffectIntended {
+            key,
+            call,
+            tool,
+            category,
+            arguments,
+        } = intended;
+        let Some(step) = self.steps.last_mut() else {
+            return;
+        };
+        if let Some(state) = step.calls.iter_mut().find(|c| c.call.id == call) {
+            state.category = Some(category);
+            state.effect = Some(EffectState {
+                key,
+                tool,
+                arguments,
+                outcome: None,
+                captured: String::new(),
+            });
+        }
+    }
+
+    pub(super) fn settled(&mut self, settled: EffectSettled) {
+        let Some(step) = self.steps.last_mut() else {
+            return;
+        };
+        let Some(call) = step.calls.iter_mut().find(|c| c.has_effect(&settled.key)) else {
+            return;
+        };
+        step.tokens = step.tokens.saturating_add(settled.tokens);
+        call.result = Some(settled.content);
+        call.verdict = Some(match settled.outcome {
+            Outcome::Done(_) => Verdict::Success,
+            Outcome::Rejected(_) | Outcome::Unknown => Verdict::Failure,
+        });
+        if let Some(effect) = &mut call.effect {
+            effect.outcome = Some(settled.outcome);
+        }
+    }
+
+    pub(super) fn capture(&mut self, words: &Words) {
+        if let Some(effect) = self.open_effect_mut()
+            && effect.captured.len() + words.as_claimed().len() < CAPTURE_LIMIT
+        {
+            effect.captured.push_str(words.as_claimed());
+            effect.captured.push('\n');
+        }
+    }
+
+    fn open_effect_mut(&mut self) -> Option<&mut EffectState> {
+        let calls = self.steps.last_mut()?.calls.iter_mut();
+        calls
+            .filter_map(|call| call.effect.as_mut())
+            .find(|effect| effect.outcome.is_none())
+    }
+
+    /// The outward act that was intended and not settled, if there is one.
+    #[must_use]
+    pub fn open_effect(&self) -> Option<&EffectState> {
+        let calls = self.steps.last()?.calls.iter();
+        calls
+            .filter_map(|call| call.effect.as_ref())
+            .find(|effect| effect.outcome.is_none())
+    }
+
+    /// The tool of the outward act with this key.
+    #[must_use]
+    pub fn effect_tool(&self, key: &EffectKey) -> Option<String> {
+        let calls = self.steps.last()?.calls.iter();
+        let effect = calls
+            .filter_map(|call| call.effect.as_ref())
+            .find(|effect| effect.key == *key)?;
+        Some(effect.tool.as_str().to_owned())
+    }
+
+    /// The first call that has no result yet, of the last step.
+    #[must_use]
+    pub fn open_call(&self) -> Option<&CallState> {
+        self.steps
+            .last()?
+            .calls
+            .iter()
+            .find(|call| call.result.is_none())
+    }
+
+    /// The place in the log of the message this turn answers.
+    #[must_use]
+    pub fn trigger_seq(&self) -> Seq {
+        self.trigger.seq
+    }
+
+    /// How many tokens the turn takes in a prompt.
+    #[must_use]
+    pub fn tokens(&self) -> u32 {
+        self.steps.iter().fold(self.trigger.tokens, |sum, step| {
+            sum.saturating_add(step.tokens)
+        })
+    }
+}
+
+impl CallState {
+    fn new(call: Call) -> Self {
+        Self {
+            call,
+            effect: None,
+            result: None,
+            verdict: None,
+            category: None,
+        }
+    }
+
+    fn has_effect(&self, key: &EffectKey) -> bool {
+        self.effect
+            .as_ref()
+            .is_some_and(|effect| effect.key == *key)
+    }
+
+    /// The id that ties the result to the call.
+    #[must_use]
+    pub fn id(&self) -> &CallId {
+        &self.call.id
+    }
+}

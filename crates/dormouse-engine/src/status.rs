@@ -1,0 +1,77 @@
+//! What an assistant is doing, for those who watch it.
+
+use dormouse_contracts::{Seq, Timestamp};
+
+use crate::{event::StopCause, gate::Skip, state::Spent};
+
+/// What an assistant is doing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Activity {
+    /// Nothing: there is no reason to think.
+    #[default]
+    Idle,
+    /// Waiting for its model.
+    Thinking,
+    /// Waiting for its world.
+    Acting,
+    /// Waiting for a moment, after an error or between two single actions.
+    Waiting(Timestamp),
+    /// Waiting until its log can be written again.
+    Stalled,
+    /// Switched off.
+    Disabled,
+    /// Stopped until somebody clears the stop.
+    Stopped(StopCause),
+}
+
+/// How many ticks did nothing, by reason. Counted from the start of the process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// The emergency stop was on.
+    pub emergency_stop: u64,
+    /// The assistant was switched off.
+    pub disabled: u64,
+    /// The tick before was still under way.
+    pub collision: u64,
+    /// The open turn was waiting.
+    pub waiting: u64,
+    /// There was nothing to do.
+    pub idle: u64,
+}
+
+impl Skipped {
+    pub(crate) fn count(&mut self, skip: Skip) {
+        let counter = match skip {
+            Skip::EmergencyStop => &mut self.emergency_stop,
+            Skip::Disabled => &mut self.disabled,
+            Skip::Collision => &mut self.collision,
+            Skip::Waiting(_) => &mut self.waiting,
+            Skip::Idle => &mut self.idle,
+        };
+        *counter = counter.saturating_add(1);
+    }
+}
+
+/// An assistant at a glance.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// What it is doing.
+    pub activity: Activity,
+    /// How many messages wait for an answer, the one being worked on included.
+    pub waiting: usize,
+    /// The last event of its log.
+    pub seq: Seq,
+    /// How many ticks found a reason to think, in its whole life.
+    pub ticks: u64,
+    /// How many ticks did nothing, by reason.
+    pub skipped: Skipped,
+    /// How many tokens its last prompt took.
+    pub prompt_tokens: u32,
+    /// The size of its context window, in tokens.
+    pub max_context_tokens: u32,
+    /// What it has spent in its whole life.
+    pub spent: Spent,
+    /// How many lines it remembers.
+    pub memories: usize,
+}
