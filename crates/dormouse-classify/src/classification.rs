@@ -119,3 +119,48 @@ pub struct Classification {
     /// Which rule decided so; the first that matched.
     pub rule: Rule,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_displayed_and_serialised_by_its_number() {
+        let numbers = ["0", "1a", "1b", "1c", "2", "3", "4", "5", "6", "7"];
+        for (rule, number) in Rule::ALL.into_iter().zip(numbers) {
+            assert_eq!(rule.to_string(), number);
+            let json = format!("\"{number}\"");
+            assert_eq!(serde_json::to_string(&rule).unwrap(), json);
+            assert_eq!(serde_json::from_str::<Rule>(&json).unwrap(), rule);
+        }
+        assert!(Rule::ALL.is_sorted());
+        assert!(serde_json::from_str::<Rule>("\"1\"").is_err());
+    }
+
+    #[test]
+    fn a_verdict_is_displayed_as_it_is_serialised() {
+        for verdict in [
+            Verdict::Trigger,
+            Verdict::Context,
+            Verdict::Capture,
+            Verdict::Ignore,
+        ] {
+            let json = format!("\"{verdict}\"");
+            assert_eq!(serde_json::to_string(&verdict).unwrap(), json);
+        }
+    }
+
+    #[test]
+    fn a_classification_is_written_to_logs_in_two_words() {
+        let classification = Classification {
+            verdict: Verdict::Ignore,
+            rule: Rule::OwnMessage,
+        };
+        let json = r#"{"verdict":"ignore","rule":"1a"}"#;
+        assert_eq!(serde_json::to_string(&classification).unwrap(), json);
+        assert_eq!(
+            serde_json::from_str::<Classification>(json).unwrap(),
+            classification
+        );
+    }
+}

@@ -127,6 +127,3 @@ fn room_verdict(rooms: RoomPolicy) -> Option<Verdict> {
         RoomPolicy::Ignore => None,
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -70,6 +70,3 @@ fn by_source(source: &SourceKind, config: &ClassifyConfig) -> Trust {
         _ => UNKNOWN,
     }
 }
-
-#[cfg(test)]
-mod tests;

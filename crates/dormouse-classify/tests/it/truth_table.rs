@@ -1,0 +1,134 @@
+//! Every combination against the rules as a list of conditions, written down a second time and independently.
+
+use std::collections::BTreeSet;
+
+use dormouse_classify::{Capture, Mention, RoomPolicy, Rule, Verdict};
+
+use crate::cases::{self, Case};
+
+type Row = (
+    &'static str,
+    fn(&Case) -> bool,
+    fn(&Case) -> Option<&'static str>,
+);
+
+const OWN: fn(&Case) -> bool = |c| c.sender.starts_with("self") || c.source == "output";
+
+/// Number, condition, result; a row whose result is `None` does not apply after all.
+const RULES: [Row; 10] = [
+    ("0", |c| !c.config.interaction_enabled, |_| Some("ignore")),
+    ("1a", |c| c.sender == "self, marked", |_| Some("ignore")),
+    (
+        "1b",
+        |c| OWN(c) && c.capture == Capture::Active,
+        |_| Some("capture"),
+    ),
+    ("1c", OWN, |_| Some("context")),
+    (
+        "2",
+        |c| {
+            c.config.enable_addressing
+                && (c.mention == Mention::Addressed || c.source == "addressed")
+        },
+        |_| Some("trigger"),
+    ),
+    (
+        "3",
+        |c| c.source == "whisper" || c.source == "page",
+        |_| Some("trigger"),
+    ),
+    (
+        "4",
+        |c| c.sender.ends_with("assistant"),
+        |_| Some("context"),
+    ),
+    (
+        "5",
+        |c| c.sender.starts_with("permitted"),
+        |_| Some("trigger"),
+    ),
+    (
+        "6",
+        |c| {
+            matches!(
+                c.source,
+                "loud" | "calm" | "mute" | "say" | "pose" | "emit" | "addressed"
+            )
+        },
+        |c| match (c.source, c.config.rooms) {
+            ("loud", _) => Some("trigger"),
+            ("calm", _) => Some("context"),
+            ("mute", _) => Some("ignore"),
+            (_, RoomPolicy::Trigger) => Some("trigger"),
+            (_, RoomPolicy::Context) => Some("context"),
+            (_, RoomPolicy::Ignore) => None,
+        },
+    ),
+    ("7", |_| true, |_| Some("ignore")),
+];
+
+fn expected(case: &Case) -> (&'static str, &'static str) {
+    RULES
+        .iter()
+        .filter(|(_, condition, _)| condition(case))
+        .find_map(|(number, _, result)| result(case).map(|verdict| (*number, verdict)))
+        .unwrap()
+}
+
+#[test]
+fn every_combination_is_decided_by_the_first_rule_that_matches() {
+    let cases = cases::all();
+    assert_eq!(cases.len(), 2 * 2 * 3 * 11 * 7 * 2 * 2);
+    let mut reached = BTreeSet::new();
+    for case in cases {
+        let decided = case.classify();
+        let (number, verdict) = expected(&case);
+        assert_eq!(
+            (decided.rule.as_str(), decided.verdict.as_str()),
+            (number, verdict),
+            "{case:?}"
+        );
+        reached.insert(decided.rule);
+    }
+    assert_eq!(reached, Rule::ALL.into(), "every rule decides something");
+}
+
+#[test]
+fn nothing_triggers_while_interaction_is_disabled() {
+    for case in cases::all() {
+        if !case.config.interaction_enabled {
+            assert_eq!(case.classify().verdict, Verdict::Ignore, "{case:?}");
+        }
+    }
+}
+
+#[test]
+fn an_assistant_never_answers_itself() {
+    for case in cases::all() {
+        if OWN(&case) {
+            assert_ne!(case.classify().verdict, Verdict::Trigger, "{case:?}");
+        }
+    }
+}
+
+#[test]
+fn another_assistant_triggers_only_by_addressing_whisper_or_page() {
+    for case in cases::all() {
+        let decided = case.classify();
+        if case.sender.ends_with("assistant") && decided.verdict == Verdict::Trigger {
+            assert!(
+                matches!(decided.rule, Rule::Addressing | Rule::DirectMessage),
+                "{case:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn only_own_output_is_ever_captured_and_only_while_a_command_runs() {
+    for case in cases::all() {
+        if case.classify().verdict == Verdict::Capture {
+            assert!(OWN(&case) && case.capture == Capture::Active, "{case:?}");
+        }
+    }
+}
