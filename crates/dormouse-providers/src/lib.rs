@@ -1,1 +1,29 @@
-//! Being laid down.
+//! Chat models behind one port, and token counting.
+//!
+//! Layer 2. [`OpenAiModel`] speaks to any server with OpenAI's chat completions (OpenAI, OpenRouter, llama-server,
+//! Ollama and many more). [`OfflineModel`] needs no server and no key: it is deterministic, does little, and says
+//! so. [`choose`] picks between them from what was found in the configuration and the environment, neither of which
+//! is read here. [`token_counter_for`] counts tokens, exactly where the vocabulary is known.
+//!
+//! No model here retries, limits its rate or sets itself a deadline: wrap the call with `dormouse-resilience`. None
+//! knows the engine, except for the one text convention that [`OfflineModel`] documents.
+//!
+//! Stability: the models' constructors and the order in [`choose`] are kept; the offline model's wording is not.
+
+mod choice;
+mod offline;
+mod openai;
+mod secret;
+mod tokens;
+
+pub use choice::{Available, Choice, ChoiceError, Found, ServedBy, ServedByError, choose};
+pub use offline::OfflineModel;
+pub use openai::OpenAiConfig;
+pub use secret::{Secret, SecretError};
+#[cfg(feature = "tiktoken")]
+pub use tokens::Tiktoken;
+pub use tokens::{Estimate, EstimateError, token_counter_for};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

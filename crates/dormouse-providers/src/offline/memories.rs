@@ -1,0 +1,155 @@
+//! Answering a question with what `recall` brought.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::phrasing::{plain, quote};
+
+/// At most so many memories are quoted, the best ones.
+const QUOTED: usize = 2;
+
+/// Words that say nothing about what is asked for.
+const EMPTY_WORDS: &[&str] = &[
+    "a", "about", "an", "and", "any", "are", "at", "be", "can", "could", "did", "do", "does",
+    "for", "from", "had", "has", "have", "he", "her", "him", "his", "how", "i", "if", "in", "is",
+    "it", "know", "me", "my", "of", "on", "or", "our", "please", "remember", "right", "s", "she",
+    "tell", "that", "the", "their", "them", "there", "they", "this", "to", "us", "was", "we",
+    "were", "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with",
+    "would", "you", "your",
+];
+
+/// The answer to `question` from the result of `recall`.
+pub(super) fn answer(question: &str, result: &Value) -> String {
+    let asked = content_words(question);
+    let memories = result.get("memories").and_then(Value::as_array);
+    let mut found: Vec<(usize, &Value)> = memories
+        .into_iter()
+        .flatten()
+        .filter(|memory| memory.get("text").is_some_and(Value::is_string))
+        .map(|memory| (matches(&asked, memory), memory))
+        .collect();
+    let best = found.iter().map(|(score, _)| *score).max().unwrap_or(0);
+    // The order of recall is kept among equals.
+    found.retain(|(score, _)| *score == best);
+    if found.is_empty() || (best == 0 && !asked.is_empty()) {
+        return "I do not know: I remember nothing about that.".to_owned();
+    }
+    let quotations: Vec<String> = found.iter().take(QUOTED).map(|(_, m)| told(m)).collect();
+    let quotations = quotations.join(" ");
+    if best == asked.len() && !asked.is_empty() {
+        quotations
+    } else {
+        format!("I am not sure; the closest I remember is this. {quotations}")
+    }
+}
+
+/// How many of the words asked for are in the memory, its teller's name included.
+fn matches(asked: &HashSet<String>, memory: &Value) -> usize {
+    let mut words = HashSet::new();
+    for field in ["text", "from"] {
+        let text = memory
+            .get(field)
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        words.extend(content_words(text));
+    }
+    asked.intersection(&words).count()
+}
+
+/// The words that say something, in lower case and without their endings.
+fn content_words(text: &str) -> HashSet<String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .filter(|word| !EMPTY_WORDS.contains(&word.as_str()))
+        .map(|word| stem(&word).to_owned())
+        .collect()
+}
+
+/// The word without the ending of a plural or of the third person, which is all that questions usually change.
+fn stem(word: &str) -> &str {
+    match word.strip_suffix('s') {
+        Some(stem) if stem.len() >= 3 && !stem.ends_with('s') => stem,
+        _ => word,
+    }
+}
+
+fn told(memory: &Value) -> String {
+    let field = |name: &str| memory.get(name).and_then(Value::as_str);
+    let when = field("at").map(|at| format!("On {}", when(at)));
+    let who = field("from").map_or_else(|| "somebody".to_owned(), plain);
+    let text = quote(field("text").unwrap_or_default());
+    match when {
+        Some(when) => format!("{when}, {who} told me: {text}"),
+        None => format!("At a time I do not know, {who} told me: {text}"),
+    }
+}
+
+/// `2026-11-21T10:15:00Z` as `2026-11-21 at 10:15`; anything else as it is.
+fn when(at: &str) -> String {
+    let readable = || {
+        let (day, time) = at.split_once('T')?;
+        let minutes = time.get(..5)?;
+        (day.len() == 10 && minutes.as_bytes().get(2) == Some(&b':'))
+            .then(|| format!("{day} at {minutes}"))
+    };
+    readable().map_or_else(|| plain(at), |readable| plain(&readable))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn memory(text: &str) -> Value {
+        json!({"text": text, "at": "2026-11-21T10:15:00Z", "from": "Alice", "trust": 0.7})
+    }
+
+    #[test]
+    fn the_best_memory_is_quoted_with_when_and_from_whom() {
+        let result =
+            json!({"memories": [memory("The kettle is blue."), memory("Bob prefers tea")]});
+        assert_eq!(
+            answer("What does Bob prefer?", &result),
+            "On 2026-11-21 at 10:15, Alice told me: \"Bob prefers tea\""
+        );
+    }
+
+    #[test]
+    fn a_memory_that_answers_only_a_part_is_called_the_closest() {
+        let result = json!({"memories": [memory("Bob prefers tea")]});
+        let told = answer("What does Carol prefer?", &result);
+        assert!(told.starts_with("I am not sure; the closest"), "{told}");
+    }
+
+    #[test]
+    fn memories_about_something_else_are_not_quoted() {
+        let result = json!({"memories": [memory("The kettle is blue.")]});
+        for result in [
+            result,
+            json!({"memories": []}),
+            json!({}),
+            json!(null),
+            json!({"memories": [7, {"text": 1}]}),
+        ] {
+            assert_eq!(
+                answer("Who likes cake?", &result),
+                "I do not know: I remember nothing about that."
+            );
+        }
+    }
+
+    #[test]
+    fn a_memory_with_missing_fields_is_still_told() {
+        assert_eq!(
+            answer(
+                "tea?",
+                &json!({"memories": [{"text": "tea is green", "at": "yesterday"}]})
+            ),
+            "On yesterday, somebody told me: \"tea is green\""
+        );
+        assert_eq!(when("2026-11-21T1"), "2026-11-21T1");
+    }
+}

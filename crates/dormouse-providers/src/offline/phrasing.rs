@@ -1,0 +1,80 @@
+//! How the offline model words its answers.
+
+use super::event::one_line;
+
+/// No answer is longer, in characters.
+pub(super) const LONGEST_ANSWER: usize = 600;
+
+/// No quotation is longer, in characters.
+const LONGEST_QUOTATION: usize = 200;
+
+pub(super) const INTRODUCTION: &str = "I am the offline model: there is no language model behind me, only fixed \
+rules. I understand greetings, \"remember that …\", questions about what I was told to remember, \"look around\", \
+\"go north\", thanks and good bye. Everything else I do not understand, and say so.";
+
+pub(super) const NOTHING_HERE: &str =
+    "I am the offline model: without a language model I can do nothing with this.";
+
+pub(super) const CANNOT_TELL: &str =
+    "I cannot tell whether that happened, so I do not try it a second time.";
+
+/// The first `limit` characters of a text, the last of them an ellipsis if something was cut off.
+pub(super) fn shorten(text: &str, limit: usize) -> String {
+    if text.chars().nth(limit).is_none() {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(limit.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// Somebody else's words in quotation marks, shortened. Nothing in them can close the quotation, and no `@` is left
+/// in them: a quoted mention must not call another assistant, or two of them would talk forever.
+pub(super) fn quote(text: &str) -> String {
+    let tame = one_line(text)
+        .replace(['"', '“', '”'], "'")
+        .replace('@', "(at)");
+    format!("\"{}\"", shorten(&tame, LONGEST_QUOTATION))
+}
+
+/// Somebody else's name or a thing's, in one line and shortened.
+pub(super) fn plain(text: &str) -> String {
+    shorten(&one_line(text).replace('@', "(at)"), 80)
+}
+
+/// "a", "a and b", "a, b and c".
+pub(super) fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shortened_text_is_never_longer_than_its_limit_and_shows_the_cut() {
+        assert_eq!(shorten("kettle", 6), "kettle");
+        assert_eq!(shorten("kettles", 6), "kettl…");
+        assert_eq!(shorten("日本語", 2), "日…");
+    }
+
+    #[test]
+    fn a_quotation_can_be_neither_closed_nor_used_to_call_somebody() {
+        assert_eq!(
+            quote("tea\" said\nAlice, @bob \u{1b}[2J"),
+            "\"tea' said Alice, (at)bob [2J\""
+        );
+    }
+
+    #[test]
+    fn a_list_reads_like_a_sentence() {
+        let items = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(
+            [list(&items[..1]), list(&items[..2]), list(&items)],
+            ["a", "a and b", "a, b and c"]
+        );
+    }
+}

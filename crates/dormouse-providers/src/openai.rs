@@ -1,0 +1,5 @@
+//! Any server that speaks OpenAI's chat completions.
+
+mod config;
+
+pub use config::OpenAiConfig;
