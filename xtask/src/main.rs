@@ -1,2 +1,81 @@
-//! Being laid down.
-fn main() {}
+//! The project's automation, run as `cargo xtask <command>`. `docs/testing.md` says what each command is for.
+//!
+//! Stability: none; this is for those who work on the project.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "talking to a terminal is what this program is for"
+)]
+
+mod bench;
+mod ci;
+mod deny;
+mod examples;
+mod features;
+mod metadata;
+mod peers;
+mod report;
+mod test;
+mod tidy;
+mod tools;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use xshell::Shell;
+
+/// What a command fails with: whatever went wrong, in words for a terminal.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+type Result<T = ()> = std::result::Result<T, Failure>;
+
+const USAGE: &str = "\
+Usage: cargo xtask <command>
+
+  test               all tests, with plain cargo; says at the end what was skipped and why
+  ci                 everything that must pass before a change lands
+  tidy               what no other tool checks: README, layer, example and crate doc of each crate
+  bench              the measurements of tests/benches/runtime.rs
+  peers              installs the servers the end-to-end tests talk to
+    --check          only says which of them are there
+    --require        fails when one of them cannot be had
+  tools              installs what `ci` needs besides the toolchain
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("\n{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let sh = Shell::new()?;
+    sh.change_dir(root());
+    match words.as_slice() {
+        ["test"] => test::run(&sh),
+        ["ci"] => ci::run(&sh),
+        ["tidy"] => tidy::run(&sh),
+        ["bench"] => bench::run(&sh),
+        ["peers"] => peers::install(&sh, peers::Demand::Optional),
+        ["peers", "--check"] => peers::check(),
+        ["peers", "--require"] => peers::install(&sh, peers::Demand::Required),
+        ["tools"] => tools::install(&sh),
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        other => Err(format!("unknown command: {}\n\n{USAGE}", other.join(" ")).into()),
+    }
+}
+
+/// The folder of the workspace.
+fn root() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
+}

@@ -1,0 +1,10 @@
+//! `cargo xtask bench`: the measurements, in one run.
+
+use xshell::{Shell, cmd};
+
+use crate::Result;
+
+pub(crate) fn run(sh: &Shell) -> Result {
+    cmd!(sh, "cargo bench --package dormouse-tests --bench runtime").run()?;
+    Ok(())
+}

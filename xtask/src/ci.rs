@@ -1,0 +1,61 @@
+//! `cargo xtask ci`: everything that must pass before a change lands.
+
+use xshell::{Shell, cmd};
+
+use crate::metadata::Metadata;
+use crate::report::Report;
+use crate::{Result, deny, examples, features, peers, test, tidy};
+
+pub(crate) fn run(sh: &Shell) -> Result {
+    let metadata = Metadata::read(sh)?;
+    let mut report = Report::default();
+    report.step("format", || format(sh));
+    report.step("tidy", || tidy::run(sh));
+    report.step("layers, licences, sources", || deny::check_rules(sh));
+    report.step_or_skip("advisories", || deny::check_advisories(sh));
+    report.step("clippy", || clippy(sh));
+    report.step("tests", || tests(sh));
+    report.step("doc tests", || doc_tests(sh));
+    report.step("examples", || examples::run(sh));
+    report.step("docs", || docs(sh));
+    report.step("each feature", || features::check(sh, &metadata));
+    println!("\n{}", test::skipped());
+    report.finish()
+}
+
+fn format(sh: &Shell) -> Result {
+    cmd!(sh, "cargo fmt --all --check").run()?;
+    Ok(())
+}
+
+fn clippy(sh: &Shell) -> Result {
+    cmd!(
+        sh,
+        "cargo clippy --workspace --all-targets --all-features -- -D warnings"
+    )
+    .run()?;
+    Ok(())
+}
+
+/// All but doc tests, examples and benches; clippy compiles the benches, and `cargo xtask bench` runs them.
+fn tests(sh: &Shell) -> Result {
+    cmd!(
+        sh,
+        "cargo test --workspace --no-fail-fast --lib --bins --tests"
+    )
+    .env(peers::REQUIRED, peers::found())
+    .run()?;
+    Ok(())
+}
+
+fn doc_tests(sh: &Shell) -> Result {
+    cmd!(sh, "cargo test --workspace --no-fail-fast --doc").run()?;
+    Ok(())
+}
+
+fn docs(sh: &Shell) -> Result {
+    cmd!(sh, "cargo doc --workspace --no-deps --all-features")
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .run()?;
+    Ok(())
+}

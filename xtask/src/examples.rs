@@ -1,0 +1,72 @@
+//! Runs every example of the workspace: one that compiles and then fails teaches nobody.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use xshell::{Shell, cmd};
+
+use crate::Result;
+
+/// A line of cargo's account of a build, as far as it matters here.
+#[derive(Debug, Deserialize)]
+struct Line {
+    target: Option<Target>,
+    executable: Option<PathBuf>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Target {
+    kind: Vec<String>,
+}
+
+/// Builds all examples together, since each alone would build its libraries once more, and runs them one by one.
+pub(crate) fn run(sh: &Shell) -> Result {
+    let account = cmd!(
+        sh,
+        "cargo build --workspace --examples --message-format json-render-diagnostics"
+    )
+    .read()?;
+    for example in executables(&account) {
+        cmd!(sh, "{example}").run()?;
+    }
+    Ok(())
+}
+
+fn executables(account: &str) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = account
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Line>(line).ok())
+        .filter(|line| {
+            line.target
+                .as_ref()
+                .is_some_and(|target| target.kind.iter().any(|kind| kind == "example"))
+        })
+        .filter_map(|line| line.executable)
+        .collect();
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_programs_of_examples_are_run() {
+        let account = r#"
+            {"reason":"compiler-artifact","target":{"kind":["lib"]},"executable":null}
+            {"reason":"compiler-artifact","target":{"kind":["example"]},"executable":"/t/examples/b"}
+            {"reason":"compiler-artifact","target":{"kind":["bin"]},"executable":"/t/dormouse"}
+            {"reason":"compiler-artifact","target":{"kind":["example"]},"executable":"/t/examples/a"}
+            {"reason":"build-finished","success":true}
+        "#;
+
+        assert_eq!(
+            executables(account),
+            [
+                PathBuf::from("/t/examples/a"),
+                PathBuf::from("/t/examples/b")
+            ]
+        );
+    }
+}

@@ -1,0 +1,138 @@
+//! `cargo xtask peers`: servers that nobody here wrote, for the end-to-end tests to talk to.
+//!
+//! They are installed under `target/peers`, or where the variable [`HOME`] says, and the tests look for them there.
+//! A machine that cannot have one (no npm, no network) is told so and can still pass all other tests.
+
+mod aimock;
+mod llama;
+mod model;
+mod offline;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use xshell::Shell;
+
+use crate::{Result, root};
+
+/// The environment variable that names another folder than `target/peers`.
+pub(crate) const HOME: &str = "DORMOUSE_PEERS";
+
+/// The environment variable by which the tests are told which peers are there, so that a test cannot skip one by mistake.
+pub(crate) const REQUIRED: &str = "DORMOUSE_REQUIRE_PEERS";
+
+/// A server to test against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Peer {
+    Aimock,
+    LlamaServer,
+}
+
+impl Peer {
+    const ALL: [Self; 2] = [Self::Aimock, Self::LlamaServer];
+
+    /// The files a test needs, from the folder of the peers.
+    fn files(self) -> &'static [&'static str] {
+        match self {
+            Self::Aimock => &[aimock::PROGRAM],
+            Self::LlamaServer => &[llama::PROGRAM, model::FILE],
+        }
+    }
+
+    fn is_in(self, home: &Path) -> bool {
+        self.files().iter().all(|file| home.join(file).is_file())
+    }
+
+    fn install(self, sh: &Shell, home: &Path) -> Result<Installed> {
+        match self {
+            Self::Aimock => aimock::install(sh, home),
+            Self::LlamaServer => match llama::install(sh, home)? {
+                Installed::Unavailable(why) => Ok(Installed::Unavailable(why)),
+                Installed::Ready => model::build(sh, home),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Aimock => "aimock",
+            Self::LlamaServer => "llama-server",
+        })
+    }
+}
+
+/// Whether every peer must be there in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Demand {
+    Required,
+    Optional,
+}
+
+/// What came of installing one.
+#[derive(Debug, PartialEq, Eq)]
+enum Installed {
+    Ready,
+    /// This machine cannot have it, and why. Anything else that goes wrong is a failure.
+    Unavailable(String),
+}
+
+fn home() -> PathBuf {
+    std::env::var_os(HOME).map_or_else(|| root().join("target/peers"), PathBuf::from)
+}
+
+/// The names of the peers that are there, for [`REQUIRED`].
+pub(crate) fn found() -> String {
+    let home = home();
+    let names: Vec<String> = Peer::ALL
+        .iter()
+        .filter(|peer| peer.is_in(&home))
+        .map(Peer::to_string)
+        .collect();
+    names.join(",")
+}
+
+pub(crate) fn missing() -> Vec<Peer> {
+    let home = home();
+    Peer::ALL
+        .into_iter()
+        .filter(|peer| !peer.is_in(&home))
+        .collect()
+}
+
+/// Says which peers are there, and where.
+pub(crate) fn check() -> Result {
+    let home = home();
+    for peer in Peer::ALL {
+        let state = if peer.is_in(&home) {
+            "found"
+        } else {
+            "missing"
+        };
+        for file in peer.files() {
+            println!("{peer}: {state}: {}", home.join(file).display());
+        }
+    }
+    Ok(())
+}
+
+/// Installs what is missing or out of date.
+pub(crate) fn install(sh: &Shell, demand: Demand) -> Result {
+    let home = home();
+    sh.create_dir(&home)?;
+    let mut unavailable = Vec::new();
+    for peer in Peer::ALL {
+        println!("=== {peer}");
+        if let Installed::Unavailable(why) = peer.install(sh, &home)? {
+            println!("{peer} cannot be had on this machine: {why}");
+            println!("the tests that need it will be skipped, and will say so");
+            unavailable.push(peer.to_string());
+        }
+    }
+    check()?;
+    if demand == Demand::Required && !unavailable.is_empty() {
+        return Err(format!("missing: {}", unavailable.join(", ")).into());
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! The tiny model that llama-server is started with, made on the spot by a script of this repository.
+
+use std::path::Path;
+
+use xshell::{Shell, cmd};
+
+use super::{Installed, offline};
+use crate::{Result, root};
+
+pub(super) const FILE: &str = "llama/tiny.gguf";
+const SCRIPT: &str = "tests/peers/tiny_model.py";
+const REQUIREMENTS: &str = "tests/peers/requirements.txt";
+
+pub(super) fn build(sh: &Shell, home: &Path) -> Result<Installed> {
+    let (script, requirements) = (root().join(SCRIPT), root().join(REQUIREMENTS));
+    let recipe = sh.read_file(&script)? + &sh.read_file(&requirements)?;
+    let (model, stamp) = (home.join(FILE), home.join("llama/tiny.txt"));
+    if model.is_file()
+        && sh
+            .read_file(&stamp)
+            .is_ok_and(|built_from| built_from == recipe)
+    {
+        println!("tiny model: already there");
+        return Ok(Installed::Ready);
+    }
+    let libraries = home.join("llama/python");
+    if let Installed::Unavailable(why) = install_libraries(sh, &libraries, &requirements)? {
+        return Ok(Installed::Unavailable(why));
+    }
+    let partial = home.join("llama/tiny.gguf.partial");
+    cmd!(sh, "python3 {script} {partial}")
+        .env("PYTHONPATH", &libraries)
+        .run()?;
+    std::fs::rename(&partial, &model)?;
+    sh.write_file(&stamp, recipe)?;
+    // A hundred megabytes that are needed once.
+    sh.remove_path(&libraries)?;
+    Ok(Installed::Ready)
+}
+
+/// Puts the script's libraries into a folder of their own, where they are in nobody's way.
+fn install_libraries(sh: &Shell, folder: &Path, requirements: &Path) -> Result<Installed> {
+    if !offline::has(sh, "python3") {
+        return Ok(Installed::Unavailable(
+            "`python3` is not installed".to_owned(),
+        ));
+    }
+    if cmd!(sh, "python3 -m pip --version")
+        .quiet()
+        .ignore_stderr()
+        .read()
+        .is_err()
+    {
+        return Ok(Installed::Unavailable("`pip` is not installed".to_owned()));
+    }
+    sh.remove_path(folder)?;
+    offline::try_to(cmd!(
+        sh,
+        "python3 -m pip install --quiet --disable-pip-version-check --target {folder} --requirement {requirements}"
+    ))
+}

@@ -1,0 +1,85 @@
+//! Telling a machine without the means from something that went wrong.
+
+use xshell::{Cmd, Shell, cmd};
+
+use super::Installed;
+use crate::Result;
+
+/// What the package tools say when they reach nobody.
+const UNREACHABLE: [&str; 14] = [
+    "could not resolve",
+    "temporary failure resolving",
+    "temporary failure in name resolution",
+    "name or service not known",
+    "could not connect",
+    "unable to connect",
+    "connection refused",
+    "connection timed out",
+    "network is unreachable",
+    "failed to establish a new connection",
+    "enotfound",
+    "eai_again",
+    "econnrefused",
+    "etimedout",
+];
+
+/// Whether a program can be started here.
+pub(super) fn has(sh: &Shell, program: &str) -> bool {
+    cmd!(sh, "{program} --version")
+        .quiet()
+        .ignore_stdout()
+        .ignore_stderr()
+        .run()
+        .is_ok()
+}
+
+/// Runs a command that needs the network, and shows what it says.
+pub(super) fn try_to(command: Cmd<'_>) -> Result<Installed> {
+    println!("$ {command}");
+    let output = command.quiet().ignore_status().output()?;
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    println!("{}", said.trim());
+    // apt reports success when it has reached nobody, so what was said comes before how it ended.
+    if let Some(line) = said.lines().find(|line| is_unreachable(line)) {
+        return Ok(Installed::Unavailable(line.trim().to_owned()));
+    }
+    if output.status.success() {
+        return Ok(Installed::Ready);
+    }
+    Err("the command above failed".into())
+}
+
+fn is_unreachable(line: &str) -> bool {
+    let line = line.to_lowercase();
+    UNREACHABLE.iter().any(|sign| line.contains(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unreachable_mirror_is_told_from_a_failure() {
+        let unreachable = [
+            "W: Failed to fetch x  Could not resolve 'mirror.example'",
+            "npm error code ENOTFOUND",
+            "Failed to establish a new connection: [Errno 111] Connection refused",
+        ];
+        assert!(unreachable.iter().all(|line| is_unreachable(line)));
+        assert!(!is_unreachable(
+            "E: Unable to locate package llama.cpp-tools"
+        ));
+        assert!(!is_unreachable("npm error code ENOSPC"));
+    }
+
+    #[test]
+    fn a_command_that_fails_for_another_reason_is_a_failure() {
+        let sh = Shell::new().unwrap();
+        assert!(try_to(cmd!(sh, "cargo no-such-command")).is_err());
+        assert_eq!(
+            try_to(cmd!(sh, "cargo --version")).unwrap(),
+            Installed::Ready
+        );
+    }
+}

@@ -1,0 +1,51 @@
+//! `cargo xtask tidy`: what no other tool checks.
+
+mod crates;
+mod dependencies;
+mod layers;
+mod sources;
+
+use xshell::{Shell, cmd};
+
+use crate::metadata::Metadata;
+use crate::{Result, root};
+
+/// A source file this long probably holds a second concept. It is said, not refused.
+const LONG: usize = 500;
+
+pub(crate) fn run(sh: &Shell) -> Result {
+    let metadata = Metadata::read(sh)?;
+    let mut findings = crates::findings(&metadata);
+    findings.extend(layers::findings(&metadata));
+    let reasons = sh.read_file("docs/dependencies.md").unwrap_or_default();
+    findings.extend(dependencies::findings(&reasons, &metadata));
+
+    for (path, text) in texts(sh)? {
+        findings.extend(sources::findings(&path, &text));
+        let length = text.lines().count();
+        if path.ends_with(".rs") && length > LONG {
+            println!("long: {path} has {length} lines; does a second concept live in it?");
+        }
+    }
+    if findings.is_empty() {
+        return Ok(());
+    }
+    for finding in &findings {
+        println!("{finding}");
+    }
+    Err(format!("tidy found {} things, listed above", findings.len()).into())
+}
+
+/// Every text file that is, or is about to be, in the repository, with its path from the root.
+fn texts(sh: &Shell) -> Result<Vec<(String, String)>> {
+    let list = cmd!(sh, "git ls-files --cached --others --exclude-standard")
+        .quiet()
+        .read()?;
+    Ok(list
+        .lines()
+        .filter_map(|path| {
+            let text = std::fs::read_to_string(root().join(path)).ok()?;
+            Some((path.to_owned(), text))
+        })
+        .collect())
+}

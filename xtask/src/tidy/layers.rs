@@ -1,0 +1,126 @@
+//! A crate depends only on lower layers, and says in its README which one it is in.
+//!
+//! `deny.toml` names who may depend on whom. This check is derived from the READMEs alone, so a new crate is held to
+//! its layer before anybody thinks of `deny.toml`, and the two cannot drift apart.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use crate::metadata::{Dependency, Metadata, Package};
+
+/// Fakes and conformance suites: for tests, never part of a program.
+const TESTING: &str = "dormouse-testing";
+
+pub(super) fn findings(metadata: &Metadata) -> Vec<String> {
+    let mut findings = Vec::new();
+    let mut layers = BTreeMap::new();
+    let layered = || metadata.packages.iter().filter(|p| p.is_layered());
+    for package in layered() {
+        let readme = fs::read_to_string(package.folder().join("README.md")).unwrap_or_default();
+        match layer(&readme) {
+            Some(layer) => {
+                layers.insert(package.name.as_str(), layer);
+            }
+            None => findings.push(format!(
+                "{}: the first paragraph of README.md does not say \"layer N\"",
+                package.name
+            )),
+        }
+    }
+    findings.extend(layered().flat_map(|package| upward(package, &layers)));
+    findings
+}
+
+/// The layer named in the first paragraph under the title.
+fn layer(readme: &str) -> Option<u8> {
+    let paragraph: Vec<&str> = readme
+        .lines()
+        .skip_while(|line| line.trim().is_empty() || line.starts_with('#'))
+        .take_while(|line| !line.trim().is_empty())
+        .collect();
+    let paragraph = paragraph.join(" ").to_lowercase();
+    let (_, after) = paragraph.split_once("layer ")?;
+    let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}
+
+/// The dependencies of a crate that are not on a lower layer.
+fn upward(package: &Package, layers: &BTreeMap<&str, u8>) -> Vec<String> {
+    let Some(own) = layers.get(package.name.as_str()) else {
+        return Vec::new();
+    };
+    package
+        .dependencies
+        .iter()
+        .filter_map(|dependency| offence(&package.name, *own, dependency, layers))
+        .collect()
+}
+
+fn offence(
+    name: &str,
+    own: u8,
+    dependency: &Dependency,
+    layers: &BTreeMap<&str, u8>,
+) -> Option<String> {
+    let other = &dependency.name;
+    if other == TESTING && dependency.kind.as_deref() != Some("dev") {
+        return Some(format!("{name}: {TESTING} may be a dev-dependency only"));
+    }
+    let layer = *layers.get(other.as_str())?;
+    (layer >= own).then(|| {
+        format!("{name} (layer {own}) depends on {other} (layer {layer}), which is not below it")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(name: &str, dependencies: &[(&str, &str)]) -> Package {
+        let dependencies: Vec<String> = dependencies
+            .iter()
+            .map(|(name, kind)| format!(r#"{{"name":"{name}","kind":{kind},"path":"/c/{name}"}}"#))
+            .collect();
+        let json = format!(
+            r#"{{"name":"{name}","description":"","manifest_path":"/w/crates/{name}/Cargo.toml",
+                "dependencies":[{}],"features":{{}},"targets":[]}}"#,
+            dependencies.join(",")
+        );
+        serde_json::from_str(&json).unwrap()
+    }
+
+    #[test]
+    fn the_layer_is_read_from_the_first_paragraph_only() {
+        assert_eq!(layer("# a\n\nIds and\nports (layer 0).\n"), Some(0));
+        assert_eq!(layer("# a\n\nLayer 12. Ports.\n"), Some(12));
+        assert_eq!(layer("# a\n\nPorts.\n\nNot in layer 3.\n"), None);
+        assert_eq!(layer("# a\n\nIn some layer or other.\n"), None);
+        assert_eq!(layer(""), None);
+    }
+
+    #[test]
+    fn a_dependency_upward_or_sideways_is_found_and_dev_dependencies_count() {
+        let layers = BTreeMap::from([("low", 1), ("beside", 2), ("mid", 2), ("high", 3)]);
+        let sound = package("mid", &[("low", "null"), ("serde", "null")]);
+        assert_eq!(upward(&sound, &layers), Vec::<String>::new());
+
+        let unsound = package("mid", &[("high", "null"), ("beside", "\"dev\"")]);
+        assert_eq!(
+            upward(&unsound, &layers),
+            [
+                "mid (layer 2) depends on high (layer 3), which is not below it",
+                "mid (layer 2) depends on beside (layer 2), which is not below it",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_fakes_never_get_into_a_program() {
+        let layers = BTreeMap::from([(TESTING, 1), ("mid", 2)]);
+        assert!(upward(&package("mid", &[(TESTING, "\"dev\"")]), &layers).is_empty());
+        assert_eq!(
+            upward(&package("mid", &[(TESTING, "null")]), &layers),
+            ["mid: dormouse-testing may be a dev-dependency only"]
+        );
+    }
+}

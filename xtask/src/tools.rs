@@ -1,0 +1,34 @@
+//! `cargo xtask tools`: what `cargo xtask ci` needs besides the toolchain.
+
+use xshell::{Shell, cmd};
+
+use crate::Result;
+use crate::deny;
+
+/// Checks for rustfmt and clippy, which belong to the toolchain, and installs cargo-deny.
+pub(crate) fn install(sh: &Shell) -> Result {
+    for component in ["fmt", "clippy"] {
+        if cmd!(sh, "cargo {component} --version")
+            .quiet()
+            .ignore_stderr()
+            .read()
+            .is_err()
+        {
+            return Err(format!(
+                "`cargo {component}` is missing: `rustup component add rustfmt clippy`, or your system's packages"
+            )
+            .into());
+        }
+    }
+    if deny::installed(sh) {
+        println!("cargo-deny {}: already there", deny::VERSION);
+        return Ok(());
+    }
+    let version = deny::VERSION;
+    cmd!(
+        sh,
+        "cargo install cargo-deny --version {version} --locked --force"
+    )
+    .run()?;
+    Ok(())
+}
