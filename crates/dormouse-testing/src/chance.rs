@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn the_draws_are_those_of_splitmix64() {
         let chance = SeededChance::new(1_234_567);
-        // The first outputs for this seed, as listed with the published reference implementation.
+        // What other implementations of it draw from this seed.
         let drawn = [chance.draw(), chance.draw(), chance.draw()];
         assert_eq!(
             drawn,

@@ -6,6 +6,8 @@
 
 mod chance;
 mod clock;
+pub mod conformance;
+mod fault;
 mod gate;
 mod log;
 mod model;

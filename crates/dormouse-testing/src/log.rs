@@ -1,5 +1,7 @@
 //! An event log in memory, with faults on request.
 
+mod faults;
+
 use std::{
     collections::{BTreeMap, HashMap},
     future::ready,
@@ -10,6 +12,10 @@ use dormouse_contracts::{
     Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, BoxFuture, LoadSnapshot,
     NewEvent, ReadError, ReadErrorKind, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent,
 };
+
+use faults::Faults;
+
+use crate::fault::Fault;
 
 /// All four ports of the event log, kept in memory.
 ///
@@ -31,14 +37,6 @@ struct State {
     faults: Faults,
 }
 
-#[derive(Debug, Default)]
-struct Faults {
-    appends: Option<(usize, AppendErrorKind)>,
-    reads: Option<(usize, ReadErrorKind)>,
-    snapshots: Option<(usize, AppendErrorKind)>,
-    closes_after: Option<usize>,
-}
-
 impl MemoryLog {
     /// The longest name of an event's kind, in bytes.
     const KIND_LIMIT: usize = 64;
@@ -51,17 +49,17 @@ impl MemoryLog {
 
     /// Lets the next `count` appends fail with `kind` and write nothing. Replaces what was asked for before.
     pub fn fail_next_appends(&self, count: usize, kind: AppendErrorKind) {
-        self.state().faults.appends = Some((count, kind));
+        self.state().faults.appends = Fault::next(count, kind);
     }
 
     /// Lets the next `count` reads, of events or of snapshots, fail with `kind`.
     pub fn fail_next_reads(&self, count: usize, kind: ReadErrorKind) {
-        self.state().faults.reads = Some((count, kind));
+        self.state().faults.reads = Fault::next(count, kind);
     }
 
     /// Lets the next `count` snapshots fail to be saved with `kind`.
     pub fn fail_next_snapshots(&self, count: usize, kind: AppendErrorKind) {
-        self.state().faults.snapshots = Some((count, kind));
+        self.state().faults.snapshots = Fault::next(count, kind);
     }
 
     /// Lets `count` more appends through and then closes the log: from there on everything fails as closed, until
@@ -163,38 +161,6 @@ impl State {
             .and_then(|kept| kept.range(..=up_to).next_back())
             .map(|(_, snapshot)| snapshot.clone()))
     }
-}
-
-impl Faults {
-    fn append(&mut self) -> Result<(), AppendErrorKind> {
-        match &mut self.closes_after {
-            Some(0) => return Err(AppendErrorKind::Closed),
-            Some(left) => *left -= 1,
-            None => {}
-        }
-        due(&mut self.appends).map_or(Ok(()), Err)
-    }
-
-    fn read(&mut self) -> Result<(), ReadErrorKind> {
-        match self.closes_after {
-            Some(0) => Err(ReadErrorKind::Closed),
-            _ => due(&mut self.reads).map_or(Ok(()), Err),
-        }
-    }
-
-    fn save(&mut self) -> Result<(), AppendErrorKind> {
-        match self.closes_after {
-            Some(0) => Err(AppendErrorKind::Closed),
-            _ => due(&mut self.snapshots).map_or(Ok(()), Err),
-        }
-    }
-}
-
-/// The fault that is due now, if one is, counted down.
-fn due<K: Copy>(fault: &mut Option<(usize, K)>) -> Option<K> {
-    let (left, kind) = fault.as_mut()?;
-    *left = left.checked_sub(1)?;
-    Some(*kind)
 }
 
 fn is_acceptable(event: &NewEvent) -> bool {

@@ -1,7 +1,9 @@
 //! A chat model that does what a test wrote down for it, and is as strict as a provider about what it is sent.
 
+mod pieces;
 mod strict;
 mod turn;
+mod violation;
 
 use std::{
     collections::VecDeque,
@@ -15,9 +17,9 @@ use dormouse_contracts::{
 };
 use futures_util::{StreamExt, stream};
 
-pub use strict::Violation;
+use pieces::{Ending, Pieces};
 pub use turn::Turn;
-use turn::{Ending, Pieces};
+pub use violation::Violation;
 
 /// A [`ChatModel`] that takes its replies from a script, one [`Turn`] for each request.
 ///
@@ -189,9 +191,9 @@ impl ScriptedModel {
                 }
                 Turn::Calls(calls) => {
                     let first = self.script().reserve(calls.len(), request);
-                    turn::pieces(turn, request, first)
+                    pieces::pieces(turn, request, first)
                 }
-                other => turn::pieces(other, request, 0),
+                other => pieces::pieces(other, request, 0),
             }
         })
     }
@@ -216,7 +218,7 @@ impl Script {
     /// Takes `count` numbers for calls and answers the first one. A model that takes over a conversation another
     /// one began goes on above the numbers it finds there.
     fn reserve(&mut self, count: usize, request: &ChatRequest) -> u64 {
-        let last = self.last_call.max(turn::highest_call(request));
+        let last = self.last_call.max(pieces::highest_call(request));
         self.last_call = last.saturating_add(count as u64);
         last.saturating_add(1)
     }

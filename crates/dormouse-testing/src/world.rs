@@ -1,9 +1,11 @@
 //! A world that does what it is told, including the ways in which worlds fail.
 
+mod behaviour;
+mod state;
 mod tools;
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::HashMap,
     future::pending,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -14,31 +16,10 @@ use dormouse_contracts::{
 };
 use serde_json::{Value, json};
 
-use crate::Gate;
+pub use behaviour::Behaviour;
+use state::State;
 
-/// What a [`FakeWorld`] does with the next effect it has not decided yet.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Behaviour {
-    /// Carries it out.
-    Do,
-    /// Carries it out, with this as what the receipt says.
-    DoWith(Value),
-    /// Refuses it, for good, for this reason.
-    Reject(String),
-    /// Fails as not reached: nothing happened.
-    NotReached,
-    /// Carries it out, and fails as unanswered: the answer was lost.
-    DoneButUnanswered,
-    /// Fails as unanswered without having carried it out: the request was lost.
-    LostBeforeDoing,
-    /// Never answers, and carries nothing out.
-    Hang,
-    /// Carries it out and never answers.
-    DoneButHangs,
-    /// Waits until the gate is opened, then does as the behaviour inside says.
-    Wait(Gate, Box<Behaviour>),
-}
+use crate::fault::Fault;
 
 /// A world in memory, with all three ports.
 ///
@@ -67,27 +48,6 @@ pub enum Behaviour {
 #[derive(Clone, Debug, Default)]
 pub struct FakeWorld {
     state: Arc<Mutex<State>>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    next: VecDeque<Behaviour>,
-    refused_tools: HashMap<String, String>,
-    answers: HashMap<String, Value>,
-    cannot_tell: bool,
-    failing_inquiries: Option<(usize, WorldErrorKind)>,
-    failing_queries: Option<(usize, WorldErrorKind)>,
-    seen: Seen,
-}
-
-/// What a test may ask about afterwards.
-#[derive(Debug, Default)]
-struct Seen {
-    performed: Vec<Effect>,
-    outcomes: HashMap<EffectKey, Outcome>,
-    attempts: Vec<Effect>,
-    queries: Vec<Query>,
-    inquiries: Vec<EffectKey>,
 }
 
 impl FakeWorld {
@@ -129,12 +89,12 @@ impl FakeWorld {
 
     /// Lets the next `count` inquiries fail with `kind`.
     pub fn fail_next_inquiries(&self, count: usize, kind: WorldErrorKind) {
-        self.state().failing_inquiries = Some((count, kind));
+        self.state().failing_inquiries = Fault::next(count, kind);
     }
 
     /// Lets the next `count` queries fail with `kind`.
     pub fn fail_next_queries(&self, count: usize, kind: WorldErrorKind) {
-        self.state().failing_queries = Some((count, kind));
+        self.state().failing_queries = Fault::next(count, kind);
     }
 
     /// The effects that were carried out, in order.
@@ -222,72 +182,6 @@ impl FakeWorld {
         let done = Outcome::Done(Receipt { detail });
         self.state().seen.decide(effect, done)
     }
-}
-
-impl State {
-    /// What to do about an effect: the outcome it has, or how to treat it.
-    fn take(&mut self, effect: &Effect) -> Result<Outcome, Behaviour> {
-        self.seen.attempts.push(effect.clone());
-        if let Some(outcome) = self.seen.outcomes.get(&effect.key) {
-            return Ok(outcome.clone());
-        }
-        if let Some(reason) = self.refused_tools.get(effect.tool.as_str()) {
-            return Err(Behaviour::Reject(reason.clone()));
-        }
-        Err(self.next.pop_front().unwrap_or(Behaviour::Do))
-    }
-
-    fn answer(&mut self, query: &Query) -> Result<Result<Value, Rejection>, WorldErrorKind> {
-        self.seen.queries.push(query.clone());
-        if let Some(kind) = due(&mut self.failing_queries) {
-            return Err(kind);
-        }
-        let tool = query.tool.as_str();
-        if let Some(reason) = self.refused_tools.get(tool) {
-            let reason = reason.clone();
-            return Ok(Err(Rejection { reason }));
-        }
-        Ok(self.answers.get(tool).cloned().ok_or_else(|| Rejection {
-            reason: format!("the fake world has no answer for {tool}"),
-        }))
-    }
-
-    fn tell(&mut self, key: &EffectKey) -> Result<EffectInquiry, WorldErrorKind> {
-        self.seen.inquiries.push(key.clone());
-        if let Some(kind) = due(&mut self.failing_inquiries) {
-            return Err(kind);
-        }
-        if self.cannot_tell {
-            return Ok(EffectInquiry::CannotTell);
-        }
-        Ok(match self.seen.outcomes.get(key) {
-            Some(Outcome::Done(receipt)) => EffectInquiry::Done(receipt.clone()),
-            Some(Outcome::Rejected(rejection)) => EffectInquiry::Rejected(rejection.clone()),
-            Some(Outcome::Unknown) => EffectInquiry::CannotTell,
-            None => EffectInquiry::NeverSeen,
-        })
-    }
-}
-
-impl Seen {
-    /// Decides an effect, unless another call has decided it in the meantime, and answers its outcome.
-    fn decide(&mut self, effect: &Effect, outcome: Outcome) -> Outcome {
-        if let Some(decided) = self.outcomes.get(&effect.key) {
-            return decided.clone();
-        }
-        if matches!(outcome, Outcome::Done(_)) {
-            self.performed.push(effect.clone());
-        }
-        self.outcomes.insert(effect.key.clone(), outcome.clone());
-        outcome
-    }
-}
-
-/// The fault that is due now, if one is, counted down.
-fn due(fault: &mut Option<(usize, WorldErrorKind)>) -> Option<WorldErrorKind> {
-    let (left, kind) = fault.as_mut()?;
-    *left = left.checked_sub(1)?;
-    Some(*kind)
 }
 
 fn failed(kind: WorldErrorKind) -> WorldError {

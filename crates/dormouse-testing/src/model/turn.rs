@@ -2,13 +2,10 @@
 
 use std::fmt;
 
-use dormouse_contracts::{
-    CallId, ChatDelta, ChatReply, ChatRequest, FinishReason, Message, ModelErrorKind, TokenCounter,
-    ToolCall, Usage,
-};
+use dormouse_contracts::{ChatDelta, ChatReply, ChatRequest, ModelErrorKind};
 use serde_json::Value;
 
-use crate::{CountTokens, Gate};
+use crate::Gate;
 
 /// What a scripted model does with one request.
 ///
@@ -100,132 +97,5 @@ impl fmt::Debug for Turn {
             Self::Wait(gate, turn) => f.debug_tuple("Wait").field(gate).field(turn).finish(),
             Self::With(_) => f.write_str("With(..)"),
         }
-    }
-}
-
-/// What happens after the last piece.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// The stream ends.
-    Ends,
-    /// The stream stays open and silent.
-    Hangs,
-}
-
-/// The pieces of a reply, and what comes after them.
-pub(super) type Pieces = (Vec<Result<ChatDelta, ModelErrorKind>>, Ending);
-
-/// The pieces of a turn that neither waits nor decides. `first_call` is the number of its first call.
-pub(super) fn pieces(turn: &Turn, request: &ChatRequest, first_call: u64) -> Pieces {
-    match turn {
-        Turn::Reply(reply) => (whole(reply), Ending::Ends),
-        Turn::Text(text) => {
-            let reply = counted(text.clone(), Vec::new(), FinishReason::Stop, request);
-            (whole(&reply), Ending::Ends)
-        }
-        Turn::Calls(calls) => {
-            let calls = numbered(calls, first_call);
-            let reply = counted(String::new(), calls, FinishReason::ToolCalls, request);
-            (whole(&reply), Ending::Ends)
-        }
-        Turn::Fail(kind) => (vec![Err(*kind)], Ending::Ends),
-        Turn::CutOff { text } => (said(text).map(Ok).collect(), Ending::Ends),
-        Turn::Stall { text } => (said(text).map(Ok).collect(), Ending::Hangs),
-        Turn::Raw(pieces) => (pieces.clone(), Ending::Ends),
-        Turn::Hang | Turn::Wait(..) | Turn::With(_) => (Vec::new(), Ending::Hangs),
-    }
-}
-
-fn whole(reply: &ChatReply) -> Vec<Result<ChatDelta, ModelErrorKind>> {
-    let mut deltas: Vec<_> = said(&reply.content).collect();
-    for (index, call) in reply.tool_calls.iter().enumerate() {
-        deltas.push(ChatDelta::CallStart {
-            index,
-            id: call.id.clone(),
-            name: call.name.clone(),
-        });
-        deltas.extend(
-            halves(&call.arguments).map(|fragment| ChatDelta::CallArguments {
-                index,
-                fragment: fragment.to_owned(),
-            }),
-        );
-    }
-    deltas.push(ChatDelta::Finished(reply.finish.clone()));
-    deltas.extend(reply.usage.map(ChatDelta::Usage));
-    deltas.into_iter().map(Ok).collect()
-}
-
-fn said(text: &str) -> impl Iterator<Item = ChatDelta> {
-    text.split_inclusive(' ')
-        .map(|piece| ChatDelta::Text(piece.to_owned()))
-}
-
-/// A text in two pieces, neither of them empty and no character split.
-fn halves(text: &str) -> impl Iterator<Item = &str> {
-    let middle = (0..=text.len() / 2)
-        .rev()
-        .find(|at| text.is_char_boundary(*at));
-    let (left, right) = text.split_at(middle.unwrap_or(0));
-    [left, right].into_iter().filter(|half| !half.is_empty())
-}
-
-fn numbered(calls: &[(String, String)], first: u64) -> Vec<ToolCall> {
-    (first..)
-        .zip(calls)
-        .map(|(number, (name, arguments))| ToolCall {
-            id: CallId::try_new(format!("{CALL_PREFIX}{number}")).unwrap(),
-            name: name.clone(),
-            arguments: arguments.clone(),
-        })
-        .collect()
-}
-
-const CALL_PREFIX: &str = "call-";
-
-/// The highest number among the calls in `request` that are named as a scripted model names them; 0 without any.
-pub(super) fn highest_call(request: &ChatRequest) -> u64 {
-    let numbers = request.messages.iter().flat_map(|message| match message {
-        Message::Assistant { tool_calls, .. } => tool_calls.as_slice(),
-        _ => &[],
-    });
-    numbers
-        .filter_map(|call| call.id.as_str().strip_prefix(CALL_PREFIX)?.parse().ok())
-        .max()
-        .unwrap_or(0)
-}
-
-fn counted(
-    content: String,
-    tool_calls: Vec<ToolCall>,
-    finish: FinishReason,
-    request: &ChatRequest,
-) -> ChatReply {
-    let arguments = tool_calls.iter().map(|call| call.arguments.as_str());
-    let usage = Usage {
-        prompt_tokens: words(request.messages.iter().map(content_of)),
-        completion_tokens: words(arguments.chain([content.as_str()])),
-    };
-    ChatReply {
-        content,
-        tool_calls,
-        finish,
-        usage: Some(usage),
-    }
-}
-
-fn words<'a>(texts: impl Iterator<Item = &'a str>) -> u32 {
-    texts.fold(0, |sum, text| {
-        sum.saturating_add(CountTokens.count(text).tokens)
-    })
-}
-
-fn content_of(message: &Message) -> &str {
-    match message {
-        Message::System { content }
-        | Message::User { content }
-        | Message::Assistant { content, .. }
-        | Message::Tool { content, .. } => content,
-        _ => "",
     }
 }

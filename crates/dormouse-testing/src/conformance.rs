@@ -1,0 +1,23 @@
+//! Checks that an implementation keeps the promises of its port.
+//!
+//! Each suite is an async function to await in a test of the implementation, on any runtime. It panics at the first
+//! promise that is broken, saying which. What an implementation does beyond its port is for its own tests.
+//!
+//! ```
+//! use dormouse_testing::{MemoryLog, conformance};
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() {
+//! let log = MemoryLog::new();
+//! conformance::event_log(&log).await;
+//! // A log on disk is closed and opened here.
+//! conformance::event_log_reopened(&log).await;
+//! # }
+//! ```
+
+mod chat_model;
+mod event_log;
+mod world;
+
+pub use chat_model::chat_model;
+pub use event_log::{event_log, event_log_reopened};
+pub use world::{WorldFixture, world, world_reopened};

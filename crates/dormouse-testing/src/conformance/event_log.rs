@@ -1,0 +1,48 @@
+//! The promises of an event log.
+
+mod order;
+mod snapshots;
+mod stream;
+mod writers;
+
+use dormouse_contracts::EventLog;
+
+/// Checks the promises of [`Append`](dormouse_contracts::Append), [`ReadEvents`](dormouse_contracts::ReadEvents),
+/// [`SaveSnapshot`](dormouse_contracts::SaveSnapshot) and [`LoadSnapshot`](dormouse_contracts::LoadSnapshot).
+///
+/// Writes about five megabytes, for assistants whose keys begin with `conformance`; give it a log in which nobody has
+/// written for them. Survival of a crash is checked by closing and opening the log and then awaiting
+/// [`event_log_reopened`].
+///
+/// # Panics
+///
+/// At the first promise that is broken.
+pub async fn event_log(log: &dyn EventLog) {
+    order::unwritten_logs_are_empty(log).await;
+    order::events_come_back_as_they_were_appended(log).await;
+    order::pages_follow_each_other_without_a_gap(log).await;
+    order::many_events_fit_into_one_append(log).await;
+    order::large_payloads_come_back_whole(log).await;
+    order::assistants_have_logs_of_their_own(log).await;
+    writers::stale_writers_are_told_where_the_log_ends(log).await;
+    writers::a_request_is_appended_whole_or_not_at_all(log).await;
+    writers::nothing_to_append_changes_nothing(log).await;
+    writers::one_of_several_racing_writers_wins(log).await;
+    writers::dropping_an_append_does_not_take_it_back(log).await;
+    snapshots::the_newest_one_that_is_not_too_new_is_found(log).await;
+    snapshots::saving_again_replaces(log).await;
+    snapshots::assistants_have_snapshots_of_their_own(log).await;
+    snapshots::large_ones_come_back_whole(log).await;
+}
+
+/// Checks that everything [`event_log`] wrote is there after the log was closed and opened again.
+///
+/// # Panics
+///
+/// If something is missing or different.
+pub async fn event_log_reopened(log: &dyn EventLog) {
+    order::events_are_as_they_were_appended(log).await;
+    order::large_payloads_are_whole(log).await;
+    writers::stale_writers_are_still_told(log).await;
+    snapshots::the_newest_one_is_kept(log).await;
+}

@@ -1,0 +1,192 @@
+//! The promises of a world.
+
+use std::fmt;
+
+use dormouse_contracts::{
+    Effect, EffectInquiry, EffectKey, Outcome, Query, Receipt, Rejection, World, WorldErrorKind,
+};
+use serde_json::Value;
+
+/// What the suite needs to know about a world to try it.
+#[derive(Clone)]
+pub struct WorldFixture {
+    /// Makes an effect that the world carries out, under the given key. The suite uses keys that begin with
+    /// `conformance`.
+    pub effect: fn(EffectKey) -> Effect,
+    /// An effect that the world refuses, under a key of its own.
+    pub refused: Effect,
+    /// A query whose answer stays the same while nothing is done. The suite is strongest where the answer would show
+    /// that `effect` was carried out twice.
+    pub query: Query,
+}
+
+impl fmt::Debug for WorldFixture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WorldFixture")
+            .field("refused", &self.refused)
+            .field("query", &self.query)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Checks the promises of [`Perform`](dormouse_contracts::Perform), [`Observe`](dormouse_contracts::Observe) and
+/// [`Inquire`](dormouse_contracts::Inquire).
+///
+/// Carries out two effects. Give it a world that is reachable, and that nobody else changes meanwhile. Memory across a
+/// restart is checked by closing and opening the world and then awaiting [`world_reopened`].
+///
+/// A world without an account of what it did may answer [`EffectInquiry::CannotTell`] to every inquiry and
+/// [`WorldErrorKind::Unanswered`] to an effect it may have seen.
+///
+/// # Panics
+///
+/// At the first promise that is broken.
+pub async fn world(world: &dyn World, fixture: WorldFixture) {
+    queries_change_nothing(world, &fixture).await;
+    asking_does_not_carry_out(world).await;
+    effects_happen_once_for_their_key(world, &fixture).await;
+    another_key_is_another_effect(world, &fixture).await;
+    refusals_are_final(world, &fixture).await;
+}
+
+/// Checks that the world remembers, after it was closed and opened again, what [`world()`] did to it.
+///
+/// # Panics
+///
+/// If an effect has another outcome than it had, or happens again.
+pub async fn world_reopened(world: &dyn World, fixture: WorldFixture) {
+    let effect = (fixture.effect)(key(ONCE));
+    let before = look(world, &fixture).await;
+    let told = inquire(world, &effect.key).await;
+    assert!(
+        matches!(told, EffectInquiry::Done(_) | EffectInquiry::CannotTell),
+        "what was done is remembered: {told:?}"
+    );
+    if let EffectInquiry::Done(receipt) = told {
+        repeat_done(world, &effect, &receipt).await;
+    }
+    let after = look(world, &fixture).await;
+    assert_eq!(after, before, "nothing happens again");
+}
+
+const ONCE: &str = "conformance/once";
+const ANOTHER: &str = "conformance/another";
+const NEVER: &str = "conformance/never";
+
+fn key(text: &str) -> EffectKey {
+    EffectKey::try_new(text).unwrap()
+}
+
+async fn queries_change_nothing(world: &dyn World, fixture: &WorldFixture) {
+    let first = look(world, fixture).await;
+    let second = look(world, fixture).await;
+    assert_eq!(first, second, "a query changes nothing that a query shows");
+}
+
+async fn asking_does_not_carry_out(world: &dyn World) {
+    for _ in 0..2 {
+        let told = inquire(world, &key(NEVER)).await;
+        assert!(
+            matches!(told, EffectInquiry::NeverSeen | EffectInquiry::CannotTell),
+            "nobody ever asked for this effect: {told:?}"
+        );
+    }
+}
+
+async fn effects_happen_once_for_their_key(world: &dyn World, fixture: &WorldFixture) {
+    let effect = (fixture.effect)(key(ONCE));
+    assert_eq!(
+        effect.key,
+        key(ONCE),
+        "the fixture uses the key it is given"
+    );
+    let told = inquire(world, &effect.key).await;
+    assert!(
+        matches!(told, EffectInquiry::NeverSeen | EffectInquiry::CannotTell),
+        "the suite wants a world that has not seen it: {told:?}"
+    );
+    let receipt = carry_out(world, &effect).await;
+    let after = look(world, fixture).await;
+    for _ in 0..3 {
+        repeat_done(world, &effect, &receipt).await;
+        let told = inquire(world, &effect.key).await;
+        assert!(
+            told == EffectInquiry::Done(receipt.clone()) || told == EffectInquiry::CannotTell,
+            "an inquiry tells the outcome there was: {told:?}"
+        );
+    }
+    let seen = look(world, fixture).await;
+    assert_eq!(seen, after, "the effect happened once, and shows once");
+}
+
+async fn another_key_is_another_effect(world: &dyn World, fixture: &WorldFixture) {
+    let another = (fixture.effect)(key(ANOTHER));
+    let told = inquire(world, &another.key).await;
+    assert!(
+        matches!(told, EffectInquiry::NeverSeen | EffectInquiry::CannotTell),
+        "the same act under another key is another effect: {told:?}"
+    );
+    carry_out(world, &another).await;
+}
+
+async fn refusals_are_final(world: &dyn World, fixture: &WorldFixture) {
+    let refused = &fixture.refused;
+    let before = look(world, fixture).await;
+    let rejection = refuse(world, refused).await;
+    for _ in 0..3 {
+        let again = refuse(world, refused).await;
+        assert_eq!(again, rejection, "a refusal is the same every time");
+        let told = inquire(world, &refused.key).await;
+        assert!(
+            told == EffectInquiry::Rejected(rejection.clone()) || told == EffectInquiry::CannotTell,
+            "an inquiry tells the refusal there was: {told:?}"
+        );
+    }
+    assert!(
+        !rejection.reason.trim().is_empty(),
+        "a refusal has a reason"
+    );
+    let after = look(world, fixture).await;
+    assert_eq!(after, before, "what is refused does not happen");
+}
+
+async fn look(world: &dyn World, fixture: &WorldFixture) -> Result<Value, Rejection> {
+    world.observe(&fixture.query).await.unwrap()
+}
+
+async fn inquire(world: &dyn World, key: &EffectKey) -> EffectInquiry {
+    world.inquire(key).await.unwrap()
+}
+
+#[expect(clippy::panic, reason = "the suite tells what is broken by a panic")]
+async fn carry_out(world: &dyn World, effect: &Effect) -> Receipt {
+    match world.perform(effect).await.unwrap() {
+        Outcome::Done(receipt) => receipt,
+        other => panic!("the fixture's effect is carried out: {other:?}"),
+    }
+}
+
+#[expect(clippy::panic, reason = "the suite tells what is broken by a panic")]
+async fn refuse(world: &dyn World, effect: &Effect) -> Rejection {
+    match world.perform(effect).await.unwrap() {
+        Outcome::Rejected(rejection) => rejection,
+        other => panic!("the fixture's refused effect is refused: {other:?}"),
+    }
+}
+
+async fn repeat_done(world: &dyn World, effect: &Effect, receipt: &Receipt) {
+    match world.perform(effect).await {
+        Ok(outcome) => {
+            let had = Outcome::Done(receipt.clone());
+            assert_eq!(
+                outcome, had,
+                "an effect asked for again has the outcome it had"
+            );
+        }
+        Err(error) => assert_eq!(
+            error.kind(),
+            WorldErrorKind::Unanswered,
+            "a world that cannot tell what became of an effect fails as unanswered"
+        ),
+    }
+}

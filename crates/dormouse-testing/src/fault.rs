@@ -1,0 +1,38 @@
+//! Faults that happen a given number of times.
+
+/// A fault of kind `K` that is due for the next so many calls.
+#[derive(Debug)]
+pub(crate) struct Fault<K> {
+    left: usize,
+    kind: Option<K>,
+}
+
+impl<K> Default for Fault<K> {
+    fn default() -> Self {
+        Self {
+            left: 0,
+            kind: None,
+        }
+    }
+}
+
+impl<K: Copy> Fault<K> {
+    /// A fault that is due for the next `count` calls.
+    pub(crate) fn next(count: usize, kind: K) -> Self {
+        Self {
+            left: count,
+            kind: Some(kind),
+        }
+    }
+
+    /// Fails if the fault is due now, which counts it down.
+    pub(crate) fn strike(&mut self) -> Result<(), K> {
+        match (self.left.checked_sub(1), self.kind) {
+            (Some(left), Some(kind)) => {
+                self.left = left;
+                Err(kind)
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What a fake world was told, and what it has seen.
+
+use std::collections::{HashMap, VecDeque};
+
+use dormouse_contracts::{
+    Effect, EffectInquiry, EffectKey, Outcome, Query, Rejection, WorldErrorKind,
+};
+use serde_json::Value;
+
+use super::Behaviour;
+use crate::fault::Fault;
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) next: VecDeque<Behaviour>,
+    pub(super) refused_tools: HashMap<String, String>,
+    pub(super) answers: HashMap<String, Value>,
+    pub(super) cannot_tell: bool,
+    pub(super) failing_inquiries: Fault<WorldErrorKind>,
+    pub(super) failing_queries: Fault<WorldErrorKind>,
+    pub(super) seen: Seen,
+}
+
+/// What a test may ask about afterwards.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) performed: Vec<Effect>,
+    pub(super) outcomes: HashMap<EffectKey, Outcome>,
+    pub(super) attempts: Vec<Effect>,
+    pub(super) queries: Vec<Query>,
+    pub(super) inquiries: Vec<EffectKey>,
+}
+
+impl State {
+    /// What to do about an effect: the outcome it has, or how to treat it.
+    pub(super) fn take(&mut self, effect: &Effect) -> Result<Outcome, Behaviour> {
+        self.seen.attempts.push(effect.clone());
+        if let Some(outcome) = self.seen.outcomes.get(&effect.key) {
+            return Ok(outcome.clone());
+        }
+        if let Some(reason) = self.refused_tools.get(effect.tool.as_str()) {
+            return Err(Behaviour::Reject(reason.clone()));
+        }
+        Err(self.next.pop_front().unwrap_or(Behaviour::Do))
+    }
+
+    pub(super) fn answer(
+        &mut self,
+        query: &Query,
+    ) -> Result<Result<Value, Rejection>, WorldErrorKind> {
+        self.seen.queries.push(query.clone());
+        self.failing_queries.strike()?;
+        let tool = query.tool.as_str();
+        if let Some(reason) = self.refused_tools.get(tool) {
+            let reason = reason.clone();
+            return Ok(Err(Rejection { reason }));
+        }
+        Ok(self.answers.get(tool).cloned().ok_or_else(|| Rejection {
+            reason: format!("the fake world has no answer for {tool}"),
+        }))
+    }
+
+    pub(super) fn tell(&mut self, key: &EffectKey) -> Result<EffectInquiry, WorldErrorKind> {
+        self.seen.inquiries.push(key.clone());
+        self.failing_inquiries.strike()?;
+        if self.cannot_tell {
+            return Ok(EffectInquiry::CannotTell);
+        }
+        Ok(match self.seen.outcomes.get(key) {
+            Some(Outcome::Done(receipt)) => EffectInquiry::Done(receipt.clone()),
+            Some(Outcome::Rejected(rejection)) => EffectInquiry::Rejected(rejection.clone()),
+            Some(Outcome::Unknown) => EffectInquiry::CannotTell,
+            None => EffectInquiry::NeverSeen,
+        })
+    }
+}
+
+impl Seen {
+    /// Decides an effect, unless another call has decided it in the meantime, and answers its outcome.
+    pub(super) fn decide(&mut self, effect: &Effect, outcome: Outcome) -> Outcome {
+        if let Some(decided) = self.outcomes.get(&effect.key) {
+            return decided.clone();
+        }
+        if matches!(outcome, Outcome::Done(_)) {
+            self.performed.push(effect.clone());
+        }
+        self.outcomes.insert(effect.key.clone(), outcome.clone());
+        outcome
+    }
+}
