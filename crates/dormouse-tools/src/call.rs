@@ -136,6 +136,3 @@ fn list<T: Display>(text: &mut Bounded, separator: &str, items: &[T], untold: us
         text.write(format_args!("{separator}and {left_out} more"));
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -5,6 +5,8 @@ use dormouse_contracts::ToolName;
 const MOST: usize = 3;
 /// No tool's name is longer, so a longer one is no slip of the pen.
 const LONGEST: usize = 64;
+/// Fewer letters at the end of a name are common to names that have nothing to do with each other.
+const TELLING: usize = 3;
 
 /// Returns up to three of `names` that resemble `name`, the closest first.
 ///
@@ -39,12 +41,18 @@ fn distance_if_close(wanted: &[char], candidate: &[char]) -> Option<usize> {
     if candidate.is_empty() || wanted.is_empty() {
         return None;
     }
-    if wanted.ends_with(candidate) || candidate.ends_with(wanted) {
-        // Next after an equal name, before any misspelling.
-        return Some(usize::from(wanted != candidate));
+    if wanted == candidate {
+        return Some(0);
     }
-    let tolerated = (wanted.len().max(candidate.len()) / 3).max(1);
+    let shorter = wanted.len().min(candidate.len());
+    if shorter >= TELLING && (wanted.ends_with(candidate) || candidate.ends_with(wanted)) {
+        return Some(1);
+    }
     let distance = edits(wanted, candidate);
+    // Never so many that nothing of the shorter name is left.
+    let tolerated = (wanted.len().max(candidate.len()) / 3)
+        .max(1)
+        .min(shorter - 1);
     (distance <= tolerated).then_some(distance + 1)
 }
 

@@ -33,11 +33,19 @@ impl Display for Problem {
     }
 }
 
-/// Gives the arguments back if they fit.
-pub(crate) fn fit(validator: &Validator, arguments: Arguments) -> Result<Arguments, CallError> {
+/// Gives the arguments back if they fit `schema`, which `validator` was compiled from.
+pub(crate) fn fit(
+    validator: &Validator,
+    schema: &Value,
+    arguments: Arguments,
+) -> Result<Arguments, CallError> {
     let value = Value::Object(arguments);
     let mut errors = validator.iter_errors(&value);
-    let problems: Vec<_> = errors.by_ref().take(MOST).map(|e| problem(&e)).collect();
+    let problems: Vec<_> = errors
+        .by_ref()
+        .take(MOST)
+        .map(|error| problem(&error, schema))
+        .collect();
     let untold = errors.count();
     match value {
         Value::Object(arguments) if problems.is_empty() => Ok(arguments),
@@ -45,16 +53,16 @@ pub(crate) fn fit(validator: &Validator, arguments: Arguments) -> Result<Argumen
     }
 }
 
-fn problem(error: &ValidationError<'_>) -> Problem {
+fn problem(error: &ValidationError<'_>, schema: &Value) -> Problem {
     Problem {
         at: Excerpt::of(error.instance_path()),
-        what: describe(error),
+        what: describe(error, schema),
     }
 }
 
 /// Says what was expected and what was found. Only the kinds that models get wrong often have words of their
 /// own; the others are told in the validator's, with the value itself left out, as it may be long.
-fn describe(error: &ValidationError<'_>) -> Excerpt {
+fn describe(error: &ValidationError<'_>, schema: &Value) -> Excerpt {
     let found = Found(error.instance());
     match error.kind() {
         ValidationErrorKind::Type { kind } => {
@@ -67,7 +75,8 @@ fn describe(error: &ValidationError<'_>) -> Excerpt {
             Excerpt::of(format_args!("found {found}, expected one of {options}"))
         }
         ValidationErrorKind::AdditionalProperties { unexpected } => {
-            Excerpt::of(format_args!("unknown: {unexpected:?}"))
+            let known = Known::at(error, schema);
+            Excerpt::of(format_args!("unknown: {}{known}", Names(unexpected)))
         }
         _ => Excerpt::of(error.masked_with("the value")),
     }
@@ -90,6 +99,57 @@ impl Display for Expected<'_> {
     }
 }
 
+/// A few names, none of them long.
+struct Names<'a>(&'a [String]);
+
+impl Names<'_> {
+    const MOST: usize = 3;
+    const CHARS: usize = 24;
+}
+
+impl Display for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, name) in self.0.iter().take(Self::MOST).enumerate() {
+            let before = if i == 0 { "" } else { ", " };
+            let beginning: String = name.chars().take(Self::CHARS).collect();
+            let cut = if beginning.len() < name.len() {
+                "…"
+            } else {
+                ""
+            };
+            write!(f, "{before}{beginning:?}{cut}")?;
+        }
+        match self.0.len().saturating_sub(Self::MOST) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+/// The names that the schema itself lists for the arguments as a whole; nothing for a place within them.
+struct Known<'a>(Option<&'a Arguments>);
+
+impl<'a> Known<'a> {
+    fn at(error: &ValidationError<'_>, schema: &'a Value) -> Self {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        Self(properties.filter(|_| error.instance_path().is_empty()))
+    }
+}
+
+impl Display for Known<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.0.into_iter().flat_map(Arguments::keys);
+        for (i, name) in names.enumerate() {
+            let before = if i == 0 { " (known: " } else { ", " };
+            write!(f, "{before}{name:?}")?;
+        }
+        match self.0 {
+            Some(names) if !names.is_empty() => f.write_str(")"),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Small values are shown, large ones are named by their kind.
 struct Found<'a>(&'a Value);
 
@@ -106,6 +166,3 @@ impl Display for Found<'_> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -161,7 +161,7 @@ impl Registry {
         let arguments = parse::arguments(&call.arguments)?;
         Ok(CheckedCall {
             spec: &tool.spec,
-            arguments: problem::fit(&tool.validator, arguments)?,
+            arguments: problem::fit(&tool.validator, &tool.spec.parameters, arguments)?,
         })
     }
 
@@ -212,6 +212,3 @@ fn is_deeper(value: &Value, levels: usize) -> bool {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
-
-#[cfg(test)]
-mod tests;

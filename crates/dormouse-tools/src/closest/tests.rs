@@ -1,1 +1,86 @@
+use proptest::prelude::*;
 
+use super::*;
+
+fn names(names: &[&str]) -> Vec<ToolName> {
+    names
+        .iter()
+        .map(|name| ToolName::try_new(*name).unwrap())
+        .collect()
+}
+
+fn found(name: &str, among: &[&str]) -> Vec<String> {
+    let among = names(among);
+    closest(name, among.iter())
+        .into_iter()
+        .map(|name| name.as_str().to_owned())
+        .collect()
+}
+
+const TOOLS: [&str; 7] = [
+    "say",
+    "whisper",
+    "page",
+    "pose",
+    "inspect_location",
+    "move",
+    "noop",
+];
+
+#[test]
+fn a_slip_of_the_pen_finds_what_was_meant() {
+    for (slip, meant) in [
+        ("whispr", "whisper"),
+        ("Say", "say"),
+        ("inspectLocation", "inspect_location"),
+        ("functions.whisper", "whisper"),
+        ("inspect-locaton", "inspect_location"),
+        ("no-op", "noop"),
+    ] {
+        assert_eq!(found(slip, &TOOLS).first().unwrap(), meant, "{slip}");
+    }
+}
+
+#[test]
+fn a_name_like_no_other_suggests_nothing() {
+    for name in [
+        "",
+        "launch_rockets",
+        "💥",
+        "___",
+        &"say".repeat(1 << 20),
+        "\0\0\0\0\0\0",
+        "e",
+    ] {
+        assert_eq!(found(name, &TOOLS), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn the_closest_come_first_and_at_most_three() {
+    let among = ["looks", "look_1", "LOOK", "lock", "look"];
+    assert_eq!(found("look", &among), ["LOOK", "look", "looks"]);
+}
+
+proptest! {
+    #[test]
+    fn edits_are_none_between_equals_the_same_both_ways_and_at_most_the_longer_length(
+        a in "[abc]{0,8}",
+        b in "[abc]{0,8}",
+    ) {
+        let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+        prop_assert_eq!(edits(&a, &a), 0);
+        prop_assert_eq!(edits(&a, &b), edits(&b, &a));
+        prop_assert!(edits(&a, &b) <= a.len().max(b.len()));
+        prop_assert!(edits(&a, &b) >= a.len().abs_diff(b.len()));
+        prop_assert_eq!(edits(&a, &b) == 0, a == b);
+    }
+
+    #[test]
+    fn one_letter_put_in_is_one_edit(text in "[abc]{0,8}", at in 0_usize..9) {
+        let before: Vec<char> = text.chars().collect();
+        let mut after = before.clone();
+        after.insert(at.min(before.len()), 'x');
+        prop_assert_eq!(edits(&before, &after), 1);
+    }
+}
