@@ -1,0 +1,228 @@
+use std::sync::Mutex;
+
+use dormouse_contracts::{
+    Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, BoxFuture, LoadSnapshot,
+    ReadError, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent,
+};
+use dormouse_testing::{MemoryLog, conformance};
+
+use crate::complaint;
+
+#[tokio::test]
+async fn the_log_in_memory_keeps_every_promise() {
+    let log = MemoryLog::new();
+    conformance::event_log(&log).await;
+    conformance::event_log_reopened(&log).await;
+}
+
+#[tokio::test]
+async fn a_log_that_keeps_only_its_newest_snapshot_keeps_every_promise() {
+    let log = Broken::new(Defect::None);
+    conformance::event_log(&log).await;
+    conformance::event_log_reopened(&log).await;
+}
+
+#[tokio::test]
+async fn a_log_that_forgot_everything_is_caught_when_it_is_opened_again() {
+    conformance::event_log(&MemoryLog::new()).await;
+    let emptied = MemoryLog::new();
+    let said = complaint(conformance::event_log_reopened(&emptied)).await;
+    assert!(said.unwrap().contains("events of conformance-order"));
+}
+
+/// One promise that is broken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Defect {
+    None,
+    IgnoresExpected,
+    WritesHalves,
+    AcceptsAnyKind,
+    SkipsEmptyAppends,
+    StartsAtZero,
+    ReadsFromIncluding,
+    IgnoresLimit,
+    DropsPayloadAfter(usize),
+    ForgetsTime,
+    FoldsCase,
+    SharesKeysThatBeginAlike,
+    FindsSnapshotsFromTheFuture,
+    KeepsFirstSnapshot,
+    NeedsItsFuture,
+}
+
+/// A log over a proper one, with a defect.
+struct Broken {
+    inner: MemoryLog,
+    defect: Defect,
+    newest: Mutex<Vec<(AssistantId, Snapshot)>>,
+}
+
+impl Broken {
+    fn new(defect: Defect) -> Self {
+        Self {
+            inner: MemoryLog::new(),
+            defect,
+            newest: Mutex::default(),
+        }
+    }
+
+    fn key(&self, assistant: &AssistantId) -> AssistantId {
+        let key = assistant.as_str();
+        match self.defect {
+            Defect::FoldsCase => AssistantId::try_new(key.to_lowercase()).unwrap(),
+            Defect::SharesKeysThatBeginAlike => {
+                let end = key.trim_end_matches(['-', '.', '0', '1']).len();
+                AssistantId::try_new(&key[..end]).unwrap()
+            }
+            _ => assistant.clone(),
+        }
+    }
+
+    fn spoil(&self, request: &mut AppendRequest) -> Result<(), AppendErrorKind> {
+        request.assistant = self.key(&request.assistant);
+        let end = Seq(self.inner.events(&request.assistant).len() as u64);
+        match self.defect {
+            Defect::SkipsEmptyAppends if request.events.is_empty() => request.expected = end,
+            Defect::IgnoresExpected => request.expected = end,
+            Defect::AcceptsAnyKind => request.events.iter_mut().for_each(|e| e.kind = "any"),
+            Defect::ForgetsTime => request
+                .events
+                .iter_mut()
+                .for_each(|e| e.at = <_>::default()),
+            Defect::DropsPayloadAfter(most) => {
+                request
+                    .events
+                    .iter_mut()
+                    .for_each(|e| e.payload.truncate(most));
+            }
+            Defect::WritesHalves if end == request.expected => {
+                let good = |event: &&_| kind_is_short(event);
+                let written = request.events.iter().take_while(good).count();
+                if written < request.events.len() {
+                    request.events.truncate(written);
+                    return Err(AppendErrorKind::Unacceptable);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn kind_is_short(event: &dormouse_contracts::NewEvent) -> bool {
+    event.kind.is_ascii() && (1..=64).contains(&event.kind.len())
+}
+
+impl Append for Broken {
+    fn append(&self, mut request: AppendRequest) -> BoxFuture<'_, Result<Seq, AppendError>> {
+        Box::pin(async move {
+            if self.defect == Defect::NeedsItsFuture {
+                tokio::task::yield_now().await;
+            }
+            let spoiled = self.spoil(&mut request);
+            let answer = self.inner.append(request).await;
+            spoiled.map_err(|kind| AppendError::new(kind, None))?;
+            answer
+        })
+    }
+}
+
+impl ReadEvents for Broken {
+    fn read<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        after: Seq,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<StoredEvent>, ReadError>> {
+        Box::pin(async move {
+            let key = self.key(assistant);
+            let limit = match self.defect {
+                Defect::IgnoresLimit => usize::MAX,
+                _ => limit,
+            };
+            let after = match self.defect {
+                Defect::ReadsFromIncluding => Seq(after.0.saturating_sub(1)),
+                _ => after,
+            };
+            let mut events = self.inner.read(&key, after, limit).await?;
+            if self.defect == Defect::StartsAtZero {
+                events.iter_mut().for_each(|event| event.seq.0 -= 1);
+            }
+            Ok(events)
+        })
+    }
+}
+
+impl SaveSnapshot for Broken {
+    fn save_snapshot<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        snapshot: Snapshot,
+    ) -> BoxFuture<'a, Result<(), AppendError>> {
+        Box::pin(async move {
+            let key = self.key(assistant);
+            let mut newest = self.newest.lock().unwrap();
+            let known = newest.iter().position(|(of, _)| *of == key);
+            match known {
+                Some(_) if self.defect == Defect::KeepsFirstSnapshot => {}
+                Some(at) => newest[at].1 = snapshot,
+                None => newest.push((key, snapshot)),
+            }
+            Ok(())
+        })
+    }
+}
+
+impl LoadSnapshot for Broken {
+    fn load_snapshot<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        up_to: Seq,
+    ) -> BoxFuture<'a, Result<Option<Snapshot>, ReadError>> {
+        Box::pin(async move {
+            let key = self.key(assistant);
+            let newest = self.newest.lock().unwrap();
+            let found = newest.iter().find(|(of, _)| *of == key);
+            let found = found.map(|(_, snapshot)| snapshot.clone());
+            Ok(match self.defect {
+                Defect::FindsSnapshotsFromTheFuture => found,
+                _ => found.filter(|snapshot| snapshot.seq <= up_to),
+            })
+        })
+    }
+}
+
+#[tokio::test]
+async fn every_broken_promise_is_caught_by_the_check_that_is_about_it() {
+    let defects = [
+        (Defect::IgnoresExpected, "before which nothing is"),
+        (Defect::WritesHalves, "events of conformance-whole"),
+        (Defect::AcceptsAnyKind, "its kind"),
+        (Defect::SkipsEmptyAppends, "also without events"),
+        (Defect::StartsAtZero, "in order and without a gap"),
+        (Defect::ReadsFromIncluding, "in order and without a gap"),
+        (Defect::IgnoresLimit, "at most `limit` events"),
+        (
+            Defect::DropsPayloadAfter(1 << 19),
+            "event 1 of conformance-large",
+        ),
+        (Defect::ForgetsTime, "its time"),
+        (Defect::FoldsCase, "an append that fits"),
+        (Defect::SharesKeysThatBeginAlike, "an append that fits"),
+        (
+            Defect::FindsSnapshotsFromTheFuture,
+            "nothing newer may be found",
+        ),
+        (Defect::KeepsFirstSnapshot, "the newest up to 5"),
+        (
+            Defect::NeedsItsFuture,
+            "whose future is dropped takes place",
+        ),
+    ];
+    for (defect, expected) in defects {
+        let log = Broken::new(defect);
+        let said = complaint(conformance::event_log(&log)).await;
+        let said = said.unwrap_or_else(|| panic!("{defect:?} was not caught"));
+        assert!(said.contains(expected), "{defect:?}: {said}");
+    }
+}

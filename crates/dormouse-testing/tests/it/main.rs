@@ -1,0 +1,21 @@
+//! The suites pass on the fakes, and catch implementations that break a promise.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test says what it expects by a panic, in its helpers too"
+)]
+
+mod logs;
+mod models;
+mod worlds;
+
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt;
+
+/// What a suite complains about; nothing if it is content.
+async fn complaint(suite: impl Future<Output = ()>) -> Option<String> {
+    let panic = AssertUnwindSafe(suite).catch_unwind().await.err()?;
+    let text = panic.downcast_ref::<String>().cloned();
+    Some(text.unwrap_or_else(|| (*panic.downcast_ref::<&str>().unwrap()).to_owned()))
+}
