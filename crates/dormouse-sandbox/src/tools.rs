@@ -22,7 +22,7 @@ const MESSAGE_LIMIT: usize = 4_000;
 /// Why a call of a tool is refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallRefusal {
-    #[error("this world has no tool {0:?}")]
+    #[error("this world has no tool {:?}", .0.as_str())]
     NoSuchTool(ToolName),
     #[error("{0} only looks; it is not carried out")]
     NoEffect(ToolName),

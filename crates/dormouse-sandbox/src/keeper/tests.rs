@@ -1,1 +1,318 @@
+//! What is left of a change when the disk fails under it.
 
+use std::{
+    io,
+    sync::{Mutex, MutexGuard},
+};
+
+use dormouse_contracts::{
+    AssistantId, Effect, EffectInquiry, EffectKey, Inquire, Outcome, Perform, ToolName, Words,
+};
+use dormouse_testing::ManualClock;
+use redb::StorageBackend;
+use serde_json::json;
+
+use super::*;
+use crate::{Act, ActError, Character, CharacterKind, Sandbox, file::write_tables};
+
+/// A disk that can fail. Its bytes outlive whoever has it open.
+#[derive(Clone, Debug, Default)]
+struct Disk(Arc<Mutex<Platter>>);
+
+#[derive(Debug, Default)]
+struct Platter {
+    bytes: Vec<u8>,
+    syncs: u64,
+    /// How many writing operations still succeed; without end if none.
+    left: Option<u64>,
+    /// Whether more than one operation fails.
+    lasting: bool,
+    /// How long the file may get, in bytes; without end if none.
+    room: Option<u64>,
+}
+
+impl Disk {
+    fn platter(&self) -> MutexGuard<'_, Platter> {
+        self.0.lock().unwrap()
+    }
+
+    /// Fails for good after so many operations.
+    fn fail_after(&self, operations: u64) {
+        let mut platter = self.platter();
+        (platter.left, platter.lasting) = (Some(operations), true);
+    }
+
+    /// Fails one operation after so many.
+    fn fail_once_after(&self, operations: u64) {
+        let mut platter = self.platter();
+        (platter.left, platter.lasting) = (Some(operations), false);
+    }
+
+    fn mend(&self) {
+        self.platter().left = None;
+    }
+
+    fn open(&self) -> Result<Database, OpenError> {
+        let database = Database::builder().create_with_backend(self.clone());
+        database.map_err(|error| OpenError::Damaged {
+            path: "disk".into(),
+            source: error.into(),
+        })
+    }
+
+    /// A world on this disk.
+    fn world(&self) -> Sandbox {
+        let disk = self.clone();
+        let opener: Opener = Box::new(move || {
+            World::load(disk.open()?, Roster::try_new()?).map_err(|error| OpenError::Damaged {
+                path: "disk".into(),
+                source: error.into(),
+            })
+        });
+        let clock = ManualClock::new(dormouse_contracts::Timestamp::EPOCH);
+        Sandbox::keep(opener, Arc::new(clock)).unwrap()
+    }
+}
+
+impl Platter {
+    fn use_up(&mut self) -> io::Result<()> {
+        match &mut self.left {
+            Some(0) => {
+                self.left = self.left.filter(|_| self.lasting);
+                Err(io::ErrorKind::StorageFull.into())
+            }
+            Some(left) => {
+                *left -= 1;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl StorageBackend for Disk {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.platter().bytes.len() as u64)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let start = offset as usize;
+        let platter = self.platter();
+        let found = platter.bytes.get(start..start + out.len());
+        out.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        let mut platter = self.platter();
+        platter.use_up()?;
+        if platter.room.is_some_and(|room| len > room) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        platter.bytes.resize(len as usize, 0);
+        Ok(())
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        let mut platter = self.platter();
+        platter.use_up()?;
+        platter.syncs += 1;
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let mut platter = self.platter();
+        platter.use_up()?;
+        let start = offset as usize;
+        platter.bytes[start..start + data.len()].copy_from_slice(data);
+        Ok(())
+    }
+}
+
+fn id(text: &str) -> EntityId {
+    EntityId::try_new(text).unwrap()
+}
+
+fn effect(key: &str) -> Effect {
+    Effect {
+        key: EffectKey::try_new(key).unwrap(),
+        actor: AssistantId::try_new("dormouse").unwrap(),
+        tool: ToolName::try_new("say").unwrap(),
+        arguments: json!({ "message": key }).as_object().unwrap().clone(),
+    }
+}
+
+async fn move_in(world: &Sandbox) {
+    let dormouse = CharacterKind::Assistant(AssistantId::try_new("dormouse").unwrap());
+    for (name, kind) in [("Alice", CharacterKind::Player), ("Dormouse", dormouse)] {
+        let name = name.to_owned();
+        world
+            .join(Character {
+                id: id(&name),
+                name,
+                kind,
+            })
+            .await
+            .unwrap();
+    }
+}
+
+async fn heard(world: &Sandbox, key: &str) -> usize {
+    let feed = world.perceptions(&id("Alice"), 0, 100).await.unwrap();
+    for (entry, number) in feed.iter().zip(1..) {
+        assert_eq!(
+            entry.attested.delivery.number, number,
+            "the numbers have no gap"
+        );
+    }
+    feed.iter()
+        .filter(|entry| entry.words.as_claimed() == key)
+        .count()
+}
+
+/// Lets the disk fail at every operation of an effect in turn; answers how often the world said that nothing
+/// happened, and how often that it cannot tell.
+async fn fail_at_every_operation(fail: fn(&Disk, u64)) -> (u32, u32) {
+    let disk = Disk::default();
+    write_tables(&disk.open().unwrap()).unwrap();
+    let world = disk.world();
+    move_in(&world).await;
+    let (mut nothing, mut unclear) = (0, 0);
+    for operations in 0.. {
+        let key = format!("effect {operations}");
+        let effect = effect(&key);
+        fail(&disk, operations);
+        let first = world.perform(&effect).await;
+        disk.mend();
+
+        let told = world.inquire(&effect.key).await.unwrap();
+        let done = match first {
+            Ok(Outcome::Done(receipt)) => {
+                assert_eq!(told, EffectInquiry::Done(receipt));
+                true
+            }
+            Ok(other) => panic!("{other:?}"),
+            Err(error) if error.kind() == WorldErrorKind::NotReached => {
+                assert_eq!(told, EffectInquiry::NeverSeen, "{operations} operations");
+                assert_eq!(heard(&world, &key).await, 0);
+                nothing += 1;
+                false
+            }
+            Err(error) => {
+                assert_eq!(error.kind(), WorldErrorKind::Unanswered);
+                unclear += 1;
+                false
+            }
+        };
+        assert!(matches!(world.perform(&effect).await, Ok(Outcome::Done(_))));
+        assert_eq!(heard(&world, &key).await, 1, "{operations} operations");
+        if done {
+            break;
+        }
+    }
+    (nothing, unclear)
+}
+
+#[tokio::test]
+async fn wherever_the_disk_fails_once_the_world_knows_that_nothing_happened_and_goes_on() {
+    let (nothing, _) = fail_at_every_operation(Disk::fail_once_after).await;
+    assert!(nothing > 0);
+}
+
+#[tokio::test]
+async fn wherever_the_disk_fails_for_good_an_effect_happens_once_when_it_is_mended() {
+    let (_, unclear) = fail_at_every_operation(Disk::fail_after).await;
+    assert!(unclear > 0);
+}
+
+#[tokio::test]
+async fn a_full_disk_refuses_changes_answers_questions_and_takes_up_again_when_there_is_room() {
+    let disk = Disk::default();
+    write_tables(&disk.open().unwrap()).unwrap();
+    let world = disk.world();
+    move_in(&world).await;
+    let room = disk.platter().bytes.len() as u64 + (1 << 20);
+    disk.platter().room = Some(room);
+    let say = || Act::Say(Words::try_new("x".repeat(Words::LIMIT)).unwrap());
+    let (alice, dormouse) = (id("Alice"), id("Dormouse"));
+    let mut said = 0;
+    let refused = loop {
+        match world.act(&alice, say()).await {
+            Ok(_) => said += 1,
+            Err(refused) => break refused,
+        }
+    };
+    assert!(
+        matches!(&refused, ActError::World(error) if error.kind() == WorldErrorKind::NotReached),
+        "{refused:?}"
+    );
+    assert_eq!(
+        world.perceptions(&dormouse, 0, 256).await.unwrap().len(),
+        said
+    );
+    disk.platter().room = None;
+    let next = world.act(&alice, say()).await.unwrap();
+    assert_eq!(next.deliveries, [(dormouse, said as u64 + 1)]);
+}
+
+#[tokio::test]
+async fn while_the_disk_is_full_acts_fail_and_nobody_has_moved() {
+    let disk = Disk::default();
+    write_tables(&disk.open().unwrap()).unwrap();
+    let world = disk.world();
+    move_in(&world).await;
+    let up = || Act::Move {
+        direction: "up".to_owned(),
+    };
+    disk.fail_after(0);
+    for _ in 0..3 {
+        let moved = world.act(&id("Alice"), up()).await;
+        assert!(matches!(moved, Err(ActError::World(_))), "{moved:?}");
+    }
+    disk.mend();
+    let said = Act::Say(Words::try_new("still here").unwrap());
+    let said = world.act(&id("Alice"), said).await.unwrap();
+    assert_eq!(said.deliveries, [(id("Dormouse"), 1)]);
+    world.act(&id("Alice"), up()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_feed_that_is_awaited_is_answered_after_a_failure_too() {
+    let disk = Disk::default();
+    write_tables(&disk.open().unwrap()).unwrap();
+    let world = disk.world();
+    move_in(&world).await;
+    let alice = id("Alice");
+    let (awaited, ()) = tokio::join!(world.await_perceptions(&alice, 1), async {
+        disk.fail_after(0);
+        world.perform(&effect("lost")).await.unwrap_err();
+        disk.mend();
+        world.perform(&effect("heard")).await.unwrap();
+    });
+    assert_eq!(awaited.unwrap()[0].words.as_claimed(), "heard");
+}
+
+#[tokio::test]
+async fn acts_that_wait_together_share_a_commit() {
+    let disk = Disk::default();
+    write_tables(&disk.open().unwrap()).unwrap();
+    let world = disk.world();
+    move_in(&world).await;
+    let before = disk.platter().syncs;
+    let (one, another) = (effect("one"), effect("another"));
+    let held = disk.platter();
+    let mut together =
+        Box::pin(async { tokio::join!(world.perform(&one), world.perform(&another)) });
+    // Both are sent while the disk stands still; whichever came first, at most one commit has begun.
+    let sent =
+        std::future::poll_fn(|cx| std::task::Poll::Ready(together.as_mut().poll(cx).is_pending()));
+    assert!(sent.await);
+    drop(held);
+    let (one, another) = together.await;
+    assert!(matches!(
+        (one, another),
+        (Ok(Outcome::Done(_)), Ok(Outcome::Done(_)))
+    ));
+    let commits = disk.platter().syncs - before;
+    assert!((1..=2).contains(&commits), "{commits}");
+}

@@ -1,1 +1,126 @@
+use super::*;
+use crate::place::ROOMS;
 
+fn character(id: &str, name: &str, kind: CharacterKind) -> Character {
+    Character {
+        id: EntityId::try_new(id).unwrap(),
+        name: name.to_owned(),
+        kind,
+    }
+}
+
+fn player(id: &str, name: &str) -> Character {
+    character(id, name, CharacterKind::Player)
+}
+
+fn assistant(id: &str, name: &str, key: &str) -> Character {
+    let key = AssistantId::try_new(key).unwrap();
+    character(id, name, CharacterKind::Assistant(key))
+}
+
+#[test]
+fn joining_again_leaves_a_character_where_it_is() {
+    let mut roster = Roster::try_new().unwrap();
+    let alice = player("player:1", "Alice");
+    assert_eq!(roster.join(&alice), Ok(Joining::Arrived));
+    roster.find_mut(&alice.id).unwrap().room = ROOMS[2];
+    let before = roster.clone();
+    assert_eq!(roster.join(&alice), Ok(Joining::AlreadyHere));
+    assert_eq!(roster, before);
+
+    let renamed = player("player:1", "Alicia");
+    assert_eq!(roster.join(&renamed), Ok(Joining::Renamed));
+    let present = roster.find(&alice.id).unwrap();
+    assert_eq!((present.name.as_str(), present.room), ("Alicia", ROOMS[2]));
+}
+
+#[test]
+fn a_name_belongs_to_one_in_whatever_case() {
+    let mut roster = Roster::try_new().unwrap();
+    roster.join(&player("player:1", "Zoë")).unwrap();
+    for taken in ["Zoë", "zoë", "ZOË", "orla", "Quince"] {
+        let refusal = roster.join(&player("player:2", taken));
+        assert!(
+            matches!(refusal, Err(JoinRefusal::NameTaken { .. })),
+            "{taken}: {refusal:?}"
+        );
+    }
+    roster.join(&player("player:2", "Bob")).unwrap();
+    let refusal = roster.join(&player("player:2", "ZOË"));
+    assert!(matches!(refusal, Err(JoinRefusal::NameTaken { .. })));
+    assert_eq!(
+        roster
+            .find(&EntityId::try_new("player:2").unwrap())
+            .unwrap()
+            .name,
+        "Bob"
+    );
+}
+
+#[test]
+fn nobody_changes_kind_and_no_assistant_is_two_characters() {
+    let mut roster = Roster::try_new().unwrap();
+    roster.join(&player("player:1", "Alice")).unwrap();
+    roster
+        .join(&assistant("assistant:d", "Dormouse", "d"))
+        .unwrap();
+    for other in [
+        assistant("player:1", "Alice", "a"),
+        player("assistant:d", "Dormouse"),
+        assistant("assistant:d", "Dormouse", "e"),
+        player("resident:orla", "Somebody"),
+    ] {
+        let refusal = roster.join(&other);
+        assert!(
+            matches!(refusal, Err(JoinRefusal::OtherKind { .. })),
+            "{refusal:?}"
+        );
+    }
+    let refusal = roster.join(&assistant("assistant:2", "Second", "d"));
+    assert!(
+        matches!(refusal, Err(JoinRefusal::AssistantTaken { .. })),
+        "{refusal:?}"
+    );
+}
+
+#[test]
+fn a_name_is_short_and_printable_and_not_blank() {
+    let mut roster = Roster::try_new().unwrap();
+    let long = "x".repeat(65);
+    for name in ["", " ", " Alice", "Alice\t", "Al\nice", "\u{1b}[2J", &long] {
+        assert!(roster.join(&player("player:1", name)).is_err(), "{name:?}");
+    }
+    roster.join(&player("player:1", &"x".repeat(64))).unwrap();
+}
+
+#[test]
+fn the_world_takes_in_so_many_and_no_more() {
+    let mut roster = Roster::try_new().unwrap();
+    for number in 0..CHARACTER_LIMIT {
+        let name = format!("Guest {number}");
+        roster
+            .join(&player(&format!("player:{number}"), &name))
+            .unwrap();
+    }
+    let refusal = roster.join(&player("player:late", "Late"));
+    assert_eq!(refusal, Err(JoinRefusal::Full));
+    assert_eq!(
+        roster.join(&player("player:7", "Guest 7")),
+        Ok(Joining::AlreadyHere)
+    );
+}
+
+#[test]
+fn a_word_picks_the_same_word_or_else_the_only_beginning() {
+    let options = || ["Al", "Alice", "Bob"].map(|name| (name, name)).into_iter();
+    assert_eq!(pick("al", options()), Pick::One("Al"));
+    assert_eq!(pick(" ALI ", options()), Pick::One("Alice"));
+    assert_eq!(pick("b", options()), Pick::One("Bob"));
+    assert_eq!(
+        pick("a", options()),
+        Pick::Many(vec!["Al".into(), "Alice".into()])
+    );
+    for nothing in ["", "  ", "x", "Alicea"] {
+        assert_eq!(pick(nothing, options()), Pick::None, "{nothing:?}");
+    }
+}
