@@ -1,15 +1,12 @@
 //! A chat model that does what a test wrote down for it, and is as strict as a provider about what it is sent.
 
 mod pieces;
+mod script;
 mod strict;
 mod turn;
 mod violation;
 
-use std::{
-    collections::VecDeque,
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dormouse_contracts::{
     BoxFuture, BoxStream, ChatDelta, ChatModel, ChatRequest, ModelError, ModelErrorKind, ModelName,
@@ -18,6 +15,8 @@ use dormouse_contracts::{
 use futures_util::{StreamExt, stream};
 
 use pieces::{Ending, Pieces};
+use script::Script;
+pub use script::ScriptError;
 pub use turn::Turn;
 pub use violation::Violation;
 
@@ -50,63 +49,15 @@ pub struct ScriptedModel {
     script: Arc<Mutex<Script>>,
 }
 
-#[derive(Debug)]
-struct Script {
-    turns: VecDeque<Arc<Turn>>,
-    for_ever: Option<Arc<Turn>>,
-    length: usize,
-    requests: Vec<ChatRequest>,
-    violations: Vec<Violation>,
-    unscripted: usize,
-    last_call: u64,
-}
-
-/// Why a scripted model refused a request; the source of its [`ModelError`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ScriptError {
-    /// The script has no turn left for this request.
-    Exhausted {
-        /// How many turns it had.
-        turns: usize,
-    },
-    /// The request is one that a strict provider refuses.
-    Violated(Violation),
-}
-
-impl fmt::Display for ScriptError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exhausted { turns } => {
-                write!(
-                    f,
-                    "the script had {turns} turns, and all of them are used up"
-                )
-            }
-            Self::Violated(violation) => violation.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ScriptError {}
-
 impl ScriptedModel {
     /// A model that answers with these turns, in order, and refuses every request after them.
     #[must_use]
     pub fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
-        let turns: VecDeque<_> = turns.into_iter().map(Arc::new).collect();
+        let turns = turns.into_iter().map(Arc::new).collect();
         Self {
             provider: ProviderId::try_new("scripted").unwrap(),
             model: ModelName::try_new("scripted").unwrap(),
-            script: Arc::new(Mutex::new(Script {
-                length: turns.len(),
-                turns,
-                for_ever: None,
-                requests: Vec::new(),
-                violations: Vec::new(),
-                unscripted: 0,
-                last_call: 0,
-            })),
+            script: Arc::new(Mutex::new(Script::new(turns))),
         }
     }
 
@@ -125,9 +76,7 @@ impl ScriptedModel {
 
     /// Adds a turn at the end of the script.
     pub fn push(&self, turn: Turn) {
-        let mut script = self.script();
-        script.length = script.length.saturating_add(1);
-        script.turns.push_back(Arc::new(turn));
+        self.script().push(Arc::new(turn));
     }
 
     /// Every request so far, refused ones included, in order.
@@ -196,31 +145,6 @@ impl ScriptedModel {
                 other => pieces::pieces(other, request, 0),
             }
         })
-    }
-}
-
-impl Script {
-    /// The turn for this request, which is written down whatever becomes of it.
-    fn take(&mut self, request: &ChatRequest) -> Result<Arc<Turn>, ScriptError> {
-        self.requests.push(request.clone());
-        let violations = strict::violations(request);
-        if let Some(first) = violations.first().cloned() {
-            self.violations.extend(violations);
-            return Err(ScriptError::Violated(first));
-        }
-        let turn = self.turns.pop_front().or_else(|| self.for_ever.clone());
-        turn.ok_or_else(|| {
-            self.unscripted = self.unscripted.saturating_add(1);
-            ScriptError::Exhausted { turns: self.length }
-        })
-    }
-
-    /// Takes `count` numbers for calls and answers the first one. A model that takes over a conversation another
-    /// one began goes on above the numbers it finds there.
-    fn reserve(&mut self, count: usize, request: &ChatRequest) -> u64 {
-        let last = self.last_call.max(pieces::highest_call(request));
-        self.last_call = last.saturating_add(count as u64);
-        last.saturating_add(1)
     }
 }
 

@@ -42,42 +42,50 @@ const NOON: Timestamp = Timestamp::from_micros(1_767_268_800_000_000);
 
 impl Perceive {
     /// `name` says `text` aloud to everyone in the place.
+    #[track_caller]
     pub fn say(name: &str, text: &str) -> Self {
         Self::new(SourceKind::Say, entity(name), text)
     }
 
     /// `name` whispers `text` to the assistant.
+    #[track_caller]
     pub fn whisper(name: &str, text: &str) -> Self {
         Self::new(SourceKind::Whisper, entity(name), text)
     }
 
     /// `name` says `text` aloud, directed at the assistant by the server's routing.
+    #[track_caller]
     pub fn addressed(name: &str, text: &str) -> Self {
         Self::new(SourceKind::Addressed, entity(name), text)
     }
 
     /// `name` pages `text` to the assistant from anywhere.
+    #[track_caller]
     pub fn page(name: &str, text: &str) -> Self {
         Self::new(SourceKind::Page, entity(name), text)
     }
 
     /// `name` says `text` on `channel`.
+    #[track_caller]
     pub fn channel(name: &str, channel: &str, text: &str) -> Self {
         let channel = ChannelId::try_new(channel).unwrap();
         Self::new(SourceKind::Channel(channel), entity(name), text)
     }
 
     /// `name` acts, as `text` describes it.
+    #[track_caller]
     pub fn pose(name: &str, text: &str) -> Self {
         Self::new(SourceKind::Pose, entity(name), text)
     }
 
     /// `text` appears in the place, and the server names nobody as its author.
+    #[track_caller]
     pub fn emit(text: &str) -> Self {
         Self::new(SourceKind::Emit, Sender::Unattributed, text)
     }
 
     /// The assistant's own command printed `text`.
+    #[track_caller]
     pub fn command_output(text: &str) -> Self {
         Self::new(
             SourceKind::CommandOutput,
@@ -88,6 +96,7 @@ impl Perceive {
 
     /// Makes the sender another assistant, of the same id and name. A sender without a name becomes
     /// `"somebody"`.
+    #[track_caller]
     pub fn from_assistant(mut self) -> Self {
         self.sender = match self.sender {
             Sender::Entity { id, name } | Sender::Assistant { id, name } => {
@@ -120,6 +129,7 @@ impl Perceive {
     }
 
     /// Sets which world delivers it.
+    #[track_caller]
     pub fn world(mut self, world: &str) -> Self {
         self.world = WorldId::try_new(world).unwrap();
         self
@@ -150,6 +160,7 @@ impl Perceive {
         }
     }
 
+    #[track_caller]
     fn new(source: SourceKind, sender: Sender, text: &str) -> Self {
         Self {
             world: WorldId::try_new("fake").unwrap(),
@@ -168,6 +179,7 @@ impl From<Perceive> for Perception {
     }
 }
 
+#[track_caller]
 fn entity(name: &str) -> Sender {
     Sender::Entity {
         id: entity_id(name),
@@ -175,6 +187,7 @@ fn entity(name: &str) -> Sender {
     }
 }
 
+#[track_caller]
 fn entity_id(name: &str) -> EntityId {
     EntityId::try_new(format!("player:{name}")).unwrap()
 }

@@ -3,8 +3,10 @@
 use std::fmt;
 
 use dormouse_contracts::{
-    Effect, EffectInquiry, EffectKey, Outcome, Query, Receipt, Rejection, World, WorldErrorKind,
+    Effect, EffectInquiry, EffectKey, Outcome, Query, Receipt, Rejection, World, WorldError,
+    WorldErrorKind,
 };
+use futures_util::{FutureExt, future::join_all};
 use serde_json::Value;
 
 /// What the suite needs to know about a world to try it.
@@ -32,7 +34,7 @@ impl fmt::Debug for WorldFixture {
 /// Checks the promises of [`Perform`](dormouse_contracts::Perform), [`Observe`](dormouse_contracts::Observe) and
 /// [`Inquire`](dormouse_contracts::Inquire).
 ///
-/// Carries out two effects. Give it a world that is reachable, and that nobody else changes meanwhile. Memory across a
+/// Carries out four effects. Give it a world that is reachable, and that nobody else changes meanwhile. Memory across a
 /// restart is checked by closing and opening the world and then awaiting [`world_reopened`].
 ///
 /// A world without an account of what it did may answer [`EffectInquiry::CannotTell`] to every inquiry and
@@ -46,6 +48,8 @@ pub async fn world(world: &dyn World, fixture: WorldFixture) {
     asking_does_not_carry_out(world).await;
     effects_happen_once_for_their_key(world, &fixture).await;
     another_key_is_another_effect(world, &fixture).await;
+    racing_calls_have_one_outcome(world, &fixture).await;
+    dropped_calls_can_be_asked_after(world, &fixture).await;
     refusals_are_final(world, &fixture).await;
 }
 
@@ -71,6 +75,8 @@ pub async fn world_reopened(world: &dyn World, fixture: WorldFixture) {
 
 const ONCE: &str = "conformance/once";
 const ANOTHER: &str = "conformance/another";
+const RACE: &str = "conformance/race";
+const DROPPED: &str = "conformance/dropped";
 const NEVER: &str = "conformance/never";
 
 fn key(text: &str) -> EffectKey {
@@ -127,6 +133,42 @@ async fn another_key_is_another_effect(world: &dyn World, fixture: &WorldFixture
         "the same act under another key is another effect: {told:?}"
     );
     carry_out(world, &another).await;
+}
+
+async fn racing_calls_have_one_outcome(world: &dyn World, fixture: &WorldFixture) {
+    let effect = (fixture.effect)(key(RACE));
+    let answers = join_all((0..4).map(|_| world.perform(&effect))).await;
+    let (answered, failed): (Vec<_>, Vec<_>) = answers.into_iter().partition(Result::is_ok);
+    let unanswered = |error: &WorldError| error.kind() == WorldErrorKind::Unanswered;
+    assert!(
+        failed
+            .iter()
+            .filter_map(|answer| answer.as_ref().err())
+            .all(unanswered),
+        "a world that is reachable answers, or cannot tell: {failed:?}"
+    );
+    let outcomes: Vec<Outcome> = answered.into_iter().filter_map(Result::ok).collect();
+    assert!(!outcomes.is_empty(), "one of several calls is answered");
+    assert!(
+        outcomes
+            .iter()
+            .all(|outcome| outcomes.first() == Some(outcome)),
+        "calls that race for one key have one outcome: {outcomes:?}"
+    );
+}
+
+async fn dropped_calls_can_be_asked_after(world: &dyn World, fixture: &WorldFixture) {
+    let effect = (fixture.effect)(key(DROPPED));
+    // Polled once, so that it may be under way, and dropped.
+    drop(world.perform(&effect).now_or_never());
+    let told = inquire(world, &effect.key).await;
+    assert!(
+        !matches!(told, EffectInquiry::Rejected(_)),
+        "nobody refused it: {told:?}"
+    );
+    if told == EffectInquiry::NeverSeen {
+        carry_out(world, &effect).await;
+    }
 }
 
 async fn refusals_are_final(world: &dyn World, fixture: &WorldFixture) {

@@ -1,3 +1,5 @@
+use std::{collections::HashMap, sync::Mutex};
+
 use dormouse_contracts::{
     AssistantId, BoxFuture, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perform,
     Query, Receipt, Rejection, ToolName, WorldError, WorldErrorKind,
@@ -40,7 +42,7 @@ async fn the_fake_world_keeps_every_promise() {
     let world = fake();
     conformance::world(&world, fixture()).await;
     conformance::world_reopened(&world, fixture()).await;
-    assert_eq!(world.performed().len(), 2);
+    assert_eq!(world.performed().len(), 4);
 }
 
 #[tokio::test]
@@ -68,18 +70,37 @@ enum Defect {
     InquiryForgets,
     LooksAreSeen,
     TakesActsForKeys,
+    LooksAwayBeforeActing,
 }
 
 /// A world over a proper one, with a defect. Its query shows how often something happened.
 struct Broken {
     inner: FakeWorld,
     defect: Defect,
+    outcomes: Mutex<HashMap<EffectKey, Outcome>>,
 }
 
 impl Broken {
     fn new(defect: Defect) -> Self {
-        let inner = fake();
-        Self { inner, defect }
+        Self {
+            inner: fake(),
+            defect,
+            outcomes: Mutex::default(),
+        }
+    }
+
+    /// Checks whether the key is known, lets others have their turn, and then acts as if nothing had happened.
+    async fn look_away(&self, effect: &Effect) -> Result<Outcome, WorldError> {
+        let known = self.outcomes.lock().unwrap().get(&effect.key).cloned();
+        if let Some(outcome) = known {
+            return Ok(outcome);
+        }
+        tokio::task::yield_now().await;
+        self.inner.perform(effect).await?;
+        let outcome = done(json!(self.inner.attempts().len()));
+        let mut outcomes = self.outcomes.lock().unwrap();
+        outcomes.insert(effect.key.clone(), outcome.clone());
+        Ok(outcome)
     }
 
     /// The effect, under another key each time it is asked for.
@@ -126,6 +147,7 @@ impl Perform for Broken {
                     };
                     self.inner.perform(&effect).await
                 }
+                Defect::LooksAwayBeforeActing if !refused => self.look_away(effect).await,
                 _ => self.inner.perform(effect).await,
             }
         })
@@ -165,6 +187,13 @@ impl Inquire for Broken {
                     let key = EffectKey::try_new("say").unwrap();
                     self.inner.inquire(&key).await
                 }
+                Defect::LooksAwayBeforeActing => {
+                    let known = self.outcomes.lock().unwrap().get(key).cloned();
+                    match known {
+                        Some(Outcome::Done(receipt)) => Ok(EffectInquiry::Done(receipt)),
+                        _ => self.inner.inquire(key).await,
+                    }
+                }
                 _ => self.inner.inquire(key).await,
             }
         })
@@ -182,6 +211,7 @@ async fn every_broken_promise_is_caught_by_the_check_that_is_about_it() {
         (Defect::InquiryForgets, "tells the outcome there was"),
         (Defect::LooksAreSeen, "a query changes nothing"),
         (Defect::TakesActsForKeys, "is another effect"),
+        (Defect::LooksAwayBeforeActing, "have one outcome"),
     ];
     for (defect, expected) in defects {
         let world = Broken::new(defect);

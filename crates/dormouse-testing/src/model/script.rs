@@ -1,0 +1,91 @@
+//! The script of a model, and how far it has been played.
+
+use std::{collections::VecDeque, fmt, sync::Arc};
+
+use dormouse_contracts::ChatRequest;
+
+use super::{Turn, Violation, pieces, strict};
+
+/// The turns of a model that are left, and what it was sent.
+#[derive(Debug)]
+pub(super) struct Script {
+    pub(super) turns: VecDeque<Arc<Turn>>,
+    pub(super) for_ever: Option<Arc<Turn>>,
+    length: usize,
+    pub(super) requests: Vec<ChatRequest>,
+    pub(super) violations: Vec<Violation>,
+    pub(super) unscripted: usize,
+    last_call: u64,
+}
+
+/// Why a scripted model refused a request; the source of its
+/// [`ModelError`](dormouse_contracts::ModelError).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ScriptError {
+    /// The script has no turn left for this request.
+    Exhausted {
+        /// How many turns it had.
+        turns: usize,
+    },
+    /// The request is one that a strict provider refuses.
+    Violated(Violation),
+}
+
+impl fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exhausted { turns } => {
+                write!(
+                    f,
+                    "the script had {turns} turns, and all of them are used up"
+                )
+            }
+            Self::Violated(violation) => violation.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ScriptError {}
+
+impl Script {
+    pub(super) fn new(turns: VecDeque<Arc<Turn>>) -> Self {
+        Self {
+            length: turns.len(),
+            turns,
+            for_ever: None,
+            requests: Vec::new(),
+            violations: Vec::new(),
+            unscripted: 0,
+            last_call: 0,
+        }
+    }
+
+    pub(super) fn push(&mut self, turn: Arc<Turn>) {
+        self.length = self.length.saturating_add(1);
+        self.turns.push_back(turn);
+    }
+
+    /// The turn for this request, which is written down whatever becomes of it.
+    pub(super) fn take(&mut self, request: &ChatRequest) -> Result<Arc<Turn>, ScriptError> {
+        self.requests.push(request.clone());
+        let violations = strict::violations(request);
+        if let Some(first) = violations.first().cloned() {
+            self.violations.extend(violations);
+            return Err(ScriptError::Violated(first));
+        }
+        let turn = self.turns.pop_front().or_else(|| self.for_ever.clone());
+        turn.ok_or_else(|| {
+            self.unscripted = self.unscripted.saturating_add(1);
+            ScriptError::Exhausted { turns: self.length }
+        })
+    }
+
+    /// Takes `count` numbers for calls and answers the first one. A model that takes over a conversation another
+    /// one began goes on above the numbers it finds there.
+    pub(super) fn reserve(&mut self, count: usize, request: &ChatRequest) -> u64 {
+        let last = self.last_call.max(pieces::highest_call(request));
+        self.last_call = last.saturating_add(count as u64);
+        last.saturating_add(1)
+    }
+}
