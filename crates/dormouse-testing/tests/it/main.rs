@@ -2,7 +2,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    reason = "a test says what it expects by a panic, in its helpers too"
+    reason = "a test says what it expects by a panic, also in the functions it calls"
 )]
 
 mod logs;
