@@ -1,0 +1,317 @@
+//! The log as its users hold it.
+
+use std::{
+    fmt, io,
+    path::Path,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+};
+
+use dormouse_contracts::{
+    Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, BoxFuture, LoadSnapshot,
+    ReadError, ReadErrorKind, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent,
+};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{
+    committer::{self, Reply, Request},
+    fault::{Fault, contained},
+    medium::WriteStats,
+    meta::Origin,
+    open::{self, Absence, OpenError, Opened},
+    reading, record,
+    snapshot::{self, MAX_SNAPSHOT_BYTES},
+    vault::Vault,
+    verify::{self, VerifyReport},
+};
+
+/// How many requests may wait before callers wait to hand theirs over.
+const QUEUE: usize = 1024;
+/// Threads that read. Reading is mostly decoding, so this is about not waiting behind one slow page.
+const READERS: usize = 2;
+
+type ReadJob = Box<dyn FnOnce(&Vault) + Send>;
+
+/// An append-only event log of many assistants in one file.
+///
+/// Implements the ports [`Append`], [`ReadEvents`], [`SaveSnapshot`] and [`LoadSnapshot`]. Cloning it is cheap
+/// and every clone is the same log. One thread writes and two read, so that no disk access happens on the
+/// caller's executor, whichever that is. When the last clone is dropped, what is waiting is still written,
+/// the threads end and the file is closed; dropping waits for that.
+///
+/// # Examples
+///
+/// ```
+/// use dormouse_contracts::{Append, AppendRequest, AssistantId, NewEvent, ReadEvents, Seq, Timestamp};
+/// use dormouse_store::RedbLog;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// let log = RedbLog::open(&folder.path().join("life.redb"))?;
+/// let alice = AssistantId::try_new("alice")?;
+/// let end = log
+///     .append(AppendRequest {
+///         assistant: alice.clone(),
+///         expected: Seq::ZERO,
+///         events: vec![NewEvent { at: Timestamp::EPOCH, kind: "woke", schema: 1, payload: b"{}".to_vec() }],
+///     })
+///     .await?;
+/// assert_eq!(end, Seq(1));
+/// assert_eq!(log.read(&alice, Seq::ZERO, 10).await?.len(), 1);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct RedbLog {
+    core: Arc<Core>,
+}
+
+struct Core {
+    vault: Arc<Vault>,
+    origin: Origin,
+    writes: mpsc::Sender<Request>,
+    reads: mpsc::Sender<ReadJob>,
+    closing: Arc<AtomicBool>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl RedbLog {
+    /// Opens the log in the file `path`, and makes an empty one if there is no such file.
+    ///
+    /// Blocks: files below 64 MiB are checked in full, which takes about a millisecond per MiB; a damaged file of
+    /// any size is read whole to tell what can be saved. A new file is made under another name in the same
+    /// folder and appears at `path` only when it is complete and on the disk.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`]; nothing was made, replaced or reset.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        Self::start(path, open::open(path, Absence::Create)?)
+    }
+
+    /// Opens the log in the file `path`, which must exist. Blocks as [`RedbLog::open`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`]; [`OpenError::Absent`] if there is no such file.
+    pub fn open_existing(path: &Path) -> Result<Self, OpenError> {
+        Self::start(path, open::open(path, Absence::Refuse)?)
+    }
+
+    fn start(path: &Path, opened: Opened) -> Result<Self, OpenError> {
+        Self::over(opened).map_err(|source| OpenError::Io {
+            path: path.into(),
+            source,
+        })
+    }
+
+    /// Starts the threads of a log whose database is open.
+    pub(crate) fn over(opened: Opened) -> io::Result<Self> {
+        let vault = Arc::new(opened.vault);
+        vault.counters().reset();
+        let closing = Arc::new(AtomicBool::new(false));
+        let (writes, requests) = mpsc::channel(QUEUE);
+        let (reads, jobs) = mpsc::channel(QUEUE);
+        let log = Self {
+            core: Arc::new(Core {
+                vault: Arc::clone(&vault),
+                origin: opened.origin,
+                writes,
+                reads,
+                closing: Arc::clone(&closing),
+                threads: Mutex::new(Vec::new()),
+            }),
+        };
+        let jobs = Arc::new(Mutex::new(jobs));
+        for _ in 0..READERS {
+            let (vault, jobs, closing) =
+                (Arc::clone(&vault), Arc::clone(&jobs), Arc::clone(&closing));
+            log.core
+                .spawn("log-reader", move || serve_reads(&vault, &jobs, &closing))?;
+        }
+        log.core.spawn("log-writer", move || {
+            committer::run(&vault, requests, &closing);
+        })?;
+        Ok(log)
+    }
+
+    /// All assistants that have written, by name, with the place of their last event.
+    ///
+    /// Blocks for a table scan; call it where blocking is allowed.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`] if the table is damaged, the storage failed or the log is closed.
+    pub fn assistants(&self) -> Result<Vec<(AssistantId, Seq)>, ReadError> {
+        contained(|| reading::assistants(&self.core.vault.begin_read()?))
+            .map_err(Fault::into_read_error)
+    }
+
+    /// What has been written since the log was opened.
+    #[must_use]
+    pub fn stats(&self) -> WriteStats {
+        self.core.vault.counters().stats()
+    }
+
+    /// When and by which program the file was made.
+    #[must_use]
+    pub fn origin(&self) -> &Origin {
+        &self.core.origin
+    }
+
+    /// Reads every event and snapshot and compares each with its checksum and its place.
+    ///
+    /// Blocks for as long as reading the whole file takes. Appends go on meanwhile and are not included.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`] if the storage failed or the log is closed. Damage is no error here but the report's subject.
+    pub fn verify(&self) -> Result<VerifyReport, ReadError> {
+        verify::verify(&self.core.vault).map_err(Fault::into_read_error)
+    }
+
+    /// Writes what is waiting, ends the threads and closes the file, for all clones. Blocks until that is done;
+    /// afterwards every call answers that the log is closed. Dropping the last clone does the same.
+    pub fn close(self) {
+        self.core.stop();
+    }
+
+    async fn request(&self, make: impl FnOnce(Reply) -> Request) -> Result<Seq, AppendError> {
+        let (reply, answer) = oneshot::channel();
+        let closed = || AppendError::new(AppendErrorKind::Closed, None);
+        match self.core.writes.send(make(reply)).await {
+            Ok(()) => answer.await.unwrap_or_else(|_| Err(closed())),
+            Err(_) => Err(closed()),
+        }
+    }
+
+    async fn run_read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Vault) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, ReadError> {
+        let (reply, answer) = oneshot::channel();
+        let job: ReadJob = Box::new(move |vault| {
+            // The receiver may be gone, which is its right.
+            drop(reply.send(work(vault)));
+        });
+        let closed = || ReadError::new(ReadErrorKind::Closed, None);
+        self.core.reads.send(job).await.map_err(|_gone| closed())?;
+        let result = answer.await.map_err(|_gone| closed())?;
+        if let Err(Fault::Database(_) | Fault::Panicked { .. } | Fault::Unavailable) = &result {
+            // If the queue is full, the writer is awake and will notice by itself.
+            drop(self.core.writes.try_send(Request::Recover));
+        }
+        result.map_err(Fault::into_read_error)
+    }
+}
+
+impl Core {
+    fn spawn(&self, name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(work)?;
+        self.threads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(thread);
+        Ok(())
+    }
+
+    fn stop(&self) {
+        self.closing.store(true, Ordering::Release);
+        // A full queue needs no waking: its thread looks at the flag after the work at hand.
+        drop(self.writes.try_send(Request::Wake));
+        drop(self.reads.try_send(Box::new(|_| {})));
+        let threads =
+            std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        for thread in threads {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the log panicked");
+            }
+        }
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl fmt::Debug for RedbLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedbLog")
+            .field("vault", &self.core.vault)
+            .finish_non_exhaustive()
+    }
+}
+
+fn serve_reads(vault: &Vault, jobs: &Mutex<mpsc::Receiver<ReadJob>>, closing: &AtomicBool) {
+    loop {
+        let job = {
+            let mut jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
+            if closing.load(Ordering::Acquire) {
+                jobs.close();
+            }
+            jobs.blocking_recv()
+        };
+        match job {
+            Some(job) => job(vault),
+            None => return,
+        }
+    }
+}
+
+impl Append for RedbLog {
+    fn append(&self, request: AppendRequest) -> BoxFuture<'_, Result<Seq, AppendError>> {
+        Box::pin(async move {
+            if !request.events.iter().all(record::is_acceptable) {
+                return Err(AppendError::new(AppendErrorKind::Unacceptable, None));
+            }
+            self.request(|reply| Request::Append(request, reply)).await
+        })
+    }
+}
+
+impl ReadEvents for RedbLog {
+    /// A page holds at most about 32 MiB, so it may be shorter than `limit`; only an empty one means the end.
+    fn read<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        after: Seq,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<StoredEvent>, ReadError>> {
+        let assistant = assistant.clone();
+        Box::pin(self.run_read(move |vault| reading::page(vault, &assistant, after, limit)))
+    }
+}
+
+impl SaveSnapshot for RedbLog {
+    fn save_snapshot<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        snapshot: Snapshot,
+    ) -> BoxFuture<'a, Result<(), AppendError>> {
+        Box::pin(async move {
+            if snapshot.payload.len() > MAX_SNAPSHOT_BYTES {
+                return Err(AppendError::new(AppendErrorKind::Unacceptable, None));
+            }
+            self.request(|reply| Request::Snapshot(assistant.clone(), snapshot, reply))
+                .await
+                .map(drop)
+        })
+    }
+}
+
+impl LoadSnapshot for RedbLog {
+    fn load_snapshot<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        up_to: Seq,
+    ) -> BoxFuture<'a, Result<Option<Snapshot>, ReadError>> {
+        let assistant = assistant.clone();
+        Box::pin(self.run_read(move |vault| {
+            contained(|| snapshot::load(&vault.begin_read()?, &assistant, up_to))
+        }))
+    }
+}

@@ -1,0 +1,219 @@
+//! Opening a log, and saying precisely why it cannot be opened.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use dormouse_contracts::{BoxError, ReadErrorKind, Seq};
+use redb::{Database, ReadTransaction, ReadableDatabase, StorageBackend};
+
+use crate::{
+    create,
+    fault::{Fault, contained},
+    frame::FORMAT,
+    header::{self, Header},
+    medium::{Counters, FileMedium, Medium, WHOLE},
+    meta::{self, Meta, Origin},
+    reading,
+    scan::{self, Readable},
+    tables::{EVENTS, SNAPSHOTS},
+    vault::{self, LARGE_FILE_BYTES, Vault, open_database},
+    verify,
+};
+
+mod error;
+
+pub use error::OpenError;
+
+/// What to do if there is no file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Absence {
+    Create,
+    Refuse,
+}
+
+/// A log whose database is open and whose threads are not started yet.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) vault: Vault,
+    pub(crate) origin: Origin,
+}
+
+/// Opens the file, making it first if that is wanted and there is none.
+pub(crate) fn open(path: &Path, absence: Absence) -> Result<Opened, OpenError> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => return Err(OpenError::NotALog { path: path.into() }),
+        Ok(found) if found.len() == 0 => return Err(OpenError::Empty { path: path.into() }),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match absence {
+            Absence::Refuse => return Err(OpenError::Absent { path: path.into() }),
+            Absence::Create => create::create(path).map_err(|e| OpenError::io(path, e))?,
+        },
+        Err(error) => return Err(OpenError::io(path, error)),
+    }
+    examine(path)?;
+    let medium = Arc::new(FileMedium {
+        path: PathBuf::from(path),
+    });
+    open_medium(medium).map_err(|trouble| name(path, trouble))
+}
+
+/// Looks at the header while nobody else can be writing it.
+fn examine(path: &Path) -> Result<(), OpenError> {
+    let medium = FileMedium {
+        path: PathBuf::from(path),
+    };
+    let backend = medium.backend().map_err(|e| OpenError::io(path, e))?;
+    if let Ok(false) = backend.try_lock_range(WHOLE.0, WHOLE.1) {
+        return Err(OpenError::InUse { path: path.into() });
+    }
+    let looked = look(&*backend);
+    let closed = backend.close();
+    let (found, header) = looked.map_err(|e| OpenError::io(path, e))?;
+    closed.map_err(|e| OpenError::io(path, e))?;
+    match header {
+        Header::Foreign => Err(OpenError::NotALog { path: path.into() }),
+        Header::Truncated { expected } => Err(OpenError::Truncated {
+            path: path.into(),
+            found,
+            expected,
+            readable: readable(path),
+        }),
+        Header::RolledBack => Err(OpenError::Corrupt {
+            path: path.into(),
+            readable: readable(path),
+            source: Box::new(Fault::Unusable(ReadErrorKind::Storage)),
+        }),
+        Header::Plausible => Ok(()),
+    }
+}
+
+fn look(backend: &dyn StorageBackend) -> io::Result<(u64, Header)> {
+    let length = backend.len()?;
+    let wanted = usize::try_from(length).unwrap_or(usize::MAX);
+    let mut start = vec![0; wanted.min(header::HEADER_BYTES)];
+    backend.read(0, &mut start)?;
+    Ok((length, header::examine(&start, length)))
+}
+
+/// Why the storage of a log does not open, before it has a path.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    Fault(Fault),
+    NotALog,
+    Newer { found: u16 },
+}
+
+impl From<Fault> for Trouble {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// Opens whatever storage a log is on and checks that it is one.
+pub(crate) fn open_medium(medium: Arc<dyn Medium>) -> Result<Opened, Trouble> {
+    let counters = Arc::new(Counters::default());
+    let mut database = open_database(&*medium, &counters)?;
+    let checked = check(&mut database, &counters);
+    match checked {
+        Ok(origin) => Ok(Opened {
+            vault: Vault::new(medium, counters, database),
+            origin,
+        }),
+        Err(trouble) => {
+            vault::close(Some(database));
+            Err(trouble)
+        }
+    }
+}
+
+fn check(database: &mut Database, counters: &Counters) -> Result<Origin, Trouble> {
+    let stated = contained(|| meta::read(&database.begin_read()?))?;
+    let origin = match stated {
+        Meta::Known(origin) => origin,
+        Meta::Newer { found } => return Err(Trouble::Newer { found }),
+        Meta::None => return Err(Trouble::NotALog),
+        Meta::Damaged => return Err(damaged().into()),
+    };
+    if counters.file_bytes() < LARGE_FILE_BYTES {
+        let clean = contained(|| Ok(database.check_integrity()?))?;
+        if !clean {
+            tracing::warn!("the log's free space was not as recorded and has been counted anew");
+        }
+    }
+    contained(|| check_ends(&database.begin_read()?))?;
+    Ok(origin)
+}
+
+/// Compares where logs end by their heads with where their events end.
+fn check_ends(transaction: &ReadTransaction) -> Result<(), Fault> {
+    let events = transaction.open_table(EVENTS)?;
+    transaction.open_table(SNAPSHOTS)?;
+    let heads = reading::assistants(transaction)?;
+    for (assistant, end) in &heads {
+        let last = reading::last_place(&events, assistant)?;
+        if last != *end {
+            let at = last.min(*end).next();
+            return Err(Fault::Unusable(ReadErrorKind::Missing { at }));
+        }
+    }
+    if verify::owners(&events)?.len() == heads.len() {
+        Ok(())
+    } else {
+        Err(damaged())
+    }
+}
+
+fn damaged() -> Fault {
+    Fault::Unusable(ReadErrorKind::Corrupt { at: Seq(1) })
+}
+
+/// Gives a trouble with a file its name.
+fn name(path: &Path, trouble: Trouble) -> OpenError {
+    let path_buf = || path.into();
+    match trouble {
+        Trouble::NotALog => OpenError::NotALog { path: path_buf() },
+        Trouble::Newer { found } => OpenError::Newer {
+            path: path_buf(),
+            found,
+            known: FORMAT,
+        },
+        Trouble::Fault(fault) => name_fault(path, fault),
+    }
+}
+
+fn name_fault(path: &Path, fault: Fault) -> OpenError {
+    let fault = match fault {
+        Fault::Io(error) => return OpenError::io(path, error),
+        Fault::Database(error) => match *error {
+            redb::Error::DatabaseAlreadyOpen => return OpenError::InUse { path: path.into() },
+            redb::Error::Io(error)
+                if error.kind() != io::ErrorKind::UnexpectedEof
+                    && error.kind() != io::ErrorKind::InvalidData =>
+            {
+                return OpenError::io(path, error);
+            }
+            other => Fault::Database(Box::new(other)),
+        },
+        other => other,
+    };
+    let source: BoxError = Box::new(fault);
+    OpenError::Corrupt {
+        path: path.into(),
+        readable: readable(path),
+        source,
+    }
+}
+
+/// What of a damaged file can be read; nothing, if not even that works.
+fn readable(path: &Path) -> Vec<Readable> {
+    match scan::scan(path) {
+        Ok(found) => found.readable(),
+        Err(error) => {
+            tracing::warn!(%error, "the damaged log could not be searched");
+            Vec::new()
+        }
+    }
+}

@@ -1,0 +1,210 @@
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+};
+
+use dormouse_contracts::BoxError;
+
+use crate::scan::Readable;
+
+/// Why a log could not be opened. Nothing was made, replaced or reset.
+///
+/// The text says what is wrong with which file, what of it is intact, and what to do.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// Another process, or another handle in this one, has the log open.
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is no such file, and none was to be made.
+    Absent {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file has no bytes. The log never leaves one like that, so something else has emptied it.
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is something else, and is left alone.
+    NotALog {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is shorter than it was.
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// Its length in bytes.
+        found: u64,
+        /// The length in bytes it should at least have.
+        expected: u64,
+        /// What can still be read.
+        readable: Vec<Readable>,
+    },
+    /// The file is damaged.
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What can still be read.
+        readable: Vec<Readable>,
+        /// How it was noticed.
+        source: BoxError,
+    },
+    /// A newer version of the program wrote the file.
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u16,
+        /// The newest format this program knows.
+        known: u16,
+    },
+    /// The operating system does not let this user read and write the file or its folder.
+    Denied {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The disk or the file system failed, or the folder is not there.
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+impl OpenError {
+    pub(crate) fn io(path: &Path, source: io::Error) -> Self {
+        let path = path.into();
+        match source.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Self::Denied { path, source }
+            }
+            _ => Self::Io { path, source },
+        }
+    }
+
+    /// The file it is about.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::InUse { path }
+            | Self::Absent { path }
+            | Self::Empty { path }
+            | Self::NotALog { path }
+            | Self::Truncated { path, .. }
+            | Self::Corrupt { path, .. }
+            | Self::Newer { path, .. }
+            | Self::Denied { path, .. }
+            | Self::Io { path, .. } => path,
+        }
+    }
+
+    /// What of a damaged file can still be read; empty if the file is not damaged, or nothing can.
+    #[must_use]
+    pub fn readable(&self) -> &[Readable] {
+        match self {
+            Self::Truncated { readable, .. } | Self::Corrupt { readable, .. } => readable,
+            Self::InUse { .. }
+            | Self::Absent { .. }
+            | Self::Empty { .. }
+            | Self::NotALog { .. }
+            | Self::Newer { .. }
+            | Self::Denied { .. }
+            | Self::Io { .. } => &[],
+        }
+    }
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path().display();
+        match self {
+            Self::InUse { .. } => write!(
+                f,
+                "the log {path} is in use by another process; nothing is wrong with it. Stop the program that has it open, then try again"
+            ),
+            Self::Absent { .. } => write!(f, "there is no log at {path}; check the folder"),
+            Self::Empty { .. } => write!(
+                f,
+                "the log {path} is an empty file, which no version of this program leaves behind. Nothing can be read from it. Restore it from a backup, or move it away to begin a new life"
+            ),
+            Self::NotALog { .. } => write!(
+                f,
+                "{path} is not an event log and was left alone. Choose another folder, or move it away"
+            ),
+            Self::Truncated {
+                found,
+                expected,
+                readable,
+                ..
+            } => {
+                write!(
+                    f,
+                    "the log {path} was cut short: it has {found} bytes and should have at least {expected}. "
+                )?;
+                remedy(f, self.path(), readable)
+            }
+            Self::Corrupt { readable, .. } => {
+                write!(f, "the log {path} is damaged. ")?;
+                remedy(f, self.path(), readable)
+            }
+            Self::Newer { found, known, .. } => write!(
+                f,
+                "the log {path} has format {found}, and this version reads up to {known}. Nothing is wrong with it; use the newer version of the program"
+            ),
+            Self::Denied { .. } => write!(
+                f,
+                "the log {path} may not be read and written by this user; nothing was changed. Check the owner and mode of the file and its folder"
+            ),
+            Self::Io { .. } => write!(
+                f,
+                "the log {path} could not be reached; nothing was changed. Check the disk and the folder"
+            ),
+        }
+    }
+}
+
+/// How many assistants are named in a message; more would bury it.
+const NAMED: usize = 8;
+
+fn remedy(f: &mut fmt::Formatter<'_>, path: &Path, readable: &[Readable]) -> fmt::Result {
+    if readable.iter().all(|log| log.events == 0) {
+        return f.write_str("No event can be read from it. Restore it from a backup");
+    }
+    f.write_str("Still readable: ")?;
+    for (index, log) in readable.iter().take(NAMED).enumerate() {
+        if index > 0 {
+            f.write_str(", ")?;
+        }
+        write!(f, "{log}")?;
+    }
+    if readable.len() > NAMED {
+        write!(f, " and {} more assistants", readable.len() - NAMED)?;
+    }
+    write!(
+        f,
+        ". Keep the file, and restore it from a backup, or copy what is readable into a new one with `dormouse log salvage {} NEW-FILE`",
+        path.display()
+    )
+}
+
+impl std::error::Error for OpenError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Corrupt { source, .. } => Some(source.as_ref()),
+            Self::Denied { source, .. } | Self::Io { source, .. } => Some(source),
+            Self::InUse { .. }
+            | Self::Absent { .. }
+            | Self::Empty { .. }
+            | Self::NotALog { .. }
+            | Self::Truncated { .. }
+            | Self::Newer { .. } => None,
+        }
+    }
+}

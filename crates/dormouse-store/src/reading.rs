@@ -1,0 +1,162 @@
+//! Reading one assistant's events in order, believing nothing that does not check.
+
+use dormouse_contracts::{AssistantId, ReadErrorKind, Seq, StoredEvent};
+use redb::{ReadTransaction, ReadableTable};
+
+use crate::{
+    fault::{Fault, contained},
+    frame::{FORMAT, FrameFault},
+    head, record,
+    tables::{EVENTS, HEADS, key, parse_key},
+    vault::Vault,
+};
+
+/// A page stops before it holds more payload than this, in bytes, if it holds an event already.
+const PAGE_BYTES: usize = 32 * 1024 * 1024;
+
+/// Up to `limit` events after `after`.
+pub(crate) fn page(
+    vault: &Vault,
+    assistant: &AssistantId,
+    after: Seq,
+    limit: usize,
+) -> Result<Vec<StoredEvent>, Fault> {
+    let mut next = after.next();
+    let read = contained(|| {
+        let transaction = vault.begin_read()?;
+        events(&transaction, assistant, after, limit, &mut next)
+    });
+    read.map_err(|fault| match fault {
+        Fault::Unusable(kind) => Fault::Unusable(kind),
+        damage if damage.is_damage() => {
+            tracing::warn!(%assistant, at = %next, fault = %damage, "the database is damaged here");
+            Fault::Unusable(ReadErrorKind::Corrupt { at: next })
+        }
+        other => other,
+    })
+}
+
+/// The same within a transaction. `next` always names the first place that was not read yet.
+pub(crate) fn events(
+    transaction: &ReadTransaction,
+    assistant: &AssistantId,
+    after: Seq,
+    limit: usize,
+    next: &mut Seq,
+) -> Result<Vec<StoredEvent>, Fault> {
+    let mut found = Vec::new();
+    let mut bytes = 0_usize;
+    if limit == 0 {
+        return Ok(found);
+    }
+    let table = transaction.open_table(EVENTS)?;
+    let (first, last) = (key(assistant, *next), key(assistant, Seq(u64::MAX)));
+    if after < Seq(u64::MAX) {
+        for entry in table.range(first.as_slice()..=last.as_slice())? {
+            let (key, value) = entry?;
+            let value = value.value();
+            if found.len() == limit || (bytes + value.len() > PAGE_BYTES && !found.is_empty()) {
+                return Ok(found);
+            }
+            expect_place(key.value(), *next)?;
+            bytes += value.len();
+            found.push(decode(assistant, *next, value)?);
+            *next = next.next();
+        }
+    }
+    check_end(transaction, assistant, after, *next, found)
+}
+
+fn expect_place(key: &[u8], expected: Seq) -> Result<(), Fault> {
+    match parse_key(key) {
+        Some((_, seq)) if seq == expected => Ok(()),
+        Some((_, seq)) if seq > expected => {
+            Err(Fault::Unusable(ReadErrorKind::Missing { at: expected }))
+        }
+        _ => Err(Fault::Unusable(ReadErrorKind::Corrupt { at: expected })),
+    }
+}
+
+fn decode(assistant: &AssistantId, seq: Seq, bytes: &[u8]) -> Result<StoredEvent, Fault> {
+    record::decode_at(assistant, seq, bytes).map_err(|fault| Fault::Unusable(unusable(fault, seq)))
+}
+
+/// What a reader is told about a record at this place.
+pub(crate) fn unusable(fault: FrameFault, at: Seq) -> ReadErrorKind {
+    match fault {
+        FrameFault::Damaged => ReadErrorKind::Corrupt { at },
+        FrameFault::Newer { found } => ReadErrorKind::Newer {
+            at,
+            found,
+            known: FORMAT,
+        },
+    }
+}
+
+/// No more events were found: is that where the log ends?
+fn check_end(
+    transaction: &ReadTransaction,
+    assistant: &AssistantId,
+    after: Seq,
+    next: Seq,
+    found: Vec<StoredEvent>,
+) -> Result<Vec<StoredEvent>, Fault> {
+    let end = end(transaction, assistant, next)?;
+    if end >= next && after < Seq(u64::MAX) {
+        return Err(Fault::Unusable(ReadErrorKind::Missing { at: next }));
+    }
+    match found.last() {
+        Some(last) if last.seq > end => {
+            Err(Fault::Unusable(ReadErrorKind::Corrupt { at: end.next() }))
+        }
+        _ => Ok(found),
+    }
+}
+
+/// Where an assistant's log ends according to its head; if that is damaged, the reader is at `at`.
+pub(crate) fn end(
+    transaction: &ReadTransaction,
+    assistant: &AssistantId,
+    at: Seq,
+) -> Result<Seq, Fault> {
+    let heads = transaction.open_table(HEADS)?;
+    match heads.get(assistant.as_str().as_bytes())? {
+        None => Ok(Seq::ZERO),
+        Some(head) => head::decode(assistant, head.value())
+            .map_err(|fault| Fault::Unusable(unusable(fault, at))),
+    }
+}
+
+/// All assistants that have a head, by name, with where their logs end.
+pub(crate) fn assistants(transaction: &ReadTransaction) -> Result<Vec<(AssistantId, Seq)>, Fault> {
+    let heads = transaction.open_table(HEADS)?;
+    let mut found = Vec::new();
+    for entry in heads.iter()? {
+        let (name, head) = entry?;
+        let assistant = std::str::from_utf8(name.value())
+            .ok()
+            .and_then(|name| AssistantId::try_new(name).ok())
+            .ok_or(Fault::Unusable(ReadErrorKind::Corrupt { at: Seq(1) }))?;
+        let end = head::decode(&assistant, head.value())
+            .map_err(|fault| Fault::Unusable(unusable(fault, Seq(1))))?;
+        found.push((assistant, end));
+    }
+    Ok(found)
+}
+
+/// The last place of an assistant that has an event, whatever its head says; zero if none has.
+pub(crate) fn last_place(
+    events: &impl ReadableTable<&'static [u8], &'static [u8]>,
+    assistant: &AssistantId,
+) -> Result<Seq, Fault> {
+    let (first, last) = (key(assistant, Seq::ZERO), key(assistant, Seq(u64::MAX)));
+    match events
+        .range(first.as_slice()..=last.as_slice())?
+        .next_back()
+    {
+        None => Ok(Seq::ZERO),
+        Some(entry) => parse_key(entry?.0.value())
+            .map(|(_, seq)| seq)
+            .ok_or(Fault::Unusable(ReadErrorKind::Corrupt { at: Seq(1) })),
+    }
+}

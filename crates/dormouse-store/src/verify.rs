@@ -1,0 +1,166 @@
+//! Reading everything, to tell what is intact.
+
+use std::{collections::BTreeSet, fmt};
+
+use dormouse_contracts::{AssistantId, ReadErrorKind, Seq};
+use redb::{ReadTransaction, ReadableTable};
+
+use crate::{
+    fault::{Fault, contained},
+    reading, snapshot,
+    tables::{EVENTS, HEADS, SNAPSHOTS, key, parse_key},
+    vault::Vault,
+};
+
+/// Events are verified in pages of this many.
+const PAGE: usize = 1024;
+
+/// What was found in a log, assistant by assistant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VerifyReport {
+    /// One entry for each assistant, by name.
+    pub assistants: Vec<AssistantReport>,
+}
+
+impl VerifyReport {
+    /// Whether every event is intact. Damaged snapshots do not count: they can be made again.
+    #[must_use]
+    pub fn is_intact(&self) -> bool {
+        self.assistants.iter().all(|report| report.damage.is_none())
+    }
+}
+
+/// What was found of one assistant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AssistantReport {
+    /// Whose log it is.
+    pub assistant: AssistantId,
+    /// How many events are intact, counted from the first without a gap.
+    pub intact: u64,
+    /// The first place that is not as it should be, and how; nothing after it was looked at.
+    pub damage: Option<ReadErrorKind>,
+    /// Snapshots that match their checksum.
+    pub snapshots_intact: u64,
+    /// Snapshots that do not. They are never used.
+    pub snapshots_damaged: u64,
+}
+
+impl fmt::Display for AssistantReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} events intact", self.assistant, self.intact)?;
+        if let Some(damage) = &self.damage {
+            write!(f, ", then: {damage}")?;
+        }
+        write!(f, "; {} snapshots intact", self.snapshots_intact)?;
+        if self.snapshots_damaged > 0 {
+            write!(f, ", {} damaged", self.snapshots_damaged)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for VerifyReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, report) in self.assistants.iter().enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{report}")?;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn verify(vault: &Vault) -> Result<VerifyReport, Fault> {
+    let transaction = contained(|| vault.begin_read())?;
+    let mut assistants = Vec::new();
+    for assistant in names(&transaction)? {
+        assistants.push(report(&transaction, assistant)?);
+    }
+    Ok(VerifyReport { assistants })
+}
+
+/// Everybody any table speaks of: an assistant whose head is lost is still reported.
+fn names(transaction: &ReadTransaction) -> Result<BTreeSet<AssistantId>, Fault> {
+    contained(|| {
+        let mut names = BTreeSet::new();
+        for entry in transaction.open_table(HEADS)?.iter()? {
+            let name = entry?.0.value().to_vec();
+            names.extend(
+                String::from_utf8(name)
+                    .ok()
+                    .and_then(|n| AssistantId::try_new(n).ok()),
+            );
+        }
+        names.extend(owners(&transaction.open_table(EVENTS)?)?);
+        names.extend(owners(&transaction.open_table(SNAPSHOTS)?)?);
+        Ok(names)
+    })
+}
+
+/// The assistants that have an entry in a table keyed by assistant and place; one look-up for each.
+pub(crate) fn owners(
+    table: &impl ReadableTable<&'static [u8], &'static [u8]>,
+) -> Result<Vec<AssistantId>, Fault> {
+    let mut found = Vec::new();
+    let mut from = Vec::new();
+    loop {
+        let Some(entry) = table.range(from.as_slice()..)?.next() else {
+            return Ok(found);
+        };
+        let Some((assistant, _)) = parse_key(entry?.0.value()) else {
+            return Err(Fault::Unusable(ReadErrorKind::Corrupt { at: Seq(1) }));
+        };
+        from = key(&assistant, Seq(u64::MAX));
+        from.push(0);
+        found.push(assistant);
+    }
+}
+
+fn report(transaction: &ReadTransaction, assistant: AssistantId) -> Result<AssistantReport, Fault> {
+    let mut next = Seq(1);
+    let read = contained(|| {
+        loop {
+            let after = Seq(next.0.saturating_sub(1));
+            if reading::events(transaction, &assistant, after, PAGE, &mut next)?.is_empty() {
+                return Ok(());
+            }
+        }
+    });
+    let damage = match read {
+        Ok(()) => None,
+        Err(Fault::Unusable(kind)) => Some(kind),
+        Err(fault) if fault.is_damage() => Some(ReadErrorKind::Corrupt { at: next }),
+        Err(fault) => return Err(fault),
+    };
+    let (snapshots_intact, snapshots_damaged) = snapshots(transaction, &assistant)?;
+    Ok(AssistantReport {
+        assistant,
+        intact: next.0.saturating_sub(1),
+        damage,
+        snapshots_intact,
+        snapshots_damaged,
+    })
+}
+
+fn snapshots(transaction: &ReadTransaction, assistant: &AssistantId) -> Result<(u64, u64), Fault> {
+    contained(|| {
+        let (mut intact, mut damaged) = (0, 0);
+        let table = transaction.open_table(SNAPSHOTS)?;
+        let (first, last) = (key(assistant, Seq::ZERO), key(assistant, Seq(u64::MAX)));
+        for entry in table.range(first.as_slice()..=last.as_slice())? {
+            let (key, value) = entry?;
+            let place = parse_key(key.value());
+            if place
+                .is_some_and(|(_, seq)| snapshot::decode_at(assistant, seq, value.value()).is_ok())
+            {
+                intact += 1;
+            } else {
+                damaged += 1;
+            }
+        }
+        Ok((intact, damaged))
+    })
+}

@@ -1,0 +1,126 @@
+//! A byte changed anywhere, a file cut anywhere: an error or the truth, and nothing else.
+
+use std::{fs, path::Path};
+
+use dormouse_contracts::{AssistantId, StoredEvent};
+use dormouse_store::RedbLog;
+
+use crate::{append, assistant, event, read_all, run};
+
+struct Life {
+    bytes: Vec<u8>,
+    logs: Vec<(AssistantId, Vec<StoredEvent>)>,
+}
+
+/// A file with some history, some of it overwritten pages.
+fn life(path: &Path) -> Life {
+    let log = RedbLog::open(path).unwrap();
+    let ids = [assistant("alice"), assistant("bob")];
+    run(async {
+        for seq in 0..30 {
+            let payload = format!("{{\"line\":{seq},\"pad\":\"{}\"}}", "x".repeat(200));
+            append(&log, &ids[0], seq, vec![event(payload)])
+                .await
+                .unwrap();
+        }
+        append(&log, &ids[1], 0, vec![event("a"), event("b")])
+            .await
+            .unwrap();
+    });
+    let logs = run(async {
+        let mut logs = Vec::new();
+        for id in ids {
+            let events = read_all(&log, &id).await.unwrap();
+            logs.push((id, events));
+        }
+        logs
+    });
+    drop(log);
+    Life {
+        bytes: fs::read(path).unwrap(),
+        logs,
+    }
+}
+
+/// Opens a damaged file and asserts that every answer is an error or the truth.
+fn examine(path: &Path, life: &Life, what: &str) -> bool {
+    let Ok(log) = RedbLog::open(path) else {
+        assert!(fs::metadata(path).unwrap().len() > 0, "{what}: reset");
+        return false;
+    };
+    let mut whole = true;
+    for (id, expected) in &life.logs {
+        match run(read_all(&log, id)) {
+            Ok(events) => assert_eq!(&events, expected, "{what}: {id}"),
+            Err(_) => whole = false,
+        }
+    }
+    match log.verify() {
+        Ok(report) if report.is_intact() => {
+            let intact: Vec<_> = report.assistants.iter().map(|r| r.intact).collect();
+            assert_eq!(intact, [30, 2], "{what}");
+        }
+        Ok(_) | Err(_) => whole = false,
+    }
+    whole
+}
+
+/// Positions worth trying: all of the header, and everywhere in pages that hold something.
+fn positions(bytes: &[u8]) -> Vec<usize> {
+    let mut positions: Vec<usize> = (0..320).collect();
+    let used: Vec<usize> = (320..bytes.len()).filter(|at| bytes[*at] != 0).collect();
+    let stride = used.len() / 400 + 1;
+    positions.extend(used.into_iter().step_by(stride));
+    positions.extend((320..bytes.len()).step_by(bytes.len() / 50 + 1));
+    positions
+}
+
+#[test]
+fn a_changed_byte_gives_an_error_or_the_truth() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.redb");
+    let life = life(&path);
+    let mut refused = 0;
+    for (index, at) in positions(&life.bytes).into_iter().enumerate() {
+        let flip = [0xFF, 0x01, 0x80, 0x10][index % 4];
+        let mut bytes = life.bytes.clone();
+        bytes[at] ^= flip;
+        fs::write(&path, &bytes).unwrap();
+        if !examine(&path, &life, &format!("byte {at} ^ {flip:#x}")) {
+            refused += 1;
+        }
+    }
+    assert!(refused > 100, "only {refused} changes were noticed");
+}
+
+#[test]
+fn every_bit_of_the_flags_gives_an_error_or_the_truth() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.redb");
+    let life = life(&path);
+    for flip in 1..=255 {
+        let mut bytes = life.bytes.clone();
+        bytes[9] ^= flip;
+        fs::write(&path, &bytes).unwrap();
+        examine(&path, &life, &format!("flags ^ {flip:#x}"));
+    }
+}
+
+#[test]
+fn a_cut_file_gives_an_error_or_the_truth() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.redb");
+    let life = life(&path);
+    let length = life.bytes.len();
+    let mut lengths: Vec<usize> = (0..40).chain([319, 320, 321, 4095, 4096, 8192]).collect();
+    lengths.extend((0..length).step_by(length / 60 + 1));
+    lengths.extend((length - 3)..length);
+    for cut in lengths {
+        fs::write(&path, &life.bytes[..cut]).unwrap();
+        assert!(
+            RedbLog::open(&path).is_err(),
+            "cut to {cut} bytes of {length}, and nobody noticed"
+        );
+        assert_eq!(fs::read(&path).unwrap().len(), cut, "the file was changed");
+    }
+}

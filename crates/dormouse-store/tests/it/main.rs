@@ -1,0 +1,68 @@
+//! The log through its public interface.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the lints know tests from their attribute; these are also the functions tests share"
+)]
+
+mod crash;
+mod damage;
+mod fixture;
+mod group_commit;
+mod model;
+mod opening;
+mod snapshots;
+
+use dormouse_contracts::{
+    Append, AppendError, AppendRequest, AssistantId, NewEvent, ReadError, ReadEvents, Seq,
+    StoredEvent, Timestamp,
+};
+use dormouse_store::RedbLog;
+
+fn assistant(name: &str) -> AssistantId {
+    AssistantId::try_new(name).unwrap()
+}
+
+fn event(payload: impl Into<Vec<u8>>) -> NewEvent {
+    NewEvent {
+        at: Timestamp::from_micros(1_795_219_200_000_000),
+        kind: "heard",
+        schema: 1,
+        payload: payload.into(),
+    }
+}
+
+async fn append(
+    log: &RedbLog,
+    assistant: &AssistantId,
+    expected: u64,
+    events: Vec<NewEvent>,
+) -> Result<Seq, AppendError> {
+    log.append(AppendRequest {
+        assistant: assistant.clone(),
+        expected: Seq(expected),
+        events,
+    })
+    .await
+}
+
+/// The whole log of an assistant, page by page.
+async fn read_all(log: &RedbLog, assistant: &AssistantId) -> Result<Vec<StoredEvent>, ReadError> {
+    let mut all: Vec<StoredEvent> = Vec::new();
+    loop {
+        let after = all.last().map_or(Seq::ZERO, |event| event.seq);
+        let page = log.read(assistant, after, 7).await?;
+        if page.is_empty() {
+            return Ok(all);
+        }
+        all.extend(page);
+    }
+}
+
+fn run<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(work)
+}
