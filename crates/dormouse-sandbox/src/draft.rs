@@ -89,8 +89,10 @@ impl<'a> Draft<'a> {
             } else {
                 Outcome::Rejected(Rejection {
                     reason: format!(
-                        "the key {:?} was used before for another call, of {:?} by {}: nothing was done",
-                        effect.key, record.effect.tool, record.effect.actor
+                        "the key {:?} was used before for another call, of {} by {}: nothing was done",
+                        effect.key.as_str(),
+                        record.effect.tool,
+                        record.effect.actor
                     ),
                 })
             });

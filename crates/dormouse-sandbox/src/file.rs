@@ -101,12 +101,14 @@ fn open_existing(path: &Path) -> Result<Database, OpenError> {
             .set_cache_size(CACHE_BYTES)
             .open(path)
             .map_err(|error| database_error(path, error))?;
-        check_format(path, &database)?;
+        // First of all: what is read from pages that were never checked can be anything.
         match database.check_integrity() {
-            Ok(true) => Ok(database),
-            Ok(false) => Err(OpenError::Repaired { path: path.into() }),
-            Err(error) => Err(database_error(path, error)),
+            Ok(true) => {}
+            Ok(false) => return Err(OpenError::Repaired { path: path.into() }),
+            Err(error) => return Err(database_error(path, error)),
         }
+        check_format(path, &database)?;
+        Ok(database)
     }));
     opened.unwrap_or_else(|_| {
         Err(OpenError::Damaged {
@@ -176,7 +178,7 @@ fn create(path: &Path) -> Result<(), OpenError> {
     let made = initialise(path, file).and_then(|()| {
         match fs::hard_link(&temporary, path) {
             Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(_) if path.exists() => {}
             // Not every file system has links; there a rename has to do.
             Err(_) => fs::rename(&temporary, path).map_err(failed)?,
         }

@@ -6,7 +6,7 @@ fn name(text: &str) -> ToolName {
     ToolName::try_new(text).unwrap()
 }
 
-fn arguments(value: Value) -> Arguments {
+fn arguments(value: &Value) -> Arguments {
     value.as_object().unwrap().clone()
 }
 
@@ -51,13 +51,17 @@ fn every_schema_is_closed_and_every_text_in_it_is_bounded() {
 #[test]
 fn the_longest_text_a_schema_allows_is_a_message() {
     let longest = "\u{10ffff}".repeat(MESSAGE_LIMIT);
-    let said = act(&name("say"), &arguments(json!({ "message": longest })));
+    let said = act(&name("say"), &arguments(&json!({ "message": longest })));
     assert!(matches!(said, Ok(Act::Say(_))), "{said:?}");
 }
 
 #[test]
 fn a_call_that_does_not_fit_is_refused_with_the_reason() {
-    let refusal = |tool: &str, value| act(&name(tool), &arguments(value)).unwrap_err().to_string();
+    let refusal = |tool: &str, value: Value| {
+        act(&name(tool), &arguments(&value))
+            .unwrap_err()
+            .to_string()
+    };
     assert_eq!(refusal("fly", json!({})), r#"this world has no tool "fly""#);
     assert!(refusal("say", json!({})).contains("missing field `message`"));
     assert!(refusal("say", json!({ "message": 7 })).contains("expected a string"));
@@ -69,7 +73,7 @@ fn a_call_that_does_not_fit_is_refused_with_the_reason() {
         "the message is empty"
     );
     assert!(refusal("inspect_location", json!({})).contains("only looks"));
-    let looked = look(&name("say"), &arguments(json!({ "message": "hi" })));
+    let looked = look(&name("say"), &arguments(&json!({ "message": "hi" })));
     assert!(
         looked
             .unwrap_err()
@@ -78,7 +82,7 @@ fn a_call_that_does_not_fit_is_refused_with_the_reason() {
     );
     let looked = look(
         &name("inspect_location"),
-        &arguments(json!({ "detail_level": "deep" })),
+        &arguments(&json!({ "detail_level": "deep" })),
     );
     assert!(looked.unwrap_err().to_string().contains("unknown variant"));
 }

@@ -1,0 +1,175 @@
+//! Feeds: awaited, acknowledged, kept.
+
+use dormouse_contracts::Perception;
+use dormouse_sandbox::{Act, FEED_PAGE, FeedError, JoinError, Sandbox};
+
+use crate::cast::{Place, character, id, words};
+
+async fn say(world: &Sandbox, text: &str) {
+    world.act(&id("Bob"), Act::Say(words(text))).await.unwrap();
+}
+
+fn numbers(perceptions: &[Perception]) -> Vec<u64> {
+    perceptions
+        .iter()
+        .map(|it| it.attested.delivery.number)
+        .collect()
+}
+
+#[tokio::test]
+async fn waiting_ends_with_the_next_perception_and_can_be_given_up() {
+    let place = Place::new();
+    let world = place.settled().await;
+    let alice = id("Alice");
+    // Alice saw three arrive.
+    assert_eq!(
+        numbers(&world.await_perceptions(&alice, 0).await.unwrap()),
+        [1, 2, 3]
+    );
+
+    let mut given_up = Box::pin(world.await_perceptions(&alice, 3));
+    for _ in 0..10 {
+        tokio::select! {
+            biased;
+            perceived = &mut given_up => panic!("{perceived:?}"),
+            () = tokio::task::yield_now() => {}
+        }
+    }
+    drop(given_up);
+
+    let (waited, also, ()) = tokio::join!(
+        world.await_perceptions(&alice, 3),
+        world.await_perceptions(&alice, 4),
+        async {
+            say(&world, "one").await;
+            say(&world, "two").await;
+        }
+    );
+    let (waited, also) = (waited.unwrap(), also.unwrap());
+    assert_eq!(waited[0].words.as_claimed(), "one");
+    assert_eq!(numbers(&also), [5]);
+}
+
+#[tokio::test]
+async fn waiting_goes_on_while_all_there_was_has_been_acknowledged() {
+    let place = Place::new();
+    let world = place.settled().await;
+    let alice = id("Alice");
+    world.acknowledge(&alice, 3).await.unwrap();
+    let (waited, ()) = tokio::join!(world.await_perceptions(&alice, 0), say(&world, "four"));
+    assert_eq!(numbers(&waited.unwrap()), [4]);
+}
+
+#[tokio::test]
+async fn what_is_acknowledged_leaves_the_feed_and_its_numbers_are_never_used_again() {
+    let place = Place::new();
+    let world = place.settled().await;
+    let alice = id("Alice");
+    world.acknowledge(&alice, u64::MAX).await.unwrap();
+    assert_eq!(world.perceptions(&alice, 0, 10).await.unwrap(), []);
+    say(&world, "four").await;
+    say(&world, "five").await;
+    world.acknowledge(&alice, 4).await.unwrap();
+    world.acknowledge(&alice, 2).await.unwrap();
+    assert_eq!(
+        numbers(&world.perceptions(&alice, 0, 10).await.unwrap()),
+        [5]
+    );
+    say(&world, "six").await;
+    drop(world);
+    let world = place.open();
+    assert_eq!(
+        numbers(&world.perceptions(&alice, 0, 10).await.unwrap()),
+        [5, 6]
+    );
+    // Nobody else's feed is touched.
+    let dormouse = world.perceptions(&id("Dormouse"), 0, 10).await.unwrap();
+    assert_eq!(numbers(&dormouse), [1, 2, 3, 4]);
+}
+
+#[tokio::test]
+async fn a_feed_is_read_in_pages() {
+    let place = Place::new();
+    let world = place.settled().await;
+    for number in 0..FEED_PAGE {
+        say(&world, &format!("{number}")).await;
+    }
+    let alice = id("Alice");
+    let page = world.perceptions(&alice, 0, usize::MAX).await.unwrap();
+    assert_eq!(page.len(), FEED_PAGE);
+    let rest = world
+        .perceptions(&alice, FEED_PAGE as u64, usize::MAX)
+        .await
+        .unwrap();
+    assert_eq!(rest.len(), 3);
+    assert_eq!(world.perceptions(&alice, 0, 0).await.unwrap(), []);
+    assert_eq!(
+        numbers(&world.perceptions(&alice, 7, 2).await.unwrap()),
+        [8, 9]
+    );
+    assert_eq!(world.perceptions(&alice, u64::MAX, 9).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn only_those_who_joined_have_a_feed() {
+    let place = Place::new();
+    let world = place.settled().await;
+    for stranger in ["Nobody", "resident:orla"] {
+        let refused = world.perceptions(&id(stranger), 0, 1).await;
+        assert!(matches!(refused, Err(FeedError::NotJoined { .. })));
+        let refused = world.await_perceptions(&id(stranger), 0).await;
+        assert!(matches!(refused, Err(FeedError::NotJoined { .. })));
+        let refused = world.acknowledge(&id(stranger), 1).await;
+        assert!(matches!(refused, Err(FeedError::NotJoined { .. })));
+    }
+}
+
+#[tokio::test]
+async fn joining_again_is_seen_by_nobody_and_moves_nobody() {
+    let place = Place::new();
+    let world = place.settled().await;
+    let up = || Act::Move {
+        direction: "up".to_owned(),
+    };
+    world.act(&id("Bob"), up()).await.unwrap();
+    drop(world);
+    let world = place.open();
+    world.join(character("Bob")).await.unwrap();
+    assert!(
+        world.act(&id("Bob"), up()).await.is_err(),
+        "there is no way up from the attic"
+    );
+    let alice = world.perceptions(&id("Alice"), 3, 10).await.unwrap();
+    assert_eq!(alice.len(), 1, "Bob left once: {alice:?}");
+
+    let mut pretender = character("Mallory");
+    pretender.name = "ALICE".to_owned();
+    let refused = world.join(pretender).await;
+    assert!(matches!(refused, Err(JoinError::Refused(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_clone_is_another_handle_on_the_same_world_and_the_last_one_closes_it() {
+    let place = Place::new();
+    let world = place.settled().await;
+    let clone = world.clone();
+    drop(world);
+    say(&clone, "still open").await;
+    drop(clone);
+    place.open();
+}
+
+#[test]
+fn every_call_can_be_made_from_any_thread() {
+    fn is_send(_: impl Send) {}
+    let place = Place::new();
+    let world = place.open();
+    let alice = id("Alice");
+    is_send(world.join(character("Alice")));
+    is_send(world.act(&alice, Act::Look));
+    is_send(world.perceptions(&alice, 0, 1));
+    is_send(world.await_perceptions(&alice, 0));
+    is_send(world.acknowledge(&alice, 1));
+    is_send(world.effects(0));
+    is_send(world);
+}
