@@ -322,3 +322,6 @@ impl Attempt {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

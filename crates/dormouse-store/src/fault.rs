@@ -22,6 +22,8 @@ pub(crate) enum Fault {
     Unavailable,
     #[error("the log is closed")]
     Closed,
+    #[error("the file was closed well, but does not point at its newest transaction")]
+    RolledBack,
     /// A record that is there cannot be used.
     #[error("a record of the log cannot be used")]
     Unusable(#[source] ReadErrorKind),
@@ -50,7 +52,7 @@ impl Fault {
     /// Whether the bytes themselves are wrong, rather than the way to them.
     pub(crate) fn is_damage(&self) -> bool {
         match self {
-            Self::Panicked { .. } | Self::Unusable(_) => true,
+            Self::Panicked { .. } | Self::Unusable(_) | Self::RolledBack => true,
             Self::Database(error) => matches!(
                 **error,
                 redb::Error::Corrupted(_)
@@ -67,9 +69,11 @@ impl Fault {
         let kind = match &self {
             Self::Unusable(kind) => *kind,
             Self::Closed => ReadErrorKind::Closed,
-            Self::Database(_) | Self::Panicked { .. } | Self::Io(_) | Self::Unavailable => {
-                ReadErrorKind::Storage
-            }
+            Self::Database(_)
+            | Self::Panicked { .. }
+            | Self::Io(_)
+            | Self::Unavailable
+            | Self::RolledBack => ReadErrorKind::Storage,
         };
         ReadError::new(kind, Some(Box::new(self)))
     }

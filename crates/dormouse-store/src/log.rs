@@ -178,6 +178,11 @@ impl RedbLog {
         self.core.stop();
     }
 
+    #[cfg(test)]
+    pub(crate) fn vault(&self) -> &Vault {
+        &self.core.vault
+    }
+
     async fn request(&self, make: impl FnOnce(Reply) -> Request) -> Result<Seq, AppendError> {
         let (reply, answer) = oneshot::channel();
         let closed = || AppendError::new(AppendErrorKind::Closed, None);

@@ -12,6 +12,9 @@ use std::{
 
 use redb::{BackendError, StorageBackend, backends::FileBackend};
 
+#[cfg(test)]
+pub(crate) mod flaky;
+
 /// What the log has written since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteStats {

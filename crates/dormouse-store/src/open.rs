@@ -84,7 +84,7 @@ fn examine(path: &Path) -> Result<(), OpenError> {
         Header::RolledBack => Err(OpenError::Corrupt {
             path: path.into(),
             readable: readable(path),
-            source: Box::new(Fault::Unusable(ReadErrorKind::Storage)),
+            source: Box::new(Fault::RolledBack),
         }),
         Header::Plausible => Ok(()),
     }

@@ -221,3 +221,6 @@ fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
 fn to_u64(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+use std::sync::Arc;
+
+use dormouse_contracts::{
+    Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, LoadSnapshot, NewEvent,
+    ReadErrorKind, ReadEvents, SaveSnapshot, Seq, Snapshot, Timestamp,
+};
+
+use crate::{
+    RedbLog, create,
+    medium::flaky::{Flaky, Plan},
+    open,
+};
+
+fn log_on(disk: &Flaky) -> RedbLog {
+    RedbLog::over(open::open_medium(Arc::new(disk.clone())).unwrap()).unwrap()
+}
+
+fn new_log() -> (Flaky, RedbLog) {
+    let disk = Flaky::default();
+    create::initialise(&disk, Timestamp::EPOCH).unwrap();
+    let log = log_on(&disk);
+    (disk, log)
+}
+
+fn alice() -> AssistantId {
+    AssistantId::try_new("alice").unwrap()
+}
+
+async fn append(log: &RedbLog, expected: Seq, payload: Vec<u8>) -> Result<Seq, AppendError> {
+    let event = NewEvent {
+        at: Timestamp::EPOCH,
+        kind: "heard",
+        schema: 1,
+        payload,
+    };
+    log.append(AppendRequest {
+        assistant: alice(),
+        expected,
+        events: vec![event],
+    })
+    .await
+}
+
+async fn payloads(log: &RedbLog) -> Vec<Vec<u8>> {
+    let events = log.read(&alice(), Seq::ZERO, 1000).await.unwrap();
+    events.into_iter().map(|event| event.payload).collect()
+}
+
+#[tokio::test]
+async fn a_full_disk_refuses_the_append_keeps_the_log_and_recovers_when_there_is_room() {
+    let (disk, log) = new_log();
+    append(&log, Seq(0), b"before".to_vec()).await.unwrap();
+    disk.plan(Plan {
+        capacity: Some(disk.length()),
+        ..Plan::default()
+    });
+    let large = vec![b'x'; 4 * 1024 * 1024];
+    for _ in 0..3 {
+        let error = append(&log, Seq(1), large.clone()).await.unwrap_err();
+        assert_eq!(error.kind(), AppendErrorKind::Storage);
+        assert!(std::error::Error::source(&error).is_some());
+        assert_eq!(payloads(&log).await, [b"before"]);
+    }
+    disk.heal();
+    assert_eq!(append(&log, Seq(1), large.clone()).await.unwrap(), Seq(2));
+    assert_eq!(payloads(&log).await, [b"before".to_vec(), large]);
+    assert!(log.verify().unwrap().is_intact());
+}
+
+/// What the answer said, the log must show: now, and after a power failure.
+async fn check_failure(plan: Plan, what: &str) -> bool {
+    let (disk, log) = new_log();
+    append(&log, Seq(0), b"before".to_vec()).await.unwrap();
+    disk.plan(plan);
+    let answer = append(&log, Seq(1), b"during".to_vec()).await;
+    disk.heal();
+    let mut expected = vec![b"before".to_vec()];
+    let failed = match answer {
+        Ok(end) => {
+            assert_eq!(end, Seq(2), "{what}");
+            expected.push(b"during".to_vec());
+            false
+        }
+        Err(error) => {
+            assert_eq!(error.kind(), AppendErrorKind::Storage, "{what}");
+            true
+        }
+    };
+    let survivor = log_on(&disk.after_power_failure());
+    assert_eq!(payloads(&survivor).await, expected, "{what}, power failure");
+
+    let end = Seq(expected.len() as u64);
+    append(&log, end, b"after".to_vec()).await.unwrap();
+    expected.push(b"after".to_vec());
+    assert_eq!(payloads(&log).await, expected, "{what}");
+    let survivor = log_on(&disk.after_power_failure());
+    assert_eq!(
+        payloads(&survivor).await,
+        expected,
+        "{what}, later power failure"
+    );
+    failed
+}
+
+#[tokio::test]
+async fn whichever_sync_fails_the_answer_is_true_and_the_log_goes_on() {
+    let mut failures = 0;
+    for syncs in 0..12 {
+        let plan = Plan {
+            syncs_before_failure: Some(syncs),
+            ..Plan::default()
+        };
+        failures += u32::from(check_failure(plan, &format!("sync {syncs}")).await);
+    }
+    assert!(failures > 0, "no sync that failed made an append fail");
+}
+
+#[tokio::test]
+async fn whichever_write_fails_the_answer_is_true_and_the_log_goes_on() {
+    let mut failures = 0;
+    for writes in 0..24 {
+        let plan = Plan {
+            writes_before_failure: Some(writes),
+            ..Plan::default()
+        };
+        failures += u32::from(check_failure(plan, &format!("write {writes}")).await);
+    }
+    assert!(failures > 0, "no write that failed made an append fail");
+}
+
+#[tokio::test]
+async fn a_failed_read_is_an_error_and_the_next_one_may_succeed() {
+    let (disk, log) = new_log();
+    append(&log, Seq(0), b"kept".to_vec()).await.unwrap();
+    drop(log);
+    let log = log_on(&disk);
+    disk.plan(Plan {
+        reads_before_failure: Some(0),
+        ..Plan::default()
+    });
+    if let Err(error) = log.read(&alice(), Seq::ZERO, 10).await {
+        assert_eq!(error.kind(), ReadErrorKind::Storage);
+    }
+    disk.heal();
+    // An append always gets through, opening the database again if it must; after it, reads do too.
+    append(&log, Seq(1), b"next".to_vec()).await.unwrap();
+    assert_eq!(payloads(&log).await, [b"kept", b"next"]);
+}
+
+#[tokio::test]
+async fn an_append_whose_caller_has_left_is_written_all_the_same() {
+    let (disk, log) = new_log();
+    let mut abandoned = Box::pin(append(&log, Seq(0), b"left".to_vec()));
+    let polled = std::future::poll_fn(|context| {
+        std::task::Poll::Ready(abandoned.as_mut().poll(context).is_ready())
+    })
+    .await;
+    drop(abandoned);
+    log.close();
+    let log = log_on(&disk);
+    assert_eq!(
+        payloads(&log).await,
+        [b"left"],
+        "polled to the end: {polled}"
+    );
+}
+
+#[tokio::test]
+async fn a_failed_commit_is_answered_to_all_who_shared_it_and_none_is_applied() {
+    let (disk, log) = new_log();
+    disk.plan(Plan {
+        capacity: Some(disk.length()),
+        ..Plan::default()
+    });
+    let snapshot = Snapshot {
+        seq: Seq(0),
+        schema: 1,
+        payload: vec![1; 4 * 1024 * 1024],
+    };
+    let id = alice();
+    let (saved, appended) = tokio::join!(
+        log.save_snapshot(&id, snapshot),
+        append(&log, Seq(0), vec![b'x'; 4 * 1024 * 1024]),
+    );
+    assert_eq!(saved.unwrap_err().kind(), AppendErrorKind::Storage);
+    assert_eq!(appended.unwrap_err().kind(), AppendErrorKind::Storage);
+    assert_eq!(log.load_snapshot(&id, Seq(9)).await.unwrap(), None);
+    assert!(payloads(&log).await.is_empty());
+}

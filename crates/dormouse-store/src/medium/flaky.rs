@@ -1,0 +1,158 @@
+//! Storage in memory that fails when told to, and can lose what was never synced.
+
+use std::{
+    io,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use redb::StorageBackend;
+
+use super::Medium;
+
+/// A disk in memory. Clones are the same disk.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Flaky {
+    disk: Arc<Mutex<Disk>>,
+}
+
+#[derive(Debug, Default)]
+struct Disk {
+    /// What a reader sees: what was written, synced or not.
+    seen: Vec<u8>,
+    /// What is left after a power failure.
+    kept: Vec<u8>,
+    unsynced: Vec<Change>,
+    plan: Plan,
+}
+
+#[derive(Debug)]
+enum Change {
+    Write(usize, Vec<u8>),
+    Resize(usize),
+}
+
+/// What will fail. Counters run down with each call; the call that finds one at zero fails, once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Plan {
+    /// How many bytes fit on the disk.
+    pub(crate) capacity: Option<usize>,
+    pub(crate) syncs_before_failure: Option<u32>,
+    pub(crate) writes_before_failure: Option<u32>,
+    pub(crate) reads_before_failure: Option<u32>,
+}
+
+fn count_down(counter: &mut Option<u32>) -> io::Result<()> {
+    match counter {
+        Some(0) => {
+            *counter = None;
+            Err(io::Error::other("told to fail"))
+        }
+        Some(left) => {
+            *left -= 1;
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}
+
+fn apply(bytes: &mut Vec<u8>, change: &Change) {
+    match change {
+        Change::Resize(length) => bytes.resize(*length, 0),
+        Change::Write(offset, data) => {
+            if bytes.len() < offset + data.len() {
+                bytes.resize(offset + data.len(), 0);
+            }
+            bytes[*offset..offset + data.len()].copy_from_slice(data);
+        }
+    }
+}
+
+impl Disk {
+    fn change(&mut self, change: Change) {
+        apply(&mut self.seen, &change);
+        self.unsynced.push(change);
+    }
+}
+
+impl Flaky {
+    fn disk(&self) -> MutexGuard<'_, Disk> {
+        self.disk.lock().unwrap()
+    }
+
+    pub(crate) fn plan(&self, plan: Plan) {
+        self.disk().plan = plan;
+    }
+
+    pub(crate) fn heal(&self) {
+        self.plan(Plan::default());
+    }
+
+    pub(crate) fn length(&self) -> usize {
+        self.disk().seen.len()
+    }
+
+    /// The disk as it is found after a power failure in this moment.
+    pub(crate) fn after_power_failure(&self) -> Self {
+        let kept = self.disk().kept.clone();
+        let disk = Disk {
+            seen: kept.clone(),
+            kept,
+            ..Disk::default()
+        };
+        Self {
+            disk: Arc::new(Mutex::new(disk)),
+        }
+    }
+}
+
+impl Medium for Flaky {
+    fn backend(&self) -> io::Result<Box<dyn StorageBackend>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl StorageBackend for Flaky {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.disk().seen.len() as u64)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let mut disk = self.disk();
+        count_down(&mut disk.plan.reads_before_failure)?;
+        let offset = usize::try_from(offset).unwrap();
+        let found = disk.seen.get(offset..offset + out.len());
+        out.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        let mut disk = self.disk();
+        let length = usize::try_from(len).unwrap();
+        if disk.plan.capacity.is_some_and(|capacity| length > capacity) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        disk.change(Change::Resize(length));
+        Ok(())
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        let mut disk = self.disk();
+        let changes = std::mem::take(&mut disk.unsynced);
+        // After a failed sync the kernel may forget what it could not write, and report no error again.
+        count_down(&mut disk.plan.syncs_before_failure)?;
+        for change in &changes {
+            apply(&mut disk.kept, change);
+        }
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let mut disk = self.disk();
+        count_down(&mut disk.plan.writes_before_failure)?;
+        disk.change(Change::Write(
+            usize::try_from(offset).unwrap(),
+            data.to_vec(),
+        ));
+        Ok(())
+    }
+}
