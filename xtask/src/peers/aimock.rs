@@ -34,9 +34,12 @@ pub(super) fn install(sh: &Shell, home: &Path) -> Result<Installed> {
     let folder = home.join("aimock");
     sh.create_dir(&folder)?;
     let package = format!("{PACKAGE}@{VERSION}");
+    // By itself npm tries for many minutes to reach a registry that is not there.
+    let patience = "--fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-timeout=60000";
+    let patience = patience.split(' ');
     let npm = cmd!(
         sh,
-        "npm install --prefix {folder} --no-save --no-audit --no-fund {package}"
+        "npm install --prefix {folder} --no-save --no-audit --no-fund {patience...} {package}"
     );
     let ready = offline::try_to(npm)?;
     if ready == Installed::Ready && !is_current(sh, home) {

@@ -145,6 +145,8 @@ fn options(folder: &Path) -> Vec<String> {
         format!("Dir::State::Lists={folder}/lists"),
         format!("Dir::State::status={folder}/status"),
         format!("Dir::Cache={folder}/cache"),
+        "Acquire::Retries=1".to_owned(),
+        "Acquire::http::Timeout=30".to_owned(),
         // A mirror may hold a dated copy of the release.
         "Acquire::Check-Valid-Until=false".to_owned(),
         "Acquire::Languages=none".to_owned(),

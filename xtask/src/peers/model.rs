@@ -56,6 +56,6 @@ fn install_libraries(sh: &Shell, folder: &Path, requirements: &Path) -> Result<I
     sh.remove_path(folder)?;
     offline::try_to(cmd!(
         sh,
-        "python3 -m pip install --quiet --disable-pip-version-check --target {folder} --requirement {requirements}"
+        "python3 -m pip install --quiet --retries 1 --timeout 60 --disable-pip-version-check --target {folder} --requirement {requirements}"
     ))
 }
