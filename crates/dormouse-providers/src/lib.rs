@@ -19,6 +19,8 @@ mod tokens;
 pub use choice::{Available, Choice, ChoiceError, Found, ServedBy, ServedByError, choose};
 pub use offline::OfflineModel;
 pub use openai::OpenAiConfig;
+#[cfg(feature = "openai")]
+pub use openai::{OpenAiConfigError, OpenAiModel};
 pub use secret::{Secret, SecretError};
 #[cfg(feature = "tiktoken")]
 pub use tokens::Tiktoken;

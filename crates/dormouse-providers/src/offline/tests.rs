@@ -95,6 +95,15 @@ fn reply(request: &ChatRequest) -> ChatReply {
     }
 }
 
+#[tokio::test]
+async fn it_keeps_the_promises_of_the_port() {
+    for tools in [&TOOLS[..], &[]] {
+        let mut talk = Talk::new("say", "hello");
+        talk.offer(tools);
+        dormouse_testing::conformance::chat_model(&OfflineModel::new(), talk.request).await;
+    }
+}
+
 fn say(message: &str) -> (String, Value) {
     ("say".to_owned(), json!({ "message": message }))
 }

@@ -1,0 +1,135 @@
+//! Where the server is, from what a user wrote.
+
+use dormouse_contracts::BoxError;
+use reqwest::Url;
+
+/// Why no model can be made from a configuration. What the user wrote is not repeated: it may be a key that went into
+/// the wrong field.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenAiConfigError {
+    /// It cannot be read as a URL.
+    #[error("the base URL is no URL; expected one like http://127.0.0.1:8080/v1")]
+    NoUrl(#[source] BoxError),
+    /// It names no web server.
+    #[error(
+        "the base URL must begin with http:// or https:// and name a host, as in http://127.0.0.1:8080/v1"
+    )]
+    NotHttp,
+    /// Parts of a URL that a base cannot have, and that would end up in logs.
+    #[error(
+        "the base URL must not contain a user, a password, a query or a fragment; a key is configured apart from it"
+    )]
+    MoreThanAnAddress,
+    /// The HTTP client could not be made; on a machine without certificates, for instance.
+    #[error("no HTTP client could be made")]
+    Client(#[source] BoxError),
+}
+
+/// The URL below which `/chat/completions` is, without a slash at its end.
+///
+/// Where no segment of the path is a version (`v1`, `v1beta`, `v4`), `/v1` is added; the path of the method itself is
+/// removed, since it is often copied along.
+pub(super) fn base(text: &str) -> Result<Url, OpenAiConfigError> {
+    let mut url =
+        Url::parse(text.trim()).map_err(|error| OpenAiConfigError::NoUrl(Box::new(error)))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+        return Err(OpenAiConfigError::NotHttp);
+    }
+    let more = !url.username().is_empty()
+        || url.password().is_some()
+        || url.query().is_some()
+        || url.fragment().is_some();
+    if more {
+        return Err(OpenAiConfigError::MoreThanAnAddress);
+    }
+    let path = url.path().trim_end_matches('/');
+    let path = path.strip_suffix("/chat/completions").unwrap_or(path);
+    let versioned = path.split('/').any(is_version);
+    let path = format!("{path}{}", if versioned { "" } else { "/v1" });
+    url.set_path(&path);
+    Ok(url)
+}
+
+/// Is the server on this machine?
+pub(super) fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost"
+        || address
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+fn is_version(segment: &str) -> bool {
+    let digits = segment.strip_prefix('v').unwrap_or_default();
+    digits.starts_with(|c: char| c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_base_is_the_same_with_and_without_its_version() {
+        for (written, base_url) in [
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080/v1"),
+            (" http://127.0.0.1:8080/ ", "http://127.0.0.1:8080/v1"),
+            ("http://127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1"),
+            (
+                "http://127.0.0.1:8080/v1/chat/completions",
+                "http://127.0.0.1:8080/v1",
+            ),
+            ("https://openrouter.ai/api", "https://openrouter.ai/api/v1"),
+            (
+                "https://openrouter.ai/api/v1/",
+                "https://openrouter.ai/api/v1",
+            ),
+            (
+                "https://example.com/v1beta/openai",
+                "https://example.com/v1beta/openai",
+            ),
+            ("http://[::1]:80/value", "http://[::1]/value/v1"),
+        ] {
+            assert_eq!(base(written).unwrap().as_str(), base_url, "{written}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_without_repeating_it() {
+        for written in [
+            "",
+            "sk-secret",
+            "127.0.0.1:8080",
+            "http://",
+            "localhost:8080",
+            "file:///sk-secret",
+            "ftp://sk-secret",
+        ] {
+            let error = base(written).unwrap_err();
+            let told = format!("{error} {error:?}");
+            assert!(
+                told.contains("http://127.0.0.1:8080/v1") && !told.contains("sk-secret"),
+                "{told}"
+            );
+        }
+        for written in [
+            "http://sk-secret@host",
+            "http://a:sk-secret@host",
+            "http://host/?key=sk-secret",
+            "http://host/#x",
+        ] {
+            assert!(
+                matches!(base(written), Err(OpenAiConfigError::MoreThanAnAddress)),
+                "{written}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_this_machine_is_loopback() {
+        let told = |url| is_loopback(&Url::parse(url).unwrap());
+        assert!(told("http://localhost") && told("http://127.0.0.2:1") && told("http://[::1]:1"));
+        assert!(!told("http://localhost.example") && !told("http://10.0.0.1"));
+    }
+}

@@ -1,0 +1,117 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn kind(status: u16, body: &str) -> ModelErrorKind {
+    Complaint::read(body.as_bytes(), None).kind(status, None)
+}
+
+#[test]
+fn every_status_tells_what_a_caller_can_do() {
+    let pause = Some(Duration::from_secs(7));
+    let nothing = Complaint::default();
+    for (status, expected) in [
+        (301, ModelErrorKind::Refused),
+        (400, ModelErrorKind::Refused),
+        (401, ModelErrorKind::Auth),
+        (402, ModelErrorKind::Auth),
+        (403, ModelErrorKind::Auth),
+        (404, ModelErrorKind::Refused),
+        (408, ModelErrorKind::TimedOut),
+        (413, ModelErrorKind::ContextExceeded),
+        (422, ModelErrorKind::Refused),
+        (429, ModelErrorKind::RateLimited(pause)),
+        (500, ModelErrorKind::Unavailable),
+        (501, ModelErrorKind::Refused),
+        (502, ModelErrorKind::Unavailable),
+        (503, ModelErrorKind::RateLimited(pause)),
+        (529, ModelErrorKind::Unavailable),
+    ] {
+        assert_eq!(nothing.kind(status, pause), expected, "{status}");
+    }
+    assert_eq!(nothing.kind(503, None), ModelErrorKind::Unavailable);
+}
+
+#[test]
+fn a_prompt_that_is_too_long_is_known_in_every_servers_words() {
+    for body in [
+        r#"{"error":{"message":"too long","type":"invalid_request_error","code":"context_length_exceeded"}}"#,
+        r#"{"error":{"code":400,"message":"request (9000 tokens) exceeds the available context size","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":2048}}"#,
+        r#"{"object":"error","message":"This model's maximum context length is 4096 tokens.","code":400}"#,
+    ] {
+        assert_eq!(kind(400, body), ModelErrorKind::ContextExceeded, "{body}");
+    }
+    assert_eq!(
+        kind(500, r#"{"error":"context window"}"#),
+        ModelErrorKind::Unavailable
+    );
+}
+
+#[test]
+fn a_used_up_quota_is_no_reason_to_try_again() {
+    let body = r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}"#;
+    assert_eq!(kind(429, body), ModelErrorKind::Auth);
+}
+
+#[test]
+fn a_complaint_within_a_stream_tells_as_much() {
+    for (json, expected) in [
+        (
+            r#"{"error":{"code":502,"message":"upstream"}}"#,
+            ModelErrorKind::Unavailable,
+        ),
+        (
+            r#"{"error":{"code":"rate_limit_exceeded","message":"slow"}}"#,
+            ModelErrorKind::RateLimited(None),
+        ),
+        (
+            r#"{"error":{"type":"server_error","message":"oops"}}"#,
+            ModelErrorKind::Unavailable,
+        ),
+        (
+            r#"{"error":{"type":"exceed_context_size_error","code":400}}"#,
+            ModelErrorKind::ContextExceeded,
+        ),
+        (r#"{"error":"broken"}"#, ModelErrorKind::Interrupted),
+        (r#"{"error":{"code":7}}"#, ModelErrorKind::Interrupted),
+    ] {
+        let complaint = Complaint::read(json.as_bytes(), None);
+        assert_eq!(complaint.kind_in_stream(), expected, "{json}");
+    }
+}
+
+#[test]
+fn a_complaint_is_told_in_one_line() {
+    let told = |body: &str| Complaint::read(body.as_bytes(), Some("sk-1234")).to_string();
+    assert_eq!(
+        told(r#"{"error":{"message":"Incorrect key: sk-1234\u001b[2J","code":"invalid_api_key"}}"#),
+        "Incorrect key: *** [2J (invalid_api_key)"
+    );
+    assert_eq!(
+        told(r#"{"error":"model 'x' not found"}"#),
+        "model 'x' not found"
+    );
+    assert_eq!(
+        told("<html>\n<h1>Not found</h1>"),
+        "<html> <h1>Not found</h1>"
+    );
+    assert_eq!(told(""), "nothing");
+}
+
+proptest! {
+    #[test]
+    fn no_body_makes_a_complaint_long_or_tells_the_key(
+        before in any::<String>(), after in "[ -~]{0,400}", in_json in any::<bool>(),
+    ) {
+        let text = format!("{before}sk-1234{after}");
+        let body = if in_json {
+            serde_json::json!({"error": {"message": text, "code": text}}).to_string()
+        } else {
+            text
+        };
+        let told = Complaint::read(body.as_bytes(), Some("sk-1234")).to_string();
+        prop_assert!(!told.contains("sk-1234"));
+        prop_assert!(!told.contains(char::is_control));
+        prop_assert!(told.chars().count() <= 2 * Complaint::LONGEST + 5);
+    }
+}

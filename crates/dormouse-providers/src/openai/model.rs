@@ -1,0 +1,214 @@
+//! A chat model behind OpenAI's chat completions.
+
+use std::{collections::VecDeque, fmt, time::Duration};
+
+use async_openai::{
+    Client,
+    config::{Config, OpenAIConfig},
+    error::OpenAIError,
+    types::stream::StreamResponse,
+};
+use dormouse_contracts::{
+    BoxStream, ChatDelta, ChatModel, ChatRequest, ModelError, ModelName, ProviderId,
+};
+use futures_util::{StreamExt, TryFutureExt, stream};
+use reqwest::{Url, redirect};
+
+use super::{
+    address::{self, OpenAiConfigError},
+    chunk::Chunk,
+    config::OpenAiConfig,
+    failure::{Failure, Fault},
+    reply::Reply,
+    request::{self, LengthField},
+    wire::Wire,
+};
+use crate::Secret;
+
+/// A model on any server that speaks OpenAI's chat completions: OpenAI, OpenRouter, llama-server, Ollama, vLLM.
+///
+/// Replies are streamed, tools are native; a request without tools carries none, and calls that a model then writes
+/// into its text are for the caller to find. Needs a tokio runtime.
+///
+/// Every request is sent exactly once: retries, rate limits and the deadline of the whole reply are the caller's.
+/// Connecting may take [`OpenAiModel::CONNECT_TIMEOUT`]. Dropping the stream closes the connection. Redirects are not
+/// followed, so that the key goes nowhere else. The usual proxy variables are honoured, except for this machine.
+///
+/// A reply may have 4 MiB of text and arguments, 128 tool calls and 64 MiB on the wire with lines of at most 1 MiB;
+/// of an answer that is no success 16 KiB are read, and 300 characters kept in the error.
+///
+/// # Errors
+///
+/// What each kind of [`ModelErrorKind`](dormouse_contracts::ModelErrorKind) means here:
+///
+/// | kind | when |
+/// | --- | --- |
+/// | `Auth` | 401, 402, 403, and 429 for a used-up quota: nothing helps but another key or account |
+/// | `RateLimited` | 429, and 503 with `Retry-After`; with the pause asked for, in seconds or as a date |
+/// | `ContextExceeded` | 413, and 400 or 422 that say so |
+/// | `Refused` | 3xx, every other 4xx, 501 |
+/// | `Unavailable` | no connection; 5xx |
+/// | `TimedOut` | 408 |
+/// | `Interrupted` | the connection ended before the reply did |
+/// | `Malformed` | no stream of events (HTML, plain JSON), an event that is no JSON, a bound exceeded |
+pub struct OpenAiModel {
+    client: Client<OpenAIConfig>,
+    http: reqwest::Client,
+    key: Option<Secret>,
+    provider: ProviderId,
+    model: ModelName,
+    length_field: LengthField,
+}
+
+impl OpenAiModel {
+    /// How long connecting to the server may take, secure channel included.
+    pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+    /// A model from its configuration. Nothing is sent yet.
+    ///
+    /// A base URL without a version gets `/v1`. A key that would travel unencrypted to another machine is a warning in
+    /// the log.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenAiConfigError`] if the base URL is no address of a web server, or no HTTP client can be made.
+    pub fn try_new(config: OpenAiConfig) -> Result<Self, OpenAiConfigError> {
+        let base = address::base(&config.base_url)?;
+        if base.scheme() == "http" && config.api_key.is_some() && !address::is_loopback(&base) {
+            tracing::warn!(server = %base, "the API key will travel unencrypted: use https");
+        }
+        let http = http_client(&base).map_err(|error| OpenAiConfigError::Client(error.into()))?;
+        // Everything that the default configuration reads from the environment is replaced; the key is set on the
+        // wire, where it can be marked as sensitive.
+        let api = OpenAIConfig::default()
+            .with_api_base(base.as_str().trim_end_matches('/'))
+            .with_api_key("")
+            .with_org_id("")
+            .with_project_id("");
+        Ok(Self {
+            length_field: LengthField::at(base.host_str().unwrap_or_default()),
+            client: Client::build(http.clone(), api),
+            http,
+            key: config.api_key,
+            provider: config.provider,
+            model: config.model,
+        })
+    }
+
+    async fn open(&self, request: &ChatRequest) -> Result<Reading<'_>, ModelError> {
+        let fault = Fault::default();
+        let body = request::write(request, &self.model, self.length_field);
+        let wire = Wire {
+            http: self.http.clone(),
+            key: self.key.clone(),
+            fault: fault.clone(),
+        };
+        let client = self.client.clone().with_http_service(wire);
+        match client.chat().create_stream_byot(body).await {
+            Ok(chunks) => Ok(Reading {
+                chunks,
+                reply: Reply::new(request.messages.len()),
+                ready: VecDeque::new(),
+                fault,
+                provider: &self.provider,
+                over: false,
+            }),
+            Err(error) => Err(what_happened(&fault, error).of(&self.provider)),
+        }
+    }
+}
+
+fn http_client(base: &Url) -> Result<reqwest::Client, reqwest::Error> {
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("dormouse/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(OpenAiModel::CONNECT_TIMEOUT)
+        .redirect(redirect::Policy::none());
+    if address::is_loopback(base) {
+        builder = builder.no_proxy();
+    }
+    if base.scheme() == "http" {
+        // Without certificates to check there is no need for the machine to have any.
+        builder = builder.tls_certs_only([]);
+    }
+    builder.build()
+}
+
+/// What the wire saw, or else what the client made of it.
+fn what_happened(fault: &Fault, error: OpenAIError) -> Failure {
+    fault.take().unwrap_or_else(|| match error {
+        OpenAIError::Reqwest(error) => Failure::Unreachable(Box::new(error)),
+        // Its text would repeat the whole event.
+        OpenAIError::JSONDeserialize(error, _event) => Failure::Unreadable(Box::new(error)),
+        OpenAIError::InvalidArgument(_) => Failure::Request(Box::new(error)),
+        other => Failure::Unreadable(Box::new(other)),
+    })
+}
+
+/// A reply that is being read.
+struct Reading<'a> {
+    chunks: StreamResponse<Chunk>,
+    reply: Reply,
+    ready: VecDeque<ChatDelta>,
+    fault: Fault,
+    provider: &'a ProviderId,
+    over: bool,
+}
+
+impl Reading<'_> {
+    async fn next(&mut self) -> Option<Result<ChatDelta, ModelError>> {
+        loop {
+            if let Some(delta) = self.ready.pop_front() {
+                return Some(Ok(delta));
+            }
+            if self.over {
+                return None;
+            }
+            if let Err(failure) = self.read().await {
+                self.over = true;
+                // A finished reply is whole, whatever becomes of the connection afterwards.
+                if !self.reply.is_finished() {
+                    return Some(Err(failure.of(self.provider)));
+                }
+            }
+        }
+    }
+
+    async fn read(&mut self) -> Result<(), Failure> {
+        match self.chunks.next().await {
+            Some(Ok(chunk)) => self.ready.extend(self.reply.take(chunk)?),
+            Some(Err(error)) => return Err(what_happened(&self.fault, error)),
+            None if self.reply.is_finished() => self.over = true,
+            None => return Err(self.fault.take().unwrap_or(Failure::CutOff(None))),
+        }
+        Ok(())
+    }
+}
+
+impl ChatModel for OpenAiModel {
+    fn stream<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
+        let reading = self.open(request).map_ok(|reading| {
+            stream::unfold(reading, |mut reading| async {
+                reading.next().await.map(|delta| (delta, reading))
+            })
+        });
+        Box::pin(reading.try_flatten_stream())
+    }
+
+    fn identity(&self) -> (&ProviderId, &ModelName) {
+        (&self.provider, &self.model)
+    }
+}
+
+impl fmt::Debug for OpenAiModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenAiModel")
+            .field("provider", &self.provider)
+            .field("base_url", &self.client.config().api_base())
+            .field("api_key", &self.key)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,124 @@
+use dormouse_contracts::{CallId, ToolName};
+use serde_json::{Value, json};
+
+use super::*;
+
+fn written(request: &ChatRequest) -> Value {
+    let model = ModelName::try_new("m").unwrap();
+    serde_json::to_value(write(request, &model, LengthField::MaxTokens)).unwrap()
+}
+
+#[test]
+fn an_empty_request_says_nothing_but_the_model_and_how_to_answer() {
+    assert_eq!(
+        written(&ChatRequest::default()),
+        json!({"model": "m", "messages": [], "stream": true, "stream_options": {"include_usage": true}})
+    );
+}
+
+#[test]
+fn every_kind_of_message_is_written() {
+    let call = ToolCall {
+        id: CallId::try_new("call_1").unwrap(),
+        name: "say".to_owned(),
+        arguments: "{\"message\":\"hi\"}".to_owned(),
+    };
+    let request = ChatRequest {
+        messages: vec![
+            Message::System {
+                content: "s".to_owned(),
+            },
+            Message::User {
+                content: "u".to_owned(),
+            },
+            Message::Assistant {
+                content: String::new(),
+                tool_calls: vec![call],
+            },
+            Message::Tool {
+                call_id: CallId::try_new("call_1").unwrap(),
+                content: "{}".to_owned(),
+            },
+            Message::Assistant {
+                content: String::new(),
+                tool_calls: vec![],
+            },
+        ],
+        ..ChatRequest::default()
+    };
+    assert_eq!(
+        written(&request)["messages"],
+        json!([
+            {"role": "system", "content": "s"},
+            {"role": "user", "content": "u"},
+            {"role": "assistant", "tool_calls": [
+                {"id": "call_1", "type": "function", "function": {"name": "say", "arguments": "{\"message\":\"hi\"}"}}
+            ]},
+            {"role": "tool", "tool_call_id": "call_1", "content": "{}"},
+            {"role": "assistant", "content": ""},
+        ])
+    );
+}
+
+#[test]
+fn tools_and_their_choice_are_written_only_together() {
+    let say = ToolName::try_new("say").unwrap();
+    let mut request = ChatRequest {
+        tool_choice: ToolChoice::Required,
+        ..ChatRequest::default()
+    };
+    assert_eq!(written(&request).get("tool_choice"), None);
+    request.tools = vec![ToolDefinition {
+        name: say.clone(),
+        description: "Says it.".to_owned(),
+        parameters: json!({"type": "object"}),
+    }];
+    assert_eq!(
+        written(&request)["tools"],
+        json!([{"type": "function", "function": {
+            "name": "say", "description": "Says it.", "parameters": {"type": "object"}
+        }}])
+    );
+    for (choice, expected) in [
+        (ToolChoice::Auto, Value::Null),
+        (ToolChoice::None, json!("none")),
+        (ToolChoice::Required, json!("required")),
+        (
+            ToolChoice::Tool(say),
+            json!({"type": "function", "function": {"name": "say"}}),
+        ),
+    ] {
+        request.tool_choice = choice;
+        assert_eq!(written(&request)["tool_choice"], expected);
+    }
+}
+
+#[test]
+fn a_limit_is_written_by_the_name_the_server_knows() {
+    let request = ChatRequest {
+        max_tokens: Some(9),
+        temperature: Some(0.7),
+        top_p: Some(0.5),
+        ..ChatRequest::default()
+    };
+    let json = written(&request);
+    assert_eq!(
+        (&json["max_tokens"], json.get("max_completion_tokens")),
+        (&json!(9), None)
+    );
+    let model = ModelName::try_new("m").unwrap();
+    let text = serde_json::to_string(&write(&request, &model, LengthField::MaxTokens)).unwrap();
+    assert!(text.contains("\"temperature\":0.7,"), "{text}");
+    let model = ModelName::try_new("m").unwrap();
+    let json =
+        serde_json::to_value(write(&request, &model, LengthField::MaxCompletionTokens)).unwrap();
+    assert_eq!(
+        (&json["max_completion_tokens"], json.get("max_tokens")),
+        (&json!(9), None)
+    );
+    assert_eq!(
+        LengthField::at("api.openai.com"),
+        LengthField::MaxCompletionTokens
+    );
+    assert_eq!(LengthField::at("notopenai.com"), LengthField::MaxTokens);
+}

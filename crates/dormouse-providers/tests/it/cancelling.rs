@@ -1,0 +1,47 @@
+use std::time::Duration;
+
+use dormouse_contracts::{ChatDelta, ChatModel, complete};
+use futures_util::StreamExt;
+
+use crate::server::{Answer, Seen, Server, Then, guarded, hello};
+
+const BEGUN: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Good\"}}]}\n\n";
+
+#[tokio::test]
+async fn dropping_a_stream_in_the_middle_of_a_reply_closes_the_connection() {
+    let mut server = Server::answering(vec![Answer::stream(BEGUN, Then::Hang)]).await;
+    let (model, request) = (server.model(), hello());
+    let mut stream = model.stream(&request);
+    let first = guarded(stream.next()).await.unwrap().unwrap();
+    assert_eq!(
+        first,
+        ChatDelta::Text("Good".to_owned()),
+        "pieces come as they are sent"
+    );
+    drop(stream);
+    server.until(Seen::Closed).await;
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_before_it_answers_is_left_by_dropping_the_call() {
+    let mut server = Server::answering(vec![Answer::raw("HTTP/1.1 200", Then::Hang)]).await;
+    let (model, request) = (server.model(), hello());
+    {
+        let mut reply = complete(&model, &request);
+        tokio::select! {
+            reply = &mut reply => panic!("nobody answered: {reply:?}"),
+            () = server.until(Seen::Request) => {}
+        }
+    }
+    server.until(Seen::Closed).await;
+}
+
+#[tokio::test]
+async fn a_deadline_around_a_hanging_reply_ends_it() {
+    let mut server = Server::answering(vec![Answer::stream(BEGUN, Then::Hang)]).await;
+    let (model, request) = (server.model(), hello());
+    let limit = Duration::from_millis(100);
+    let ended = tokio::time::timeout(limit, complete(&model, &request)).await;
+    assert!(ended.is_err());
+    server.until(Seen::Closed).await;
+}

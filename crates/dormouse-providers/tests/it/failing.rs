@@ -1,0 +1,254 @@
+use std::{error::Error, time::Duration};
+
+use dormouse_contracts::{ModelError, ModelErrorKind, complete};
+use dormouse_providers::{OpenAiConfig, OpenAiModel};
+
+use crate::{
+    replying::HELLO,
+    server::{Answer, STREAM, Server, Then, guarded, hello, model_at},
+};
+
+/// Everything an error tells, its causes included.
+fn told(error: &ModelError) -> String {
+    let mut told = format!("{error:?} {error}");
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        told.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    told
+}
+
+/// The error that this answer leads to, after exactly one request and without the key in it.
+async fn error(answer: Answer) -> ModelError {
+    let server = Server::answering(vec![answer]).await;
+    let error = server.reply().await.unwrap_err();
+    assert_eq!(server.requests().len(), 1, "it was sent again");
+    assert!(!told(&error).contains("sk-secret-key"), "{}", told(&error));
+    error
+}
+
+const JSON: &str = "content-type: application/json\r\n";
+
+#[tokio::test]
+async fn a_refused_key_is_auth_and_told_nowhere() {
+    let body = r#"{"error":{"message":"Incorrect API key provided: sk-secret-key","code":"invalid_api_key"}}"#;
+    let error = error(Answer::status("401 Unauthorized", JSON, body)).await;
+    assert_eq!(error.kind(), ModelErrorKind::Auth);
+    assert!(
+        told(&error).contains("Incorrect API key provided: *** (invalid_api_key)"),
+        "{}",
+        told(&error)
+    );
+}
+
+#[tokio::test]
+async fn a_rate_limit_tells_the_pause_the_server_asks_for() {
+    let body = r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#;
+    for (headers, pause) in [
+        ("", None),
+        ("retry-after: 7\r\n", Some(7)),
+        (
+            "date: Sat, 21 Nov 2026 10:15:00 GMT\r\nretry-after: Sat, 21 Nov 2026 10:15:30 GMT\r\n",
+            Some(30),
+        ),
+        ("retry-after: soon\r\n", None),
+    ] {
+        let error = error(Answer::status("429 Too Many Requests", headers, body)).await;
+        assert_eq!(
+            error.kind(),
+            ModelErrorKind::RateLimited(pause.map(Duration::from_secs)),
+            "{headers}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_server_error_is_unavailable_and_asked_for_exactly_once() {
+    for status in [
+        "500 Internal Server Error",
+        "502 Bad Gateway",
+        "503 Service Unavailable",
+    ] {
+        let error = error(Answer::status(status, "", "<h1>oops</h1>")).await;
+        assert_eq!(error.kind(), ModelErrorKind::Unavailable, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_cannot_succeed_is_refused_and_a_long_prompt_is_told_as_such() {
+    let too_long = r#"{"error":{"code":400,"message":"request exceeds the available context size","type":"exceed_context_size_error"}}"#;
+    for (status, body, kind) in [
+        (
+            "404 Not Found",
+            "<html>nothing here</html>",
+            ModelErrorKind::Refused,
+        ),
+        (
+            "422 Unprocessable",
+            r#"{"detail":[{"msg":"field required"}]}"#,
+            ModelErrorKind::Refused,
+        ),
+        ("400 Bad Request", too_long, ModelErrorKind::ContextExceeded),
+        ("307 Temporary Redirect", "", ModelErrorKind::Refused),
+    ] {
+        let headers = "location: http://127.0.0.1:1/elsewhere\r\n";
+        assert_eq!(
+            error(Answer::status(status, headers, body)).await.kind(),
+            kind,
+            "{status}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_endless_complaint_is_read_only_so_far() {
+    let head = "HTTP/1.1 401 Unauthorized\r\nconnection: close\r\n\r\n";
+    let body = "no ".repeat(100_000);
+    let error = error(Answer::raw(format!("{head}{body}"), Then::Hang)).await;
+    assert_eq!(error.kind(), ModelErrorKind::Auth);
+    assert!(told(&error).len() < 2_000, "{}", told(&error).len());
+}
+
+#[tokio::test]
+async fn what_is_no_stream_of_events_is_malformed() {
+    let html = "<!doctype html><title>Log in</title>";
+    for answer in [
+        Answer::status("200 OK", "content-type: text/html\r\n", html),
+        Answer::status(
+            "200 OK",
+            JSON,
+            r#"{"choices":[{"message":{"content":"hi"}}]}"#,
+        ),
+        Answer::status("200 OK", "", html),
+        Answer::stream(html, Then::Close),
+        Answer::stream("data: {\"choices\": [{\"delta\": {\"cont\n\n", Then::Hang),
+        Answer::stream("data: nonsense\n\n", Then::Close),
+        Answer::stream("data: 7\n\n", Then::Close),
+        Answer::stream(
+            "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"arguments\":\"{}\"}}]}}]}\n\n",
+            Then::Close,
+        ),
+    ] {
+        let error = error(answer).await;
+        assert_eq!(error.kind(), ModelErrorKind::Malformed, "{}", told(&error));
+    }
+    let invalid = [STREAM.as_bytes(), b"data: \xff\xfe{}\n\n", HELLO.as_bytes()].concat();
+    assert_eq!(
+        error(Answer::raw(invalid, Then::Close)).await.kind(),
+        ModelErrorKind::Malformed
+    );
+}
+
+#[tokio::test]
+async fn a_reply_without_bounds_is_malformed() {
+    let line = format!("data: {}", "x".repeat(2 << 20));
+    let error_of_line = error(Answer::stream(&line, Then::Hang)).await;
+    assert_eq!(error_of_line.kind(), ModelErrorKind::Malformed);
+    assert!(
+        told(&error_of_line).contains("bytes in one line"),
+        "{}",
+        told(&error_of_line)
+    );
+    let event = format!(
+        "data: {{\"choices\":[{{\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n",
+        "x".repeat(1 << 19)
+    );
+    let error_of_text = error(Answer::stream(&event.repeat(9), Then::Hang)).await;
+    assert_eq!(error_of_text.kind(), ModelErrorKind::Malformed);
+    assert!(
+        told(&error_of_text).contains("4194304 bytes"),
+        "{}",
+        told(&error_of_text)
+    );
+}
+
+#[tokio::test]
+async fn a_connection_that_ends_before_the_reply_does_is_interrupted() {
+    let begun = HELLO
+        .split("data: {\"choices\":[{\"finish_reason\":\"stop\"")
+        .next()
+        .unwrap();
+    let cut = &begun[..begun.len() - 9];
+    let chunked =
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let in_chunk = format!("{chunked}{:x}\r\n{begun}", begun.len() + 100);
+    for answer in [
+        Answer::stream(begun, Then::Close),
+        Answer::stream(cut, Then::Close),
+        Answer::stream("", Then::Close),
+        Answer::stream("data: [DONE]\n\n", Then::Close),
+        Answer::raw(in_chunk, Then::Close),
+    ] {
+        let error = error(answer).await;
+        assert_eq!(
+            error.kind(),
+            ModelErrorKind::Interrupted,
+            "{}",
+            told(&error)
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_error_in_the_middle_of_a_reply_is_told() {
+    let begun = HELLO
+        .split("data: {\"choices\":[{\"finish_reason\":\"stop\"")
+        .next()
+        .unwrap();
+    let broken =
+        format!("{begun}data: {{\"error\":{{\"code\":502,\"message\":\"upstream died\"}}}}\n\n");
+    let error = error(Answer::stream(&broken, Then::Close)).await;
+    assert_eq!(error.kind(), ModelErrorKind::Unavailable);
+    assert!(told(&error).contains("upstream died"), "{}", told(&error));
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_or_hangs_up_is_unavailable() {
+    assert_eq!(
+        error(Answer::raw("", Then::Close)).await.kind(),
+        ModelErrorKind::Unavailable
+    );
+    assert_eq!(
+        error(Answer::raw("I am no web server.\r\n\r\n", Then::Close))
+            .await
+            .kind(),
+        ModelErrorKind::Unavailable
+    );
+    let nobody = {
+        let server = Server::answering(vec![]).await;
+        server.url.clone()
+    };
+    let error = guarded(complete(&model_at(&nobody), &hello()))
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), ModelErrorKind::Unavailable);
+    assert_eq!(
+        error.to_string(),
+        "the provider is unavailable (provider local)"
+    );
+}
+
+#[tokio::test]
+async fn a_model_with_a_secure_channel_is_made_without_setting_anything_up_first() {
+    let model = OpenAiModel::try_new(OpenAiConfig {
+        provider: "local".parse().unwrap(),
+        base_url: "https://127.0.0.1:1".to_owned(),
+        api_key: None,
+        model: "tiny".parse().unwrap(),
+    });
+    let error = guarded(complete(&model.unwrap(), &hello()))
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), ModelErrorKind::Unavailable);
+}
+
+#[test]
+fn a_model_prints_where_it_is_but_not_its_key() {
+    let printed = format!("{:?}", model_at("http://127.0.0.1:8080/"));
+    assert!(
+        printed.contains("http://127.0.0.1:8080/v1\"") && printed.contains("***"),
+        "{printed}"
+    );
+    assert!(!printed.contains("sk-secret-key"), "{printed}");
+}
