@@ -200,6 +200,3 @@ fn advisory(view: View<'_>) -> Option<&'static str> {
         _ => None,
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -45,3 +45,7 @@ pub use state::{
     RECENT_CALLS, Spent, State, Step, Stopped, Turn,
 };
 pub use status::{Activity, Skipped, Status};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -279,6 +279,3 @@ fn fallback(step: &Step, messages: &mut Vec<Message>) {
         });
     }
 }
-
-#[cfg(test)]
-mod tests;

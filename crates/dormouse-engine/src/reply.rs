@@ -125,6 +125,3 @@ fn balanced_object(text: &str) -> Option<&str> {
     }
     None
 }
-
-#[cfg(test)]
-mod tests;

@@ -173,9 +173,9 @@ impl State {
             }
             Event::TickEnded(ended) => {
                 if ended.resume_at.is_some() {
-                    self.on_turn(|turn| turn.suspend(ended));
+                    self.on_turn(|turn| turn.suspend(&ended));
                 } else if let Some(mut turn) = self.turn.take() {
-                    turn.suspend(ended);
+                    turn.suspend(&ended);
                     push_bounded(&mut self.history, turn, HISTORY_KEPT);
                 }
             }

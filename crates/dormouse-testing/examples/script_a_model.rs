@@ -13,7 +13,7 @@ use serde_json::json;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let model = ScriptedModel::new([
-        Turn::call("say", json!({ "text": "Good evening, Alice." })),
+        Turn::call("say", json!({ "message": "Good evening, Alice." })),
         Turn::text("I have greeted Alice."),
     ]);
     let world = FakeWorld::new();

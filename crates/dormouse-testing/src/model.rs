@@ -31,13 +31,13 @@ pub use violation::Violation;
 /// # use dormouse_testing::{ScriptedModel, Turn};
 /// # use serde_json::json;
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let model = ScriptedModel::new([Turn::call("say", json!({"text": "Hello!"}))]);
+/// let model = ScriptedModel::new([Turn::call("say", json!({"message": "Hello!"}))]);
 /// let request = ChatRequest {
 ///     messages: vec![Message::User { content: "Hello?".to_owned() }],
 ///     ..ChatRequest::default()
 /// };
 /// let reply = complete(&model, &request).await?;
-/// assert_eq!(reply.tool_calls[0].arguments, r#"{"text":"Hello!"}"#);
+/// assert_eq!(reply.tool_calls[0].arguments, r#"{"message":"Hello!"}"#);
 /// assert_eq!(model.requests(), [request]);
 /// model.assert_finished();
 /// # Ok(()) }

@@ -17,16 +17,14 @@ const BATCH: usize = 64;
 /// How many messages may wait for an answer.
 const INBOX_LIMIT: usize = 1_000;
 
-type Asked = (Perception, oneshot::Sender<Result<Accepted, PerceiveError>>);
+type Reply = oneshot::Sender<Result<Accepted, PerceiveError>>;
+type Asked = (Perception, Reply);
 
 /// A batch of messages while it is sorted.
 #[derive(Default)]
 struct Batch {
     events: Vec<Event>,
-    answers: Vec<(
-        oneshot::Sender<Result<Accepted, PerceiveError>>,
-        Result<Accepted, PerceiveError>,
-    )>,
+    answers: Vec<(Reply, Result<Accepted, PerceiveError>)>,
     heard: BTreeMap<WorldId, u64>,
     triggers: usize,
 }
@@ -63,7 +61,8 @@ impl Assistant {
             batch.answers.push((reply, result));
         }
         let saved = self.commit(std::mem::take(&mut batch.events)).await?;
-        self.publish_after_hearing();
+        // Whoever learns that a message was accepted must not find the assistant at rest before it was dealt with.
+        self.publish();
         for (reply, result) in batch.answers {
             let written = matches!(result, Ok(Accepted::Logged { .. }));
             answer(
@@ -76,11 +75,6 @@ impl Assistant {
             );
         }
         Ok(())
-    }
-
-    fn publish_after_hearing(&self) {
-        // Whoever learns that a message was accepted must not find the assistant at rest before it was dealt with.
-        self.publish();
     }
 
     fn sort(&self, perception: Perception, batch: &mut Batch) -> Result<Accepted, PerceiveError> {

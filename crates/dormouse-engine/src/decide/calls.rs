@@ -61,7 +61,7 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn) -> Next {
                 view,
                 call,
                 Verdict::Success,
-                success(decided.result),
+                success(&decided.result),
             ));
             Next::Decided(events)
         }
@@ -89,7 +89,7 @@ pub(super) fn skip_the_rest(view: View<'_>, step: &Step) -> Vec<Event> {
     .collect()
 }
 
-pub(super) fn success(result: Value) -> Value {
+pub(super) fn success(result: &Value) -> Value {
     json!({"success": true, "result": result})
 }
 

@@ -197,7 +197,7 @@ pub(crate) fn on_observed(
         .filter(|call| call.id() == id);
     let Some(call) = open else { return Vec::new() };
     let (verdict, content) = match seen {
-        Ok(value) => (Verdict::Success, calls::success(value)),
+        Ok(value) => (Verdict::Success, calls::success(&value)),
         Err(Rejection { reason }) => (Verdict::Failure, calls::failure(&reason)),
     };
     vec![calls::answer(view, call, verdict, content)]

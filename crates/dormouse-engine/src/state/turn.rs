@@ -95,7 +95,7 @@ impl Turn {
         self.resume_at = None;
     }
 
-    pub(super) fn suspend(&mut self, ended: TickEnded) {
+    pub(super) fn suspend(&mut self, ended: &TickEnded) {
         self.ticking = false;
         self.resume_at = ended.resume_at;
         self.last_stop = Some(ended.reason);

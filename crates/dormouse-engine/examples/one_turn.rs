@@ -1,0 +1,48 @@
+//! One turn of an assistant, in memory: a message comes in, a scripted model looks around and answers.
+#![expect(clippy::print_stdout, reason = "an example prints")]
+
+use std::{error::Error, sync::Arc};
+
+use dormouse_contracts::{AssistantId, Seq, Timestamp};
+use dormouse_engine::{Assistant, AssistantConfig, Event, Ports, replay};
+use dormouse_testing::{
+    CountTokens, FakeWorld, FixedChance, ManualClock, MemoryLog, Perceive, ScriptedModel, Turn,
+};
+use serde_json::json;
+use tokio::task::JoinSet;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let key = AssistantId::try_new("dormouse")?;
+    let (log, world) = (MemoryLog::new(), FakeWorld::new());
+    world.answer("inspect_location", json!({"room": "Common Room"}));
+    let model = ScriptedModel::new([
+        Turn::call("inspect_location", json!({})),
+        Turn::call("say", json!({"message": "We are in the common room."})),
+    ]);
+    let ports = Ports {
+        log: Arc::new(log.clone()),
+        model: Arc::new(model),
+        world: Arc::new(world),
+        clock: Arc::new(ManualClock::new(Timestamp::EPOCH)),
+        chance: Arc::new(FixedChance::new(0.5)),
+        counter: Arc::new(CountTokens),
+    };
+    let config = AssistantConfig::new(key.clone());
+    let (assistant, handle) = Assistant::wake(config, FakeWorld::tools(), ports).await?;
+
+    let mut running = JoinSet::new();
+    running.spawn(assistant.run());
+    handle
+        .perceive(Perceive::addressed("Alice", "where are we?").build())
+        .await?;
+    handle.at_rest().await;
+    handle.shut_down().await;
+    running.join_next().await.transpose()?.transpose()?;
+
+    for stored in log.events(&key) {
+        println!("{:>3} {}", stored.seq, Event::decode(&stored)?.kind());
+    }
+    println!("state {}", replay(&log, &key, Seq(u64::MAX)).await?.hash()?);
+    Ok(())
+}

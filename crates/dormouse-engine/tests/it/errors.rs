@@ -1,0 +1,276 @@
+//! When the model fails or talks nonsense: nothing is lost, and nothing goes on for ever.
+
+use std::time::Duration;
+
+use dormouse_contracts::ModelErrorKind;
+use dormouse_engine::{
+    ClearError, Event, ExecutionPattern, Rest, StopCause, StopReason, ToolCalling,
+};
+use dormouse_testing::{Perceive, ScriptedModel, Turn};
+use serde_json::json;
+use tokio::time;
+
+use crate::home::{Home, minutes};
+
+fn say(text: &str) -> Turn {
+    Turn::call("say", json!({"message": text}))
+}
+
+fn failing(kind: ModelErrorKind, times: usize) -> impl Iterator<Item = Turn> {
+    (0..times).map(move |_| Turn::Fail(kind))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_passing_failure_is_retried_within_one_call() {
+    for kind in [
+        ModelErrorKind::Unavailable,
+        ModelErrorKind::TimedOut,
+        ModelErrorKind::Interrupted,
+        ModelErrorKind::Malformed,
+        ModelErrorKind::RateLimited(Some(Duration::from_secs(7))),
+    ] {
+        let home = Home::new(failing(kind, 2).chain([say("hi")]));
+        assert_eq!(
+            home.hear(Perceive::whisper("Alice", "hello").build()).await,
+            Rest::Settled
+        );
+        assert_eq!(home.deeds(), ["say hi"], "{kind:?}");
+        assert_eq!(home.stops(), [StopReason::TerminalTool], "{kind:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_call_ends_the_tick_and_the_message_is_answered_by_a_later_one() {
+    let home = Home::new(failing(ModelErrorKind::Unavailable, 3).chain([say("back again")]));
+    assert_eq!(
+        home.hear(Perceive::whisper("Alice", "hello").build()).await,
+        Rest::Settled
+    );
+    assert_eq!(
+        home.stops(),
+        [StopReason::LlmError, StopReason::TerminalTool]
+    );
+    assert_eq!(home.deeds(), ["say back again"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hanging_model_is_given_up_at_the_deadline() {
+    let home = Home::new([
+        Turn::Hang,
+        Turn::Stall {
+            text: "Hel".to_owned(),
+        },
+        say("hi"),
+    ]);
+    let before = time::Instant::now();
+    home.hear(Perceive::whisper("Alice", "hello").build()).await;
+    assert_eq!(home.deeds(), ["say hi"]);
+    assert!(
+        before.elapsed() >= Duration::from_secs(240),
+        "two attempts of 120 seconds"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_the_provider_asks_for_is_kept() {
+    let pause = Duration::from_secs(25);
+    let home = Home::new([
+        Turn::Fail(ModelErrorKind::RateLimited(Some(pause))),
+        say("hi"),
+    ]);
+    let before = time::Instant::now();
+    home.hear(Perceive::whisper("Alice", "hello").build()).await;
+    assert!(before.elapsed() >= pause);
+}
+
+#[tokio::test(start_paused = true)]
+async fn five_errors_in_a_row_stop_the_assistant_until_somebody_clears_it() {
+    let home = Home::new(
+        failing(ModelErrorKind::Unavailable, 15).chain([say("sorry"), say("and you too")]),
+    );
+    let life = home.wake().await;
+    life.accept(Perceive::whisper("Alice", "hello").number(1).build())
+        .await;
+    assert_eq!(
+        life.handle.at_rest().await,
+        Rest::Stopped(StopCause::ConsecutiveErrors(5))
+    );
+
+    life.accept(Perceive::whisper("Bob", "anybody?").number(2).build())
+        .await;
+    time::sleep(minutes(600)).await;
+    assert_eq!(
+        home.model.requests().len(),
+        15,
+        "a stopped assistant calls no model"
+    );
+    assert!(life.handle.status().skipped.emergency_stop > 0);
+    life.end().await.unwrap();
+
+    let life = home.wake().await;
+    assert_eq!(
+        life.handle.at_rest().await,
+        Rest::Stopped(StopCause::ConsecutiveErrors(5)),
+        "also after a restart"
+    );
+    life.handle.clear_stop("Alice").await.unwrap();
+    assert_eq!(
+        life.handle.clear_stop("Alice").await,
+        Err(ClearError::NotActive)
+    );
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    assert_eq!(
+        home.deeds(),
+        ["say sorry", "say and you too"],
+        "what was accepted is answered"
+    );
+    let cleared = home.events().into_iter().find_map(|event| match event {
+        Event::EmergencyStopCleared(cleared) => Some(cleared.cleared_by),
+        _ => None,
+    });
+    assert_eq!(cleared.as_deref(), Some("Alice"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_credentials_stop_the_assistant_at_once() {
+    let home = Home::new([Turn::Fail(ModelErrorKind::Auth)]);
+    let rest = home.hear(Perceive::whisper("Alice", "hello").build()).await;
+    assert_eq!(rest, Rest::Stopped(StopCause::Credentials));
+    assert_eq!(
+        home.model.requests().len(),
+        1,
+        "a refused key is not tried again"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_of_an_unknown_tool_is_answered_with_what_there_is() {
+    let home = Home::new([
+        Turn::call("sing", json!({"song": "…"})),
+        say("I cannot sing."),
+    ]);
+    home.hear(Perceive::whisper("Alice", "sing!").build()).await;
+    let shown = home.last_shown();
+    assert!(
+        shown.contains("sing") && shown.contains("inspect_location"),
+        "{shown}"
+    );
+    assert_eq!(home.deeds(), ["say I cannot sing."]);
+    home.no_protocol_was_broken();
+}
+
+#[tokio::test(start_paused = true)]
+async fn arguments_that_do_not_fit_are_told_precisely() {
+    let bad = |arguments: &str| Turn::Calls(vec![("say".to_owned(), arguments.to_owned())]);
+    let home = Home::new([
+        bad(r#"{"massage": "hi"}"#),
+        bad(r#"{"message": "#),
+        bad("[]"),
+        say("hi"),
+    ]);
+    home.hear(Perceive::whisper("Alice", "hello").build()).await;
+    let shown = home.last_shown();
+    assert!(shown.contains("massage"), "{shown}");
+    assert_eq!(home.deeds(), ["say hi"]);
+    home.no_protocol_was_broken();
+}
+
+#[tokio::test(start_paused = true)]
+async fn errors_of_calls_count_and_a_success_takes_them_back() {
+    let wrong = || Turn::call("sing", json!({}));
+    let home = Home::new(
+        (0..4)
+            .map(|_| wrong())
+            .chain([say("there")])
+            .chain((0..4).map(|_| wrong()))
+            .chain([say("x")]),
+    );
+    home.hear(Perceive::whisper("Alice", "one").number(1).build())
+        .await;
+    assert_eq!(
+        home.hear(Perceive::whisper("Alice", "two").number(2).build())
+            .await,
+        Rest::Settled
+    );
+
+    let home = Home::with(ScriptedModel::looping(wrong()));
+    let rest = home.hear(Perceive::whisper("Alice", "hello").build()).await;
+    assert_eq!(rest, Rest::Stopped(StopCause::ConsecutiveErrors(5)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_success_among_four_failures_stops_the_assistant_too() {
+    let wrong = || {
+        Turn::Calls(vec![(
+            "inspect_location".to_owned(),
+            r#"{"x": 1}"#.to_owned(),
+        )])
+    };
+    let right = || Turn::call("inspect_location", json!({}));
+    let round = || (0..4).map(move |_| wrong()).chain([right()]);
+    let home = Home::new((0..4).flat_map(|_| round()));
+    home.world.answer("inspect_location", json!({}));
+    let life = home.wake().await;
+    for number in 1..=4 {
+        life.accept(Perceive::whisper("Alice", "look").number(number).build())
+            .await;
+    }
+    assert_eq!(
+        life.handle.at_rest().await,
+        Rest::Stopped(StopCause::FailureRate("inspect_location".to_owned()))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn nonsense_ends_the_tick_and_the_model_is_told_when_it_is_asked_again() {
+    let home = Home::new([
+        Turn::text("lorem ipsum"),
+        Turn::text(r#"{"tool":"say","parameters":{"message":"hi"}}"#),
+    ])
+    .configured(|config| config.tool_calling = ToolCalling::Fallback);
+    home.hear(Perceive::whisper("Alice", "hello").build()).await;
+    assert_eq!(
+        home.stops(),
+        [StopReason::ParseError, StopReason::TerminalTool]
+    );
+    assert!(home.last_shown().contains("held no tool call"));
+    assert_eq!(home.deeds(), ["say hi"]);
+
+    let home = Home::new([Turn::text("  "), say("hi")]);
+    home.hear(Perceive::whisper("Alice", "hello").build()).await;
+    assert_eq!(
+        home.stops(),
+        [StopReason::ParseError, StopReason::TerminalTool]
+    );
+    home.no_protocol_was_broken();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_only_talks_nonsense_is_stopped() {
+    for pattern in [ExecutionPattern::ReactLoop, ExecutionPattern::SingleAction] {
+        let home = Home::with(ScriptedModel::looping(Turn::text("")))
+            .configured(|config| config.pattern = pattern);
+        let rest = home.hear(Perceive::whisper("Alice", "hello").build()).await;
+        assert_eq!(rest, Rest::Stopped(StopCause::ConsecutiveErrors(5)));
+        assert_eq!(home.model.requests().len(), 5);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_done_before_a_failure_is_not_done_again_after_it() {
+    let walk = Turn::call("move", json!({"exit": "north"}));
+    let home = Home::new(
+        [walk]
+            .into_iter()
+            .chain(failing(ModelErrorKind::Unavailable, 3))
+            .chain([say("here")]),
+    );
+    home.hear(Perceive::whisper("Alice", "come north").build())
+        .await;
+    assert_eq!(home.deeds(), ["move", "say here"]);
+    assert_eq!(
+        home.stops(),
+        [StopReason::LlmError, StopReason::TerminalTool]
+    );
+    home.no_protocol_was_broken();
+}

@@ -1,0 +1,188 @@
+//! A place for one assistant to live in during a test.
+
+use std::{sync::Arc, time::Duration};
+
+use dormouse_contracts::{AssistantId, ChatRequest, Clock, Message, Perception, Timestamp};
+use dormouse_engine::{
+    Accepted, Assistant, AssistantConfig, Event, Handle, Ports, Rest, RunError, StopReason,
+};
+use dormouse_testing::{CountTokens, FakeWorld, FixedChance, MemoryLog, ScriptedModel, Turn};
+use tokio::{task::JoinSet, time::Instant};
+
+/// A clock that goes with tokio's, which a test may pause.
+pub(crate) struct TokioClock(Instant);
+
+impl Clock for TokioClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(1_795_219_200_000_000).plus(self.0.elapsed())
+    }
+}
+
+/// Everything around one assistant. It outlives the assistant, so that a test can let it crash and wake again.
+#[derive(Clone)]
+pub(crate) struct Home {
+    pub(crate) config: AssistantConfig,
+    pub(crate) log: MemoryLog,
+    pub(crate) world: FakeWorld,
+    pub(crate) model: Arc<ScriptedModel>,
+    clock: Arc<TokioClock>,
+}
+
+/// One life of the assistant, from waking to its end.
+pub(crate) struct Life {
+    pub(crate) handle: Handle,
+    run: JoinSet<Result<(), RunError>>,
+}
+
+pub(crate) fn key() -> AssistantId {
+    AssistantId::try_new("dormouse").unwrap()
+}
+
+impl Home {
+    pub(crate) fn with(model: ScriptedModel) -> Self {
+        Self {
+            config: AssistantConfig::new(key()),
+            log: MemoryLog::new(),
+            world: FakeWorld::new(),
+            model: Arc::new(model),
+            clock: Arc::new(TokioClock(Instant::now())),
+        }
+    }
+
+    pub(crate) fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
+        Self::with(ScriptedModel::new(turns))
+    }
+
+    pub(crate) fn configured(mut self, change: impl FnOnce(&mut AssistantConfig)) -> Self {
+        change(&mut self.config);
+        self
+    }
+
+    pub(crate) fn ports(&self) -> Ports {
+        Ports {
+            log: Arc::new(self.log.clone()),
+            model: self.model.clone(),
+            world: Arc::new(self.world.clone()),
+            clock: self.clock.clone(),
+            chance: Arc::new(FixedChance::new(0.5)),
+            counter: Arc::new(CountTokens),
+        }
+    }
+
+    pub(crate) async fn wake(&self) -> Life {
+        let woken = Assistant::wake(self.config.clone(), FakeWorld::tools(), self.ports()).await;
+        let (assistant, handle) = woken.expect("the assistant wakes");
+        let mut run = JoinSet::new();
+        run.spawn(assistant.run());
+        Life { handle, run }
+    }
+
+    /// Hands one message to a new life and waits until it is dealt with.
+    pub(crate) async fn hear(&self, perception: Perception) -> Rest {
+        let life = self.wake().await;
+        life.accept(perception).await;
+        let rest = life.handle.at_rest().await;
+        life.end().await.unwrap();
+        rest
+    }
+
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.log
+            .events(&key())
+            .iter()
+            .map(|stored| Event::decode(stored).unwrap())
+            .collect()
+    }
+
+    pub(crate) fn stops(&self) -> Vec<StopReason> {
+        let ended = self.events().into_iter();
+        ended
+            .filter_map(|event| {
+                if let Event::TickEnded(ended) = event {
+                    Some(ended.reason)
+                } else {
+                    None
+                }
+            })
+            .collect()
+    }
+
+    /// What the assistant did, as the tool's name and the text it said.
+    pub(crate) fn deeds(&self) -> Vec<String> {
+        let text = |effect: &dormouse_contracts::Effect| {
+            let said = effect
+                .arguments
+                .get("message")
+                .and_then(|v| v.as_str())
+                .unwrap_or_default();
+            format!("{} {said}", effect.tool).trim().to_owned()
+        };
+        self.world.performed().iter().map(text).collect()
+    }
+
+    /// Everything the model was shown in its last request, as one text.
+    pub(crate) fn last_shown(&self) -> String {
+        shown(self.model.requests().last().expect("the model was asked"))
+    }
+
+    pub(crate) fn no_protocol_was_broken(&self) {
+        assert_eq!(
+            self.model.violations(),
+            [],
+            "a strict provider would have refused a request"
+        );
+    }
+}
+
+impl Life {
+    pub(crate) async fn accept(&self, perception: Perception) -> Accepted {
+        self.handle
+            .perceive(perception)
+            .await
+            .expect("the message is accepted")
+    }
+
+    pub(crate) async fn end(mut self) -> Result<(), RunError> {
+        self.handle.shut_down().await;
+        self.run.join_next().await.unwrap().unwrap()
+    }
+
+    /// Waits until the assistant ends by itself.
+    pub(crate) async fn ended(mut self) -> Result<(), RunError> {
+        self.run.join_next().await.unwrap().unwrap()
+    }
+
+    /// Ends it as a power cut would: whatever is under way is dropped.
+    pub(crate) async fn crash(mut self) {
+        self.run.shutdown().await;
+    }
+}
+
+pub(crate) fn shown(request: &ChatRequest) -> String {
+    let text = |message: &Message| match message {
+        Message::System { content } | Message::User { content } | Message::Tool { content, .. } => {
+            content.clone()
+        }
+        Message::Assistant {
+            content,
+            tool_calls,
+        } => {
+            let calls: Vec<_> = tool_calls
+                .iter()
+                .map(|call| format!("{}{}", call.name, call.arguments))
+                .collect();
+            format!("{content}{}", calls.join(""))
+        }
+        _ => String::new(),
+    };
+    request
+        .messages
+        .iter()
+        .map(text)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+pub(crate) fn minutes(count: u64) -> Duration {
+    Duration::from_secs(60 * count)
+}

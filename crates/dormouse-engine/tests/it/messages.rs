@@ -1,0 +1,180 @@
+//! Accepting messages: once, on disk, and never silently dropped.
+
+use dormouse_classify::{Rule, Verdict};
+use dormouse_contracts::{AppendErrorKind, Seq, Trust};
+use dormouse_engine::{Accepted, PerceiveError, Rest, RunError, Switch};
+use dormouse_testing::{Gate, Perceive, ScriptedModel, Turn};
+use serde_json::json;
+
+use crate::home::{Home, key};
+
+fn say(text: &str) -> Turn {
+    Turn::call("say", json!({"message": text}))
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_accepted_message_is_on_disk_with_its_classification() {
+    let home = Home::new([say("hi")]);
+    let life = home.wake().await;
+    let accepted = life
+        .accept(Perceive::whisper("Alice", "hello").build())
+        .await;
+    let Accepted::Logged {
+        seq,
+        classification,
+        trust,
+    } = accepted
+    else {
+        panic!("{accepted:?}")
+    };
+    assert_eq!(
+        (seq, classification.verdict, classification.rule),
+        (Seq(1), Verdict::Trigger, Rule::DirectMessage)
+    );
+    assert_eq!(trust, Trust::try_new(0.9).unwrap());
+    assert_eq!(home.log.events(&key())[0].kind, "perceived");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delivery_that_comes_twice_is_answered_once() {
+    let home = Home::new([say("hi"), say("again")]);
+    let life = home.wake().await;
+    let message = Perceive::whisper("Alice", "hello").number(7).build();
+    life.accept(message.clone()).await;
+    assert_eq!(life.accept(message.clone()).await, Accepted::Duplicate);
+    life.handle.at_rest().await;
+    life.end().await.unwrap();
+
+    let life = home.wake().await;
+    assert_eq!(
+        life.accept(message).await,
+        Accepted::Duplicate,
+        "also after a restart"
+    );
+    life.accept(Perceive::whisper("Alice", "hello").number(8).build())
+        .await;
+    life.handle.at_rest().await;
+    assert_eq!(home.deeds(), ["say hi", "say again"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_nothing_to_the_assistant_is_not_written() {
+    let home = Home::new([]);
+    let life = home.wake().await;
+    let accepted = life
+        .accept(Perceive::channel("Alice", "trade", "selling boots").build())
+        .await;
+    assert!(
+        matches!(accepted, Accepted::Ignored { classification } if classification.rule == Rule::Fallback)
+    );
+    assert!(home.events().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn overheard_lines_are_shown_and_not_answered() {
+    let home = Home::new([say("I heard.")]);
+    let life = home.wake().await;
+    life.accept(Perceive::say("Bob", "the bridge is out").number(1).build())
+        .await;
+    life.accept(Perceive::whisper("Alice", "any news?").number(2).build())
+        .await;
+    life.handle.at_rest().await;
+    let shown = home.last_shown();
+    assert!(
+        shown.contains("Overheard lately") && shown.contains("> the bridge is out"),
+        "{shown}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_the_log_cannot_take_is_not_accepted_and_may_be_sent_again() {
+    let home = Home::new([say("hi")]);
+    let life = home.wake().await;
+    home.log.fail_next_appends(1, AppendErrorKind::Storage);
+    let message = Perceive::whisper("Alice", "hello").build();
+    assert_eq!(
+        life.handle.perceive(message.clone()).await,
+        Err(PerceiveError::Storage)
+    );
+    assert!(matches!(
+        life.accept(message).await,
+        Accepted::Logged { .. }
+    ));
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    assert_eq!(home.deeds(), ["say hi"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outcome_the_log_cannot_take_is_written_later_and_the_act_is_not_repeated() {
+    let gate = Gate::new();
+    let home = Home::new([Turn::after(&gate, say("hi"))]);
+    let life = home.wake().await;
+    life.accept(Perceive::whisper("Alice", "hello").build())
+        .await;
+    gate.reached().await;
+    home.log.fail_next_appends(3, AppendErrorKind::Storage);
+    gate.open();
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    assert_eq!(home.deeds(), ["say hi"]);
+    assert_eq!(
+        home.model.requests().len(),
+        1,
+        "the reply was kept, not asked for again"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_is_refused_before_it_fills_the_memory() {
+    let home = Home::with(ScriptedModel::looping(Turn::Hang))
+        .configured(|config| config.switch = Switch::Disabled);
+    let life = home.wake().await;
+    for number in 1..=1_000 {
+        life.accept(Perceive::whisper("Mallory", "spam").number(number).build())
+            .await;
+    }
+    let refused = life
+        .handle
+        .perceive(Perceive::whisper("Alice", "hello").number(1_001).build())
+        .await;
+    assert_eq!(refused, Err(PerceiveError::Full { waiting: 1_000 }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_disabled_assistant_accepts_and_waits() {
+    let home =
+        Home::new([say("good morning")]).configured(|config| config.switch = Switch::Disabled);
+    assert_eq!(
+        home.hear(Perceive::whisper("Alice", "hello").build()).await,
+        Rest::Disabled
+    );
+    let enabled = home
+        .clone()
+        .configured(|config| config.switch = Switch::Enabled);
+    let life = enabled.wake().await;
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    assert_eq!(home.deeds(), ["say good morning"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_writer_ends_the_first_without_harm() {
+    let home = Home::new([say("one"), say("two")]);
+    let first = home.wake().await;
+    let second = home.wake().await;
+    second
+        .accept(Perceive::whisper("Alice", "hello").number(1).build())
+        .await;
+    second.handle.at_rest().await;
+    let refused = first
+        .handle
+        .perceive(Perceive::whisper("Alice", "hello").number(2).build())
+        .await;
+    assert_eq!(refused, Err(PerceiveError::Gone));
+    assert!(matches!(
+        first.ended().await,
+        Err(RunError::Conflict {
+            expected: Seq(0),
+            ..
+        })
+    ));
+    second.end().await.unwrap();
+}

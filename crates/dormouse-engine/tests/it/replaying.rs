@@ -1,0 +1,104 @@
+//! The state is the fold of the log, however it is come by.
+
+use dormouse_contracts::{ModelErrorKind, Seq};
+use dormouse_engine::{replay, restore};
+use dormouse_testing::{Perceive, ScriptedModel, Turn};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::home::{Home, key};
+
+fn run<F: Future>(future: F) -> F::Output {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    runtime.block_on(future)
+}
+
+fn turn(kind: u8) -> Turn {
+    match kind % 9 {
+        0 => Turn::call("say", json!({"message": "hello"})),
+        1 => Turn::call("remember", json!({"text": "the key is red"})),
+        2 => Turn::call("recall", json!({"query": "key"})),
+        3 => Turn::call("move", json!({"exit": "north"})),
+        4 => Turn::call("inspect_location", json!({})),
+        5 => Turn::call("sing", json!({})),
+        6 => Turn::Fail(ModelErrorKind::Refused),
+        7 => Turn::text(""),
+        _ => Turn::call("noop", json!({})),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn a_snapshot_and_the_tail_equal_the_whole_log_at_every_restart(
+        kinds in proptest::collection::vec(any::<u8>(), 1..40),
+        restart_every in 1_usize..6,
+    ) {
+        run(async {
+            let home = Home::with(ScriptedModel::new(kinds.iter().map(|kind| turn(*kind))).then_for_ever(turn(8)));
+            home.world.answer("inspect_location", json!({"room": "Attic"}));
+            let mut life = home.wake().await;
+            for number in 1..=12_u64 {
+                life.accept(Perceive::whisper("Alice", "go on").number(number).build()).await;
+                life.handle.at_rest().await;
+                life.handle.clear_stop("a test").await.ok();
+                if (number as usize).is_multiple_of(restart_every) {
+                    let alive = life.handle.inspect().await.unwrap();
+                    life.end().await.unwrap();
+                    let whole = replay(&home.log, &key(), Seq(u64::MAX)).await.unwrap();
+                    let restored = restore(&home.log, &key()).await.unwrap();
+                    assert_eq!(whole.hash().unwrap(), restored.hash().unwrap());
+                    assert_eq!(whole, alive);
+                    life = home.wake().await;
+                }
+            }
+            home.no_protocol_was_broken();
+        });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_snapshot_is_saved_while_it_lives_and_losing_it_costs_nothing() {
+    let home = Home::with(ScriptedModel::looping(Turn::call("noop", json!({}))));
+    let life = home.wake().await;
+    for number in 1..=200 {
+        life.accept(Perceive::whisper("Alice", "hello").number(number).build())
+            .await;
+        life.handle.at_rest().await;
+    }
+    assert!(
+        !home.log.snapshots(&key()).is_empty(),
+        "after 800 events one is there"
+    );
+    let alive = life.handle.inspect().await.unwrap();
+    life.crash().await;
+    let with = restore(&home.log, &key()).await.unwrap();
+    home.log.lose_snapshots();
+    let without = restore(&home.log, &key()).await.unwrap();
+    assert_eq!(with.hash().unwrap(), without.hash().unwrap());
+    assert_eq!(with, alive);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_life_can_be_looked_at_as_it_was_at_any_event() {
+    let home = Home::new([
+        Turn::call("remember", json!({"text": "tea"})),
+        Turn::call("noop", json!({})),
+    ]);
+    home.hear(Perceive::whisper("Alice", "remember tea").build())
+        .await;
+    let end = home.events().len() as u64;
+    let mut known = Vec::new();
+    for place in 0..=end {
+        let state = replay(&home.log, &key(), Seq(place)).await.unwrap();
+        assert_eq!(state.seq, Seq(place));
+        known.push(state.memories.len());
+    }
+    assert_eq!((known[0], known[known.len() - 1]), (0, 1));
+    assert!(known.is_sorted());
+}
