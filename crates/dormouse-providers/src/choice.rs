@@ -73,28 +73,35 @@ impl FromStr for ServedBy {
     }
 }
 
-/// What decided the choice, for the line a program prints at start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+/// What decided the choice. Displays as a phrase for the line a program prints at start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Found {
     /// It was asked for by name.
-    #[error("asked for")]
     Asked,
     /// `DORMOUSE_BASE_URL` is set.
-    #[error("DORMOUSE_BASE_URL is set")]
     DormouseBaseUrl,
     /// `OPENAI_API_KEY` is set.
-    #[error("OPENAI_API_KEY is set")]
     OpenAiKey,
     /// `OPENROUTER_API_KEY` is set.
-    #[error("OPENROUTER_API_KEY is set")]
     OpenRouterKey,
     /// `OPENAI_BASE_URL` is set.
-    #[error("OPENAI_BASE_URL is set")]
     OpenAiBaseUrl,
     /// There is no key and no server.
-    #[error("no key and no server was found")]
     Nothing,
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Asked => "asked for",
+            Self::DormouseBaseUrl => "DORMOUSE_BASE_URL is set",
+            Self::OpenAiKey => "OPENAI_API_KEY is set",
+            Self::OpenRouterKey => "OPENROUTER_API_KEY is set",
+            Self::OpenAiBaseUrl => "OPENAI_BASE_URL is set",
+            Self::Nothing => "no key and no server was found",
+        })
+    }
 }
 
 /// Which model to use, and what decided it.

@@ -47,25 +47,37 @@ fn read(content: &str) -> Option<PendingEvent<'_>> {
     })
 }
 
-/// Reads `[HOW from NAME (ID), trust 0.70, TIME]`. An id may hold nearly anything, so it is read from both ends.
+/// Reads `[HOW from NAME (ID), trust 0.70, TIME]`, where the id may be absent. Who has no name goes by the id.
 fn header(line: &str) -> Option<(Way, &str)> {
     let inner = line.trim_end().strip_prefix('[')?.strip_suffix(']')?;
     let (rest, _time) = inner.rsplit_once(", ")?;
     let (rest, trust) = rest.rsplit_once(", trust ")?;
     trust.parse::<f32>().ok()?;
-    let (from, _id) = rest.strip_suffix(')')?.split_once(" (")?;
+    let (from, id) = match rest.split_once(" (") {
+        Some((from, id)) => (from, id.strip_suffix(')')?),
+        None => (rest, ""),
+    };
     let (how, name) = if from.starts_with("channel ") {
         from.rsplit_once(" from ")?
     } else {
         from.split_once(" from ")?
     };
-    let way = match how.split(' ').next()? {
-        "whisper" => Way::Whisper,
-        "page" => Way::Page,
-        "words" | "say" | "pose" | "emit" | "channel" => Way::Aloud,
-        _ => return None,
-    };
-    (!name.trim().is_empty()).then_some((way, name.trim()))
+    let name = Some(name.trim())
+        .filter(|name| !name.is_empty())
+        .unwrap_or(id);
+    Some((way(how.split(' ').next()?)?, name)).filter(|(_, name)| !name.is_empty())
+}
+
+/// The way an answer takes. Whatever is neither private nor from afar was for everybody to hear.
+fn way(how: &str) -> Option<Way> {
+    match how {
+        "whisper" => Some(Way::Whisper),
+        "page" => Some(Way::Page),
+        other => {
+            let is_word = !other.is_empty() && other.bytes().all(|b| b.is_ascii_lowercase());
+            is_word.then_some(Way::Aloud)
+        }
+    }
 }
 
 /// The text in one line, without control characters, and with single spaces.
@@ -105,15 +117,36 @@ mod tests {
     }
 
     #[test]
+    fn an_id_or_a_name_may_be_absent_and_a_way_may_be_new() {
+        for (line, expected) in [
+            (
+                "[emit from the clock, trust 0.70, t]",
+                (Way::Aloud, "the clock"),
+            ),
+            (
+                "[whisper from  (player:7), trust 0.70, t]",
+                (Way::Whisper, "player:7"),
+            ),
+            (
+                "[output from the world, trust 1.00, t]",
+                (Way::Aloud, "the world"),
+            ),
+        ] {
+            assert_eq!(header(line), Some(expected), "{line}");
+        }
+    }
+
+    #[test]
     fn what_is_no_header_is_no_event() {
         for line in [
             "",
             "[]",
             "[note]",
-            "[whisper from Alice, trust 0.70, 2026-11-21T10:15:00Z]",
+            "[whisper from Alice (a, trust 0.70, 2026-11-21T10:15:00Z]",
+            "[whisper from Alice, 2026-11-21T10:15:00Z]",
             "[whisper from Alice (a), trust high, 2026-11-21T10:15:00Z]",
-            "[shout from Alice (a), trust 0.70, 2026-11-21T10:15:00Z]",
-            "[whisper from  (a), trust 0.70, 2026-11-21T10:15:00Z]",
+            "[Shout from Alice (a), trust 0.70, 2026-11-21T10:15:00Z]",
+            "[whisper from , trust 0.70, 2026-11-21T10:15:00Z]",
         ] {
             assert_eq!(pending(&[user(&format!("{line}\n> hi"))]), None, "{line}");
         }

@@ -147,7 +147,7 @@ fn direction(words: &str) -> Option<&str> {
     ] {
         to = after_any(to, &[little]).unwrap_or(to);
     }
-    let short = !to.is_empty() && to.split(' ').count() <= 4;
+    let short = !to.is_empty() && to.len() <= 60 && to.split(' ').count() <= 4;
     short.then_some(to)
 }
 

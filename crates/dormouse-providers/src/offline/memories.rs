@@ -21,6 +21,9 @@ const EMPTY_WORDS: &[&str] = &[
 
 /// The answer to `question` from the result of `recall`.
 pub(super) fn answer(question: &str, result: &Value) -> String {
+    if result.get("cut_off_after").is_some() {
+        return "I remember something about that, but more than I am shown at once.".to_owned();
+    }
     let asked = content_words(question);
     let memories = result.get("memories").and_then(Value::as_array);
     let mut found: Vec<(usize, &Value)> = memories
@@ -67,12 +70,13 @@ fn content_words(text: &str) -> HashSet<String> {
         .collect()
 }
 
-/// The word without the ending of a plural or of the third person, which is all that questions usually change.
+/// The word without the endings that English puts on it in a question and not in its answer, or the other way round.
 fn stem(word: &str) -> &str {
-    match word.strip_suffix('s') {
-        Some(stem) if stem.len() >= 3 && !stem.ends_with('s') => stem,
-        _ => word,
-    }
+    ["ing", "ed", "es", "s", "e"]
+        .into_iter()
+        .filter_map(|ending| word.strip_suffix(ending))
+        .find(|stem| stem.chars().count() >= 3 && !stem.ends_with('s'))
+        .unwrap_or(word)
 }
 
 fn told(memory: &Value) -> String {
@@ -115,6 +119,21 @@ mod tests {
             answer("What does Bob prefer?", &result),
             "On 2026-11-21 at 10:15, Alice told me: \"Bob prefers tea\""
         );
+    }
+
+    #[test]
+    fn the_endings_of_words_do_not_matter() {
+        let result = json!({"memories": [memory("Bob likes his boiled cakes")]});
+        assert!(answer("Who liked boiling a cake?", &result).starts_with("On 2026-11-21"));
+    }
+
+    #[test]
+    fn a_result_that_was_cut_off_is_not_taken_for_no_result() {
+        let told = answer(
+            "tea?",
+            &json!({"success": true, "cut_off_after": 9, "result_text": "{"}),
+        );
+        assert!(told.contains("more than I am shown"), "{told}");
     }
 
     #[test]

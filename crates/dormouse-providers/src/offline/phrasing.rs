@@ -27,18 +27,22 @@ pub(super) fn shorten(text: &str, limit: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// Somebody else's words in quotation marks, shortened. Nothing in them can close the quotation, and no `@` is left
-/// in them: a quoted mention must not call another assistant, or two of them would talk forever.
+/// Somebody else's words in quotation marks, shortened.
 pub(super) fn quote(text: &str) -> String {
-    let tame = one_line(text)
-        .replace(['"', '“', '”'], "'")
-        .replace('@', "(at)");
-    format!("\"{}\"", shorten(&tame, LONGEST_QUOTATION))
+    format!("\"{}\"", shorten(&tame(text), LONGEST_QUOTATION))
 }
 
-/// Somebody else's name or a thing's, in one line and shortened.
+/// Somebody else's name or a thing's, shortened.
 pub(super) fn plain(text: &str) -> String {
-    shorten(&one_line(text).replace('@', "(at)"), 80)
+    shorten(&tame(text), 80)
+}
+
+/// Somebody else's words in one line. Nothing in them can close a quotation or be read as a tool call in JSON, and no
+/// `@` is left in them: a quoted mention must not call another assistant, or two of them would talk forever.
+pub(super) fn tame(text: &str) -> String {
+    one_line(text)
+        .replace(['"', '“', '”'], "'")
+        .replace('@', "(at)")
 }
 
 /// "a", "a and b", "a, b and c".

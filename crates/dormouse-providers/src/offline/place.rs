@@ -2,10 +2,33 @@
 
 use serde_json::Value;
 
-use super::phrasing::{list, plain, shorten};
+use super::phrasing::{list, plain, shorten, tame};
 
 /// At most so many exits, things or characters are told.
 const TOLD: usize = 6;
+
+/// The direction of the exit that is called so or leads to what is called so; none if there is no such exit.
+pub(super) fn way_to<'a>(place: &'a Value, wanted: &str) -> Option<&'a str> {
+    let wanted = wanted.to_lowercase();
+    if wanted.is_empty() {
+        return None;
+    }
+    let exits = place.get("exits").and_then(Value::as_array)?;
+    let called = |exit: &Value, field: &str| {
+        let name = exit.get(field).and_then(Value::as_str).unwrap_or_default();
+        let name = name.to_lowercase();
+        name == wanted
+            || name
+                .split_whitespace()
+                .skip(1)
+                .collect::<Vec<_>>()
+                .join(" ")
+                == wanted
+    };
+    let found = |field: &str| exits.iter().find(|exit| called(exit, field));
+    let exit = found("direction").or_else(|| found("to"))?;
+    exit.get("direction").and_then(Value::as_str)
+}
 
 /// The place in words. Whatever is missing is left out.
 pub(super) fn describe(place: &Value) -> String {
@@ -14,7 +37,7 @@ pub(super) fn describe(place: &Value) -> String {
         told.push(format!("I am in {room}."));
     }
     if let Some(description) = place.get("description").and_then(Value::as_str) {
-        told.push(shorten(&plain_text(description), 250));
+        told.push(shorten(&tame(description), 250));
     }
     let exits = entries(place.get("exits"), exit);
     if !exits.is_empty() {
@@ -32,10 +55,6 @@ pub(super) fn describe(place: &Value) -> String {
         return "I looked around, but I was told nothing about this place.".to_owned();
     }
     told.join(" ")
-}
-
-fn plain_text(text: &str) -> String {
-    super::event::one_line(text).replace('@', "(at)")
 }
 
 fn entries(list: Option<&Value>, word: impl Fn(&Value) -> Option<String>) -> Vec<String> {
@@ -98,6 +117,24 @@ mod tests {
         for nothing in [json!({}), json!(null), json!([])] {
             assert!(describe(&nothing).contains("told nothing"), "{nothing}");
         }
+    }
+
+    #[test]
+    fn the_way_to_a_room_is_found_by_its_name_with_or_without_its_first_word() {
+        let place = json!({"exits": [{"direction": "north", "to": "the Old Mill"}, {"direction": "Up", "to": "Attic"}]});
+        assert_eq!(
+            ["old mill", "The old mill", "attic", "up", "mill", ""]
+                .map(|wanted| way_to(&place, wanted)),
+            [
+                Some("north"),
+                Some("north"),
+                Some("Up"),
+                Some("Up"),
+                None,
+                None
+            ]
+        );
+        assert_eq!(way_to(&json!({"exits": [7]}), "up"), None);
     }
 
     #[test]

@@ -204,11 +204,22 @@ fn looking_and_going_use_the_world() {
     assert_eq!(talk.call(), say("I am in the Kitchen."));
 
     let mut talk = Talk::new("say", "go to the garden");
+    talk.results = json!({"inspect_location": {"success": true, "result": {
+        "exits": [{"direction": "south", "to": "The Garden"}]
+    }}});
+    assert_eq!(talk.call().0, "inspect_location");
     assert_eq!(
         talk.call(),
-        ("move".to_owned(), json!({"direction": "garden"}))
+        ("move".to_owned(), json!({"direction": "south"}))
     );
     assert_eq!(talk.call(), say("Here I am."));
+
+    let mut talk = Talk::new("say", "go to the moon");
+    assert_eq!(talk.call().0, "inspect_location");
+    assert_eq!(
+        talk.call(),
+        ("move".to_owned(), json!({"direction": "moon"}))
+    );
 
     let mut talk = Talk::new("say", "go north");
     talk.results = json!({"move": {"success": false, "error": "there is no exit north"}});
@@ -303,6 +314,7 @@ fn without_a_pending_event_there_is_nothing_to_do() {
     let mut talk = Talk::new("say", "hello");
     talk.request.messages.pop();
     assert_eq!(talk.call(), ("noop".to_owned(), json!({})));
+    assert_eq!(talk.step().content, "", "once is enough");
     talk = Talk::new("say", "hello");
     talk.request.messages.pop();
     talk.offer(&[]);

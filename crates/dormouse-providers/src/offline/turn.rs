@@ -15,11 +15,7 @@ use super::{
 /// The next step in this conversation, with the tools that `offered` says are there.
 pub(super) fn next_act(messages: &[Message], offered: &dyn Fn(&str) -> bool) -> Act {
     let Some((event, behind)) = pending(messages) else {
-        return if offered("noop") {
-            Act::call("noop", [])
-        } else {
-            Act::Text(NOTHING_HERE.to_owned())
-        };
+        return without_event(messages, offered);
     };
     let intent = recognise(&event.words);
     let turn = Turn {
@@ -33,6 +29,21 @@ pub(super) fn next_act(messages: &[Message], offered: &dyn Fn(&str) -> bool) -> 
     }
 }
 
+/// Calls `noop`, once; where it is not offered, what is wanted is text, which takes a language model.
+fn without_event(messages: &[Message], offered: &dyn Fn(&str) -> bool) -> Act {
+    let lately = messages.iter().rev();
+    let lately = lately.take_while(|message| !matches!(message, Message::User { .. }));
+    let is_noop = |message: &Message| {
+        matches!(message, Message::Assistant { tool_calls, .. }
+            if tool_calls.iter().any(|call| call.name == "noop"))
+    };
+    match (offered("noop"), lately.into_iter().any(is_noop)) {
+        (true, false) => Act::call("noop", []),
+        (true, true) => Act::Text(String::new()),
+        (false, _) => Act::Text(NOTHING_HERE.to_owned()),
+    }
+}
+
 /// The text of a message.
 pub(super) fn text_of(message: &Message) -> &str {
     match message {
@@ -43,6 +54,22 @@ pub(super) fn text_of(message: &Message) -> &str {
         _ => "",
     }
 }
+
+/// What needs no look at the exits to be understood.
+const DIRECTIONS: &[&str] = &[
+    "north",
+    "south",
+    "east",
+    "west",
+    "northeast",
+    "northwest",
+    "southeast",
+    "southwest",
+    "up",
+    "down",
+    "in",
+    "out",
+];
 
 /// What became of a call.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,10 +93,28 @@ impl Turn<'_> {
             Intent::Remember(text) => Act::call("remember", [("text", text)]),
             Intent::Ask(question) => Act::call("recall", [("query", &shorten(question, 500))]),
             Intent::Look => Act::call("inspect_location", []),
-            Intent::Go(direction) => Act::call("move", [("direction", direction)]),
+            Intent::Go(to) => return self.walk(to),
             _ => return None,
         };
         self.if_fresh(act)
+    }
+
+    /// Goes to the exit that leads there; looks for it first, unless a direction was named.
+    fn walk(&self, to: &str) -> Option<Act> {
+        let is_direction = DIRECTIONS.contains(&to.to_lowercase().as_str());
+        let movable = (self.offered)("move") && !self.was_called("move");
+        if movable
+            && !is_direction
+            && let Some(look) = self.if_fresh(Act::call("inspect_location", []))
+        {
+            return Some(look);
+        }
+        let place = match self.outcome("inspect_location") {
+            Some(Outcome::Success(place)) => place,
+            _ => Value::Null,
+        };
+        let direction = place::way_to(&place, to).unwrap_or(to);
+        self.if_fresh(Act::call("move", [("direction", direction)]))
     }
 
     /// The answer in words, once the groundwork is done.
@@ -175,7 +220,9 @@ fn read_result(content: &str) -> Outcome {
     let Ok(mut told) = serde_json::from_str::<Value>(content) else {
         return Outcome::Failure("its result could not be read".to_owned());
     };
-    let result = told.get_mut("result").map(Value::take).unwrap_or_default();
+    let result = told.get_mut("result").map(Value::take);
+    // A result that was too long to be shown says so beside where it would be.
+    let result = result.unwrap_or_else(|| told.clone());
     let is_unknown = |value: &Value| {
         value
             .get("outcome")
