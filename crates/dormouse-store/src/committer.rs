@@ -8,18 +8,18 @@ use std::{
     },
 };
 
-use dormouse_contracts::{
-    AppendError, AppendErrorKind, AppendRequest, AssistantId, ReadErrorKind, Seq, Snapshot,
-};
-use redb::{ReadableTable, Table, WriteTransaction};
+use dormouse_contracts::{AppendError, AppendRequest, AssistantId, Seq, Snapshot};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     fault::{Fault, SharedFault, contained},
-    head, reading, record, snapshot,
-    tables::{EVENTS, HEADS, key},
+    reading,
     vault::Vault,
 };
+
+mod batch;
+
+use batch::{Batch, Verdict, Written};
 
 /// The most requests that share a commit.
 const BATCH_REQUESTS: usize = 512;
@@ -46,6 +46,14 @@ impl Request {
             Self::Append(request, _) => request.events.iter().map(|e| e.payload.len()).sum(),
             Self::Snapshot(_, snapshot, _) => snapshot.payload.len(),
             Self::Recover | Self::Wake => 0,
+        }
+    }
+
+    /// Where the answer goes, if one is wanted.
+    fn reply(&self) -> Option<&Reply> {
+        match self {
+            Self::Append(_, reply) | Self::Snapshot(_, _, reply) => Some(reply),
+            Self::Recover | Self::Wake => None,
         }
     }
 
@@ -87,46 +95,19 @@ fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Vec<Request
     batch
 }
 
-/// What becomes of one request of a batch that could be committed.
-enum Verdict {
-    Done(Seq),
-    Conflict {
-        expected: Seq,
-        actual: Seq,
-    },
-    /// This assistant's own records are damaged; the others in the batch are not concerned.
-    Refused(Fault),
-}
-
-impl Verdict {
-    fn into_result(self) -> Result<Seq, AppendError> {
-        match self {
-            Self::Done(end) => Ok(end),
-            Self::Conflict { expected, actual } => Err(AppendError::new(
-                AppendErrorKind::Conflict { expected, actual },
-                None,
-            )),
-            Self::Refused(fault) => Err(AppendError::new(
-                AppendErrorKind::Storage,
-                Some(Box::new(fault)),
-            )),
-        }
-    }
-}
-
 /// How far an attempt got before it failed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    Beginning,
-    Writing,
+    /// Nothing can have reached the file.
+    Preparing,
+    /// The transaction may or may not be in the file.
     Committing,
 }
 
-/// The state of one attempt to commit a batch.
+/// One attempt to commit a batch.
 struct Attempt {
     stage: Stage,
-    ends: HashMap<AssistantId, Seq>,
-    verdicts: Vec<Verdict>,
+    batch: Batch,
 }
 
 fn serve(vault: &Vault, batch: Vec<Request>) {
@@ -136,13 +117,16 @@ fn serve(vault: &Vault, batch: Vec<Request>) {
     {
         recover(vault);
     }
+    if batch.iter().all(|request| request.reply().is_none()) {
+        return;
+    }
     let (mut attempt, mut result) = try_commit(vault, &batch);
-    if result.is_err() && attempt.stage == Stage::Beginning && vault.reopen().is_ok() {
-        // The database was unusable before this batch came; now it may be fine.
+    if result.is_err() && attempt.stage == Stage::Preparing && vault.reopen().is_ok() {
+        // Nothing was committed, and the database may have been unusable since before this batch came.
         (attempt, result) = try_commit(vault, &batch);
     }
     match result {
-        Ok(()) => answer(batch, attempt.verdicts),
+        Ok(()) => answer(batch, attempt.batch.verdicts),
         Err(fault) => settle(vault, batch, attempt, fault),
     }
 }
@@ -172,9 +156,9 @@ fn settle(vault: &Vault, batch: Vec<Request>, attempt: Attempt, fault: Fault) {
     let reopened = vault.reopen();
     let committed = attempt.stage == Stage::Committing
         && reopened.is_ok()
-        && affirm(vault, &attempt.ends).unwrap_or(false);
+        && affirm(vault, &attempt.batch.ends).unwrap_or(false);
     if committed {
-        return answer(batch, attempt.verdicts);
+        return answer(batch, attempt.batch.verdicts);
     }
     let shared = SharedFault::new(fault);
     for request in batch {
@@ -199,16 +183,14 @@ fn affirm(vault: &Vault, ends: &HashMap<AssistantId, Seq>) -> Result<bool, Fault
     })
 }
 
-fn try_commit(vault: &Vault, batch: &[Request]) -> (Attempt, Result<(), Fault>) {
+fn try_commit(vault: &Vault, requests: &[Request]) -> (Attempt, Result<(), Fault>) {
     let mut attempt = Attempt {
-        stage: Stage::Beginning,
-        ends: HashMap::new(),
-        verdicts: Vec::with_capacity(batch.len()),
+        stage: Stage::Preparing,
+        batch: Batch::default(),
     };
     let result = contained(|| {
         let transaction = vault.begin_write()?;
-        attempt.stage = Stage::Writing;
-        let written = attempt.apply(&transaction, batch)?;
+        let written = attempt.batch.apply(&transaction, requests)?;
         if written == Written::NOTHING {
             transaction.abort()?;
             return Ok(());
@@ -219,108 +201,6 @@ fn try_commit(vault: &Vault, batch: &[Request]) -> (Attempt, Result<(), Fault>) 
         Ok(())
     });
     (attempt, result)
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Written {
-    events: u64,
-    snapshots: u64,
-}
-
-impl Written {
-    const NOTHING: Self = Self {
-        events: 0,
-        snapshots: 0,
-    };
-}
-
-type Bytes = &'static [u8];
-
-impl Attempt {
-    fn apply(
-        &mut self,
-        transaction: &WriteTransaction,
-        batch: &[Request],
-    ) -> Result<Written, Fault> {
-        let mut written = Written::NOTHING;
-        let mut heads = transaction.open_table(HEADS)?;
-        let mut events = transaction.open_table(EVENTS)?;
-        for request in batch {
-            let verdict = match request {
-                Request::Append(request, _) => {
-                    let verdict = self.append(&heads, &mut events, request)?;
-                    if matches!(verdict, Verdict::Done(_)) {
-                        written.events += u64::try_from(request.events.len()).unwrap_or(u64::MAX);
-                    }
-                    verdict
-                }
-                Request::Snapshot(assistant, snapshot, _) => {
-                    snapshot::save(transaction, assistant, snapshot)?;
-                    written.snapshots += 1;
-                    Verdict::Done(snapshot.seq)
-                }
-                Request::Recover | Request::Wake => Verdict::Done(Seq::ZERO),
-            };
-            self.verdicts.push(verdict);
-        }
-        for (assistant, end) in &self.ends {
-            let head = head::encode(assistant, *end);
-            heads.insert(assistant.as_str().as_bytes(), head.as_slice())?;
-        }
-        Ok(written)
-    }
-
-    fn append(
-        &mut self,
-        heads: &Table<'_, Bytes, Bytes>,
-        events: &mut Table<'_, Bytes, Bytes>,
-        request: &AppendRequest,
-    ) -> Result<Verdict, Fault> {
-        let (assistant, expected) = (&request.assistant, request.expected);
-        let actual = match self.end(heads, events, assistant) {
-            Ok(end) => end,
-            Err(fault @ Fault::Unusable(_)) => return Ok(Verdict::Refused(fault)),
-            Err(fault) => return Err(fault),
-        };
-        if actual != expected {
-            return Ok(Verdict::Conflict { expected, actual });
-        }
-        let mut seq = actual;
-        for event in &request.events {
-            seq = seq.next();
-            let bytes = record::encode(assistant, seq, event);
-            events.insert(key(assistant, seq).as_slice(), bytes.as_slice())?;
-        }
-        if seq != actual {
-            self.ends.insert(assistant.clone(), seq);
-        }
-        Ok(Verdict::Done(seq))
-    }
-
-    /// Where the log ends after what came earlier in this batch. The head must agree with the events: writing
-    /// after a head that damage set back would replace history.
-    fn end(
-        &self,
-        heads: &Table<'_, Bytes, Bytes>,
-        events: &Table<'_, Bytes, Bytes>,
-        assistant: &AssistantId,
-    ) -> Result<Seq, Fault> {
-        if let Some(end) = self.ends.get(assistant) {
-            return Ok(*end);
-        }
-        let end = match heads.get(assistant.as_str().as_bytes())? {
-            None => Seq::ZERO,
-            Some(bytes) => head::decode(assistant, bytes.value())
-                .map_err(|fault| Fault::Unusable(reading::unusable(fault, Seq(1))))?,
-        };
-        let last = reading::last_place(events, assistant)?;
-        if last == end {
-            Ok(end)
-        } else {
-            let at = end.min(last).next();
-            Err(Fault::Unusable(ReadErrorKind::Missing { at }))
-        }
-    }
 }
 
 #[cfg(test)]

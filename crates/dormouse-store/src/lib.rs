@@ -28,6 +28,7 @@ mod record;
 mod salvage;
 mod scan;
 mod snapshot;
+mod survey;
 mod tables;
 mod vault;
 mod verify;

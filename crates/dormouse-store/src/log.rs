@@ -11,8 +11,7 @@ use std::{
 };
 
 use dormouse_contracts::{
-    Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, BoxFuture, LoadSnapshot,
-    ReadError, ReadErrorKind, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent,
+    AppendError, AppendErrorKind, AssistantId, ReadError, ReadErrorKind, Seq,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -22,11 +21,12 @@ use crate::{
     medium::WriteStats,
     meta::Origin,
     open::{self, Absence, OpenError, Opened},
-    reading, record,
-    snapshot::{self, MAX_SNAPSHOT_BYTES},
+    reading,
     vault::Vault,
     verify::{self, VerifyReport},
 };
+
+mod ports;
 
 /// How many requests may wait before callers wait to hand theirs over.
 const QUEUE: usize = 1024;
@@ -37,7 +37,8 @@ type ReadJob = Box<dyn FnOnce(&Vault) + Send>;
 
 /// An append-only event log of many assistants in one file.
 ///
-/// Implements the ports [`Append`], [`ReadEvents`], [`SaveSnapshot`] and [`LoadSnapshot`]. Cloning it is cheap
+/// Implements the ports [`Append`](dormouse_contracts::Append), [`ReadEvents`](dormouse_contracts::ReadEvents),
+/// [`SaveSnapshot`](dormouse_contracts::SaveSnapshot) and [`LoadSnapshot`](dormouse_contracts::LoadSnapshot). Cloning it is cheap
 /// and every clone is the same log. One thread writes and two read, so that no disk access happens on the
 /// caller's executor, whichever that is. When the last clone is dropped, what is waiting is still written,
 /// the threads end and the file is closed; dropping waits for that.
@@ -264,59 +265,5 @@ fn serve_reads(vault: &Vault, jobs: &Mutex<mpsc::Receiver<ReadJob>>, closing: &A
             Some(job) => job(vault),
             None => return,
         }
-    }
-}
-
-impl Append for RedbLog {
-    fn append(&self, request: AppendRequest) -> BoxFuture<'_, Result<Seq, AppendError>> {
-        Box::pin(async move {
-            if !request.events.iter().all(record::is_acceptable) {
-                return Err(AppendError::new(AppendErrorKind::Unacceptable, None));
-            }
-            self.request(|reply| Request::Append(request, reply)).await
-        })
-    }
-}
-
-impl ReadEvents for RedbLog {
-    /// A page holds at most about 32 MiB, so it may be shorter than `limit`; only an empty one means the end.
-    fn read<'a>(
-        &'a self,
-        assistant: &'a AssistantId,
-        after: Seq,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<StoredEvent>, ReadError>> {
-        let assistant = assistant.clone();
-        Box::pin(self.run_read(move |vault| reading::page(vault, &assistant, after, limit)))
-    }
-}
-
-impl SaveSnapshot for RedbLog {
-    fn save_snapshot<'a>(
-        &'a self,
-        assistant: &'a AssistantId,
-        snapshot: Snapshot,
-    ) -> BoxFuture<'a, Result<(), AppendError>> {
-        Box::pin(async move {
-            if snapshot.payload.len() > MAX_SNAPSHOT_BYTES {
-                return Err(AppendError::new(AppendErrorKind::Unacceptable, None));
-            }
-            self.request(|reply| Request::Snapshot(assistant.clone(), snapshot, reply))
-                .await
-                .map(drop)
-        })
-    }
-}
-
-impl LoadSnapshot for RedbLog {
-    fn load_snapshot<'a>(
-        &'a self,
-        assistant: &'a AssistantId,
-        up_to: Seq,
-    ) -> BoxFuture<'a, Result<Option<Snapshot>, ReadError>> {
-        let assistant = assistant.clone();
-        Box::pin(self.run_read(move |vault| {
-            contained(|| snapshot::load(&vault.begin_read()?, &assistant, up_to))
-        }))
     }
 }

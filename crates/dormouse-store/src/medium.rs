@@ -14,6 +14,7 @@ use redb::{BackendError, StorageBackend, backends::FileBackend};
 
 #[cfg(test)]
 pub(crate) mod flaky;
+pub(crate) mod overlay;
 
 /// What the log has written since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,6 +66,12 @@ impl Counters {
 /// Gives out the storage of one log, anew for each time the database is opened on it.
 pub(crate) trait Medium: fmt::Debug + Send + Sync {
     fn backend(&self) -> io::Result<Box<dyn StorageBackend>>;
+
+    /// Memory for pages, in bytes. An assistant reads its past in order and writes at its end, so a larger cache
+    /// buys little.
+    fn cache_bytes(&self) -> usize {
+        64 * 1024 * 1024
+    }
 }
 
 /// A file on disk.

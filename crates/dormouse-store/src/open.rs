@@ -17,7 +17,8 @@ use crate::{
     medium::{Counters, FileMedium, Medium, WHOLE},
     meta::{self, Meta, Origin},
     reading,
-    scan::{self, Readable},
+    scan::Readable,
+    survey::survey,
     tables::{EVENTS, SNAPSHOTS},
     vault::{self, LARGE_FILE_BYTES, Vault, open_database},
     verify,
@@ -209,7 +210,7 @@ fn name_fault(path: &Path, fault: Fault) -> OpenError {
 
 /// What of a damaged file can be read; nothing, if not even that works.
 fn readable(path: &Path) -> Vec<Readable> {
-    match scan::scan(path) {
+    match survey(path) {
         Ok(found) => found.readable(),
         Err(error) => {
             tracing::warn!(%error, "the damaged log could not be searched");

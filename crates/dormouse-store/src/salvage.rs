@@ -14,6 +14,7 @@ use crate::{
     open::{self, Absence, OpenError},
     record,
     scan::{self, Found, Located, Readable},
+    survey::survey,
     tables::{EVENTS, HEADS, key},
     vault::Vault,
 };
@@ -84,7 +85,7 @@ pub fn salvage(from: &Path, into: &Path) -> Result<SalvageReport, SalvageError> 
         path: from.into(),
         source,
     };
-    let found = scan::scan(from).map_err(unreadable)?;
+    let found = survey(from).map_err(unreadable)?;
     let assistants = found.readable();
     if assistants.iter().all(|log| log.events == 0) {
         return Err(SalvageError::Nothing { path: from.into() });

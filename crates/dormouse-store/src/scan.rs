@@ -23,6 +23,9 @@ const WINDOW_BYTES: usize = 1024 * 1024;
 /// Enough of a frame to know how long it claims to be.
 const PEEK_BYTES: usize = 12;
 
+/// Different records for one place beyond this many are not remembered; an honest file has hardly two.
+const MOST_CLAIMS: usize = 16;
+
 /// Where in the file an intact record lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Located {
@@ -31,11 +34,11 @@ pub(crate) struct Located {
     checksum: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Claim {
-    One(Located),
-    /// Different events claim the place.
-    Contested,
+/// The different records that claim a place; at least one.
+#[derive(Clone, Debug)]
+struct Claim {
+    first: Located,
+    others: Vec<Located>,
 }
 
 /// The records found in a file.
@@ -79,19 +82,67 @@ impl fmt::Display for Readable {
     }
 }
 
+impl Located {
+    fn content(&self) -> (usize, u32) {
+        (self.length, self.checksum)
+    }
+}
+
+impl Claim {
+    fn add(&mut self, located: Located) {
+        let known = std::iter::once(&self.first)
+            .chain(&self.others)
+            .any(|one| one.content() == located.content());
+        if !known && self.others.len() < MOST_CLAIMS {
+            self.others.push(located);
+        }
+    }
+}
+
 impl Found {
     fn add(&mut self, record: Record, located: Located) {
         let claims = self.assistants.entry(record.assistant).or_default();
         match claims.entry(record.event.seq) {
             Entry::Vacant(place) => {
-                place.insert(Claim::One(located));
+                place.insert(Claim {
+                    first: located,
+                    others: Vec::new(),
+                });
             }
-            Entry::Occupied(mut place) => {
-                let same = matches!(place.get(), Claim::One(first)
-                    if first.length == located.length && first.checksum == located.checksum);
-                if !same {
-                    place.insert(Claim::Contested);
+            Entry::Occupied(mut place) => place.get_mut().add(located),
+        }
+    }
+
+    /// Whether different events claim the same place anywhere.
+    pub(crate) fn has_contested(&self) -> bool {
+        let mut claims = self.assistants.values().flat_map(BTreeMap::values);
+        claims.any(|claim| !claim.others.is_empty())
+    }
+
+    /// The places that different events claim.
+    pub(crate) fn contested(&self) -> Vec<(AssistantId, Seq)> {
+        let mut places = Vec::new();
+        for (assistant, claims) in &self.assistants {
+            for (seq, claim) in claims {
+                if !claim.others.is_empty() {
+                    places.push((assistant.clone(), *seq));
                 }
+            }
+        }
+        places
+    }
+
+    /// Settles a contested place in favour of this record, if it is among those found.
+    pub(crate) fn believe(&mut self, assistant: &AssistantId, seq: Seq, record: &[u8]) {
+        let claims = self.assistants.get_mut(assistant);
+        if let Some(claim) = claims.and_then(|claims| claims.get_mut(&seq)) {
+            let believed = (record.len(), crc32fast::hash(record));
+            let mut all = std::iter::once(claim.first).chain(claim.others.iter().copied());
+            if let Some(first) = all.find(|one| one.content() == believed) {
+                *claim = Claim {
+                    first,
+                    others: Vec::new(),
+                };
             }
         }
     }
@@ -124,11 +175,13 @@ fn prefix(claims: &BTreeMap<Seq, Claim>) -> (Vec<Located>, Stop) {
     let mut expected = Seq(1);
     let mut located = Vec::new();
     for (seq, claim) in claims {
-        match claim {
-            _ if *seq != expected => return (located, Stop::Gap),
-            Claim::Contested => return (located, Stop::Contested),
-            Claim::One(place) => located.push(*place),
+        if *seq != expected {
+            return (located, Stop::Gap);
         }
+        if !claim.others.is_empty() {
+            return (located, Stop::Contested);
+        }
+        located.push(claim.first);
         expected = expected.next();
     }
     (located, Stop::End)

@@ -12,9 +12,6 @@ use crate::{
     medium::{Counted, Counters, Medium},
 };
 
-/// Memory for pages, in bytes. An assistant reads its past in order and writes at its end, so a larger cache buys little.
-const CACHE_BYTES: usize = 64 * 1024 * 1024;
-
 /// From this size on, every commit also records which pages are in use, so that opening after a crash need
 /// not read the whole file; and opening no longer checks the whole file. Below, both take at most some tens
 /// of milliseconds. `docs/format.md` has the reasons.
@@ -130,7 +127,7 @@ pub(crate) fn open_database(
         let backend = medium.backend().map_err(Fault::Io)?;
         let counted = Counted::new(backend, Arc::clone(counters));
         Ok(Builder::new()
-            .set_cache_size(CACHE_BYTES)
+            .set_cache_size(medium.cache_bytes())
             .create_with_backend(counted)?)
     })
 }

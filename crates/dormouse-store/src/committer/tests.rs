@@ -129,22 +129,29 @@ async fn whichever_write_fails_the_answer_is_true_and_the_log_goes_on() {
 }
 
 #[tokio::test]
-async fn a_failed_read_is_an_error_and_the_next_one_may_succeed() {
+async fn a_failed_read_is_an_error_and_the_log_recovers_by_itself() {
     let (disk, log) = new_log();
-    append(&log, Seq(0), b"kept".to_vec()).await.unwrap();
-    drop(log);
-    let log = log_on(&disk);
-    disk.plan(Plan {
-        reads_before_failure: Some(0),
-        ..Plan::default()
-    });
-    if let Err(error) = log.read(&alice(), Seq::ZERO, 10).await {
-        assert_eq!(error.kind(), ReadErrorKind::Storage);
+    for seq in 0..20 {
+        append(&log, Seq(seq), vec![b'x'; 5000]).await.unwrap();
     }
+    let fail = || {
+        disk.plan(Plan {
+            reads_before_failure: Some(0),
+            ..Plan::default()
+        });
+    };
+    fail();
+    let error = log.read(&alice(), Seq::ZERO, 100).await.unwrap_err();
+    assert_eq!(error.kind(), ReadErrorKind::Storage);
     disk.heal();
-    // An append always gets through, opening the database again if it must; after it, reads do too.
-    append(&log, Seq(1), b"next".to_vec()).await.unwrap();
-    assert_eq!(payloads(&log).await, [b"kept", b"next"]);
+    // The reader has asked the writer thread to open the database again, before it answered.
+    append(&log, Seq(20), b"next".to_vec()).await.unwrap();
+    assert_eq!(payloads(&log).await.len(), 21);
+
+    fail();
+    let answer = append(&log, Seq(21), b"and on".to_vec()).await;
+    assert_eq!(answer.unwrap(), Seq(22), "one failure is tried again");
+    assert_eq!(payloads(&log).await.len(), 22);
 }
 
 #[tokio::test]

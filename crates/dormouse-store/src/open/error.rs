@@ -208,3 +208,45 @@ impl std::error::Error for OpenError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_operating_system_refuses_is_told_from_what_failed() {
+        let path = Path::new("/life/log.redb");
+        let denied = OpenError::io(path, io::ErrorKind::PermissionDenied.into());
+        assert!(matches!(denied, OpenError::Denied { .. }));
+        assert_eq!(
+            denied.to_string(),
+            "the log /life/log.redb may not be read and written by this user; nothing was changed. Check the owner and mode of the file and its folder"
+        );
+        let failed = OpenError::io(path, io::ErrorKind::StorageFull.into());
+        assert!(matches!(failed, OpenError::Io { .. }));
+    }
+
+    #[test]
+    fn a_damaged_log_names_what_is_readable_and_the_way_to_save_it() {
+        let readable = |name: &str, events, stop| Readable {
+            assistant: dormouse_contracts::AssistantId::try_new(name).unwrap(),
+            events,
+            stop,
+        };
+        let error = OpenError::Truncated {
+            path: "log.redb".into(),
+            found: 4096,
+            expected: 8192,
+            readable: vec![
+                readable("alice", 12, crate::Stop::End),
+                readable("bob", 3, crate::Stop::Gap),
+            ],
+        };
+        assert_eq!(
+            error.to_string(),
+            "the log log.redb was cut short: it has 4096 bytes and should have at least 8192. Still readable: \
+             alice: 12 events, bob: 3 events (then one is lost). Keep the file, and restore it from a backup, or copy what \
+             is readable into a new one with `dormouse log salvage log.redb NEW-FILE`"
+        );
+    }
+}

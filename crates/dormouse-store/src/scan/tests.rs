@@ -39,7 +39,7 @@ fn records_are_found_wherever_they_lie_and_however_often() {
 
 #[test]
 fn records_across_the_edge_of_a_window_are_found() {
-    for before in WINDOW_BYTES - 60..WINDOW_BYTES + 4 {
+    for before in (WINDOW_BYTES - 60..WINDOW_BYTES + 4).step_by(3) {
         let padding = vec![0; before];
         assert_eq!(
             scanned(&[&padding, &record(1, b"a"), &record(2, b"b")]),

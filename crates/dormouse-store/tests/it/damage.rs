@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use dormouse_contracts::{AssistantId, StoredEvent};
+use dormouse_contracts::{AssistantId, ReadErrorKind, ReadEvents, Seq, StoredEvent};
 use dormouse_store::RedbLog;
 
 use crate::{append, assistant, event, read_all, run};
@@ -161,4 +161,51 @@ fn a_changed_byte_in_a_file_left_by_a_killed_process_gives_an_error_or_the_truth
         fs::write(&path, &bytes).unwrap();
         examine(&path, &life, &format!("byte {at} ^ {flip:#x}"));
     }
+}
+
+#[test]
+fn a_large_log_opens_after_a_kill_and_names_the_damaged_event_when_it_is_read() {
+    const EVENT_BYTES: usize = 14 * 1024 * 1024;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.redb");
+    let log = RedbLog::open(&path).unwrap();
+    let id = assistant("alice");
+    for seq in 0..6_u64 {
+        let letter = b'a' + u8::try_from(seq).unwrap();
+        run(append(
+            &log,
+            &id,
+            seq,
+            vec![event(vec![letter; EVENT_BYTES])],
+        ))
+        .unwrap();
+    }
+    let copy = folder.path().join("left-by-a-kill.redb");
+    let mut bytes = fs::read(&path).unwrap();
+    drop(log);
+    let page = bytes
+        .chunks(4096)
+        .position(|page| page.iter().all(|byte| *byte == b'd'));
+    let middle = page.unwrap() * 4096;
+    bytes[middle] ^= 0x20;
+    fs::write(&copy, &bytes).unwrap();
+
+    let log = RedbLog::open_existing(&copy).unwrap();
+    assert_eq!(
+        run(log.read(&id, Seq::ZERO, 3)).unwrap().len(),
+        2,
+        "a page is bounded in bytes"
+    );
+    assert_eq!(
+        run(log.read(&id, Seq(2), 1)).unwrap()[0].payload,
+        vec![b'c'; EVENT_BYTES]
+    );
+    let error = run(log.read(&id, Seq(3), 1)).unwrap_err();
+    assert_eq!(error.kind(), ReadErrorKind::Corrupt { at: Seq(4) });
+    assert_eq!(run(log.read(&id, Seq(4), 1)).unwrap()[0].seq, Seq(5));
+    assert_eq!(log.verify().unwrap().assistants[0].intact, 3);
+    assert_eq!(
+        run(append(&log, &id, 6, vec![event("on")])).unwrap(),
+        Seq(7)
+    );
 }

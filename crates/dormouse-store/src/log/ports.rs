@@ -1,0 +1,68 @@
+//! The four ports, as the log implements them.
+
+use dormouse_contracts::{
+    Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, BoxFuture, LoadSnapshot,
+    ReadError, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent,
+};
+
+use super::RedbLog;
+use crate::{
+    committer::Request,
+    fault::contained,
+    reading, record,
+    snapshot::{self, MAX_SNAPSHOT_BYTES},
+};
+
+impl Append for RedbLog {
+    fn append(&self, request: AppendRequest) -> BoxFuture<'_, Result<Seq, AppendError>> {
+        Box::pin(async move {
+            if !request.events.iter().all(record::is_acceptable) {
+                return Err(AppendError::new(AppendErrorKind::Unacceptable, None));
+            }
+            self.request(|reply| Request::Append(request, reply)).await
+        })
+    }
+}
+
+impl ReadEvents for RedbLog {
+    /// A page holds at most about 32 MiB, so it may be shorter than `limit`; only an empty one means the end.
+    fn read<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        after: Seq,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<StoredEvent>, ReadError>> {
+        let assistant = assistant.clone();
+        Box::pin(self.run_read(move |vault| reading::page(vault, &assistant, after, limit)))
+    }
+}
+
+impl SaveSnapshot for RedbLog {
+    fn save_snapshot<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        snapshot: Snapshot,
+    ) -> BoxFuture<'a, Result<(), AppendError>> {
+        Box::pin(async move {
+            if snapshot.payload.len() > MAX_SNAPSHOT_BYTES {
+                return Err(AppendError::new(AppendErrorKind::Unacceptable, None));
+            }
+            self.request(|reply| Request::Snapshot(assistant.clone(), snapshot, reply))
+                .await
+                .map(drop)
+        })
+    }
+}
+
+impl LoadSnapshot for RedbLog {
+    fn load_snapshot<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        up_to: Seq,
+    ) -> BoxFuture<'a, Result<Option<Snapshot>, ReadError>> {
+        let assistant = assistant.clone();
+        Box::pin(self.run_read(move |vault| {
+            contained(|| snapshot::load(&vault.begin_read()?, &assistant, up_to))
+        }))
+    }
+}
