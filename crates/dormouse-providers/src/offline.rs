@@ -36,15 +36,17 @@ use act::Act;
 /// ```
 ///
 /// The first word is `whisper`, `page`, `words` (said aloud to the assistant), `say`, `pose`, `emit`, or `channel`
-/// with the channel's id; any other is taken for something said aloud. The id in parentheses may be absent. The assistant messages and tool results behind it are what was done about it so far.
-/// Without such a message there is nothing to do: it calls `noop`.
+/// with the channel's id; any other is taken for something said aloud. The id in parentheses may be absent. The
+/// assistant messages and tool results behind it are what was done about it so far. Without such a message there is
+/// nothing to do: it calls `noop`.
 ///
 /// # What it does
 ///
 /// One native tool call a step, with ids made from the place in the conversation, and each tool at most once for one
 /// event. It uses `say`, `whisper`, `page`, `move`, `inspect_location`, `remember`, `recall` and `noop`, each only
-/// where it is offered. To go to a place it first looks which exit leads there. A whisper is answered by a whisper and a page by a page, never aloud; without the tool for
-/// it the answer is the reply's text. An effect whose outcome is unknown is told as such and not repeated.
+/// where it is offered. To go to a place it first looks which exit leads there. A whisper is answered by a whisper and
+/// a page by a page, never by `say`; without the tool for it the answer is the reply's text. An effect whose outcome is
+/// unknown is told as such and not repeated.
 #[derive(Clone, Debug)]
 pub struct OfflineModel {
     provider: ProviderId,
