@@ -7,8 +7,8 @@ use xshell::{Shell, cmd};
 
 use crate::Result;
 
-/// Examples that talk to somebody: built here, and started by hand.
-const NOT_ALONE: [&str; 1] = ["ask"];
+/// Examples that want a server or a file named: built here, and started by hand.
+const WANT_ARGUMENTS: [&str; 2] = ["ask", "write_fixture"];
 
 /// A line of cargo's account of a build, as far as it matters here.
 #[derive(Debug, Deserialize)]
@@ -26,7 +26,7 @@ struct Target {
 impl Target {
     fn runs_alone(&self) -> bool {
         let is_example = self.kind.iter().any(|kind| kind == "example");
-        is_example && !NOT_ALONE.contains(&self.name.as_str())
+        is_example && !WANT_ARGUMENTS.contains(&self.name.as_str())
     }
 }
 
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_programs_of_examples_that_need_nobody_are_run() {
+    fn only_the_programs_of_examples_that_want_no_arguments_are_run() {
         let account = r#"
             {"target":{"name":"a","kind":["lib"]},"executable":null}
             {"target":{"name":"b","kind":["example"]},"executable":"/t/examples/b"}
