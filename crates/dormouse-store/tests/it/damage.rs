@@ -77,7 +77,7 @@ fn examine(path: &Path, life: &Life, what: &str) -> bool {
 }
 
 /// How many places in used pages are tried; `DORMOUSE_STORE_PLACES=all` tries every byte, which takes many minutes.
-const PLACES: usize = 250;
+const PLACES: usize = 150;
 
 /// Positions worth trying: all of the header, and everywhere in pages that hold something.
 fn positions(bytes: &[u8]) -> Vec<usize> {
@@ -107,7 +107,7 @@ fn a_changed_byte_gives_an_error_or_the_truth() {
             refused += 1;
         }
     }
-    assert!(refused > 100, "only {refused} changes were noticed");
+    assert!(refused > 60, "only {refused} changes were noticed");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn every_bit_of_the_flags_gives_an_error_or_the_truth() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.redb");
     let life = life(&path, End::Closed);
-    for flip in 1..=255 {
+    for flip in (1..=7).chain([8, 16, 32, 64, 128, 255]) {
         let mut bytes = life.bytes.clone();
         bytes[9] ^= flip;
         fs::write(&path, &bytes).unwrap();
