@@ -131,3 +131,33 @@ pub(crate) fn open_database(
             .create_with_backend(counted)?)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use dormouse_contracts::AssistantId;
+
+    use crate::{
+        fault::Fault,
+        open::{self, Absence},
+        reading,
+    };
+
+    #[test]
+    fn a_file_can_be_opened_again_while_somebody_still_reads_and_is_free_once_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.redb");
+        let vault = open::open(&path, Absence::Create).unwrap().vault;
+        let alice = AssistantId::try_new("alice").unwrap();
+        let old = vault.begin_read().unwrap();
+        vault.reopen().unwrap();
+        drop(old);
+        vault.begin_write().unwrap().commit().unwrap();
+        assert!(reading::end(&vault.begin_read().unwrap(), &alice, Default::default()).is_ok());
+
+        let still_reading = vault.begin_read().unwrap();
+        vault.close();
+        assert!(matches!(vault.begin_read(), Err(Fault::Closed)));
+        open::open(&path, Absence::Refuse).unwrap();
+        drop(still_reading);
+    }
+}
