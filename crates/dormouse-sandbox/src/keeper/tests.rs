@@ -285,13 +285,20 @@ async fn a_feed_that_is_awaited_is_answered_after_a_failure_too() {
     let world = disk.world();
     move_in(&world).await;
     let alice = id("Alice");
-    let (awaited, ()) = tokio::join!(world.await_perceptions(&alice, 1), async {
-        disk.fail_after(0);
-        world.perform(&effect("lost")).await.unwrap_err();
-        disk.mend();
-        world.perform(&effect("heard")).await.unwrap();
-    });
-    assert_eq!(awaited.unwrap()[0].words.as_claimed(), "heard");
+    let mut waits = Box::pin(world.await_perceptions(&alice, 1));
+    for _ in 0..4 {
+        // The world answers in order, so the wait's own questions are answered before this one is.
+        tokio::select! {
+            biased;
+            over = &mut waits => panic!("{over:?}"),
+            asked = world.effects(0) => drop(asked.unwrap()),
+        }
+    }
+    disk.fail_after(0);
+    world.perform(&effect("lost")).await.unwrap_err();
+    disk.mend();
+    world.perform(&effect("heard")).await.unwrap();
+    assert_eq!(waits.await.unwrap()[0].words.as_claimed(), "heard");
 }
 
 #[tokio::test]

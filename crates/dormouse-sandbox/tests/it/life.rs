@@ -382,7 +382,7 @@ async fn live(steps: &[Step]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 500, ..ProptestConfig::default() })]
 
     #[test]
     fn any_life_is_perceived_as_the_rules_say_and_kept(
