@@ -1,1 +1,34 @@
-//! Being laid down.
+//! Resident AI assistants: one feature per Dormouse crate, and a builder that wires the defaults.
+//!
+//! Layer 5, and no logic: every module below is another crate under its short name. [`Resident`] puts an assistant
+//! into a data folder with the event log on redb, the sandbox world and a chat model. Whoever wants another log,
+//! world or model takes [`engine`] and gives it other [`engine::Ports`].
+//!
+//! Stability: follows the crates it re-exports.
+
+#[cfg(feature = "resident")]
+mod resident;
+mod system;
+
+#[cfg(feature = "classify")]
+pub use dormouse_classify as classify;
+pub use dormouse_contracts as contracts;
+#[cfg(feature = "engine")]
+pub use dormouse_engine as engine;
+#[cfg(feature = "providers")]
+pub use dormouse_providers as providers;
+#[cfg(feature = "resilience")]
+pub use dormouse_resilience as resilience;
+#[cfg(feature = "sandbox")]
+pub use dormouse_sandbox as sandbox;
+#[cfg(feature = "store")]
+pub use dormouse_store as store;
+#[cfg(feature = "tools")]
+pub use dormouse_tools as tools;
+#[cfg(feature = "resident")]
+pub use resident::{Resident, ResidentBuilder, ResidentError};
+pub use system::{SystemChance, SystemClock};
+
+#[cfg(all(doctest, feature = "resident"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

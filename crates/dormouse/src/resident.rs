@@ -1,0 +1,213 @@
+//! An assistant in a data folder, wired with the defaults.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use dormouse_contracts::{AssistantId, ChatModel, Clock, EntityId, IdError, Perception};
+use dormouse_engine::{
+    Accepted, Assistant, AssistantConfig, Handle, PerceiveError, Ports, RunError, WakeError,
+};
+use dormouse_providers::{OfflineModel, token_counter_for};
+use dormouse_sandbox::{Act, ActError, Character, CharacterKind, FeedError, JoinError, Sandbox};
+use dormouse_store::RedbLog;
+use tokio::task::JoinSet;
+
+use crate::{SystemChance, SystemClock};
+
+/// A resident could not be started, or something it stands on failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResidentError {
+    /// The data folder cannot be made.
+    #[error("the data folder cannot be made")]
+    Folder(#[source] std::io::Error),
+    /// The event log cannot be opened.
+    #[error("the event log cannot be opened")]
+    Log(#[from] dormouse_store::OpenError),
+    /// The world cannot be opened.
+    #[error("the world cannot be opened")]
+    World(#[from] dormouse_sandbox::OpenError),
+    /// A character cannot enter the world.
+    #[error("the character cannot enter the world")]
+    Join(#[from] JoinError),
+    /// A name makes no id.
+    #[error("the name cannot be used")]
+    Id(#[from] IdError),
+    /// The assistant cannot be woken.
+    #[error("the assistant cannot be woken")]
+    Wake(#[from] WakeError),
+    /// The act cannot be done in this world.
+    #[error("the act cannot be done")]
+    Act(#[from] ActError),
+    /// What the world delivered cannot be read.
+    #[error("the world's deliveries cannot be read")]
+    Feed(#[from] FeedError),
+    /// The assistant did not accept a message.
+    #[error("the assistant did not accept a message")]
+    Perceive(#[from] PerceiveError),
+    /// The assistant ended by itself.
+    #[error("the assistant has ended")]
+    Run(#[from] RunError),
+    /// The assistant's task was cancelled or panicked.
+    #[error("the assistant's task has died")]
+    Task(#[from] tokio::task::JoinError),
+}
+
+/// What to wire. Made by [`Resident::builder`].
+pub struct ResidentBuilder {
+    folder: PathBuf,
+    config: AssistantConfig,
+    model: Option<Arc<dyn ChatModel>>,
+}
+
+impl std::fmt::Debug for ResidentBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ResidentBuilder")
+            .field("folder", &self.folder)
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ResidentBuilder {
+    /// Changes the assistant's configuration.
+    #[must_use]
+    pub fn configured(mut self, change: impl FnOnce(&mut AssistantConfig)) -> Self {
+        change(&mut self.config);
+        self
+    }
+
+    /// Takes this chat model in place of the offline one.
+    #[must_use]
+    pub fn model(mut self, model: Arc<dyn ChatModel>) -> Self {
+        self.model = Some(model);
+        self
+    }
+
+    /// Opens log and world in the folder, making them if they are not there, and wakes the assistant. Needs a tokio
+    /// runtime with time enabled.
+    ///
+    /// # Errors
+    ///
+    /// [`ResidentError`]; nothing that was there has changed.
+    pub async fn start(self) -> Result<Resident, ResidentError> {
+        std::fs::create_dir_all(&self.folder).map_err(ResidentError::Folder)?;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let log = RedbLog::open(&self.folder.join("log.redb"))?;
+        let sandbox = Sandbox::open(&self.folder.join("world.redb"), Arc::clone(&clock))?;
+        let key = self.config.key.clone();
+        let body = EntityId::try_new(format!("assistant:{key}"))?;
+        let character = Character {
+            id: body.clone(),
+            name: key.to_string(),
+            kind: CharacterKind::Assistant(key),
+        };
+        sandbox.join(character).await?;
+
+        let model = self.model.unwrap_or_else(|| Arc::new(OfflineModel::new()));
+        let counter = token_counter_for(model.identity().1);
+        let world = Arc::new(sandbox.clone());
+        let chance = Arc::new(SystemChance::default());
+        let ports = Ports {
+            log: Arc::new(log),
+            model,
+            world,
+            clock,
+            chance,
+            counter,
+        };
+        let (assistant, handle) = Assistant::wake(self.config, sandbox.tools(), ports).await?;
+        let heard = assistant
+            .state()
+            .delivered
+            .get(sandbox.id())
+            .copied()
+            .unwrap_or_default();
+        let mut running = JoinSet::new();
+        running.spawn(assistant.run());
+        Ok(Resident {
+            sandbox,
+            handle,
+            body,
+            heard,
+            running,
+        })
+    }
+}
+
+/// An assistant that lives in a data folder, in the sandbox world.
+#[derive(Debug)]
+pub struct Resident {
+    sandbox: Sandbox,
+    handle: Handle,
+    body: EntityId,
+    heard: u64,
+    running: JoinSet<Result<(), RunError>>,
+}
+
+impl Resident {
+    /// Begins to wire an assistant of this key whose life is kept in `folder`.
+    #[must_use]
+    pub fn builder(folder: impl AsRef<Path>, key: AssistantId) -> ResidentBuilder {
+        ResidentBuilder {
+            folder: folder.as_ref().to_owned(),
+            config: AssistantConfig::new(key),
+            model: None,
+        }
+    }
+
+    /// The world it lives in.
+    #[must_use]
+    pub fn world(&self) -> &Sandbox {
+        &self.sandbox
+    }
+
+    /// How to talk to the assistant itself.
+    #[must_use]
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Lets a player act, and hands the assistant whatever it perceives of that: accepted messages are on disk when
+    /// this answers. They are dealt with meanwhile; [`Handle::at_rest`] waits for it.
+    ///
+    /// # Errors
+    ///
+    /// [`ResidentError`]. What the world took and the assistant did not is delivered with the next act.
+    pub async fn act(
+        &mut self,
+        player: &EntityId,
+        act: Act,
+    ) -> Result<Vec<Accepted>, ResidentError> {
+        self.sandbox.act(player, act).await?;
+        let mut accepted = Vec::new();
+        for perception in self.deliveries().await? {
+            let number = perception.attested.delivery.number;
+            accepted.push(self.handle.perceive(perception).await?);
+            self.heard = number;
+        }
+        Ok(accepted)
+    }
+
+    async fn deliveries(&self) -> Result<Vec<Perception>, ResidentError> {
+        Ok(self
+            .sandbox
+            .perceptions(&self.body, self.heard, dormouse_sandbox::FEED_PAGE)
+            .await?)
+    }
+
+    /// Saves a snapshot and ends. What is under way is taken up by the next start.
+    ///
+    /// # Errors
+    ///
+    /// [`ResidentError`] if the assistant had ended by itself before.
+    pub async fn shut_down(mut self) -> Result<(), ResidentError> {
+        self.handle.shut_down().await;
+        while let Some(ended) = self.running.join_next().await {
+            ended??;
+        }
+        Ok(())
+    }
+}
