@@ -57,20 +57,19 @@ pub(crate) fn read(
         (Some(call), ToolCalling::Fallback) => Reading::Calls(vec![call]),
         (Some(call), ToolCalling::Native) if is_tool(&call.name) => Reading::Calls(vec![call]),
         _ if text.is_empty() => Reading::Unreadable(EMPTY),
-        (_, ToolCalling::Native) => Reading::Calls(vec![spoken(text, trigger, is_tool)]),
+        (_, ToolCalling::Native) => Reading::Calls(vec![spoken(text, trigger)]),
         (_, ToolCalling::Fallback) => Reading::Unreadable(NO_OBJECT),
     }
 }
 
-/// Plain text as the call that says it by the way the assistant was spoken to.
-fn spoken(text: &str, trigger: &Pending, is_tool: impl Fn(&str) -> bool) -> RawCall {
+/// Plain text as the call that says it by the way the assistant was spoken to. What was said in private is never
+/// answered aloud, even where the world has no such tool: then the model is told that there is none.
+fn spoken(text: &str, trigger: &Pending) -> RawCall {
     let attested = &trigger.perception.attested;
     let to = attested.sender.name();
     let (name, arguments) = match attested.source {
-        SourceKind::Whisper if is_tool("whisper") => {
-            ("whisper", json!({"to": to, "message": text}))
-        }
-        SourceKind::Page if is_tool("page") => ("page", json!({"to": to, "message": text})),
+        SourceKind::Whisper => ("whisper", json!({"to": to, "message": text})),
+        SourceKind::Page => ("page", json!({"to": to, "message": text})),
         _ => ("say", json!({"message": text})),
     };
     RawCall {
@@ -125,3 +124,6 @@ fn balanced_object(text: &str) -> Option<&str> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+use dormouse_contracts::{FinishReason, Seq, ToolCall, Trust};
+use dormouse_testing::Perceive;
+use proptest::prelude::*;
+
+use super::*;
+
+fn pending(perceive: Perceive) -> Pending {
+    Pending {
+        seq: Seq(1),
+        perception: perceive.build(),
+        trust: Trust::FULL,
+        tokens: 1,
+    }
+}
+
+fn reply(content: &str) -> ChatReply {
+    ChatReply {
+        content: content.to_owned(),
+        tool_calls: Vec::new(),
+        finish: FinishReason::Stop,
+        usage: None,
+    }
+}
+
+fn read_text(text: &str, form: ToolCalling) -> Reading {
+    read(
+        &reply(text),
+        form,
+        &pending(Perceive::say("Alice", "hi")),
+        |name| name == "say",
+    )
+}
+
+fn call(name: &str, arguments: &str) -> Reading {
+    Reading::Calls(vec![RawCall {
+        name: name.to_owned(),
+        arguments: arguments.to_owned(),
+    }])
+}
+
+#[test]
+fn native_calls_come_before_the_text_and_are_bounded() {
+    let one = ToolCall {
+        id: dormouse_contracts::CallId::try_new("x").unwrap(),
+        name: "look".to_owned(),
+        arguments: "{".to_owned(),
+    };
+    let many = ChatReply {
+        tool_calls: vec![one; 100],
+        ..reply("{\"tool\": \"say\"}")
+    };
+    let Reading::Calls(calls) = read(
+        &many,
+        ToolCalling::Native,
+        &pending(Perceive::say("A", "b")),
+        |_| true,
+    ) else {
+        panic!("there are calls");
+    };
+    assert_eq!(
+        (
+            calls.len(),
+            calls[0].name.as_str(),
+            calls[0].arguments.as_str()
+        ),
+        (CALLS_LIMIT, "look", "{")
+    );
+}
+
+#[test]
+fn an_object_that_is_no_call_is_passed_over() {
+    let text = r#"Consider {this} and {"a": {"b": 1}} first { then: {"tool": "say", "parameters": {"message": "a } b"}}"#;
+    assert_eq!(
+        read_text(text, ToolCalling::Fallback),
+        call("say", r#"{"message":"a } b"}"#)
+    );
+}
+
+#[test]
+fn json_that_names_no_tool_there_is_stays_text_for_a_native_model() {
+    let text = r#"{"tool": "hammer", "parameters": {}}"#;
+    let said = serde_json::json!({ "message": text }).to_string();
+    assert_eq!(read_text(text, ToolCalling::Native), call("say", &said));
+    assert_eq!(read_text(text, ToolCalling::Fallback), call("hammer", "{}"));
+}
+
+#[test]
+fn what_was_said_in_private_is_never_answered_aloud() {
+    for (perceive, name) in [
+        (Perceive::whisper("Alice", "secret"), "whisper"),
+        (Perceive::page("Alice", "secret"), "page"),
+    ] {
+        let read = read(
+            &reply("psst"),
+            ToolCalling::Native,
+            &pending(perceive),
+            |tool| tool == "say",
+        );
+        assert_eq!(read, call(name, r#"{"message":"psst","to":"Alice"}"#));
+    }
+}
+
+#[test]
+fn a_reply_without_anything_in_it_is_unreadable() {
+    for form in [ToolCalling::Native, ToolCalling::Fallback] {
+        assert_eq!(read_text(" \n", form), Reading::Unreadable(EMPTY));
+    }
+    assert_eq!(
+        read_text("lorem ipsum", ToolCalling::Fallback),
+        Reading::Unreadable(NO_OBJECT)
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_text_can_be_read(text in "[{}\"\\\\a-z:, \\[\\]ž]{0,200}") {
+        read_text(&text, ToolCalling::Native);
+        read_text(&text, ToolCalling::Fallback);
+    }
+
+    #[test]
+    fn a_call_is_found_in_any_prose_around_it(before in "[^{}\"]{0,60}", after in ".{0,60}", message in ".{1,40}") {
+        let object = serde_json::json!({"tool": "say", "parameters": {"message": &message}});
+        let wanted = serde_json::json!({"message": &message}).to_string();
+        let read = read_text(&format!("{before}{object}{after}"), ToolCalling::Fallback);
+        prop_assert_eq!(read, call("say", &wanted));
+    }
+}
