@@ -11,6 +11,7 @@ mod answering;
 mod crash;
 mod effects;
 mod errors;
+mod format;
 mod home;
 mod messages;
 mod pattern;
