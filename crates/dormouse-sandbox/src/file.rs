@@ -6,11 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use dormouse_contracts::{BoxError, IdError};
+use dormouse_contracts::{BoxError, IdError, Timestamp};
 use redb::{Database, DatabaseError, ReadableDatabase, StorageError, TableError};
 
 use crate::records::{
-    CHARACTERS, EFFECT_ORDER, EFFECTS, FEEDS, FORMAT, FORMAT_KEY, META, REVISION_KEY, StoreError,
+    BORN_KEY, CHARACTERS, EFFECT_ORDER, EFFECTS, FEEDS, FORMAT, FORMAT_KEY, META, REVISION_KEY,
+    StoreError,
 };
 
 #[cfg(test)]
@@ -81,10 +82,10 @@ pub enum OpenError {
     BuiltIn(#[from] IdError),
 }
 
-/// Opens the file at `path`, or creates it.
-pub(crate) fn open(path: &Path) -> Result<Database, OpenError> {
+/// Opens the file at `path`, or creates it as a world made at `now`.
+pub(crate) fn open(path: &Path, now: Timestamp) -> Result<Database, OpenError> {
     match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => create(path)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => create(path, now)?,
         Err(source) => return Err(io_error(path, source)),
         Ok(found) if found.is_file() && found.len() == 0 => {
             return Err(OpenError::Empty { path: path.into() });
@@ -172,10 +173,10 @@ fn io_error(path: &Path, source: io::Error) -> OpenError {
 
 /// Makes a new world under another name and gives it its own once it is whole on disk, so that a file under
 /// this name is never half made. If somebody else was faster, theirs stays.
-fn create(path: &Path) -> Result<(), OpenError> {
+fn create(path: &Path, now: Timestamp) -> Result<(), OpenError> {
     let failed = |source| io_error(path, source);
     let (temporary, file) = temporary(path).map_err(failed)?;
-    let made = initialise(path, file).and_then(|()| {
+    let made = initialise(path, file, now).and_then(|()| {
         match fs::hard_link(&temporary, path) {
             Ok(()) => {}
             Err(_) if path.exists() => {}
@@ -209,12 +210,12 @@ fn temporary(path: &Path) -> io::Result<(PathBuf, fs::File)> {
     }
 }
 
-fn initialise(path: &Path, file: fs::File) -> Result<(), OpenError> {
+fn initialise(path: &Path, file: fs::File, now: Timestamp) -> Result<(), OpenError> {
     let database = Database::builder()
         .set_cache_size(CACHE_BYTES)
         .create_file(file)
         .map_err(|error| database_error(path, error))?;
-    write_tables(&database).map_err(|error| match error {
+    write_tables(&database, now).map_err(|error| match error {
         StoreError::File(error) => match *error {
             redb::Error::Io(source) => io_error(path, source),
             error => io_error(path, io::Error::other(error)),
@@ -224,12 +225,13 @@ fn initialise(path: &Path, file: fs::File) -> Result<(), OpenError> {
 }
 
 /// Lays down all tables, empty. A durable commit.
-pub(crate) fn write_tables(database: &Database) -> Result<(), StoreError> {
+pub(crate) fn write_tables(database: &Database, now: Timestamp) -> Result<(), StoreError> {
     let writing = database.begin_write()?;
     {
         let mut meta = writing.open_table(META)?;
         meta.insert(FORMAT_KEY, FORMAT)?;
         meta.insert(REVISION_KEY, 0)?;
+        meta.insert(BORN_KEY, u64::try_from(now.as_micros()).unwrap_or_default())?;
         writing.open_table(CHARACTERS)?;
         writing.open_table(FEEDS)?;
         writing.open_table(EFFECTS)?;

@@ -6,7 +6,9 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use dormouse_contracts::{BoxError, Clock, EntityId, WorldError, WorldErrorKind, WorldId};
+use dormouse_contracts::{
+    BoxError, Clock, EntityId, IdError, Timestamp, WorldError, WorldErrorKind, WorldId,
+};
 use redb::{Database, ReadableDatabase, ReadableTable};
 use tokio::sync::mpsc;
 
@@ -14,7 +16,7 @@ use crate::{
     draft::Draft,
     file::{self, OpenError},
     readers::Readers,
-    records::{CHARACTERS, CharacterRecord, META, REVISION_KEY, StoreError},
+    records::{BORN_KEY, CHARACTERS, CharacterRecord, META, REVISION_KEY, StoreError},
     request::{Change, Request},
     roster::Roster,
 };
@@ -28,12 +30,14 @@ const GROUP: usize = 256;
 /// How the world is opened, at the start and after a failure.
 pub(crate) type Opener = Box<dyn Fn() -> Result<World, OpenError> + Send>;
 
-/// Opens the world in the file at `path`, whenever asked.
-pub(crate) fn opener(path: PathBuf) -> Opener {
+/// Opens the world in the file at `path`, whenever asked. If there is none it is made, as one made at `now`.
+pub(crate) fn opener(path: PathBuf, now: Timestamp) -> Opener {
     Box::new(move || {
-        World::load(file::open(&path)?, Roster::try_new()?).map_err(|error| OpenError::Damaged {
-            path: path.clone(),
-            source: error.into(),
+        World::load(file::open(&path, now)?, Roster::try_new()?).map_err(|error| {
+            OpenError::Damaged {
+                path: path.clone(),
+                source: error.into(),
+            }
         })
     })
 }
@@ -43,6 +47,7 @@ pub(crate) struct World {
     pub(crate) database: Database,
     pub(crate) roster: Roster,
     revision: u64,
+    born: Option<u64>,
 }
 
 impl World {
@@ -56,12 +61,24 @@ impl World {
             let record: CharacterRecord = serde_json::from_str(record.value())?;
             roster.insert(id.map_err(StoreError::Record)?, record.into_present());
         }
-        let revision = reading.open_table(META)?.get(REVISION_KEY)?;
+        let meta = reading.open_table(META)?;
+        let revision = meta.get(REVISION_KEY)?;
+        let born = meta.get(BORN_KEY)?.map(|born| born.value());
         Ok(Self {
             revision: revision.map_or(0, |revision| revision.value()),
             database,
             roster,
+            born,
         })
+    }
+
+    /// The name the world gives itself: another world in the same place has another one, so that nobody takes its
+    /// deliveries for those of this one.
+    fn id(&self) -> Result<WorldId, IdError> {
+        match self.born {
+            Some(born) => WorldId::try_new(format!("sandbox-{born}")),
+            None => WorldId::try_new("sandbox"),
+        }
     }
 }
 
@@ -104,19 +121,20 @@ impl From<StoreError> for Unwritten {
 
 impl Keeper {
     /// Opens the world.
-    pub(crate) fn open(
-        opener: Opener,
-        id: WorldId,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Self, OpenError> {
-        let world = Some(opener()?);
+    pub(crate) fn open(opener: Opener, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
+        let world = opener()?;
         Ok(Self {
             opener,
-            id,
+            id: world.id()?,
             clock,
-            world,
+            world: Some(world),
             readers: Readers::default(),
         })
+    }
+
+    /// The name the world gives itself.
+    pub(crate) fn id(&self) -> &WorldId {
+        &self.id
     }
 
     /// Serves requests until nobody can send any more.

@@ -18,6 +18,8 @@ pub(crate) const FORMAT: u64 = 1;
 pub(crate) const META: TableDefinition<'_, &str, u64> = TableDefinition::new("dormouse_sandbox");
 pub(crate) const FORMAT_KEY: &str = "format";
 pub(crate) const REVISION_KEY: &str = "revision";
+/// When the world was made, in microseconds since 1970; what tells it from a later one in the same place.
+pub(crate) const BORN_KEY: &str = "born";
 
 /// Entity id → [`CharacterRecord`].
 pub(crate) const CHARACTERS: TableDefinition<'_, &str, &str> = TableDefinition::new("characters");

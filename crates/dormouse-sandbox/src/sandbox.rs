@@ -70,14 +70,15 @@ impl Sandbox {
     ///
     /// [`OpenError`]; nothing that is already there is ever replaced.
     pub fn open(path: &Path, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
-        Self::keep(opener(path.to_owned()), clock)
+        let now = clock.now();
+        Self::keep(opener(path.to_owned(), now), clock)
     }
 
     /// Has a world kept that is opened in this way.
     pub(crate) fn keep(opener: Opener, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
-        let id = WorldId::try_new("sandbox")?;
         let tools = tools::specs()?;
-        let keeper = Keeper::open(opener, id.clone(), clock)?;
+        let keeper = Keeper::open(opener, clock)?;
+        let id = keeper.id().clone();
         let (sender, requests) = mpsc::channel(QUEUE);
         let thread = thread::Builder::new()
             .name("sandbox".to_owned())
@@ -91,7 +92,7 @@ impl Sandbox {
         })))
     }
 
-    /// The name this world gives itself in every delivery.
+    /// The name this world gives itself in every delivery. It is made with the world and stays with its file.
     #[must_use]
     pub fn id(&self) -> &WorldId {
         &self.0.id

@@ -9,7 +9,7 @@ use super::*;
 fn world() -> (TempDir, PathBuf) {
     let folder = tempdir().unwrap();
     let path = folder.path().join("world.redb");
-    let database = open(&path).unwrap();
+    let database = open(&path, Timestamp::EPOCH).unwrap();
     let writing = database.begin_write().unwrap();
     {
         let mut feeds = writing.open_table(FEEDS).unwrap();
@@ -35,7 +35,7 @@ fn a_world_that_is_not_there_is_made_whole_and_nothing_is_left_over() {
     let path = folder.path().join("world.redb");
     let leftover = format!(".world.redb.{}.0.new", std::process::id());
     fs::write(folder.path().join(&leftover), "half").unwrap();
-    drop(open(&path).unwrap());
+    drop(open(&path, Timestamp::EPOCH).unwrap());
     let mut left = files(&folder);
     left.sort();
     assert_eq!(left, [leftover.as_str(), "world.redb"]);
@@ -45,7 +45,7 @@ fn a_world_that_is_not_there_is_made_whole_and_nothing_is_left_over() {
 fn a_world_is_not_made_over_one_that_appeared_meanwhile() {
     let (folder, path) = world();
     let before = fs::read(&path).unwrap();
-    create(&path).unwrap();
+    create(&path, Timestamp::EPOCH).unwrap();
     assert!(fs::read(&path).unwrap() == before);
     assert_eq!(files(&folder), ["world.redb"]);
 }
@@ -55,15 +55,21 @@ fn an_empty_file_is_an_error_and_stays_empty() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("world.redb");
     fs::write(&path, "").unwrap();
-    assert!(matches!(open(&path), Err(OpenError::Empty { .. })));
+    assert!(matches!(
+        open(&path, Timestamp::EPOCH),
+        Err(OpenError::Empty { .. })
+    ));
     assert_eq!(fs::metadata(&path).unwrap().len(), 0);
 }
 
 #[test]
 fn a_world_in_use_says_so() {
     let (_folder, path) = world();
-    let _open = open(&path).unwrap();
-    assert!(matches!(open(&path), Err(OpenError::InUse { .. })));
+    let _open = open(&path, Timestamp::EPOCH).unwrap();
+    assert!(matches!(
+        open(&path, Timestamp::EPOCH),
+        Err(OpenError::InUse { .. })
+    ));
 }
 
 #[test]
@@ -78,7 +84,7 @@ fn a_newer_format_and_somebody_elses_file_are_told_apart() {
         .unwrap();
     writing.commit().unwrap();
     drop(database);
-    let found = open(&path);
+    let found = open(&path, Timestamp::EPOCH);
     assert!(
         matches!(found, Err(OpenError::NewerFormat { found: 2, .. })),
         "{found:?}"
@@ -93,15 +99,24 @@ fn a_newer_format_and_somebody_elses_file_are_told_apart() {
         .unwrap();
     writing.commit().unwrap();
     drop(database);
-    assert!(matches!(open(&other), Err(OpenError::Foreign { .. })));
+    assert!(matches!(
+        open(&other, Timestamp::EPOCH),
+        Err(OpenError::Foreign { .. })
+    ));
 }
 
 #[test]
 fn a_folder_and_a_missing_folder_are_file_system_errors() {
     let folder = tempdir().unwrap();
-    assert!(matches!(open(folder.path()), Err(OpenError::Io { .. })));
+    assert!(matches!(
+        open(folder.path(), Timestamp::EPOCH),
+        Err(OpenError::Io { .. })
+    ));
     let nowhere = folder.path().join("nowhere/world.redb");
-    assert!(matches!(open(&nowhere), Err(OpenError::Io { .. })));
+    assert!(matches!(
+        open(&nowhere, Timestamp::EPOCH),
+        Err(OpenError::Io { .. })
+    ));
 }
 
 #[test]
@@ -114,7 +129,10 @@ fn what_is_no_database_at_all_is_damaged_and_left_as_it_is() {
         vec![0; 64 * 1024],
     ] {
         fs::write(&path, &bytes).unwrap();
-        assert!(matches!(open(&path), Err(OpenError::Damaged { .. })));
+        assert!(matches!(
+            open(&path, Timestamp::EPOCH),
+            Err(OpenError::Damaged { .. })
+        ));
         assert!(fs::read(&path).unwrap() == bytes);
     }
 }
@@ -127,7 +145,7 @@ fn a_truncated_file_is_an_error_whatever_its_length() {
     for sixteenths in 0..16 {
         let length = (whole.len() / 16 * sixteenths).max(1);
         fs::write(&cut, &whole[..length]).unwrap();
-        let found = open(&cut);
+        let found = open(&cut, Timestamp::EPOCH);
         assert!(
             matches!(found, Err(OpenError::Damaged { .. })),
             "{length} of {} bytes: {found:?}",
@@ -153,7 +171,7 @@ fn read(database: &Database) -> Vec<(u64, String)> {
 fn a_flipped_byte_is_an_error_or_changes_nothing() {
     let (folder, path) = world();
     let whole = fs::read(&path).unwrap();
-    let written = read(&open(&path).unwrap());
+    let written = read(&open(&path, Timestamp::EPOCH).unwrap());
     let damaged = folder.path().join("damaged.redb");
     let mut noticed = 0;
     // Every page is struck at least once, the head of the file more often.
@@ -164,7 +182,7 @@ fn a_flipped_byte_is_an_error_or_changes_nothing() {
         let mut bytes = whole.clone();
         bytes[place] ^= 0x55;
         fs::write(&damaged, &bytes).unwrap();
-        match open(&damaged) {
+        match open(&damaged, Timestamp::EPOCH) {
             Ok(database) => assert!(read(&database) == written, "byte {place}"),
             Err(_) => noticed += 1,
         }

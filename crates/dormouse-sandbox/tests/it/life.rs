@@ -1,9 +1,12 @@
 //! Any life in the world, against a model of it: who is where, who perceives what from whom, and what was done.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use dormouse_contracts::{ChannelId, EntityId, Outcome, Perception, Perform, Sender, SourceKind};
+use dormouse_contracts::{
+    ChannelId, EntityId, Outcome, Perception, Perform, Sender, SourceKind, Timestamp,
+};
 use dormouse_sandbox::{Act, ActError, ROOMS, Sandbox};
+use dormouse_testing::ManualClock;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -394,4 +397,20 @@ proptest! {
         let begin = if steps.len() % 2 == 0 { everyone } else { Vec::new() };
         runtime.block_on(live(&[begin, steps].concat()));
     }
+}
+
+#[tokio::test]
+async fn another_world_in_the_same_place_has_another_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("world.redb");
+    let clock = Arc::new(ManualClock::new(Timestamp::from_micros(5)));
+    let first = Sandbox::open(&path, clock.clone()).unwrap().id().clone();
+    clock.advance(Duration::from_secs(1));
+    assert_eq!(
+        *Sandbox::open(&path, clock.clone()).unwrap().id(),
+        first,
+        "it keeps its name"
+    );
+    std::fs::remove_file(&path).unwrap();
+    assert_ne!(*Sandbox::open(&path, clock).unwrap().id(), first);
 }
