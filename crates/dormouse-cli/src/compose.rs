@@ -1,0 +1,213 @@
+//! Putting a household together: log, world, model, assistant and player.
+
+use std::sync::Arc;
+
+use dormouse_contracts::{AssistantId, Clock, EntityId, IdError};
+use dormouse_engine::{
+    Assistant, AssistantConfig, Handle, OutOfRange, Ports, Recorded, ReplayError, Switch,
+    ToolCalling, WakeError, restore,
+};
+use dormouse_providers::token_counter_for;
+use dormouse_sandbox::{Character, CharacterKind, JoinError, Sandbox};
+use dormouse_store::RedbLog;
+use tokio::sync::mpsc;
+
+use crate::{
+    chance::SystemChance,
+    clock::SystemClock,
+    config::Config,
+    data::{DataError, DataFolder},
+    provider::{Chosen, ProviderError},
+};
+
+/// How many events may wait to be printed before the assistant waits.
+const WATCHED: usize = 256;
+
+/// Everything that `play` needs, opened and awake. Nothing runs yet.
+#[derive(Debug)]
+pub(crate) struct Household {
+    pub(crate) log: RedbLog,
+    pub(crate) sandbox: Sandbox,
+    pub(crate) assistant: Assistant,
+    pub(crate) handle: Handle,
+    pub(crate) events: mpsc::Receiver<Arc<Recorded>>,
+    pub(crate) key: AssistantId,
+    pub(crate) resident: Body,
+    pub(crate) player: Body,
+}
+
+/// Somebody's character in the world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Body {
+    pub(crate) id: EntityId,
+    pub(crate) name: String,
+}
+
+/// The household could not be put together. Nothing that was there has changed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ComposeError {
+    /// There is no folder to keep it in.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The log cannot be opened.
+    #[error(transparent)]
+    Log(#[from] dormouse_store::OpenError),
+    /// The world cannot be opened.
+    #[error("the world cannot be opened")]
+    World(#[from] dormouse_sandbox::OpenError),
+    /// Log and world are not of the same life.
+    #[error(
+        "the log remembers {remembered} deliveries of a world, and the world in this folder has not made them: \
+         restore world.redb and log.redb from the same backup, or move both away to begin a new life"
+    )]
+    Mismatch {
+        /// The last delivery the log remembers.
+        remembered: u64,
+    },
+    /// Somebody's name cannot be used in the world.
+    #[error("{name:?} cannot be the name of {whose}")]
+    Join {
+        /// Whose name: `the assistant` or `the player`.
+        whose: &'static str,
+        /// The name.
+        name: String,
+        /// Why not.
+        source: JoinError,
+    },
+    /// A name makes no id.
+    #[error("the name cannot be used")]
+    Id(#[from] IdError),
+    /// The model cannot be made.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    /// A limit is out of range.
+    #[error(transparent)]
+    Limits(#[from] OutOfRange),
+    /// The log cannot be folded.
+    #[error("the assistant's log cannot be read")]
+    Replay(#[from] ReplayError),
+    /// The assistant's log cannot be folded, or its tools make no set.
+    #[error("the assistant cannot be woken")]
+    Wake(#[from] WakeError),
+}
+
+/// Opens everything and wakes the assistant.
+pub(crate) async fn household(
+    data: &DataFolder,
+    config: &Config,
+    chosen: &Chosen,
+    tool_calling: Option<ToolCalling>,
+    player: &str,
+) -> Result<Household, ComposeError> {
+    data.create()?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    // The log first: it is what another process has open, and what must not be lost.
+    let log = RedbLog::open(&data.log())?;
+    let key = config.assistant.key();
+    if !data.world().exists() {
+        check_unborn(&log, &key).await?;
+    }
+    let sandbox = Sandbox::open(&data.world(), Arc::clone(&clock))?;
+    let model = chosen.model()?;
+    let counter = token_counter_for(model.identity().1);
+    let warm = Arc::clone(&counter);
+    // The first count loads the vocabulary; better now than with the first message.
+    drop(tokio::task::spawn_blocking(move || warm.count("tea")));
+    let ports = Ports {
+        log: Arc::new(log.clone()),
+        model,
+        world: Arc::new(sandbox.clone()),
+        clock,
+        chance: Arc::new(SystemChance::default()),
+        counter,
+    };
+    let settings = assistant_config(config, tool_calling)?;
+    let (assistant, handle) = Assistant::wake(settings, sandbox.tools(), ports).await?;
+    let (watcher, events) = mpsc::channel(WATCHED);
+    let resident = Body {
+        id: EntityId::try_new(format!("assistant:{key}"))?,
+        name: config.assistant.name(),
+    };
+    let player = Body {
+        id: EntityId::try_new(format!("player:{}", player.to_lowercase()))?,
+        name: player.to_owned(),
+    };
+    join(
+        &sandbox,
+        "the assistant",
+        &resident,
+        CharacterKind::Assistant(key.clone()),
+    )
+    .await?;
+    join(&sandbox, "the player", &player, CharacterKind::Player).await?;
+    Ok(Household {
+        log,
+        sandbox,
+        assistant: assistant.watched_by(watcher),
+        handle,
+        events,
+        key,
+        resident,
+        player,
+    })
+}
+
+/// Refuses a log whose world is gone: a new world would count its deliveries from 1 again, and the assistant would
+/// take them for ones it has heard.
+async fn check_unborn(log: &RedbLog, key: &AssistantId) -> Result<(), ComposeError> {
+    let state = restore(log, key).await?;
+    match state.delivered.values().max() {
+        Some(remembered) => Err(ComposeError::Mismatch {
+            remembered: *remembered,
+        }),
+        None => Ok(()),
+    }
+}
+
+async fn join(
+    sandbox: &Sandbox,
+    whose: &'static str,
+    body: &Body,
+    kind: CharacterKind,
+) -> Result<(), ComposeError> {
+    let Body { id, name } = body.clone();
+    let failed = |source| ComposeError::Join {
+        whose,
+        name: name.clone(),
+        source,
+    };
+    let character = Character {
+        id,
+        name: name.clone(),
+        kind,
+    };
+    sandbox.join(character).await.map_err(failed)
+}
+
+/// What the engine is told. Flags win over the file.
+fn assistant_config(
+    config: &Config,
+    tool_calling: Option<ToolCalling>,
+) -> Result<AssistantConfig, OutOfRange> {
+    let mut settings = AssistantConfig::new(config.assistant.key());
+    if let Some(persona) = &config.assistant.persona {
+        settings.persona.clone_from(persona);
+    }
+    settings.switch = if config.assistant.enabled {
+        Switch::Enabled
+    } else {
+        Switch::Disabled
+    };
+    settings.classify = config.classify.clone();
+    settings.pattern = config.execution.pattern();
+    settings.limits = config.limits.limits()?;
+    settings.tool_calling = tool_calling
+        .or(config.provider.tool_calling)
+        .unwrap_or_default();
+    settings.temperature = config.provider.temperature.map(|number| number.0);
+    settings.max_tokens = config.provider.max_tokens.map(|number| number.0);
+    if let Some(timeout) = config.provider.timeout {
+        settings.model_timeout = timeout.0;
+    }
+    Ok(settings)
+}

@@ -1,0 +1,90 @@
+//! The data folder and what is in it.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// The folder that holds everything the program keeps.
+#[derive(Clone, Debug)]
+pub(crate) struct DataFolder(PathBuf);
+
+/// There is no data folder to work in.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DataError {
+    /// The operating system names none for this user.
+    #[error("this user has no data folder: say where with --data DIR")]
+    NoDefault,
+    /// Something else is at its place.
+    #[error("{} is not a folder: choose another with --data DIR", path.display())]
+    NotAFolder {
+        /// The place.
+        path: PathBuf,
+    },
+    /// It could not be made.
+    #[error("the data folder {} could not be made", path.display())]
+    Create {
+        /// The folder.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+impl DataFolder {
+    /// The folder that was asked for, or the one in the user's data folder. Touches no disk.
+    pub(crate) fn locate(asked: Option<&Path>) -> Result<Self, DataError> {
+        match asked {
+            Some(path) => Ok(Self(path.to_owned())),
+            None => dirs::data_dir()
+                .map(|dir| Self(dir.join("dormouse")))
+                .ok_or(DataError::NoDefault),
+        }
+    }
+
+    /// Makes the folder, readable by its owner alone, if it is not there.
+    pub(crate) fn create(&self) -> Result<(), DataError> {
+        let path = || self.0.clone();
+        match fs::metadata(&self.0) {
+            Ok(found) if found.is_dir() => return Ok(()),
+            Ok(_) => return Err(DataError::NotAFolder { path: path() }),
+            Err(_) => {}
+        }
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::DirBuilderExt;
+            builder.mode(0o700);
+        }
+        builder.create(&self.0).map_err(|source| DataError::Create {
+            path: path(),
+            source,
+        })
+    }
+
+    /// The folder itself.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The event log.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.0.join("log.redb")
+    }
+
+    /// The world.
+    pub(crate) fn world(&self) -> PathBuf {
+        self.0.join("world.redb")
+    }
+
+    /// What was typed.
+    pub(crate) fn history(&self) -> PathBuf {
+        self.0.join("history.txt")
+    }
+
+    /// The configuration, where no other was named.
+    pub(crate) fn config(&self) -> PathBuf {
+        self.0.join("dormouse.toml")
+    }
+}

@@ -1,0 +1,142 @@
+//! Events and states of an assistant in words, each on one line.
+
+use dormouse_contracts::{Outcome, StoredEvent};
+use dormouse_engine::{Activity, Event, Status, StopCause};
+
+use crate::item::source_name;
+
+#[cfg(test)]
+mod tests;
+
+/// How much of a text is told.
+const EXCERPT: usize = 160;
+
+/// An event in words. One that this program cannot read is told as it stands.
+pub(crate) fn event(stored: &StoredEvent) -> String {
+    let what = match Event::decode(stored) {
+        Ok(event) => decoded(&event),
+        Err(error) => format!(
+            "{error}: {}",
+            excerpt(&String::from_utf8_lossy(&stored.payload))
+        ),
+    };
+    format!(
+        "{:>6}  {}  {:<24} {what}",
+        stored.seq, stored.at, stored.kind
+    )
+}
+
+fn decoded(event: &Event) -> String {
+    match event {
+        Event::Perceived(it) => {
+            let attested = &it.perception.attested;
+            format!(
+                "{} by rule {}, trust {}: {} from {}: {}",
+                it.classification.verdict,
+                it.classification.rule,
+                it.trust,
+                source_name(&attested.source),
+                attested.sender.name(),
+                excerpt(it.perception.words.as_claimed())
+            )
+        }
+        Event::TickStarted(it) => format!("tick {} on event {}", it.tick, it.trigger),
+        Event::Replied(it) => {
+            let calls: Vec<_> = it.calls.iter().map(|call| call.name.as_str()).collect();
+            let said = if calls.is_empty() {
+                "text".to_owned()
+            } else {
+                calls.join(", ")
+            };
+            format!(
+                "{} in {:.0} ms, prompt of {} tokens: {said}",
+                it.model, it.duration_ms, it.prompt_tokens
+            )
+        }
+        Event::Misread(it) => excerpt(&it.note),
+        Event::ModelFailed(it) => format!(
+            "{} after {} attempts in {:.0} ms",
+            it.kind, it.attempts, it.duration_ms
+        ),
+        Event::ToolAnswered(it) => {
+            format!("{}: {:?}: {}", it.tool, it.verdict, excerpt(&it.content))
+        }
+        Event::Remembered(it) => format!(
+            "from {}, trust {}: {}",
+            it.from,
+            it.trust,
+            excerpt(&it.text)
+        ),
+        Event::EffectIntended(it) => {
+            let arguments = serde_json::to_string(&it.arguments).unwrap_or_default();
+            format!("{} {}", it.tool, excerpt(&arguments))
+        }
+        Event::EffectSettled(it) => match &it.outcome {
+            Outcome::Done(_) => "done".to_owned(),
+            Outcome::Rejected(rejection) => format!("rejected: {}", excerpt(&rejection.reason)),
+            Outcome::Unknown => "unknown whether it happened".to_owned(),
+        },
+        Event::TickEnded(it) => match it.resume_at {
+            Some(at) => format!("{:?}; goes on at {at}", it.reason),
+            None => format!("{:?}", it.reason),
+        },
+        Event::EmergencyStopTriggered(it) => stop_cause(&it.cause),
+        Event::EmergencyStopCleared(it) => format!("by {}", it.cleared_by),
+    }
+}
+
+/// Why an assistant was stopped.
+pub(crate) fn stop_cause(cause: &StopCause) -> String {
+    match cause {
+        StopCause::ConsecutiveErrors(count) => format!("{count} errors in a row"),
+        StopCause::FailureRate(tool) => format!("the tool {tool} failed in most of its last calls"),
+        StopCause::Credentials => {
+            "the provider refused the credentials: check the key, then clear the stop".to_owned()
+        }
+        _ => "a reason this version does not know".to_owned(),
+    }
+}
+
+/// What an assistant is doing, in a word or two.
+pub(crate) fn activity(activity: &Activity) -> String {
+    match activity {
+        Activity::Idle => "awake".to_owned(),
+        Activity::Thinking => "thinking".to_owned(),
+        Activity::Acting => "acting".to_owned(),
+        Activity::Waiting(at) => format!("waiting until {at}"),
+        Activity::Stalled => "waiting for the disk".to_owned(),
+        Activity::Disabled => "switched off".to_owned(),
+        Activity::Stopped(_) => "stopped".to_owned(),
+        _ => "busy".to_owned(),
+    }
+}
+
+/// The status on one line.
+pub(crate) fn status(status: &Status) -> String {
+    let mut doing = activity(&status.activity);
+    if let Activity::Stopped(cause) = &status.activity {
+        doing = format!("stopped ({})", stop_cause(cause));
+    }
+    format!(
+        "{doing}; {} of {} tokens in its last prompt; {} waiting; {} events; {} memories; \
+         {} model calls answered and {} failed, {} tokens in and {} out",
+        status.prompt_tokens,
+        status.max_context_tokens,
+        status.waiting,
+        status.seq,
+        status.memories,
+        status.spent.replies,
+        status.spent.failures,
+        status.spent.prompt_tokens,
+        status.spent.completion_tokens,
+    )
+}
+
+/// The beginning of a text, on one line.
+fn excerpt(text: &str) -> String {
+    let line = text.replace(['\n', '\r'], " ");
+    match line.char_indices().nth(EXCERPT) {
+        Some((end, _)) => line.get(..end).unwrap_or_default().to_owned() + "…",
+        None => line,
+    }
+}

@@ -1,0 +1,49 @@
+use dormouse_contracts::{Seq, Timestamp};
+
+use super::*;
+
+fn stored(kind: &str, payload: &str) -> StoredEvent {
+    StoredEvent {
+        seq: Seq(7),
+        at: Timestamp::EPOCH,
+        kind: kind.to_owned(),
+        schema: 1,
+        payload: payload.as_bytes().to_vec(),
+    }
+}
+
+#[test]
+fn an_event_is_one_line_with_place_time_and_kind() {
+    let line = event(&stored(
+        "emergency_stop_cleared",
+        r#"{"cleared_by":"Alice"}"#,
+    ));
+    assert_eq!(
+        line,
+        "     7  1970-01-01T00:00:00Z  emergency_stop_cleared   by Alice"
+    );
+}
+
+#[test]
+fn an_event_that_cannot_be_read_is_told_as_it_stands() {
+    let line = event(&stored("dreamt", "{\"of\":\"tea\"}"));
+    assert!(
+        line.contains("dreamt") && line.contains("{\"of\":\"tea\"}"),
+        "{line}"
+    );
+}
+
+#[test]
+fn long_and_broken_texts_stay_on_one_line_of_bounded_length() {
+    assert_eq!(excerpt("a\nb"), "a b");
+    assert_eq!(excerpt(&"é".repeat(1_000)).chars().count(), EXCERPT + 1);
+}
+
+#[test]
+fn a_stop_says_why() {
+    let stopped = Status {
+        activity: Activity::Stopped(StopCause::ConsecutiveErrors(5)),
+        ..Status::default()
+    };
+    assert!(status(&stopped).starts_with("stopped (5 errors in a row); "));
+}

@@ -1,0 +1,214 @@
+//! `dormouse doctor`: is everything there, whole and usable?
+
+use std::{
+    fs,
+    io::{self, Write},
+    sync::Arc,
+    time::Duration,
+};
+
+use dormouse_sandbox::Sandbox;
+use dormouse_store::{OpenError, RedbLog};
+
+use crate::{
+    args::{Doctor, Places},
+    clock::SystemClock,
+    config::{Config, Origin},
+    data::{DataError, DataFolder},
+    exit::{Exit, Report},
+    log::open_exit,
+    neutralise::{indented, neutralise},
+    play::world_exit,
+    provider::{self, Environment},
+};
+
+mod probe;
+
+/// Below this much free space a warning is given, in bytes.
+const LITTLE_SPACE: u64 = 100 << 20;
+/// How long the provider may take to say a word.
+const PROBE: Duration = Duration::from_secs(20);
+
+/// Nothing could be checked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DoctorError {
+    #[error(transparent)]
+    Data(#[from] DataError),
+    #[error("output could not be written")]
+    Output(#[from] io::Error),
+}
+
+/// What one check found.
+#[derive(Debug)]
+enum Finding {
+    Fine(String),
+    Doubtful(String),
+    Wrong(String, Exit),
+}
+
+/// Checks everything and prints a line for each. The exit code is that of the first thing that is wrong; doubts
+/// leave it at 0.
+pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError> {
+    let data = DataFolder::locate(places.data.as_deref())?;
+    let mut findings = vec![folder(&data)];
+    findings.extend(space(&data));
+    findings.push(log(&data));
+    findings.push(world(&data));
+    let (finding, config) = configuration(places, &data);
+    findings.push(finding);
+    if let Some(config) = config {
+        findings.extend(provider_findings(&config, doctor));
+    }
+    print(&findings)?;
+    let worst = findings.iter().find_map(|finding| match finding {
+        Finding::Wrong(_, exit) => Some(*exit),
+        Finding::Fine(_) | Finding::Doubtful(_) => None,
+    });
+    Ok(worst.unwrap_or(Exit::Success))
+}
+
+fn print(findings: &[Finding]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    for finding in findings {
+        let (word, text) = match finding {
+            Finding::Fine(text) => ("ok  ", text),
+            Finding::Doubtful(text) => ("warn", text),
+            Finding::Wrong(text, _) => ("fail", text),
+        };
+        writeln!(out, "{word}  {}", indented(&neutralise(text)))?;
+    }
+    out.flush()
+}
+
+fn folder(data: &DataFolder) -> Finding {
+    let path = data.path().display();
+    match fs::metadata(data.path()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Finding::Doubtful(format!(
+            "the data folder {path} is not there yet; play makes it"
+        )),
+        Err(error) => Finding::Wrong(
+            format!("the data folder {path} cannot be reached: {error}"),
+            Exit::Failure,
+        ),
+        Ok(found) if !found.is_dir() => {
+            Finding::Wrong(format!("{path} is not a folder"), Exit::Failure)
+        }
+        Ok(_) => match try_writing(data) {
+            Ok(()) => Finding::Fine(format!("the data folder {path} can be written")),
+            Err(error) => Finding::Wrong(
+                format!("the data folder {path} cannot be written: {error}"),
+                Exit::Failure,
+            ),
+        },
+    }
+}
+
+/// Writes and removes a file: what permissions say is not all there is to being writable.
+fn try_writing(data: &DataFolder) -> io::Result<()> {
+    let path = data.path().join(format!(".doctor.{}", std::process::id()));
+    let mut file = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&path)?;
+    let written = file.write_all(b"ok").and_then(|()| file.sync_all());
+    fs::remove_file(&path)?;
+    written
+}
+
+#[cfg(unix)]
+fn space(data: &DataFolder) -> Option<Finding> {
+    let found = nix::sys::statvfs::statvfs(data.path()).ok()?;
+    #[expect(
+        clippy::useless_conversion,
+        reason = "on some systems these are narrower"
+    )]
+    let free = u64::from(found.blocks_available()).saturating_mul(u64::from(found.fragment_size()));
+    let text = format!("{} MB are free there", free >> 20);
+    Some(if free < LITTLE_SPACE {
+        Finding::Doubtful(format!("only {text}"))
+    } else {
+        Finding::Fine(text)
+    })
+}
+
+#[cfg(not(unix))]
+fn space(_: &DataFolder) -> Option<Finding> {
+    None
+}
+
+fn log(data: &DataFolder) -> Finding {
+    let log = match RedbLog::open_existing(&data.log()) {
+        Err(OpenError::Absent { .. }) => {
+            return Finding::Doubtful("there is no log yet; play makes one".to_owned());
+        }
+        Err(error) => return Finding::Wrong(Report(&error).to_string(), open_exit(&error)),
+        Ok(log) => log,
+    };
+    match log.verify() {
+        Err(error) => Finding::Wrong(Report(&error).to_string(), Exit::Damaged),
+        Ok(report) if !report.is_intact() => {
+            Finding::Wrong(format!("the log is damaged: {report}"), Exit::Damaged)
+        }
+        Ok(report) if report.assistants.is_empty() => {
+            Finding::Fine("the log is intact, and empty".to_owned())
+        }
+        Ok(report) => Finding::Fine(format!("the log is intact: {report}")),
+    }
+}
+
+fn world(data: &DataFolder) -> Finding {
+    if !data.world().exists() {
+        return Finding::Doubtful("there is no world yet; play makes one".to_owned());
+    }
+    match Sandbox::open(&data.world(), Arc::new(SystemClock)) {
+        Ok(_) => Finding::Fine("the world is intact".to_owned()),
+        Err(error) => Finding::Wrong(Report(&error).to_string(), world_exit(&error)),
+    }
+}
+
+fn configuration(places: &Places, data: &DataFolder) -> (Finding, Option<Config>) {
+    match Config::load(places.config.as_deref(), &data.config()) {
+        Ok((config, Origin::File(path))) => (
+            Finding::Fine(format!("the configuration {} is valid", path.display())),
+            Some(config),
+        ),
+        Ok((config, Origin::Defaults)) => (
+            Finding::Fine("there is no configuration file; everything has its default".to_owned()),
+            Some(config),
+        ),
+        Err(error) => (
+            Finding::Wrong(Report(&error).to_string(), Exit::Usage),
+            None,
+        ),
+    }
+}
+
+fn provider_findings(config: &Config, doctor: &Doctor) -> Vec<Finding> {
+    let chosen = provider::select(
+        &doctor.provider,
+        &config.provider,
+        &Environment::of_process(),
+    );
+    let model = chosen.and_then(|chosen| Ok((chosen.model()?, chosen)));
+    let (model, chosen) = match model {
+        Ok(both) => both,
+        Err(error) => return vec![Finding::Wrong(Report(&error).to_string(), Exit::Usage)],
+    };
+    let (provider, name) = chosen.name();
+    let place = chosen
+        .server()
+        .map(|url| format!(" at {url}"))
+        .unwrap_or_default();
+    let mut findings = vec![Finding::Fine(format!(
+        "the provider is {provider}{place}, model {name}: {}",
+        chosen.why
+    ))];
+    if doctor.probe {
+        findings.push(probe::ask(&*model));
+    } else if chosen.server().is_some() {
+        findings.push(Finding::Doubtful(
+            "the provider was not asked; --probe asks it for one word".to_owned(),
+        ));
+    }
+    findings
+}

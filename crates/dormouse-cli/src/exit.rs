@@ -1,0 +1,115 @@
+//! How the program ends: one number, and one report on standard error.
+
+use std::{error::Error, fmt, process::ExitCode};
+
+use crate::neutralise::{indented, neutralise};
+
+/// The exit codes, as `docs/exit-codes.md` documents them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// What was asked for was done.
+    Success,
+    /// Something failed that has no code of its own.
+    Failure,
+    /// The command line, the configuration or the environment is wrong.
+    Usage,
+    /// Another process has the data open.
+    InUse,
+    /// The log or the world is damaged, or they do not belong together.
+    Damaged,
+    /// The assistant is stopped by its emergency stop; messages may be waiting.
+    Stopped,
+    /// Ended by SIGINT.
+    Interrupted,
+    /// Ended by SIGTERM.
+    Terminated,
+}
+
+/// What `--help` says about them.
+pub(crate) const HELP: &str = "Exit codes:
+  0    done
+  1    failed; standard error says why
+  2    wrong command line, configuration or environment
+  3    the data are in use by another process
+  4    the log or the world is damaged, or they do not belong together
+  5    the assistant is stopped by its emergency stop; its messages are kept
+  130  ended by SIGINT    143  ended by SIGTERM (messages are kept)";
+
+impl Exit {
+    /// The number.
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Failure => 1,
+            Self::Usage => 2,
+            Self::InUse => 3,
+            Self::Damaged => 4,
+            Self::Stopped => 5,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.number())
+    }
+}
+
+/// An error with everything that led to it, safe to print. Causes that only repeat what was said are left out.
+pub(crate) struct Report<'a>(pub(crate) &'a dyn Error);
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut said = self.0.to_string();
+        f.write_str(&indented(&neutralise(&said)))?;
+        let mut next = self.0.source();
+        while let Some(cause) = next {
+            let text = cause.to_string();
+            if !said.contains(&text) {
+                write!(f, ": {}", indented(&neutralise(&text)))?;
+                said = text;
+            }
+            next = cause.source();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("outer\u{1b}")]
+    struct Outer(#[source] Inner);
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("inner")]
+    struct Inner;
+
+    #[test]
+    fn a_report_tells_every_cause_and_is_safe_to_print() {
+        assert_eq!(Report(&Outer(Inner)).to_string(), "outer\\u{1b}: inner");
+    }
+
+    #[test]
+    fn every_exit_code_is_named_in_the_help_and_in_the_documentation() {
+        let documented = include_str!("../../../docs/exit-codes.md");
+        for exit in [
+            Exit::Success,
+            Exit::Failure,
+            Exit::Usage,
+            Exit::InUse,
+            Exit::Damaged,
+            Exit::Stopped,
+            Exit::Interrupted,
+            Exit::Terminated,
+        ] {
+            let number = exit.number().to_string();
+            assert!(HELP.contains(&format!("  {number} ")), "{number}");
+            assert!(documented.contains(&format!("| {number} |")), "{number}");
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What a line of input means. The same in a terminal and in a pipe.
+//!
+//! A line is speech to the assistant unless its whole form says otherwise: a word that is also a command word
+//! begins a command only where the rest fits, so that "look what I found" and "go on" stay speech.
+
+use dormouse_contracts::{ChannelId, IdError, Words, WordsError};
+use dormouse_sandbox::Act;
+
+pub(crate) mod lines;
+
+#[cfg(test)]
+mod tests;
+
+/// What `/help` says.
+pub(crate) const HELP: &str = "\
+Type a line to say it to the assistant. Besides:
+  @NAME TEXT             say it to the room as it stands; the mention wakes whom it names
+  say TEXT   \"TEXT       say it to the room, to nobody in particular
+  to: TEXT               say it to the assistant, whatever it begins with
+  whisper NAME = TEXT    say it to one listener here
+  page NAME = TEXT       say it to one listener anywhere
+  pose TEXT   :TEXT      do something that is seen: :smiles
+  public TEXT            say it on the channel public
+  channel NAME = TEXT    say it on a channel
+  look                   look around
+  go WAY                 go somewhere, if there is such a way out
+Commands to the program:
+  /help   /status   /memories   /log [N]   /clear (the emergency stop)   /quit";
+
+/// The commands of the program, for the error that names them.
+const COMMANDS: &str = "/help, /status, /memories, /log [N], /clear and /quit";
+
+/// How many events `/log` shows where no number is given, and at most.
+const LOG_DEFAULT: usize = 10;
+const LOG_LIMIT: usize = 1_000;
+
+/// What a line asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// Something to do in the world.
+    Act(Act),
+    /// Going this way if there is one, and otherwise the whole line as speech.
+    Go {
+        /// The word of the way.
+        way: String,
+        /// The line.
+        speech: Words,
+    },
+    /// Something to do for the program.
+    Command(Command),
+}
+
+/// What the program is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    /// How to use it.
+    Help,
+    /// What the assistant is doing.
+    Status,
+    /// What it remembers.
+    Memories,
+    /// Its last events, this many.
+    Log(usize),
+    /// Clear the emergency stop.
+    Clear,
+    /// End.
+    Quit,
+}
+
+/// Why a line is nothing that can be done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum InputError {
+    /// There is nothing in it.
+    #[error("the line is empty")]
+    Blank,
+    /// Its text is no message.
+    #[error(transparent)]
+    Words(#[from] WordsError),
+    /// It begins with a slash and is no command.
+    #[error(
+        "there is no command {name:?}; there are {COMMANDS}. To say it, put \"to: \" before it"
+    )]
+    NoSuchCommand {
+        /// The word, cut to 64 characters.
+        name: String,
+    },
+    /// The number behind `/log` is none.
+    #[error("/log takes a number from 1 to {LOG_LIMIT}")]
+    LogCount,
+    /// That is no name of a channel.
+    #[error(transparent)]
+    Channel(#[from] IdError),
+}
+
+/// Reads a line. `assistant` is the name of the one that plain speech goes to.
+pub(crate) fn parse(line: &str, assistant: &str) -> Result<Input, InputError> {
+    let line = line.trim();
+    if line.is_empty() {
+        return Err(InputError::Blank);
+    }
+    if let Some(command) = line.strip_prefix('/') {
+        return command_of(command).map(Input::Command);
+    }
+    if let Some(text) = line.strip_prefix("to:") {
+        return Ok(Input::Act(speak_to(
+            assistant,
+            Words::try_new(text.trim())?,
+        )));
+    }
+    if let Some(act) = act_of(line)? {
+        return Ok(Input::Act(act));
+    }
+    let speech = Words::try_new(line)?;
+    if let Some(way) = way_of(line) {
+        return Ok(Input::Go { way, speech });
+    }
+    Ok(Input::Act(speak_to(assistant, speech)))
+}
+
+/// Speech to the assistant, directed by the server.
+pub(crate) fn speak_to(assistant: &str, words: Words) -> Act {
+    Act::SayTo {
+        to: assistant.to_owned(),
+        words,
+    }
+}
+
+fn command_of(text: &str) -> Result<Command, InputError> {
+    let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    match (name, rest.trim()) {
+        ("help", "") => Ok(Command::Help),
+        ("status", "") => Ok(Command::Status),
+        ("memories", "") => Ok(Command::Memories),
+        ("clear", "") => Ok(Command::Clear),
+        ("quit", "") => Ok(Command::Quit),
+        ("log", "") => Ok(Command::Log(LOG_DEFAULT)),
+        ("log", count) => match count.parse() {
+            Ok(count @ 1..=LOG_LIMIT) => Ok(Command::Log(count)),
+            Ok(_) | Err(_) => Err(InputError::LogCount),
+        },
+        _ => Err(InputError::NoSuchCommand {
+            name: format!("/{text}").chars().take(64).collect(),
+        }),
+    }
+}
+
+/// The act a line has the form of, other than speech to the assistant.
+fn act_of(line: &str) -> Result<Option<Act>, InputError> {
+    if line == "look" {
+        return Ok(Some(Act::Look));
+    }
+    if let Some(text) = line.strip_prefix('"') {
+        let text = text
+            .strip_suffix('"')
+            .filter(|inner| !inner.contains('"'))
+            .unwrap_or(text);
+        return Ok(Some(Act::Say(Words::try_new(text.trim())?)));
+    }
+    if let Some(text) = line.strip_prefix(':')
+        && text.starts_with(char::is_alphabetic)
+    {
+        return Ok(Some(Act::Pose(Words::try_new(text)?)));
+    }
+    let mentions = line
+        .strip_prefix('@')
+        .is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
+    if mentions {
+        return Ok(Some(Act::Say(Words::try_new(line)?)));
+    }
+    match line.split_once(char::is_whitespace) {
+        Some((word, rest)) => act_by_word(word, rest.trim()),
+        None => Ok(None),
+    }
+}
+
+fn act_by_word(word: &str, rest: &str) -> Result<Option<Act>, InputError> {
+    let words = |text: &str| Words::try_new(text.trim());
+    Ok(match word {
+        "say" => Some(Act::Say(words(rest)?)),
+        "pose" => Some(Act::Pose(words(rest)?)),
+        "public" => Some(Act::Channel {
+            channel: ChannelId::try_new("public")?,
+            words: words(rest)?,
+        }),
+        _ => match (word, rest.split_once(" = ")) {
+            ("whisper", Some((to, text))) => Some(Act::Whisper {
+                to: to.trim().to_owned(),
+                words: words(text)?,
+            }),
+            ("page", Some((to, text))) => Some(Act::Page {
+                to: to.trim().to_owned(),
+                words: words(text)?,
+            }),
+            ("channel", Some((channel, text))) => Some(Act::Channel {
+                channel: ChannelId::try_new(channel.trim())?,
+                words: words(text)?,
+            }),
+            _ => None,
+        },
+    })
+}
+
+/// The way in `go WAY`: one or two words.
+fn way_of(line: &str) -> Option<String> {
+    let (word, way) = line.split_once(char::is_whitespace)?;
+    let count = way.split_whitespace().count();
+    (word == "go" && (1..=2).contains(&count)).then(|| way.trim().to_owned())
+}

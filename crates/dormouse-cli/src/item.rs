@@ -1,0 +1,251 @@
+//! What `play` has to tell, one thing at a time. As JSON, these are the lines of `docs/json-output.md`.
+
+use dormouse_classify::Classification;
+use dormouse_contracts::{Perception, Sender, SourceKind, Timestamp, Trust};
+use dormouse_engine::{Accepted, Recorded};
+use dormouse_sandbox::{Act, Seen};
+use serde::Serialize;
+use serde_json::Value;
+
+/// One thing to tell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Item {
+    /// The assistant is awake and the player is in the world.
+    Ready(Ready),
+    /// Something happened in the world.
+    World(World),
+    /// The assistant accepted a message; it is on disk.
+    Message(Message),
+    /// Something happened to the assistant; it is on disk.
+    Event(EventLine),
+    /// A line of input was not carried out, or not as it stands.
+    Rejected {
+        /// Which line, counted from 1.
+        line: u64,
+        /// Why.
+        reason: String,
+    },
+    /// Something the program says.
+    Notice {
+        /// What.
+        text: String,
+    },
+    /// The session is over.
+    End {
+        /// Why.
+        reason: End,
+        /// How many messages wait for an answer.
+        waiting: usize,
+    },
+}
+
+/// Why a session is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum End {
+    /// Every message was dealt with.
+    Settled,
+    /// The emergency stop is on.
+    Stopped,
+    /// The assistant is switched off.
+    Disabled,
+    /// Somebody asked to end before every message was dealt with.
+    Interrupted,
+}
+
+/// Who is here and who thinks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Ready {
+    pub(crate) assistant: String,
+    pub(crate) name: String,
+    pub(crate) player: String,
+    pub(crate) provider: String,
+    pub(crate) model: String,
+    pub(crate) why: String,
+    pub(crate) data: String,
+    pub(crate) seq: u64,
+    pub(crate) waiting: usize,
+}
+
+/// Something that happened in the world: the player's own act, or what the player perceived.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum World {
+    /// The player did it.
+    Own(OwnAct),
+    /// The player perceived it.
+    Perceived(Sight),
+}
+
+/// What the player did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct OwnAct {
+    pub(crate) at: String,
+    pub(crate) by: String,
+    pub(crate) act: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) to: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) channel: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+    pub(crate) seen: String,
+}
+
+impl OwnAct {
+    /// What `by` did, and what came of it.
+    pub(crate) fn new(at: Timestamp, by: &str, act: &'static str, seen: &Seen) -> Self {
+        let mut own = Self {
+            at: at.to_string(),
+            by: by.to_owned(),
+            act,
+            to: None,
+            channel: None,
+            text: None,
+            seen: seen.to_string(),
+        };
+        if let Seen::Own { source, to, words } = seen {
+            own.to.clone_from(to);
+            own.text = Some(words.as_claimed().to_owned());
+            if let SourceKind::Channel(channel) = source {
+                own.channel = Some(channel.to_string());
+            }
+        }
+        own
+    }
+}
+
+/// The name of an act.
+pub(crate) fn act_name(act: &Act) -> &'static str {
+    match act {
+        Act::Say(_) => "say",
+        Act::SayTo { .. } => "say_to",
+        Act::Whisper { .. } => "whisper",
+        Act::Page { .. } => "page",
+        Act::Pose(_) => "pose",
+        Act::Channel { .. } => "channel",
+        Act::Move { .. } => "move",
+        Act::Look => "look",
+        _ => "other",
+    }
+}
+
+/// What the player perceived.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Sight {
+    pub(crate) at: String,
+    pub(crate) by: Option<String>,
+    pub(crate) kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) channel: Option<String>,
+    pub(crate) text: String,
+    pub(crate) delivery: u64,
+    /// Whether an assistant did it, for the terminal.
+    #[serde(skip)]
+    pub(crate) by_assistant: bool,
+}
+
+impl From<&Perception> for Sight {
+    fn from(perception: &Perception) -> Self {
+        let attested = &perception.attested;
+        let channel = match &attested.source {
+            SourceKind::Channel(channel) => Some(channel.to_string()),
+            _ => None,
+        };
+        Self {
+            at: attested.at.to_string(),
+            by: sender_name(&attested.sender),
+            kind: source_name(&attested.source),
+            channel,
+            text: perception.words.as_claimed().to_owned(),
+            delivery: attested.delivery.number,
+            by_assistant: matches!(attested.sender, Sender::Assistant { .. }),
+        }
+    }
+}
+
+/// The name of a sender, if the server names one other than the perceiver.
+fn sender_name(sender: &Sender) -> Option<String> {
+    sender.id().map(|_| sender.name().to_owned())
+}
+
+/// The name of a source, without its channel.
+pub(crate) fn source_name(source: &SourceKind) -> &'static str {
+    match source {
+        SourceKind::Whisper => "whisper",
+        SourceKind::Page => "page",
+        SourceKind::Addressed => "addressed",
+        SourceKind::Channel(_) => "channel",
+        SourceKind::Say => "say",
+        SourceKind::Pose => "pose",
+        SourceKind::Emit => "emit",
+        SourceKind::CommandOutput => "command_output",
+        _ => "other",
+    }
+}
+
+/// A message the assistant accepted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Message {
+    pub(crate) delivery: u64,
+    pub(crate) seq: Option<u64>,
+    pub(crate) classification: String,
+    pub(crate) rule: String,
+    pub(crate) trust: Option<Trust>,
+    pub(crate) source: &'static str,
+    pub(crate) sender: Option<String>,
+    pub(crate) text: String,
+}
+
+impl Message {
+    /// The message and what became of it; nothing for a duplicate.
+    pub(crate) fn new(perception: &Perception, accepted: &Accepted) -> Option<Self> {
+        let (seq, Classification { verdict, rule }, trust) = match accepted {
+            Accepted::Logged {
+                seq,
+                classification,
+                trust,
+            } => (Some(seq.0), *classification, Some(*trust)),
+            Accepted::Ignored { classification } => (None, *classification, None),
+            Accepted::Duplicate => return None,
+        };
+        let attested = &perception.attested;
+        Some(Self {
+            delivery: attested.delivery.number,
+            seq,
+            classification: verdict.to_string(),
+            rule: rule.to_string(),
+            trust,
+            source: source_name(&attested.source),
+            sender: sender_name(&attested.sender),
+            text: perception.words.as_claimed().to_owned(),
+        })
+    }
+}
+
+/// An event of the assistant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct EventLine {
+    pub(crate) seq: u64,
+    pub(crate) at: String,
+    pub(crate) kind: String,
+    pub(crate) data: Value,
+}
+
+/// The event's fields, by way of the very bytes the log keeps: numbers look the same here and there.
+fn payload(recorded: &Recorded) -> Result<Value, serde_json::Error> {
+    let encoded = recorded.event.encode(recorded.at)?;
+    serde_json::from_slice(&encoded.payload)
+}
+
+impl From<&Recorded> for EventLine {
+    fn from(recorded: &Recorded) -> Self {
+        Self {
+            seq: recorded.seq.0,
+            at: recorded.at.to_string(),
+            kind: recorded.event.kind().to_owned(),
+            data: payload(recorded).unwrap_or_default(),
+        }
+    }
+}

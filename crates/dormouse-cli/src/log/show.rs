@@ -1,0 +1,65 @@
+//! Printing events.
+
+use std::io::{self, BufWriter, Write};
+
+use dormouse_contracts::{AssistantId, ReadEvents, Seq, StoredEvent};
+use dormouse_store::RedbLog;
+use serde_json::Value;
+
+use super::{LogError, block_on, print};
+use crate::{
+    describe,
+    exit::Exit,
+    item::{EventLine, Item},
+    json,
+};
+
+/// How many events are read at a time.
+const PAGE: usize = 256;
+
+/// The first and the last event to print.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Range {
+    pub(super) from: u64,
+    pub(super) to: Option<u64>,
+}
+
+/// Prints the events in the range, oldest first.
+pub(super) fn run(
+    log: &RedbLog,
+    key: &AssistantId,
+    range: Range,
+    json: bool,
+) -> Result<Exit, LogError> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut after = Seq(range.from.saturating_sub(1));
+    let last = Seq(range.to.unwrap_or(u64::MAX));
+    loop {
+        let page = block_on(log.read(key, after, PAGE))??;
+        for event in page.iter().take_while(|event| event.seq <= last) {
+            if json {
+                out.write_all(json::line(&as_item(event))?.as_bytes())?;
+            } else {
+                print(&mut out, &describe::event(event))?;
+            }
+        }
+        match page.last() {
+            Some(event) if event.seq < last => after = event.seq,
+            _ => break,
+        }
+    }
+    out.flush()?;
+    Ok(Exit::Success)
+}
+
+/// The event as `play --json` prints it. A payload that is no JSON is told as text.
+fn as_item(event: &StoredEvent) -> Item {
+    let data = serde_json::from_slice(&event.payload)
+        .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&event.payload).into_owned()));
+    Item::Event(EventLine {
+        seq: event.seq.0,
+        at: event.at.to_string(),
+        kind: event.kind.clone(),
+        data,
+    })
+}

@@ -1,0 +1,146 @@
+//! Things told as text for people.
+
+use std::io::IsTerminal;
+
+use crate::{
+    item::{End, Item, OwnAct, Ready, Sight, World},
+    neutralise::{indented, neutralise},
+};
+
+#[cfg(test)]
+mod tests;
+
+/// How lines are set apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Text alone.
+    Plain,
+    /// The assistant's lines indented.
+    Indented,
+    /// The assistant's lines indented and coloured, the program's own dimmed.
+    Coloured,
+}
+
+impl Style {
+    /// The style for a terminal: coloured, unless `NO_COLOR` is set.
+    pub(crate) fn of_terminal() -> Self {
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        if no_color || !std::io::stdout().is_terminal() {
+            Self::Indented
+        } else {
+            Self::Coloured
+        }
+    }
+}
+
+/// What is printed for a thing, with its line feed; nothing for what people are not told.
+pub(crate) fn render(item: &Item, style: Style) -> Option<String> {
+    let (text, role) = match item {
+        Item::Ready(ready) => (welcome(ready), Role::Program),
+        Item::World(World::Own(OwnAct { seen, .. })) => (seen.clone(), Role::World),
+        Item::World(World::Perceived(sight)) => {
+            let role = if sight.by_assistant {
+                Role::Assistant
+            } else {
+                Role::World
+            };
+            (told(sight), role)
+        }
+        Item::Message(_) | Item::Event(_) => return None,
+        Item::Rejected { line, reason } if style == Style::Plain => (
+            format!("line {line} was not carried out: {reason}"),
+            Role::Program,
+        ),
+        // Whoever types sees the line.
+        Item::Rejected { reason, .. } => (format!("That was not done: {reason}"), Role::Program),
+        Item::Notice { text } => (text.clone(), Role::Program),
+        Item::End { reason, waiting } => (farewell(*reason, *waiting)?, Role::Program),
+    };
+    Some(dress(&text, role, style))
+}
+
+/// Whose line it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Assistant,
+    World,
+    Program,
+}
+
+/// The one place where text meets a terminal: neutralised first, coloured after.
+fn dress(text: &str, role: Role, style: Style) -> String {
+    let safe = indented(&neutralise(text));
+    match (style, role) {
+        (Style::Coloured, Role::Assistant) => format!("    \u{1b}[36m{safe}\u{1b}[0m\n"),
+        (Style::Coloured, Role::Program) => format!("\u{1b}[2m{safe}\u{1b}[0m\n"),
+        (Style::Indented, Role::Assistant) => format!("    {safe}\n"),
+        _ => format!("{safe}\n"),
+    }
+}
+
+fn welcome(ready: &Ready) -> String {
+    let Ready {
+        name,
+        player,
+        provider,
+        model,
+        why,
+        data,
+        seq,
+        waiting,
+        ..
+    } = ready;
+    let thinker = if provider == "offline" {
+        format!("{name} thinks offline, without a language model ({why}).")
+    } else {
+        format!("{name} thinks with {model} at {provider} ({why}).")
+    };
+    let past = match (seq, waiting) {
+        (0, _) => "Its life begins now.".to_owned(),
+        (seq, 0) => format!("It remembers {seq} events."),
+        (seq, waiting) => format!("It remembers {seq} events; {waiting} messages wait."),
+    };
+    format!("{thinker} {past}\nYou are {player}. Data are in {data}. /help says what you can do.")
+}
+
+fn told(sight: &Sight) -> String {
+    let by = sight.by.as_deref().unwrap_or("Someone");
+    let text = &sight.text;
+    match sight.kind {
+        "whisper" => format!("{by} whispers to you: {text}"),
+        "page" => format!("{by} pages you: {text}"),
+        "addressed" => format!("{by} says to you: {text}"),
+        "channel" => format!(
+            "[{}] {by}: {text}",
+            sight.channel.as_deref().unwrap_or_default()
+        ),
+        "say" => format!("{by} says, \"{text}\""),
+        "pose" => format!("{by} {text}"),
+        _ => text.clone(),
+    }
+}
+
+fn farewell(reason: End, waiting: usize) -> Option<String> {
+    let kept = match waiting {
+        0 => String::new(),
+        1 => " 1 message waits and is kept; it goes on at the next start.".to_owned(),
+        many => {
+            format!(" {many} messages wait and are kept; it goes on with them at the next start.")
+        }
+    };
+    match reason {
+        End::Settled => None,
+        End::Stopped => Some(format!(
+            "The assistant is stopped by its emergency stop.{} Clear it with /clear, or with `dormouse emergency clear`.",
+            if waiting == 0 {
+                String::new()
+            } else {
+                format!(" Messages that wait and are kept: {waiting}.")
+            }
+        )),
+        End::Disabled => Some(format!(
+            "The assistant is switched off by its configuration.{kept}"
+        )),
+        End::Interrupted => Some(format!("Ended.{kept}")),
+    }
+}

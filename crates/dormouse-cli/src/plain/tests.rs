@@ -1,0 +1,72 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn sight(kind: &'static str, text: &str) -> Item {
+    Item::World(World::Perceived(Sight {
+        at: "2026-11-21T00:00:00Z".to_owned(),
+        by: Some("Dormouse".to_owned()),
+        kind,
+        channel: (kind == "channel").then(|| "public".to_owned()),
+        text: text.to_owned(),
+        delivery: 1,
+        by_assistant: true,
+    }))
+}
+
+#[test]
+fn every_kind_of_perception_says_how_it_was_said() {
+    for (kind, expected) in [
+        ("whisper", "Dormouse whispers to you: tea"),
+        ("page", "Dormouse pages you: tea"),
+        ("addressed", "Dormouse says to you: tea"),
+        ("channel", "[public] Dormouse: tea"),
+        ("say", "Dormouse says, \"tea\""),
+        ("pose", "Dormouse tea"),
+        ("emit", "tea"),
+    ] {
+        assert_eq!(
+            render(&sight(kind, "tea"), Style::Plain),
+            Some(format!("{expected}\n"))
+        );
+    }
+}
+
+#[test]
+fn the_assistants_lines_are_set_apart_in_a_terminal() {
+    assert_eq!(
+        render(&sight("emit", "tea"), Style::Indented),
+        Some("    tea\n".to_owned())
+    );
+    assert_eq!(
+        render(&sight("emit", "tea"), Style::Coloured),
+        Some("    \u{1b}[36mtea\u{1b}[0m\n".to_owned())
+    );
+}
+
+#[test]
+fn an_end_says_what_waits_and_what_to_do() {
+    let end = |reason, waiting| render(&Item::End { reason, waiting }, Style::Plain);
+    assert_eq!(end(End::Settled, 0), None);
+    let stopped = end(End::Stopped, 2).unwrap();
+    assert!(
+        stopped.contains("kept: 2") && stopped.contains("dormouse emergency clear"),
+        "{stopped}"
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_text_gets_a_control_character_past_or_begins_a_line_of_its_own(text in any::<String>()) {
+        for item in [
+            sight("say", &text),
+            Item::Notice { text: text.clone() },
+            Item::Rejected { line: 1, reason: text.clone() },
+        ] {
+            let line = render(&item, Style::Plain).unwrap();
+            prop_assert!(line.chars().all(|c| c == '\n' || !c.is_control()), "{line:?}");
+            let body = line.strip_suffix('\n').unwrap();
+            prop_assert!(body.split('\n').skip(1).all(|more| more.starts_with("    ")), "{line:?}");
+        }
+    }
+}

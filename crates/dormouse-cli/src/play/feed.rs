@@ -1,0 +1,83 @@
+//! Telling the player what their character perceives.
+
+use dormouse_contracts::{EntityId, Perception};
+use dormouse_sandbox::{FeedError, Sandbox};
+
+use crate::{
+    compose::Household,
+    item::{Item, World},
+    screen::Screen,
+};
+
+/// The player's character perceives nothing any more.
+#[derive(Debug, thiserror::Error)]
+#[error("the player's senses could not be read")]
+pub(crate) struct WatchError(#[from] FeedError);
+
+/// What the player perceives, printed once and then forgotten by the world.
+///
+/// What was not printed because the program ended comes at the next start, first thing.
+#[derive(Debug)]
+pub(crate) struct PlayerFeed {
+    sandbox: Sandbox,
+    observer: EntityId,
+    screen: Screen,
+    /// The last delivery that was handed to the screen.
+    told: u64,
+}
+
+impl PlayerFeed {
+    /// The feed of the household's player.
+    pub(crate) fn new(household: &Household, screen: &Screen) -> Self {
+        Self {
+            sandbox: household.sandbox.clone(),
+            observer: household.player.id.clone(),
+            screen: screen.clone(),
+            told: 0,
+        }
+    }
+
+    /// Tells until something fails. Dropping the future loses nothing and tells nothing twice.
+    pub(crate) async fn run(&mut self) -> WatchError {
+        loop {
+            match self
+                .sandbox
+                .await_perceptions(&self.observer, self.told)
+                .await
+            {
+                Ok(perceived) => {
+                    if let Err(error) = self.tell(&perceived).await {
+                        return error;
+                    }
+                }
+                Err(error) => return error.into(),
+            }
+        }
+    }
+
+    /// Tells what is there, and does not wait for more.
+    pub(crate) async fn drain(&mut self) -> Result<(), WatchError> {
+        loop {
+            let perceived = self
+                .sandbox
+                .perceptions(&self.observer, self.told, usize::MAX)
+                .await?;
+            if perceived.is_empty() {
+                return Ok(());
+            }
+            self.tell(&perceived).await?;
+        }
+    }
+
+    async fn tell(&mut self, perceived: &[Perception]) -> Result<(), WatchError> {
+        for perception in perceived {
+            let Some(place) = self.screen.place().await else {
+                // Nobody reads; whoever comes next is told.
+                return std::future::pending().await;
+            };
+            place.send(Item::World(World::Perceived(perception.into())));
+            self.told = perception.attested.delivery.number;
+        }
+        Ok(self.sandbox.acknowledge(&self.observer, self.told).await?)
+    }
+}

@@ -1,0 +1,297 @@
+//! A player at a terminal: line editing, history, and lines that arrive while one types.
+
+use std::{
+    fmt,
+    io::{self, Write},
+    path::PathBuf,
+    sync::{Arc, Mutex, mpsc as std_mpsc},
+    thread,
+    time::Duration,
+};
+
+use dormouse_engine::{Activity, Handle, Status};
+use rustyline::{Config, DefaultEditor, ExternalPrinter, error::ReadlineError};
+use tokio::{sync::mpsc, time::timeout};
+
+use super::{
+    Ending, PlayError, lock,
+    session::{Flow, Session},
+};
+use crate::{
+    data::DataFolder,
+    describe,
+    item::Item,
+    screen::{Screen, Stdout, Surface},
+};
+
+/// How long the prompt waits for a quick answer, so that it comes below it.
+const QUICK: Duration = Duration::from_millis(200);
+/// After how long thinking is told.
+const SLOW: Duration = Duration::from_millis(400);
+
+/// The terminal. Its editor is taken by the thread that reads lines.
+pub(super) struct Terminal {
+    editor: Option<DefaultEditor>,
+    history: PathBuf,
+    surface: Arc<Mutex<TerminalSurface>>,
+    mode: saved::Mode,
+}
+
+impl fmt::Debug for Terminal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Terminal")
+            .field("history", &self.history)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Prints above the line that is being typed.
+struct TerminalSurface {
+    printer: Option<Box<dyn ExternalPrinter + Send>>,
+}
+
+impl Surface for TerminalSurface {
+    fn put(&mut self, text: String) -> io::Result<()> {
+        if let Some(printer) = &mut self.printer
+            && printer.print(text.clone()).is_ok()
+        {
+            return io::stdout().lock().flush();
+        }
+        Stdout.put(text)
+    }
+}
+
+/// A line that was typed; the next prompt waits for the answer.
+struct Typed {
+    line: Result<String, ReadlineError>,
+    prompt: std_mpsc::SyncSender<String>,
+}
+
+impl Terminal {
+    /// Takes the terminal over. Its mode is remembered, to be given back.
+    pub(super) fn open(data: &DataFolder) -> Result<Self, PlayError> {
+        let failed = |error: ReadlineError| PlayError::Terminal(error.into());
+        let mode = saved::Mode::remember();
+        let settings = Config::builder().auto_add_history(true).build();
+        let mut editor = DefaultEditor::with_config(settings).map_err(failed)?;
+        let history = data.history();
+        if history.exists()
+            && let Err(error) = editor.load_history(&history)
+        {
+            tracing::warn!(%error, "the history could not be read");
+        }
+        // Some terminals can do no more than print; lines then simply follow each other.
+        let printer = editor
+            .create_external_printer()
+            .ok()
+            .map(|printer| Box::new(printer) as _);
+        Ok(Self {
+            editor: Some(editor),
+            history,
+            surface: Arc::new(Mutex::new(TerminalSurface { printer })),
+            mode,
+        })
+    }
+
+    /// Where to print.
+    pub(super) fn surface(&self) -> Arc<Mutex<dyn Surface>> {
+        Arc::clone(&self.surface) as _
+    }
+
+    /// Gives the terminal back as it was, also while a line is being typed.
+    pub(super) fn restore(self) {
+        self.mode.give_back();
+        if lock(&self.surface).printer.is_some() {
+            // The reader is still at its line: leave that line, and the mode in which pasted text is marked.
+            let mut out = io::stdout().lock();
+            drop(out.write_all(b"\x1b[?2004l\r\n").and_then(|()| out.flush()));
+        }
+    }
+
+    /// Carries out what is typed until somebody leaves.
+    pub(super) async fn drive(&mut self, session: &mut Session) -> Result<Ending, PlayError> {
+        let mut typed = self.read(prompt(&session.status()))?;
+        let mut number = 0;
+        while let Some(Typed { line, prompt: next }) = typed.recv().await {
+            number += 1;
+            match line {
+                Ok(line) if line.trim().is_empty() => {}
+                Ok(line) => {
+                    if session.line(number, Ok(line)).await? == Flow::Quit {
+                        break;
+                    }
+                    // Whether it was quick does not matter; the answer comes either way.
+                    drop(timeout(QUICK, session.settle()).await);
+                }
+                Err(ReadlineError::Interrupted | ReadlineError::Eof) => break,
+                Err(error) => return Err(PlayError::Terminal(error.into())),
+            }
+            // The reader waits for it; if it has gone, so does the loop.
+            drop(next.send(prompt(&session.status())));
+        }
+        drop(typed);
+        Ok(Ending::Quit)
+    }
+
+    /// Reads lines in a thread of its own. Dropping the receiver lets it end after the line it is at.
+    fn read(&mut self, first: String) -> Result<mpsc::Receiver<Typed>, PlayError> {
+        let (sender, receiver) = mpsc::channel(1);
+        let Some(editor) = self.editor.take() else {
+            return Ok(receiver);
+        };
+        let (history, surface) = (self.history.clone(), Arc::clone(&self.surface));
+        thread::Builder::new()
+            .name("terminal".to_owned())
+            .spawn(move || {
+                read_lines(editor, first, &history, &sender);
+                // From here on nothing is typed, and text goes to the terminal directly.
+                lock(&surface).printer = None;
+            })
+            .map_err(PlayError::System)?;
+        Ok(receiver)
+    }
+}
+
+fn read_lines(
+    mut editor: DefaultEditor,
+    mut prompt: String,
+    history: &PathBuf,
+    sender: &mpsc::Sender<Typed>,
+) {
+    loop {
+        let line = editor.readline(&prompt);
+        let ended = line.is_err();
+        if let Ok(line) = &line
+            && !line.trim().is_empty()
+            && let Err(error) = editor.save_history(history)
+        {
+            tracing::warn!(%error, "the history could not be written");
+        }
+        let (answer, next) = std_mpsc::sync_channel(1);
+        let typed = Typed {
+            line,
+            prompt: answer,
+        };
+        if sender.blocking_send(typed).is_err() || ended {
+            return;
+        }
+        match next.recv() {
+            Ok(next) => prompt = next,
+            Err(_) => return,
+        }
+    }
+}
+
+/// The status line and the place to type.
+fn prompt(status: &Status) -> String {
+    let waiting = match status.waiting {
+        0 => String::new(),
+        count => format!(", {count} waiting"),
+    };
+    format!(
+        "[{}{waiting}, {}/{} tokens] > ",
+        describe::activity(&status.activity),
+        status.prompt_tokens,
+        status.max_context_tokens
+    )
+}
+
+/// Tells when the assistant thinks for longer than a moment, when it is done with that, and when it is stopped.
+pub(super) async fn follow_status(mut handle: Handle, screen: Screen) {
+    let mut told = handle.status().activity;
+    loop {
+        let busy = matches!(
+            handle.status().activity,
+            Activity::Thinking | Activity::Acting
+        );
+        let changed = if busy && told == Activity::Idle {
+            timeout(SLOW, handle.status_changed()).await
+        } else {
+            Ok(handle.status_changed().await)
+        };
+        let status = match changed {
+            Ok(Some(status)) => status,
+            Ok(None) => return,
+            Err(_slow) => {
+                told = Activity::Thinking;
+                screen
+                    .show(Item::Notice {
+                        text: prompt_text(&handle.status()),
+                    })
+                    .await;
+                continue;
+            }
+        };
+        let settled = !matches!(status.activity, Activity::Thinking | Activity::Acting);
+        if settled && status.activity != told {
+            told = status.activity.clone();
+            let text = match &status.activity {
+                Activity::Idle => prompt_text(&status),
+                _ => describe::status(&status),
+            };
+            screen.show(Item::Notice { text }).await;
+        }
+    }
+}
+
+fn prompt_text(status: &Status) -> String {
+    prompt(status).trim_end_matches(['>', ' ']).to_owned()
+}
+
+/// The terminal's own mode. A signal can end the program in the middle of a line, while the editor has the terminal
+/// in a mode that a shell could not be used in.
+mod saved {
+    #[cfg(unix)]
+    pub(super) struct Mode(Option<nix::sys::termios::Termios>);
+
+    #[cfg(unix)]
+    impl Mode {
+        pub(super) fn remember() -> Self {
+            Self(nix::sys::termios::tcgetattr(std::io::stdin()).ok())
+        }
+
+        pub(super) fn give_back(self) {
+            use nix::sys::termios::{SetArg, tcsetattr};
+            if let Some(mode) = self.0 {
+                // The terminal may have gone, which is one way to end.
+                tcsetattr(std::io::stdin(), SetArg::TCSADRAIN, &mode).ok();
+            }
+        }
+    }
+
+    #[cfg(not(unix))]
+    pub(super) struct Mode;
+
+    #[cfg(not(unix))]
+    impl Mode {
+        pub(super) fn remember() -> Self {
+            Self
+        }
+
+        pub(super) fn give_back(self) {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_prompt_says_what_the_assistant_is_doing() {
+        let status = Status {
+            activity: Activity::Thinking,
+            waiting: 2,
+            prompt_tokens: 312,
+            max_context_tokens: 32_768,
+            ..Status::default()
+        };
+        assert_eq!(
+            prompt(&status),
+            "[thinking, 2 waiting, 312/32768 tokens] > "
+        );
+        assert_eq!(
+            prompt_text(&status),
+            "[thinking, 2 waiting, 312/32768 tokens]"
+        );
+    }
+}

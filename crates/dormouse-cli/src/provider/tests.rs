@@ -1,0 +1,104 @@
+use super::*;
+
+fn environment(pairs: &'static [(&'static str, &'static str)]) -> Environment {
+    Environment(Box::new(|name| {
+        pairs
+            .iter()
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| OsString::from(value))
+    }))
+}
+
+fn flags(provider: Option<ServedBy>, base_url: Option<&str>) -> ProviderFlags {
+    ProviderFlags {
+        provider,
+        model: None,
+        base_url: base_url.map(str::to_owned),
+    }
+}
+
+fn select_with(
+    flags: &ProviderFlags,
+    pairs: &'static [(&'static str, &'static str)],
+) -> Result<Chosen, ProviderError> {
+    select(flags, &ProviderSection::default(), &environment(pairs))
+}
+
+#[test]
+fn with_nothing_found_it_is_offline_and_says_so() {
+    let chosen = select_with(&flags(None, None), &[("OPENAI_API_KEY", "")]).unwrap();
+    assert_eq!(chosen.name().0, "offline");
+    assert_eq!(chosen.why, "no key and no server was found");
+}
+
+#[test]
+fn a_server_named_by_flag_is_local_and_gets_no_key_of_openai() {
+    let chosen = select_with(
+        &flags(None, Some("http://127.0.0.1:1")),
+        &[("OPENAI_API_KEY", "sk-1")],
+    )
+    .unwrap();
+    assert_eq!(
+        (chosen.name().0.as_str(), chosen.server()),
+        ("local", Some("http://127.0.0.1:1"))
+    );
+    assert_eq!(chosen.why, "--base-url names a server");
+    let Choice::Server { config, .. } = chosen.choice else {
+        panic!("a server")
+    };
+    assert_eq!(config.api_key, None);
+}
+
+#[test]
+fn a_flag_wins_over_the_configuration_and_that_over_the_environment() {
+    let pairs = &[("OPENAI_API_KEY", "sk-1"), ("OPENROUTER_API_KEY", "sk-2")];
+    let section = ProviderSection {
+        kind: Some(ServedBy::OpenRouter),
+        ..ProviderSection::default()
+    };
+    let by_file = select(&flags(None, None), &section, &environment(pairs)).unwrap();
+    assert_eq!(
+        (by_file.name().0.as_str(), by_file.why.as_str()),
+        ("openrouter", "asked for by the configuration")
+    );
+    let by_flag = select(
+        &flags(Some(ServedBy::Offline), None),
+        &section,
+        &environment(pairs),
+    )
+    .unwrap();
+    assert_eq!(
+        (by_flag.name().0.as_str(), by_flag.why.as_str()),
+        ("offline", "asked for by --provider")
+    );
+}
+
+#[test]
+fn a_server_is_refused_where_it_cannot_be_meant() {
+    for provider in [ServedBy::OpenRouter, ServedBy::Offline] {
+        let refused = select_with(&flags(Some(provider), Some("http://x")), &[]);
+        assert!(
+            matches!(refused, Err(ProviderError::BaseUrl(_))),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
+fn a_key_that_is_none_is_refused_and_not_repeated() {
+    let refused = select_with(&flags(None, None), &[("OPENAI_API_KEY", "sk-1\nsk-2")]).unwrap_err();
+    let text = crate::exit::Report(&refused).to_string();
+    assert!(
+        text.contains("OPENAI_API_KEY") && !text.contains("sk-"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_was_asked_for_and_is_not_there_is_said() {
+    let refused = select_with(&flags(Some(ServedBy::OpenAi), None), &[]).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the provider openai needs a key: set OPENAI_API_KEY"
+    );
+}

@@ -1,0 +1,138 @@
+//! The data folder: shared, damaged, taken apart.
+
+use std::{
+    fs::{self, OpenOptions},
+    io::{BufRead, BufReader},
+};
+
+use crate::program::{Home, finish};
+
+#[test]
+fn two_programs_cannot_have_the_same_data() {
+    let home = Home::new();
+    let mut first = home.spawn(&["play", "--json"]);
+    let mut lines = BufReader::new(first.stdout.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().contains("\"ready\""));
+    for args in [
+        &["play"][..],
+        &["log", "show"],
+        &["log", "verify"],
+        &["log", "replay"],
+        &["emergency", "clear"],
+        &["doctor"],
+        &["log", "salvage", "--into", "saved.redb"],
+    ] {
+        let run = home.run(args, "hi\n");
+        assert_eq!(run.code, Some(3), "{args:?}: {}{}", run.out, run.err);
+        assert!(
+            format!("{}{}", run.out, run.err).contains("in use by another process"),
+            "{args:?}: {}",
+            run.err
+        );
+    }
+    drop(lines);
+    drop(first.stdin.take());
+    assert_eq!(
+        first.wait().unwrap().code(),
+        Some(0),
+        "the first one was not disturbed"
+    );
+}
+
+#[test]
+fn a_truncated_log_is_refused_and_left_alone_and_what_is_readable_can_be_saved() {
+    let home = Home::new();
+    home.play("remember that Alice prefers tea\n");
+    let log = home.file("log.redb");
+    let length = fs::metadata(&log).unwrap().len();
+    OpenOptions::new()
+        .write(true)
+        .open(&log)
+        .unwrap()
+        .set_len(length - 4096)
+        .unwrap();
+    let before = fs::read(&log).unwrap();
+    for args in [
+        &["play"][..],
+        &["log", "verify"],
+        &["log", "show"],
+        &["doctor"],
+    ] {
+        let run = home.run(args, "hi\n");
+        assert_eq!(run.code, Some(4), "{args:?}: {}", run.err);
+        assert!(
+            format!("{}{}", run.out, run.err).contains("cut short"),
+            "{args:?}: {}",
+            run.err
+        );
+    }
+    assert_eq!(fs::read(&log).unwrap(), before, "the file is as it was");
+
+    let saved = home.file("saved.redb");
+    let run = home.run(&["log", "salvage", "--into", saved.to_str().unwrap()], "");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(run.out.contains("saved dormouse: "), "{}", run.out);
+    let again = home.run(&["log", "salvage", "--into", saved.to_str().unwrap()], "");
+    assert_eq!(again.code, Some(1), "nothing is written over");
+    fs::rename(&saved, &log).unwrap();
+    assert_eq!(home.run(&["log", "verify"], "").code, Some(0));
+}
+
+#[test]
+fn a_file_that_is_something_else_is_refused_and_left_alone() {
+    for (name, text) in [
+        ("log.redb", ""),
+        ("log.redb", "not a log"),
+        ("world.redb", ""),
+        ("world.redb", "not a world"),
+    ] {
+        let home = Home::new();
+        let path = home.write(name, text);
+        let run = home.run(&["play"], "hi\n");
+        assert_eq!(run.code, Some(4), "{name} {text:?}: {}", run.err);
+        assert_eq!(fs::read(&path).unwrap(), text.as_bytes());
+    }
+}
+
+#[test]
+fn a_log_whose_world_is_gone_is_refused_every_time() {
+    let home = Home::new();
+    home.play("Hello!\n");
+    fs::remove_file(home.file("world.redb")).unwrap();
+    for _ in 0..2 {
+        let run = home.play("Hello!\n");
+        assert_eq!(run.code, Some(4), "{}", run.out);
+        assert!(run.err.contains("from the same backup"), "{}", run.err);
+    }
+}
+
+#[test]
+fn a_world_older_than_the_log_is_noticed_before_a_message_is_lost() {
+    let home = Home::new();
+    home.play("");
+    fs::copy(home.file("world.redb"), home.file("old.redb")).unwrap();
+    home.play("say one\nsay two\nsay three\n");
+    fs::copy(home.file("old.redb"), home.file("world.redb")).unwrap();
+    let run = home.play("say four\n");
+    assert_eq!(run.code, Some(4), "{}", run.out);
+    assert!(
+        run.err.contains("the world is older than the log"),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_said() {
+    let home = Home::new();
+    let file = home.write("file", "");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dormouse"));
+    command.args(["play", "--data"]).arg(&file);
+    command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let run = finish(command.spawn().unwrap(), b"");
+    assert_eq!(run.code, Some(1));
+    assert!(run.err.contains("is not a folder"), "{}", run.err);
+}

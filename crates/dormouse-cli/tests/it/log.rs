@@ -1,0 +1,125 @@
+//! Looking into the log.
+
+use crate::program::Home;
+
+fn lived() -> Home {
+    let home = Home::new();
+    let run = home.play("Hello!\nremember that Alice prefers tea\n");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    home
+}
+
+#[test]
+fn show_prints_the_events_that_play_told() {
+    let home = Home::new();
+    let told = home.play("Hello!\n").of_type("event");
+    let shown = home.run(&["log", "show", "--json"], "");
+    assert_eq!((shown.code, shown.items()), (Some(0), told));
+    let part = home.run(&["log", "show", "--from", "2", "--to", "3"], "");
+    let seqs: Vec<_> = part
+        .out
+        .lines()
+        .map(|line| line.split_whitespace().next().unwrap())
+        .collect();
+    assert_eq!(seqs, ["2", "3"]);
+}
+
+#[test]
+fn replay_gives_the_same_hash_as_snapshot_and_tail_and_the_hash_of_any_moment_is_stable() {
+    let home = lived();
+    let whole = home.run(&["log", "replay"], "");
+    assert_eq!(whole.code, Some(0), "{}", whole.err);
+    assert!(whole.out.contains("give the same state"), "{}", whole.out);
+    let at = |n: &str| {
+        home.run(&["log", "replay", "--json", "--at", n], "")
+            .items()
+            .remove(0)
+    };
+    let early = at("3");
+    home.play("Hello again!\n");
+    assert_eq!(at("3"), early);
+    assert_eq!(early["seq"], 3);
+    assert_eq!(early["hash"].as_str().unwrap().len(), 64);
+}
+
+#[test]
+fn an_event_or_an_assistant_that_is_not_there_is_a_wrong_argument() {
+    let home = lived();
+    let run = home.run(&["log", "replay", "--at", "999999"], "");
+    assert_eq!(run.code, Some(2));
+    assert!(
+        run.err
+            .contains("there is no event 999999; the log ends at event"),
+        "{}",
+        run.err
+    );
+    let run = home.run(&["log", "show", "--assistant", "hatter"], "");
+    assert_eq!(run.code, Some(2));
+    assert!(
+        run.err.contains("nobody called hatter") && run.err.contains("dormouse"),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn verify_says_how_many_events_are_intact() {
+    let home = lived();
+    let run = home.run(&["log", "verify"], "");
+    assert_eq!(run.code, Some(0));
+    assert!(
+        run.out.starts_with("dormouse: ") && run.out.contains("events intact"),
+        "{}",
+        run.out
+    );
+    let json = home.run(&["log", "verify", "--json"], "").items().remove(0);
+    assert_eq!(
+        (json["type"].as_str(), json["damage"].is_null()),
+        (Some("verified"), true)
+    );
+}
+
+#[test]
+fn looking_never_makes_a_file() {
+    let home = Home::new();
+    for args in [
+        &["log", "show"][..],
+        &["log", "verify"],
+        &["log", "replay"],
+        &["log", "salvage", "--into", "new.redb"],
+        &["emergency", "clear"],
+    ] {
+        let run = home.run(args, "");
+        assert_eq!(run.code, Some(1), "{args:?}: {}", run.err);
+        assert!(
+            run.err.contains("there is no log at"),
+            "{args:?}: {}",
+            run.err
+        );
+    }
+    assert_eq!(home.run(&["doctor"], "").code, Some(0));
+    assert!(home.path().read_dir().unwrap().next().is_none());
+}
+
+#[test]
+fn there_is_nothing_to_clear_unless_it_is_stopped() {
+    let home = lived();
+    let run = home.run(&["emergency", "clear"], "");
+    assert_eq!(run.code, Some(0));
+    assert!(run.out.contains("is not stopped"), "{}", run.out);
+}
+
+#[test]
+fn a_reader_who_goes_away_early_is_no_error() {
+    let home = lived();
+    let mut child = home.spawn(&["log", "show"]);
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap().as_str()
+        ),
+        (Some(0), "")
+    );
+}

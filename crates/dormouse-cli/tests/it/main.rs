@@ -1,0 +1,11 @@
+//! The program as its users run it: pipes, files, exit codes.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
+mod bad_input;
+mod data;
+mod emergency;
+mod log;
+mod program;
+mod session;
+mod settings;
+mod signals;

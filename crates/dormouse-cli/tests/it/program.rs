@@ -1,0 +1,139 @@
+//! Running the program in a folder of its own.
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+};
+
+use serde_json::Value;
+
+/// A data folder of its own.
+pub(crate) struct Home(tempfile::TempDir);
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Run {
+    /// The lines of the output, parsed.
+    pub(crate) fn items(&self) -> Vec<Value> {
+        self.out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    /// The lines of this type.
+    pub(crate) fn of_type(&self, kind: &str) -> Vec<Value> {
+        self.items()
+            .into_iter()
+            .filter(|item| item["type"] == kind)
+            .collect()
+    }
+
+    /// What the assistant's messages were, without those it ignored: text, classification and rule.
+    pub(crate) fn heard(&self) -> Vec<(String, String, String)> {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        self.of_type("message")
+            .iter()
+            .filter(|message| !message["seq"].is_null())
+            .map(|message| {
+                (
+                    text(&message["text"]),
+                    text(&message["classification"]),
+                    text(&message["rule"]),
+                )
+            })
+            .collect()
+    }
+
+    /// What the assistant said, as the player perceived it.
+    pub(crate) fn answers(&self) -> Vec<String> {
+        self.of_type("world")
+            .iter()
+            .filter(|item| item["by"] == "Dormouse" && item["kind"].is_string())
+            .map(|item| item["text"].as_str().unwrap().to_owned())
+            .collect()
+    }
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.file(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The program with nothing of this machine's environment that could matter to it.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dormouse"));
+        command.args(args).arg("--data").arg(self.path());
+        for name in [
+            "DORMOUSE_BASE_URL",
+            "DORMOUSE_API_KEY",
+            "OPENAI_API_KEY",
+            "OPENAI_BASE_URL",
+            "OPENROUTER_API_KEY",
+            "RUST_LOG",
+        ] {
+            command.env_remove(name);
+        }
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    pub(crate) fn spawn(&self, args: &[&str]) -> Child {
+        self.command(args).spawn().unwrap()
+    }
+
+    /// Runs to the end, with this input.
+    pub(crate) fn run(&self, args: &[&str], input: impl AsRef<[u8]>) -> Run {
+        finish(self.spawn(args), input.as_ref())
+    }
+
+    /// `play --json` with this input.
+    pub(crate) fn play(&self, input: impl AsRef<[u8]>) -> Run {
+        self.run(&["play", "--json"], input)
+    }
+}
+
+/// Writes all input, ends it, and waits for the end of the program.
+pub(crate) fn finish(mut child: Child, input: &[u8]) -> Run {
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || {
+        // The program may end before it has read everything, which is its right.
+        stdin.write_all(&input).ok();
+    });
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Run {
+        code: status.code(),
+        out: String::from_utf8(stdout).unwrap(),
+        err: String::from_utf8(stderr).unwrap(),
+    }
+}

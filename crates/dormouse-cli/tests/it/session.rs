@@ -1,0 +1,182 @@
+//! Sessions that go well.
+
+use crate::program::Home;
+
+const FIVE_LINES: &str = "Hello!\n\
+    remember that Alice prefers tea\n\
+    whisper Dormouse = Is it late?\n\
+    say The fire is low.\n\
+    what does Alice prefer?\n";
+
+#[test]
+fn five_lines_are_classified_by_how_they_were_said_and_the_question_is_answered_by_quoting() {
+    let home = Home::new();
+    let run = home.play(FIVE_LINES);
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    let expected = [
+        ("arrives.", "context", "6"),
+        ("Hello!", "trigger", "2"),
+        ("remember that Alice prefers tea", "trigger", "2"),
+        ("Is it late?", "trigger", "3"),
+        ("The fire is low.", "context", "6"),
+        ("what does Alice prefer?", "trigger", "2"),
+    ]
+    .map(|(text, verdict, rule)| (text.to_owned(), verdict.to_owned(), rule.to_owned()));
+    assert_eq!(run.heard(), expected);
+    let answers = run.answers();
+    assert_eq!(answers.len(), 4, "{answers:?}");
+    assert!(
+        answers[3].contains("Alice prefers tea") && answers[3].contains("Visitor told me"),
+        "{answers:?}"
+    );
+    assert_eq!(
+        run.items().last().unwrap(),
+        &serde_json::json!({"type": "end", "reason": "settled", "waiting": 0})
+    );
+}
+
+#[test]
+fn what_was_remembered_is_known_in_the_next_run() {
+    let home = Home::new();
+    home.play(FIVE_LINES);
+    let run = home.play("what does Alice prefer?");
+    assert_eq!(run.code, Some(0));
+    let answer = run.answers().pop().unwrap();
+    assert!(answer.contains("Alice prefers tea"), "{answer}");
+    assert!(run.of_type("ready")[0]["seq"].as_u64().unwrap() > 0);
+    assert_eq!(run.heard().len(), 1, "nothing old was heard again");
+}
+
+#[test]
+fn what_the_player_is_told_again_after_a_start_has_the_number_it_had() {
+    let home = Home::new();
+    let first = home.play(FIVE_LINES).of_type("world");
+    let second = home.play("what does Alice prefer?").of_type("world");
+    let perceived = |items: &[serde_json::Value]| -> Vec<_> {
+        items
+            .iter()
+            .filter(|item| item["kind"].is_string())
+            .cloned()
+            .collect()
+    };
+    let (first, second) = (perceived(&first), perceived(&second));
+    let known = first.last().unwrap()["delivery"].as_u64().unwrap();
+    let fresh = second
+        .iter()
+        .filter(|item| item["delivery"].as_u64().unwrap() > known);
+    assert_eq!(fresh.count(), 1);
+    for again in second
+        .iter()
+        .filter(|item| item["delivery"].as_u64().unwrap() <= known)
+    {
+        assert!(first.contains(again), "{again}");
+    }
+}
+
+#[test]
+fn every_event_is_told_once_in_order_and_every_message_names_its_event() {
+    let home = Home::new();
+    let run = home.play(FIVE_LINES);
+    let events = run.of_type("event");
+    let seqs: Vec<_> = events
+        .iter()
+        .map(|event| event["seq"].as_u64().unwrap())
+        .collect();
+    assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>());
+    for message in run
+        .of_type("message")
+        .iter()
+        .filter(|message| !message["seq"].is_null())
+    {
+        let event = &events[usize::try_from(message["seq"].as_u64().unwrap()).unwrap() - 1];
+        assert_eq!(event["kind"], "perceived");
+        assert_eq!(event["data"]["perception"]["words"], message["text"]);
+    }
+}
+
+#[test]
+fn plain_output_has_what_was_done_and_said_and_no_escape_sequence() {
+    let home = Home::new();
+    let run = home.run(&["play"], "Hello!\nlook\n/status\n");
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    for part in [
+        "thinks offline",
+        "no key and no server was found",
+        "You say to Dormouse: Hello!",
+        "Dormouse says, \"",
+        "The Common Room",
+        "waiting;",
+    ] {
+        assert!(run.out.contains(part), "{part}: {}", run.out);
+    }
+    assert!(
+        run.out.chars().all(|c| c == '\n' || !c.is_control()),
+        "{:?}",
+        run.out
+    );
+}
+
+#[test]
+fn a_mention_in_room_speech_wakes_it_without_raising_trust() {
+    let home = Home::new();
+    let run = home.play("@dormouse hello\n@orla hello\n");
+    let messages = run.of_type("message");
+    let of = |text: &str| {
+        messages
+            .iter()
+            .find(|message| message["text"] == text)
+            .unwrap()
+            .clone()
+    };
+    let mentioned = of("@dormouse hello");
+    assert_eq!(
+        (mentioned["rule"].as_str(), mentioned["trust"].as_f64()),
+        (Some("2"), Some(0.4))
+    );
+    assert_eq!(of("@orla hello")["classification"], "context");
+}
+
+#[test]
+fn command_words_that_do_not_fit_are_speech() {
+    let home = Home::new();
+    let run = home.play("look what I found\ngo on\ngo up\n");
+    let acts: Vec<_> = run
+        .of_type("world")
+        .iter()
+        .filter_map(|item| item["act"].as_str().map(str::to_owned))
+        .collect();
+    assert_eq!(acts, ["say_to", "say_to", "move"]);
+}
+
+#[test]
+fn the_last_line_needs_no_line_end_and_carriage_returns_are_none_of_the_text() {
+    let home = Home::new();
+    let run = home.play("say one\r\nsay two");
+    let texts: Vec<_> = run.heard().into_iter().map(|(text, _, _)| text).collect();
+    assert_eq!(texts, ["arrives.", "one", "two"]);
+}
+
+#[test]
+fn quitting_ends_without_reading_on() {
+    let home = Home::new();
+    let run = home.play("say one\n/quit\nsay two\n");
+    assert_eq!(run.code, Some(0));
+    assert!(!run.out.contains("two"), "{}", run.out);
+}
+
+#[test]
+fn a_second_player_meets_the_same_assistant_under_another_name() {
+    let home = Home::new();
+    home.play("remember that Alice prefers tea\n");
+    let run = home.run(
+        &["play", "--json", "--as", "Bob"],
+        "what does Alice prefer?\n",
+    );
+    assert!(run.answers().last().unwrap().contains("Alice prefers tea"));
+    assert_eq!(run.of_type("message").last().unwrap()["type"], "message");
+    assert!(
+        run.of_type("message")
+            .iter()
+            .any(|message| message["sender"] == "Bob")
+    );
+}
