@@ -23,9 +23,9 @@ fn say(key: &str) -> Effect {
     effect(key, "Dormouse", "say", &json!({ "message": key }))
 }
 
-/// The process that is killed: performs effects, three at a time, and prints the key of each that is answered.
+/// The process that is killed: performs effects, three at a time, and prints the key of each that is answered. It
+/// does nothing unless the test below started it.
 #[tokio::test]
-#[ignore = "is started by the test below"]
 async fn child() {
     let Some(path) = env::var_os(PATH) else {
         return;
@@ -57,13 +57,7 @@ async fn perform(world: &Sandbox, effect: &Effect) {
 
 fn start(path: &Path, round: u32) -> Child {
     Command::new(env::current_exe().unwrap())
-        .args([
-            "kill::child",
-            "--exact",
-            "--ignored",
-            "--nocapture",
-            "--test-threads=1",
-        ])
+        .args(["kill::child", "--exact", "--nocapture", "--test-threads=1"])
         .env(PATH, path)
         .env(ROUND, round.to_string())
         .stdout(Stdio::piped())
