@@ -1,1 +1,23 @@
-//! Being laid down.
+//! What the end-to-end tests share: the real program as a child process, servers to talk to, and assistants to host.
+//!
+//! Everything that waits here has a limit, and every process started here is killed when its owner is dropped. The
+//! tests are in `tests/it`, the measurements in `benches/runtime.rs`; `docs/testing.md` says how to run them.
+//!
+//! Stability: none; this is for the tests of this package.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test support: what goes wrong is told to the test by a panic"
+)]
+
+mod child;
+mod clock;
+mod peer;
+mod program;
+mod resident;
+
+pub use child::{Child, LIMIT};
+pub use clock::RunningClock;
+pub use peer::{Peer, Server};
+pub use program::Program;
+pub use resident::Resident;

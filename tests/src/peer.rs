@@ -1,0 +1,207 @@
+//! Servers that nobody here wrote.
+
+use std::{
+    env, fs,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
+
+use tempfile::NamedTempFile;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    process::{self, Command},
+    time::{sleep, timeout},
+};
+
+/// How often a server is asked whether it is ready, and the pause between two times: 30 seconds together.
+const ATTEMPTS: u32 = 300;
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A server that `cargo xtask peers` installs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// A scripted server that speaks many vendors' dialects.
+    Aimock,
+    /// A real inference server with a tiny model.
+    LlamaServer,
+}
+
+/// A running server. Dropping it kills it.
+#[derive(Debug)]
+pub struct Server {
+    process: process::Child,
+    output: NamedTempFile,
+    port: u16,
+}
+
+impl Server {
+    /// Where it answers.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// What it has printed, for the message of a test that fails.
+    #[must_use]
+    pub fn said(&self) -> String {
+        let text = fs::read(self.output.path()).unwrap_or_default();
+        String::from_utf8_lossy(&text).into_owned()
+    }
+}
+
+impl Peer {
+    /// Its name, as `docs/testing.md` and `DORMOUSE_REQUIRE_PEERS` have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Aimock => "aimock",
+            Self::LlamaServer => "llama-server",
+        }
+    }
+
+    /// Starts it on a free port of this machine and waits until it answers. Where it is not installed this says so
+    /// on standard output and answers nothing.
+    ///
+    /// # Panics
+    ///
+    /// If it does not get ready, or is missing although `DORMOUSE_REQUIRE_PEERS` names it (or is `1`, which names
+    /// all).
+    #[expect(
+        clippy::print_stdout,
+        reason = "whoever runs the tests is told what was left out"
+    )]
+    pub async fn start(self) -> Option<Server> {
+        let home = home();
+        if !self.files().iter().all(|file| home.join(file).is_file()) {
+            let name = self.name();
+            assert!(
+                !is_required(
+                    name,
+                    &env::var("DORMOUSE_REQUIRE_PEERS").unwrap_or_default()
+                ),
+                "{name} is required and not in {}: run `cargo xtask peers`",
+                home.display()
+            );
+            println!("skipped: {name} (run `cargo xtask peers` to install it)");
+            return None;
+        }
+        Some(self.serve(&home).await)
+    }
+
+    async fn serve(self, home: &Path) -> Server {
+        let port = free_port();
+        let mut command = self.command(home, port);
+        let output = NamedTempFile::new().expect("a file for its output");
+        let handle = || Stdio::from(output.reopen().expect("another handle on a file"));
+        let process = command
+            .stdin(Stdio::null())
+            .stdout(handle())
+            .stderr(handle())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("an installed server starts");
+        let mut server = Server {
+            process,
+            output,
+            port,
+        };
+        for _ in 0..ATTEMPTS {
+            if is_healthy(port).await {
+                return server;
+            }
+            if let Some(status) = server.process.try_wait().expect("it can be asked after") {
+                panic!("{} ended, {status}: {}", self.name(), server.said());
+            }
+            sleep(PAUSE).await;
+        }
+        panic!("{} did not get ready: {}", self.name(), server.said())
+    }
+
+    /// The files it consists of, from the folder of the peers.
+    fn files(self) -> &'static [&'static str] {
+        match self {
+            Self::Aimock => &["aimock/node_modules/@copilotkit/aimock/dist/cli.js"],
+            Self::LlamaServer => &["llama/run.sh", "llama/tiny.gguf"],
+        }
+    }
+
+    fn command(self, home: &Path, port: u16) -> Command {
+        let mut files = self.files().iter().map(|file| home.join(file));
+        let program = files.next().unwrap_or_default();
+        let port = port.to_string();
+        match self {
+            Self::Aimock => {
+                let turns = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/aimock/turns.json");
+                let mut command = Command::new("node");
+                command.arg(program).args([
+                    "-h",
+                    "127.0.0.1",
+                    "-p",
+                    &port,
+                    "-f",
+                    turns,
+                    "--strict",
+                ]);
+                command
+            }
+            Self::LlamaServer => {
+                let mut command = Command::new(program);
+                command
+                    .args(["--host", "127.0.0.1", "--port", &port, "--jinja"])
+                    .args(["-c", "32768", "-np", "2", "--seed", "7", "-m"])
+                    .args(files);
+                command
+            }
+        }
+    }
+}
+
+/// Where the peers are installed.
+fn home() -> PathBuf {
+    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/peers");
+    env::var_os("DORMOUSE_PEERS").map_or_else(default, PathBuf::from)
+}
+
+fn is_required(name: &str, required: &str) -> bool {
+    let mut names = required.split(',').map(str::trim);
+    names.any(|one| one == name || one == "1")
+}
+
+/// A port that nobody uses. Somebody could take it before the server does; then the server fails and says so.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("there is a free port");
+    listener
+        .local_addr()
+        .expect("a bound listener has an address")
+        .port()
+}
+
+/// Whether `GET /health` is answered with 200.
+async fn is_healthy(port: u16) -> bool {
+    let asked = async {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
+        let request = "GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n";
+        stream.write_all(request.as_bytes()).await?;
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).await?;
+        Ok::<_, std::io::Error>(status)
+    };
+    let answer = timeout(Duration::from_secs(5), asked).await;
+    answer.is_ok_and(|status| status.is_ok_and(|status| status.ends_with(b" 200")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peers_are_required_by_name_or_all_together() {
+        assert!(is_required("aimock", "aimock,llama-server"));
+        assert!(is_required("llama-server", "1"));
+        assert!(!is_required("aimock", "llama-server"));
+        assert!(!is_required("aimock", ""));
+    }
+}

@@ -1,0 +1,324 @@
+//! `kill -9` in a loop, over one data folder.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    time::Duration,
+};
+
+use dormouse_classify::Verdict;
+use dormouse_contracts::{AssistantId, Chance, Seq, Words};
+use dormouse_engine::replay;
+use dormouse_sandbox::Act;
+use dormouse_testing::SeededChance;
+use dormouse_tests::{Child, Program};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use crate::{
+    account::{Account, Heard},
+    household::{Household, entity, key},
+};
+
+/// How often the program is killed.
+const KILLS: u32 = 220;
+/// The most lines of input in one life.
+const MOST_LINES: u64 = 5;
+/// Within this time from its start a life is killed, where the moment is drawn from the clock.
+const LONGEST: Duration = Duration::from_millis(250);
+/// How long the next line of output is waited for before the program counts as having nothing more to do.
+const QUIET: Duration = Duration::from_millis(300);
+/// How long all of it may take.
+const HARD_LIMIT: Duration = Duration::from_secs(240);
+
+const PLAY: [&str; 4] = ["play", "--provider", "offline", "--json"];
+
+/// How a line is said, and what is owed for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Remember,
+    Whisper,
+    Question,
+    Page,
+    Overheard,
+}
+
+impl Kind {
+    const ALL: [Self; 5] = [
+        Self::Remember,
+        Self::Whisper,
+        Self::Question,
+        Self::Page,
+        Self::Overheard,
+    ];
+
+    /// The kind of the message with this number.
+    fn of(number: u64) -> Self {
+        Self::ALL[number as usize % Self::ALL.len()]
+    }
+
+    fn line(self, number: u64) -> String {
+        match self {
+            Self::Remember => format!("remember that item {number} is n{number}"),
+            Self::Whisper => format!("whisper Dormouse = hello, it is message n{number}"),
+            Self::Question => format!("what is item {}, asks message n{number}?", number / 2),
+            Self::Page => format!("page Dormouse = remember that item {number} is n{number}"),
+            Self::Overheard => format!("\"nobody needs to answer message n{number}"),
+        }
+    }
+
+    fn verdict(self) -> Verdict {
+        match self {
+            Self::Overheard => Verdict::Context,
+            _ => Verdict::Trigger,
+        }
+    }
+}
+
+/// The number in a message's last word, which is its mark.
+fn number_in(text: &str) -> Option<u64> {
+    let last = text.split_whitespace().next_back()?;
+    last.strip_prefix('n')?.trim_end_matches('?').parse().ok()
+}
+
+/// When a life ends.
+#[derive(Clone, Copy, Debug)]
+enum Moment {
+    /// After this many lines of input, with nothing read: mostly while it starts.
+    Sent(u64),
+    /// After this many lines of output.
+    Printed(u64),
+    /// When this much time has gone by.
+    After(Duration),
+}
+
+/// Everything known from outside, over all lives.
+struct Ledger {
+    chance: SeededChance,
+    sent: u64,
+    acknowledged: BTreeSet<u64>,
+    starts: u32,
+    kills: BTreeMap<&'static str, u32>,
+    /// The kind of the last event that this life has told.
+    last_event: String,
+    /// How many lives ended between an effect and its outcome, as far as it was told.
+    mid_effect: u32,
+}
+
+impl Ledger {
+    fn below(&self, limit: u64) -> u64 {
+        // A draw is below 1, so the product is below the limit.
+        (self.chance.unit() * limit as f64) as u64
+    }
+
+    fn moment(&self) -> Moment {
+        match self.below(4) {
+            0 => Moment::Sent(self.below(MOST_LINES + 1)),
+            1 => Moment::After(LONGEST.mul_f64(self.chance.unit())),
+            _ => Moment::Printed(1 + self.below(8 * MOST_LINES)),
+        }
+    }
+
+    fn next_line(&mut self) -> String {
+        self.sent += 1;
+        Kind::of(self.sent).line(self.sent)
+    }
+
+    /// Notes what a line of output tells.
+    fn note(&mut self, line: &Value) {
+        match line["type"].as_str() {
+            Some("ready") => self.starts += 1,
+            Some("message") => {
+                let text = line["text"].as_str().expect("a message has a text");
+                let is_kept = line["seq"].is_u64();
+                if let Some(number) = number_in(text).filter(|_| is_kept) {
+                    assert!(self.acknowledged.insert(number), "{number} twice");
+                }
+            }
+            Some("event") => {
+                self.last_event = line["kind"].as_str().unwrap_or_default().to_owned();
+            }
+            Some("rejected") => panic!("{line}"),
+            _ => {}
+        }
+    }
+
+    /// One life: some lines go in, some come out, and at its moment it is killed.
+    async fn live(&mut self, program: &Program) {
+        let moment = self.moment();
+        self.last_event.clear();
+        let mut child = program.start(&PLAY);
+        match moment {
+            Moment::Sent(count) => {
+                for _ in 0..count {
+                    child.write(&self.next_line()).await;
+                }
+            }
+            Moment::Printed(count) => {
+                for line in 0..count {
+                    // Lines go in at the start and, later, between lines that come out.
+                    if line == 0 || (line < MOST_LINES && self.below(2) == 0) {
+                        child.write(&self.next_line()).await;
+                    }
+                    match child.json_within(QUIET).await {
+                        Some(line) => self.note(&line),
+                        None => break,
+                    }
+                }
+            }
+            Moment::After(time) => {
+                for _ in 0..1 + self.below(MOST_LINES) {
+                    child.write(&self.next_line()).await;
+                }
+                // Reading nothing else is how to wait for that long.
+                drop(timeout(time, self.read(&mut child)).await);
+            }
+        }
+        self.end(child, moment, program).await;
+    }
+
+    async fn read(&mut self, child: &mut Child) {
+        while let Some(line) = child.json().await {
+            self.note(&line);
+        }
+    }
+
+    async fn end(&mut self, child: Child, moment: Moment, program: &Program) {
+        let (printed, status) = child.kill().await;
+        assert_eq!(
+            status.code(),
+            None,
+            "it ended before it was killed: {}",
+            program.complaints()
+        );
+        for line in &printed {
+            self.note(line);
+        }
+        self.mid_effect += u32::from(self.last_event == "effect_intended");
+        let name = match moment {
+            Moment::Sent(_) => "between lines of input",
+            Moment::Printed(_) => "after a line of output",
+            Moment::After(_) => "at a drawn time",
+        };
+        *self.kills.entry(name).or_default() += 1;
+    }
+
+    /// The last life, which nobody kills.
+    async fn finish(&mut self, program: &Program) {
+        let (printed, status) = program.start(&PLAY).finish().await;
+        assert!(status.success(), "{status}: {}", program.complaints());
+        for line in &printed {
+            self.note(line);
+        }
+        let end = printed.last().expect("it says how it ended");
+        assert_eq!(end["type"], "end");
+        assert_eq!(end["reason"], "settled");
+        assert_eq!(end["waiting"], 0);
+    }
+
+    /// Checks what log and world hold against what was sent and acknowledged.
+    async fn check(&self, data: &Path) -> Account {
+        let household = Household::open(data);
+        let assistant = key("dormouse");
+        let account = Account::of(&household, &assistant).await;
+        account.every_message_is_answered_once();
+
+        let mut heard = BTreeMap::new();
+        for one in account.heard.values() {
+            // Arrivals are heard as well, and are numbered by nobody here.
+            if let Some(number) = number_in(one.text()) {
+                let before = heard.insert(number, one);
+                assert!(before.is_none(), "message {number} was accepted twice");
+            }
+        }
+        for (number, one) in &heard {
+            assert!((1..=self.sent).contains(number), "nobody sent {number}");
+            self.check_answer(*number, one, &account);
+        }
+        for number in &self.acknowledged {
+            assert!(heard.contains_key(number), "{number} was lost");
+        }
+        no_delivery_is_missing(&household, &account).await;
+        account
+    }
+
+    fn check_answer(&self, number: u64, heard: &Heard, account: &Account) {
+        let kind = Kind::of(number);
+        assert_eq!(heard.verdict, kind.verdict(), "{heard:?}");
+        let line = format!("item {number} is n{number}");
+        let remembered = account.memories.iter().filter(|one| **one == line).count();
+        let keeps = matches!(kind, Kind::Remember | Kind::Page);
+        assert_eq!(remembered, usize::from(keeps), "{line}");
+        if keeps {
+            assert!(heard.answers()[0].contains(&line), "{heard:?}");
+        }
+    }
+}
+
+/// Checks that each delivery of the world is in the log, or was the assistant's own deed coming back to its senses.
+async fn no_delivery_is_missing(household: &Household, account: &Account) {
+    let words = Words::try_new("that was all").unwrap();
+    let to = "Dormouse".to_owned();
+    let visitor = entity("player:visitor");
+    let acted = household.sandbox.act(&visitor, Act::SayTo { to, words });
+    let resident = entity("assistant:dormouse");
+    let deliveries = acted.await.unwrap().deliveries;
+    let next = deliveries.iter().find(|(who, _)| *who == resident);
+    let made = next.expect("it is delivered").1 - 1;
+    let taken = account.heard.len() + account.deeds();
+    assert_eq!(taken as u64, made, "no delivery is left out");
+}
+
+/// The program's own word on the log it leaves behind.
+async fn ask_the_program(program: &Program, data: &Path) {
+    let (_, verified) = program.start(&["log", "verify", "--json"]).finish().await;
+    assert!(verified.success(), "{}", program.complaints());
+    let (printed, status) = program.start(&["log", "replay", "--json"]).finish().await;
+    assert!(status.success(), "{}", program.complaints());
+    let household = Household::open(data);
+    assert!(household.log.verify().unwrap().is_intact());
+    let assistant: AssistantId = key("dormouse");
+    let state = replay(&household.log, &assistant, Seq(u64::MAX)).await;
+    assert_eq!(printed[0]["hash"], state.unwrap().hash().unwrap());
+}
+
+async fn die_often(data: &Path) {
+    let program = Program::over(data);
+    let mut ledger = Ledger {
+        chance: SeededChance::new(9),
+        sent: 0,
+        acknowledged: BTreeSet::new(),
+        starts: 0,
+        kills: BTreeMap::new(),
+        last_event: String::new(),
+        mid_effect: 0,
+    };
+    for _ in 0..KILLS {
+        ledger.live(&program).await;
+    }
+    ledger.finish(&program).await;
+    ask_the_program(&program, data).await;
+    let account = ledger.check(data).await;
+    println!(
+        "{KILLS} kills {:?}, {} of them between an effect and its outcome; {} starts got ready; {} messages sent, \
+         {} acknowledged, {} answered, {} events",
+        ledger.kills,
+        ledger.mid_effect,
+        ledger.starts,
+        ledger.sent,
+        ledger.acknowledged.len(),
+        account.triggers().count(),
+        account.events,
+    );
+    assert_eq!(ledger.kills.values().sum::<u32>(), KILLS);
+    // A loop that kills only what has not begun to live would prove nothing.
+    assert!(ledger.acknowledged.len() as u32 > KILLS / 2);
+    assert!(account.triggers().count() as u32 > KILLS / 2);
+}
+
+#[tokio::test]
+async fn killed_200_times_every_acknowledged_message_is_answered_exactly_once() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let all = timeout(HARD_LIMIT, die_often(&folder.path().join("data"))).await;
+    all.expect("the whole loop ends in time");
+}

@@ -1,0 +1,16 @@
+//! What the whole promises: the real program over a real folder, and assistants against servers nobody here wrote.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test tells what it got wrong by a panic, and what it measured by a line"
+)]
+
+mod account;
+mod household;
+mod kill;
+mod many;
+mod peers;
+mod replay;
