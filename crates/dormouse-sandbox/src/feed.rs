@@ -81,8 +81,8 @@ impl Sandbox {
     }
 
     /// Lets the world forget what `observer` perceived up to this number. A number past the last one counts as
-    /// the last. The entries leave the file with the next change to the world; a crash before that brings them
-    /// back, with the numbers they had, which harms nobody who remembers the last number it took in. A feed that
+    /// the last. The entries leave the file with the next change to the world, or when its last handle is
+    /// dropped; a crash before that brings them back, with the numbers they had, which harms nobody who remembers the last number it took in. A feed that
     /// is never acknowledged is kept whole, however long it gets: the world drops nothing it has not been told to.
     ///
     /// # Errors

@@ -161,6 +161,9 @@ impl Keeper {
                 question.answer(self.view());
             }
         }
+        if let Err(failure) = self.write(&mut []) {
+            tracing::warn!(error = %failure.source, "what was acknowledged last will be delivered again");
+        }
     }
 
     fn view(&mut self) -> Result<View<'_>, WorldError> {
@@ -227,10 +230,12 @@ fn write_group(
     changes: &mut [Box<dyn Change>],
 ) -> Result<Written, Unwritten> {
     let mut draft = Draft::begin(&world.database, &world.roster, id)?;
-    for change in changes {
+    for change in changes.iter_mut() {
         change.make(&mut draft, clock)?;
     }
-    if !draft.has_changes() {
+    // What was acknowledged is not worth a commit of its own, but for the last one.
+    let is_last = changes.is_empty() && !readers.acknowledged().is_empty();
+    if !draft.has_changes() && !is_last {
         return Ok(Written::Nothing);
     }
     let revision = world.revision.saturating_add(1);

@@ -97,6 +97,16 @@ async fn what_is_acknowledged_leaves_the_feed_and_its_numbers_are_never_used_aga
 }
 
 #[tokio::test]
+async fn what_was_acknowledged_last_is_gone_when_the_world_was_closed() {
+    let place = Place::new();
+    let world = place.settled().await;
+    let alice = id("Alice");
+    world.acknowledge(&alice, u64::MAX).await.unwrap();
+    drop(world);
+    assert_eq!(place.open().perceptions(&alice, 0, 10).await.unwrap(), []);
+}
+
+#[tokio::test]
 async fn a_feed_is_read_in_pages() {
     let place = Place::new();
     let world = place.settled().await;
