@@ -49,12 +49,10 @@ impl Surface for Stdout {
 
 /// How the writer fares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Condition {
+enum Condition {
     /// It prints.
     Open,
-    /// Whoever read has gone.
-    ReaderGone,
-    /// Printing failed.
+    /// It cannot print any more.
     Failed,
 }
 
@@ -107,13 +105,16 @@ impl Screen {
         self.queue.reserve().await.ok()
     }
 
-    /// Waits until printing has become impossible.
-    pub(crate) async fn failed(&self) -> Condition {
+    /// Waits until printing has become impossible; [`Writer::finish`] says whether that is an error.
+    pub(crate) async fn failed(&self) {
         let mut condition = self.condition.clone();
-        match condition.wait_for(|now| *now != Condition::Open).await {
-            Ok(now) => *now,
+        if condition
+            .wait_for(|now| *now == Condition::Failed)
+            .await
+            .is_err()
+        {
             // The writer ended well, which it does when nobody prints any more.
-            Err(_) => std::future::pending().await,
+            std::future::pending().await
         }
     }
 }
@@ -160,13 +161,8 @@ fn write_all(
 
 /// Says that printing has become impossible. A reader who has gone is no error.
 fn fail(condition: &watch::Sender<Condition>, error: io::Error) -> Option<io::Error> {
-    if error.kind() == ErrorKind::BrokenPipe {
-        condition.send_replace(Condition::ReaderGone);
-        None
-    } else {
-        condition.send_replace(Condition::Failed);
-        Some(error)
-    }
+    condition.send_replace(Condition::Failed);
+    (error.kind() != ErrorKind::BrokenPipe).then_some(error)
 }
 
 #[cfg(test)]
@@ -211,7 +207,7 @@ mod tests {
         let (_, surface) = page(Some(ErrorKind::BrokenPipe));
         let (screen, writer) = Screen::open(surface, Format::Json).unwrap();
         screen.show(notice("one")).await;
-        assert_eq!(screen.failed().await, Condition::ReaderGone);
+        screen.failed().await;
         screen.show(notice("two")).await;
         drop(screen);
         assert!(writer.finish().await.is_ok());
@@ -222,7 +218,7 @@ mod tests {
         let (_, surface) = page(Some(ErrorKind::StorageFull));
         let (screen, writer) = Screen::open(surface, Format::Json).unwrap();
         screen.show(notice("one")).await;
-        assert_eq!(screen.failed().await, Condition::Failed);
+        screen.failed().await;
         drop(screen);
         assert!(writer.finish().await.is_err());
     }

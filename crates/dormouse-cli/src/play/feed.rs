@@ -40,17 +40,16 @@ impl PlayerFeed {
     /// Tells until something fails. Dropping the future loses nothing and tells nothing twice.
     pub(crate) async fn run(&mut self) -> WatchError {
         loop {
-            match self
-                .sandbox
-                .await_perceptions(&self.observer, self.told)
-                .await
-            {
-                Ok(perceived) => {
-                    if let Err(error) = self.tell(&perceived).await {
-                        return error;
-                    }
-                }
+            let perceived = self.sandbox.await_perceptions(&self.observer, self.told);
+            let told = match perceived.await {
+                Ok(perceived) => self.tell(&perceived).await,
                 Err(error) => return error.into(),
+            };
+            match told {
+                Ok(Told::All) => {}
+                // Whoever notices that nobody reads ends the visit.
+                Ok(Told::NobodyReads) => std::future::pending().await,
+                Err(error) => return error,
             }
         }
     }
@@ -60,24 +59,31 @@ impl PlayerFeed {
         loop {
             let perceived = self
                 .sandbox
-                .perceptions(&self.observer, self.told, usize::MAX)
-                .await?;
-            if perceived.is_empty() {
+                .perceptions(&self.observer, self.told, usize::MAX);
+            let perceived = perceived.await?;
+            if perceived.is_empty() || self.tell(&perceived).await? == Told::NobodyReads {
                 return Ok(());
             }
-            self.tell(&perceived).await?;
         }
     }
 
-    async fn tell(&mut self, perceived: &[Perception]) -> Result<(), WatchError> {
+    async fn tell(&mut self, perceived: &[Perception]) -> Result<Told, WatchError> {
         for perception in perceived {
             let Some(place) = self.screen.place().await else {
-                // Nobody reads; whoever comes next is told.
-                return std::future::pending().await;
+                return Ok(Told::NobodyReads);
             };
             place.send(Item::World(World::Perceived(perception.into())));
             self.told = perception.attested.delivery.number;
         }
-        Ok(self.sandbox.acknowledge(&self.observer, self.told).await?)
+        self.sandbox.acknowledge(&self.observer, self.told).await?;
+        Ok(Told::All)
     }
+}
+
+/// Whether there was somebody to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    All,
+    /// What was not told comes at the next start.
+    NobodyReads,
 }

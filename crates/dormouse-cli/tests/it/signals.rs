@@ -66,3 +66,18 @@ fn a_reader_who_goes_away_ends_it_quietly() {
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
     assert_eq!(home.run(&["log", "verify"], "").code, Some(0));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_reader_who_does_not_read_cannot_keep_it_from_ending() {
+    let home = Home::new();
+    let mut child = home.spawn(&["play"]);
+    let mut stdin = child.stdin.take().unwrap();
+    // Far more than a pipe holds; the last line is written when the program has long stopped reading.
+    let writing = std::thread::spawn(move || stdin.write_all(&b"/help\n".repeat(20_000)));
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut String::new()).unwrap();
+    signal(&child, nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert!(writing.join().unwrap().is_err());
+}

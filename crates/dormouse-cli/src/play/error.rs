@@ -1,0 +1,86 @@
+//! Why a visit failed, and the exit code for it.
+
+use std::io;
+
+use dormouse_contracts::BoxError;
+use dormouse_engine::RunError;
+
+use super::{feed::WatchError, pump::PumpError, session::SessionError};
+use crate::{
+    compose::ComposeError, config::ConfigError, data::DataError, exit::Exit,
+    provider::ProviderError,
+};
+
+/// A visit failed. What was accepted is on disk.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PlayError {
+    #[error(transparent)]
+    Data(#[from] DataError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    #[error(transparent)]
+    Compose(#[from] ComposeError),
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error("the assistant has ended")]
+    Assistant(#[from] RunError),
+    #[error("the assistant has ended although nobody asked it to")]
+    Ended,
+    #[error("a part of the program has failed")]
+    Task(#[source] tokio::task::JoinError),
+    #[error("messages could not be handed to the assistant")]
+    Pump(#[from] PumpError),
+    #[error("the world could not be watched")]
+    Watch(#[from] WatchError),
+    #[error("input could not be read")]
+    Input(#[source] io::Error),
+    #[error("output could not be written")]
+    Output(#[source] io::Error),
+    #[error("the operating system refuses")]
+    System(#[source] io::Error),
+    #[error("the terminal cannot be used")]
+    Terminal(#[source] BoxError),
+}
+
+impl PlayError {
+    /// The exit code.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Config(_) | Self::Provider(_) => Exit::Usage,
+            Self::Compose(error) => compose_exit(error),
+            Self::Session(SessionError::OldWorld { .. }) => Exit::Damaged,
+            _ => Exit::Failure,
+        }
+    }
+}
+
+fn compose_exit(error: &ComposeError) -> Exit {
+    match error {
+        ComposeError::Log(error) => crate::log::open_exit(error),
+        ComposeError::World(error) => world_exit(error),
+        ComposeError::Mismatch { .. } | ComposeError::Wake(_) | ComposeError::Replay(_) => {
+            Exit::Damaged
+        }
+        ComposeError::Join { .. }
+        | ComposeError::Id(_)
+        | ComposeError::Provider(_)
+        | ComposeError::Limits(_) => Exit::Usage,
+        ComposeError::Data(_) => Exit::Failure,
+    }
+}
+
+/// The exit code for a world that cannot be opened.
+pub(crate) fn world_exit(error: &dormouse_sandbox::OpenError) -> Exit {
+    use dormouse_sandbox::OpenError;
+    match error {
+        OpenError::InUse { .. } => Exit::InUse,
+        OpenError::Empty { .. }
+        | OpenError::Foreign { .. }
+        | OpenError::NewerFormat { .. }
+        | OpenError::Damaged { .. }
+        | OpenError::Repaired { .. } => Exit::Damaged,
+        _ => Exit::Failure,
+    }
+}

@@ -1,0 +1,91 @@
+//! What goes on besides the visit itself: the assistant's life, its senses, and telling about both.
+
+use std::sync::Arc;
+
+use dormouse_engine::{Assistant, Handle, Recorded, RunError};
+use tokio::{
+    sync::mpsc,
+    task::{AbortHandle, JoinSet},
+};
+
+use super::{
+    PlayError,
+    pump::{Pump, PumpError},
+    terminal,
+};
+use crate::{item::Item, screen::Screen};
+
+/// Everything that runs. Dropping it ends all of it at once, as a crash would.
+#[derive(Debug)]
+pub(super) struct Tasks {
+    set: JoinSet<Ended>,
+    pump: AbortHandle,
+}
+
+/// What has ended.
+#[derive(Debug)]
+enum Ended {
+    Assistant(Result<(), RunError>),
+    Pump(Result<(), PumpError>),
+    Telling,
+}
+
+impl Tasks {
+    /// Lets the assistant live, and tells its events.
+    pub(super) fn start(
+        assistant: Assistant,
+        pump: Pump,
+        mut events: mpsc::Receiver<Arc<Recorded>>,
+        screen: Screen,
+    ) -> Self {
+        let mut set = JoinSet::new();
+        set.spawn(async { Ended::Assistant(assistant.run().await) });
+        let pump = set.spawn(async { Ended::Pump(pump.run().await) });
+        set.spawn(async move {
+            while let Some(recorded) = events.recv().await {
+                screen.show(Item::Event((&*recorded).into())).await;
+            }
+            Ended::Telling
+        });
+        Self { set, pump }
+    }
+
+    /// Tells about the assistant's status, too, for somebody at a terminal.
+    pub(super) fn follow_status(&mut self, handle: Handle, screen: Screen) {
+        self.set.spawn(async move {
+            terminal::follow_status(handle, screen).await;
+            Ended::Telling
+        });
+    }
+
+    /// Waits until something has ended that should go on.
+    pub(super) async fn failed(&mut self) -> PlayError {
+        loop {
+            match self.set.join_next().await {
+                Some(Ok(Ended::Assistant(Err(error)))) => return error.into(),
+                Some(Ok(Ended::Pump(Err(error)))) => return error.into(),
+                Some(Err(error)) => return PlayError::Task(error),
+                Some(Ok(Ended::Assistant(Ok(())))) | None => return PlayError::Ended,
+                // These end when the assistant does, whose own end says why.
+                Some(Ok(Ended::Pump(Ok(())) | Ended::Telling)) => {}
+            }
+        }
+    }
+
+    /// Waits until the assistant, which was asked to, has ended, and everything is told.
+    pub(super) async fn end(&mut self) {
+        // It waits for the world, which may say nothing more. What it has not handed over comes at the next start.
+        self.pump.abort();
+        while let Some(ended) = self.set.join_next().await {
+            match ended {
+                Ok(Ended::Assistant(Err(error))) => {
+                    tracing::error!(%error, "the assistant ended with an error");
+                }
+                Err(error) if !error.is_cancelled() => {
+                    tracing::error!(%error, "a part of the program has failed");
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+}
