@@ -1,1 +1,37 @@
-fn main() {}
+//! What the parts cost, each beside a named baseline measured in the same run: `cargo xtask bench`.
+//!
+//! Figures of one machine at one moment: what to look at is the ratio. Every figure is the median of several rounds.
+//! A counting allocator is installed, which costs measured code and baselines alike.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a measurement that goes wrong ends in a panic, and its result is a table for people"
+)]
+
+mod appending;
+mod classifying;
+mod life;
+mod replaying;
+mod table;
+mod ticking;
+
+use table::Table;
+
+fn main() {
+    // `cargo test --all-targets` starts this as well, and wants no figures.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        println!("measured by `cargo bench`");
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let mut table = Table::begin();
+    classifying::measure(&mut table);
+    runtime.block_on(appending::measure(&mut table));
+    runtime.block_on(replaying::measure(&mut table));
+    ticking::measure(&runtime, &mut table);
+    println!("all of it took {:.0} s", table.elapsed().as_secs_f64());
+}

@@ -13,7 +13,7 @@ use dormouse_sandbox::Act;
 use dormouse_testing::SeededChance;
 use dormouse_tests::{Child, Program};
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::{task::JoinSet, time::timeout};
 
 use crate::{
     account::{Account, Heard},
@@ -318,7 +318,17 @@ async fn die_often(data: &Path) {
 
 #[tokio::test]
 async fn killed_200_times_every_acknowledged_message_is_answered_exactly_once() {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let all = timeout(HARD_LIMIT, die_often(&folder.path().join("data"))).await;
-    all.expect("the whole loop ends in time");
+    let mut folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let data = folder.path().join("data");
+    // In a task of its own, so that its failure can be told apart from its success before the folder goes.
+    let mut lives = JoinSet::new();
+    let own = data.clone();
+    lives.spawn(async move { die_often(&own).await });
+    match timeout(HARD_LIMIT, lives.join_next()).await {
+        Ok(Some(Ok(()))) => {}
+        failed => {
+            folder.disable_cleanup(true);
+            panic!("{failed:?}; the data are kept in {}", data.display());
+        }
+    }
 }

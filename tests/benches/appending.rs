@@ -1,0 +1,84 @@
+//! Appends of many writers into one log on the real disk.
+
+use std::{fs::File, io::Write, path::Path};
+
+use dormouse_contracts::{Append, AppendRequest, AssistantId, NewEvent, Seq, Timestamp};
+use dormouse_store::RedbLog;
+use futures_util::future::join_all;
+
+use crate::table::{Row, Table, median, middle, now, per_second};
+
+/// About the size of a usual event.
+const PAYLOAD: usize = 300;
+/// Writers, and how many events each of them appends, one by one.
+const WRITERS: [(usize, u64); 3] = [(1, 1_000), (16, 400), (256, 60)];
+const ROUNDS: usize = 3;
+const RAW: usize = 1_000;
+
+pub(crate) async fn measure(table: &mut Table) {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let baseline_measured = median(|| raw(folder.path()));
+    for (writers, each) in WRITERS {
+        let mut rates = Vec::new();
+        let mut note = String::new();
+        for round in 0..ROUNDS {
+            let file = folder.path().join(format!("{writers}-{round}.redb"));
+            let (rate, syncs) = shared(&file, writers, each).await;
+            rates.push(rate);
+            let appends = writers as u64 * each;
+            note = format!(
+                "{appends} appends, {syncs} syncs, {:.1} appends a sync",
+                appends as f64 / syncs as f64
+            );
+        }
+        table.add(&Row {
+            what: &format!("appends, {writers} writing at once"),
+            measured: middle(&mut rates),
+            unit: "per second",
+            baseline: "write and fdatasync for each event",
+            baseline_measured,
+            note,
+        });
+    }
+}
+
+/// Every writer appends to a log of its own, all of them in one file; answers appends per second and syncs.
+async fn shared(file: &Path, writers: usize, each: u64) -> (f64, u64) {
+    let log = RedbLog::open(file).unwrap();
+    let before = log.stats().syncs;
+    let started = now();
+    join_all((0..writers).map(|writer| write(&log, writer, each))).await;
+    let took = now().duration_since(started).as_secs_f64();
+    let syncs = log.stats().syncs - before;
+    log.close();
+    (writers as f64 * each as f64 / took, syncs)
+}
+
+async fn write(log: &RedbLog, writer: usize, each: u64) {
+    let assistant = AssistantId::try_new(format!("writer-{writer}")).unwrap();
+    for number in 0..each {
+        let event = NewEvent {
+            at: Timestamp::EPOCH,
+            kind: "written",
+            schema: 1,
+            payload: vec![b'x'; PAYLOAD],
+        };
+        let request = AppendRequest {
+            assistant: assistant.clone(),
+            expected: Seq(number),
+            events: vec![event],
+        };
+        log.append(request).await.unwrap();
+    }
+}
+
+/// What an event costs without a database.
+fn raw(folder: &Path) -> f64 {
+    let mut file = File::create(folder.join("raw")).unwrap();
+    per_second(RAW, || {
+        for _ in 0..RAW {
+            file.write_all(&[b'x'; PAYLOAD]).unwrap();
+            file.sync_data().unwrap();
+        }
+    })
+}

@@ -1,0 +1,95 @@
+//! Folding a log into a state.
+
+use std::{hint::black_box, sync::Arc};
+
+use dormouse_contracts::{Append, AppendRequest, NewEvent, Perception, ReadEvents, Seq};
+use dormouse_engine::{Event, replay};
+use dormouse_providers::OfflineModel;
+use dormouse_store::RedbLog;
+use dormouse_testing::Perceive;
+use serde_json::Value;
+
+use crate::{
+    life::{Life, key},
+    table::{Row, Table, median, middle, now, per_second},
+};
+
+const EVENTS: usize = 100_000;
+const FEWER: usize = 10_000;
+const BATCH: usize = 500;
+const ROUNDS: usize = 5;
+
+pub(crate) async fn measure(table: &mut Table) {
+    let events = lived().await;
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let log = RedbLog::open(&folder.path().join("life.redb")).unwrap();
+    for (batch, chunk) in events.chunks(BATCH).enumerate() {
+        let request = AppendRequest {
+            assistant: key(),
+            expected: Seq((batch * BATCH) as u64),
+            events: chunk.to_vec(),
+        };
+        log.append(request).await.unwrap();
+    }
+    for count in [FEWER, EVENTS] {
+        let mut rates = Vec::new();
+        for _ in 0..ROUNDS {
+            let started = now();
+            let state = replay(&log, &key(), Seq(count as u64)).await.unwrap();
+            let took = now().duration_since(started).as_secs_f64();
+            assert_eq!(state.seq, Seq(count as u64));
+            rates.push(count as f64 / took);
+        }
+        let payloads = || events.iter().take(count).map(|event| &event.payload);
+        let baseline_measured = median(|| {
+            per_second(count, || {
+                for payload in payloads() {
+                    black_box(serde_json::from_slice::<Value>(payload).unwrap());
+                }
+            })
+        });
+        let bytes: usize = payloads().map(Vec::len).sum();
+        table.add(&Row {
+            what: &format!("replay, first {count} events"),
+            measured: middle(&mut rates),
+            unit: "events/s",
+            baseline: "serde_json to Value, of the same payloads in memory",
+            baseline_measured,
+            note: format!("{} bytes an event", bytes / count),
+        });
+    }
+}
+
+/// The events of a long life with the offline model.
+async fn lived() -> Vec<NewEvent> {
+    let life = Life::begin(Arc::new(OfflineModel::new()), 5).await;
+    let mut number = 0;
+    while life.resident.handle().status().seq < Seq(EVENTS as u64) {
+        number += 1;
+        life.hear(message(number)).await;
+        if number.is_multiple_of(100) {
+            // All of them would be kept.
+            life.log.lose_snapshots();
+        }
+    }
+    let stored = life.log.read(&key(), Seq::ZERO, EVENTS).await.unwrap();
+    let encode = |event| Event::decode(event).unwrap().encode(event.at).unwrap();
+    stored.iter().map(encode).collect()
+}
+
+fn message(number: u64) -> Perception {
+    let said = match number % 8 {
+        0 => Perceive::whisper(
+            "Alice",
+            &format!("remember that item {number} is in box {}", number / 8),
+        ),
+        1 | 5 => Perceive::addressed("Bob", "hello, how is the tea today"),
+        2 => Perceive::whisper("Alice", &format!("where is item {}?", number - 2)),
+        3 => Perceive::addressed("Bob", "look around"),
+        _ => Perceive::say(
+            "Bob",
+            &format!("It is the {number}th cup, and nobody counts them."),
+        ),
+    };
+    said.number(number).build()
+}

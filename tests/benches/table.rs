@@ -1,0 +1,96 @@
+//! Measuring, and telling what was measured.
+
+use std::time::{Duration, Instant};
+
+/// How often each measurement is made.
+const ROUNDS: usize = 5;
+
+/// The figures, printed as they come.
+#[derive(Debug)]
+pub(crate) struct Table(Instant);
+
+/// A measurement and what it is compared with, in the same unit.
+#[derive(Debug)]
+pub(crate) struct Row<'a> {
+    pub(crate) what: &'a str,
+    pub(crate) measured: f64,
+    pub(crate) unit: &'a str,
+    pub(crate) baseline: &'a str,
+    pub(crate) baseline_measured: f64,
+    pub(crate) note: String,
+}
+
+impl Table {
+    pub(crate) fn begin() -> Self {
+        let heads = ("measured", "", "baseline", "ratio");
+        println!(
+            "{:<44} {:>12} {:<12} {:>12} {:>8}  compared with",
+            "", heads.0, heads.1, heads.2, heads.3
+        );
+        Self(now())
+    }
+
+    pub(crate) fn add(&mut self, row: &Row<'_>) {
+        println!(
+            "{:<44} {:>12} {:<12} {:>12} {:>8.3}  {}{}",
+            row.what,
+            figure(row.measured),
+            row.unit,
+            figure(row.baseline_measured),
+            row.measured / row.baseline_measured,
+            row.baseline,
+            if row.note.is_empty() {
+                String::new()
+            } else {
+                format!("; {}", row.note)
+            },
+        );
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        now().duration_since(self.0)
+    }
+}
+
+/// A number with its thousands set apart, and one digit behind the point where it is small.
+fn figure(value: f64) -> String {
+    if value < 1_000.0 {
+        return format!("{value:.1}");
+    }
+    let digits = format!("{value:.0}");
+    let mut grouped = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "real time is what is measured here, and no assistant decides by it"
+)]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
+/// The median of several rounds.
+pub(crate) fn median(mut round: impl FnMut() -> f64) -> f64 {
+    let mut values: Vec<f64> = (0..ROUNDS).map(|_| round()).collect();
+    middle(&mut values)
+}
+
+/// The middle one of these values.
+pub(crate) fn middle(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().expect("a value")
+}
+
+/// How often a second `work` is done that takes `count` pieces at once.
+pub(crate) fn per_second(count: usize, work: impl FnOnce()) -> f64 {
+    let started = now();
+    work();
+    count as f64 / now().duration_since(started).as_secs_f64()
+}
