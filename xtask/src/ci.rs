@@ -11,8 +11,7 @@ pub(crate) fn run(sh: &Shell) -> Result {
     let mut report = Report::default();
     report.step("format", || format(sh));
     report.step("tidy", || tidy::run(sh));
-    report.step("layers, licences, sources", || deny::check_rules(sh));
-    report.step_or_skip("advisories", || deny::check_advisories(sh));
+    deny::check(sh, &mut report);
     report.step("clippy", || clippy(sh));
     report.step("tests", || tests(sh));
     report.step("doc tests", || doc_tests(sh));

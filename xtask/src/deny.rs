@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use xshell::{Shell, cmd};
 
-use crate::report::Outcome;
+use crate::report::{Outcome, Report};
 use crate::{Result, root};
 
 /// The cargo-deny that `deny.toml` was written for; others differ in what they accept.
@@ -35,8 +35,21 @@ fn need(sh: &Shell) -> Result {
     .into())
 }
 
+/// `cargo xtask deny`: the two checks alone.
+pub(crate) fn run(sh: &Shell) -> Result {
+    let mut report = Report::default();
+    check(sh, &mut report);
+    report.finish()
+}
+
+/// Takes the steps that `deny.toml` is for.
+pub(crate) fn check(sh: &Shell, report: &mut Report) {
+    report.step("layers, licences, sources", || check_rules(sh));
+    report.step_or_skip("advisories", || check_advisories(sh));
+}
+
 /// Checks the layers (as bans), licences and sources. Needs no network once the crates are there.
-pub(crate) fn check_rules(sh: &Shell) -> Result {
+fn check_rules(sh: &Shell) -> Result {
     need(sh)?;
     // A layer may be depended on by more crates than happen to do so today.
     cmd!(
@@ -48,7 +61,7 @@ pub(crate) fn check_rules(sh: &Shell) -> Result {
 }
 
 /// Checks the advisories against the newest database that can be had.
-pub(crate) fn check_advisories(sh: &Shell) -> Result<Outcome> {
+fn check_advisories(sh: &Shell) -> Result<Outcome> {
     need(sh)?;
     let Some(source) = database(sh)? else {
         return Ok(Outcome::Skipped(format!(

@@ -35,6 +35,7 @@ Usage: cargo xtask <command>
   test               all tests, with plain cargo; says at the end what was skipped and why
   ci                 everything that must pass before a change lands
   tidy               what no other tool checks: README, layer, example and crate doc of each crate
+  deny               layers, licences, sources and advisories, by deny.toml
   bench              the measurements of tests/benches/runtime.rs
   peers              installs the servers the end-to-end tests talk to
     --check          only says which of them are there
@@ -61,6 +62,7 @@ fn run(arguments: &[String]) -> Result {
         ["test"] => test::run(&sh),
         ["ci"] => ci::run(&sh),
         ["tidy"] => tidy::run(&sh),
+        ["deny"] => deny::run(&sh),
         ["bench"] => bench::run(&sh),
         ["peers"] => peers::install(&sh, peers::Demand::Optional),
         ["peers", "--check"] => peers::check(),
