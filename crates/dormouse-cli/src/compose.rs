@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use dormouse::{SystemChance, SystemClock};
 use dormouse_contracts::{AssistantId, Clock, EntityId, IdError};
 use dormouse_engine::{
-    Assistant, AssistantConfig, Handle, OutOfRange, Ports, Recorded, ReplayError, Switch,
-    ToolCalling, WakeError, restore,
+    Assistant, AssistantConfig, Handle, OutOfRange, Ports, Recorded, Switch, ToolCalling, WakeError,
 };
 use dormouse_providers::token_counter_for;
 use dormouse_sandbox::{Character, CharacterKind, JoinError, Sandbox};
@@ -13,8 +13,6 @@ use dormouse_store::RedbLog;
 use tokio::sync::mpsc;
 
 use crate::{
-    chance::SystemChance,
-    clock::SystemClock,
     config::Config,
     data::{DataError, DataFolder},
     provider::{Chosen, ProviderError},
@@ -55,15 +53,6 @@ pub(crate) enum ComposeError {
     /// The world cannot be opened.
     #[error("the world cannot be opened")]
     World(#[from] dormouse_sandbox::OpenError),
-    /// Log and world are not of the same life.
-    #[error(
-        "the log remembers {remembered} deliveries of a world, and the world in this folder has not made them: \
-         restore world.redb and log.redb from the same backup, or move both away to begin a new life"
-    )]
-    Mismatch {
-        /// The last delivery the log remembers.
-        remembered: u64,
-    },
     /// Somebody's name cannot be used in the world.
     #[error("{name:?} cannot be the name of {whose}")]
     Join {
@@ -83,9 +72,6 @@ pub(crate) enum ComposeError {
     /// A limit is out of range.
     #[error(transparent)]
     Limits(#[from] OutOfRange),
-    /// The log cannot be folded.
-    #[error("the assistant's log cannot be read")]
-    Replay(#[from] ReplayError),
     /// The assistant's log cannot be folded, or its tools make no set.
     #[error("the assistant cannot be woken")]
     Wake(#[from] WakeError),
@@ -104,9 +90,6 @@ pub(crate) async fn household(
     // The log first: it is what another process has open, and what must not be lost.
     let log = RedbLog::open(&data.log())?;
     let key = config.assistant.key();
-    if !data.world().exists() {
-        check_unborn(&log, &key).await?;
-    }
     let sandbox = Sandbox::open(&data.world(), Arc::clone(&clock))?;
     let model = chosen.model()?;
     let counter = token_counter_for(model.identity().1);
@@ -150,18 +133,6 @@ pub(crate) async fn household(
         resident,
         player,
     })
-}
-
-/// Refuses a log whose world is gone: a new world would count its deliveries from 1 again, and the assistant would
-/// take them for ones it has heard.
-async fn check_unborn(log: &RedbLog, key: &AssistantId) -> Result<(), ComposeError> {
-    let state = restore(log, key).await?;
-    match state.delivered.values().max() {
-        Some(remembered) => Err(ComposeError::Mismatch {
-            remembered: *remembered,
-        }),
-        None => Ok(()),
-    }
 }
 
 async fn join(

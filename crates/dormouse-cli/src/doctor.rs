@@ -7,12 +7,12 @@ use std::{
     time::Duration,
 };
 
+use dormouse::SystemClock;
 use dormouse_sandbox::Sandbox;
 use dormouse_store::{OpenError, RedbLog};
 
 use crate::{
     args::{Doctor, Places},
-    clock::SystemClock,
     config::{Config, Origin},
     data::{DataError, DataFolder},
     exit::{Exit, Report},

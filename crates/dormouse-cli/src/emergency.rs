@@ -5,12 +5,12 @@ use std::{
     io::{self, Write},
 };
 
+use dormouse::SystemClock;
 use dormouse_contracts::{Append, AppendError, AppendRequest, Clock};
 use dormouse_engine::{EmergencyStopCleared, Event, restore};
 
 use crate::{
     args::{Emergency, Places},
-    clock::SystemClock,
     data::DataFolder,
     describe,
     exit::Exit,

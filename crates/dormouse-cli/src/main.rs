@@ -8,8 +8,6 @@
 //! Stability: commands, flags, exit codes and JSON lines are kept once released; text for people is not.
 
 mod args;
-mod chance;
-mod clock;
 mod compose;
 mod config;
 mod data;

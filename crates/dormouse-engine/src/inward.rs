@@ -85,7 +85,7 @@ pub(crate) fn decide(name: &str, arguments: &Arguments, state: &State, turn: &Tu
             let memories: Vec<_> = found
                 .iter()
                 .map(|memory| {
-                    json!({"text": memory.text, "at": memory.at.to_string(), "from": memory.from, "trust": memory.trust})
+                    json!({"text": memory.text, "at": memory.at.to_string(), "from": memory.from, "trust": two_digits(memory.trust)})
                 })
                 .collect();
             Inward {
@@ -98,6 +98,11 @@ pub(crate) fn decide(name: &str, arguments: &Arguments, state: &State, turn: &Tu
             result: json!({}),
         },
     }
+}
+
+/// A trust score as it is written elsewhere in the prompt.
+fn two_digits(trust: Trust) -> f64 {
+    f64::from((trust.score() * 100.0).round()) / 100.0
 }
 
 fn remember(text: &str, state: &State, turn: &Turn) -> Inward {

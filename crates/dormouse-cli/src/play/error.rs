@@ -60,9 +60,7 @@ fn compose_exit(error: &ComposeError) -> Exit {
     match error {
         ComposeError::Log(error) => crate::log::open_exit(error),
         ComposeError::World(error) => world_exit(error),
-        ComposeError::Mismatch { .. } | ComposeError::Wake(_) | ComposeError::Replay(_) => {
-            Exit::Damaged
-        }
+        ComposeError::Wake(_) => Exit::Damaged,
         ComposeError::Join { .. }
         | ComposeError::Id(_)
         | ComposeError::Provider(_)

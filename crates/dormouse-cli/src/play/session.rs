@@ -1,5 +1,6 @@
 //! Carrying out lines of input.
 
+use dormouse::SystemClock;
 use dormouse_contracts::{AssistantId, Clock, ReadEvents, Seq, Words};
 use dormouse_engine::{Activity, ClearError, Handle, Memory, Rest, Status};
 use dormouse_sandbox::{Act, ActError, Sandbox, Seen};
@@ -8,7 +9,6 @@ use tokio::sync::watch;
 
 use super::{Pumped, Waiting};
 use crate::{
-    clock::SystemClock,
     compose::{Body, Household},
     describe,
     exit::Report,

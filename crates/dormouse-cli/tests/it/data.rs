@@ -95,15 +95,13 @@ fn a_file_that_is_something_else_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_log_whose_world_is_gone_is_refused_every_time() {
+fn what_was_remembered_outlives_the_loss_of_the_world() {
     let home = Home::new();
-    home.play("Hello!\n");
+    home.play("remember that the kettle is blue\n");
     fs::remove_file(home.file("world.redb")).unwrap();
-    for _ in 0..2 {
-        let run = home.play("Hello!\n");
-        assert_eq!(run.code, Some(4), "{}", run.out);
-        assert!(run.err.contains("from the same backup"), "{}", run.err);
-    }
+    let run = home.play("what colour is the kettle?\n");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(run.out.contains("the kettle is blue"), "{}", run.out);
 }
 
 #[test]

@@ -50,6 +50,7 @@ async fn a_remembered_line_is_found_after_a_restart_with_when_and_from_whom() {
         .find(|line| line.contains("memories"))
         .expect("the recall has a result");
     assert!(found.contains("\"text\":\"Alice prefers tea\""), "{found}");
+    assert!(found.contains("\"trust\":0.9}"), "{found}");
     assert!(
         found.contains("\"from\":\"Alice\"") && found.contains("\"at\":\"2026-"),
         "{found}"

@@ -189,7 +189,7 @@ fn remedy(f: &mut fmt::Formatter<'_>, path: &Path, readable: &[Readable]) -> fmt
     }
     write!(
         f,
-        ". Keep the file, and restore it from a backup, or copy what is readable into a new one with `dormouse log salvage {} NEW-FILE`",
+        ". Keep the file, and restore it from a backup, or copy what is readable into a new one with `dormouse log salvage --into NEW-FILE {}`",
         path.display()
     )
 }
@@ -246,7 +246,7 @@ mod tests {
             error.to_string(),
             "the log log.redb was cut short: it has 4096 bytes and should have at least 8192. Still readable: \
              alice: 12 events, bob: 3 events (then one is lost). Keep the file, and restore it from a backup, or copy what \
-             is readable into a new one with `dormouse log salvage log.redb NEW-FILE`"
+             is readable into a new one with `dormouse log salvage --into NEW-FILE log.redb`"
         );
     }
 }
