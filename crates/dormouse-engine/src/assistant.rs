@@ -5,12 +5,12 @@
 //! time, and messages are accepted meanwhile.
 
 mod inbox;
+mod record;
 
 use std::{sync::Arc, time::Duration};
 
 use dormouse_contracts::{
-    AppendErrorKind, AppendRequest, BoxFuture, EffectKey, IdError, Outcome, Seq, Timestamp,
-    ToolSpec,
+    AppendErrorKind, BoxFuture, EffectKey, IdError, Outcome, Seq, Timestamp, ToolSpec,
 };
 use dormouse_tools::{Registry, RegistryError};
 use tokio::{
@@ -28,14 +28,12 @@ use crate::{
     handle::{ClearError, Command, Handle},
     inward::inward_tools,
     prompt::Preamble,
-    replay::{ReplayError, freeze, restore},
+    replay::{ReplayError, restore},
     state::State,
     status::{Activity, Skipped, Status},
     work::{self, Done},
 };
 
-/// After how many events a snapshot is saved.
-const SNAPSHOT_EVERY: u64 = 500;
 /// How many commands may wait for the actor.
 const MAILBOX: usize = 256;
 
@@ -307,103 +305,6 @@ impl Assistant {
             Done::Observed { call, seen } => decide::on_observed(view, &call, seen),
         };
         self.flush().await.map(drop)
-    }
-
-    async fn flush(&mut self) -> Result<Saved, RunError> {
-        if self.progress.unsaved.is_empty() {
-            return Ok(Saved::Yes);
-        }
-        let events = self.progress.unsaved.clone();
-        let saved = self.commit(events).await?;
-        if saved == Saved::Yes {
-            self.progress.unsaved.clear();
-        }
-        Ok(saved)
-    }
-
-    /// Writes events into the log and, once they are on disk, folds them into the state.
-    async fn commit(&mut self, events: Vec<Event>) -> Result<Saved, RunError> {
-        if events.is_empty() {
-            return Ok(Saved::Yes);
-        }
-        let at = self.ports.clock.now();
-        let encoded = events
-            .iter()
-            .map(|event| event.encode(at))
-            .collect::<Result<_, _>>()?;
-        let request = AppendRequest {
-            assistant: self.config.key.clone(),
-            expected: self.state.seq,
-            events: encoded,
-        };
-        if let Err(error) = self.ports.log.append(request).await {
-            return self.append_failed(&error);
-        }
-        for event in events {
-            self.fold_in(at, event).await;
-        }
-        if self.progress.since_snapshot >= SNAPSHOT_EVERY {
-            self.save_snapshot().await;
-        }
-        Ok(Saved::Yes)
-    }
-
-    fn append_failed(
-        &mut self,
-        error: &dormouse_contracts::AppendError,
-    ) -> Result<Saved, RunError> {
-        match error.kind() {
-            AppendErrorKind::Conflict { expected, actual } => {
-                Err(RunError::Conflict { expected, actual })
-            }
-            AppendErrorKind::Storage => {
-                let cause = std::error::Error::source(error).map(ToString::to_string);
-                tracing::error!(cause, "the log cannot be written; waiting");
-                self.progress.activity = Activity::Stalled;
-                Ok(Saved::No)
-            }
-            kind => Err(RunError::Log(kind)),
-        }
-    }
-
-    async fn fold_in(&mut self, at: Timestamp, event: Event) {
-        let seq = self.state.seq.next();
-        if let Event::EffectIntended(intended) = &event {
-            self.progress.fresh = Some(intended.key.clone());
-        }
-        self.state.apply(seq, at, event.clone());
-        self.progress.since_snapshot += 1;
-        if self.watchers.is_empty() {
-            return;
-        }
-        let recorded = Arc::new(Recorded { seq, at, event });
-        let mut kept = Vec::with_capacity(self.watchers.len());
-        for watcher in self.watchers.drain(..) {
-            if watcher.send(Arc::clone(&recorded)).await.is_ok() {
-                kept.push(watcher);
-            }
-        }
-        self.watchers = kept;
-    }
-
-    /// Saves a snapshot. Failing to is harmless: the log is the truth.
-    async fn save_snapshot(&mut self) {
-        self.progress.since_snapshot = 0;
-        let saved = match freeze(&self.state) {
-            Ok(snapshot) => self
-                .ports
-                .log
-                .save_snapshot(&self.config.key, snapshot)
-                .await
-                .map_err(|e| e.to_string()),
-            Err(error) => Err(error.to_string()),
-        };
-        if let Err(error) = saved {
-            tracing::warn!(
-                error,
-                "no snapshot was saved; the next start folds more of the log"
-            );
-        }
     }
 
     async fn obey(&mut self, command: Command) -> Result<(), RunError> {
