@@ -1,7 +1,7 @@
 //! Events and states of an assistant in words, each on one line.
 
 use dormouse_contracts::{Outcome, StoredEvent};
-use dormouse_engine::{Activity, Event, Status, StopCause};
+use dormouse_engine::{Activity, Event, Status, StopCause, Verdict};
 
 use crate::item::source_name;
 
@@ -59,7 +59,12 @@ fn decoded(event: &Event) -> String {
             it.kind, it.attempts, it.duration_ms
         ),
         Event::ToolAnswered(it) => {
-            format!("{}: {:?}: {}", it.tool, it.verdict, excerpt(&it.content))
+            format!(
+                "{} {}: {}",
+                it.tool,
+                ending(it.verdict),
+                excerpt(&it.content)
+            )
         }
         Event::Remembered(it) => format!(
             "from {}, trust {}: {}",
@@ -77,8 +82,8 @@ fn decoded(event: &Event) -> String {
             Outcome::Unknown => "unknown whether it happened".to_owned(),
         },
         Event::TickEnded(it) => match it.resume_at {
-            Some(at) => format!("{:?}; goes on at {at}", it.reason),
-            None => format!("{:?}", it.reason),
+            Some(at) => format!("{}; goes on at {at}", it.reason.code()),
+            None => it.reason.code().to_owned(),
         },
         Event::EmergencyStopTriggered(it) => stop_cause(&it.cause),
         Event::EmergencyStopCleared(it) => format!("by {}", it.cleared_by),
@@ -130,6 +135,14 @@ pub(crate) fn status(status: &Status) -> String {
         status.spent.prompt_tokens,
         status.spent.completion_tokens,
     )
+}
+
+fn ending(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Success => "succeeded",
+        Verdict::Failure => "failed",
+        Verdict::Skipped => "was skipped",
+    }
 }
 
 /// The beginning of a text, on one line.

@@ -211,6 +211,22 @@ pub enum StopReason {
     ParseError,
 }
 
+impl StopReason {
+    /// The reason's code, as the documents name it (`"terminal_tool"`).
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Noop => "noop",
+            Self::TerminalTool => "terminal_tool",
+            Self::DangerousTool => "dangerous_tool",
+            Self::CriticalTokens => "critical_tokens",
+            Self::MaxIterations => "max_iterations",
+            Self::LlmError => "llm_error",
+            Self::ParseError => "parse_error",
+        }
+    }
+}
+
 /// A tick is over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TickEnded {
