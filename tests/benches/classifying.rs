@@ -22,7 +22,7 @@ pub(crate) fn measure(table: &mut Table) {
         &[plain],
         LONG,
     );
-    let signs = Perceive::say("Alice", &filled("@dormouse-x ")).build();
+    let signs = Perceive::say("Alice", &filled("@dormous3 ")).build();
     compare(
         table,
         "classification, 64 KiB of near mentions",

@@ -32,6 +32,7 @@ pub(crate) async fn measure(table: &mut Table) {
         log.append(request).await.unwrap();
     }
     for count in [FEWER, EVENTS] {
+        replay(&log, &key(), Seq(count as u64)).await.unwrap();
         let mut rates = Vec::new();
         for _ in 0..ROUNDS {
             let started = now();

@@ -15,9 +15,11 @@ mod clock;
 mod peer;
 mod program;
 mod resident;
+mod tell;
 
 pub use child::{Child, LIMIT};
 pub use clock::RunningClock;
 pub use peer::{Peer, Server};
 pub use program::Program;
 pub use resident::Resident;
+pub use tell::tell;

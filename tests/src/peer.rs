@@ -16,6 +16,8 @@ use tokio::{
     time::{sleep, timeout},
 };
 
+use crate::tell;
+
 /// How often a server is asked whether it is ready, and the pause between two times: 30 seconds together.
 const ATTEMPTS: u32 = 300;
 const PAUSE: Duration = Duration::from_millis(100);
@@ -69,10 +71,6 @@ impl Peer {
     ///
     /// If it does not get ready, or is missing although `DORMOUSE_REQUIRE_PEERS` names it (or is `1`, which names
     /// all).
-    #[expect(
-        clippy::print_stdout,
-        reason = "whoever runs the tests is told what was left out"
-    )]
     pub async fn start(self) -> Option<Server> {
         let home = home();
         if !self.files().iter().all(|file| home.join(file).is_file()) {
@@ -85,7 +83,9 @@ impl Peer {
                 "{name} is required and not in {}: run `cargo xtask peers`",
                 home.display()
             );
-            println!("skipped: {name} (run `cargo xtask peers` to install it)");
+            tell(&format!(
+                "skipped: {name} (run `cargo xtask peers` to install it)"
+            ));
             return None;
         }
         Some(self.serve(&home).await)

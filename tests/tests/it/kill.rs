@@ -11,7 +11,7 @@ use dormouse_contracts::{AssistantId, Chance, Seq, Words};
 use dormouse_engine::replay;
 use dormouse_sandbox::Act;
 use dormouse_testing::SeededChance;
-use dormouse_tests::{Child, Program};
+use dormouse_tests::{Child, Program, tell};
 use serde_json::Value;
 use tokio::{task::JoinSet, time::timeout};
 
@@ -21,9 +21,11 @@ use crate::{
 };
 
 /// How often the program is killed.
-const KILLS: u32 = 220;
+const KILLS: u32 = 300;
 /// The most lines of input in one life.
 const MOST_LINES: u64 = 5;
+/// About how long a start takes, repairing what the last kill left included.
+const START: Duration = Duration::from_millis(120);
 /// Within this time from its start a life is killed, where the moment is drawn from the clock.
 const LONGEST: Duration = Duration::from_millis(250);
 /// How long the next line of output is waited for before the program counts as having nothing more to do.
@@ -84,8 +86,10 @@ fn number_in(text: &str) -> Option<u64> {
 /// When a life ends.
 #[derive(Clone, Copy, Debug)]
 enum Moment {
-    /// After this many lines of input, with nothing read: mostly while it starts.
+    /// After this many lines of input, with nothing read: mostly before it has opened anything.
     Sent(u64),
+    /// When this much time has gone by, which is mostly while it opens and repairs its files.
+    Starting(Duration),
     /// After this many lines of output.
     Printed(u64),
     /// When this much time has gone by.
@@ -112,9 +116,10 @@ impl Ledger {
     }
 
     fn moment(&self) -> Moment {
-        match self.below(4) {
+        match self.below(8) {
             0 => Moment::Sent(self.below(MOST_LINES + 1)),
-            1 => Moment::After(LONGEST.mul_f64(self.chance.unit())),
+            1..=3 => Moment::Starting(START.mul_f64(self.chance.unit())),
+            4 => Moment::After(LONGEST.mul_f64(self.chance.unit())),
             _ => Moment::Printed(1 + self.below(8 * MOST_LINES)),
         }
     }
@@ -166,21 +171,26 @@ impl Ledger {
                     }
                 }
             }
+            Moment::Starting(time) => self.live_for(time, &mut child).await,
             Moment::After(time) => {
                 for _ in 0..1 + self.below(MOST_LINES) {
                     child.write(&self.next_line()).await;
                 }
-                // Reading nothing else is how to wait for that long.
-                drop(timeout(time, self.read(&mut child)).await);
+                self.live_for(time, &mut child).await;
             }
         }
         self.end(child, moment, program).await;
     }
 
-    async fn read(&mut self, child: &mut Child) {
-        while let Some(line) = child.json().await {
-            self.note(&line);
-        }
+    /// Notes what it prints within `time`.
+    async fn live_for(&mut self, time: Duration, child: &mut Child) {
+        let reading = async {
+            while let Some(line) = child.json().await {
+                self.note(&line);
+            }
+        };
+        // That the time is over is how this is meant to end; that the output is, is found out by whoever kills.
+        drop(timeout(time, reading).await);
     }
 
     async fn end(&mut self, child: Child, moment: Moment, program: &Program) {
@@ -196,7 +206,8 @@ impl Ledger {
         }
         self.mid_effect += u32::from(self.last_event == "effect_intended");
         let name = match moment {
-            Moment::Sent(_) => "between lines of input",
+            Moment::Sent(_) => "after a line of input",
+            Moment::Starting(_) => "while starting",
             Moment::Printed(_) => "after a line of output",
             Moment::After(_) => "at a drawn time",
         };
@@ -299,7 +310,7 @@ async fn die_often(data: &Path) {
     ledger.finish(&program).await;
     ask_the_program(&program, data).await;
     let account = ledger.check(data).await;
-    println!(
+    tell(&format!(
         "{KILLS} kills {:?}, {} of them between an effect and its outcome; {} starts got ready; {} messages sent, \
          {} acknowledged, {} answered, {} events",
         ledger.kills,
@@ -309,7 +320,7 @@ async fn die_often(data: &Path) {
         ledger.acknowledged.len(),
         account.triggers().count(),
         account.events,
-    );
+    ));
     assert_eq!(ledger.kills.values().sum::<u32>(), KILLS);
     // A loop that kills only what has not begun to live would prove nothing.
     assert!(ledger.acknowledged.len() as u32 > KILLS / 2);

@@ -4,8 +4,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::print_stdout,
-    reason = "a test tells what it got wrong by a panic, and what it measured by a line"
+    reason = "a test tells what it got wrong by a panic"
 )]
 
 mod account;

@@ -17,7 +17,7 @@ use dormouse_engine::{Accepted, AssistantConfig, Rest};
 use dormouse_providers::OfflineModel;
 use dormouse_sandbox::CharacterKind;
 use dormouse_store::RedbLog;
-use dormouse_tests::{LIMIT, Resident};
+use dormouse_tests::{LIMIT, Resident, tell};
 use futures_util::future::join_all;
 use tokio::time::timeout;
 
@@ -188,10 +188,10 @@ async fn live(data: &Path) {
     }
     let appends = appends.load(Ordering::Relaxed);
     let syncs = after.syncs - before.syncs;
-    println!(
+    tell(&format!(
         "{ASSISTANTS} assistants, {} messages, {events} events in {appends} appends: {syncs} syncs",
         ASSISTANTS * MESSAGES
-    );
+    ));
     assert!(
         syncs < appends,
         "appends share syncs: {syncs} for {appends}"
