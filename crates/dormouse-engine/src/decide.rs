@@ -14,11 +14,10 @@ pub(crate) use outcomes::{Answered, on_failure, on_observed, on_reply, on_settle
 use crate::{
     config::{AssistantConfig, ExecutionPattern},
     event::{
-        ContextType, EmergencyStopTriggered, Event, StopCause, StopReason, TickEnded, TickStarted,
-        Verdict,
+        ContextType, EmergencyStopTriggered, Event, NOOP, StopCause, StopReason, TickEnded,
+        TickStarted, Verdict,
     },
     gate::{Skip, gate},
-    inward,
     prompt::{self, Preamble, Prompt},
     state::{State, Step, Turn},
 };
@@ -161,7 +160,7 @@ fn loop_end(step: &Step) -> Option<StopReason> {
             .as_ref()
             .is_some_and(|e| e.outcome == Some(dormouse_contracts::Outcome::Unknown));
         match (call.verdict?, call.category?) {
-            (Verdict::Success, _) if call.call.name == inward::NOOP => Some(StopReason::Noop),
+            (Verdict::Success, _) if call.call.name == NOOP => Some(StopReason::Noop),
             // A rejected call leaves the word with the model, so that it can mend it. One that may have happened
             // counts as made.
             (Verdict::Failure, _) if !unknown => None,

@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 /// The version of the payloads below. A reader of a newer program upcasts older ones in [`Event::decode`].
 const SCHEMA: u16 = 1;
 
+/// The tool by which a model says that it is done. Calling it is neither a success nor an error.
+pub(crate) const NOOP: &str = "noop";
+
 /// Something that happened to an assistant, or that it decided.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {

@@ -4,12 +4,11 @@ use dormouse_contracts::{Arguments, IdError, ToolCategory, ToolName, ToolReach, 
 use serde_json::{Value, json};
 
 use crate::{
-    event::{Event, Remembered},
+    event::{Event, NOOP, Remembered},
     recollection::recollect,
     state::{State, Turn},
 };
 
-pub(crate) const NOOP: &str = "noop";
 const REMEMBER: &str = "remember";
 const RECALL: &str = "recall";
 /// The longest line that is remembered, in characters.

@@ -19,7 +19,7 @@ pub use ambient::Ambient;
 pub use errors::{ErrorRecord, RECENT_CALLS};
 pub use turn::{CallState, EffectState, Step, Turn};
 
-use crate::event::{Event, Perceived, Remembered, StopCause, Verdict};
+use crate::event::{Event, NOOP, Perceived, Remembered, StopCause, Verdict};
 
 /// How many finished turns a state keeps; a prompt may show fewer.
 pub const HISTORY_KEPT: usize = 200;
@@ -144,7 +144,7 @@ impl State {
                 self.errors.failed();
             }
             Event::ToolAnswered(answered) => {
-                let inward_end = answered.tool == crate::inward::NOOP;
+                let inward_end = answered.tool == NOOP;
                 match answered.verdict {
                     Verdict::Success if inward_end => {}
                     Verdict::Success => self.errors.tool_succeeded(&answered.tool),

@@ -186,3 +186,13 @@ pub(crate) fn shown(request: &ChatRequest) -> String {
 pub(crate) fn minutes(count: u64) -> Duration {
     Duration::from_secs(60 * count)
 }
+
+/// Runs a future to its end with a clock that goes as fast as it can, for tests that are no async functions.
+pub(crate) fn in_virtual_time<F: Future>(future: F) -> F::Output {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    runtime.block_on(future)
+}

@@ -6,16 +6,7 @@ use dormouse_testing::{Perceive, ScriptedModel, Turn};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::home::{Home, key};
-
-fn run<F: Future>(future: F) -> F::Output {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .unwrap();
-    runtime.block_on(future)
-}
+use crate::home::{Home, in_virtual_time, key};
 
 fn turn(kind: u8) -> Turn {
     match kind % 9 {
@@ -39,7 +30,7 @@ proptest! {
         kinds in proptest::collection::vec(any::<u8>(), 1..40),
         restart_every in 1_usize..6,
     ) {
-        run(async {
+        in_virtual_time(async {
             let home = Home::with(ScriptedModel::new(kinds.iter().map(|kind| turn(*kind))).then_for_ever(turn(8)));
             home.world.answer("inspect_location", json!({"room": "Attic"}));
             let mut life = home.wake().await;
