@@ -197,9 +197,12 @@ fn temporary(path: &Path) -> io::Result<(PathBuf, fs::File)> {
     loop {
         let temporary =
             path.with_file_name(format!(".{name}.{}.{attempt}.new", std::process::id()));
-        let opened = (fs::OpenOptions::new().read(true).write(true))
-            .create_new(true)
-            .open(&temporary);
+        let mut options = fs::OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        // Whose world it is reads it, and nobody else: its feeds hold what was whispered.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let opened = options.open(&temporary);
         match opened {
             Ok(file) => return Ok((temporary, file)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 64 => {

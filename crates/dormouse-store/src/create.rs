@@ -45,11 +45,7 @@ fn reserve(path: &Path) -> io::Result<PathBuf> {
         hidden.push(name);
         hidden.push(format!(".new-{}-{attempt}", std::process::id()));
         let temporary = path.with_file_name(hidden);
-        match OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&temporary)
-        {
+        match for_the_owner(OpenOptions::new().write(true).create_new(true)).open(&temporary) {
             Ok(_) => return Ok(temporary),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
@@ -115,4 +111,11 @@ fn sync_folder(path: &Path) -> io::Result<()> {
         File::open(folder)?.sync_all()?;
     }
     Ok(())
+}
+
+/// Whose log it is reads and writes it, and nobody else: it holds whole conversations.
+fn for_the_owner(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
 }

@@ -189,3 +189,17 @@ fn a_flipped_byte_is_an_error_or_changes_nothing() {
     }
     assert!(noticed > 10, "{noticed}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_new_world_is_read_by_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("world.redb");
+    drop(open(&path, Timestamp::EPOCH).unwrap());
+    assert_eq!(
+        fs::metadata(path).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+}

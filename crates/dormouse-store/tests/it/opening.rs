@@ -151,3 +151,15 @@ fn nothing_is_salvaged_from_a_file_without_events() {
     assert!(matches!(error, SalvageError::Nothing { .. }), "{error:?}");
     assert!(!into.exists());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_new_log_is_read_by_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.redb");
+    RedbLog::open(&path).unwrap().close();
+    let mode = std::fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
