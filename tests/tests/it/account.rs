@@ -1,14 +1,18 @@
 //! Going over a life: what was asked, what was done about it, and whether log and world agree.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod effects;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
 
 use dormouse_classify::Verdict;
-use dormouse_contracts::{AssistantId, EffectKey, Outcome, Perception, ReadEvents, Seq};
+use dormouse_contracts::{AssistantId, Perception, ReadEvents, Seq};
 use dormouse_engine::{EffectIntended, Event, StopReason, replay, restore};
-use dormouse_sandbox::{EFFECTS_PAGE, PerformedEffect, Sandbox};
 use dormouse_store::RedbLog;
 
 use crate::household::Household;
+use effects::Effects;
 
 /// The tools that answer somebody.
 const SPEECH: [&str; 3] = ["say", "whisper", "page"];
@@ -165,198 +169,5 @@ pub(crate) async fn events(log: &RedbLog, assistant: &AssistantId) -> Vec<(Seq, 
             assert_eq!(stored.seq, Seq(events.len() as u64 + 1), "no gap");
             events.push((stored.seq, Event::decode(&stored).unwrap()));
         }
-    }
-}
-
-/// What was intended and what became of it.
-#[derive(Debug, Default)]
-struct Effects {
-    intended: BTreeMap<EffectKey, EffectIntended>,
-    settled: BTreeMap<EffectKey, Outcome>,
-}
-
-impl Effects {
-    fn intend(&mut self, intended: EffectIntended) {
-        let before = self.intended.insert(intended.key.clone(), intended);
-        assert_eq!(before, None, "a key stands for one effect");
-    }
-
-    fn settle(&mut self, key: EffectKey, outcome: Outcome) {
-        assert!(self.intended.contains_key(&key), "intended before done");
-        assert!(
-            matches!(outcome, Outcome::Done(_)),
-            "this world can tell, and nothing it was asked for is refused: {outcome:?}"
-        );
-        let before = self.settled.insert(key, outcome);
-        assert_eq!(before, None, "an effect has one outcome");
-    }
-
-    /// Checks the log against the world's own durable record.
-    async fn agree_with(&self, sandbox: &Sandbox, assistant: &AssistantId) {
-        let intended: BTreeSet<_> = self.intended.keys().collect();
-        let settled: BTreeSet<_> = self.settled.keys().collect();
-        assert_eq!(intended, settled, "no effect is without its outcome");
-        let mut done = 0;
-        for performed in performed(sandbox).await {
-            if performed.effect.actor != *assistant {
-                continue;
-            }
-            done += 1;
-            let key = &performed.effect.key;
-            let intended = self.intended.get(key).expect("nothing is done unintended");
-            assert_eq!(performed.effect.tool, intended.tool);
-            assert_eq!(performed.effect.arguments, intended.arguments);
-            assert_eq!(performed.outcome, self.settled[&performed.effect.key]);
-        }
-        assert_eq!(done, self.intended.len(), "the world did all that, once");
-    }
-}
-
-async fn performed(sandbox: &Sandbox) -> Vec<PerformedEffect> {
-    let mut all: Vec<PerformedEffect> = Vec::new();
-    loop {
-        let after = all.last().map_or(0, |last| last.number);
-        let page = sandbox.effects(after).await.unwrap();
-        let whole = page.len() < EFFECTS_PAGE;
-        all.extend(page);
-        if whole {
-            return all;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    //! An account that overlooks something would make every test here worthless.
-
-    use std::sync::Arc;
-
-    use dormouse_contracts::{
-        Append, AppendRequest, CallId, Effect, Perform, Timestamp, ToolCategory, ToolName,
-    };
-    use dormouse_engine::{AssistantConfig, EffectSettled};
-    use dormouse_providers::OfflineModel;
-    use dormouse_sandbox::CharacterKind;
-    use dormouse_tests::Resident;
-    use serde_json::json;
-    use tempfile::TempDir;
-
-    use super::*;
-    use crate::household::{entity, key};
-
-    /// A life of one answered whisper.
-    async fn a_life() -> (TempDir, Household, AssistantId) {
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let household = Household::open(folder.path());
-        let (me, alice, key) = (entity("assistant:1"), entity("player:1"), key("dormouse"));
-        let kind = CharacterKind::Assistant(key.clone());
-        household.join(&me, "Dormouse", kind).await;
-        household.join(&alice, "Alice", CharacterKind::Player).await;
-        let ports = household.ports(Arc::new(OfflineModel::new()));
-        let config = AssistantConfig::new(key.clone());
-        let resident = Resident::wake(config, household.sandbox.tools(), ports).await;
-        household.whisper(&alice, (&me, "Dormouse"), "hello").await;
-        for perception in household.perceived(&me, 0).await {
-            resident.hear(perception).await;
-        }
-        resident.rest().await;
-        resident.end().await;
-        (folder, household, key)
-    }
-
-    /// An act that the engine never decided.
-    fn forged(actor: &AssistantId) -> Effect {
-        Effect {
-            key: EffectKey::try_new("forged").unwrap(),
-            actor: actor.clone(),
-            tool: ToolName::try_new("say").unwrap(),
-            arguments: json!({"message": "again"}).as_object().unwrap().clone(),
-        }
-    }
-
-    async fn log(household: &Household, assistant: &AssistantId, events: Vec<Event>) {
-        let encoded = events.iter().map(|event| event.encode(Timestamp::EPOCH));
-        let request = AppendRequest {
-            assistant: assistant.clone(),
-            expected: Seq(events_of(household, assistant).await),
-            events: encoded.collect::<Result<_, _>>().unwrap(),
-        };
-        household.log.append(request).await.unwrap();
-    }
-
-    async fn events_of(household: &Household, assistant: &AssistantId) -> u64 {
-        events(&household.log, assistant).await.len() as u64
-    }
-
-    #[tokio::test]
-    async fn a_whole_life_passes() {
-        let (_folder, household, key) = a_life().await;
-        let account = Account::of(&household, &key).await;
-        account.every_message_is_answered_once();
-        assert_eq!(account.triggers().count(), 1);
-    }
-
-    #[tokio::test]
-    #[should_panic(expected = "nothing is done unintended")]
-    async fn an_act_that_is_not_in_the_log_is_noticed() {
-        let (_folder, household, key) = a_life().await;
-        household.sandbox.perform(&forged(&key)).await.unwrap();
-        Account::of(&household, &key).await;
-    }
-
-    #[tokio::test]
-    #[should_panic(expected = "left: 2")]
-    async fn a_second_answer_is_noticed() {
-        let (_folder, household, key) = a_life().await;
-        let effect = forged(&key);
-        let outcome = household.sandbox.perform(&effect).await.unwrap();
-        let settled = EffectSettled {
-            key: effect.key,
-            outcome,
-            content: String::new(),
-            tokens: 0,
-        };
-        let mut more = begun(&household, &key).await;
-        more.push(Event::EffectIntended(intended(&key)));
-        more.push(Event::EffectSettled(settled));
-        log(&household, &key, more).await;
-        Account::of(&household, &key)
-            .await
-            .every_message_is_answered_once();
-    }
-
-    /// The beginning of the life's only turn, once more.
-    async fn begun(household: &Household, key: &AssistantId) -> Vec<Event> {
-        let events = events(&household.log, key).await.into_iter();
-        events
-            .map(|(_, event)| event)
-            .filter(|event| matches!(event, Event::TickStarted(_)))
-            .collect()
-    }
-
-    fn intended(actor: &AssistantId) -> EffectIntended {
-        let Effect {
-            key,
-            tool,
-            arguments,
-            ..
-        } = forged(actor);
-        EffectIntended {
-            key,
-            call: CallId::try_new("forged").unwrap(),
-            tool,
-            category: ToolCategory::Terminal,
-            arguments,
-        }
-    }
-
-    #[tokio::test]
-    #[should_panic(expected = "no effect is without its outcome")]
-    async fn an_effect_without_an_outcome_is_noticed() {
-        let (_folder, household, key) = a_life().await;
-        let mut more = begun(&household, &key).await;
-        more.push(Event::EffectIntended(intended(&key)));
-        log(&household, &key, more).await;
-        Account::of(&household, &key).await;
     }
 }

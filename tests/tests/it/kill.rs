@@ -1,12 +1,13 @@
 //! `kill -9` in a loop, over one data folder.
 
+mod message;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
     time::Duration,
 };
 
-use dormouse_classify::Verdict;
 use dormouse_contracts::{AssistantId, Chance, Seq, Words};
 use dormouse_engine::replay;
 use dormouse_sandbox::Act;
@@ -14,6 +15,8 @@ use dormouse_testing::SeededChance;
 use dormouse_tests::{Child, Program, tell};
 use serde_json::Value;
 use tokio::{task::JoinSet, time::timeout};
+
+use message::{Kind, number_in};
 
 use crate::{
     account::{Account, Heard},
@@ -34,54 +37,6 @@ const QUIET: Duration = Duration::from_millis(300);
 const HARD_LIMIT: Duration = Duration::from_secs(240);
 
 const PLAY: [&str; 4] = ["play", "--provider", "offline", "--json"];
-
-/// How a line is said, and what is owed for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Remember,
-    Whisper,
-    Question,
-    Page,
-    Overheard,
-}
-
-impl Kind {
-    const ALL: [Self; 5] = [
-        Self::Remember,
-        Self::Whisper,
-        Self::Question,
-        Self::Page,
-        Self::Overheard,
-    ];
-
-    /// The kind of the message with this number.
-    fn of(number: u64) -> Self {
-        Self::ALL[number as usize % Self::ALL.len()]
-    }
-
-    fn line(self, number: u64) -> String {
-        match self {
-            Self::Remember => format!("remember that item {number} is n{number}"),
-            Self::Whisper => format!("whisper Dormouse = hello, it is message n{number}"),
-            Self::Question => format!("what is item {}, asks message n{number}?", number / 2),
-            Self::Page => format!("page Dormouse = remember that item {number} is n{number}"),
-            Self::Overheard => format!("\"nobody needs to answer message n{number}"),
-        }
-    }
-
-    fn verdict(self) -> Verdict {
-        match self {
-            Self::Overheard => Verdict::Context,
-            _ => Verdict::Trigger,
-        }
-    }
-}
-
-/// The number in a message's last word, which is its mark.
-fn number_in(text: &str) -> Option<u64> {
-    let last = text.split_whitespace().next_back()?;
-    last.strip_prefix('n')?.trim_end_matches('?').parse().ok()
-}
 
 /// When a life ends.
 #[derive(Clone, Copy, Debug)]
