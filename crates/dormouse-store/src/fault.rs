@@ -22,8 +22,6 @@ pub(crate) enum Fault {
     Unavailable,
     #[error("the log is closed")]
     Closed,
-    #[error("the file was closed well, but does not point at its newest transaction")]
-    RolledBack,
     /// A record that is there cannot be used.
     #[error("a record of the log cannot be used")]
     Unusable(#[source] ReadErrorKind),
@@ -52,7 +50,7 @@ impl Fault {
     /// Whether the bytes themselves are wrong, rather than the way to them.
     pub(crate) fn is_damage(&self) -> bool {
         match self {
-            Self::Panicked { .. } | Self::Unusable(_) | Self::RolledBack => true,
+            Self::Panicked { .. } | Self::Unusable(_) => true,
             Self::Database(error) => matches!(
                 **error,
                 redb::Error::Corrupted(_)
@@ -69,11 +67,9 @@ impl Fault {
         let kind = match &self {
             Self::Unusable(kind) => *kind,
             Self::Closed => ReadErrorKind::Closed,
-            Self::Database(_)
-            | Self::Panicked { .. }
-            | Self::Io(_)
-            | Self::Unavailable
-            | Self::RolledBack => ReadErrorKind::Storage,
+            Self::Database(_) | Self::Panicked { .. } | Self::Io(_) | Self::Unavailable => {
+                ReadErrorKind::Storage
+            }
         };
         ReadError::new(kind, Some(Box::new(self)))
     }

@@ -1,9 +1,17 @@
 //! What can be told from the first bytes of a file before the database touches it.
 //!
 //! The layout is redb's file format 3, and is also in `docs/format.md`. Nothing here decides that a file is
-//! good; it only recognises some ways in which it is not, and gives refusals their right name.
+//! good; it only recognises some ways in which it is not, and gives refusals their right name. One of them it
+//! mends: see [`Header::Unsettled`].
 
-use crate::bytes::Fields;
+use std::io;
+
+use redb::StorageBackend;
+
+use crate::{
+    bytes::Fields,
+    medium::{Medium, WHOLE},
+};
 
 /// The bytes this module looks at.
 pub(crate) const HEADER_BYTES: usize = 320;
@@ -12,8 +20,11 @@ const MAGIC: [u8; 9] = [b'r', b'e', b'd', b'b', 0x1A, 0x0A, 0xA9, 0x0D, 0x0A];
 /// The smallest database redb makes: its header page and one page of data.
 const SMALLEST_BYTES: u64 = 2 * 4096;
 
+/// Where the byte with the flags below stands.
+const FLAGS_AT: u64 = 9;
 const PRIMARY_IS_SECOND: u8 = 1;
 const NOT_CLOSED: u8 = 2;
+const TWO_PHASES: u8 = 4;
 
 /// What the first bytes say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,11 +33,42 @@ pub(crate) enum Header {
     Foreign,
     /// A database that was longer when this was written.
     Truncated { expected: u64 },
-    /// A database that was closed well, and yet does not point at its newest transaction: following it would
-    /// silently take back what was acknowledged.
-    RolledBack,
+    /// A database that says it was closed well, and yet does not point at its newest transaction. Following it
+    /// could silently take back what was acknowledged. Two things lead here: a changed bit, and a process killed
+    /// while redb repaired the file it had been left, for redb says "closed" before its repair is committed.
+    Unsettled {
+        /// The flags under which redb finds out by itself: not closed, and not to be followed without checking.
+        /// It then takes the newest transaction whose pages all match their checksums.
+        flags: u8,
+    },
     /// Nothing wrong that can be seen from here.
     Plausible,
+}
+
+/// Looks at the start of a database.
+pub(crate) fn look(backend: &dyn StorageBackend) -> io::Result<(u64, Header)> {
+    let length = backend.len()?;
+    let wanted = usize::try_from(length).unwrap_or(usize::MAX);
+    let mut start = vec![0; wanted.min(HEADER_BYTES)];
+    backend.read(0, &mut start)?;
+    Ok((length, examine(&start, length)))
+}
+
+/// Makes a database that redb would misread one that it repairs. Does nothing to one that somebody has open.
+pub(crate) fn settle(medium: &dyn Medium) -> io::Result<()> {
+    let backend = medium.backend()?;
+    if let Ok(false) = backend.try_lock_range(WHOLE.0, WHOLE.1) {
+        return backend.close();
+    }
+    let settled = look(&*backend).and_then(|(_, header)| match header {
+        Header::Unsettled { flags } => {
+            tracing::info!("the log was left in the middle of a repair, which is done again");
+            backend.write(FLAGS_AT, &[flags])?;
+            backend.sync_data()
+        }
+        Header::Foreign | Header::Truncated { .. } | Header::Plausible => Ok(()),
+    });
+    settled.and(backend.close())
 }
 
 /// Looks at the start of a file of `length` bytes; `start` is its first [`HEADER_BYTES`], or all of it.
@@ -53,7 +95,9 @@ pub(crate) fn examine(start: &[u8], length: u64) -> Header {
     };
     // After a crash, a newer transaction that was not finished is nothing unusual.
     if fields.flags & NOT_CLOSED == 0 && other > current {
-        return Header::RolledBack;
+        return Header::Unsettled {
+            flags: (fields.flags & !TWO_PHASES) | NOT_CLOSED,
+        };
     }
     Header::Plausible
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use dormouse_contracts::{BoxError, ReadErrorKind, Seq};
-use redb::{Database, ReadTransaction, ReadableDatabase, StorageBackend};
+use redb::{Database, ReadTransaction, ReadableDatabase};
 
 use crate::{
     create,
@@ -70,7 +70,7 @@ fn examine(path: &Path) -> Result<(), OpenError> {
     if let Ok(false) = backend.try_lock_range(WHOLE.0, WHOLE.1) {
         return Err(OpenError::InUse { path: path.into() });
     }
-    let looked = look(&*backend);
+    let looked = header::look(&*backend);
     let closed = backend.close();
     let (found, header) = looked.map_err(|e| OpenError::io(path, e))?;
     closed.map_err(|e| OpenError::io(path, e))?;
@@ -82,21 +82,8 @@ fn examine(path: &Path) -> Result<(), OpenError> {
             expected,
             readable: readable(path),
         }),
-        Header::RolledBack => Err(OpenError::Corrupt {
-            path: path.into(),
-            readable: readable(path),
-            source: Box::new(Fault::RolledBack),
-        }),
-        Header::Plausible => Ok(()),
+        Header::Unsettled { .. } | Header::Plausible => Ok(()),
     }
-}
-
-fn look(backend: &dyn StorageBackend) -> io::Result<(u64, Header)> {
-    let length = backend.len()?;
-    let wanted = usize::try_from(length).unwrap_or(usize::MAX);
-    let mut start = vec![0; wanted.min(header::HEADER_BYTES)];
-    backend.read(0, &mut start)?;
-    Ok((length, header::examine(&start, length)))
 }
 
 /// Why the storage of a log does not open, before it has a path.

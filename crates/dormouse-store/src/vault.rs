@@ -9,6 +9,7 @@ use redb::{Builder, Database, ReadTransaction, ReadableDatabase, WriteTransactio
 
 use crate::{
     fault::{Fault, contained},
+    header,
     medium::{Counted, Counters, Medium},
 };
 
@@ -124,6 +125,7 @@ pub(crate) fn open_database(
     counters: &Arc<Counters>,
 ) -> Result<Database, Fault> {
     contained(|| {
+        header::settle(medium).map_err(Fault::Io)?;
         let backend = medium.backend().map_err(Fault::Io)?;
         let counted = Counted::new(backend, Arc::clone(counters));
         Ok(Builder::new()

@@ -7,7 +7,11 @@ use dormouse_contracts::{
 
 use crate::{
     RedbLog, create,
-    medium::flaky::{Flaky, Plan},
+    header::{self, Header},
+    medium::{
+        Medium,
+        flaky::{Flaky, Plan},
+    },
     open,
 };
 
@@ -126,6 +130,53 @@ async fn whichever_write_fails_the_answer_is_true_and_the_log_goes_on() {
         failures += u32::from(check_failure(plan, &format!("write {writes}")).await);
     }
     assert!(failures > 0, "no write that failed made an append fail");
+}
+
+/// Kills the process at every change in turn while a log that was killed before is opened, and opens it again.
+/// Answers how many of the files that were left say that they were closed, and point at an older transaction.
+async fn check_kills_while_opening(dirty: &Flaky, expected: &[Vec<u8>]) -> u32 {
+    let mut unsettled = 0;
+    for changes in 0..500 {
+        let disk = dirty.after_kill();
+        disk.plan(Plan {
+            changes_before_death: Some(changes),
+            ..Plan::default()
+        });
+        let opened = open::open_medium(Arc::new(disk.clone()));
+        let died = opened.is_err();
+        let killed = disk.after_kill();
+        drop(opened);
+        for left in [killed, disk.after_power_failure()] {
+            let backend = left.backend().unwrap();
+            let (_, header) = header::look(&*backend).unwrap();
+            unsettled += u32::from(matches!(header, Header::Unsettled { .. }));
+            let log = log_on(&left);
+            let found = payloads(&log).await;
+            assert_eq!(found, expected, "killed after {changes} changes");
+            assert!(log.verify().unwrap().is_intact());
+        }
+        if !died {
+            assert!(changes > 3, "opening a log that was killed writes");
+            return unsettled;
+        }
+    }
+    panic!("opening never ends");
+}
+
+#[tokio::test]
+async fn killed_at_any_moment_of_an_opening_after_a_kill_the_log_still_opens_whole() {
+    let (disk, log) = new_log();
+    let (mut expected, mut unsettled) = (Vec::new(), 0);
+    for number in 0..5_u64 {
+        let payload = format!("event {number}").into_bytes();
+        append(&log, Seq(number), payload.clone()).await.unwrap();
+        expected.push(payload);
+        unsettled += check_kills_while_opening(&disk.after_kill(), &expected).await;
+    }
+    assert!(
+        unsettled > 0,
+        "the moment between redb's mark and its commit was met"
+    );
 }
 
 #[tokio::test]

@@ -39,6 +39,20 @@ pub(crate) struct Plan {
     pub(crate) syncs_before_failure: Option<u32>,
     pub(crate) writes_before_failure: Option<u32>,
     pub(crate) reads_before_failure: Option<u32>,
+    /// How many writes, resizes and syncs happen before the process dies; none happens after.
+    pub(crate) changes_before_death: Option<u32>,
+}
+
+/// Lets one more change happen, unless the process is dead.
+fn live(counter: &mut Option<u32>) -> io::Result<()> {
+    match counter {
+        Some(0) => Err(io::Error::other("dead")),
+        Some(left) => {
+            *left -= 1;
+            Ok(())
+        }
+        None => Ok(()),
+    }
 }
 
 fn count_down(counter: &mut Option<u32>) -> io::Result<()> {
@@ -94,9 +108,20 @@ impl Flaky {
     /// The disk as it is found after a power failure in this moment.
     pub(crate) fn after_power_failure(&self) -> Self {
         let kept = self.disk().kept.clone();
+        Self::holding(kept)
+    }
+
+    /// The disk as it is found after the process was killed in this moment: what was written is there, synced or
+    /// not.
+    pub(crate) fn after_kill(&self) -> Self {
+        let seen = self.disk().seen.clone();
+        Self::holding(seen)
+    }
+
+    fn holding(bytes: Vec<u8>) -> Self {
         let disk = Disk {
-            seen: kept.clone(),
-            kept,
+            seen: bytes.clone(),
+            kept: bytes,
             ..Disk::default()
         };
         Self {
@@ -133,6 +158,7 @@ impl StorageBackend for Flaky {
     fn set_len(&self, len: u64) -> io::Result<()> {
         let mut disk = self.disk();
         let length = usize::try_from(len).unwrap();
+        live(&mut disk.plan.changes_before_death)?;
         if disk.plan.capacity.is_some_and(|capacity| length > capacity) {
             return Err(io::ErrorKind::StorageFull.into());
         }
@@ -142,6 +168,7 @@ impl StorageBackend for Flaky {
 
     fn sync_data(&self) -> io::Result<()> {
         let mut disk = self.disk();
+        live(&mut disk.plan.changes_before_death)?;
         let changes = std::mem::take(&mut disk.unsynced);
         // After a failed sync the kernel may forget what it could not write, and report no error again.
         count_down(&mut disk.plan.syncs_before_failure)?;
@@ -153,6 +180,7 @@ impl StorageBackend for Flaky {
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let mut disk = self.disk();
+        live(&mut disk.plan.changes_before_death)?;
         count_down(&mut disk.plan.writes_before_failure)?;
         disk.change(Change::Write(
             usize::try_from(offset).unwrap(),
