@@ -8,7 +8,13 @@ pub(super) fn tools() -> Vec<ToolSpec> {
     use ToolCategory::{Dangerous, SafeChain, Terminal};
     use ToolReach::{Effect, Query};
     vec![
-        spec("say", "Say something aloud.", &["message"], Terminal, Effect),
+        spec(
+            "say",
+            "Say something aloud.",
+            &["message"],
+            Terminal,
+            Effect,
+        ),
         spec(
             "whisper",
             "Say something to one listener.",
