@@ -175,25 +175,27 @@ fn loop_end(step: &Step) -> Option<StopReason> {
 }
 
 fn ask(view: View<'_>, turn: &Turn) -> Next {
-    let prompt = prompt::build(view.state, turn, view.config, view.preamble);
-    if percent(prompt.tokens, view) >= CRITICAL_PERCENT {
+    if percent(view, turn, 0) >= CRITICAL_PERCENT {
         return Next::Decided(vec![Event::TickEnded(TickEnded {
             reason: StopReason::CriticalTokens,
             resume_at: None,
         })]);
     }
+    let prompt = prompt::build(view.state, turn, view.config, view.preamble);
     Next::Ask(Box::new(prompt))
 }
 
-fn percent(tokens: u32, view: View<'_>) -> u64 {
-    u64::from(tokens) * 100 / u64::from(view.config.limits.max_context_tokens()).max(1)
+/// How much of the context window the next prompt takes, together with so many tokens more.
+fn percent(view: View<'_>, turn: &Turn, more: u32) -> u64 {
+    let tokens = prompt::tokens(view.state, turn, view.config, view.preamble);
+    u64::from(tokens.saturating_add(more)) * 100
+        / u64::from(view.config.limits.max_context_tokens()).max(1)
 }
 
-/// What the model is told about its use of the context window, if it should be told anything.
-fn advisory(view: View<'_>) -> Option<&'static str> {
-    let turn = view.state.turn.as_ref()?;
-    let prompt = prompt::build(view.state, turn, view.config, view.preamble);
-    match percent(prompt.tokens, view) {
+/// What the model is told about its use of the context window in a result of so many tokens, if it should be told
+/// anything.
+fn advisory(view: View<'_>, result: u32) -> Option<&'static str> {
+    match percent(view, view.state.turn.as_ref()?, result) {
         CRITICAL_PERCENT.. => Some("Provide final response now"),
         WARNING_PERCENT.. => Some("Consider concluding soon"),
         _ => None,

@@ -90,6 +90,25 @@ const AMBIENT_SHARE: u32 = 10;
 const MESSAGE_SHARE: u32 = 25;
 const HISTORY_UP_TO: u32 = 60;
 
+/// How much of what could be shown fits, and how many tokens all of it takes.
+struct Choice {
+    /// How many of the newest overheard lines.
+    lines: usize,
+    /// How many of the newest finished turns.
+    turns: usize,
+    tokens: u32,
+}
+
+/// How many tokens the prompt for the next step of `turn` takes. Pure; counts only, and builds nothing.
+pub(crate) fn tokens(
+    state: &State,
+    turn: &Turn,
+    config: &AssistantConfig,
+    preamble: &Preamble,
+) -> u32 {
+    choose(state, turn, config, preamble).tokens
+}
+
 /// Builds the prompt for the next step of `turn`. Pure; takes time in proportion to what it shows.
 pub(crate) fn build(
     state: &State,
@@ -99,19 +118,20 @@ pub(crate) fn build(
 ) -> Prompt {
     let window = config.limits.max_context_tokens();
     let form = config.tool_calling;
-    let (ambient, ambient_tokens) = overheard(state, share(window, AMBIENT_SHARE));
-    let current = shown(turn, form, window);
-    let fixed = preamble.tokens + OVERHEAD + ambient_tokens + shown_tokens(turn, window);
-
-    let budget = share(window, HISTORY_UP_TO).saturating_sub(fixed);
-    let (earlier, earlier_tokens) = history(state, config, budget);
+    let Choice {
+        lines,
+        turns,
+        tokens,
+    } = choose(state, turn, config, preamble);
+    let first = state.history.len().saturating_sub(turns);
 
     let mut messages = vec![Message::System {
         content: preamble.system.clone(),
     }];
-    messages.extend(ambient);
-    messages.extend(earlier);
-    messages.extend(current);
+    messages.extend(overheard(state, lines));
+    for turn in state.history.range(first..).chain([turn]) {
+        show(turn, form, window, &mut messages);
+    }
     let tools = preamble.definitions.clone();
     let tool_choice = if tools.is_empty() {
         ToolChoice::None
@@ -126,10 +146,45 @@ pub(crate) fn build(
         top_p: None,
         max_tokens: config.max_tokens,
     };
-    Prompt {
-        request,
-        tokens: fixed.saturating_add(earlier_tokens),
+    Prompt { request, tokens }
+}
+
+fn choose(state: &State, turn: &Turn, config: &AssistantConfig, preamble: &Preamble) -> Choice {
+    let window = config.limits.max_context_tokens();
+    let lines = state
+        .ambient
+        .iter()
+        .rev()
+        .map(|line| line.tokens.saturating_add(HEADLINE));
+    let (lines, line_tokens) = fitting(lines, share(window, AMBIENT_SHARE));
+    let fixed = [
+        preamble.tokens,
+        2 * OVERHEAD,
+        line_tokens,
+        turn_tokens(turn, window),
+    ];
+    let fixed = fixed.into_iter().fold(0, u32::saturating_add);
+    let turns = state.history.iter().rev().take(config.limits.max_history());
+    let budget = share(window, HISTORY_UP_TO).saturating_sub(fixed);
+    let (turns, earlier) = fitting(turns.map(|turn| turn_tokens(turn, window)), budget);
+    Choice {
+        lines,
+        turns,
+        tokens: fixed.saturating_add(earlier),
     }
+}
+
+/// How many of these fit the budget before the first that does not, and how many tokens they take.
+fn fitting(sizes: impl Iterator<Item = u32>, budget: u32) -> (usize, u32) {
+    let mut taken = (0, 0);
+    for size in sizes {
+        let sum = u32::saturating_add(taken.1, size);
+        if sum > budget {
+            break;
+        }
+        taken = (taken.0 + 1, sum);
+    }
+    taken
 }
 
 fn share(window: u32, percent: u32) -> u32 {
@@ -146,47 +201,28 @@ fn fitting_chars(chars: usize, tokens: u32, window: u32) -> usize {
     }
 }
 
-fn overheard(state: &State, budget: u32) -> (Option<Message>, u32) {
-    let mut tokens = 0_u32;
-    let mut lines = Vec::new();
-    for line in state.ambient.iter().rev() {
-        let more = line.tokens.saturating_add(HEADLINE);
-        if tokens.saturating_add(more) > budget {
-            break;
-        }
-        tokens += more;
-        lines.push(render::perception(&line.perception, line.trust, usize::MAX));
+/// The newest `count` overheard lines, if there are any.
+fn overheard(state: &State, count: usize) -> Option<Message> {
+    if count == 0 {
+        return None;
     }
-    if lines.is_empty() {
-        return (None, 0);
+    let mut content = "Overheard lately, not said to you:".to_owned();
+    for line in state
+        .ambient
+        .range(state.ambient.len().saturating_sub(count)..)
+    {
+        content.push('\n');
+        content.push_str(&render::perception(
+            &line.perception,
+            line.trust,
+            usize::MAX,
+        ));
     }
-    lines.reverse();
-    let content = format!("Overheard lately, not said to you:\n{}", lines.join("\n"));
-    (Some(Message::User { content }), tokens + OVERHEAD)
-}
-
-fn history(state: &State, config: &AssistantConfig, budget: u32) -> (Vec<Message>, u32) {
-    let window = config.limits.max_context_tokens();
-    let mut tokens = 0_u32;
-    let mut turns = Vec::new();
-    for turn in state.history.iter().rev().take(config.limits.max_history()) {
-        let more = shown_tokens(turn, window);
-        if tokens.saturating_add(more) > budget {
-            break;
-        }
-        tokens += more;
-        turns.push(turn);
-    }
-    let messages = turns
-        .into_iter()
-        .rev()
-        .flat_map(|turn| shown(turn, config.tool_calling, window))
-        .collect();
-    (messages, tokens)
+    Some(Message::User { content })
 }
 
 /// How many tokens a turn takes in a prompt.
-fn shown_tokens(turn: &Turn, window: u32) -> u32 {
+fn turn_tokens(turn: &Turn, window: u32) -> u32 {
     let cut = turn
         .trigger
         .tokens
@@ -203,8 +239,8 @@ fn shown_tokens(turn: &Turn, window: u32) -> u32 {
         .saturating_add(HEADLINE)
 }
 
-/// A turn as messages, in the form the model can read.
-fn shown(turn: &Turn, form: ToolCalling, window: u32) -> Vec<Message> {
+/// Puts a turn down as messages, in the form the model can read.
+fn show(turn: &Turn, form: ToolCalling, window: u32, messages: &mut Vec<Message>) {
     let trigger = &turn.trigger;
     let chars = trigger.perception.words.as_claimed().chars().count();
     let content = render::perception(
@@ -212,11 +248,11 @@ fn shown(turn: &Turn, form: ToolCalling, window: u32) -> Vec<Message> {
         trigger.trust,
         fitting_chars(chars, trigger.tokens, window),
     );
-    let mut messages = vec![Message::User { content }];
+    messages.push(Message::User { content });
     for step in &turn.steps {
         match form {
-            ToolCalling::Native => native(step, &mut messages),
-            ToolCalling::Fallback => fallback(step, &mut messages),
+            ToolCalling::Native => native(step, messages),
+            ToolCalling::Fallback => fallback(step, messages),
         }
         if let Some(note) = &step.misread {
             messages.push(Message::User {
@@ -224,7 +260,6 @@ fn shown(turn: &Turn, form: ToolCalling, window: u32) -> Vec<Message> {
             });
         }
     }
-    messages
 }
 
 fn native(step: &Step, messages: &mut Vec<Message>) {

@@ -111,18 +111,27 @@ pub(super) fn answer(view: View<'_>, call: &CallState, verdict: Verdict, content
     })
 }
 
-/// A result as JSON text, word for word as the model will see it, and how many tokens it takes.
-pub(super) fn content_for_model(view: View<'_>, mut content: Value) -> (String, u32) {
-    if let (Some(advisory), Value::Object(fields)) = (advisory(view), &mut content) {
-        fields.insert("advisory".to_owned(), advisory.into());
-    }
+/// A result as JSON text, word for word as the model will see it, and how many tokens it takes. Where it fills the
+/// context window, a word of advice stands in it.
+pub(super) fn content_for_model(view: View<'_>, content: Value) -> (String, u32) {
+    let mut content = cut(content);
     let mut text = content.to_string();
-    if text.len() > RESULT_LIMIT {
-        let success = content.get("success").cloned().unwrap_or_default();
-        let shown: String = text.chars().take(RESULT_LIMIT / 2).collect();
-        text = json!({"success": success, "cut_off_after": shown.len(), "result_text": shown})
-            .to_string();
+    let mut tokens = view.counter.count(&text).tokens;
+    if let (Some(advice), Value::Object(fields)) = (advisory(view, tokens), &mut content) {
+        fields.insert("advisory".to_owned(), advice.into());
+        text = content.to_string();
+        tokens = view.counter.count(&text).tokens;
     }
-    let tokens = view.counter.count(&text).tokens;
     (text, tokens)
+}
+
+/// Keeps a result within [`RESULT_LIMIT`]: of a longer one the beginning is shown, as text.
+fn cut(content: Value) -> Value {
+    let text = content.to_string();
+    if text.len() <= RESULT_LIMIT {
+        return content;
+    }
+    let shown: String = text.chars().take(RESULT_LIMIT / 4).collect();
+    let success = content.get("success").cloned().unwrap_or_default();
+    json!({"success": success, "cut_off_after": shown.len(), "result_text": shown})
 }

@@ -144,21 +144,32 @@ async fn a_full_context_window_ends_the_loop_before_the_model_is_asked_again() {
 
 #[tokio::test(start_paused = true)]
 async fn the_model_is_told_when_the_window_fills() {
-    let home =
-        Home::new([Turn::call("inspect_location", json!({})), say("done")]).configured(|config| {
-            config.limits = config.limits.with_max_context_tokens(2_048).unwrap();
+    let window = 4_096;
+    for (percent, advice) in [
+        (10, None),
+        (58, Some("Consider concluding soon")),
+        (75, Some("Provide final response now")),
+    ] {
+        let home = Home::new([Turn::call("inspect_location", json!({})), say("done")]).configured(
+            |config| {
+                config.limits = config.limits.with_max_context_tokens(window).unwrap();
+            },
+        );
+        let words = window as usize * percent / 100;
+        home.world
+            .answer("inspect_location", json!({"room": "w ".repeat(words)}));
+        home.hear(Perceive::whisper("Alice", "look").build()).await;
+        let content = home.events().into_iter().find_map(|event| match event {
+            Event::ToolAnswered(answered) => Some(answered.content),
+            _ => None,
         });
-    home.world
-        .answer("inspect_location", json!({"room": "word ".repeat(100)}));
-    home.hear(Perceive::whisper("Alice", &"word ".repeat(900)).build())
-        .await;
-    home.model.assert_finished();
-    let results: Vec<_> = home
-        .events()
-        .into_iter()
-        .filter(|event| matches!(event, Event::ToolAnswered(_)))
-        .collect();
-    assert_eq!(results.len(), 1);
+        let content: serde_json::Value = serde_json::from_str(&content.unwrap()).unwrap();
+        assert_eq!(
+            content.get("advisory").and_then(|advice| advice.as_str()),
+            advice,
+            "{percent} %"
+        );
+    }
 }
 
 #[tokio::test(start_paused = true)]
