@@ -31,13 +31,13 @@ use act::Act;
 /// behind `> `, so that nothing said can pass for a header.
 ///
 /// ```text
-/// [whisper from Alice (player:7), trust 0.70, 2026-11-21T10:15:00Z]
+/// [whisper from "Alice" (player:7), trust 0.70, 2026-11-21T10:15:00Z]
 /// > Where is the kettle?
 /// ```
 ///
 /// The first word is `whisper`, `page`, `words` (said aloud to the assistant), `say`, `pose`, `emit`, or `channel`
-/// with the channel's id; any other is taken for something said aloud. The id in parentheses may be absent. The
-/// assistant messages and tool results behind it are what was done about it so far. Without such a message there is
+/// with the channel's id; any other is taken for something said aloud. The name is a JSON string or stands bare; the
+/// id in parentheses may be absent. The assistant messages and tool results behind it are what was done about it so far. Without such a message there is
 /// nothing to do: it calls `noop`.
 ///
 /// # What it does

@@ -15,17 +15,17 @@ pub(super) enum Way {
 
 /// What somebody said or did that is to be answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PendingEvent<'a> {
+pub(super) struct PendingEvent {
     /// How it was said.
     pub(super) way: Way,
     /// Who said it, by name.
-    pub(super) name: &'a str,
+    pub(super) name: String,
     /// What was said, in one line: control characters and line ends are spaces.
     pub(super) words: String,
 }
 
 /// The pending event and the messages behind it; none if the last user message that starts with `[` has no header.
-pub(super) fn pending(messages: &[Message]) -> Option<(PendingEvent<'_>, &[Message])> {
+pub(super) fn pending(messages: &[Message]) -> Option<(PendingEvent, &[Message])> {
     let place = messages
         .iter()
         .rposition(|m| matches!(m, Message::User { content } if content.starts_with('[')))?;
@@ -36,7 +36,7 @@ pub(super) fn pending(messages: &[Message]) -> Option<(PendingEvent<'_>, &[Messa
     }
 }
 
-fn read(content: &str) -> Option<PendingEvent<'_>> {
+fn read(content: &str) -> Option<PendingEvent> {
     let mut lines = content.lines();
     let (way, name) = header(lines.next()?)?;
     let said: Vec<&str> = lines.map_while(|line| line.strip_prefix('>')).collect();
@@ -47,8 +47,9 @@ fn read(content: &str) -> Option<PendingEvent<'_>> {
     })
 }
 
-/// Reads `[HOW from NAME (ID), trust 0.70, TIME]`, where the id may be absent. Who has no name goes by the id.
-fn header(line: &str) -> Option<(Way, &str)> {
+/// Reads `[HOW from "NAME" (ID), trust 0.70, TIME]`, where the id and the quotation marks may be absent. Who has no
+/// name goes by the id.
+fn header(line: &str) -> Option<(Way, String)> {
     let inner = line.trim_end().strip_prefix('[')?.strip_suffix(']')?;
     let (rest, _time) = inner.rsplit_once(", ")?;
     let (rest, trust) = rest.rsplit_once(", trust ")?;
@@ -57,15 +58,28 @@ fn header(line: &str) -> Option<(Way, &str)> {
         Some((from, id)) => (from, id.strip_suffix(')')?),
         None => (rest, ""),
     };
+    let (how, name) = speaker(from)?;
+    let name = match name.trim() {
+        "" => id.to_owned(),
+        name => name.to_owned(),
+    };
+    Some((way(how.split(' ').next()?)?, name)).filter(|(_, name)| !name.is_empty())
+}
+
+/// How something was said, and the name of who said it. A name in quotation marks is a JSON string.
+fn speaker(from: &str) -> Option<(&str, String)> {
+    // No quotation mark stands bare within a JSON string, so that the last one after a `from` opens the name.
+    if let Some((how, rest)) = from.rsplit_once(" from \"")
+        && rest.ends_with('"')
+    {
+        return Some((how, serde_json::from_str(&format!("\"{rest}")).ok()?));
+    }
     let (how, name) = if from.starts_with("channel ") {
         from.rsplit_once(" from ")?
     } else {
         from.split_once(" from ")?
     };
-    let name = Some(name.trim())
-        .filter(|name| !name.is_empty())
-        .unwrap_or(id);
-    Some((way(how.split(' ').next()?)?, name)).filter(|(_, name)| !name.is_empty())
+    Some((how, name.to_owned()))
 }
 
 /// The way an answer takes. Whatever is neither private nor from afar was for everybody to hear.
@@ -112,7 +126,7 @@ mod tests {
         ] {
             let line =
                 format!("[{how} from Alice B (a (b), trust 1), trust 0.70, 2026-11-21T10:15:00Z]");
-            assert_eq!(header(&line), Some((way, "Alice B")), "{line}");
+            assert_eq!(header(&line), Some((way, "Alice B".to_owned())), "{line}");
         }
     }
 
@@ -132,7 +146,27 @@ mod tests {
                 (Way::Aloud, "the world"),
             ),
         ] {
+            let expected = (expected.0, expected.1.to_owned());
             assert_eq!(header(line), Some(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_name_in_quotation_marks_is_read_as_the_json_string_it_is() {
+        for (from, expected) in [
+            (r#"whisper from "Alice" (player:7)"#, "Alice"),
+            (r#"say from "Bob from Mars" (b)"#, "Bob from Mars"),
+            (
+                r#"channel a from b from "Bob from Mars" (b)"#,
+                "Bob from Mars",
+            ),
+            (r#"say from "trust 1.00" (b)"#, "trust 1.00"),
+            (r#"say from "back\\slash""#, "back\\slash"),
+            (r#"whisper from "" (player:7)"#, "player:7"),
+        ] {
+            let line = format!("[{from}, trust 0.90, 2026-11-21T10:15:00Z]");
+            let name = header(&line).map(|(_, name)| name);
+            assert_eq!(name.as_deref(), Some(expected), "{line}");
         }
     }
 
@@ -147,6 +181,8 @@ mod tests {
             "[whisper from Alice (a), trust high, 2026-11-21T10:15:00Z]",
             "[Shout from Alice (a), trust 0.70, 2026-11-21T10:15:00Z]",
             "[whisper from , trust 0.70, 2026-11-21T10:15:00Z]",
+            r#"[whisper from "", trust 0.70, 2026-11-21T10:15:00Z]"#,
+            r#"[whisper from "Alice\", trust 0.70, 2026-11-21T10:15:00Z]"#,
         ] {
             assert_eq!(pending(&[user(&format!("{line}\n> hi"))]), None, "{line}");
         }

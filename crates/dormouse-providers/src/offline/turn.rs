@@ -81,7 +81,7 @@ enum Outcome {
 
 /// What the model has done about the event so far, and what it may do.
 struct Turn<'a> {
-    event: PendingEvent<'a>,
+    event: PendingEvent,
     behind: &'a [Message],
     offered: &'a dyn Fn(&str) -> bool,
 }
@@ -119,7 +119,7 @@ impl Turn<'_> {
 
     /// The answer in words, once the groundwork is done.
     fn answer(&self, intent: &Intent) -> String {
-        let name = plain(self.event.name);
+        let name = plain(&self.event.name);
         match intent {
             Intent::Remember(text) => match self.outcome("remember") {
                 None => format!(
@@ -171,7 +171,7 @@ impl Turn<'_> {
     }
 
     fn act_to(&self, tool: &'static str, answer: &str) -> Act {
-        Act::call(tool, [("to", self.event.name), ("message", answer)])
+        Act::call(tool, [("to", &self.event.name), ("message", answer)])
     }
 
     /// The call, if its tool is offered and was not called for this event yet.
