@@ -91,25 +91,31 @@ impl Sandbox {
     pub async fn acknowledge(&self, observer: &EntityId, up_to: u64) -> Result<(), FeedError> {
         let asked = observer.clone();
         let done = move |view: View<'_>| {
-            let head = view
-                .world
-                .roster
-                .find(&asked)
-                .map_or(0, |one| one.delivered);
+            let head = head(&view, &asked);
             view.readers.acknowledge(&asked, up_to.min(head));
             Ok(())
         };
         self.ask_feed(observer, done).await
     }
 
+    /// Answers the number of the last delivery made to `observer`, acknowledged ones included; 0 if there was none.
+    /// Numbers only grow, so whoever remembers a greater one knows that the file was put back to an earlier moment.
+    ///
+    /// Reads only; dropping the future does nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sandbox::perceptions`]; [`FeedError::NotJoined`] also tells that a world is new to this observer.
+    pub async fn last_delivery(&self, observer: &EntityId) -> Result<u64, FeedError> {
+        let asked = observer.clone();
+        self.ask_feed(observer, move |view| Ok(head(&view, &asked)))
+            .await
+    }
+
     async fn follow(&self, observer: &EntityId) -> Result<watch::Receiver<u64>, FeedError> {
         let asked = observer.clone();
         let follow = move |view: View<'_>| {
-            let head = view
-                .world
-                .roster
-                .find(&asked)
-                .map_or(0, |one| one.delivered);
+            let head = head(&view, &asked);
             Ok(view.readers.follow(&asked, head))
         };
         self.ask_feed(observer, follow).await
@@ -137,6 +143,11 @@ impl Sandbox {
                 observer: observer.clone(),
             })
     }
+}
+
+/// The number of the last delivery made to somebody.
+fn head(view: &View<'_>, observer: &EntityId) -> u64 {
+    (view.world.roster.find(observer)).map_or(0, |one| one.delivered)
 }
 
 fn read(

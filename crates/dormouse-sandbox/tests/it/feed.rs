@@ -107,6 +107,21 @@ async fn what_was_acknowledged_last_is_gone_when_the_world_was_closed() {
 }
 
 #[tokio::test]
+async fn the_last_delivery_is_known_whatever_was_acknowledged_and_forgotten() {
+    let place = Place::new();
+    let world = place.settled().await;
+    let alice = id("Alice");
+    assert_eq!(world.last_delivery(&alice).await.unwrap(), 3);
+    world.acknowledge(&alice, u64::MAX).await.unwrap();
+    say(&world, "four").await;
+    drop(world);
+    let world = place.open();
+    assert_eq!(world.last_delivery(&alice).await.unwrap(), 4);
+    let refused = world.last_delivery(&id("Nobody")).await;
+    assert!(matches!(refused, Err(FeedError::NotJoined { .. })));
+}
+
+#[tokio::test]
 async fn a_feed_is_read_in_pages() {
     let place = Place::new();
     let world = place.settled().await;
@@ -189,6 +204,7 @@ fn every_call_can_be_made_from_any_thread() {
     is_send(world.perceptions(&alice, 0, 1));
     is_send(world.await_perceptions(&alice, 0));
     is_send(world.acknowledge(&alice, 1));
+    is_send(world.last_delivery(&alice));
     is_send(world.effects(0));
     is_send(world);
 }
