@@ -49,16 +49,24 @@ pub struct AssistantReport {
 
 impl fmt::Display for AssistantReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} events intact", self.assistant, self.intact)?;
+        let events = counted(self.intact, "event");
+        write!(f, "{}: {events} intact", self.assistant)?;
         if let Some(damage) = &self.damage {
             write!(f, ", then: {damage}")?;
         }
-        write!(f, "; {} snapshots intact", self.snapshots_intact)?;
+        let snapshots = counted(self.snapshots_intact, "snapshot");
+        write!(f, "; {snapshots} intact")?;
         if self.snapshots_damaged > 0 {
             write!(f, ", {} damaged", self.snapshots_damaged)?;
         }
         Ok(())
     }
+}
+
+/// A number and what it counts: `1 event`, `2 events`.
+fn counted(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
 }
 
 impl fmt::Display for VerifyReport {
@@ -163,4 +171,28 @@ fn snapshots(transaction: &ReadTransaction, assistant: &AssistantId) -> Result<(
         }
         Ok((intact, damaged))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_a_kind_is_told_in_the_singular() {
+        let report = |intact, snapshots_intact| {
+            AssistantReport {
+                assistant: AssistantId::try_new("dormouse").unwrap(),
+                intact,
+                damage: None,
+                snapshots_intact,
+                snapshots_damaged: 0,
+            }
+            .to_string()
+        };
+        assert_eq!(report(1, 1), "dormouse: 1 event intact; 1 snapshot intact");
+        assert_eq!(
+            report(2, 0),
+            "dormouse: 2 events intact; 0 snapshots intact"
+        );
+    }
 }
