@@ -202,6 +202,12 @@ pub enum ModelErrorKind {
 }
 
 impl ModelErrorKind {
+    /// Was it this prompt that the provider would not take, while it may take another one?
+    #[must_use]
+    pub fn refuses_the_prompt(self) -> bool {
+        matches!(self, Self::Refused | Self::ContextExceeded)
+    }
+
     /// May the same request succeed if it is made again?
     #[must_use]
     pub fn is_retryable(self) -> bool {

@@ -7,10 +7,10 @@
 mod inbox;
 mod record;
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc, time::Duration};
 
 use dormouse_contracts::{
-    AppendErrorKind, BoxFuture, EffectKey, IdError, Outcome, Seq, Timestamp, ToolSpec,
+    AppendErrorKind, BoxFuture, EffectKey, IdError, Outcome, Seq, Timestamp, ToolSpec, WorldId,
 };
 use dormouse_tools::{Registry, RegistryError};
 use tokio::{
@@ -21,7 +21,7 @@ use tokio::{
 
 use crate::{
     Ports,
-    config::{AssistantConfig, Switch},
+    config::{AssistantConfig, ConfigError, Switch},
     decide::{self, Answered, Next, View},
     event::{EmergencyStopCleared, Event},
     gate::Skip,
@@ -52,6 +52,9 @@ pub struct Recorded {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WakeError {
+    /// Its configuration is one that no assistant can live by.
+    #[error("the assistant's configuration is not possible")]
+    Config(#[from] ConfigError),
     /// Its log could not be folded.
     #[error("the assistant's log could not be folded into its state")]
     Replay(#[from] ReplayError),
@@ -108,6 +111,8 @@ struct Progress {
     since_snapshot: u64,
     skipped: Skipped,
     activity: Activity,
+    /// The first delivery of each world that was refused and not accepted since.
+    refused: BTreeMap<WorldId, u64>,
 }
 
 /// Whether events are on disk.
@@ -131,6 +136,7 @@ impl Assistant {
         world_tools: Vec<ToolSpec>,
         ports: Ports,
     ) -> Result<(Self, Handle), WakeError> {
+        config.check()?;
         let tools = Registry::try_new(world_tools.into_iter().chain(inward_tools()?))?;
         let state = restore(&*ports.log, &config.key).await?;
         let preamble = Preamble::new(&config, &tools, &*ports.counter);
@@ -192,8 +198,12 @@ impl Assistant {
             let wake_at = self.wake_at();
             select! {
                 command = self.commands.recv() => match command {
-                    None | Some(Command::Shutdown) => break,
-                    Some(command) => self.obey(command).await?,
+                    None => break,
+                    Some(command) => {
+                        if self.obey(command).await?.is_break() {
+                            break;
+                        }
+                    }
                 },
                 done = finished(&mut work) => {
                     work = None;
@@ -307,18 +317,28 @@ impl Assistant {
         self.flush().await.map(drop)
     }
 
-    async fn obey(&mut self, command: Command) -> Result<(), RunError> {
-        match command {
-            Command::Perceive(perception, reply) => self.hear(vec![(*perception, reply)]).await?,
-            Command::ClearStop(by, reply) => {
-                let cleared = self.clear_stop(by).await?;
-                self.publish();
-                answer(reply, cleared);
+    /// Does as a command says, and as those say that were taken from the mailbox with it.
+    async fn obey(&mut self, mut command: Command) -> Result<ControlFlow<()>, RunError> {
+        loop {
+            let next = match command {
+                Command::Perceive(perception, reply) => self.hear((*perception, reply)).await?,
+                Command::ClearStop(by, reply) => {
+                    let cleared = self.clear_stop(by).await?;
+                    self.publish();
+                    answer(reply, cleared);
+                    None
+                }
+                Command::Inspect(reply) => {
+                    answer(reply, self.state.clone());
+                    None
+                }
+                Command::Shutdown => return Ok(ControlFlow::Break(())),
+            };
+            match next {
+                Some(next) => command = next,
+                None => return Ok(ControlFlow::Continue(())),
             }
-            Command::Inspect(reply) => answer(reply, self.state.clone()),
-            Command::Shutdown => {}
         }
-        Ok(())
     }
 
     async fn clear_stop(&mut self, cleared_by: String) -> Result<Result<(), ClearError>, RunError> {
@@ -342,7 +362,8 @@ impl Assistant {
             Activity::Waiting(at) => Skip::Waiting(*at),
             Activity::Stopped(_) => Skip::EmergencyStop,
             Activity::Disabled => Skip::Disabled,
-            Activity::Idle | Activity::Stalled => Skip::Idle,
+            Activity::Stalled => Skip::Waiting(self.ports.clock.now()),
+            Activity::Idle => Skip::Idle,
         };
         self.progress.skipped.count(skip);
     }
@@ -386,6 +407,8 @@ impl Assistant {
             memories: state.memories.len(),
         };
         self.status.send_if_modified(|current| {
+            // Ticks that did nothing wake nobody.
+            current.skipped = status.skipped;
             let changed = *current != status;
             *current = status;
             changed

@@ -84,7 +84,7 @@ impl Limits {
         Ok(self)
     }
 
-    /// Sets the most tool calls in one tick, 1 to 10. Default 5.
+    /// Sets the most tool calls in one tick, 1 to 10; also the most replies of the model. Default 5.
     ///
     /// # Errors
     ///
@@ -169,6 +169,21 @@ pub enum Switch {
     Disabled,
 }
 
+/// A configuration that no assistant can live by.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The sampling temperature is no number in `0.0..=2.0`.
+    #[error("temperature is {0}; it must be between 0 and 2")]
+    Temperature(f32),
+    /// A reply could have no token.
+    #[error("max_tokens is 0; leave it out, or let a reply have at least one token")]
+    NoReply,
+    /// No model could ever answer in time.
+    #[error("the time for a model call is zero")]
+    NoTime,
+}
+
 /// Everything the operator decides about one assistant.
 #[derive(Clone, Debug)]
 pub struct AssistantConfig {
@@ -195,6 +210,22 @@ pub struct AssistantConfig {
 }
 
 impl AssistantConfig {
+    /// Checks what its fields alone cannot keep right.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`], which says what is wrong and what is allowed.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        match (self.temperature, self.max_tokens) {
+            (Some(temperature), _) if !(0.0..=2.0).contains(&temperature) => {
+                Err(ConfigError::Temperature(temperature))
+            }
+            (_, Some(0)) => Err(ConfigError::NoReply),
+            _ if self.model_timeout.is_zero() => Err(ConfigError::NoTime),
+            _ => Ok(()),
+        }
+    }
+
     /// The default configuration of an assistant with this key.
     #[must_use]
     pub fn new(key: AssistantId) -> Self {

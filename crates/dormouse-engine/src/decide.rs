@@ -26,6 +26,8 @@ use crate::{
 const CRITICAL_PERCENT: u64 = 80;
 /// At this share of the context window, in percent, the model is told to come to an end.
 const WARNING_PERCENT: u64 = 60;
+/// How many ticks one message may take. More than this is no outage, and nobody would notice what it costs.
+const TICKS_PER_TURN: u32 = 20;
 
 /// Everything a decision may look at.
 #[derive(Clone, Copy)]
@@ -75,7 +77,7 @@ pub(crate) fn next(view: View<'_>) -> Next {
             .map_or(Next::Rest(Skip::Idle), |turn| in_tick(view, turn)),
         Err(skip) => Next::Rest(skip),
         Ok(reason) => Next::Decided(vec![Event::TickStarted(TickStarted {
-            tick: state.ticks + 1,
+            tick: state.ticks.saturating_add(1),
             context: ContextType::TickEvent,
             trigger: reason.trigger(),
         })]),
@@ -87,9 +89,11 @@ fn stop_cause(view: View<'_>) -> Option<StopCause> {
     if errors.consecutive >= view.config.limits.max_consecutive_errors() {
         return Some(StopCause::ConsecutiveErrors(errors.consecutive));
     }
-    errors
-        .failing_tool()
-        .map(|tool| StopCause::FailureRate(tool.to_owned()))
+    if let Some(tool) = errors.failing_tool() {
+        return Some(StopCause::FailureRate(tool.to_owned()));
+    }
+    let ticks = view.state.turn.as_ref().map_or(0, |turn| turn.ticks);
+    (ticks > TICKS_PER_TURN).then_some(StopCause::EndlessTurn(ticks))
 }
 
 fn in_tick(view: View<'_>, turn: &Turn) -> Next {
@@ -107,15 +111,31 @@ fn in_tick(view: View<'_>, turn: &Turn) -> Next {
         };
     }
     match turn.steps.last() {
-        Some(step) if turn.open_call().is_some() => match loop_end(step) {
-            Some(_) => Next::Decided(calls::skip_the_rest(view, step)),
-            None => calls::next_call(view, turn),
-        },
+        Some(step) if turn.open_call().is_some() => {
+            if loop_end(step).is_some() {
+                Next::Decided(calls::skip_the_rest(view, step, ALREADY_ENDED))
+            } else if turn.calls_this_tick >= call_limit(view) {
+                Next::Decided(calls::skip_the_rest(view, step, TOO_MANY))
+            } else {
+                calls::next_call(view, turn)
+            }
+        }
         Some(step) if turn.steps_this_tick > 0 => match stop_reason(view, turn, step) {
             Some(ended) => Next::Decided(vec![Event::TickEnded(ended)]),
             None => ask(view, turn),
         },
         _ => ask(view, turn),
+    }
+}
+
+const ALREADY_ENDED: &str = "not done: the turn had already ended with the call before it";
+const TOO_MANY: &str = "not done: so many calls are not made in one tick";
+
+/// How many calls one tick may make.
+fn call_limit(view: View<'_>) -> u32 {
+    match view.config.pattern {
+        ExecutionPattern::SingleAction => 1,
+        ExecutionPattern::ReactLoop => view.config.limits.max_iterations(),
     }
 }
 
@@ -138,7 +158,7 @@ fn stop_reason(view: View<'_>, turn: &Turn, step: &Step) -> Option<TickEnded> {
     }
     let limit = view.config.limits.max_iterations();
     match view.config.pattern {
-        ExecutionPattern::ReactLoop if turn.steps_this_tick >= limit => {
+        ExecutionPattern::ReactLoop if turn.steps_this_tick.max(turn.calls_this_tick) >= limit => {
             closed(StopReason::MaxIterations)
         }
         ExecutionPattern::ReactLoop => None,
@@ -175,7 +195,7 @@ fn loop_end(step: &Step) -> Option<StopReason> {
 }
 
 fn ask(view: View<'_>, turn: &Turn) -> Next {
-    if percent(view, turn, 0) >= CRITICAL_PERCENT {
+    if has_been_told_to_end(view, turn) {
         return Next::Decided(vec![Event::TickEnded(TickEnded {
             reason: StopReason::CriticalTokens,
             resume_at: None,
@@ -185,11 +205,25 @@ fn ask(view: View<'_>, turn: &Turn) -> Next {
     Next::Ask(Box::new(prompt))
 }
 
+/// Whether the context window was full before the last step already. The step that fills it tells the model to give
+/// its final response, and the model is asked for that once. A message is never dropped unasked.
+fn has_been_told_to_end(view: View<'_>, turn: &Turn) -> bool {
+    let Some(last) = turn.steps.last() else {
+        return false;
+    };
+    let before =
+        prompt::tokens(view.state, turn, view.config, view.preamble).saturating_sub(last.tokens);
+    turn.steps.len() > 1 && share_of_window(before, view) >= CRITICAL_PERCENT
+}
+
 /// How much of the context window the next prompt takes, together with so many tokens more.
 fn percent(view: View<'_>, turn: &Turn, more: u32) -> u64 {
     let tokens = prompt::tokens(view.state, turn, view.config, view.preamble);
-    u64::from(tokens.saturating_add(more)) * 100
-        / u64::from(view.config.limits.max_context_tokens()).max(1)
+    share_of_window(tokens.saturating_add(more), view)
+}
+
+fn share_of_window(tokens: u32, view: View<'_>) -> u64 {
+    u64::from(tokens) * 100 / u64::from(view.config.limits.max_context_tokens()).max(1)
 }
 
 /// What the model is told about its use of the context window in a result of so many tokens, if it should be told

@@ -248,7 +248,9 @@ pub enum StopCause {
     ConsecutiveErrors(u32),
     /// This tool failed in most of its last calls.
     FailureRate(String),
-    /// The provider refused the credentials: nothing helps but another configuration.
+    /// One message has taken that many ticks without coming to an end.
+    EndlessTurn(u32),
+    /// The provider refused the credentials, or the account has no credit left. Mend that, then clear the stop.
     Credentials,
 }
 

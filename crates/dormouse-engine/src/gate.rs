@@ -2,9 +2,14 @@
 //!
 //! Pure and cheap. Without a reason no prompt is built and no model is called.
 
+use std::time::Duration;
+
 use dormouse_contracts::{Seq, Timestamp};
 
 use crate::{config::Switch, state::State};
+
+/// Longer than anything the engine ever waits for.
+const LONGEST_WAIT: Duration = Duration::from_secs(2 * 3_600);
 
 /// Why a tick does nothing, in the order in which the reasons are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +62,8 @@ pub fn gate(state: &State, switch: Switch, now: Timestamp) -> Result<Reason, Ski
     match (&state.turn, state.inbox.front()) {
         (Some(turn), _) if turn.ticking => Err(Skip::Collision),
         (Some(turn), _) => match turn.resume_at {
+            // No wait is this long; the clock was set back meanwhile.
+            Some(at) if at.since(now) > LONGEST_WAIT => Ok(Reason::OpenTurn(turn.trigger_seq())),
             Some(at) if at > now => Err(Skip::Waiting(at)),
             _ => Ok(Reason::OpenTurn(turn.trigger_seq())),
         },

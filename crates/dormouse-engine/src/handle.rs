@@ -44,6 +44,13 @@ pub enum PerceiveError {
     /// The log cannot be written at the moment.
     #[error("the log cannot be written at the moment: send this one again later")]
     Storage,
+    /// An earlier delivery of the same world was refused. Duplicates are known by their number, so that one has to
+    /// be accepted first.
+    #[error("delivery {refused} was refused before this one: send that one again first")]
+    Behind {
+        /// The number of the delivery that was refused.
+        refused: u64,
+    },
     /// The assistant is not running.
     #[error("the assistant is not running")]
     Gone,
@@ -53,6 +60,9 @@ pub enum PerceiveError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClearError {
+    /// Nobody is named as the one who clears it.
+    #[error("say who clears the emergency stop")]
+    Unnamed,
     /// There is nothing to clear.
     #[error("the emergency stop is not active")]
     NotActive,
@@ -99,7 +109,8 @@ pub struct Handle {
 impl Handle {
     /// Hands a message over. When this answers `Logged`, the message is on disk and survives a crash; it will be
     /// answered once. Dropping the future may leave the message accepted or not; sending it again is safe, since a
-    /// delivery is known by its number.
+    /// delivery is known by its number. Hand over the deliveries of one world in their order, from one task: one that
+    /// comes after a later one counts as a duplicate.
     ///
     /// # Errors
     ///
@@ -119,10 +130,14 @@ impl Handle {
     ///
     /// [`ClearError`]; the stop is as it was.
     pub async fn clear_stop(&self, cleared_by: impl Into<String>) -> Result<(), ClearError> {
+        let cleared_by = cleared_by.into();
+        if cleared_by.trim().is_empty() {
+            return Err(ClearError::Unnamed);
+        }
         let (reply, answer) = oneshot::channel();
         if self
             .commands
-            .send(Command::ClearStop(cleared_by.into(), reply))
+            .send(Command::ClearStop(cleared_by, reply))
             .await
             .is_err()
         {

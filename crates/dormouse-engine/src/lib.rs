@@ -28,7 +28,9 @@ mod status;
 mod work;
 
 pub use assistant::{Assistant, Recorded, RunError, WakeError};
-pub use config::{AssistantConfig, ExecutionPattern, Limits, OutOfRange, Switch, ToolCalling};
+pub use config::{
+    AssistantConfig, ConfigError, ExecutionPattern, Limits, OutOfRange, Switch, ToolCalling,
+};
 pub use event::{
     Call, ContextType, DecodeError, EffectIntended, EffectSettled, EmergencyStopCleared,
     EmergencyStopTriggered, Event, Misread, ModelFailed, Perceived, Remembered, Replied, StopCause,

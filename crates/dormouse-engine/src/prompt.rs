@@ -156,7 +156,13 @@ fn choose(state: &State, turn: &Turn, config: &AssistantConfig, preamble: &Pream
         .iter()
         .rev()
         .map(|line| line.tokens.saturating_add(HEADLINE));
-    let (lines, line_tokens) = fitting(lines, share(window, AMBIENT_SHARE));
+    // A provider that would not take a prompt with everything in it is asked once more with the bare message.
+    let shares = if turn.refusals == 0 {
+        (AMBIENT_SHARE, HISTORY_UP_TO)
+    } else {
+        (0, 0)
+    };
+    let (lines, line_tokens) = fitting(lines, share(window, shares.0));
     let fixed = [
         preamble.tokens,
         2 * OVERHEAD,
@@ -165,7 +171,7 @@ fn choose(state: &State, turn: &Turn, config: &AssistantConfig, preamble: &Pream
     ];
     let fixed = fixed.into_iter().fold(0, u32::saturating_add);
     let turns = state.history.iter().rev().take(config.limits.max_history());
-    let budget = share(window, HISTORY_UP_TO).saturating_sub(fixed);
+    let budget = share(window, shares.1).saturating_sub(fixed);
     let (turns, earlier) = fitting(turns.map(|turn| turn_tokens(turn, window)), budget);
     Choice {
         lines,

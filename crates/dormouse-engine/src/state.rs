@@ -19,10 +19,14 @@ pub use ambient::Ambient;
 pub use errors::{ErrorRecord, RECENT_CALLS};
 pub use turn::{CallState, EffectState, Step, Turn};
 
-use crate::event::{Event, NOOP, Perceived, Remembered, StopCause, Verdict};
+use crate::event::{Event, NOOP, Perceived, Remembered, StopCause, StopReason, TickEnded, Verdict};
 
 /// How many finished turns a state keeps; a prompt may show fewer.
 pub const HISTORY_KEPT: usize = 200;
+/// How many tokens of finished turns a state keeps, so that long replies do not make it grow without bound.
+const HISTORY_TOKENS_KEPT: u64 = 1_000_000;
+/// How many of the messages that were given up a state knows.
+const GIVEN_UP_KEPT: usize = 100;
 /// How many overheard lines a state keeps.
 pub const AMBIENT_KEPT: usize = 50;
 
@@ -76,6 +80,16 @@ pub struct Spent {
     pub completion_tokens: u64,
 }
 
+impl Spent {
+    fn reply(&mut self, prompt_tokens: u32, completion_tokens: u32) {
+        self.replies = self.replies.saturating_add(1);
+        self.prompt_tokens = self.prompt_tokens.saturating_add(prompt_tokens.into());
+        self.completion_tokens = self
+            .completion_tokens
+            .saturating_add(completion_tokens.into());
+    }
+}
+
 /// What an assistant is at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
@@ -93,6 +107,8 @@ pub struct State {
     pub turn: Option<Turn>,
     /// Finished turns, oldest first.
     pub history: VecDeque<Turn>,
+    /// The places of the last messages that were given up, because the provider refused every prompt with them.
+    pub given_up: VecDeque<Seq>,
     /// Everything remembered, oldest first.
     pub memories: Vec<Memory>,
     /// What went wrong lately.
@@ -128,27 +144,31 @@ impl State {
             Event::Replied(replied) => {
                 self.prompt_tokens = replied.prompt_tokens;
                 let usage = replied.reply.usage;
-                self.spent.replies += 1;
-                self.spent.prompt_tokens +=
-                    u64::from(usage.map_or(replied.prompt_tokens, |u| u.prompt_tokens));
-                self.spent.completion_tokens +=
-                    u64::from(usage.map_or(replied.tokens, |u| u.completion_tokens));
+                self.spent.reply(
+                    usage.map_or(replied.prompt_tokens, |u| u.prompt_tokens),
+                    usage.map_or(replied.tokens, |u| u.completion_tokens),
+                );
                 self.on_turn(|turn| turn.replied(replied));
             }
             Event::Misread(misread) => {
                 self.errors.failed();
                 self.on_turn(|turn| turn.misread(misread));
             }
-            Event::ModelFailed(_) => {
-                self.spent.failures += 1;
+            Event::ModelFailed(failed) => {
+                self.spent.failures = self.spent.failures.saturating_add(1);
                 self.errors.failed();
+                if failed.kind.refuses_the_prompt() {
+                    self.on_turn(|turn| turn.refusals = turn.refusals.saturating_add(1));
+                }
             }
             Event::ToolAnswered(answered) => {
-                let inward_end = answered.tool == NOOP;
+                let is_tool = answered.category.is_some();
                 match answered.verdict {
-                    Verdict::Success if inward_end => {}
+                    Verdict::Success if answered.tool == NOOP => {}
                     Verdict::Success => self.errors.tool_succeeded(&answered.tool),
-                    Verdict::Failure => self.errors.tool_failed(&answered.tool),
+                    Verdict::Failure if is_tool => self.errors.tool_failed(&answered.tool),
+                    // There is no such tool: an error, but no call of a tool that could be watched.
+                    Verdict::Failure => self.errors.failed(),
                     Verdict::Skipped => {}
                 }
                 self.on_turn(|turn| turn.answered(answered));
@@ -174,9 +194,8 @@ impl State {
             Event::TickEnded(ended) => {
                 if ended.resume_at.is_some() {
                     self.on_turn(|turn| turn.suspend(&ended));
-                } else if let Some(mut turn) = self.turn.take() {
-                    turn.suspend(&ended);
-                    push_bounded(&mut self.history, turn, HISTORY_KEPT);
+                } else if let Some(turn) = self.turn.take() {
+                    self.close(turn, &ended);
                 }
             }
             Event::EmergencyStopTriggered(triggered) => {
@@ -191,6 +210,25 @@ impl State {
                 self.errors.clear();
                 self.on_turn(Turn::resume_now);
             }
+        }
+    }
+
+    fn close(&mut self, mut turn: Turn, ended: &TickEnded) {
+        turn.suspend(ended);
+        if ended.reason == StopReason::LlmError {
+            // No later prompt shows what made the provider refuse this one.
+            push_bounded(&mut self.given_up, turn.trigger_seq(), GIVEN_UP_KEPT);
+            return;
+        }
+        push_bounded(&mut self.history, turn, HISTORY_KEPT);
+        let mut tokens = self
+            .history
+            .iter()
+            .fold(0_u64, |sum, turn| sum + u64::from(turn.tokens()));
+        while tokens > HISTORY_TOKENS_KEPT
+            && let Some(oldest) = self.history.pop_front()
+        {
+            tokens = tokens.saturating_sub(u64::from(oldest.tokens()));
         }
     }
 

@@ -78,7 +78,11 @@ pub(crate) async fn ask(ports: Ports, prompt: Prompt, limit: Duration) -> Done {
 
 /// Looks at the world.
 pub(crate) async fn observe(ports: Ports, call: CallId, query: Query, limit: Duration) -> Done {
-    let seen = try_world(&*ports.chance, limit, || ports.world.observe(&query)).await;
+    let harmless = Repeat::Harmless;
+    let seen = try_world(&*ports.chance, limit, harmless, || {
+        ports.world.observe(&query)
+    })
+    .await;
     let seen = seen.unwrap_or_else(|trouble| {
         Err(Rejection {
             reason: trouble.to_string(),
@@ -118,7 +122,11 @@ async fn find_out(
     effect: &Effect,
     limit: Duration,
 ) -> Outcome {
-    match try_world(chance, limit, || world.inquire(&effect.key)).await {
+    match try_world(chance, limit, Repeat::Harmless, || {
+        world.inquire(&effect.key)
+    })
+    .await
+    {
         Ok(EffectInquiry::Done(receipt)) => Outcome::Done(receipt),
         Ok(EffectInquiry::Rejected(rejection)) => Outcome::Rejected(rejection),
         Ok(EffectInquiry::NeverSeen) => match try_perform(world, chance, effect, limit).await {
@@ -142,7 +150,7 @@ async fn try_perform(
     effect: &Effect,
     limit: Duration,
 ) -> Result<Outcome, Trouble> {
-    try_world(chance, limit, || world.perform(effect)).await
+    try_world(chance, limit, Repeat::Unsafe, || world.perform(effect)).await
 }
 
 /// Why the world gave no answer.
@@ -163,10 +171,20 @@ impl From<WorldError> for Trouble {
     }
 }
 
-/// Calls the world, again if the call did not reach it. An attempt longer than `limit` counts as unanswered.
+/// Whether a call that was not answered may be made again just like that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repeat {
+    /// It only asks.
+    Harmless,
+    /// It may have been done.
+    Unsafe,
+}
+
+/// Calls the world, again if the call did not reach it, or was not answered and only asks. An attempt longer than `limit` counts as unanswered.
 async fn try_world<T, Call>(
     chance: &dyn Chance,
     limit: Duration,
+    repeat: Repeat,
     mut call: impl FnMut() -> Call,
 ) -> Result<T, Trouble>
 where
@@ -184,6 +202,7 @@ where
     };
     let verdict = |trouble: &Trouble| match trouble {
         Trouble::NotReached => Verdict::Retry,
+        Trouble::Unanswered if repeat == Repeat::Harmless => Verdict::Retry,
         Trouble::Unanswered => Verdict::GiveUp,
     };
     retry(

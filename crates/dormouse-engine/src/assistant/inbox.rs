@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use dormouse_classify::{Capture, Classification, Verdict, classify, find_mention, source_trust};
-use dormouse_contracts::{Perception, Seq, WorldId};
+use dormouse_contracts::{Delivery, Perception, WorldId};
 use tokio::sync::oneshot;
 
 use super::{Assistant, RunError, Saved, answer};
 use crate::{
     event::{Event, Perceived},
     handle::{Accepted, Command, PerceiveError},
+    render,
 };
 
 /// How many messages are written at once.
@@ -24,14 +25,24 @@ type Asked = (Perception, Reply);
 #[derive(Default)]
 struct Batch {
     events: Vec<Event>,
-    answers: Vec<(Reply, Result<Accepted, PerceiveError>)>,
+    answers: Vec<Sorted>,
     heard: BTreeMap<WorldId, u64>,
     triggers: usize,
 }
 
+/// A message, what it is answered, and whether that is only true once the batch is on disk.
+struct Sorted {
+    delivery: Delivery,
+    reply: Reply,
+    result: Result<Accepted, PerceiveError>,
+    needs_disk: bool,
+}
+
 impl Assistant {
-    /// Accepts messages, together with those that wait behind them: one write for all.
-    pub(super) async fn hear(&mut self, mut asked: Vec<Asked>) -> Result<(), RunError> {
+    /// Accepts messages, together with those that wait behind them: one write for all. Answers the command that
+    /// ended the row of messages, if one did.
+    pub(super) async fn hear(&mut self, first: Asked) -> Result<Option<Command>, RunError> {
+        let mut asked = vec![first];
         let mut after = None;
         while asked.len() < BATCH && after.is_none() {
             match self.commands.try_recv() {
@@ -41,81 +52,123 @@ impl Assistant {
             }
         }
         self.hear_all(asked).await?;
-        match after {
-            Some(command) => Box::pin(self.obey(command)).await,
-            None => Ok(()),
-        }
+        Ok(after)
     }
 
     async fn hear_all(&mut self, asked: Vec<Asked>) -> Result<(), RunError> {
-        // What came of a call to the outside is written first: its events name their place in the log.
-        if self.flush().await? == Saved::No {
-            for (_, reply) in asked {
-                answer(reply, Err(PerceiveError::Storage));
-            }
-            return Ok(());
-        }
         let mut batch = Batch::default();
+        // What came of a call to the outside is written first: its events name their place in the log.
+        let can_write = self.flush().await? == Saved::Yes;
         for (perception, reply) in asked {
-            let result = self.sort(perception, &mut batch);
-            batch.answers.push((reply, result));
+            let delivery = perception.attested.delivery.clone();
+            let (result, needs_disk) = self.sort(perception, &mut batch);
+            batch.answers.push(Sorted {
+                delivery,
+                reply,
+                result,
+                needs_disk,
+            });
         }
-        let saved = self.commit(std::mem::take(&mut batch.events)).await?;
+        let saved = match std::mem::take(&mut batch.events) {
+            events if can_write || events.is_empty() => self.commit(events).await?,
+            _ => Saved::No,
+        };
         // Whoever learns that a message was accepted must not find the assistant at rest before it was dealt with.
         self.publish();
-        for (reply, result) in batch.answers {
-            let written = matches!(result, Ok(Accepted::Logged { .. }));
-            answer(
-                reply,
-                if written && saved == Saved::No {
-                    Err(PerceiveError::Storage)
-                } else {
-                    result
-                },
-            );
+        for Sorted {
+            delivery,
+            reply,
+            result,
+            needs_disk,
+        } in batch.answers
+        {
+            let result = if needs_disk && saved == Saved::No {
+                Err(PerceiveError::Storage)
+            } else {
+                result
+            };
+            self.note_refusal(delivery, &result);
+            answer(reply, result);
         }
         Ok(())
     }
 
-    fn sort(&self, perception: Perception, batch: &mut Batch) -> Result<Accepted, PerceiveError> {
-        let delivery = &perception.attested.delivery;
-        let in_batch = batch
+    /// Remembers the first delivery of each world that was refused, until it is accepted: a later one that was
+    /// accepted before it would make it look like a duplicate.
+    fn note_refusal(&mut self, delivery: Delivery, result: &Result<Accepted, PerceiveError>) {
+        let Delivery { world, number } = delivery;
+        match result {
+            Ok(_) if self.progress.refused.get(&world) == Some(&number) => {
+                self.progress.refused.remove(&world);
+            }
+            Ok(_) => {}
+            Err(_) => {
+                let first = self.progress.refused.entry(world).or_insert(number);
+                *first = number.min(*first);
+            }
+        }
+    }
+
+    /// Says what a message is answered, and whether that is only true once the batch is on disk.
+    fn sort(
+        &mut self,
+        perception: Perception,
+        batch: &mut Batch,
+    ) -> (Result<Accepted, PerceiveError>, bool) {
+        let delivery = perception.attested.delivery.clone();
+        if self.state.has_heard(&perception) {
+            return (Ok(Accepted::Duplicate), false);
+        }
+        if batch
             .heard
             .get(&delivery.world)
-            .copied()
-            .unwrap_or_default();
-        if self.state.has_heard(&perception) || delivery.number <= in_batch {
-            return Ok(Accepted::Duplicate);
+            .is_some_and(|last| delivery.number <= *last)
+        {
+            return (Ok(Accepted::Duplicate), true);
+        }
+        if let Some(refused) = self.progress.refused.get(&delivery.world).copied()
+            && delivery.number > refused
+        {
+            return (Err(PerceiveError::Behind { refused }), false);
         }
         let classification = self.classification(&perception);
         let waiting = self.state.inbox.len() + batch.triggers;
         match classification.verdict {
-            Verdict::Ignore => return Ok(Accepted::Ignored { classification }),
+            Verdict::Ignore => return (Ok(Accepted::Ignored { classification }), false),
             Verdict::Trigger if waiting >= INBOX_LIMIT => {
-                return Err(PerceiveError::Full { waiting });
+                let refused = Err(PerceiveError::Full { waiting });
+                self.note_refusal(delivery, &refused);
+                return (refused, false);
             }
             Verdict::Trigger => batch.triggers += 1,
             Verdict::Context | Verdict::Capture => {}
         }
-        batch.heard.insert(delivery.world.clone(), delivery.number);
+        batch.heard.insert(delivery.world, delivery.number);
+        let seq = self.state.seq.plus(batch.events.len() as u64).next();
+        let perceived = self.perceived(perception, classification);
+        let trust = perceived.trust;
+        batch.events.push(Event::Perceived(perceived));
+        (
+            Ok(Accepted::Logged {
+                seq,
+                classification,
+                trust,
+            }),
+            true,
+        )
+    }
+
+    fn perceived(&self, perception: Perception, classification: Classification) -> Perceived {
         let trust = source_trust(&perception.attested, &self.config.classify);
-        let tokens = self
-            .ports
-            .counter
-            .count(perception.words.as_claimed())
-            .tokens;
-        let place = self.state.seq.plus(batch.events.len() as u64).next();
-        batch.events.push(Event::Perceived(Perceived {
+        // What a prompt will show is counted, not what was said: a line break takes more tokens there.
+        let shown = render::perception(&perception, trust, usize::MAX);
+        let tokens = self.ports.counter.count(&shown).tokens;
+        Perceived {
             perception,
             classification,
             trust,
             tokens,
-        }));
-        Ok(Accepted::Logged {
-            seq: Seq(place.0),
-            classification,
-            trust,
-        })
+        }
     }
 
     fn classification(&self, perception: &Perception) -> Classification {

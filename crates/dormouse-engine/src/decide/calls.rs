@@ -79,11 +79,11 @@ fn effect_key(view: View<'_>) -> Option<EffectKey> {
     .ok()
 }
 
-/// Results for the calls after one that ended the loop.
-pub(super) fn skip_the_rest(view: View<'_>, step: &Step) -> Vec<Event> {
+/// Results for the calls that are not made, and why.
+pub(super) fn skip_the_rest(view: View<'_>, step: &Step, why: &str) -> Vec<Event> {
     let open = step.calls.iter().filter(|call| call.result.is_none());
     open.map(|call| {
-        let content = json!({"success": false, "error": "not done: the turn had already ended with the call before it"});
+        let content = failure(why);
         answer(view, call, Verdict::Skipped, content)
     })
     .collect()

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dormouse_contracts::{
-    CallId, ChatReply, EffectKey, ModelErrorKind, ModelName, Outcome, Rejection, Timestamp,
+    CallId, ChatReply, EffectKey, ModelErrorKind, ModelName, Outcome, Receipt, Rejection, Timestamp,
 };
 use serde_json::{Value, json};
 
@@ -18,6 +18,22 @@ use crate::{
 
 /// The longest wait after an error.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
+
+/// The longest a provider is let ask for. What is longer is a mistake, or no provider to wait for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(3_600);
+/// The longest reply that is taken, in bytes; a longer one would not fit into the log for long.
+const REPLY_LIMIT: usize = 512 * 1024;
+/// The largest receipt that is kept, in bytes of JSON, and how deep it may be nested.
+const RECEIPT_LIMIT: usize = 256 * 1024;
+const RECEIPT_DEPTH: usize = 64;
+
+fn size(reply: &ChatReply) -> usize {
+    let calls = reply
+        .tool_calls
+        .iter()
+        .map(|call| call.name.len() + call.arguments.len());
+    calls.fold(reply.content.len(), usize::saturating_add)
+}
 
 /// An answer of the model, and what it took to get it.
 pub(crate) struct Answered {
@@ -35,24 +51,27 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
     let Some(turn) = &view.state.turn else {
         return Vec::new();
     };
+    if size(&reply) > REPLY_LIMIT {
+        return on_failure(view, ModelErrorKind::Malformed, 1, answered.duration);
+    }
     let is_tool = |name: &str| view.tools.get(name).is_some();
     let reading = reply::read(&reply, view.config.tool_calling, &turn.trigger, is_tool);
     let (calls, note) = match reading {
         Reading::Calls(calls) => (named(view, calls), None),
         Reading::Unreadable(note) => (Vec::new(), Some(note)),
     };
-    let told: usize = calls
-        .iter()
-        .map(|call| call.name.len() + call.arguments.len())
-        .sum();
     let counted = |text: &str| view.counter.count(text).tokens;
-    let tokens = calls.iter().fold(
-        if told > 0 { 0 } else { counted(&reply.content) },
-        |sum, call| {
-            sum.saturating_add(counted(&call.name))
-                .saturating_add(counted(&call.arguments))
-        },
-    );
+    // Where the calls stood in the text, they say all that the text said.
+    let text_is_shown = calls.is_empty() || !reply.tool_calls.is_empty();
+    let text = if text_is_shown {
+        counted(&reply.content)
+    } else {
+        0
+    };
+    let tokens = calls.iter().fold(text, |sum, call| {
+        sum.saturating_add(counted(&call.name))
+            .saturating_add(counted(&call.arguments))
+    });
     let Answered {
         model,
         prompt_tokens,
@@ -108,14 +127,23 @@ pub(crate) fn on_failure(
         duration_ms,
     })];
     let wait = match kind {
-        ModelErrorKind::RateLimited(Some(pause)) => {
-            view.now.plus(pause).max(after_next_error(view))
-        }
+        ModelErrorKind::RateLimited(Some(pause)) => view
+            .now
+            .plus(pause.min(LONGEST_PAUSE))
+            .max(after_next_error(view)),
         _ => after_next_error(view),
     };
+    // A prompt that is refused is tried once more with nothing in it but the message. If that is refused too, the
+    // message is given up, or it would keep all others waiting for ever.
+    let refused_before = view
+        .state
+        .turn
+        .as_ref()
+        .is_some_and(|turn| turn.refusals > 0);
+    let is_given_up = kind.refuses_the_prompt() && refused_before;
     events.push(Event::TickEnded(TickEnded {
         reason: StopReason::LlmError,
-        resume_at: Some(wait),
+        resume_at: (!is_given_up).then_some(wait),
     }));
     if kind == ModelErrorKind::Auth {
         let cause = StopCause::Credentials;
@@ -156,6 +184,7 @@ pub(crate) fn on_settled(view: View<'_>, key: EffectKey, outcome: Outcome) -> Ve
         .as_ref()
         .and_then(|turn| turn.open_effect())
         .map(|effect| effect.captured.as_str());
+    let outcome = bounded(outcome);
     let mut content = match &outcome {
         Outcome::Done(receipt) => {
             json!({"success": true, "outcome": "done", "result": receipt.detail})
@@ -181,6 +210,56 @@ pub(crate) fn on_settled(view: View<'_>, key: EffectKey, outcome: Outcome) -> Ve
         content,
         tokens,
     })]
+}
+
+/// An outcome that fits into the log and can be read back: of a receipt that is too large or too deep, only that is
+/// kept.
+fn bounded(outcome: Outcome) -> Outcome {
+    match outcome {
+        Outcome::Done(receipt) if !is_deeper(&receipt.detail, RECEIPT_DEPTH) => {
+            let length = receipt.detail.to_string().len();
+            let detail = if length > RECEIPT_LIMIT {
+                json!({"left_out_bytes": length})
+            } else {
+                receipt.detail
+            };
+            Outcome::Done(Receipt { detail })
+        }
+        Outcome::Done(_) => Outcome::Done(Receipt {
+            detail: json!({"left_out": "the world's answer was nested too deeply"}),
+        }),
+        Outcome::Rejected(Rejection { mut reason }) => {
+            let end = reason
+                .char_indices()
+                .map(|(start, _)| start)
+                .take_while(|start| *start <= RECEIPT_LIMIT)
+                .last();
+            if reason.len() > RECEIPT_LIMIT {
+                reason.truncate(end.unwrap_or_default());
+            }
+            Outcome::Rejected(Rejection { reason })
+        }
+        Outcome::Unknown => Outcome::Unknown,
+    }
+}
+
+/// Whether a value is nested deeper than `limit`. Goes level by level, so that no depth overflows the stack.
+fn is_deeper(value: &Value, limit: usize) -> bool {
+    let mut level = vec![value];
+    for _ in 0..limit {
+        level = level
+            .into_iter()
+            .flat_map(|value| match value {
+                Value::Array(items) => items.iter().collect::<Vec<_>>(),
+                Value::Object(fields) => fields.values().collect(),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+            })
+            .collect();
+        if level.is_empty() {
+            return false;
+        }
+    }
+    true
 }
 
 /// The event that follows from a look at the world.

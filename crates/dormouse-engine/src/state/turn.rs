@@ -12,7 +12,9 @@ use crate::event::{
 };
 
 /// How much command output one effect collects, in bytes.
-const CAPTURE_LIMIT: usize = 16 * 1024;
+const CAPTURE_LIMIT: usize = 8 * 1024;
+/// What stands behind output that was longer.
+const CUT_OFF: &str = "\n(the output goes on)\n";
 
 /// A message and everything done about it. It stays open over several ticks if it must.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +27,12 @@ pub struct Turn {
     pub steps: Vec<Step>,
     /// How many steps were taken in the tick that is under way.
     pub steps_this_tick: u32,
+    /// How many calls were made in the tick that is under way.
+    pub calls_this_tick: u32,
+    /// How many ticks it has taken since it began, or since somebody last cleared a stop.
+    pub ticks: u32,
+    /// How often the provider refused the prompt for good.
+    pub refusals: u32,
     /// True between the start and the end of a tick.
     pub ticking: bool,
     /// When to go on with it, between two ticks.
@@ -83,6 +91,9 @@ impl Turn {
             trigger,
             steps: Vec::new(),
             steps_this_tick: 0,
+            calls_this_tick: 0,
+            ticks: 0,
+            refusals: 0,
             ticking: false,
             resume_at: None,
             last_stop: None,
@@ -92,6 +103,8 @@ impl Turn {
     pub(super) fn begin_tick(&mut self) {
         self.ticking = true;
         self.steps_this_tick = 0;
+        self.calls_this_tick = 0;
+        self.ticks = self.ticks.saturating_add(1);
         self.resume_at = None;
     }
 
@@ -102,6 +115,7 @@ impl Turn {
     }
 
     pub(super) fn resume_now(&mut self) {
+        self.ticks = 0;
         self.resume_at = self.resume_at.map(|_| Timestamp::EPOCH);
     }
 
@@ -114,7 +128,7 @@ impl Turn {
         } = replied;
         // Where the calls stood in the text, they say all that the text said.
         let text_is_call = reply.tool_calls.is_empty() && !calls.is_empty();
-        self.steps_this_tick += 1;
+        self.steps_this_tick = self.steps_this_tick.saturating_add(1);
         self.steps.push(Step {
             content: if text_is_call {
                 String::new()
@@ -143,6 +157,9 @@ impl Turn {
             call.result = Some(answered.content);
             call.verdict = Some(answered.verdict);
             call.category = answered.category;
+            if answered.verdict != Verdict::Skipped {
+                self.calls_this_tick = self.calls_this_tick.saturating_add(1);
+            }
         }
     }
 
@@ -185,14 +202,27 @@ impl Turn {
         if let Some(effect) = &mut call.effect {
             effect.outcome = Some(settled.outcome);
         }
+        self.calls_this_tick = self.calls_this_tick.saturating_add(1);
     }
 
+    /// Keeps what the world printed while an effect was under way, up to [`CAPTURE_LIMIT`].
     pub(super) fn capture(&mut self, words: &Words) {
-        if let Some(effect) = self.open_effect_mut()
-            && effect.captured.len() + words.as_claimed().len() < CAPTURE_LIMIT
-        {
-            effect.captured.push_str(words.as_claimed());
+        let Some(effect) = self.open_effect_mut() else {
+            return;
+        };
+        let room = CAPTURE_LIMIT.saturating_sub(effect.captured.len());
+        let words = words.as_claimed();
+        if words.len() < room {
+            effect.captured.push_str(words);
             effect.captured.push('\n');
+        } else if room > 0 {
+            let starts = words.char_indices().map(|(start, _)| start);
+            let fits = starts.take_while(|start| *start <= room).last();
+            let fits = fits.unwrap_or_default();
+            effect
+                .captured
+                .push_str(words.get(..fits).unwrap_or_default());
+            effect.captured.push_str(CUT_OFF);
         }
     }
 

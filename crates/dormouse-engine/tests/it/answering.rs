@@ -1,6 +1,6 @@
 //! From a message to an answer: the tick, the loop, and the reasons to stop.
 
-use dormouse_engine::{Event, Rest, StopReason};
+use dormouse_engine::{Event, ExecutionPattern, Rest, StopReason, Verdict};
 use dormouse_testing::{Gate, Perceive, ScriptedModel, Turn};
 use serde_json::json;
 use tokio::time;
@@ -130,16 +130,22 @@ async fn each_stop_reason_ends_the_loop() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_context_window_ends_the_loop_before_the_model_is_asked_again() {
-    let look = Turn::call("inspect_location", json!({}));
-    let home = Home::new([look]).configured(|config| {
-        config.limits = config.limits.with_max_context_tokens(2_048).unwrap();
-    });
-    home.world
-        .answer("inspect_location", json!({"room": "word ".repeat(1_700)}));
-    home.hear(Perceive::whisper("Alice", "look").build()).await;
-    assert_eq!(home.stops(), [StopReason::CriticalTokens]);
-    home.model.assert_finished();
+async fn a_full_context_window_leaves_the_model_one_last_word() {
+    let look = || Turn::call("inspect_location", json!({}));
+    for (last, stop) in [
+        (say("It is large."), StopReason::TerminalTool),
+        (look(), StopReason::CriticalTokens),
+    ] {
+        let home = Home::new([look(), last]).configured(|config| {
+            config.limits = config.limits.with_max_context_tokens(2_048).unwrap();
+        });
+        home.world
+            .answer("inspect_location", json!({"room": "w ".repeat(1_600)}));
+        home.hear(Perceive::whisper("Alice", "look").build()).await;
+        assert_eq!(home.stops(), [stop]);
+        assert!(home.last_shown().contains("Provide final response now"));
+        home.model.assert_finished();
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -219,4 +225,44 @@ async fn a_model_that_always_calls_tools_is_stopped() {
         "five steps for one message, and never another"
     );
     life.end().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_calls_of_one_reply_are_bounded_like_steps() {
+    let walk = || ("move", json!({"exit": "north"}));
+    let many = move || Turn::calls((0..8).map(|_| walk()));
+    for (pattern, acts) in [
+        (ExecutionPattern::ReactLoop, 5),
+        (ExecutionPattern::SingleAction, 1),
+    ] {
+        let home = Home::new([many(), say("enough")]).configured(|config| config.pattern = pattern);
+        let life = home.wake().await;
+        life.accept(Perceive::whisper("Alice", "run").build()).await;
+        time::sleep(std::time::Duration::from_secs(1)).await;
+        assert_eq!(home.world.performed().len(), acts);
+        let results = home.events().into_iter().filter_map(|event| match event {
+            Event::ToolAnswered(answered) => Some(answered.verdict),
+            _ => None,
+        });
+        assert_eq!(
+            results
+                .filter(|verdict| *verdict == Verdict::Skipped)
+                .count(),
+            8 - acts
+        );
+        life.end().await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_assistant_wakes_nobody_who_watches_it() {
+    let home = Home::new([]);
+    let mut life = home.wake().await;
+    time::sleep(minutes(1)).await;
+    while time::timeout(minutes(0), life.handle.status_changed())
+        .await
+        .is_ok()
+    {}
+    let changed = time::timeout(minutes(60), life.handle.status_changed()).await;
+    assert!(changed.is_err(), "{changed:?}");
 }

@@ -1,6 +1,6 @@
 //! An effect happens at most once, and its outcome is never guessed.
 
-use dormouse_contracts::WorldErrorKind;
+use dormouse_contracts::{Outcome, WorldErrorKind};
 use dormouse_engine::{Event, Rest};
 use dormouse_testing::{Behaviour, Gate, Perceive, Turn};
 use serde_json::json;
@@ -127,7 +127,7 @@ async fn a_look_that_fails_is_told_to_the_model() {
         say("It is dark."),
     ]);
     home.world.answer("inspect_location", json!({}));
-    home.world.fail_next_queries(1, WorldErrorKind::Unanswered);
+    home.world.fail_next_queries(4, WorldErrorKind::Unanswered);
     home.hear(Perceive::whisper("Alice", "look").build()).await;
     assert!(home.last_shown().contains("did not answer"));
     assert_eq!(home.deeds(), ["say It is dark."]);
@@ -152,4 +152,59 @@ async fn what_an_effect_prints_meanwhile_is_part_of_its_result() {
     gate.open();
     life.handle.at_rest().await;
     assert!(home.last_shown().contains("You enter the garden."));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_lost_answer_to_an_inquiry_makes_nothing_unknown() {
+    let home = Home::new([say("hi")]);
+    home.world.then(Behaviour::DoneButUnanswered);
+    home.world
+        .fail_next_inquiries(1, WorldErrorKind::Unanswered);
+    home.hear(Perceive::whisper("Alice", "hello").build()).await;
+    let outcomes: Vec<_> = home
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::EffectSettled(settled) => Some(settled.outcome),
+            _ => None,
+        })
+        .collect();
+    assert!(matches!(&outcomes[..], [Outcome::Done(_)]), "{outcomes:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn long_output_is_kept_as_far_as_there_is_room() {
+    let gate = Gate::new();
+    let home = Home::new([walk(), say("A long story.")]);
+    home.world
+        .then(Behaviour::Wait(gate.clone(), Box::new(Behaviour::Do)));
+    let life = home.wake().await;
+    life.accept(Perceive::whisper("Alice", "come").number(1).build())
+        .await;
+    gate.reached().await;
+    life.accept(
+        Perceive::command_output(&"žluť ".repeat(4_000))
+            .number(2)
+            .build(),
+    )
+    .await;
+    gate.open();
+    life.handle.at_rest().await;
+    let shown = home.last_shown();
+    assert!(shown.contains("žluť žluť") && shown.contains("the output goes on"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_receipt_that_could_not_be_read_back_is_left_out() {
+    let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
+    let large = json!("x".repeat(1 << 20));
+    for detail in [deep, large] {
+        let home = Home::new([walk(), say("done")]);
+        home.world.then(Behaviour::DoWith(detail));
+        home.hear(Perceive::whisper("Alice", "come").build()).await;
+        assert!(home.last_shown().contains("left_out"));
+        dormouse_engine::restore(&home.log, &crate::home::key())
+            .await
+            .unwrap();
+    }
 }

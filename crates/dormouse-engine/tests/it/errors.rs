@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use dormouse_contracts::ModelErrorKind;
 use dormouse_engine::{
-    ClearError, Event, ExecutionPattern, Rest, StopCause, StopReason, ToolCalling,
+    Assistant, AssistantConfig, ClearError, Event, ExecutionPattern, Rest, StopCause, StopReason,
+    ToolCalling, WakeError,
 };
-use dormouse_testing::{Perceive, ScriptedModel, Turn};
+use dormouse_testing::{FakeWorld, Perceive, ScriptedModel, Turn};
 use serde_json::json;
 use tokio::time;
 
@@ -273,4 +274,135 @@ async fn what_was_done_before_a_failure_is_not_done_again_after_it() {
         [StopReason::LlmError, StopReason::TerminalTool]
     );
     home.no_protocol_was_broken();
+}
+
+/// A model whose provider will not take a prompt with that word in it.
+fn squeamish(kind: ModelErrorKind) -> ScriptedModel {
+    ScriptedModel::looping(Turn::with(move |request| {
+        if crate::home::shown(request).contains("POISON") {
+            Turn::Fail(kind)
+        } else {
+            say("hi")
+        }
+    }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_the_provider_refuses_is_given_up_and_the_others_are_answered() {
+    let home = Home::with(squeamish(ModelErrorKind::Refused));
+    let life = home.wake().await;
+    life.accept(Perceive::whisper("Mallory", "POISON").number(1).build())
+        .await;
+    life.accept(Perceive::whisper("Alice", "hello").number(2).build())
+        .await;
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    assert_eq!(home.deeds(), ["say hi"]);
+    let state = life.handle.inspect().await.unwrap();
+    assert_eq!(
+        (state.given_up.len(), state.history.len()),
+        (1, 1),
+        "it is known which one was given up"
+    );
+    assert_eq!(
+        home.model.requests().len(),
+        3,
+        "refused twice, then the next"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_prompt_is_tried_once_more_with_nothing_but_the_message() {
+    let home = Home::with(squeamish(ModelErrorKind::ContextExceeded));
+    let life = home.wake().await;
+    life.accept(Perceive::say("Mallory", "POISON").number(1).build())
+        .await;
+    life.accept(Perceive::whisper("Alice", "hello").number(2).build())
+        .await;
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    assert_eq!(home.deeds(), ["say hi"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_provider_can_ask_for_a_pause_of_centuries() {
+    let pause = Duration::from_secs(10_000_000_000);
+    let home = Home::new([
+        Turn::Fail(ModelErrorKind::RateLimited(Some(pause))),
+        say("hi"),
+    ]);
+    let before = time::Instant::now();
+    assert_eq!(
+        home.hear(Perceive::whisper("Alice", "hello").build()).await,
+        Rest::Settled
+    );
+    assert!(before.elapsed() <= Duration::from_secs(3_601));
+}
+
+#[tokio::test(start_paused = true)]
+async fn successes_between_failures_do_not_keep_one_message_going_for_ever() {
+    let recall = || Turn::call("recall", json!({"query": "tea"}));
+    let rounds: [(fn() -> Turn, usize); 2] = [
+        (|| Turn::Fail(ModelErrorKind::Unavailable), 3),
+        (|| Turn::text(""), 1),
+    ];
+    for (failure, times) in rounds {
+        let turns =
+            (0..1_000).flat_map(|_| [recall()].into_iter().chain((0..times).map(|_| failure())));
+        let home = Home::new(turns);
+        let rest = home.hear(Perceive::whisper("Alice", "hello").build()).await;
+        assert_eq!(rest, Rest::Stopped(StopCause::EndlessTurn(21)));
+        assert!(
+            home.model.requests().len() <= 21 * (times + 1),
+            "{}",
+            home.model.requests().len()
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn clearing_a_stop_says_who_does_it() {
+    let home = Home::new([Turn::Fail(ModelErrorKind::Auth), say("hi")]);
+    let life = home.wake().await;
+    life.accept(Perceive::whisper("Alice", "hello").build())
+        .await;
+    life.handle.at_rest().await;
+    assert_eq!(life.handle.clear_stop("  ").await, Err(ClearError::Unnamed));
+    assert_eq!(
+        life.handle.at_rest().await,
+        Rest::Stopped(StopCause::Credentials)
+    );
+    life.handle.clear_stop("Alice").await.unwrap();
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_too_large_for_the_log_is_no_reply() {
+    let home = Home::new([Turn::text("x".repeat(1 << 20)), say("short")]);
+    assert_eq!(
+        home.hear(Perceive::whisper("Alice", "hello").build()).await,
+        Rest::Settled
+    );
+    assert_eq!(
+        home.stops(),
+        [StopReason::LlmError, StopReason::TerminalTool]
+    );
+    assert!(
+        home.log
+            .events(&crate::home::key())
+            .iter()
+            .all(|event| event.payload.len() < 1 << 19)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_configuration_nobody_can_live_by_is_refused() {
+    let changes: [fn(&mut AssistantConfig); 3] = [
+        |config| config.temperature = Some(f32::NAN),
+        |config| config.max_tokens = Some(0),
+        |config| config.model_timeout = Duration::ZERO,
+    ];
+    for change in changes {
+        let home = Home::new([]).configured(change);
+        let woken = Assistant::wake(home.config.clone(), FakeWorld::tools(), home.ports()).await;
+        assert!(matches!(woken, Err(WakeError::Config(_))));
+    }
 }

@@ -2,11 +2,12 @@
 
 use dormouse_classify::{Rule, Verdict};
 use dormouse_contracts::{AppendErrorKind, Seq, Trust};
-use dormouse_engine::{Accepted, PerceiveError, Rest, RunError, Switch};
-use dormouse_testing::{Gate, Perceive, ScriptedModel, Turn};
+use dormouse_engine::{Accepted, Assistant, PerceiveError, Rest, RunError, Switch};
+use dormouse_testing::{FakeWorld, Gate, Perceive, ScriptedModel, Turn};
 use serde_json::json;
+use tokio::time;
 
-use crate::home::{Home, key};
+use crate::home::{Home, key, minutes};
 
 fn say(text: &str) -> Turn {
     Turn::call("say", json!({"message": text}))
@@ -177,4 +178,87 @@ async fn a_second_writer_ends_the_first_without_harm() {
         })
     ));
     second.end().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_message_is_accepted_before_those_behind_it() {
+    let home = Home::new([]).configured(|config| config.switch = Switch::Disabled);
+    let life = home.wake().await;
+    home.log.fail_next_appends(1, AppendErrorKind::Storage);
+    let first = Perceive::whisper("Alice", "important").number(1).build();
+    let second = Perceive::say("Bob", "chat").number(2).build();
+    assert_eq!(
+        life.handle.perceive(first.clone()).await,
+        Err(PerceiveError::Storage)
+    );
+    assert_eq!(
+        life.handle.perceive(second.clone()).await,
+        Err(PerceiveError::Behind { refused: 1 })
+    );
+    assert!(matches!(
+        life.accept(first).await,
+        Accepted::Logged { seq: Seq(1), .. }
+    ));
+    assert!(matches!(
+        life.accept(second).await,
+        Accepted::Logged { seq: Seq(2), .. }
+    ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_refused_for_a_full_inbox_is_no_duplicate_later() {
+    let home = Home::new([]).configured(|config| config.switch = Switch::Disabled);
+    let life = home.wake().await;
+    for number in 1..=1_000 {
+        life.accept(Perceive::whisper("Mallory", "spam").number(number).build())
+            .await;
+    }
+    let message = Perceive::whisper("Alice", "important")
+        .number(1_001)
+        .build();
+    assert!(matches!(
+        life.handle.perceive(message.clone()).await,
+        Err(PerceiveError::Full { .. })
+    ));
+    let behind = life
+        .handle
+        .perceive(Perceive::say("Bob", "chat").number(1_002).build())
+        .await;
+    assert_eq!(behind, Err(PerceiveError::Behind { refused: 1_001 }));
+    assert!(matches!(
+        life.handle.perceive(message).await,
+        Err(PerceiveError::Full { .. })
+    ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_in_a_batch_that_was_not_written_is_called_accepted() {
+    let home = Home::new([]).configured(|config| config.switch = Switch::Disabled);
+    let woken = Assistant::wake(home.config.clone(), FakeWorld::tools(), home.ports()).await;
+    let (assistant, handle) = woken.unwrap();
+    home.log.fail_next_appends(1, AppendErrorKind::Storage);
+    let same = || handle.perceive(Perceive::whisper("Alice", "hello").build());
+    let both = async {
+        let answers = tokio::join!(same(), same());
+        handle.shut_down().await;
+        answers
+    };
+    let (answers, _) = tokio::join!(both, assistant.run());
+    assert_eq!(
+        answers,
+        (Err(PerceiveError::Storage), Err(PerceiveError::Storage))
+    );
+    assert!(home.events().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_behind_a_message_is_obeyed() {
+    let home = Home::new([]);
+    let woken = Assistant::wake(home.config.clone(), FakeWorld::tools(), home.ports()).await;
+    let (assistant, handle) = woken.unwrap();
+    let message = handle.perceive(Perceive::say("Alice", "hello").build());
+    let mailbox = async { tokio::join!(message, handle.shut_down()) };
+    let (answer, ended) = tokio::join!(mailbox, time::timeout(minutes(60), assistant.run()));
+    assert!(matches!(answer.0, Ok(Accepted::Logged { .. })));
+    assert!(ended.is_ok(), "an hour later it still runs");
 }
