@@ -11,6 +11,8 @@ mod chunk;
 #[cfg(feature = "openai")]
 mod complaint;
 #[cfg(feature = "openai")]
+mod events;
+#[cfg(feature = "openai")]
 mod failure;
 #[cfg(feature = "openai")]
 mod lines;
@@ -18,6 +20,8 @@ mod lines;
 mod model;
 #[cfg(feature = "openai")]
 mod pause;
+#[cfg(feature = "openai")]
+mod redact;
 #[cfg(feature = "openai")]
 mod reply;
 #[cfg(feature = "openai")]

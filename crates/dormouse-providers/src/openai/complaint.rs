@@ -5,54 +5,76 @@ use std::{fmt, time::Duration};
 use dormouse_contracts::ModelErrorKind;
 use serde_json::Value;
 
+use super::redact::Redact;
+
+/// What servers call a key that is wrong, or that may not do this: parts of a code, in lower case.
+const KEY_CODES: &[&str] = &[
+    "api_key",
+    "authentication",
+    "permission",
+    "unauthorized",
+    "unauthenticated",
+    "access_denied",
+    "account_deactivated",
+    // OpenAI's, where it does not serve a country.
+    "request_forbidden",
+];
+
 /// A server's own words about a failure, made harmless: one line, bounded, and without the key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Complaint {
-    /// A word for machines, from `code` or `type`.
+    /// Words for machines, from `code`, `type` and `status`.
     codes: Vec<String>,
     /// A number among the codes, which is an HTTP status where servers use one.
     status: Option<u16>,
     /// A sentence for people.
     message: String,
+    /// What was sent is at fault, says a moderator: OpenRouter tells why and what in `metadata`.
+    flagged: bool,
 }
 
 impl Complaint {
-    /// The longest message that is kept, in characters.
-    const LONGEST: usize = 300;
-
     /// Reads a body, which may be JSON of several shapes, HTML, or anything.
-    pub(super) fn read(body: &[u8], key: Option<&str>) -> Self {
+    pub(super) fn read(body: &[u8], redact: &Redact) -> Self {
         match serde_json::from_slice::<Value>(body) {
-            Ok(json) => Self::from_json(&json, key),
-            Err(_) => Self {
-                message: tame(&String::from_utf8_lossy(body), key),
-                ..Self::default()
-            },
+            Ok(json) => Self::from_json(&json, redact),
+            Err(_) => Self::of(&String::from_utf8_lossy(body), redact),
+        }
+    }
+
+    /// A complaint in words alone.
+    pub(super) fn of(text: &str, redact: &Redact) -> Self {
+        Self {
+            message: redact.line(text),
+            ..Self::default()
         }
     }
 
     /// Reads `{"error": {"message", "type", "code"}}`, the same without the wrapping, and `{"error": "…"}`.
-    pub(super) fn from_json(json: &Value, key: Option<&str>) -> Self {
+    pub(super) fn from_json(json: &Value, redact: &Redact) -> Self {
         let inner = json.get("error").unwrap_or(json);
         let message = ["message", "detail"]
             .into_iter()
             .find_map(|name| inner.get(name));
         let message = match message.unwrap_or(inner) {
-            Value::String(text) => tame(text, key),
-            other => tame(&other.to_string(), key),
+            Value::String(text) => redact.line(text),
+            other => redact.line(&other.to_string()),
         };
-        let fields = ["code", "type"]
+        let fields = ["code", "type", "status"]
             .into_iter()
             .filter_map(|name| inner.get(name));
         let number = |value: &Value| value.as_u64().and_then(|code| u16::try_from(code).ok());
+        let metadata = inner.get("metadata");
+        let tells = |name| metadata.is_some_and(|metadata| metadata.get(name).is_some());
         Self {
             codes: fields
                 .clone()
                 .filter_map(Value::as_str)
-                .map(|code| tame(code, key))
+                .map(|code| redact.line(code))
                 .collect(),
             status: fields.clone().find_map(number),
             message,
+            flagged: tells("reasons") || tells("flagged_input"),
         }
     }
 
@@ -63,8 +85,11 @@ impl Complaint {
                 ModelErrorKind::ContextExceeded
             }
             // Without credit nothing helps but a change outside: like a key that is not allowed to do this.
+            402 => ModelErrorKind::Auth,
             429 if self.is_about_money() => ModelErrorKind::Auth,
-            401..=403 => ModelErrorKind::Auth,
+            401 => ModelErrorKind::Auth,
+            // Most 403 are about what was said: a moderator's, or a firewall's. Another prompt may pass.
+            403 if self.is_about_key() => ModelErrorKind::Auth,
             408 => ModelErrorKind::TimedOut,
             429 => ModelErrorKind::RateLimited(pause),
             // "Come back later" is the same request in other words.
@@ -82,6 +107,7 @@ impl Complaint {
         }
         match self.status {
             Some(status @ 400..) => self.kind(status, None),
+            _ if self.is_about_key() || self.is_about_money() => ModelErrorKind::Auth,
             _ if self.says("rate_limit") => ModelErrorKind::RateLimited(None),
             _ if self.says("server_error") || self.says("overloaded") => {
                 ModelErrorKind::Unavailable
@@ -102,8 +128,13 @@ impl Complaint {
         self.says("insufficient_quota") || self.says("billing")
     }
 
+    fn is_about_key(&self) -> bool {
+        !self.flagged && KEY_CODES.iter().any(|code| self.says(code))
+    }
+
     fn says(&self, code: &str) -> bool {
-        self.codes.iter().any(|said| said.contains(code))
+        let mut codes = self.codes.iter();
+        codes.any(|said| said.to_ascii_lowercase().contains(code))
     }
 }
 
@@ -119,21 +150,6 @@ impl fmt::Display for Complaint {
             None => Ok(()),
         }
     }
-}
-
-/// One line, bounded, without control characters and without the key.
-fn tame(text: &str, key: Option<&str>) -> String {
-    let text = match key {
-        Some(key) => text.replace(key, "***"),
-        None => text.to_owned(),
-    };
-    let text = text.replace(char::is_control, " ");
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if text.chars().nth(Complaint::LONGEST).is_none() {
-        return text;
-    }
-    let kept: String = text.chars().take(Complaint::LONGEST).collect();
-    format!("{kept}…")
 }
 
 #[cfg(test)]

@@ -35,8 +35,8 @@ pub(super) enum Failure {
     #[error("the reply has more than {limit} {what}")]
     TooMuch { what: &'static str, limit: usize },
     /// An event that could not be read.
-    #[error("an event of the reply could not be read")]
-    Unreadable(#[source] BoxError),
+    #[error("an event of the reply could not be read: {0}")]
+    Unreadable(Complaint),
     /// Arguments of a tool call that has no name.
     #[error("the reply continues a tool call that never began")]
     NamelessCall,

@@ -1,6 +1,6 @@
 //! A stream of bytes, passed on in whole lines and within bounds.
 
-use super::{complaint::Complaint, failure::Failure};
+use super::{complaint::Complaint, failure::Failure, redact::Redact};
 
 /// The longest line of a stream, in bytes: a server that sends no line ends costs no more than this.
 const LINE_LIMIT: usize = 1024 * 1024;
@@ -17,12 +17,20 @@ const SHOWN: usize = 1024;
 /// only, it reads each once, however finely a server cuts them.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
+    redact: Redact,
     unfinished: Vec<u8>,
     stream: usize,
     begun: bool,
 }
 
 impl Lines {
+    pub(super) fn new(redact: Redact) -> Self {
+        Self {
+            redact,
+            ..Self::default()
+        }
+    }
+
     /// Takes the next piece and passes on the lines that are whole now; often none.
     pub(super) fn take(&mut self, piece: &[u8]) -> Result<Vec<u8>, Failure> {
         self.begins_like_events(piece)?;
@@ -61,7 +69,7 @@ impl Lines {
         }
         Err(Failure::NoStream {
             content_type: "something else".to_owned(),
-            complaint: Complaint::read(piece.get(..SHOWN).unwrap_or(piece), None),
+            complaint: Complaint::read(piece.get(..SHOWN).unwrap_or(piece), &self.redact),
         })
     }
 }

@@ -17,9 +17,12 @@ use reqwest::{Url, redirect};
 use super::{
     address::{self, OpenAiConfigError},
     chunk::Chunk,
+    complaint::Complaint,
     config::OpenAiConfig,
     failure::{Failure, Fault},
-    reply::Reply,
+    pause,
+    redact::Redact,
+    reply::{self, Reply},
     request::{self, LengthField},
     wire::Wire,
 };
@@ -34,8 +37,9 @@ use crate::Secret;
 /// Connecting may take [`OpenAiModel::CONNECT_TIMEOUT`]. Dropping the stream closes the connection. Redirects are not
 /// followed, so that the key goes nowhere else. The usual proxy variables are honoured, except for this machine.
 ///
-/// A reply may have 4 MiB of text and arguments, 128 tool calls and 64 MiB on the wire with lines of at most 1 MiB;
-/// of an answer that is no success 16 KiB are read, and 300 characters kept in the error.
+/// A reply may have [`OpenAiModel::REPLY_LIMIT`] bytes of text and arguments, 128 tool calls and 64 MiB on the wire with
+/// lines of at most 1 MiB; of an answer that is no success 16 KiB are read, and 300 characters kept in the error. The
+/// key is taken out of everything that a server says and an error keeps.
 ///
 /// # Errors
 ///
@@ -43,10 +47,10 @@ use crate::Secret;
 ///
 /// | kind | when |
 /// | --- | --- |
-/// | `Auth` | 401, 402, 403, and 429 for a used-up quota: nothing helps but another key or account |
-/// | `RateLimited` | 429, and 503 with `Retry-After`; with the pause asked for, in seconds or as a date |
+/// | `Auth` | 401; 403 with a code about the key or its permission; 402, and 429 for a used-up quota: nothing helps but another key or more money |
+/// | `RateLimited` | 429, and 503 with `Retry-After`; with the pause asked for, in seconds or as a date, at most [`OpenAiModel::LONGEST_PAUSE`] |
 /// | `ContextExceeded` | 413, and 400 or 422 that say so |
-/// | `Refused` | 3xx, every other 4xx, 501 |
+/// | `Refused` | 3xx, every other 4xx (a moderator's 403 among them), 501, 505 |
 /// | `Unavailable` | no connection; 5xx |
 /// | `TimedOut` | 408 |
 /// | `Interrupted` | the connection ended before the reply did |
@@ -63,6 +67,12 @@ pub struct OpenAiModel {
 impl OpenAiModel {
     /// How long connecting to the server may take, secure channel included.
     pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+    /// The most text of a reply, names and arguments of its calls included, in bytes: 256 KiB. More is `Malformed`.
+    pub const REPLY_LIMIT: usize = reply::REPLY_LIMIT;
+
+    /// The longest pause that a server can ask for: one day. A longer one, which no server means, counts as this.
+    pub const LONGEST_PAUSE: Duration = pause::LONGEST;
 
     /// A model from its configuration. Nothing is sent yet.
     ///
@@ -97,23 +107,26 @@ impl OpenAiModel {
 
     async fn open(&self, request: &ChatRequest) -> Result<Reading<'_>, ModelError> {
         let fault = Fault::default();
+        let redact = Redact::new(self.key.as_ref());
         let body = request::write(request, &self.model, self.length_field);
         let wire = Wire {
             http: self.http.clone(),
             key: self.key.clone(),
+            redact: redact.clone(),
             fault: fault.clone(),
         };
         let client = self.client.clone().with_http_service(wire);
         match client.chat().create_stream_byot(body).await {
             Ok(chunks) => Ok(Reading {
                 chunks,
-                reply: Reply::new(request.messages.len()),
+                reply: Reply::new(request.messages.len(), redact.clone()),
                 ready: VecDeque::new(),
                 fault,
+                redact,
                 provider: &self.provider,
                 over: false,
             }),
-            Err(error) => Err(what_happened(&fault, error).of(&self.provider)),
+            Err(error) => Err(what_happened(&fault, error, &redact).of(&self.provider)),
         }
     }
 }
@@ -134,13 +147,12 @@ fn http_client(base: &Url) -> Result<reqwest::Client, reqwest::Error> {
 }
 
 /// What the wire saw, or else what the client made of it.
-fn what_happened(fault: &Fault, error: OpenAIError) -> Failure {
+fn what_happened(fault: &Fault, error: OpenAIError, redact: &Redact) -> Failure {
     fault.take().unwrap_or_else(|| match error {
         OpenAIError::Reqwest(error) => Failure::Unreachable(Box::new(error)),
-        // Its text would repeat the whole event.
-        OpenAIError::JSONDeserialize(error, _event) => Failure::Unreadable(Box::new(error)),
         OpenAIError::InvalidArgument(_) => Failure::Request(Box::new(error)),
-        other => Failure::Unreadable(Box::new(other)),
+        // Its text may repeat what the server sent.
+        other => Failure::Unreadable(Complaint::of(&other.to_string(), redact)),
     })
 }
 
@@ -150,6 +162,7 @@ struct Reading<'a> {
     reply: Reply,
     ready: VecDeque<ChatDelta>,
     fault: Fault,
+    redact: Redact,
     provider: &'a ProviderId,
     over: bool,
 }
@@ -176,7 +189,7 @@ impl Reading<'_> {
     async fn read(&mut self) -> Result<(), Failure> {
         match self.chunks.next().await {
             Some(Ok(chunk)) => self.ready.extend(self.reply.take(chunk)?),
-            Some(Err(error)) => return Err(what_happened(&self.fault, error)),
+            Some(Err(error)) => return Err(what_happened(&self.fault, error, &self.redact)),
             None if self.reply.is_finished() => self.over = true,
             None => return Err(self.fault.take().unwrap_or(Failure::CutOff(None))),
         }

@@ -5,10 +5,13 @@ use std::time::Duration;
 use jiff::fmt::rfc2822;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
+/// The longest pause that is told. A clock or a unit that is wrong must not silence an assistant for centuries.
+pub(super) const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// The pause asked for in `Retry-After` (or OpenAI's `retry-after-ms`), in seconds or as a date.
 ///
 /// A date is held against the server's own `Date`, so that no clock is read and a wrong one does no harm; without
-/// `Date` it says nothing.
+/// `Date` it says nothing. A pause of more than [`LONGEST`] counts as that.
 pub(super) fn asked_for(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(pause) = text("retry-after-ms").and_then(|ms| seconds(ms, 0.001)) {
@@ -19,8 +22,8 @@ pub(super) fn asked_for(headers: &HeaderMap) -> Option<Duration> {
 }
 
 fn seconds(number: &str, unit: f64) -> Option<Duration> {
-    let number: f64 = number.parse().ok()?;
-    Duration::try_from_secs_f64(number * unit).ok()
+    let number: f64 = number.parse().ok().filter(|number| *number >= 0.0)?;
+    Duration::try_from_secs_f64((number * unit).min(LONGEST.as_secs_f64())).ok()
 }
 
 /// From one HTTP date to the other; nothing if that is the past.
@@ -31,7 +34,8 @@ fn between(now: &str, then: &str) -> Option<Duration> {
             .map(|date| date.timestamp().as_second())
     };
     let pause = date(then)?.checked_sub(date(now)?)?;
-    Some(Duration::from_secs(u64::try_from(pause).unwrap_or(0)))
+    let pause = Duration::from_secs(u64::try_from(pause).unwrap_or(0));
+    Some(pause.min(LONGEST))
 }
 
 #[cfg(test)]
@@ -69,6 +73,18 @@ mod tests {
     }
 
     #[test]
+    fn no_pause_is_longer_than_a_day() {
+        for asked in ["86401", "10000000000", "1e300", "inf", &"9".repeat(400)] {
+            assert_eq!(pause(&[("retry-after", asked)]), Some(LONGEST), "{asked}");
+        }
+        let now = ("date", "Sat, 21 Nov 2026 10:15:00 GMT");
+        let then = ("retry-after", "Sat, 21 Nov 2099 10:15:00 GMT");
+        assert_eq!(pause(&[now, then]), Some(LONGEST));
+        assert_eq!(pause(&[("retry-after", "86400")]), Some(LONGEST));
+        assert_eq!(pause(&[("retry-after-ms", "86400001")]), Some(LONGEST));
+    }
+
+    #[test]
     fn what_is_no_pause_says_nothing() {
         assert_eq!(pause(&[]), None);
         for asked in [
@@ -76,8 +92,7 @@ mod tests {
             "soon",
             "-1",
             "NaN",
-            "inf",
-            "1e300",
+            "-1e300",
             "Sat, 21 Nov 2026 10:16:30 GMT",
         ] {
             assert_eq!(pause(&[("retry-after", asked)]), None, "{asked}");

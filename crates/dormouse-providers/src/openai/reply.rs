@@ -7,10 +7,12 @@ use super::{
     chunk::{CallPiece, Choice, Chunk, Spent},
     complaint::Complaint,
     failure::Failure,
+    redact::Redact,
 };
 
-/// The most that a reply may say, texts, names and arguments together, in bytes.
-const REPLY_LIMIT: usize = 4 * 1024 * 1024;
+/// The most that a reply may say, texts, names and arguments together, in bytes. Some 60 000 tokens: more than models
+/// write at once, and little enough to be kept, counted and shown again.
+pub(super) const REPLY_LIMIT: usize = 256 * 1024;
 
 /// The most tool calls of one reply.
 const CALL_LIMIT: usize = 128;
@@ -23,6 +25,7 @@ pub(super) struct Reply {
     calls: Vec<Call>,
     bytes: usize,
     finished: bool,
+    redact: Redact,
 }
 
 /// A tool call that has begun.
@@ -36,12 +39,13 @@ struct Call {
 
 impl Reply {
     /// The reply to a conversation of `place` messages.
-    pub(super) fn new(place: usize) -> Self {
+    pub(super) fn new(place: usize, redact: Redact) -> Self {
         Self {
             place,
             calls: Vec::new(),
             bytes: 0,
             finished: false,
+            redact,
         }
     }
 
@@ -53,7 +57,10 @@ impl Reply {
     /// Takes the next event and tells what is new in it.
     pub(super) fn take(&mut self, chunk: Chunk) -> Result<Vec<ChatDelta>, Failure> {
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            return Err(Failure::BrokenOff(Complaint::from_json(&error, None)));
+            return Err(Failure::BrokenOff(Complaint::from_json(
+                &error,
+                &self.redact,
+            )));
         }
         let mut deltas = Vec::new();
         for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
@@ -129,8 +136,9 @@ impl Reply {
         let id = match given.clone().map(CallId::try_new) {
             Some(Ok(id)) => id,
             // No id, or one that cannot be kept: the result is tied to ours instead.
-            _ => CallId::try_new(format!("call_{}_{index}", self.place))
-                .map_err(|error| Failure::Unreadable(Box::new(error)))?,
+            _ => CallId::try_new(format!("call_{}_{index}", self.place)).map_err(|error| {
+                Failure::Unreadable(Complaint::of(&error.to_string(), &self.redact))
+            })?,
         };
         self.calls.push(Call {
             index: piece.index,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use async_openai::{error::OpenAIError, middleware::HttpRequestFactory};
-use futures_util::StreamExt;
+use futures_util::{StreamExt, stream};
 use reqwest::{
     Response,
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue},
@@ -16,9 +16,11 @@ use reqwest::{
 
 use super::{
     complaint::Complaint,
+    events::Events,
     failure::{Failure, Fault},
     lines::Lines,
     pause,
+    redact::Redact,
 };
 use crate::Secret;
 
@@ -31,6 +33,7 @@ const COMPLAINT_LIMIT: usize = 16 * 1024;
 pub(super) struct Wire {
     pub(super) http: reqwest::Client,
     pub(super) key: Option<Secret>,
+    pub(super) redact: Redact,
     pub(super) fault: Fault,
 }
 
@@ -70,11 +73,11 @@ impl Wire {
         let content_type = content_type(&answer);
         if !content_type.is_empty() && !content_type.starts_with("text/event-stream") {
             return Err(Failure::NoStream {
-                content_type,
+                content_type: self.redact.line(&content_type),
                 complaint: self.complaint(answer).await,
             });
         }
-        Ok(bounded(answer, self.fault.clone()))
+        Ok(self.bounded(answer))
     }
 
     /// Sets the key, marked so that it is shown in no log, or removes the empty one that the client sets.
@@ -99,7 +102,29 @@ impl Wire {
                 break;
             }
         }
-        Complaint::read(&body, self.key.as_ref().map(Secret::expose))
+        Complaint::read(&body, &self.redact)
+    }
+    /// The same answer with a body of whole lines that ends where a bound is exceeded or an event cannot be read.
+    fn bounded(&self, answer: Response) -> Response {
+        let fault = self.fault.clone();
+        let mut lines = Lines::new(self.redact.clone());
+        let mut events = Events::new(self.redact.clone());
+        let pieces = answer.bytes_stream().flat_map(move |piece| {
+            let whole = match piece {
+                Ok(piece) => lines.take(&piece),
+                Err(error) => Err(Failure::CutOff(Some(Box::new(error)))),
+            };
+            let (passed, failure) = match whole {
+                Ok(whole) => events.take(whole),
+                Err(failure) => (Vec::new(), Some(failure)),
+            };
+            let broken = failure.map(|failure| {
+                fault.report(failure);
+                Err(io::Error::other("reported apart"))
+            });
+            stream::iter([Ok(passed)].into_iter().chain(broken))
+        });
+        http::Response::new(reqwest::Body::wrap_stream(pieces)).into()
     }
 }
 
@@ -108,21 +133,5 @@ fn content_type(answer: &Response) -> String {
     let text = value
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
-    text.trim().to_ascii_lowercase().chars().take(100).collect()
-}
-
-/// The same answer with a body of whole lines that ends where a bound is exceeded.
-fn bounded(answer: Response, fault: Fault) -> Response {
-    let mut lines = Lines::default();
-    let pieces = answer.bytes_stream().map(move |piece| {
-        let checked = match piece {
-            Ok(piece) => lines.take(&piece),
-            Err(error) => Err(Failure::CutOff(Some(Box::new(error)))),
-        };
-        checked.map_err(|failure| {
-            fault.report(failure);
-            io::Error::other("reported apart")
-        })
-    });
-    http::Response::new(reqwest::Body::wrap_stream(pieces)).into()
+    text.trim().to_ascii_lowercase()
 }

@@ -1,4 +1,9 @@
-use std::{error::Error, time::Duration};
+use std::{
+    error::Error,
+    io::Write,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use dormouse_contracts::{ModelError, ModelErrorKind, complete};
 use dormouse_providers::{OpenAiConfig, OpenAiModel};
@@ -17,6 +22,36 @@ fn told(error: &ModelError) -> String {
         cause = error.source();
     }
     told
+}
+
+/// Everything that is logged on this thread.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn subscriber(&self) -> impl tracing::Subscriber + Send + Sync + use<> {
+        let log = self.clone();
+        tracing_subscriber::fmt()
+            .with_max_level(tracing::Level::TRACE)
+            .with_writer(move || log.clone())
+            .finish()
+    }
+
+    fn text(&self) -> String {
+        tracing::error!("the log is read");
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The error that this answer leads to, after exactly one request and without the key in it.
@@ -43,6 +78,64 @@ async fn a_refused_key_is_auth_and_told_nowhere() {
 }
 
 #[tokio::test]
+async fn a_moderators_refusal_is_about_the_prompt_and_not_about_the_key() {
+    let flagged = r#"{"error":{"code":403,"message":"Your input was flagged","metadata":{"reasons":["violence"],"flagged_input":"…"}}}"#;
+    let error_of_prompt = error(Answer::status("403 Forbidden", JSON, flagged)).await;
+    assert_eq!(error_of_prompt.kind(), ModelErrorKind::Refused);
+    let revoked = r#"{"error":{"type":"permission_error","message":"The key may not do this"}}"#;
+    let error_of_key = error(Answer::status("403 Forbidden", JSON, revoked)).await;
+    assert_eq!(error_of_key.kind(), ModelErrorKind::Auth);
+}
+
+#[tokio::test]
+async fn a_key_that_the_server_repeats_is_told_nowhere_and_logged_nowhere() {
+    let log = Log::default();
+    let _logging = tracing::subscriber::set_default(log.subscriber());
+    let events = [
+        r#"data: {"error":{"message":"bad key sk-secret-key","code":401}}"#,
+        r#"data: {"error":{"message":"bad key","type":"sk-secret-key"}}"#,
+        r#"data: {"error":["\u0073k-secret-key"]}"#,
+        "data: sk-secret-key",
+        r#"data: "sk-secret-key""#,
+        "data: {\ndata: \"error\": sk-secret-key}",
+        r#"data: {"error":null,"error":"sk-secret-key"}"#,
+        "sk-secret-key",
+    ];
+    let plain = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
+    let mut answers: Vec<Answer> = events
+        .iter()
+        .map(|event| Answer::stream(&format!("{event}\n\n"), Then::Close))
+        .collect();
+    answers.extend([
+        Answer::raw(
+            format!("{plain}{{\"error\":\"bad key sk-secret-key\"}}"),
+            Then::Close,
+        ),
+        // What is shown of it ends within the key.
+        Answer::raw(
+            format!("{plain}{}sk-secret-key", "<  ".repeat(338)),
+            Then::Close,
+        ),
+        Answer::status("200 OK", "content-type: text/sk-secret-key\r\n", "x"),
+        Answer::status("200 OK", "content-type: text/SK-SECRET-KEY\r\n", "x"),
+        Answer::status("500 Oops", "", "<p>SK-secret-KEY</p>"),
+        Answer::status(
+            "400 Bad Request",
+            "",
+            &format!("{}sk-secret-key", " ".repeat(16_375)),
+        ),
+    ]);
+    for answer in answers {
+        let error = error(answer).await;
+        let told = told(&error).to_lowercase();
+        assert!(!told.contains("sk-sec"), "{told}");
+    }
+    let logged = log.text();
+    assert!(logged.contains("the log is read"), "{logged}");
+    assert!(!logged.to_lowercase().contains("secret"), "{logged}");
+}
+
+#[tokio::test]
 async fn a_rate_limit_tells_the_pause_the_server_asks_for() {
     let body = r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#;
     for (headers, pause) in [
@@ -52,6 +145,7 @@ async fn a_rate_limit_tells_the_pause_the_server_asks_for() {
             "date: Sat, 21 Nov 2026 10:15:00 GMT\r\nretry-after: Sat, 21 Nov 2026 10:15:30 GMT\r\n",
             Some(30),
         ),
+        ("retry-after: 10000000000\r\n", Some(24 * 60 * 60)),
         ("retry-after: soon\r\n", None),
     ] {
         let error = error(Answer::status("429 Too Many Requests", headers, body)).await;
@@ -152,12 +246,12 @@ async fn a_reply_without_bounds_is_malformed() {
     );
     let event = format!(
         "data: {{\"choices\":[{{\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n",
-        "x".repeat(1 << 19)
+        "x".repeat(1 << 16)
     );
-    let error_of_text = error(Answer::stream(&event.repeat(9), Then::Hang)).await;
+    let error_of_text = error(Answer::stream(&event.repeat(5), Then::Hang)).await;
     assert_eq!(error_of_text.kind(), ModelErrorKind::Malformed);
     assert!(
-        told(&error_of_text).contains("4194304 bytes"),
+        told(&error_of_text).contains("262144 bytes"),
         "{}",
         told(&error_of_text)
     );

@@ -1,9 +1,14 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::{Secret, openai::redact::LONGEST};
+
+fn hiding() -> Redact {
+    Redact::new(Some(&Secret::try_new("sk-1234").unwrap()))
+}
 
 fn kind(status: u16, body: &str) -> ModelErrorKind {
-    Complaint::read(body.as_bytes(), None).kind(status, None)
+    Complaint::read(body.as_bytes(), &Redact::default()).kind(status, None)
 }
 
 #[test]
@@ -15,7 +20,7 @@ fn every_status_tells_what_a_caller_can_do() {
         (400, ModelErrorKind::Refused),
         (401, ModelErrorKind::Auth),
         (402, ModelErrorKind::Auth),
-        (403, ModelErrorKind::Auth),
+        (403, ModelErrorKind::Refused),
         (404, ModelErrorKind::Refused),
         (408, ModelErrorKind::TimedOut),
         (413, ModelErrorKind::ContextExceeded),
@@ -48,6 +53,44 @@ fn a_prompt_that_is_too_long_is_known_in_every_servers_words() {
 }
 
 #[test]
+fn only_a_key_that_may_not_is_auth_among_the_forbidden() {
+    for (body, expected) in [
+        (
+            r#"{"error":{"code":"invalid_api_key","message":"no"}}"#,
+            ModelErrorKind::Auth,
+        ),
+        (
+            r#"{"type":"error","error":{"type":"permission_error","message":"no"}}"#,
+            ModelErrorKind::Auth,
+        ),
+        (
+            r#"{"error":{"code":403,"status":"PERMISSION_DENIED","message":"no"}}"#,
+            ModelErrorKind::Auth,
+        ),
+        (
+            r#"{"error":{"code":"unsupported_country_region_territory","type":"request_forbidden"}}"#,
+            ModelErrorKind::Auth,
+        ),
+        (
+            r#"{"error":{"code":403,"message":"Your input was flagged: invalid_api_key","metadata":{"reasons":["violence"],"flagged_input":"invalid_api_key"}}}"#,
+            ModelErrorKind::Refused,
+        ),
+        (
+            r#"{"error":{"code":403,"type":"permission_error","message":"flagged","metadata":{"reasons":[]}}}"#,
+            ModelErrorKind::Refused,
+        ),
+        (
+            r#"{"error":{"code":"content_policy_violation","message":"no"}}"#,
+            ModelErrorKind::Refused,
+        ),
+        ("<h1>Forbidden</h1>", ModelErrorKind::Refused),
+        ("", ModelErrorKind::Refused),
+    ] {
+        assert_eq!(kind(403, body), expected, "{body}");
+    }
+}
+
+#[test]
 fn a_used_up_quota_is_no_reason_to_try_again() {
     let body = r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}"#;
     assert_eq!(kind(429, body), ModelErrorKind::Auth);
@@ -72,17 +115,25 @@ fn a_complaint_within_a_stream_tells_as_much() {
             r#"{"error":{"type":"exceed_context_size_error","code":400}}"#,
             ModelErrorKind::ContextExceeded,
         ),
+        (
+            r#"{"error":{"type":"authentication_error","message":"revoked"}}"#,
+            ModelErrorKind::Auth,
+        ),
+        (
+            r#"{"error":{"code":403,"message":"flagged","metadata":{"reasons":["x"]}}}"#,
+            ModelErrorKind::Refused,
+        ),
         (r#"{"error":"broken"}"#, ModelErrorKind::Interrupted),
         (r#"{"error":{"code":7}}"#, ModelErrorKind::Interrupted),
     ] {
-        let complaint = Complaint::read(json.as_bytes(), None);
+        let complaint = Complaint::read(json.as_bytes(), &Redact::default());
         assert_eq!(complaint.kind_in_stream(), expected, "{json}");
     }
 }
 
 #[test]
 fn a_complaint_is_told_in_one_line() {
-    let told = |body: &str| Complaint::read(body.as_bytes(), Some("sk-1234")).to_string();
+    let told = |body: &str| Complaint::read(body.as_bytes(), &hiding()).to_string();
     assert_eq!(
         told(r#"{"error":{"message":"Incorrect key: sk-1234\u001b[2J","code":"invalid_api_key"}}"#),
         "Incorrect key: *** [2J (invalid_api_key)"
@@ -109,9 +160,9 @@ proptest! {
         } else {
             text
         };
-        let told = Complaint::read(body.as_bytes(), Some("sk-1234")).to_string();
+        let told = Complaint::read(body.as_bytes(), &hiding()).to_string();
         prop_assert!(!told.contains("sk-1234"));
         prop_assert!(!told.contains(char::is_control));
-        prop_assert!(told.chars().count() <= 2 * Complaint::LONGEST + 5);
+        prop_assert!(told.chars().count() <= 2 * LONGEST + 5);
     }
 }

@@ -6,7 +6,7 @@ use super::*;
 
 /// What a stream of these events amounts to.
 fn read(events: &[Value]) -> Result<Vec<ChatDelta>, Failure> {
-    let mut reply = Reply::new(3);
+    let mut reply = Reply::new(3, Redact::default());
     let mut deltas = Vec::new();
     for event in events {
         deltas.extend(reply.take(serde_json::from_value(event.clone()).unwrap())?);
@@ -179,10 +179,10 @@ fn arguments_of_a_call_that_never_began_are_malformed() {
 
 #[test]
 fn a_reply_is_bounded_in_text_and_in_calls() {
-    let long = delta(&json!({"content": "x".repeat(1 << 20)}));
+    let long = delta(&json!({"content": "x".repeat(1 << 16)}));
     assert!(read(&vec![long.clone(); 4]).is_ok());
     let failure = read(&vec![long; 5]).unwrap_err();
-    assert_eq!(failure.to_string(), "the reply has more than 4194304 bytes");
+    assert_eq!(failure.to_string(), "the reply has more than 262144 bytes");
     let many: Vec<Value> = (0..=CALL_LIMIT)
         .map(|n| calls(&json!([{"index": n, "function": {"name": "say"}}])))
         .collect();
@@ -237,7 +237,7 @@ proptest! {
     fn no_event_makes_it_fail_and_no_arguments_come_before_their_call(
         events in prop::collection::vec(json_value(), 0..8),
     ) {
-        let mut reply = Reply::new(0);
+        let mut reply = Reply::new(0, Redact::default());
         let mut begun = 0;
         for event in events {
             let Ok(chunk) = serde_json::from_value::<Chunk>(event) else { continue };
