@@ -1,37 +1,45 @@
 //! How things are put into words for a model.
 //!
 //! A message has one line that the world vouches for, in brackets, and then what somebody wrote, each line
-//! behind `> `. Nothing that is written can look like the first line.
+//! behind `> `. Nothing that is written can look like the first line, and no name can add to it or end it.
 
-use dormouse_contracts::{Attested, Perception, SourceKind, Trust};
+mod name;
+mod quote;
 
-/// The longest name that is shown, in characters.
-const NAME_LIMIT: usize = 64;
+use dormouse_contracts::{Attested, Perception, Sender, SourceKind, Trust};
 
-/// A message as the model reads it. Of its words no more than `max_chars` characters are shown.
+use name::plain;
+use quote::quote;
+
+/// A message as the model reads it. Of what was written, the marks before its lines included, no more than
+/// `max_chars` characters are shown; what is left out is said.
 pub(crate) fn perception(perception: &Perception, trust: Trust, max_chars: usize) -> String {
     let mut text = headline(&perception.attested, trust);
-    let words = perception.words.as_claimed();
-    let shown: String = words.chars().take(max_chars).collect();
-    for line in shown.split(is_line_break) {
-        text.push_str("\n> ");
-        text.extend(line.chars().map(visible));
+    let quoted = quote(perception.words.as_claimed(), max_chars);
+    text.push_str(&quoted.text);
+    if quoted.blank_lines_left_out > 0 {
+        text.push_str(&format!(
+            "\n({} more blank lines are not shown)",
+            quoted.blank_lines_left_out
+        ));
     }
-    if shown.len() < words.len() {
+    if quoted.bytes_left_out > 0 {
         text.push_str(&format!(
             "\n(the message goes on for {} more bytes, which are not shown)",
-            words.len() - shown.len()
+            quoted.bytes_left_out
         ));
     }
     text
 }
 
+/// `[HOW from "NAME" (ID), trust 0.90, TIME]`. The name stands in quotation marks, and neither it nor the id can
+/// hold a quotation mark, a bracket or a comma.
 fn headline(attested: &Attested, trust: Trust) -> String {
     let how = match &attested.source {
         SourceKind::Whisper => "whisper".to_owned(),
         SourceKind::Page => "page".to_owned(),
         SourceKind::Addressed => "words".to_owned(),
-        SourceKind::Channel(channel) => format!("channel {}", plain(channel.as_str())),
+        SourceKind::Channel(channel) => format!("channel \"{}\"", plain(channel.as_str())),
         SourceKind::Say => "say".to_owned(),
         SourceKind::Pose => "pose".to_owned(),
         SourceKind::Emit => "emit".to_owned(),
@@ -39,36 +47,24 @@ fn headline(attested: &Attested, trust: Trust) -> String {
         _ => "message".to_owned(),
     };
     let sender = &attested.sender;
-    let id = sender
-        .id()
-        .map(|id| format!(" ({})", plain(id.as_str())))
-        .unwrap_or_default();
+    let id = sender.id().map(|id| plain(id.as_str()));
+    let id = id.filter(|id| !id.is_empty());
+    let id = id.map(|id| format!(" ({id})")).unwrap_or_default();
+    let name = name(sender);
     format!(
-        "[{how} from {}{id}, trust {trust}, {}]",
-        plain(sender.name()),
+        "[{how} from \"{name}\"{id}, trust {trust}, {}]",
         attested.at
     )
 }
 
-/// A name without anything that could end the first line or look like a part of it.
-fn plain(name: &str) -> String {
-    name.chars()
-        .filter(|c| !c.is_control() && !"[](){}<>\u{2028}\u{2029}".contains(*c))
-        .take(NAME_LIMIT)
-        .collect()
-}
-
-fn is_line_break(c: char) -> bool {
-    matches!(
-        c,
-        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
-    )
-}
-
-fn visible(c: char) -> char {
-    if c.is_control() && c != '\t' {
-        '\u{fffd}'
+fn name(sender: &Sender) -> String {
+    let name = plain(sender.name());
+    if name.is_empty() {
+        "someone".to_owned()
     } else {
-        c
+        name
     }
 }
+
+#[cfg(test)]
+mod tests;
