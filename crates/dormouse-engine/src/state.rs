@@ -95,8 +95,6 @@ impl Spent {
 pub struct State {
     /// The last event that is folded in.
     pub seq: Seq,
-    /// When the first event happened. It tells this life from another one with the same key.
-    pub born_at: Option<Timestamp>,
     /// The last delivery accepted from each world; what duplicates are known by.
     pub delivered: BTreeMap<WorldId, u64>,
     /// Messages that wait for an answer, oldest first.
@@ -129,7 +127,6 @@ impl State {
     /// Folding never fails: an event that makes no sense in this state changes what it can, and nothing else.
     pub fn apply(&mut self, seq: Seq, at: Timestamp, event: Event) {
         self.seq = seq;
-        self.born_at.get_or_insert(at);
         match event {
             Event::Perceived(perceived) => self.perceive(seq, perceived),
             Event::TickStarted(started) => {

@@ -12,6 +12,7 @@ use crate::{
     act::{Act, Acted, Refusal},
     character::{Character, JoinRefusal},
     decide::{Decision, Heard, arrival, decide},
+    file,
     records::{
         CHARACTERS, CharacterRecord, EFFECT_ORDER, EFFECTS, EffectRecord, FEEDS, META,
         REVISION_KEY, StoreError,
@@ -37,7 +38,7 @@ impl<'a> Draft<'a> {
         world: &'a WorldId,
     ) -> Result<Self, StoreError> {
         Ok(Self {
-            writing: database.begin_write()?,
+            writing: file::begin_write(database)?,
             roster: roster.clone(),
             touched: BTreeSet::new(),
             recorded: false,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use dormouse_contracts::{BoxError, IdError, Timestamp};
-use redb::{Database, DatabaseError, ReadableDatabase, StorageError, TableError};
+use redb::{Database, DatabaseError, ReadableDatabase, StorageError, TableError, WriteTransaction};
 
 use crate::records::{
     BORN_KEY, CHARACTERS, EFFECT_ORDER, EFFECTS, FEEDS, FORMAT, FORMAT_KEY, META, REVISION_KEY,
@@ -227,9 +227,17 @@ fn initialise(path: &Path, file: fs::File, now: Timestamp) -> Result<(), OpenErr
     })
 }
 
+/// A transaction whose commit reaches the disk in two phases: a damaged newest commit is then an error at the next
+/// opening, and never taken for one that a crash left unfinished.
+pub(crate) fn begin_write(database: &Database) -> Result<WriteTransaction, StoreError> {
+    let mut writing = database.begin_write()?;
+    writing.set_two_phase_commit(true);
+    Ok(writing)
+}
+
 /// Lays down all tables, empty. A durable commit.
 pub(crate) fn write_tables(database: &Database, now: Timestamp) -> Result<(), StoreError> {
-    let writing = database.begin_write()?;
+    let writing = begin_write(database)?;
     {
         let mut meta = writing.open_table(META)?;
         meta.insert(FORMAT_KEY, FORMAT)?;

@@ -68,15 +68,11 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn) -> Next {
     }
 }
 
-/// The key of the effect that is intended next: unique in the life of the assistant, and to this life.
+/// The key of the effect that is intended next: unique in the life of the assistant by its place in the log, and
+/// among all its lives by the time, so that a log restored from a backup does not meet the receipts of what it forgot.
 fn effect_key(view: View<'_>) -> Option<EffectKey> {
-    let born = view.state.born_at.unwrap_or(view.now).as_micros();
-    EffectKey::try_new(format!(
-        "{}/{born}/{}",
-        view.config.key,
-        view.state.seq.next()
-    ))
-    .ok()
+    let (now, place) = (view.now.as_micros(), view.state.seq.next());
+    EffectKey::try_new(format!("{}/{now}/{place}", view.config.key)).ok()
 }
 
 /// Results for the calls that are not made, and why.
