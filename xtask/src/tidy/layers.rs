@@ -11,6 +11,15 @@ use crate::metadata::{Dependency, Metadata, Package};
 /// Fakes and conformance suites: for tests, never part of a program.
 const TESTING: &str = "dormouse-testing";
 
+/// The crates that must do without a runtime, a transport and a store, and all that they may use.
+const PURE: &[(&str, &[&str])] = &[
+    (
+        "dormouse-contracts",
+        &["futures-core", "jiff", "serde", "serde_json", "thiserror"],
+    ),
+    ("dormouse-classify", &["dormouse-contracts", "serde"]),
+];
+
 pub(super) fn findings(metadata: &Metadata) -> Vec<String> {
     let mut findings = Vec::new();
     let mut layers = BTreeMap::new();
@@ -28,6 +37,7 @@ pub(super) fn findings(metadata: &Metadata) -> Vec<String> {
         }
     }
     findings.extend(layered().flat_map(|package| upward(package, &layers)));
+    findings.extend(layered().flat_map(impure));
     findings
 }
 
@@ -53,6 +63,27 @@ fn upward(package: &Package, layers: &BTreeMap<&str, u8>) -> Vec<String> {
         .dependencies
         .iter()
         .filter_map(|dependency| offence(&package.name, *own, dependency, layers))
+        .collect()
+}
+
+/// The dependencies of a pure crate that it may not have. Tests may use what they like.
+fn impure(package: &Package) -> Vec<String> {
+    let Some((name, allowed)) = PURE.iter().find(|(name, _)| *name == package.name) else {
+        return Vec::new();
+    };
+    let used = package
+        .dependencies
+        .iter()
+        .filter(|used| used.kind.as_deref() != Some("dev"));
+    let other = used.filter(|used| !allowed.contains(&used.name.as_str()));
+    other
+        .map(|used| {
+            format!(
+                "{name} does without {}: it may use {}",
+                used.name,
+                allowed.join(", ")
+            )
+        })
         .collect()
 }
 
@@ -112,6 +143,21 @@ mod tests {
                 "mid (layer 2) depends on beside (layer 2), which is not below it",
             ]
         );
+    }
+
+    #[test]
+    fn a_pure_crate_uses_nothing_that_is_not_named() {
+        let sound = package(
+            "dormouse-classify",
+            &[("serde", "null"), ("tokio", "\"dev\"")],
+        );
+        assert_eq!(impure(&sound), Vec::<String>::new());
+        let unsound = package("dormouse-classify", &[("tokio", "null")]);
+        assert_eq!(
+            impure(&unsound),
+            ["dormouse-classify does without tokio: it may use dormouse-contracts, serde"]
+        );
+        assert!(impure(&package("dormouse-engine", &[("tokio", "null")])).is_empty());
     }
 
     #[test]
