@@ -39,7 +39,12 @@ pub enum CallError {
         /// How many they may have.
         limit: usize,
     },
-    /// The arguments are no JSON, nest too deep, or hold a key twice.
+    /// The arguments nest deeper than [`crate::Registry::ARGUMENTS_DEPTH`] levels.
+    TooDeep {
+        /// How many levels they may have.
+        limit: usize,
+    },
+    /// The arguments are no JSON, or hold a key twice.
     NotJson {
         /// The line where reading ended, from 1.
         line: usize,
@@ -78,6 +83,9 @@ impl CallError {
             }
             Self::TooLarge { length, limit } => text.write(format_args!(
                 "the arguments have {length} bytes; at most {limit} are accepted"
+            )),
+            Self::TooDeep { limit } => text.write(format_args!(
+                "the arguments nest deeper than {limit} levels; send flatter ones"
             )),
             Self::NotJson { line, column, what } => text.write(format_args!(
                 "the arguments are not valid JSON: {what} at line {line} column {column}; \

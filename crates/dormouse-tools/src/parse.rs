@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::Value;
 
-use crate::{CallError, Excerpt};
+use crate::{CallError, Excerpt, Registry};
 
 /// What a JSON value is, if it is no object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,7 +55,7 @@ impl fmt::Display for JsonKind {
 }
 
 /// Reads the text of arguments as a JSON object; a blank text is `{}`, and a string that holds an object is that
-/// object. Nesting is limited by serde_json to 128 levels, so no text overflows the stack.
+/// object. How deep it nests is seen before anything descends into it, so no text overflows the stack.
 pub(crate) fn arguments(text: &str) -> Result<Arguments, CallError> {
     if text.trim().is_empty() {
         return Ok(Arguments::new());
@@ -71,9 +71,35 @@ pub(crate) fn arguments(text: &str) -> Result<Arguments, CallError> {
 }
 
 fn value(text: &str) -> Result<Value, CallError> {
+    if is_deeper(text, Registry::ARGUMENTS_DEPTH) {
+        return Err(CallError::TooDeep {
+            limit: Registry::ARGUMENTS_DEPTH,
+        });
+    }
     let value = serde_json::from_str(text).map_err(|error| not_json(&error))?;
     serde_json::from_str::<Distinct>(text).map_err(|error| not_json(&error))?;
     Ok(value)
+}
+
+/// Does a text nest arrays and objects deeper than `levels`? Brackets within strings do not count.
+fn is_deeper(text: &str, levels: usize) -> bool {
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => in_string = !in_string,
+            // Whatever is escaped ends no string.
+            b'\\' if in_string => drop(bytes.next()),
+            b'[' | b'{' if !in_string => depth += 1,
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > levels {
+            return true;
+        }
+    }
+    false
 }
 
 fn not_an_object(value: &Value) -> CallError {

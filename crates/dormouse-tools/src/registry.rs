@@ -31,6 +31,14 @@ pub enum RegistryError {
         /// Their name.
         name: ToolName,
     },
+    /// Its name has a full stop in it, which OpenAI and others refuse together with the whole request.
+    #[error(
+        "the tool \"{name}\" has a '.' in its name, which providers refuse; use '_' or '-' instead"
+    )]
+    FullStop {
+        /// Which tool.
+        name: ToolName,
+    },
     /// A model cannot choose a tool that nobody describes.
     #[error("the tool \"{name}\" has no description")]
     NoDescription {
@@ -74,6 +82,10 @@ impl Registry {
     /// The longest text of arguments that is accepted, in bytes.
     pub const ARGUMENTS_LIMIT: usize = 256 * 1024;
 
+    /// How deep arguments may nest, the object itself included. An event that holds them must be readable again, and
+    /// JSON is read to 128 levels.
+    pub const ARGUMENTS_DEPTH: usize = 64;
+
     /// How deep parameters may nest.
     pub const SCHEMA_DEPTH: usize = 64;
 
@@ -101,6 +113,9 @@ impl Registry {
         let name = &spec.name;
         if self.places.contains_key(name.as_str()) {
             return Err(RegistryError::Duplicate { name: name.clone() });
+        }
+        if name.as_str().contains('.') {
+            return Err(RegistryError::FullStop { name: name.clone() });
         }
         if spec.description.trim().is_empty() {
             return Err(RegistryError::NoDescription { name: name.clone() });
@@ -139,7 +154,8 @@ impl Registry {
     ///
     /// A blank text of arguments counts as `{}`. A JSON string that holds an object counts as that object, since
     /// some models encode arguments twice. A key given twice, at any depth, is refused: which value was meant
-    /// cannot be known, and what a call does may be impossible to take back. Nothing is converted or filled in.
+    /// cannot be known, and what a call does may be impossible to take back. Arguments that nest deeper than
+    /// [`Registry::ARGUMENTS_DEPTH`] are refused. Nothing is converted or filled in.
     ///
     /// Takes time in proportion to the arguments and the schema, holds at most a few times
     /// [`Registry::ARGUMENTS_LIMIT`] in memory, and does not panic or overflow the stack, whatever the call holds.

@@ -104,6 +104,22 @@ proptest! {
     }
 
     #[test]
+    fn depth_alone_decides_whether_nested_arguments_are_taken(
+        kinds in prop::collection::vec(any::<bool>(), 1..100),
+        text in any::<String>(),
+    ) {
+        let nest = |inner, is_array: &bool| match is_array {
+            true => json!([inner, {}]),
+            false => json!({ text.clone(): inner, format!("{text}b"): [[]] }),
+        };
+        // The innermost level with its two empty arrays counts, and the object around all of it.
+        let value = json!({ "a": kinds.iter().fold(json!([[]]), nest) });
+        let checked = registry();
+        let checked = checked.check(&call("remember", &value.to_string()));
+        prop_assert_eq!(checked.is_ok(), kinds.len() + 3 <= Registry::ARGUMENTS_DEPTH);
+    }
+
+    #[test]
     fn json_broken_anywhere_gets_a_brief_answer(
         value in any_json(),
         at in any::<Index>(),
@@ -144,13 +160,47 @@ fn deep_nesting_gets_a_brief_answer() {
             }
         }
     }
-    let deepest = format!("{{\"a\":{}{}}}", "[".repeat(126), "]".repeat(126));
-    assert!(registry().check(&call("remember", &deepest)).is_ok());
-    let deeper = format!("{{\"a\":{}{}}}", "[".repeat(127), "]".repeat(127));
-    assert!(matches!(
-        registry().check(&call("remember", &deeper)),
-        Err(CallError::NotJson { .. })
-    ));
+}
+
+/// Arguments of so many levels, the object itself included.
+fn nested(levels: usize, open: &str, close: &str) -> String {
+    let inner = levels - 1;
+    let text = format!("{{\"a\":{}1{}}}", open.repeat(inner), close.repeat(inner));
+    serde_json::from_str::<Value>(&text).unwrap();
+    text
+}
+
+#[test]
+fn arguments_nest_to_64_levels_and_no_deeper() {
+    let limit = Registry::ARGUMENTS_DEPTH;
+    let registry = registry();
+    for (open, close) in [("[", "]"), ("{\"]}\\\"[\":", "}")] {
+        let deepest = nested(limit, open, close);
+        let deeper = nested(limit + 1, open, close);
+        let quoted = |text: &str| Value::from(text).to_string();
+        for text in [deepest.clone(), quoted(&deepest)] {
+            let checked = registry.check(&call("remember", &text)).unwrap();
+            // What holds the arguments of a call adds a few levels of its own, and must be readable again.
+            let held = (0..60).fold(Value::Object(checked.arguments), |held, _| json!([held]));
+            serde_json::from_str::<Value>(&held.to_string()).unwrap();
+        }
+        for text in [
+            deeper.clone(),
+            quoted(&deeper),
+            format!(" {}", open.repeat(100_000)),
+        ] {
+            let Err(error) = registry.check(&call("remember", &text)) else {
+                panic!("{} levels were taken", limit + 1);
+            };
+            let expected = match text.len() > Registry::ARGUMENTS_LIMIT {
+                true => "bytes",
+                false => "nest deeper than 64 levels",
+            };
+            assert!(error.to_string().contains(expected), "{error}");
+        }
+    }
+    let brackets = json!({ "a": "[{\"".repeat(1_000), "b": "\\" }).to_string();
+    assert!(registry.check(&call("remember", &brackets)).is_ok());
 }
 
 #[test]

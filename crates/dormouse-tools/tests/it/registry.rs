@@ -42,6 +42,17 @@ fn two_tools_of_one_name_are_refused() {
 }
 
 #[test]
+fn a_name_that_providers_refuse_is_refused_before_they_do() {
+    let error = refused(tool("world.say", object()));
+    assert!(matches!(error, RegistryError::FullStop { .. }));
+    assert_eq!(
+        error.to_string(),
+        r#"the tool "world.say" has a '.' in its name, which providers refuse; use '_' or '-' instead"#
+    );
+    assert!(Registry::try_new([tool("world_say-2", object())]).is_ok());
+}
+
+#[test]
 fn a_tool_without_description_or_time_is_refused() {
     let silent = ToolSpec {
         description: " \n".to_owned(),
