@@ -19,6 +19,10 @@ use crate::fault::Fault;
 
 /// All four ports of the event log, kept in memory.
 ///
+/// It accepts what the log on disk accepts: kinds of 1 to [`KIND_LIMIT`](Self::KIND_LIMIT) bytes of ASCII, payloads of
+/// up to [`PAYLOAD_LIMIT`](Self::PAYLOAD_LIMIT) bytes and snapshots of up to
+/// [`SNAPSHOT_LIMIT`](Self::SNAPSHOT_LIMIT).
+///
 /// It keeps every promise of the ports but the one about power failures, and breaks on request. A clone is
 /// another handle to the same log: dropping an engine and starting another over a clone is a restart.
 ///
@@ -38,8 +42,14 @@ struct State {
 }
 
 impl MemoryLog {
-    /// The longest name of an event's kind, in bytes.
-    const KIND_LIMIT: usize = 64;
+    /// The longest name of an event's kind, in bytes of ASCII.
+    pub const KIND_LIMIT: usize = 64;
+
+    /// The largest payload of one event, in bytes: 16 MiB.
+    pub const PAYLOAD_LIMIT: usize = 16 * 1024 * 1024;
+
+    /// The largest payload of a snapshot, in bytes: 64 MiB.
+    pub const SNAPSHOT_LIMIT: usize = 64 * 1024 * 1024;
 
     /// An empty log.
     #[must_use]
@@ -109,6 +119,10 @@ impl State {
     fn append(&mut self, request: AppendRequest) -> Result<Seq, AppendErrorKind> {
         self.appends = self.appends.saturating_add(1);
         self.faults.append()?;
+        // Before the end is looked at: such a request never succeeds, wherever the log ends.
+        if !request.events.iter().all(is_acceptable) {
+            return Err(AppendErrorKind::Unacceptable);
+        }
         let stream = self.streams.entry(request.assistant).or_default();
         let actual = Seq::ZERO.plus(stream.len() as u64);
         if request.expected != actual {
@@ -116,9 +130,6 @@ impl State {
                 expected: request.expected,
                 actual,
             });
-        }
-        if !request.events.iter().all(is_acceptable) {
-            return Err(AppendErrorKind::Unacceptable);
         }
         let mut last = actual;
         for event in request.events {
@@ -145,6 +156,9 @@ impl State {
 
     fn save(&mut self, assistant: &AssistantId, snapshot: Snapshot) -> Result<(), AppendErrorKind> {
         self.faults.save()?;
+        if snapshot.payload.len() > MemoryLog::SNAPSHOT_LIMIT {
+            return Err(AppendErrorKind::Unacceptable);
+        }
         let kept = self.snapshots.entry(assistant.clone()).or_default();
         kept.insert(snapshot.seq, snapshot);
         Ok(())
@@ -165,7 +179,8 @@ impl State {
 
 fn is_acceptable(event: &NewEvent) -> bool {
     let kind = event.kind;
-    !kind.is_empty() && kind.is_ascii() && kind.len() <= MemoryLog::KIND_LIMIT
+    let is_kind = kind.is_ascii() && (1..=MemoryLog::KIND_LIMIT).contains(&kind.len());
+    is_kind && event.payload.len() <= MemoryLog::PAYLOAD_LIMIT
 }
 
 fn stored(seq: Seq, event: NewEvent) -> StoredEvent {

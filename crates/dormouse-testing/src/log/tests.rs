@@ -79,6 +79,31 @@ async fn a_closed_log_fails_everything_until_it_is_opened() {
     assert_eq!(append(&log, 1).await, Ok(Seq(2)));
 }
 
+#[tokio::test]
+async fn what_the_log_on_disk_would_not_take_is_unacceptable_here_too() {
+    let log = MemoryLog::new();
+    let sized = |bytes| {
+        let mut request = request(0, 2);
+        request.events[1].payload = vec![b' '; bytes];
+        request
+    };
+    let answer = log.append(sized(MemoryLog::PAYLOAD_LIMIT + 1)).await;
+    assert_eq!(answer.unwrap_err().kind(), AppendErrorKind::Unacceptable);
+    assert_eq!(log.events(&dormouse()), [], "nothing of it is written");
+    let answer = log.append(sized(MemoryLog::PAYLOAD_LIMIT)).await;
+    assert_eq!(answer.unwrap(), Seq(2));
+
+    let sized = |bytes| Snapshot {
+        payload: vec![0; bytes],
+        ..snapshot(2)
+    };
+    let large = sized(MemoryLog::SNAPSHOT_LIMIT + 1);
+    let answer = log.save_snapshot(&dormouse(), large).await;
+    assert_eq!(answer.unwrap_err().kind(), AppendErrorKind::Unacceptable);
+    let largest = sized(MemoryLog::SNAPSHOT_LIMIT);
+    log.save_snapshot(&dormouse(), largest).await.unwrap();
+}
+
 #[test]
 fn an_append_takes_place_when_it_is_called() {
     let log = MemoryLog::new();

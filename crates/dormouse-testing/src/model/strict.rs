@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use dormouse_contracts::{CallId, ChatRequest, Message, ToolCall, ToolChoice, ToolDefinition};
+use dormouse_contracts::{
+    Arguments, CallId, ChatRequest, Message, ToolCall, ToolChoice, ToolDefinition,
+};
 
 use super::Violation;
 
@@ -72,7 +74,20 @@ impl<'a> Reading<'a> {
         if content.is_empty() && calls.is_empty() {
             self.found.push(Violation::SaysNothing { at });
         }
-        for ToolCall { id, .. } in calls {
+        for ToolCall {
+            id,
+            name,
+            arguments,
+        } in calls
+        {
+            if !is_name(name) {
+                let tool = name.clone();
+                self.found.push(Violation::ToolName { tool });
+            }
+            if serde_json::from_str::<Arguments>(arguments).is_err() {
+                let call = id.clone();
+                self.found.push(Violation::NoObject { at, call });
+            }
             if !self.known.insert(id) {
                 let call = id.clone();
                 self.found.push(Violation::CallIdTwice { at, call });
@@ -97,6 +112,12 @@ impl<'a> Reading<'a> {
     }
 }
 
+/// Tools are named in letters, digits, `_` and `-`, at most 64 of them.
+fn is_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    (1..=64).contains(&name.len()) && name.bytes().all(allowed)
+}
+
 fn tools(tools: &[ToolDefinition]) -> Vec<Violation> {
     let mut names = HashSet::new();
     let mut found = Vec::new();
@@ -104,6 +125,10 @@ fn tools(tools: &[ToolDefinition]) -> Vec<Violation> {
         let name = || tool.name.clone();
         if !names.insert(&tool.name) {
             found.push(Violation::ToolTwice { tool: name() });
+        }
+        if !is_name(tool.name.as_str()) {
+            let tool = tool.name.to_string();
+            found.push(Violation::ToolName { tool });
         }
         if tool.parameters.get("type").and_then(|kind| kind.as_str()) != Some("object") {
             found.push(Violation::NoObjectSchema { tool: name() });

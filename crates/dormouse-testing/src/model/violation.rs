@@ -50,6 +50,18 @@ pub enum Violation {
         /// The id.
         call: CallId,
     },
+    /// A tool is offered or was called by a name that is not made of 1 to 64 letters, digits, `_` and `-`.
+    ToolName {
+        /// The name.
+        tool: String,
+    },
+    /// The arguments of a call are the text of no JSON object.
+    NoObject {
+        /// Where the call stands.
+        at: usize,
+        /// The call.
+        call: CallId,
+    },
     /// Two tools have the same name.
     ToolTwice {
         /// The name.
@@ -91,6 +103,13 @@ impl fmt::Display for Violation {
             }
             Self::CallIdTwice { at, call } => {
                 write!(f, "message {at} uses the call id {call} a second time")
+            }
+            Self::ToolName { tool } => write!(f, "no tool may be named {tool:?}"),
+            Self::NoObject { at, call } => {
+                write!(
+                    f,
+                    "the arguments of {call} in message {at} are no JSON object"
+                )
             }
             Self::ToolTwice { tool } => write!(f, "the tool {tool} is offered twice"),
             Self::NoObjectSchema { tool } => {

@@ -117,6 +117,54 @@ fn system_messages_come_first_and_something_is_said() {
     assert_eq!(found(silent), [Violation::SaysNothing { at: 1 }]);
 }
 
+/// What is wrong with a call of this tool with these arguments, and with an offer of the tool.
+fn found_in_call(name: &str, arguments: &str) -> Vec<Violation> {
+    let call = ToolCall {
+        id: id("a"),
+        name: name.to_owned(),
+        arguments: arguments.to_owned(),
+    };
+    let calling = Message::Assistant {
+        content: "Well.".to_owned(),
+        tool_calls: vec![call],
+    };
+    found(vec![user(), calling, result("a")])
+}
+
+#[test]
+fn tools_are_called_and_offered_by_names_that_every_provider_takes() {
+    let long = "x".repeat(65);
+    for name in ["", "a.b", "say it", "sagé", "say\n", &long] {
+        let tool = name.to_owned();
+        let expected = [Violation::ToolName { tool }];
+        assert_eq!(found_in_call(name, "{}"), expected, "{name:?}");
+    }
+    for name in ["say", "look-up_2", &long[..64]] {
+        assert_eq!(found_in_call(name, "{}"), [], "{name:?}");
+    }
+    let request = ChatRequest {
+        messages: vec![user()],
+        tools: vec![tool("world.say", json!({"type": "object"}))],
+        ..ChatRequest::default()
+    };
+    let expected = Violation::ToolName {
+        tool: "world.say".to_owned(),
+    };
+    assert_eq!(violations(&request), [expected]);
+}
+
+#[test]
+fn the_arguments_of_a_call_are_an_object() {
+    for arguments in ["", " ", "{", "[]", "null", "\"{}\"", "{} {}", "say it"] {
+        let expected = [Violation::NoObject {
+            at: 1,
+            call: id("a"),
+        }];
+        assert_eq!(found_in_call("say", arguments), expected, "{arguments:?}");
+    }
+    assert_eq!(found_in_call("say", " {\"a\": [1]}\n"), []);
+}
+
 fn tool(name: &str, parameters: serde_json::Value) -> ToolDefinition {
     ToolDefinition {
         name: ToolName::try_new(name).unwrap(),
