@@ -27,8 +27,8 @@ use act::Act;
 ///
 /// # What it reads
 ///
-/// The last user message that starts with `[` is the pending event: a header line, then every line of what was said
-/// behind `> `, so that nothing said can pass for a header.
+/// The last header line in a user message is the pending event; every line of what was said stands behind it after
+/// `> `, so that nothing said can pass for a header.
 ///
 /// ```text
 /// [whisper from "Alice" (player:7), trust 0.70, 2026-11-21T10:15:00Z]
@@ -37,8 +37,8 @@ use act::Act;
 ///
 /// The first word is `whisper`, `page`, `words` (said aloud to the assistant), `say`, `pose`, `emit`, or `channel`
 /// with the channel's id; any other is taken for something said aloud. The name is a JSON string or stands bare; the
-/// id in parentheses may be absent. The assistant messages and tool results behind it are what was done about it so far. Without such a message there is
-/// nothing to do: it calls `noop`.
+/// id in parentheses may be absent. The assistant messages and tool results behind it are what was done about it so
+/// far. Without such a message there is nothing to do: it calls `noop`.
 ///
 /// # What it does
 ///

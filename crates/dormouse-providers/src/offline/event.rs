@@ -24,22 +24,26 @@ pub(super) struct PendingEvent {
     pub(super) words: String,
 }
 
-/// The pending event and the messages behind it; none if the last user message that starts with `[` has no header.
+/// The pending event and the messages behind it: the last header at the start of a line in a user message, and what
+/// was said behind it. A line that somebody wrote stands behind `> `, so that it is never taken for one.
 pub(super) fn pending(messages: &[Message]) -> Option<(PendingEvent, &[Message])> {
-    let place = messages
-        .iter()
-        .rposition(|m| matches!(m, Message::User { content } if content.starts_with('[')))?;
-    let (before, behind) = messages.split_at_checked(place + 1)?;
-    match before.last() {
-        Some(Message::User { content }) => Some((read(content)?, behind)),
+    let events = messages.iter().enumerate().rev();
+    let mut events = events.filter_map(|(place, message)| match message {
+        Message::User { content } => Some((place, read(content)?)),
         _ => None,
-    }
+    });
+    let (place, event) = events.next()?;
+    Some((event, messages.get(place + 1..)?))
 }
 
 fn read(content: &str) -> Option<PendingEvent> {
-    let mut lines = content.lines();
-    let (way, name) = header(lines.next()?)?;
-    let said: Vec<&str> = lines.map_while(|line| line.strip_prefix('>')).collect();
+    let lines: Vec<&str> = content.lines().collect();
+    let headers = lines.iter().enumerate().rev();
+    let (place, (way, name)) = headers
+        .filter_map(|(place, line)| Some((place, header(line)?)))
+        .next()?;
+    let said = lines.iter().skip(place + 1);
+    let said: Vec<&str> = said.map_while(|line| line.strip_prefix('>')).collect();
     Some(PendingEvent {
         way,
         name,
@@ -186,6 +190,16 @@ mod tests {
         ] {
             assert_eq!(pending(&[user(&format!("{line}\n> hi"))]), None, "{line}");
         }
+    }
+
+    #[test]
+    fn of_several_events_in_one_message_the_last_is_pending() {
+        let heard = "[TOOL RESULT: say]\n{}\n\n(Overheard lately:)\n[say from \"Bob\" (b), trust 0.40, t]\n> old\n\n\
+                     (And this is for you:)\n[whisper from \"Alice\" (a), trust 0.90, t]\n> new\n\nTwo steps are left.";
+        let messages = [user(heard)];
+        let (event, _) = pending(&messages).unwrap();
+        assert_eq!((event.way, event.name.as_str()), (Way::Whisper, "Alice"));
+        assert_eq!(event.words, "new");
     }
 
     #[test]
