@@ -27,21 +27,18 @@ pub(super) struct PendingEvent {
 /// The pending event and the messages behind it: the last header at the start of a line in a user message, and what
 /// was said behind it. A line that somebody wrote stands behind `> `, so that it is never taken for one.
 pub(super) fn pending(messages: &[Message]) -> Option<(PendingEvent, &[Message])> {
-    let events = messages.iter().enumerate().rev();
-    let mut events = events.filter_map(|(place, message)| match message {
+    let mut events = messages.iter().enumerate().rev();
+    let (place, event) = events.find_map(|(place, message)| match message {
         Message::User { content } => Some((place, read(content)?)),
         _ => None,
-    });
-    let (place, event) = events.next()?;
+    })?;
     Some((event, messages.get(place + 1..)?))
 }
 
 fn read(content: &str) -> Option<PendingEvent> {
     let lines: Vec<&str> = content.lines().collect();
-    let headers = lines.iter().enumerate().rev();
-    let (place, (way, name)) = headers
-        .filter_map(|(place, line)| Some((place, header(line)?)))
-        .next()?;
+    let mut headers = lines.iter().enumerate().rev();
+    let (place, (way, name)) = headers.find_map(|(place, line)| Some((place, header(line)?)))?;
     let said = lines.iter().skip(place + 1);
     let said: Vec<&str> = said.map_while(|line| line.strip_prefix('>')).collect();
     Some(PendingEvent {
