@@ -27,7 +27,7 @@ use crate::{
     gate::Skip,
     handle::{ClearError, Command, Handle},
     inward::inward_tools,
-    prompt::Preamble,
+    prompt::{Preamble, PreambleTooLong, leaves_room},
     replay::{ReplayError, restore},
     state::State,
     status::{Activity, Skipped, Status},
@@ -61,6 +61,9 @@ pub enum WakeError {
     /// Its tools make no registry.
     #[error("the assistant's tools cannot be offered")]
     Tools(#[from] RegistryError),
+    /// Persona and tools leave no room in the context window.
+    #[error("the assistant's prompt leaves no room for a conversation")]
+    Preamble(#[from] PreambleTooLong),
     /// A name of the engine's own tools is none.
     #[error("a tool's name is not acceptable")]
     Name(#[from] IdError),
@@ -130,7 +133,8 @@ impl Assistant {
     ///
     /// # Errors
     ///
-    /// [`WakeError`] if the log cannot be folded, or two tools have one name.
+    /// [`WakeError`] if the log cannot be folded, two tools have one name, or persona and tools take more than half
+    /// of the context window.
     pub async fn wake(
         config: AssistantConfig,
         world_tools: Vec<ToolSpec>,
@@ -139,7 +143,8 @@ impl Assistant {
         config.check()?;
         let tools = Registry::try_new(world_tools.into_iter().chain(inward_tools()?))?;
         let state = restore(&*ports.log, &config.key).await?;
-        let preamble = Preamble::new(&config, &tools, &*ports.counter);
+        let preamble = Preamble::new(&config, &tools, ports.counter.clone());
+        leaves_room(&config, &preamble)?;
         let (commands_in, commands) = mpsc::channel(MAILBOX);
         let (status, status_out) = watch::channel(Status::default());
         let progress = Progress::default();

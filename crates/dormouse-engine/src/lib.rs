@@ -40,6 +40,7 @@ pub use gate::{Reason, Skip, gate};
 pub use handle::{Accepted, ClearError, Handle, PerceiveError, Rest};
 pub use inward::inward_tools;
 pub use ports::Ports;
+pub use prompt::PreambleTooLong;
 pub use recollection::recollect;
 pub use replay::{ReplayError, freeze, replay, restore};
 pub use state::{

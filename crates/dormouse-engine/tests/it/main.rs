@@ -13,6 +13,7 @@ mod effects;
 mod errors;
 mod format;
 mod home;
+mod hostile_prompt;
 mod messages;
 mod pattern;
 mod prompt;

@@ -72,7 +72,7 @@ async fn in_fallback_form_calls_are_json_in_the_text_and_results_are_user_messag
     };
     assert_eq!(
         (call.as_str(), tool_calls.len()),
-        (r#"{"parameters":{},"tool":"inspect_location"}"#, 0)
+        (r#"{"tool": "inspect_location", "parameters": {}}"#, 0)
     );
     assert!(
         result.starts_with("[TOOL RESULT: inspect_location]\n{"),

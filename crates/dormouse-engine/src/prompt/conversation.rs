@@ -1,0 +1,120 @@
+//! Turns as the messages of a chat, in the form the model can read.
+
+use dormouse_contracts::{Message, ToolCall};
+use serde_json::Value;
+
+use crate::{
+    config::ToolCalling,
+    state::{CallState, Step, Turn},
+};
+
+/// The name under which a call is sent back whose name servers refuse. Its result says what was wrong with it.
+const UNKNOWN_TOOL: &str = "unknown_tool";
+/// The longest name of a function that servers take.
+const NAME_LIMIT: usize = 64;
+
+/// The messages of a chat. Neighbouring messages of the user are one message: some chat templates refuse a
+/// conversation in which the roles do not alternate.
+#[derive(Debug, Default)]
+pub(super) struct Conversation {
+    messages: Vec<Message>,
+}
+
+impl Conversation {
+    pub(super) fn of(system: String) -> Self {
+        Self {
+            messages: vec![Message::System { content: system }],
+        }
+    }
+
+    pub(super) fn into_messages(self) -> Vec<Message> {
+        self.messages
+    }
+
+    pub(super) fn user(&mut self, text: &str) {
+        if let Some(Message::User { content }) = self.messages.last_mut() {
+            content.push_str("\n\n");
+            content.push_str(text);
+        } else {
+            let content = text.to_owned();
+            self.messages.push(Message::User { content });
+        }
+    }
+
+    /// Adds what was done in a turn.
+    pub(super) fn steps(&mut self, turn: &Turn, form: ToolCalling) {
+        for step in &turn.steps {
+            match form {
+                ToolCalling::Native => self.native(step),
+                ToolCalling::Fallback => self.fallback(step),
+            }
+            if let Some(note) = &step.misread {
+                self.user(note);
+            }
+        }
+    }
+
+    fn assistant(&mut self, content: String, tool_calls: Vec<ToolCall>) {
+        // An empty reply is not shown: servers refuse an assistant's message with nothing in it.
+        if !(content.is_empty() && tool_calls.is_empty()) {
+            self.messages.push(Message::Assistant {
+                content,
+                tool_calls,
+            });
+        }
+    }
+
+    fn native(&mut self, step: &Step) {
+        let tool_calls = step.calls.iter().map(|call| ToolCall {
+            id: call.id().clone(),
+            name: sendable_name(call).to_owned(),
+            arguments: sendable_arguments(call),
+        });
+        self.assistant(step.content.clone(), tool_calls.collect());
+        for call in &step.calls {
+            self.messages.push(Message::Tool {
+                call_id: call.id().clone(),
+                content: call.result.clone().unwrap_or_default(),
+            });
+        }
+    }
+
+    fn fallback(&mut self, step: &Step) {
+        if step.calls.is_empty() {
+            self.assistant(step.content.clone(), Vec::new());
+        }
+        for call in &step.calls {
+            let (name, parameters) = (sendable_name(call), sendable_arguments(call));
+            let content = format!("{{\"tool\": \"{name}\", \"parameters\": {parameters}}}");
+            self.assistant(content, Vec::new());
+            let result = call.result.as_deref().unwrap_or_default();
+            self.user(&format!("[TOOL RESULT: {name}]\n{result}"));
+        }
+    }
+}
+
+/// The name as it can be sent back: servers refuse the whole conversation for one that no function can have.
+fn sendable_name(call: &CallState) -> &str {
+    let name = call.call.name.as_str();
+    let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
+    if (1..=NAME_LIMIT).contains(&name.len()) && name.bytes().all(fits) {
+        name
+    } else {
+        UNKNOWN_TOOL
+    }
+}
+
+/// The arguments as they can be sent back: servers refuse a conversation whose arguments are no JSON object. A string
+/// that holds an object is that object, as it was when the call was checked.
+fn sendable_arguments(call: &CallState) -> String {
+    let text = call.call.arguments.as_str();
+    match serde_json::from_str::<Value>(text) {
+        Ok(Value::Object(_)) => text.to_owned(),
+        Ok(Value::String(inner)) if is_object(&inner) => inner,
+        _ => "{}".to_owned(),
+    }
+}
+
+fn is_object(text: &str) -> bool {
+    matches!(serde_json::from_str::<Value>(text), Ok(Value::Object(_)))
+}

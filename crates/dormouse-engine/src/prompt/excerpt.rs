@@ -1,0 +1,87 @@
+//! A message within a number of tokens.
+
+use dormouse_contracts::{Perception, TokenCounter, Trust};
+
+use crate::{
+    render,
+    state::{Ambient, Pending},
+};
+
+/// A message, and how many tokens it takes when all of it is shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Heard<'a> {
+    perception: &'a Perception,
+    trust: Trust,
+    tokens: u32,
+}
+
+impl<'a> From<&'a Pending> for Heard<'a> {
+    fn from(heard: &'a Pending) -> Self {
+        Self {
+            perception: &heard.perception,
+            trust: heard.trust,
+            tokens: heard.tokens,
+        }
+    }
+}
+
+impl<'a> From<&'a Ambient> for Heard<'a> {
+    fn from(heard: &'a Ambient) -> Self {
+        Self {
+            perception: &heard.perception,
+            trust: heard.trust,
+            tokens: heard.tokens,
+        }
+    }
+}
+
+/// A message as it is shown, and how many tokens that takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Excerpt {
+    pub(super) text: String,
+    pub(super) tokens: u32,
+}
+
+impl Heard<'_> {
+    fn shown(self, max_chars: usize) -> String {
+        render::perception(self.perception, self.trust, max_chars)
+    }
+
+    /// The message as it is shown within `cap` tokens: whole, or its beginning. The line that the world vouches for
+    /// and the note on what is missing are always there, even where they alone take more.
+    pub(super) fn within(self, cap: u32, counter: &dyn TokenCounter) -> Excerpt {
+        let whole = self.shown(usize::MAX);
+        if self.tokens <= cap {
+            let tokens = self.tokens;
+            return Excerpt {
+                text: whole,
+                tokens,
+            };
+        }
+        // As many characters as would fit if all took the same number of tokens. Where the first take more than
+        // the others (a text that goes from Chinese to spaces), at least half of them go at each further attempt.
+        let mut chars = scaled(whole.chars().count(), cap, self.tokens);
+        loop {
+            let text = self.shown(chars);
+            let tokens = counter.count(&text).tokens;
+            if tokens <= cap || chars == 0 {
+                return Excerpt { text, tokens };
+            }
+            chars = scaled(chars, cap, tokens).min(chars / 2);
+        }
+    }
+
+    /// How many tokens it takes within `cap`. A message that fits was counted when it came and is not touched.
+    pub(super) fn tokens_within(self, cap: u32, counter: &dyn TokenCounter) -> u32 {
+        if self.tokens <= cap {
+            self.tokens
+        } else {
+            self.within(cap, counter).tokens
+        }
+    }
+}
+
+fn scaled(chars: usize, cap: u32, tokens: u32) -> usize {
+    let scaled = chars as u128 * u128::from(cap) / u128::from(tokens.max(1));
+    usize::try_from(scaled).unwrap_or(usize::MAX)
+}

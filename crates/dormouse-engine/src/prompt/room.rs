@@ -1,0 +1,67 @@
+//! How the context window is divided.
+
+use super::Preamble;
+use crate::config::AssistantConfig;
+
+/// Tokens kept free for the reply where the operator does not say how long one may be.
+const REPLY: u32 = 1_000;
+/// The share of the context window up to which earlier turns and overheard lines fill a prompt, in percent. Above it
+/// the model is advised to come to an end.
+const FILLED_UP_TO: u32 = 60;
+/// The share one message may take of what instructions and reply leave, in percent.
+const MESSAGE: u32 = 25;
+/// The share overheard lines may take of what is left besides the current turn, in percent.
+const OVERHEARD: u32 = 10;
+/// One overheard line may take this share of what all of them may, in percent.
+const OVERHEARD_LINE: u32 = 25;
+
+/// The context window of a prompt, with the preamble and the reply already seated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Room {
+    window: u32,
+    preamble: u32,
+    /// Tokens that stay free for the reply.
+    pub(super) reply: u32,
+}
+
+impl Room {
+    pub(super) fn of(config: &AssistantConfig, preamble: &Preamble) -> Self {
+        let window = config.limits.max_context_tokens();
+        let left = window.saturating_sub(preamble.tokens);
+        // A long reply must not push out what it is to answer.
+        let reply = config.max_tokens.unwrap_or(REPLY).min(left / 2);
+        Self {
+            window,
+            preamble: preamble.tokens,
+            reply,
+        }
+    }
+
+    /// The most tokens one message takes.
+    pub(super) fn message(self) -> u32 {
+        let free = self.window.saturating_sub(self.reply);
+        share(free.saturating_sub(self.preamble), MESSAGE)
+    }
+
+    /// What is left for everything before the current turn, if that and the preamble take `taken` tokens.
+    pub(super) fn before_the_turn(self, taken: u32) -> u32 {
+        share(self.window, FILLED_UP_TO)
+            .min(self.window.saturating_sub(self.reply))
+            .saturating_sub(taken)
+    }
+
+    /// The longest reply that can be asked for behind a prompt of `tokens` tokens.
+    pub(super) fn reply_behind(self, tokens: u32) -> u32 {
+        self.window.saturating_sub(tokens).max(1)
+    }
+}
+
+/// The most tokens all overheard lines take of what is `left`, and one of them.
+pub(super) fn overheard(left: u32) -> (u32, u32) {
+    let all = share(left, OVERHEARD);
+    (all, share(all, OVERHEARD_LINE))
+}
+
+fn share(tokens: u32, percent: u32) -> u32 {
+    u32::try_from(u64::from(tokens) * u64::from(percent) / 100).unwrap_or(u32::MAX)
+}
