@@ -2,21 +2,25 @@
 
 use dormouse_contracts::{
     BoxStream, CallId, ChatDelta, ChatModel, ChatRequest, FinishReason, ModelError, ModelName,
-    ProviderId, TokenCounter, ToolChoice, Usage,
+    ProviderId, TokenCounter, Usage,
 };
 use futures_util::stream;
+use serde_json::{Value, json};
 
 use crate::Estimate;
 
 mod act;
+mod done;
 mod event;
 mod intent;
 mod memories;
+mod offer;
 mod phrasing;
 mod place;
 mod turn;
 
 use act::Act;
+use offer::{Form, Offer};
 
 /// A chat model without a language model: deterministic, able to do little, and honest about both.
 ///
@@ -47,6 +51,10 @@ use act::Act;
 /// where it is offered. To go to a place it first looks which exit leads there. A whisper is answered by a whisper and
 /// a page by a page, never by `say`; without the tool for it the answer is the reply's text. An effect whose outcome is
 /// unknown is told as such and not repeated.
+///
+/// A request without tools whose system message lists some, as a JSON array behind the line `The tools, as JSON:`, is
+/// answered in text: a call is the object `{"tool": …, "parameters": {…}, "reasoning": …}` as the whole reply, and its
+/// result is a user message that begins with the line `[TOOL RESULT: name]`.
 #[derive(Clone, Debug)]
 pub struct OfflineModel {
     provider: ProviderId,
@@ -79,8 +87,10 @@ impl ChatModel for OfflineModel {
         &'a self,
         request: &'a ChatRequest,
     ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
-        let act = turn::next_act(&request.messages, &|tool| is_offered(request, tool));
-        Box::pin(stream::iter(deltas(request, act).into_iter().map(Ok)))
+        let offer = Offer::of(request);
+        let act = turn::next_act(&request.messages, &offer);
+        let deltas = deltas(request, offer.form, act);
+        Box::pin(stream::iter(deltas.into_iter().map(Ok)))
     }
 
     fn identity(&self) -> (&ProviderId, &ModelName) {
@@ -88,20 +98,11 @@ impl ChatModel for OfflineModel {
     }
 }
 
-fn is_offered(request: &ChatRequest, tool: &str) -> bool {
-    let allowed = match &request.tool_choice {
-        ToolChoice::None => false,
-        ToolChoice::Tool(only) => only.as_str() == tool,
-        _ => true,
-    };
-    allowed && request.tools.iter().any(|t| t.name.as_str() == tool)
-}
-
-fn deltas(request: &ChatRequest, act: Act) -> Vec<ChatDelta> {
-    let (said, mut deltas) = match act {
-        Act::Text(text) => (text.clone(), vec![ChatDelta::Text(text)]),
-        Act::Call { tool, arguments } => {
-            let arguments = serde_json::Value::Object(arguments).to_string();
+fn deltas(request: &ChatRequest, form: Form, act: Act) -> Vec<ChatDelta> {
+    let (said, mut deltas) = match (act, form) {
+        (Act::Text(text), _) => (text.clone(), vec![ChatDelta::Text(text)]),
+        (Act::Call { tool, arguments }, Form::Native) => {
+            let arguments = Value::Object(arguments).to_string();
             let start = ChatDelta::CallStart {
                 index: 0,
                 id: call_id(request.messages.len()),
@@ -113,6 +114,10 @@ fn deltas(request: &ChatRequest, act: Act) -> Vec<ChatDelta> {
                 vec![start, ChatDelta::CallArguments { index: 0, fragment }],
             )
         }
+        (Act::Call { tool, arguments }, Form::Text) => {
+            let call = json!({"tool": tool, "parameters": arguments, "reasoning": REASONING});
+            (call.to_string(), vec![ChatDelta::Text(call.to_string())])
+        }
     };
     let finish = match deltas.len() {
         1 => FinishReason::Stop,
@@ -122,6 +127,9 @@ fn deltas(request: &ChatRequest, act: Act) -> Vec<ChatDelta> {
     deltas.push(ChatDelta::Usage(usage(request, &said)));
     deltas
 }
+
+/// All the reasoning there is.
+const REASONING: &str = "The offline model follows fixed rules.";
 
 #[expect(
     clippy::expect_used,

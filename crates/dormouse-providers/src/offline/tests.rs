@@ -1,10 +1,14 @@
 use std::task::{Context, Poll, Waker};
 
-use dormouse_contracts::{ChatReply, Message, ToolCall, ToolDefinition, ToolName, complete};
+use dormouse_contracts::{
+    ChatReply, Message, ToolCall, ToolChoice, ToolDefinition, ToolName, complete,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+
+mod in_text;
 
 const TOOLS: [&str; 9] = [
     "say",

@@ -5,23 +5,26 @@ use serde_json::Value;
 
 use super::{
     act::Act,
+    done::{Deed, Outcome, called_in_text, deeds, is_result},
     event::{PendingEvent, Way, pending},
     intent::{Intent, recognise},
     memories,
+    offer::Offer,
     phrasing::{CANNOT_TELL, INTRODUCTION, LONGEST_ANSWER, NOTHING_HERE, plain, quote, shorten},
     place,
 };
 
-/// The next step in this conversation, with the tools that `offered` says are there.
-pub(super) fn next_act(messages: &[Message], offered: &dyn Fn(&str) -> bool) -> Act {
+/// The next step in this conversation, with the tools that are offered.
+pub(super) fn next_act(messages: &[Message], offer: &Offer<'_>) -> Act {
     let Some((event, behind)) = pending(messages) else {
-        return without_event(messages, offered);
+        return without_event(messages, offer);
     };
     let intent = recognise(&event.words);
     let turn = Turn {
         event,
         behind,
-        offered,
+        deeds: deeds(behind),
+        offer,
     };
     match turn.groundwork(&intent) {
         Some(act) => act,
@@ -30,14 +33,12 @@ pub(super) fn next_act(messages: &[Message], offered: &dyn Fn(&str) -> bool) -> 
 }
 
 /// Calls `noop`, once; where it is not offered, what is wanted is text, which takes a language model.
-fn without_event(messages: &[Message], offered: &dyn Fn(&str) -> bool) -> Act {
-    let lately = messages.iter().rev();
-    let lately = lately.take_while(|message| !matches!(message, Message::User { .. }));
-    let is_noop = |message: &Message| {
-        matches!(message, Message::Assistant { tool_calls, .. }
-            if tool_calls.iter().any(|call| call.name == "noop"))
-    };
-    match (offered("noop"), lately.into_iter().any(is_noop)) {
+fn without_event(messages: &[Message], offer: &Offer<'_>) -> Act {
+    let asked = |message: &Message| matches!(message, Message::User { .. }) && !is_result(message);
+    let from = messages.iter().rposition(asked).map_or(0, |at| at + 1);
+    let lately = deeds(messages.get(from..).unwrap_or_default());
+    let called = lately.iter().any(|deed| deed.tool == "noop");
+    match (offer.has("noop"), called) {
         (true, false) => Act::call("noop", []),
         (true, true) => Act::Text(String::new()),
         (false, _) => Act::Text(NOTHING_HERE.to_owned()),
@@ -71,19 +72,12 @@ const DIRECTIONS: &[&str] = &[
     "out",
 ];
 
-/// What became of a call.
-#[derive(Clone, Debug, PartialEq)]
-enum Outcome {
-    Success(Value),
-    Failure(String),
-    Unknown,
-}
-
 /// What the model has done about the event so far, and what it may do.
 struct Turn<'a> {
     event: PendingEvent,
     behind: &'a [Message],
-    offered: &'a dyn Fn(&str) -> bool,
+    deeds: Vec<Deed<'a>>,
+    offer: &'a Offer<'a>,
 }
 
 impl Turn<'_> {
@@ -102,7 +96,7 @@ impl Turn<'_> {
     /// Goes to the exit that leads there; looks for it first, unless a direction was named.
     fn walk(&self, to: &str) -> Option<Act> {
         let is_direction = DIRECTIONS.contains(&to.to_lowercase().as_str());
-        let movable = (self.offered)("move") && !self.was_called("move");
+        let movable = self.offer.has("move") && !self.was_called("move");
         if movable
             && !is_direction
             && let Some(look) = self.if_fresh(Act::call("inspect_location", []))
@@ -177,64 +171,26 @@ impl Turn<'_> {
     /// The call, if its tool is offered and was not called for this event yet.
     fn if_fresh(&self, act: Act) -> Option<Act> {
         match &act {
-            Act::Call { tool, .. } if !(self.offered)(tool) || self.was_called(tool) => None,
+            Act::Call { tool, .. } if !self.offer.has(tool) || self.was_called(tool) => None,
             _ => Some(act),
         }
     }
 
     fn was_called(&self, tool: &str) -> bool {
-        self.call_id(tool).is_some()
+        self.deeds.iter().any(|deed| deed.tool == tool)
     }
 
     fn has_spoken(&self) -> bool {
         self.behind.iter().any(|message| {
             matches!(message, Message::Assistant { content, tool_calls }
-                if tool_calls.is_empty() && !content.trim().is_empty())
+                if tool_calls.is_empty() && !content.trim().is_empty() && called_in_text(content).is_none())
         })
-    }
-
-    fn call_id(&self, tool: &str) -> Option<&dormouse_contracts::CallId> {
-        let calls = self.behind.iter().flat_map(|message| match message {
-            Message::Assistant { tool_calls, .. } => tool_calls.as_slice(),
-            _ => &[],
-        });
-        calls
-            .filter(|call| call.name == tool)
-            .map(|call| &call.id)
-            .next()
     }
 
     /// What became of the call of this tool; none if it was not called.
     fn outcome(&self, tool: &str) -> Option<Outcome> {
-        let id = self.call_id(tool)?;
-        let result = self.behind.iter().find_map(|message| match message {
-            Message::Tool { call_id, content } if call_id == id => Some(content),
-            _ => None,
-        });
-        // A call whose result never came may have happened or not.
-        Some(result.map_or(Outcome::Unknown, |content| read_result(content)))
-    }
-}
-
-fn read_result(content: &str) -> Outcome {
-    let Ok(mut told) = serde_json::from_str::<Value>(content) else {
-        return Outcome::Failure("its result could not be read".to_owned());
-    };
-    let result = told.get_mut("result").map(Value::take);
-    // A result that was too long to be shown says so beside where it would be.
-    let result = result.unwrap_or_else(|| told.clone());
-    let is_unknown = |value: &Value| {
-        value
-            .get("outcome")
-            .is_some_and(|outcome| outcome == "unknown")
-    };
-    if is_unknown(&told) || is_unknown(&result) {
-        Outcome::Unknown
-    } else if told.get("success").and_then(Value::as_bool) == Some(true) {
-        Outcome::Success(result)
-    } else {
-        let reason = told.get("error").and_then(Value::as_str);
-        Outcome::Failure(reason.unwrap_or("no reason was given").to_owned())
+        let deed = self.deeds.iter().find(|deed| deed.tool == tool);
+        deed.map(Deed::outcome)
     }
 }
 
