@@ -58,6 +58,9 @@ pub(crate) struct ProviderFlags {
     /// The server of the provider openai or local
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
+    /// How tools are offered to the model: native or fallback (as JSON in its text)
+    #[arg(long, value_name = "WAY", value_parser = tool_calling)]
+    pub(crate) tool_calling: Option<ToolCalling>,
 }
 
 /// Visiting.
@@ -65,9 +68,6 @@ pub(crate) struct ProviderFlags {
 pub(crate) struct Play {
     #[command(flatten)]
     pub(crate) provider: ProviderFlags,
-    /// How tools are offered to the model: native or fallback (as JSON in its text)
-    #[arg(long, value_name = "WAY", value_parser = tool_calling)]
-    pub(crate) tool_calling: Option<ToolCalling>,
     /// Your name in the world
     #[arg(long = "as", value_name = "NAME", default_value = "Visitor")]
     pub(crate) player: String,
@@ -84,10 +84,10 @@ pub(crate) enum Log {
         #[command(flatten)]
         of: Whose,
         /// The first event to print
-        #[arg(long, value_name = "N", default_value_t = 1)]
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = place)]
         from: u64,
         /// The last event to print [default: the last there is]
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = place)]
         to: Option<u64>,
         /// Print one JSON object per line
         #[arg(long)]
@@ -103,8 +103,8 @@ pub(crate) enum Log {
     Replay {
         #[command(flatten)]
         of: Whose,
-        /// The last event to fold in [default: the last there is]
-        #[arg(long, value_name = "N")]
+        /// The last event to fold in, 0 for the state before the first [default: the last there is]
+        #[arg(long, value_name = "N", value_parser = moment)]
         at: Option<u64>,
         /// Print state and hash as one JSON object on one line
         #[arg(long)]
@@ -169,6 +169,28 @@ fn tool_calling(text: &str) -> Result<ToolCalling, NoSuchWay> {
     }
 }
 
+/// A text that is no place in a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this takes a whole number from {first} to {}", u64::MAX)]
+pub(crate) struct NoSuchPlace {
+    first: u64,
+}
+
+fn place(text: &str) -> Result<u64, NoSuchPlace> {
+    number_from(1, text)
+}
+
+fn moment(text: &str) -> Result<u64, NoSuchPlace> {
+    number_from(0, text)
+}
+
+fn number_from(first: u64, text: &str) -> Result<u64, NoSuchPlace> {
+    match text.parse() {
+        Ok(number) if number >= first => Ok(number),
+        Ok(_) | Err(_) => Err(NoSuchPlace { first }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -193,6 +215,16 @@ mod tests {
         );
         assert!(refused("dormouse play --tool-calling both").contains("native and fallback"));
         assert!(refused("dormouse play --jsn").contains("--json"));
+        for line in [
+            "show --from 0",
+            "show --from many",
+            "show --to 0",
+            "show --to=-1",
+        ] {
+            let said = refused(&format!("dormouse log {line}"));
+            assert!(said.contains("from 1 to 18446744073709551615"), "{said}");
+        }
+        assert!(refused("dormouse log replay --at x").contains("from 0 to"));
         assert!(
             refused("dormouse log show --assistant a/b").contains("an assistant key contains '/'")
         );

@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 use crate::{
     config::Config,
     data::{DataError, DataFolder},
+    kinship::{Kinship, KinshipError, kinship, resident_id},
     provider::{Chosen, ProviderError},
 };
 
@@ -32,6 +33,7 @@ pub(crate) struct Household {
     pub(crate) key: AssistantId,
     pub(crate) resident: Body,
     pub(crate) player: Body,
+    pub(crate) kinship: Kinship,
 }
 
 /// Somebody's character in the world.
@@ -53,6 +55,9 @@ pub(crate) enum ComposeError {
     /// The world cannot be opened.
     #[error("the world cannot be opened")]
     World(#[from] dormouse_sandbox::OpenError),
+    /// Log and world do not belong together.
+    #[error(transparent)]
+    Kinship(#[from] KinshipError),
     /// Somebody's name cannot be used in the world.
     #[error("{name:?} cannot be the name of {whose}")]
     Join {
@@ -106,9 +111,10 @@ pub(crate) async fn household(
     };
     let settings = assistant_config(config, tool_calling)?;
     let (assistant, handle) = Assistant::wake(settings, sandbox.tools(), ports).await?;
+    let kinship = kinship(&sandbox, &key, assistant.state()).await?;
     let (watcher, events) = mpsc::channel(WATCHED);
     let resident = Body {
-        id: EntityId::try_new(format!("assistant:{key}"))?,
+        id: resident_id(&key)?,
         name: config.assistant.name(),
     };
     let player = Body {
@@ -132,6 +138,7 @@ pub(crate) async fn household(
         key,
         resident,
         player,
+        kinship,
     })
 }
 

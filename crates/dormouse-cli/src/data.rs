@@ -68,6 +68,11 @@ impl DataFolder {
         &self.0
     }
 
+    /// The flag that names this folder, as a shell reads it.
+    pub(crate) fn flag(&self) -> String {
+        format!("--data {}", quoted(&self.0.display().to_string()))
+    }
+
     /// The event log.
     pub(crate) fn log(&self) -> PathBuf {
         self.0.join("log.redb")
@@ -86,5 +91,27 @@ impl DataFolder {
     /// The configuration, where no other was named.
     pub(crate) fn config(&self) -> PathBuf {
         self.0.join("dormouse.toml")
+    }
+}
+
+/// A word as a shell reads it.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flag_can_be_typed_as_it_stands() {
+        let flag = |path: &str| DataFolder(path.into()).flag();
+        assert_eq!(flag("/srv/tea house"), "--data '/srv/tea house'");
+        assert_eq!(flag("/srv/bob's"), r"--data '/srv/bob'\''s'");
+        assert_eq!(flag("tea"), "--data tea");
     }
 }

@@ -1,9 +1,9 @@
 //! Events and states of an assistant in words, each on one line.
 
 use dormouse_contracts::{Outcome, StoredEvent};
-use dormouse_engine::{Activity, Event, Status, StopCause, Verdict};
+use dormouse_engine::{Activity, Event, State, Status, StopCause, StopReason, Verdict};
 
-use crate::item::source_name;
+use crate::{grammar::counted, item::source_name};
 
 #[cfg(test)]
 mod tests;
@@ -55,8 +55,10 @@ fn decoded(event: &Event) -> String {
         }
         Event::Misread(it) => excerpt(&it.note),
         Event::ModelFailed(it) => format!(
-            "{} after {} attempts in {:.0} ms",
-            it.kind, it.attempts, it.duration_ms
+            "{} after {} in {:.0} ms",
+            it.kind,
+            counted(it.attempts, "attempt", "attempts"),
+            it.duration_ms
         ),
         Event::ToolAnswered(it) => {
             format!(
@@ -83,6 +85,10 @@ fn decoded(event: &Event) -> String {
         },
         Event::TickEnded(it) => match it.resume_at {
             Some(at) => format!("{}; goes on at {at}", it.reason.code()),
+            None if it.reason == StopReason::LlmError => format!(
+                "{}; the message is given up, the provider refused every prompt with it",
+                it.reason.code()
+            ),
             None => it.reason.code().to_owned(),
         },
         Event::EmergencyStopTriggered(it) => stop_cause(&it.cause),
@@ -93,7 +99,13 @@ fn decoded(event: &Event) -> String {
 /// Why an assistant was stopped.
 pub(crate) fn stop_cause(cause: &StopCause) -> String {
     match cause {
-        StopCause::ConsecutiveErrors(count) => format!("{count} errors in a row"),
+        StopCause::ConsecutiveErrors(count) => {
+            format!("{} in a row", counted(*count, "error", "errors"))
+        }
+        StopCause::EndlessTurn(ticks) => format!(
+            "one message took {} without coming to an end",
+            counted(*ticks, "tick", "ticks")
+        ),
         StopCause::FailureRate(tool) => format!("the tool {tool} failed in most of its last calls"),
         StopCause::Credentials => {
             "the provider refused the credentials: check the key, then clear the stop".to_owned()
@@ -116,25 +128,35 @@ pub(crate) fn activity(activity: &Activity) -> String {
     }
 }
 
-/// The status on one line.
-pub(crate) fn status(status: &Status) -> String {
+/// How many messages wait for an answer, the one being worked on included.
+pub(crate) fn waiting(state: &State) -> usize {
+    state.inbox.len() + usize::from(state.turn.is_some())
+}
+
+/// The status on one line. `given_up` is how many messages were given up lately.
+pub(crate) fn status(status: &Status, given_up: usize) -> String {
     let mut doing = activity(&status.activity);
     if let Activity::Stopped(cause) = &status.activity {
         doing = format!("stopped ({})", stop_cause(cause));
     }
-    format!(
-        "{doing}; {} of {} tokens in its last prompt; {} waiting; {} events; {} memories; \
-         {} model calls answered and {} failed, {} tokens in and {} out",
+    let mut text = format!(
+        "{doing}; {} of {} tokens in its last prompt; {} waiting; {}; {}; {} answered and {} failed, {} tokens in and \
+         {} out",
         status.prompt_tokens,
         status.max_context_tokens,
         status.waiting,
-        status.seq,
-        status.memories,
-        status.spent.replies,
+        counted(status.seq.0, "event", "events"),
+        counted(status.memories as u64, "memory", "memories"),
+        counted(status.spent.replies, "model call", "model calls"),
         status.spent.failures,
         status.spent.prompt_tokens,
         status.spent.completion_tokens,
-    )
+    );
+    if given_up > 0 {
+        let messages = counted(given_up as u64, "message", "messages");
+        text += &format!("; {messages} given up, the provider refused every prompt with them");
+    }
+    text
 }
 
 fn ending(verdict: Verdict) -> &'static str {

@@ -1,4 +1,4 @@
-//! What the program logs about itself: to standard error, as `RUST_LOG` says, warnings by default.
+//! What the program logs about itself: to standard error, as `RUST_LOG` says, and by default what nothing else tells.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -13,6 +13,10 @@ use crate::{
     screen::Screen,
 };
 
+/// What is logged unless `RUST_LOG` says otherwise. A model that does not answer is an event of the assistant, and told
+/// as such; what these log about it on the way would tell it three times more.
+const DEFAULT: &str = "warn,dormouse_resilience=error,dormouse_engine=error,async_openai=off";
+
 /// Where log lines go. While somebody types at a terminal they go through the screen, above the line that is being
 /// typed, if standard error is that terminal.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +28,7 @@ impl Diagnostics {
     /// Starts logging.
     pub(crate) fn start() -> Self {
         let diagnostics = Self::default();
-        let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+        let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT));
         let logging = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_writer(diagnostics.clone())

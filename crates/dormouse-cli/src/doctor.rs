@@ -1,6 +1,7 @@
 //! `dormouse doctor`: is everything there, whole and usable?
 
 use std::{
+    error::Error,
     fs,
     io::{self, Write},
     sync::Arc,
@@ -8,6 +9,7 @@ use std::{
 };
 
 use dormouse::SystemClock;
+use dormouse_engine::ToolCalling;
 use dormouse_sandbox::Sandbox;
 use dormouse_store::{OpenError, RedbLog};
 
@@ -22,6 +24,7 @@ use crate::{
     provider::{self, Environment},
 };
 
+mod life;
 mod probe;
 
 /// Below this much free space a warning is given, in bytes.
@@ -52,10 +55,15 @@ pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError>
     let data = DataFolder::locate(places.data.as_deref())?;
     let mut findings = vec![folder(&data)];
     findings.extend(space(&data));
-    findings.push(log(&data));
-    findings.push(world(&data));
+    let (finding, log) = log(&data);
+    findings.push(finding);
+    let (finding, world) = world(&data);
+    findings.push(finding);
     let (finding, config) = configuration(places, &data);
     findings.push(finding);
+    if let Some(log) = log {
+        findings.extend(life::findings(&data, &log, world.as_ref(), config.as_ref()));
+    }
     if let Some(config) = config {
         findings.extend(provider_findings(&config, doctor));
     }
@@ -117,6 +125,9 @@ fn try_writing(data: &DataFolder) -> io::Result<()> {
 
 #[cfg(unix)]
 fn space(data: &DataFolder) -> Option<Finding> {
+    if !data.path().is_dir() {
+        return None;
+    }
     let found = nix::sys::statvfs::statvfs(data.path()).ok()?;
     #[expect(
         clippy::useless_conversion,
@@ -136,34 +147,46 @@ fn space(_: &DataFolder) -> Option<Finding> {
     None
 }
 
-fn log(data: &DataFolder) -> Finding {
+/// What is to be said of the log, and the log itself if it is intact.
+fn log(data: &DataFolder) -> (Finding, Option<RedbLog>) {
     let log = match RedbLog::open_existing(&data.log()) {
         Err(OpenError::Absent { .. }) => {
-            return Finding::Doubtful("there is no log yet; play makes one".to_owned());
+            let text = "there is no log yet; play makes one".to_owned();
+            return (Finding::Doubtful(text), None);
         }
-        Err(error) => return Finding::Wrong(Report(&error).to_string(), open_exit(&error)),
+        Err(error) => return (wrong(&error, open_exit(&error)), None),
         Ok(log) => log,
     };
     match log.verify() {
-        Err(error) => Finding::Wrong(Report(&error).to_string(), Exit::Damaged),
+        Err(error) => (wrong(&error, Exit::Damaged), None),
         Ok(report) if !report.is_intact() => {
-            Finding::Wrong(format!("the log is damaged: {report}"), Exit::Damaged)
+            let text = format!("the log is damaged: {report}");
+            (Finding::Wrong(text, Exit::Damaged), None)
         }
         Ok(report) if report.assistants.is_empty() => {
-            Finding::Fine("the log is intact, and empty".to_owned())
+            let text = "the log is intact, and empty".to_owned();
+            (Finding::Fine(text), Some(log))
         }
-        Ok(report) => Finding::Fine(format!("the log is intact: {report}")),
+        Ok(report) => {
+            let text = format!("the log is intact: {report}");
+            (Finding::Fine(text), Some(log))
+        }
     }
 }
 
-fn world(data: &DataFolder) -> Finding {
+fn world(data: &DataFolder) -> (Finding, Option<Sandbox>) {
     if !data.world().exists() {
-        return Finding::Doubtful("there is no world yet; play makes one".to_owned());
+        let text = "there is no world yet; play makes one".to_owned();
+        return (Finding::Doubtful(text), None);
     }
     match Sandbox::open(&data.world(), Arc::new(SystemClock)) {
-        Ok(_) => Finding::Fine("the world is intact".to_owned()),
-        Err(error) => Finding::Wrong(Report(&error).to_string(), world_exit(&error)),
+        Ok(world) => (Finding::Fine("the world is intact".to_owned()), Some(world)),
+        Err(error) => (wrong(&error, world_exit(&error)), None),
     }
+}
+
+fn wrong(error: &dyn Error, exit: Exit) -> Finding {
+    Finding::Wrong(Report(error).to_string(), exit)
 }
 
 fn configuration(places: &Places, data: &DataFolder) -> (Finding, Option<Config>) {
@@ -195,12 +218,16 @@ fn provider_findings(config: &Config, doctor: &Doctor) -> Vec<Finding> {
         Err(error) => return vec![Finding::Wrong(Report(&error).to_string(), Exit::Usage)],
     };
     let (provider, name) = chosen.name();
-    let place = chosen
-        .server()
-        .map(|url| format!(" at {url}"))
-        .unwrap_or_default();
+    let served = chosen.server().map_or(String::new(), |url| {
+        let calling = doctor.provider.tool_calling;
+        let offered = match calling.or(config.provider.tool_calling).unwrap_or_default() {
+            ToolCalling::Native => "natively",
+            ToolCalling::Fallback => "as JSON in the text",
+        };
+        format!(" at {url}, tools offered {offered}")
+    });
     let mut findings = vec![Finding::Fine(format!(
-        "the provider is {provider}{place}, model {name}: {}",
+        "the provider is {provider}{served}, model {name}: {}",
         chosen.why
     ))];
     if doctor.probe {

@@ -1,12 +1,14 @@
 //! What a line of input means. The same in a terminal and in a pipe.
 //!
-//! A line is speech to the assistant unless its whole form says otherwise: a word that is also a command word
-//! begins a command only where the rest fits, so that "look what I found" and "go on" stay speech.
+//! A line is speech to the assistant unless its form says otherwise; [`form`] says which forms there are.
 
-use dormouse_contracts::{ChannelId, IdError, Words, WordsError};
+use dormouse_contracts::{IdError, Words, WordsError};
 use dormouse_sandbox::Act;
 
+mod form;
 pub(crate) mod lines;
+
+use form::Form;
 
 #[cfg(test)]
 mod tests;
@@ -22,8 +24,8 @@ Type a line to say it to the assistant. Besides:
   pose TEXT   :TEXT      do something that is seen: :smiles
   public TEXT            say it on the channel public
   channel NAME = TEXT    say it on a channel
-  look                   look around
-  go WAY                 go somewhere, if there is such a way out
+  look   look THING      look around, or at something or somebody here
+  go WAY   WAY           go somewhere: go north, north, n
 Commands to the program:
   /help   /status   /memories   /log [N]   /clear (the emergency stop)   /quit";
 
@@ -43,6 +45,15 @@ pub(crate) enum Input {
     Go {
         /// The word of the way.
         way: String,
+        /// The line.
+        speech: Words,
+    },
+    /// Going, without a word of where.
+    GoNowhere,
+    /// Looking at this if it is here, and otherwise the whole line as speech.
+    LookAt {
+        /// What it may be called.
+        thing: String,
         /// The line.
         speech: Words,
     },
@@ -84,6 +95,14 @@ pub(crate) enum InputError {
         /// The word, cut to 64 characters.
         name: String,
     },
+    /// It begins with the word of a form that it does not have.
+    #[error("{form} is how that is written; to say this line to {assistant}, begin with `to: `")]
+    Unfit {
+        /// The form.
+        form: Form,
+        /// The name of the one that plain speech goes to.
+        assistant: String,
+    },
     /// The number behind `/log` is none.
     #[error("/log takes a number from 1 to {LOG_LIMIT}")]
     LogCount,
@@ -107,14 +126,10 @@ pub(crate) fn parse(line: &str, assistant: &str) -> Result<Input, InputError> {
             Words::try_new(text.trim())?,
         )));
     }
-    if let Some(act) = act_of(line)? {
-        return Ok(Input::Act(act));
+    match form::input_of(line, assistant)? {
+        Some(input) => Ok(input),
+        None => Ok(Input::Act(speak_to(assistant, Words::try_new(line)?))),
     }
-    let speech = Words::try_new(line)?;
-    if let Some(way) = way_of(line) {
-        return Ok(Input::Go { way, speech });
-    }
-    Ok(Input::Act(speak_to(assistant, speech)))
 }
 
 /// Speech to the assistant, directed by the server.
@@ -142,67 +157,4 @@ fn command_of(text: &str) -> Result<Command, InputError> {
             name: format!("/{text}").chars().take(64).collect(),
         }),
     }
-}
-
-/// The act a line has the form of, other than speech to the assistant.
-fn act_of(line: &str) -> Result<Option<Act>, InputError> {
-    if line == "look" {
-        return Ok(Some(Act::Look));
-    }
-    if let Some(text) = line.strip_prefix('"') {
-        let text = text
-            .strip_suffix('"')
-            .filter(|inner| !inner.contains('"'))
-            .unwrap_or(text);
-        return Ok(Some(Act::Say(Words::try_new(text.trim())?)));
-    }
-    if let Some(text) = line.strip_prefix(':')
-        && text.starts_with(char::is_alphabetic)
-    {
-        return Ok(Some(Act::Pose(Words::try_new(text)?)));
-    }
-    let mentions = line
-        .strip_prefix('@')
-        .is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
-    if mentions {
-        return Ok(Some(Act::Say(Words::try_new(line)?)));
-    }
-    match line.split_once(char::is_whitespace) {
-        Some((word, rest)) => act_by_word(word, rest.trim()),
-        None => Ok(None),
-    }
-}
-
-fn act_by_word(word: &str, rest: &str) -> Result<Option<Act>, InputError> {
-    let words = |text: &str| Words::try_new(text.trim());
-    Ok(match word {
-        "say" => Some(Act::Say(words(rest)?)),
-        "pose" => Some(Act::Pose(words(rest)?)),
-        "public" => Some(Act::Channel {
-            channel: ChannelId::try_new("public")?,
-            words: words(rest)?,
-        }),
-        _ => match (word, rest.split_once(" = ")) {
-            ("whisper", Some((to, text))) => Some(Act::Whisper {
-                to: to.trim().to_owned(),
-                words: words(text)?,
-            }),
-            ("page", Some((to, text))) => Some(Act::Page {
-                to: to.trim().to_owned(),
-                words: words(text)?,
-            }),
-            ("channel", Some((channel, text))) => Some(Act::Channel {
-                channel: ChannelId::try_new(channel.trim())?,
-                words: words(text)?,
-            }),
-            _ => None,
-        },
-    })
-}
-
-/// The way in `go WAY`: one or two words.
-fn way_of(line: &str) -> Option<String> {
-    let (word, way) = line.split_once(char::is_whitespace)?;
-    let count = way.split_whitespace().count();
-    (word == "go" && (1..=2).contains(&count)).then(|| way.trim().to_owned())
 }

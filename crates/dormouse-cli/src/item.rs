@@ -7,6 +7,8 @@ use dormouse_sandbox::{Act, Seen};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::grammar::posed;
+
 /// One thing to tell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -37,6 +39,9 @@ pub(crate) enum Item {
         reason: End,
         /// How many messages wait for an answer.
         waiting: usize,
+        /// The command that lets a stopped assistant go on, for people.
+        #[serde(skip)]
+        clear: String,
     },
 }
 
@@ -66,6 +71,11 @@ pub(crate) struct Ready {
     pub(crate) data: String,
     pub(crate) seq: u64,
     pub(crate) waiting: usize,
+    pub(crate) new_world: bool,
+    pub(crate) stopped: Option<String>,
+    /// The command that lets a stopped assistant go on, for people.
+    #[serde(skip)]
+    pub(crate) clear: String,
 }
 
 /// Something that happened in the world: the player's own act, or what the player perceived.
@@ -108,11 +118,26 @@ impl OwnAct {
         if let Seen::Own { source, to, words } = seen {
             own.to.clone_from(to);
             own.text = Some(words.as_claimed().to_owned());
-            if let SourceKind::Channel(channel) = source {
-                own.channel = Some(channel.to_string());
+            match source {
+                SourceKind::Channel(channel) => own.channel = Some(channel.to_string()),
+                SourceKind::Pose => own.seen = posed(by, words.as_claimed()),
+                _ => {}
             }
         }
         own
+    }
+
+    /// What `by` saw, looking at the thing or person `to`.
+    pub(crate) fn look_at(at: Timestamp, by: &str, to: String, seen: String) -> Self {
+        Self {
+            at: at.to_string(),
+            by: by.to_owned(),
+            act: "look",
+            to: Some(to),
+            channel: None,
+            text: None,
+            seen,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 
 use crate::{
+    grammar::{counted, posed},
     item::{End, Item, OwnAct, Ready, Sight, World},
     neutralise::{indented, neutralise},
 };
@@ -54,7 +55,11 @@ pub(crate) fn render(item: &Item, style: Style) -> Option<String> {
         // Whoever types sees the line.
         Item::Rejected { reason, .. } => (format!("That was not done: {reason}"), Role::Program),
         Item::Notice { text } => (text.clone(), Role::Program),
-        Item::End { reason, waiting } => (farewell(*reason, *waiting)?, Role::Program),
+        Item::End {
+            reason,
+            waiting,
+            clear,
+        } => (farewell(*reason, *waiting, clear)?, Role::Program),
     };
     Some(dress(&text, role, style))
 }
@@ -88,6 +93,9 @@ fn welcome(ready: &Ready) -> String {
         data,
         seq,
         waiting,
+        new_world,
+        stopped,
+        clear,
         ..
     } = ready;
     let thinker = if provider == "offline" {
@@ -97,10 +105,27 @@ fn welcome(ready: &Ready) -> String {
     };
     let past = match (seq, waiting) {
         (0, _) => "Its life begins now.".to_owned(),
-        (seq, 0) => format!("It remembers {seq} events."),
-        (seq, waiting) => format!("It remembers {seq} events; {waiting} messages wait."),
+        (seq, 0) => format!("It remembers {}.", counted(*seq, "event", "events")),
+        (seq, waiting) => format!(
+            "It remembers {}; {}.",
+            counted(*seq, "event", "events"),
+            counted(*waiting as u64, "message waits", "messages wait")
+        ),
     };
-    format!("{thinker} {past}\nYou are {player}. Data are in {data}. /help says what you can do.")
+    let mut text = format!(
+        "{thinker} {past}\nYou are {player}. Data are in {data}. /help says what you can do."
+    );
+    if *new_world && *seq > 0 {
+        text += &format!(
+            "\nThe world was new; what {name} remembers of its life before is still there."
+        );
+    }
+    if let Some(cause) = stopped {
+        text += &format!(
+            "\n{name} is stopped: {cause}. Messages are kept; /clear lets it go on (or leave, and run `{clear}`)."
+        );
+    }
+    text
 }
 
 fn told(sight: &Sight) -> String {
@@ -115,32 +140,29 @@ fn told(sight: &Sight) -> String {
             sight.channel.as_deref().unwrap_or_default()
         ),
         "say" => format!("{by} says, \"{text}\""),
-        "pose" => format!("{by} {text}"),
+        "pose" => posed(by, text),
         _ => text.clone(),
     }
 }
 
-fn farewell(reason: End, waiting: usize) -> Option<String> {
-    let kept = match waiting {
+fn farewell(reason: End, waiting: usize, clear: &str) -> Option<String> {
+    let waits = counted(waiting as u64, "message waits", "messages wait");
+    let kept = |until: &str| match waiting {
         0 => String::new(),
-        1 => " 1 message waits and is kept; it goes on at the next start.".to_owned(),
-        many => {
-            format!(" {many} messages wait and are kept; it goes on with them at the next start.")
-        }
+        1 => format!(" {waits} and is kept{until}"),
+        _ => format!(" {waits} and are kept{until}"),
     };
     match reason {
         End::Settled => None,
         End::Stopped => Some(format!(
-            "The assistant is stopped by its emergency stop.{} Clear it with /clear, or with `dormouse emergency clear`.",
-            if waiting == 0 {
-                String::new()
-            } else {
-                format!(" Messages that wait and are kept: {waiting}.")
-            }
+            "The assistant is stopped by its emergency stop.{} `{clear}` lets it go on at the next start, and so does \
+             /clear then.",
+            kept(".")
         )),
         End::Disabled => Some(format!(
-            "The assistant is switched off by its configuration.{kept}"
+            "The assistant is switched off (enabled = false in its configuration).{}",
+            kept(" until it is switched on.")
         )),
-        End::Interrupted => Some(format!("Ended.{kept}")),
+        End::Interrupted => Some(format!("Ended.{}", kept("; it goes on at the next start."))),
     }
 }

@@ -7,7 +7,6 @@ use std::{
     time::Duration,
 };
 
-use dormouse_engine::Activity;
 use dormouse_sandbox::Sandbox;
 use dormouse_store::RedbLog;
 use tokio::{runtime, select, time::timeout};
@@ -17,9 +16,12 @@ use crate::{
     compose::{Household, household},
     config::Config,
     data::DataFolder,
+    describe,
     diagnostics::Diagnostics,
+    emergency,
     exit::Exit,
     item::{Item, Ready},
+    kinship::Kinship,
     plain::Style,
     provider::{self, Chosen, Environment},
     screen::{Format, Screen, Stdout, Surface, Writer},
@@ -33,16 +35,19 @@ mod pump;
 mod session;
 mod signals;
 mod tasks;
+mod telling;
 mod terminal;
 
-pub(crate) use error::{PlayError, world_exit};
+pub(crate) use error::{PlayError, kinship_exit, world_exit};
 
 use ending::{Ending, Waiting};
 use feed::PlayerFeed;
+use piped::Pace;
 use pump::{Pump, Pumped};
 use session::Session;
 use signals::Signals;
 use tasks::Tasks;
+use telling::Audience;
 use terminal::Terminal;
 
 /// How long ending may take once somebody wants it at once.
@@ -75,14 +80,23 @@ async fn visit(
     diagnostics: &Diagnostics,
 ) -> Result<Exit, PlayError> {
     let mut signals = Signals::listen().map_err(PlayError::System)?;
-    let household = household(data, config, chosen, play.tool_calling, &play.player).await?;
+    let household = household(
+        data,
+        config,
+        chosen,
+        play.provider.tool_calling,
+        &play.player,
+    )
+    .await?;
     let interactive = !play.json && io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut terminal = interactive.then(|| Terminal::open(data)).transpose()?;
     let (screen, writer) = open_screen(play, terminal.as_ref())?;
     let (pump, pumped) = Pump::new(&household, &screen);
-    let mut feed = PlayerFeed::new(&household, &screen);
-    let mut session = Session::new(&household, &screen, pumped);
-    screen.show(ready(data, chosen, &session)).await;
+    let (mut feed, told) = PlayerFeed::new(&household, &screen);
+    let mut session = Session::new(&household, &screen, pumped, told);
+    let clear = emergency::clear_command(data, &household.key);
+    let audience = audience(play, chosen, &household, &clear);
+    screen.show(ready(data, chosen, &household, &clear)).await;
 
     let Household {
         log,
@@ -90,21 +104,28 @@ async fn visit(
         handle,
         assistant,
         events,
+        resident,
         ..
     } = household;
-    let mut tasks = Tasks::start(assistant, pump, events, screen.clone());
+    let mut tasks = Tasks::start(assistant, pump, events, audience, screen.clone());
     if interactive {
         diagnostics.divert(&screen);
-        tasks.follow_status(handle.clone(), screen.clone());
+        tasks.follow_status(handle.clone(), resident.name, screen.clone());
     }
+    let pace = if play.json {
+        Pace::AtOnce
+    } else {
+        Pace::InTurn
+    };
 
     let ending = select! {
         biased;
         signal = signals.next() => Ok(Ending::Signal(signal)),
         () = screen.failed() => Ok(Ending::ReaderGone),
         error = tasks.failed() => Err(error),
+        // Before the feed: what the player did is told before what comes of it.
+        ending = drive(&mut session, terminal.as_mut(), pace) => ending,
         error = feed.run() => Err(error.into()),
-        ending = drive(&mut session, terminal.as_mut()) => ending,
     };
 
     diagnostics.restore();
@@ -119,7 +140,12 @@ async fn visit(
         drop(feed);
         if let Some(reason) = ending.as_ref().ok().and_then(|ending| ending.told(waiting)) {
             let waiting = waiting.count;
-            screen.show(Item::End { reason, waiting }).await;
+            let end = Item::End {
+                reason,
+                waiting,
+                clear,
+            };
+            screen.show(end).await;
         }
         drop(screen);
         drained
@@ -174,29 +200,46 @@ fn open_screen(play: &Play, terminal: Option<&Terminal>) -> Result<(Screen, Writ
 async fn drive(
     session: &mut Session,
     terminal: Option<&mut Terminal>,
+    pace: Pace,
 ) -> Result<Ending, PlayError> {
     match terminal {
         Some(terminal) => terminal.drive(session).await,
-        None => piped::drive(session).await,
+        None => piped::drive(session, pace).await,
     }
 }
 
-fn ready(data: &DataFolder, chosen: &Chosen, session: &Session) -> Item {
-    let (provider, model) = chosen.name();
-    let status = session.status();
-    if let Activity::Stopped(_) = &status.activity {
-        tracing::warn!("the assistant is stopped by its emergency stop; /clear clears it");
+fn audience(play: &Play, chosen: &Chosen, household: &Household, clear: &str) -> Audience {
+    if play.json {
+        return Audience::Program;
     }
+    let (provider, _) = chosen.name();
+    Audience::People {
+        name: household.resident.name.clone(),
+        server: match chosen.server() {
+            Some(url) => format!("{provider} at {url}"),
+            None => provider,
+        },
+        clear: clear.to_owned(),
+    }
+}
+
+fn ready(data: &DataFolder, chosen: &Chosen, household: &Household, clear: &str) -> Item {
+    let (provider, model) = chosen.name();
+    let state = household.assistant.state();
+    let stopped = state.stopped.as_ref();
     Item::Ready(Ready {
-        assistant: session.key().to_string(),
-        name: session.resident().to_owned(),
-        player: session.player().to_owned(),
+        assistant: household.key.to_string(),
+        name: household.resident.name.clone(),
+        player: household.player.name.clone(),
         provider,
         model,
         why: chosen.why.clone(),
         data: data.path().display().to_string(),
-        seq: status.seq.0,
-        waiting: status.waiting,
+        seq: state.seq.0,
+        waiting: describe::waiting(state),
+        new_world: household.kinship == Kinship::Strangers,
+        stopped: stopped.map(|stopped| describe::stop_cause(&stopped.cause)),
+        clear: clear.to_owned(),
     })
 }
 

@@ -69,9 +69,15 @@ pub(crate) enum ProviderError {
     /// A server was named for a provider that has its own, or none.
     #[error("the provider {0} takes no --base-url; it belongs to openai and local")]
     BaseUrl(ServedBy),
+    /// The provider local was asked for, and nothing says where it is.
+    #[error(
+        "the provider local needs a server: give --base-url URL, or base_url under [provider] in the configuration, or \
+         set DORMOUSE_BASE_URL"
+    )]
+    NoServer,
     /// What was asked for is not there.
     #[error(transparent)]
-    Choice(#[from] ChoiceError),
+    Choice(ChoiceError),
     /// The server's address or something else of it is wrong.
     #[error("the provider cannot be used")]
     Server(#[source] dormouse_contracts::BoxError),
@@ -136,7 +142,10 @@ pub(crate) fn select(
     if let Some(url) = named_server {
         take_server(&mut available, url, flags)?;
     }
-    let choice = choose(&available)?;
+    let choice = choose(&available).map_err(|error| match error {
+        ChoiceError::NoServer => ProviderError::NoServer,
+        error => ProviderError::Choice(error),
+    })?;
     let why = match because(&choice) {
         Found::Asked if by_server && flags.base_url.is_some() => {
             "--base-url names a server".to_owned()

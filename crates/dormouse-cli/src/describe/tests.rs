@@ -45,5 +45,27 @@ fn a_stop_says_why() {
         activity: Activity::Stopped(StopCause::ConsecutiveErrors(5)),
         ..Status::default()
     };
-    assert!(status(&stopped).starts_with("stopped (5 errors in a row); "));
+    assert!(status(&stopped, 0).starts_with("stopped (5 errors in a row); "));
+    assert_eq!(
+        stop_cause(&StopCause::ConsecutiveErrors(1)),
+        "1 error in a row"
+    );
+    assert_eq!(
+        stop_cause(&StopCause::EndlessTurn(21)),
+        "one message took 21 ticks without coming to an end"
+    );
+}
+
+#[test]
+fn messages_that_were_given_up_are_told() {
+    let status = status(&Status::default(), 1);
+    assert!(status.contains("; 1 message given up, "), "{status}");
+    let ended = |payload| event(&stored("tick_ended", payload));
+    let given_up = ended(r#"{"reason":"llm_error","resume_at":null}"#);
+    assert!(
+        given_up.contains("llm_error; the message is given up"),
+        "{given_up}"
+    );
+    let done = ended(r#"{"reason":"noop","resume_at":null}"#);
+    assert!(done.ends_with(" noop"), "{done}");
 }

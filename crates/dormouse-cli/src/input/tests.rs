@@ -1,3 +1,4 @@
+use dormouse_contracts::ChannelId;
 use proptest::prelude::*;
 
 use super::*;
@@ -22,22 +23,65 @@ fn a_plain_line_is_said_to_the_assistant() {
 #[test]
 fn a_command_word_counts_only_if_the_rest_fits() {
     for line in [
-        "look what I found",
         "Look",
-        "whisper it to me",
-        "page 3 is missing",
-        "channel your anger",
-        "say",
-        "pose",
-        "go",
+        "Whisper it to me",
+        "Say hello",
+        "looking good",
         "go to the garden now",
-        "whisper Bob=hi",
         ":)",
         "@ noon",
-        "public",
+        "no",
+        "i",
+        "northern lights",
     ] {
         assert_eq!(parsed(line), said_to_it(line), "{line}");
     }
+    let (thing, speech) = ("what I found".to_owned(), words("look what I found"));
+    assert_eq!(parsed("look what I found"), Input::LookAt { thing, speech });
+    let said = Act::Say(words("hello to Bob for me"));
+    assert_eq!(parsed("say hello to Bob for me"), Input::Act(said));
+}
+
+#[test]
+fn a_command_that_is_not_complete_is_refused_with_its_form_and_never_spoken() {
+    for (line, form) in [
+        ("whisper quince hi", "whisper NAME = TEXT"),
+        ("whisper Bob=hi", "whisper NAME = TEXT"),
+        ("whisper Dormouse =  ", "whisper NAME = TEXT"),
+        ("whisper  = hi", "whisper NAME = TEXT"),
+        ("whisper", "whisper NAME = TEXT"),
+        ("page x", "page NAME = TEXT"),
+        ("page 3 is missing", "page NAME = TEXT"),
+        ("channel", "channel NAME = TEXT"),
+        ("channel public anyone", "channel NAME = TEXT"),
+        ("public", "public TEXT"),
+        ("say", "say TEXT"),
+        ("pose ", "pose TEXT"),
+    ] {
+        let refused = parse(line, "Dormouse").unwrap_err().to_string();
+        assert!(
+            refused.starts_with(form)
+                && refused.contains("say this line to Dormouse")
+                && refused.ends_with("`to: `"),
+            "{line}: {refused}"
+        );
+    }
+}
+
+#[test]
+fn a_word_of_the_compass_is_a_way_and_never_speech() {
+    for (line, way) in [
+        ("south", "south"),
+        ("N", "north"),
+        ("Up", "up"),
+        ("go w", "west"),
+        ("go in", "in"),
+        ("out", "out"),
+    ] {
+        let direction = way.to_owned();
+        assert_eq!(parsed(line), Input::Act(Act::Move { direction }), "{line}");
+    }
+    assert_eq!(parsed("go"), Input::GoNowhere);
 }
 
 #[test]
@@ -57,6 +101,13 @@ fn every_form_of_act_is_read() {
             Act::Whisper {
                 to: to(),
                 words: words("1 + 1 = 2"),
+            },
+        ),
+        (
+            "Whisper Dormouse = hush",
+            Act::Whisper {
+                to: to(),
+                words: words("hush"),
             },
         ),
         (
@@ -83,8 +134,13 @@ fn every_form_of_act_is_read() {
     ] {
         assert_eq!(parsed(line), Input::Act(act), "{line}");
     }
-    let (way, speech) = ("up".to_owned(), words("go up"));
-    assert_eq!(parsed("go up"), Input::Go { way, speech });
+    let (way, speech) = ("on".to_owned(), words("go on"));
+    assert_eq!(parsed("go on"), Input::Go { way, speech });
+    let (thing, speech) = ("the kettle".to_owned(), words("look at the kettle"));
+    assert_eq!(
+        parsed("look at the kettle"),
+        Input::LookAt { thing, speech }
+    );
 }
 
 #[test]
@@ -123,10 +179,6 @@ fn a_slash_begins_a_command_of_the_program_or_an_error_that_names_them() {
 #[test]
 fn empty_and_oversized_texts_are_refused() {
     assert_eq!(parse(" \t", "Dormouse"), Err(InputError::Blank));
-    assert_eq!(
-        parse("whisper Dormouse =  ", "Dormouse"),
-        Ok(said_to_it("whisper Dormouse ="))
-    );
     assert_eq!(
         parse("to:", "Dormouse"),
         Err(InputError::Words(WordsError::Empty))

@@ -20,8 +20,8 @@ struct Replayed<'a> {
     state: &'a State,
 }
 
-/// Folds up to `at`, or to the end; prints the state and its hash. At the end, the newest snapshot and the events
-/// after it must give the same.
+/// Folds up to `at`, or to the end; prints the hash of the state and then the state. At the end, the newest snapshot and
+/// the events after it must give the same.
 pub(super) fn run(
     log: &RedbLog,
     key: &AssistantId,
@@ -38,6 +38,7 @@ pub(super) fn run(
         });
     }
     let hash = state.hash()?;
+    let compared = compare(log, key, &state, &hash);
     let mut out = io::stdout().lock();
     if json {
         let replayed = Replayed {
@@ -48,23 +49,23 @@ pub(super) fn run(
         };
         out.write_all(json::line(&replayed)?.as_bytes())?;
     } else {
+        print(
+            &mut out,
+            &format!("{key}: state at event {}, SHA-256 {hash}", state.seq),
+        )?;
+        if matches!(compared, Ok(Compared::Same)) {
+            print(
+                &mut out,
+                "the newest snapshot and the events after it give the same state",
+            )?;
+        }
         // Pretty JSON has line feeds of its own, which escaping would take for somebody's text.
         for line in serde_json::to_string_pretty(&state)?.lines() {
             writeln!(out, "{}", escape_json(line))?;
         }
-        print(
-            &mut out,
-            &format!("{key} at event {}: SHA-256 {hash}", state.seq),
-        )?;
-    }
-    let compared = compare(log, key, &state, &hash)?;
-    if compared == Compared::Same && !json {
-        print(
-            &mut out,
-            "the newest snapshot and the events after it give the same state",
-        )?;
     }
     out.flush()?;
+    compared?;
     Ok(Exit::Success)
 }
 

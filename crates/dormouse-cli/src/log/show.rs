@@ -34,6 +34,7 @@ pub(super) fn run(
     let mut out = BufWriter::new(io::stdout().lock());
     let mut after = Seq(range.from.saturating_sub(1));
     let last = Seq(range.to.unwrap_or(u64::MAX));
+    let mut printed = 0_u64;
     loop {
         let page = block_on(log.read(key, after, PAGE))??;
         for event in page.iter().take_while(|event| event.seq <= last) {
@@ -42,6 +43,7 @@ pub(super) fn run(
             } else {
                 print(&mut out, &describe::event(event))?;
             }
+            printed += 1;
         }
         match page.last() {
             Some(event) if event.seq < last => after = event.seq,
@@ -49,7 +51,27 @@ pub(super) fn run(
         }
     }
     out.flush()?;
+    if printed == 0 {
+        say_nothing_there(log, key, range)?;
+    }
     Ok(Exit::Success)
+}
+
+/// An empty answer is one, but not one to leave somebody alone with.
+fn say_nothing_there(log: &RedbLog, key: &AssistantId, range: Range) -> Result<(), LogError> {
+    let known = log.assistants()?.into_iter();
+    let end = known.filter(|(who, _)| who == key).map(|(_, end)| end);
+    let end = end.max().unwrap_or(Seq::ZERO);
+    let asked = match range.to {
+        Some(to) => format!("between {} and {to}", range.from),
+        None => format!("from {} on", range.from),
+    };
+    // If standard error is closed there is nobody to tell.
+    drop(writeln!(
+        io::stderr(),
+        "dormouse: there is nothing {asked}; the log ends at event {end}"
+    ));
+    Ok(())
 }
 
 /// The event as `play --json` prints it. A payload that is no JSON is told as text.

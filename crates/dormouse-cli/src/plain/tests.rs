@@ -46,12 +46,26 @@ fn the_assistants_lines_are_set_apart_in_a_terminal() {
 
 #[test]
 fn an_end_says_what_waits_and_what_to_do() {
-    let end = |reason, waiting| render(&Item::End { reason, waiting }, Style::Plain);
+    let end = |reason, waiting| {
+        let clear = "dormouse emergency clear --data tea".to_owned();
+        let item = Item::End {
+            reason,
+            waiting,
+            clear,
+        };
+        render(&item, Style::Plain)
+    };
     assert_eq!(end(End::Settled, 0), None);
     let stopped = end(End::Stopped, 2).unwrap();
     assert!(
-        stopped.contains("kept: 2") && stopped.contains("dormouse emergency clear"),
+        stopped.contains("2 messages wait and are kept.")
+            && stopped.contains("`dormouse emergency clear --data tea`"),
         "{stopped}"
+    );
+    let disabled = end(End::Disabled, 1).unwrap();
+    assert!(
+        disabled.contains("1 message waits and is kept until it is switched on"),
+        "{disabled}"
     );
 }
 

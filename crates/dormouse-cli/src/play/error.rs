@@ -5,9 +5,9 @@ use std::io;
 use dormouse_contracts::BoxError;
 use dormouse_engine::RunError;
 
-use super::{feed::WatchError, pump::PumpError, session::SessionError};
+use super::{feed::WatchError, pump::PumpError};
 use crate::{
-    compose::ComposeError, config::ConfigError, data::DataError, exit::Exit,
+    compose::ComposeError, config::ConfigError, data::DataError, exit::Exit, kinship::KinshipError,
     provider::ProviderError,
 };
 
@@ -22,8 +22,6 @@ pub(crate) enum PlayError {
     Provider(#[from] ProviderError),
     #[error(transparent)]
     Compose(#[from] ComposeError),
-    #[error(transparent)]
-    Session(#[from] SessionError),
     #[error("the assistant has ended")]
     Assistant(#[from] RunError),
     #[error("the assistant has ended although nobody asked it to")]
@@ -50,7 +48,6 @@ impl PlayError {
         match self {
             Self::Config(_) | Self::Provider(_) => Exit::Usage,
             Self::Compose(error) => compose_exit(error),
-            Self::Session(SessionError::OldWorld { .. }) => Exit::Damaged,
             _ => Exit::Failure,
         }
     }
@@ -60,12 +57,22 @@ fn compose_exit(error: &ComposeError) -> Exit {
     match error {
         ComposeError::Log(error) => crate::log::open_exit(error),
         ComposeError::World(error) => world_exit(error),
+        ComposeError::Kinship(error) => kinship_exit(error),
         ComposeError::Wake(_) => Exit::Damaged,
         ComposeError::Join { .. }
         | ComposeError::Id(_)
         | ComposeError::Provider(_)
         | ComposeError::Limits(_) => Exit::Usage,
         ComposeError::Data(_) => Exit::Failure,
+    }
+}
+
+/// The exit code for a world and a log that cannot be used together.
+pub(crate) fn kinship_exit(error: &KinshipError) -> Exit {
+    match error {
+        KinshipError::OldWorld { .. } => Exit::Damaged,
+        KinshipError::Feed(_) => Exit::Failure,
+        KinshipError::Id(_) => Exit::Usage,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use dormouse_contracts::{EntityId, Perception};
 use dormouse_sandbox::{FeedError, Sandbox};
+use tokio::sync::watch;
 
 use crate::{
     compose::Household,
@@ -23,24 +24,27 @@ pub(crate) struct PlayerFeed {
     observer: EntityId,
     screen: Screen,
     /// The last delivery that was handed to the screen.
-    told: u64,
+    told: watch::Sender<u64>,
 }
 
 impl PlayerFeed {
     /// The feed of the household's player.
-    pub(crate) fn new(household: &Household, screen: &Screen) -> Self {
-        Self {
+    pub(crate) fn new(household: &Household, screen: &Screen) -> (Self, watch::Receiver<u64>) {
+        let (told, seen) = watch::channel(0);
+        let feed = Self {
             sandbox: household.sandbox.clone(),
             observer: household.player.id.clone(),
             screen: screen.clone(),
-            told: 0,
-        }
+            told,
+        };
+        (feed, seen)
     }
 
     /// Tells until something fails. Dropping the future loses nothing and tells nothing twice.
     pub(crate) async fn run(&mut self) -> WatchError {
         loop {
-            let perceived = self.sandbox.await_perceptions(&self.observer, self.told);
+            let told = *self.told.borrow();
+            let perceived = self.sandbox.await_perceptions(&self.observer, told);
             let told = match perceived.await {
                 Ok(perceived) => self.tell(&perceived).await,
                 Err(error) => return error.into(),
@@ -57,9 +61,8 @@ impl PlayerFeed {
     /// Tells what is there, and does not wait for more.
     pub(crate) async fn drain(&mut self) -> Result<(), WatchError> {
         loop {
-            let perceived = self
-                .sandbox
-                .perceptions(&self.observer, self.told, usize::MAX);
+            let told = *self.told.borrow();
+            let perceived = self.sandbox.perceptions(&self.observer, told, usize::MAX);
             let perceived = perceived.await?;
             if perceived.is_empty() || self.tell(&perceived).await? == Told::NobodyReads {
                 return Ok(());
@@ -73,9 +76,10 @@ impl PlayerFeed {
                 return Ok(Told::NobodyReads);
             };
             place.send(Item::World(World::Perceived(perception.into())));
-            self.told = perception.attested.delivery.number;
+            self.told.send_replace(perception.attested.delivery.number);
         }
-        self.sandbox.acknowledge(&self.observer, self.told).await?;
+        let told = *self.told.borrow();
+        self.sandbox.acknowledge(&self.observer, told).await?;
         Ok(Told::All)
     }
 }

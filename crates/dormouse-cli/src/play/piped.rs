@@ -16,12 +16,23 @@ use crate::input::lines::{Line, Lines};
 /// How many lines are read ahead of the one that is being carried out.
 const AHEAD: usize = 16;
 
+/// When the next line is taken up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// As soon as the one before is carried out, for programs that keep track by themselves.
+    AtOnce,
+    /// Once the assistant is at rest, so that what is printed reads as it happened.
+    InTurn,
+}
+
 /// Carries out every line, then waits until the assistant has come to rest.
-pub(super) async fn drive(session: &mut Session) -> Result<Ending, PlayError> {
+pub(super) async fn drive(session: &mut Session, pace: Pace) -> Result<Ending, PlayError> {
     let mut lines = read(Lines::new(BufReader::new(io::stdin())))?;
     while let Some(line) = lines.recv().await {
         let Line { number, text } = line.map_err(PlayError::Input)?;
-        match session.line(number, text).await? {
+        match session.line(number, text).await {
+            // However it comes to rest, stopped or switched off, the next line is carried out.
+            Flow::Go if pace == Pace::InTurn => drop(session.settle().await),
             Flow::Go => {}
             Flow::Quit => return Ok(Ending::Quit),
         }

@@ -115,6 +115,11 @@ impl Pump {
             match self.handle.perceive(perception.clone()).await {
                 Ok(accepted) => return Ok(accepted),
                 Err(PerceiveError::Gone) => return Err(Gone),
+                // They are handed over one after the other, each until it is accepted, so this cannot be; if it is
+                // all the same, waiting loses nothing.
+                Err(error @ PerceiveError::Behind { .. }) if failures == 0 => {
+                    tracing::error!(%error, "messages were handed over out of order");
+                }
                 Err(error) if failures == 0 => {
                     tracing::warn!(%error, "a message waits in the world")
                 }

@@ -1,37 +1,24 @@
 //! Carrying out lines of input.
 
 use dormouse::SystemClock;
-use dormouse_contracts::{AssistantId, Clock, ReadEvents, Seq, Words};
-use dormouse_engine::{Activity, ClearError, Handle, Memory, Rest, Status};
-use dormouse_sandbox::{Act, ActError, Sandbox, Seen};
+use dormouse_contracts::{AssistantId, Clock};
+use dormouse_engine::{Activity, Handle, Rest, Status};
+use dormouse_sandbox::{Act, ActError, Refusal, Sandbox};
 use dormouse_store::RedbLog;
 use tokio::sync::watch;
 
 use super::{Pumped, Waiting};
 use crate::{
     compose::{Body, Household},
-    describe,
     exit::Report,
-    input::{self, Command, Input, lines::LineError},
+    grammar::listed,
+    input::{self, Input, lines::LineError},
     item::{Item, OwnAct, World, act_name},
     screen::Screen,
 };
 
-/// The session cannot go on.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum SessionError {
-    /// The world counts deliveries that the assistant has long heard: it is older than the log.
-    #[error(
-        "the world is older than the log: it made delivery {made}, and the log remembers {remembered}. Restore \
-         world.redb and log.redb from the same backup"
-    )]
-    OldWorld {
-        /// The delivery just made.
-        made: u64,
-        /// The last one the log remembers.
-        remembered: u64,
-    },
-}
+mod commands;
+mod surroundings;
 
 /// Whether the session goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +40,8 @@ pub(super) struct Session {
     resident: Body,
     player: Body,
     pumped: watch::Receiver<Pumped>,
-    /// The last delivery the log remembered at the start.
-    remembered: u64,
+    /// The last delivery to the player that was handed to the screen.
+    told: watch::Receiver<u64>,
     /// The last delivery to the assistant that came of the player's acts.
     sent: u64,
 }
@@ -64,8 +51,8 @@ impl Session {
         household: &Household,
         screen: &Screen,
         pumped: watch::Receiver<Pumped>,
+        told: watch::Receiver<u64>,
     ) -> Self {
-        let remembered = pumped.borrow().done;
         Self {
             sandbox: household.sandbox.clone(),
             log: household.log.clone(),
@@ -75,21 +62,9 @@ impl Session {
             resident: household.resident.clone(),
             player: household.player.clone(),
             pumped,
-            remembered,
+            told,
             sent: 0,
         }
-    }
-
-    pub(super) fn key(&self) -> &AssistantId {
-        &self.key
-    }
-
-    pub(super) fn resident(&self) -> &str {
-        &self.resident.name
-    }
-
-    pub(super) fn player(&self) -> &str {
-        &self.player.name
     }
 
     pub(super) fn status(&self) -> Status {
@@ -105,23 +80,24 @@ impl Session {
     }
 
     /// Carries out one line.
-    pub(super) async fn line(
-        &mut self,
-        number: u64,
-        text: Result<String, LineError>,
-    ) -> Result<Flow, SessionError> {
+    pub(super) async fn line(&mut self, number: u64, text: Result<String, LineError>) -> Flow {
         let text = match text {
             Ok(text) => text,
-            Err(error) => return Ok(self.reject(number, error.to_string()).await),
+            Err(error) => return self.reject(number, error.to_string()).await,
         };
         match input::parse(&text, &self.resident.name) {
-            Ok(Input::Command(command)) => Ok(self.command(command).await),
+            Ok(Input::Command(command)) => self.command(command).await,
             Ok(Input::Act(act)) => self.act(number, act).await,
             Ok(Input::Go { way, speech }) => {
                 let act = self.go_or_say(way, speech).await;
                 self.act(number, act).await
             }
-            Err(error) => Ok(self.reject(number, error.to_string()).await),
+            Ok(Input::GoNowhere) => {
+                let reason = self.where_to().await;
+                self.reject(number, reason).await
+            }
+            Ok(Input::LookAt { thing, speech }) => self.look_or_say(number, &thing, speech).await,
+            Err(error) => self.reject(number, error.to_string()).await,
         }
     }
 
@@ -130,101 +106,60 @@ impl Session {
         Flow::Go
     }
 
-    async fn act(&mut self, number: u64, act: Act) -> Result<Flow, SessionError> {
+    async fn act(&mut self, number: u64, act: Act) -> Flow {
         let name = act_name(&act);
+        let to_resident = self.is_to_resident(&act);
         let acted = match self.sandbox.act(&self.player.id, act).await {
             Ok(acted) => acted,
-            Err(error) => return Ok(self.reject(number, refusal(&error)).await),
+            Err(ActError::Refused(Refusal::NobodyHere { here, .. })) if to_resident => {
+                return self.reject(number, self.absent(&here)).await;
+            }
+            Err(error) => return self.reject(number, refusal(&error)).await,
         };
         let own = OwnAct::new(SystemClock.now(), &self.player.name, name, &acted.seen);
-        self.screen.show(Item::World(World::Own(own))).await;
+        self.tell(own).await;
         let heard = acted
             .deliveries
             .iter()
             .filter(|(who, _)| *who == self.resident.id);
         for (_, delivery) in heard {
-            if *delivery <= self.remembered {
-                return Err(SessionError::OldWorld {
-                    made: *delivery,
-                    remembered: self.remembered,
-                });
-            }
             self.sent = self.sent.max(*delivery);
-        }
-        Ok(Flow::Go)
-    }
-
-    /// Going, if there is such a way out of here; the line as speech otherwise.
-    async fn go_or_say(&self, way: String, speech: Words) -> Act {
-        let here = self.sandbox.act(&self.player.id, Act::Look).await;
-        let leads_out = match here.map(|acted| acted.seen) {
-            Ok(Seen::Room(view)) => view.exits.iter().any(|exit| is_way(&way, &exit.direction)),
-            // The act that follows says what is wrong with the world.
-            Ok(_) | Err(_) => true,
-        };
-        if leads_out {
-            Act::Move { direction: way }
-        } else {
-            input::speak_to(&self.resident.name, speech)
-        }
-    }
-
-    async fn command(&self, command: Command) -> Flow {
-        let lines = match command {
-            Command::Quit => return Flow::Quit,
-            Command::Help => vec![input::HELP.to_owned()],
-            Command::Status => vec![describe::status(&self.handle.status())],
-            Command::Memories => self.memories().await,
-            Command::Log(count) => self.last_events(count).await,
-            Command::Clear => vec![self.clear().await],
-        };
-        for text in lines {
-            self.screen.show(Item::Notice { text }).await;
         }
         Flow::Go
     }
 
-    async fn clear(&self) -> String {
-        match self.handle.clear_stop(self.player.name.clone()).await {
-            Ok(()) => "The emergency stop is cleared; what was waiting goes on.".to_owned(),
-            Err(ClearError::NotActive) => {
-                "There is nothing to clear: the emergency stop is not on.".to_owned()
+    async fn tell(&self, own: OwnAct) {
+        self.screen.show(Item::World(World::Own(own))).await;
+    }
+
+    fn is_to_resident(&self, act: &Act) -> bool {
+        match act {
+            Act::SayTo { to, .. } | Act::Whisper { to, .. } => {
+                to.to_lowercase() == self.resident.name.to_lowercase()
             }
-            Err(error) => error.to_string(),
+            _ => false,
         }
     }
 
-    async fn memories(&self) -> Vec<String> {
-        let Some(state) = self.handle.inspect().await else {
-            return vec!["the assistant is not running".to_owned()];
+    fn absent(&self, here: &[String]) -> String {
+        let name = &self.resident.name;
+        let others = if here.is_empty() {
+            "nobody is".to_owned()
+        } else {
+            format!("only {}", listed(here))
         };
-        if state.memories.is_empty() {
-            return vec!["It remembers nothing yet.".to_owned()];
-        }
-        let line = |memory: &Memory| {
-            let Memory {
-                at,
-                text,
-                from,
-                trust,
-                ..
-            } = memory;
-            format!("{at}  {text} (from {from}, trust {trust})")
-        };
-        state.memories.iter().map(line).collect()
-    }
-
-    async fn last_events(&self, count: usize) -> Vec<String> {
-        let after = Seq(self.handle.status().seq.0.saturating_sub(count as u64));
-        match self.log.read(&self.key, after, count).await {
-            Ok(events) if events.is_empty() => vec!["The log is empty.".to_owned()],
-            Ok(events) => events.iter().map(describe::event).collect(),
-            Err(error) => vec![Report(&error).to_string()],
-        }
+        format!("{name} is not here ({others}). `page {name} = TEXT` reaches it anywhere")
     }
 
     /// Waits until everything the player did has reached the assistant, and the assistant has come to rest.
+    /// What the player perceives of that is on its way to be printed by then.
     pub(super) async fn settle(&mut self) -> Rest {
+        let rest = self.rest().await;
+        self.all_told().await;
+        rest
+    }
+
+    async fn rest(&mut self) -> Rest {
         loop {
             let sent = self.sent;
             let reached = self
@@ -253,32 +188,27 @@ impl Session {
         }
     }
 
+    /// Waits until everything the player has perceived is on its way to be printed.
+    async fn all_told(&mut self) {
+        loop {
+            let told = *self.told.borrow_and_update();
+            let more = self.sandbox.perceptions(&self.player.id, told, 1).await;
+            // If the world cannot be asked, whoever watches it says so.
+            if more.map_or(true, |more| more.is_empty()) || self.told.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
     async fn nothing_after(&self, done: u64) -> bool {
         let more = self.sandbox.perceptions(&self.resident.id, done, 1).await;
         more.map_or(true, |more| more.is_empty())
     }
 }
 
-/// Whether somebody who types `way` means the exit `direction`: the word itself, or its first letter.
-fn is_way(way: &str, direction: &str) -> bool {
-    let way = way.to_lowercase();
-    way == direction || (way.chars().count() == 1 && direction.starts_with(&way))
-}
-
 fn refusal(error: &ActError) -> String {
     match error {
         ActError::Refused(refusal) => refusal.to_string(),
         error => Report(error).to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_way_is_meant_by_its_word_or_its_first_letter() {
-        assert!(is_way("North", "north") && is_way("n", "north"));
-        assert!(!is_way("no", "north") && !is_way("on", "north"));
     }
 }

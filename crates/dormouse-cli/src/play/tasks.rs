@@ -11,9 +11,10 @@ use tokio::{
 use super::{
     PlayError,
     pump::{Pump, PumpError},
+    telling::{self, Audience},
     terminal,
 };
-use crate::{item::Item, screen::Screen};
+use crate::screen::Screen;
 
 /// Everything that runs. Dropping it ends all of it at once, as a crash would.
 #[derive(Debug)]
@@ -35,25 +36,24 @@ impl Tasks {
     pub(super) fn start(
         assistant: Assistant,
         pump: Pump,
-        mut events: mpsc::Receiver<Arc<Recorded>>,
+        events: mpsc::Receiver<Arc<Recorded>>,
+        audience: Audience,
         screen: Screen,
     ) -> Self {
         let mut set = JoinSet::new();
         set.spawn(async { Ended::Assistant(assistant.run().await) });
         let pump = set.spawn(async { Ended::Pump(pump.run().await) });
         set.spawn(async move {
-            while let Some(recorded) = events.recv().await {
-                screen.show(Item::Event((&*recorded).into())).await;
-            }
+            telling::tell(events, audience, screen).await;
             Ended::Telling
         });
         Self { set, pump }
     }
 
-    /// Tells about the assistant's status, too, for somebody at a terminal.
-    pub(super) fn follow_status(&mut self, handle: Handle, screen: Screen) {
+    /// Tells when the assistant takes its time, too, for somebody at a terminal.
+    pub(super) fn follow_status(&mut self, handle: Handle, name: String, screen: Screen) {
         self.set.spawn(async move {
-            terminal::follow_status(handle, screen).await;
+            terminal::follow_status(handle, &name, screen).await;
             Ended::Telling
         });
     }

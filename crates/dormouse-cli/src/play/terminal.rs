@@ -4,7 +4,11 @@ use std::{
     fmt,
     io::{self, Write},
     path::PathBuf,
-    sync::{Arc, Mutex, mpsc as std_mpsc},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU16, Ordering},
+        mpsc as std_mpsc,
+    },
     thread,
     time::Duration,
 };
@@ -24,6 +28,9 @@ use crate::{
     screen::{Screen, Stdout, Surface},
 };
 
+mod mode;
+mod wrap;
+
 /// How long the prompt waits for a quick answer, so that it comes below it.
 const QUICK: Duration = Duration::from_millis(200);
 /// After how long thinking is told.
@@ -34,7 +41,8 @@ pub(super) struct Terminal {
     editor: Option<DefaultEditor>,
     history: PathBuf,
     surface: Arc<Mutex<TerminalSurface>>,
-    mode: saved::Mode,
+    mode: mode::Mode,
+    width: Arc<AtomicU16>,
 }
 
 impl fmt::Debug for Terminal {
@@ -48,10 +56,16 @@ impl fmt::Debug for Terminal {
 /// Prints above the line that is being typed.
 struct TerminalSurface {
     printer: Option<Box<dyn ExternalPrinter + Send>>,
+    /// How many columns there were when the last line was begun; 0 if nobody knows.
+    width: Arc<AtomicU16>,
 }
 
 impl Surface for TerminalSurface {
     fn put(&mut self, text: String) -> io::Result<()> {
+        let text = match self.width.load(Ordering::Relaxed) {
+            0 => text,
+            width => wrap::wrapped(&text, width.into()),
+        };
         if let Some(printer) = &mut self.printer
             && printer.print(text.clone()).is_ok()
         {
@@ -71,7 +85,7 @@ impl Terminal {
     /// Takes the terminal over. Its mode is remembered, to be given back.
     pub(super) fn open(data: &DataFolder) -> Result<Self, PlayError> {
         let failed = |error: ReadlineError| PlayError::Terminal(error.into());
-        let mode = saved::Mode::remember();
+        let mode = mode::Mode::remember();
         let settings = Config::builder().auto_add_history(true).build();
         let mut editor = DefaultEditor::with_config(settings).map_err(failed)?;
         let history = data.history();
@@ -85,11 +99,18 @@ impl Terminal {
             .create_external_printer()
             .ok()
             .map(|printer| Box::new(printer) as _);
+        let width = Arc::new(AtomicU16::new(0));
+        note_width(&mut editor, &width);
+        let surface = TerminalSurface {
+            printer,
+            width: Arc::clone(&width),
+        };
         Ok(Self {
             editor: Some(editor),
             history,
-            surface: Arc::new(Mutex::new(TerminalSurface { printer })),
+            surface: Arc::new(Mutex::new(surface)),
             mode,
+            width,
         })
     }
 
@@ -117,7 +138,7 @@ impl Terminal {
             match line {
                 Ok(line) if line.trim().is_empty() => {}
                 Ok(line) => {
-                    if session.line(number, Ok(line)).await? == Flow::Quit {
+                    if session.line(number, Ok(line)).await == Flow::Quit {
                         break;
                     }
                     // Whether it was quick does not matter; the answer comes either way.
@@ -140,10 +161,11 @@ impl Terminal {
             return Ok(receiver);
         };
         let (history, surface) = (self.history.clone(), Arc::clone(&self.surface));
+        let width = Arc::clone(&self.width);
         thread::Builder::new()
             .name("terminal".to_owned())
             .spawn(move || {
-                read_lines(editor, first, &history, &sender);
+                read_lines(editor, first, &history, &width, &sender);
                 // From here on nothing is typed, and text goes to the terminal directly.
                 lock(&surface).printer = None;
             })
@@ -156,9 +178,11 @@ fn read_lines(
     mut editor: DefaultEditor,
     mut prompt: String,
     history: &PathBuf,
+    width: &AtomicU16,
     sender: &mpsc::Sender<Typed>,
 ) {
     loop {
+        note_width(&mut editor, width);
         let line = editor.readline(&prompt);
         let ended = line.is_err();
         if let Ok(line) = &line
@@ -182,6 +206,12 @@ fn read_lines(
     }
 }
 
+/// Notes how wide the terminal is now.
+fn note_width(editor: &mut DefaultEditor, width: &AtomicU16) {
+    let columns = editor.dimensions().map_or(0, |(columns, _)| columns);
+    width.store(columns, Ordering::Relaxed);
+}
+
 /// The status line and the place to type.
 fn prompt(status: &Status) -> String {
     let waiting = match status.waiting {
@@ -196,79 +226,31 @@ fn prompt(status: &Status) -> String {
     )
 }
 
-/// Tells when the assistant thinks for longer than a moment, when it is done with that, and when it is stopped.
-pub(super) async fn follow_status(mut handle: Handle, screen: Screen) {
-    let mut told = handle.status().activity;
+/// Tells when the assistant thinks for longer than a moment, once each time. The prompt that is on the screen may say
+/// something else; it is as old as the line behind it.
+pub(super) async fn follow_status(mut handle: Handle, name: &str, screen: Screen) {
+    let mut told = false;
     loop {
-        let busy = matches!(
+        let is_busy = matches!(
             handle.status().activity,
             Activity::Thinking | Activity::Acting
         );
-        let changed = if busy && told == Activity::Idle {
-            timeout(SLOW, handle.status_changed()).await
-        } else {
-            Ok(handle.status_changed().await)
-        };
-        let status = match changed {
-            Ok(Some(status)) => status,
+        if !is_busy || told {
+            told &= is_busy;
+            if handle.status_changed().await.is_none() {
+                return;
+            }
+            continue;
+        }
+        match timeout(SLOW, handle.status_changed()).await {
+            Ok(Some(_)) => {}
             Ok(None) => return,
             Err(_slow) => {
-                told = Activity::Thinking;
-                screen
-                    .show(Item::Notice {
-                        text: prompt_text(&handle.status()),
-                    })
-                    .await;
-                continue;
-            }
-        };
-        let settled = !matches!(status.activity, Activity::Thinking | Activity::Acting);
-        if settled && status.activity != told {
-            told = status.activity.clone();
-            let text = match &status.activity {
-                Activity::Idle => prompt_text(&status),
-                _ => describe::status(&status),
-            };
-            screen.show(Item::Notice { text }).await;
-        }
-    }
-}
-
-fn prompt_text(status: &Status) -> String {
-    prompt(status).trim_end_matches(['>', ' ']).to_owned()
-}
-
-/// The terminal's own mode. A signal can end the program in the middle of a line, while the editor has the terminal
-/// in a mode that a shell could not be used in.
-mod saved {
-    #[cfg(unix)]
-    pub(super) struct Mode(Option<nix::sys::termios::Termios>);
-
-    #[cfg(unix)]
-    impl Mode {
-        pub(super) fn remember() -> Self {
-            Self(nix::sys::termios::tcgetattr(std::io::stdin()).ok())
-        }
-
-        pub(super) fn give_back(self) {
-            use nix::sys::termios::{SetArg, tcsetattr};
-            if let Some(mode) = self.0 {
-                // The terminal may have gone, which is one way to end.
-                tcsetattr(std::io::stdin(), SetArg::TCSADRAIN, &mode).ok();
+                told = true;
+                let text = format!("{name} is thinking …");
+                screen.show(Item::Notice { text }).await;
             }
         }
-    }
-
-    #[cfg(not(unix))]
-    pub(super) struct Mode;
-
-    #[cfg(not(unix))]
-    impl Mode {
-        pub(super) fn remember() -> Self {
-            Self
-        }
-
-        pub(super) fn give_back(self) {}
     }
 }
 
@@ -288,10 +270,6 @@ mod tests {
         assert_eq!(
             prompt(&status),
             "[thinking, 2 waiting, 312/32768 tokens] > "
-        );
-        assert_eq!(
-            prompt_text(&status),
-            "[thinking, 2 waiting, 312/32768 tokens]"
         );
     }
 }

@@ -14,6 +14,7 @@ fn flags(provider: Option<ServedBy>, base_url: Option<&str>) -> ProviderFlags {
         provider,
         model: None,
         base_url: base_url.map(str::to_owned),
+        tool_calling: None,
     }
 }
 
@@ -101,4 +102,8 @@ fn what_was_asked_for_and_is_not_there_is_said() {
         refused.to_string(),
         "the provider openai needs a key: set OPENAI_API_KEY"
     );
+    let refused = select_with(&flags(Some(ServedBy::Local), None), &[]).unwrap_err();
+    for way in ["--base-url", "[provider]", "DORMOUSE_BASE_URL"] {
+        assert!(refused.to_string().contains(way), "{refused}");
+    }
 }

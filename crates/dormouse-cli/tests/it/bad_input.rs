@@ -117,14 +117,30 @@ fn an_unknown_command_names_the_known_ones() {
 #[test]
 fn what_the_world_refuses_is_said_with_its_reason() {
     let home = Home::new();
-    let run = home.play("whisper Nobody = hi\nchannel moon = hi\ngo up\nhello?\n");
+    let run =
+        home.play("whisper Nobody = hi\nchannel moon = hi\ngo up\nhello?\ngo west\nnorth\ngo\n");
     let reasons = rejections(&run);
     assert!(
         reasons[0].1.contains("nobody here is called \"Nobody\""),
         "{reasons:?}"
     );
     assert!(reasons[1].1.contains("there is no channel"), "{reasons:?}");
-    assert_eq!(reasons[2].0, 4, "the assistant is in another room");
+    let absent = "Dormouse is not here (nobody is). `page Dormouse = TEXT` reaches it anywhere";
+    assert_eq!(reasons[2], (4, absent.to_owned()));
+    assert_eq!(reasons[3].1, "there is no way \"west\"; exits: down");
+    assert_eq!(reasons[4].1, "there is no way \"north\"; exits: down");
+    assert_eq!(reasons[5].1, "go WAY is how that is written; exits: down");
+    assert_eq!(reasons.len(), 6);
+}
+
+#[test]
+fn a_whisper_with_a_slip_in_it_is_never_spoken_aloud() {
+    let home = Home::new();
+    let run =
+        home.play("whisper quince the key is under the mat\nwhisper\npage x\nsay\npose\nchannel\n");
+    assert_eq!((run.code, rejections(&run).len()), (Some(0), 6));
+    assert!(rejections(&run)[0].1.contains("whisper NAME = TEXT"));
+    assert!(!run.out.contains("the mat"), "{}", run.out);
 }
 
 #[test]
@@ -136,6 +152,7 @@ fn unknown_flags_and_names_are_refused_before_anything_is_made() {
         &["play", "--tool-calling", "both"],
         &["plays"],
         &["log", "show", "--from", "x"],
+        &["log", "show", "--from", "0"],
         &["play", "extra"],
     ] {
         let run = home.run(args, "");

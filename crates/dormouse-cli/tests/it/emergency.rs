@@ -49,10 +49,30 @@ fn refused_credentials_stop_it_with_a_code_of_its_own_and_the_message_is_kept() 
     let still = home.run(&["play"], "");
     assert_eq!(still.code, Some(5));
     assert!(
-        still.out.contains("kept: 1") && still.out.contains("dormouse emergency clear"),
+        still.out.contains("1 message waits and is kept")
+            && still
+                .out
+                .contains("Dormouse is stopped: the provider refused the credentials")
+            && still.out.contains(&format!(
+                "`dormouse emergency clear --data {}`",
+                home.path().display()
+            )),
         "{}",
         still.out
     );
+    let doctor = home.run(&["doctor"], "");
+    assert_eq!(doctor.code, Some(5), "{}", doctor.out);
+    assert!(
+        doctor.out.contains("fail  dormouse is stopped since")
+            && doctor
+                .out
+                .contains("1 message waits. `dormouse emergency clear"),
+        "{}",
+        doctor.out
+    );
+
+    let unnamed = home.run(&["emergency", "clear", "--by", " "], "");
+    assert_eq!(unnamed.code, Some(2), "{}", unnamed.out);
 
     let cleared = home.run(&["emergency", "clear", "--by", "Alice"], "");
     assert_eq!(cleared.code, Some(0), "{}", cleared.err);

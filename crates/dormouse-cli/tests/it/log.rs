@@ -25,11 +25,34 @@ fn show_prints_the_events_that_play_told() {
 }
 
 #[test]
+fn a_range_with_nothing_in_it_is_said_on_standard_error() {
+    let home = lived();
+    for (range, asked) in [
+        (&["--from", "3", "--to", "2"][..], "between 3 and 2"),
+        (&["--from", "999999"], "from 999999 on"),
+    ] {
+        let run = home.run(&[&["log", "show"], range].concat(), "");
+        assert_eq!((run.code, run.out.as_str()), (Some(0), ""));
+        assert!(
+            run.err
+                .contains(&format!("there is nothing {asked}; the log ends at event ")),
+            "{}",
+            run.err
+        );
+    }
+}
+
+#[test]
 fn replay_gives_the_same_hash_as_snapshot_and_tail_and_the_hash_of_any_moment_is_stable() {
     let home = lived();
     let whole = home.run(&["log", "replay"], "");
     assert_eq!(whole.code, Some(0), "{}", whole.err);
-    assert!(whole.out.contains("give the same state"), "{}", whole.out);
+    let mut lines = whole.out.lines();
+    let first = lines.next().unwrap();
+    assert!(first.starts_with("dormouse: state at event ") && first.contains("SHA-256"));
+    assert!(lines.next().unwrap().contains("give the same state"));
+    let state: String = lines.collect();
+    assert!(serde_json::from_str::<serde_json::Value>(&state).unwrap()["seq"].is_u64());
     let at = |n: &str| {
         home.run(&["log", "replay", "--json", "--at", n], "")
             .items()

@@ -117,6 +117,54 @@ fn plain_output_has_what_was_done_and_said_and_no_escape_sequence() {
 }
 
 #[test]
+fn what_comes_through_a_pipe_is_printed_as_it_happened() {
+    let home = Home::new();
+    let run = home.run(
+        &["play", "--as", "Alice"],
+        "hello\nremember that Alice prefers tea\n/memories\nsay what a fine day\npose waters the mint.\n\
+         whisper Dormouse = what does Alice prefer?\n",
+    );
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    let beginnings = [
+        "You say to Dormouse: hello",
+        "Dormouse says, \"",
+        "You say to Dormouse: remember that Alice prefers tea",
+        "Dormouse says, \"",
+        "20",
+        "You say: what a fine day",
+        "Alice waters the mint.",
+        "You whisper to Dormouse: what does Alice prefer?",
+        "Dormouse whispers to you: ",
+    ];
+    let lines: Vec<_> = run.out.lines().skip(2).collect();
+    assert_eq!(lines.len(), beginnings.len(), "{}", run.out);
+    for (line, beginning) in lines.iter().zip(beginnings) {
+        assert!(line.starts_with(beginning), "{beginning}: {}", run.out);
+    }
+    assert!(
+        lines[4].ends_with("(from Alice, trust 0.70)"),
+        "{}",
+        lines[4]
+    );
+}
+
+#[test]
+fn a_thing_or_somebody_here_can_be_looked_at() {
+    let home = Home::new();
+    let run = home.play("look at the kettle\nlook orla\nlook at the moon\n");
+    let acts: Vec<_> = run
+        .of_type("world")
+        .into_iter()
+        .filter(|item| item["act"].is_string())
+        .collect();
+    let told = |item: &serde_json::Value| (item["act"].clone(), item["to"].clone());
+    assert_eq!(told(&acts[0]), ("look".into(), "copper kettle".into()));
+    assert!(!acts[0]["seen"].as_str().unwrap().is_empty());
+    assert_eq!(told(&acts[1]), ("look".into(), "Orla".into()));
+    assert_eq!(told(&acts[2]), ("say_to".into(), "Dormouse".into()));
+}
+
+#[test]
 fn a_mention_in_room_speech_wakes_it_without_raising_trust() {
     let home = Home::new();
     let run = home.play("@dormouse hello\n@orla hello\n");

@@ -1,0 +1,88 @@
+//! Whether the assistants in the log can go on living: in the world there is, and not stopped.
+
+use dormouse_contracts::AssistantId;
+use dormouse_engine::{State, restore};
+use dormouse_sandbox::Sandbox;
+use dormouse_store::RedbLog;
+
+use super::Finding;
+use crate::{
+    config::Config,
+    data::DataFolder,
+    describe, emergency,
+    exit::{Exit, Report},
+    grammar::counted,
+    kinship::kinship,
+    log::{LogError, block_on},
+    play::kinship_exit,
+};
+
+/// What is to be said about every assistant in the log; nothing where all is well.
+pub(super) fn findings(
+    data: &DataFolder,
+    log: &RedbLog,
+    sandbox: Option<&Sandbox>,
+    config: Option<&Config>,
+) -> Vec<Finding> {
+    let known = match log.assistants() {
+        Ok(known) => known,
+        Err(error) => return vec![Finding::Wrong(Report(&error).to_string(), Exit::Damaged)],
+    };
+    let mut findings = Vec::new();
+    for (key, _) in known {
+        match restored(log, &key) {
+            Ok(state) => {
+                findings.extend(sandbox.and_then(|sandbox| at_home(sandbox, &key, &state)));
+                findings.extend(stopped(data, &key, &state));
+                findings.extend(config.and_then(|config| switched_off(config, &key, &state)));
+            }
+            Err(error) => findings.push(Finding::Wrong(Report(&error).to_string(), error.exit())),
+        }
+    }
+    findings
+}
+
+fn restored(log: &RedbLog, key: &AssistantId) -> Result<State, LogError> {
+    Ok(block_on(restore(log, key))??)
+}
+
+fn at_home(sandbox: &Sandbox, key: &AssistantId, state: &State) -> Option<Finding> {
+    match block_on(kinship(sandbox, key, state)) {
+        Ok(Ok(_)) => None,
+        Ok(Err(error)) => Some(Finding::Wrong(
+            Report(&error).to_string(),
+            kinship_exit(&error),
+        )),
+        Err(error) => Some(Finding::Wrong(Report(&error).to_string(), error.exit())),
+    }
+}
+
+fn stopped(data: &DataFolder, key: &AssistantId, state: &State) -> Option<Finding> {
+    let stopped = state.stopped.as_ref()?;
+    let text = format!(
+        "{key} is stopped since {}: {}; {}. `{}` lets it go on",
+        stopped.at,
+        describe::stop_cause(&stopped.cause),
+        waiting(state),
+        emergency::clear_command(data, key),
+    );
+    Some(Finding::Wrong(text, Exit::Stopped))
+}
+
+fn switched_off(config: &Config, key: &AssistantId, state: &State) -> Option<Finding> {
+    let is_off = config.assistant.key() == *key && !config.assistant.enabled;
+    is_off.then(|| {
+        Finding::Doubtful(format!(
+            "{key} is switched off (enabled = false in the configuration); {}",
+            waiting(state)
+        ))
+    })
+}
+
+fn waiting(state: &State) -> String {
+    counted(
+        describe::waiting(state) as u64,
+        "message waits",
+        "messages wait",
+    )
+}

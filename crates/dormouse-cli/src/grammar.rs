@@ -1,0 +1,58 @@
+//! Numbers and lists in sentences.
+
+/// A number and what it counts: `1 memory`, `2 memories`.
+pub(crate) fn counted(count: impl Into<u128>, one: &str, many: &str) -> String {
+    match count.into() {
+        1 => format!("1 {one}"),
+        count => format!("{count} {many}"),
+    }
+}
+
+/// Names as one says them: `Orla`, `Orla and Wick`, `Orla, Quince and Wick`.
+pub(crate) fn listed(names: &[String]) -> String {
+    match names {
+        [] => "nobody".to_owned(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// A pose as it is seen: the name and the words, without a space where the words go on with the name itself.
+pub(crate) fn posed(name: &str, words: &str) -> String {
+    let gap = if words.starts_with(['\'', '’', ',']) {
+        ""
+    } else {
+        " "
+    };
+    format!("{name}{gap}{words}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_singular_and_everything_else_plural() {
+        let memories = |count: u32| counted(count, "memory", "memories");
+        assert_eq!(
+            [memories(0), memories(1), memories(2)],
+            ["0 memories", "1 memory", "2 memories"]
+        );
+    }
+
+    #[test]
+    fn names_are_listed_as_one_says_them() {
+        let names = ["Orla", "Quince", "Wick"].map(str::to_owned);
+        let told: Vec<_> = (0..=3).map(|count| listed(&names[..count])).collect();
+        assert_eq!(
+            told,
+            ["nobody", "Orla", "Orla and Quince", "Orla, Quince and Wick"]
+        );
+    }
+
+    #[test]
+    fn a_pose_begins_with_the_name() {
+        assert_eq!(posed("Alice", "smiles."), "Alice smiles.");
+        assert_eq!(posed("Alice", "'s cup is empty."), "Alice's cup is empty.");
+    }
+}

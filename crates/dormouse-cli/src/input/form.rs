@@ -1,0 +1,183 @@
+//! The forms a line of input can have, other than a command of the program.
+//!
+//! The words `say`, `pose`, `whisper`, `page`, `channel` and `public` always begin a command, and one whose rest does
+//! not fit is refused: what was meant for one ear must never be spoken aloud because of a slip. The words `look` and
+//! `go` begin a command only where the rest names something, so that "look what I found" and "go on" stay speech.
+
+use std::fmt;
+
+use dormouse_contracts::{ChannelId, Words};
+use dormouse_sandbox::Act;
+
+use super::{Input, InputError};
+
+/// The words one goes by, where there is such a way; the first six also by their first letter.
+const COMPASS: [&str; 8] = ["north", "south", "east", "west", "up", "down", "in", "out"];
+const WITH_INITIAL: usize = 6;
+
+/// A command that begins with a word of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `say TEXT`
+    Say,
+    /// `pose TEXT`
+    Pose,
+    /// `whisper NAME = TEXT`
+    Whisper,
+    /// `page NAME = TEXT`
+    Page,
+    /// `channel NAME = TEXT`
+    Channel,
+    /// `public TEXT`
+    Public,
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Say => "say TEXT",
+            Self::Pose => "pose TEXT",
+            Self::Whisper => "whisper NAME = TEXT",
+            Self::Page => "page NAME = TEXT",
+            Self::Channel => "channel NAME = TEXT",
+            Self::Public => "public TEXT",
+        })
+    }
+}
+
+/// What a line has the form of; nothing if it is plain speech.
+pub(super) fn input_of(line: &str, assistant: &str) -> Result<Option<Input>, InputError> {
+    if let Some(act) = act_by_sign(line)? {
+        return Ok(Some(Input::Act(act)));
+    }
+    if let Some(direction) = compass(line) {
+        return Ok(Some(Input::Act(Act::Move { direction })));
+    }
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let rest = rest.trim();
+    match word {
+        "look" => looking(line, rest).map(Some),
+        "go" => going(line, rest),
+        _ => match form_of(word, rest) {
+            Some(form) => act_by_form(form, rest, assistant).map(|act| Some(Input::Act(act))),
+            None => Ok(None),
+        },
+    }
+}
+
+/// The act that a sign at the beginning of the line stands for.
+fn act_by_sign(line: &str) -> Result<Option<Act>, InputError> {
+    if let Some(text) = line.strip_prefix('"') {
+        let text = text
+            .strip_suffix('"')
+            .filter(|inner| !inner.contains('"'))
+            .unwrap_or(text);
+        return Ok(Some(Act::Say(Words::try_new(text.trim())?)));
+    }
+    if let Some(text) = line.strip_prefix(':')
+        && text.starts_with(char::is_alphabetic)
+    {
+        return Ok(Some(Act::Pose(Words::try_new(text)?)));
+    }
+    let mentions = line
+        .strip_prefix('@')
+        .is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
+    if mentions {
+        return Ok(Some(Act::Say(Words::try_new(line)?)));
+    }
+    Ok(None)
+}
+
+fn form_of(word: &str, rest: &str) -> Option<Form> {
+    // With a capital these are words of a sentence, unless the rest shows that a command was meant.
+    let is_directed = rest.contains(" = ");
+    Some(match word {
+        "whisper" => Form::Whisper,
+        "page" => Form::Page,
+        "channel" => Form::Channel,
+        "Whisper" if is_directed => Form::Whisper,
+        "Page" if is_directed => Form::Page,
+        "Channel" if is_directed => Form::Channel,
+        "say" => Form::Say,
+        "pose" => Form::Pose,
+        "public" => Form::Public,
+        _ => return None,
+    })
+}
+
+fn act_by_form(form: Form, rest: &str, assistant: &str) -> Result<Act, InputError> {
+    let unfit = || InputError::Unfit {
+        form,
+        assistant: assistant.to_owned(),
+    };
+    let words = |text: &str| match text.trim() {
+        "" => Err(unfit()),
+        text => Ok(Words::try_new(text)?),
+    };
+    let directed = || match rest.split_once(" = ") {
+        Some((to, text)) if !to.trim().is_empty() => Ok((to.trim(), words(text)?)),
+        Some(_) | None => Err(unfit()),
+    };
+    Ok(match form {
+        Form::Say => Act::Say(words(rest)?),
+        Form::Pose => Act::Pose(words(rest)?),
+        Form::Public => Act::Channel {
+            channel: ChannelId::try_new("public")?,
+            words: words(rest)?,
+        },
+        Form::Whisper => {
+            let (to, words) = directed()?;
+            let to = to.to_owned();
+            Act::Whisper { to, words }
+        }
+        Form::Page => {
+            let (to, words) = directed()?;
+            let to = to.to_owned();
+            Act::Page { to, words }
+        }
+        Form::Channel => {
+            let (channel, words) = directed()?;
+            let channel = ChannelId::try_new(channel)?;
+            Act::Channel { channel, words }
+        }
+    })
+}
+
+/// `look`, `look THING` and `look at THING`.
+fn looking(line: &str, rest: &str) -> Result<Input, InputError> {
+    if rest.is_empty() {
+        return Ok(Input::Act(Act::Look));
+    }
+    let thing = rest.strip_prefix("at ").unwrap_or(rest);
+    Ok(Input::LookAt {
+        thing: thing.trim().to_owned(),
+        speech: Words::try_new(line)?,
+    })
+}
+
+/// `go` and `go WAY`, where the way is one or two words.
+fn going(line: &str, rest: &str) -> Result<Option<Input>, InputError> {
+    if let Some(direction) = compass(rest) {
+        return Ok(Some(Input::Act(Act::Move { direction })));
+    }
+    Ok(match rest.split_whitespace().count() {
+        0 => Some(Input::GoNowhere),
+        1 | 2 => Some(Input::Go {
+            way: rest.to_owned(),
+            speech: Words::try_new(line)?,
+        }),
+        _ => None,
+    })
+}
+
+/// The way that a word of the compass, or its first letter, stands for.
+fn compass(word: &str) -> Option<String> {
+    let word = word.to_lowercase();
+    let is_initial = word.len() == 1;
+    let by_initial = COMPASS
+        .iter()
+        .take(WITH_INITIAL)
+        .find(|way| is_initial && way.starts_with(&word));
+    let way = COMPASS.iter().find(|way| **way == word).or(by_initial)?;
+    Some((*way).to_owned())
+}

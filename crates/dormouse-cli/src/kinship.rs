@@ -1,0 +1,67 @@
+//! Whether a world and a log belong together.
+
+use dormouse_contracts::{AssistantId, EntityId, IdError};
+use dormouse_engine::State;
+use dormouse_sandbox::{FeedError, Sandbox};
+
+/// What a world is to an assistant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kinship {
+    /// They have not met: the world is new, or another one than before.
+    Strangers,
+    /// The assistant lives there, and the world remembers all that it heard there.
+    Acquainted,
+}
+
+/// A world and a log that cannot be used together. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum KinshipError {
+    /// The log remembers deliveries that the world has not made: its next ones would be taken for those.
+    #[error(
+        "the world is older than the log: its last delivery to {assistant} is number {made}, and the log remembers \
+         number {remembered}. Restore world.redb and log.redb from the same backup"
+    )]
+    OldWorld {
+        /// The last delivery the world has made.
+        made: u64,
+        /// To whom.
+        assistant: AssistantId,
+        /// The last one the log remembers.
+        remembered: u64,
+    },
+    /// The world could not be asked.
+    #[error("the world could not be asked what it has delivered")]
+    Feed(#[source] FeedError),
+    /// The assistant's key makes no id in the world.
+    #[error("the name cannot be used")]
+    Id(#[from] IdError),
+}
+
+/// The id of an assistant's character in the world.
+pub(crate) fn resident_id(key: &AssistantId) -> Result<EntityId, IdError> {
+    EntityId::try_new(format!("assistant:{key}"))
+}
+
+/// Compares what the world has delivered to the assistant with what the assistant's log remembers of it. To be asked
+/// before anybody does anything in the world.
+pub(crate) async fn kinship(
+    sandbox: &Sandbox,
+    assistant: &AssistantId,
+    state: &State,
+) -> Result<Kinship, KinshipError> {
+    let (made, kinship) = match sandbox.last_delivery(&resident_id(assistant)?).await {
+        Ok(made) => (made, Kinship::Acquainted),
+        Err(FeedError::NotJoined { .. }) => (0, Kinship::Strangers),
+        Err(error) => return Err(KinshipError::Feed(error)),
+    };
+    let remembered = state.delivered.get(sandbox.id()).copied();
+    let remembered = remembered.unwrap_or_default();
+    if made < remembered {
+        return Err(KinshipError::OldWorld {
+            made,
+            assistant: assistant.clone(),
+            remembered,
+        });
+    }
+    Ok(kinship)
+}

@@ -1,0 +1,32 @@
+//! The terminal's own mode. A signal can end the program in the middle of a line, while the editor has the terminal
+//! in a mode that a shell could not be used in.
+
+#[cfg(unix)]
+pub(super) struct Mode(Option<nix::sys::termios::Termios>);
+
+#[cfg(unix)]
+impl Mode {
+    pub(super) fn remember() -> Self {
+        Self(nix::sys::termios::tcgetattr(std::io::stdin()).ok())
+    }
+
+    pub(super) fn give_back(self) {
+        use nix::sys::termios::{SetArg, tcsetattr};
+        if let Some(mode) = self.0 {
+            // The terminal may have gone, which is one way to end.
+            tcsetattr(std::io::stdin(), SetArg::TCSADRAIN, &mode).ok();
+        }
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) struct Mode;
+
+#[cfg(not(unix))]
+impl Mode {
+    pub(super) fn remember() -> Self {
+        Self
+    }
+
+    pub(super) fn give_back(self) {}
+}
