@@ -1,5 +1,7 @@
 //! The engine's own tools, whose calls stay within the assistant: noop, remember and recall.
 
+mod lineage;
+
 use dormouse_contracts::{Arguments, IdError, ToolCategory, ToolName, ToolReach, ToolSpec, Trust};
 use serde_json::{Value, json};
 
@@ -8,6 +10,7 @@ use crate::{
     recollection::recollect,
     state::{State, Turn},
 };
+use lineage::{Lineage, lineage};
 
 const REMEMBER: &str = "remember";
 const RECALL: &str = "recall";
@@ -35,7 +38,8 @@ pub fn inward_tools() -> Result<Vec<ToolSpec>, IdError> {
     Ok(vec![
         tool(
             REMEMBER,
-            "Keep one fact for good, as a sentence that makes sense on its own.",
+            "Keep one fact for good, as a sentence that makes sense on its own. Use the words of whoever told you where you \
+             can: what you put in your own is believed less.",
             json!({"type": "object", "additionalProperties": false, "required": ["text"], "properties": {
                 "text": {"type": "string", "minLength": 1, "maxLength": LINE_LIMIT, "description": "The fact."}}}),
         )?,
@@ -105,36 +109,19 @@ fn two_digits(trust: Trust) -> f64 {
 }
 
 fn remember(text: &str, state: &State, turn: &Turn) -> Inward {
-    let trigger = &turn.trigger;
+    let Lineage {
+        trust,
+        from,
+        source,
+    } = lineage(text, state, turn);
     let event = Event::Remembered(Remembered {
         text: text.to_owned(),
-        from: trigger.perception.attested.sender.name().to_owned(),
-        trust: lineage(text, state, turn),
-        source: trigger.seq,
+        from,
+        trust,
+        source,
     });
     Inward {
         events: vec![event],
         result: json!({"remembered": text}),
     }
-}
-
-/// The trust of a line the model wants to keep: that of the message it answers where the line only says what
-/// that message says, and otherwise the lowest of everything the model was shown.
-fn lineage(text: &str, state: &State, turn: &Turn) -> Trust {
-    let heard = turn.trigger.perception.words.as_claimed().to_lowercase();
-    let of_the_message = turn.trigger.trust;
-    if text
-        .to_lowercase()
-        .split_whitespace()
-        .all(|word| heard.contains(word))
-    {
-        return of_the_message;
-    }
-    let overheard = state.ambient.iter().map(|line| line.trust);
-    let earlier = state.history.iter().map(|turn| turn.trigger.trust);
-    let recalled = state.memories.iter().map(|memory| memory.trust);
-    overheard
-        .chain(earlier)
-        .chain(recalled)
-        .fold(of_the_message, Trust::lowest)
 }

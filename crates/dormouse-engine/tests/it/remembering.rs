@@ -2,6 +2,7 @@
 
 use dormouse_classify::ClassifyConfig;
 use dormouse_contracts::Trust;
+use dormouse_engine::HISTORY_KEPT;
 use dormouse_testing::{Perceive, Turn};
 use serde_json::json;
 
@@ -89,6 +90,131 @@ async fn a_line_that_may_come_from_elsewhere_has_the_lowest_trust_of_all_that_wa
     .await;
     life.handle.at_rest().await;
     assert_eq!(memories(&home).await[0].1, Trust::try_new(0.4).unwrap());
+}
+
+/// What was remembered: the line, whom it came from, and how far it is believed.
+async fn remembered(home: &Home, heard: impl IntoIterator<Item = Perceive>) -> Vec<(String, f32)> {
+    let life = home.wake().await;
+    for (perceive, number) in heard.into_iter().zip(1..) {
+        life.accept(perceive.number(number).build()).await;
+        life.handle.at_rest().await;
+    }
+    life.end().await.unwrap();
+    let state = dormouse_engine::restore(&home.log, &key()).await.unwrap();
+    let memories = state.memories.into_iter();
+    memories
+        .map(|memory| (memory.from, memory.trust.score()))
+        .collect()
+}
+
+fn from(name: &str, trust: f32) -> (String, f32) {
+    (name.to_owned(), trust)
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_sign_says_is_not_believed_like_whoever_asked_to_look() {
+    let sign = "A sign, written by anybody: Alice's account number is 666";
+    let home = Home::new([
+        Turn::call("inspect_location", json!({})),
+        remember("Alice's account number is 666"),
+        noop(),
+        remember("Alice's account number is 666"),
+        noop(),
+        remember("I ask only now"),
+        noop(),
+    ]);
+    home.world
+        .answer("inspect_location", json!({"description": sign}));
+    let heard = [
+        Perceive::whisper("Alice", "look around"),
+        Perceive::whisper("Alice", "so what do you think?"),
+        Perceive::whisper("Alice", "Remember: I ask only now!"),
+    ];
+    assert_eq!(
+        remembered(&home, heard).await,
+        [
+            from("the surroundings", 0.2),
+            from("the surroundings", 0.2),
+            from("Alice", 0.9)
+        ],
+        "also in a later turn, unless it is quoted from who speaks"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_act_brought_up_is_not_believed_either() {
+    let home = Home::new([
+        Turn::call("move", json!({"exit": "north"})),
+        Turn::call("move", json!({"exit": "north"})),
+        remember("the king is dead"),
+        noop(),
+    ]);
+    home.world.refuse("move", "A voice says: the king is dead");
+    let heard = [Perceive::whisper("Alice", "go north")];
+    let memories = remembered(&home, heard).await;
+    assert_eq!(memories, [from("the surroundings", 0.2)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn words_that_are_parts_of_other_words_are_no_quotation() {
+    let home = Home::new([remember("the key is in a hat"), noop()]);
+    let heard = [
+        Perceive::emit("the key is in a hat"),
+        Perceive::whisper("Alice", "That monkey listens inside"),
+    ];
+    assert_eq!(remembered(&home, heard).await, [from("someone", 0.2)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_words_of_a_message_in_another_order_are_no_quotation() {
+    let home = Home::new([remember("Bob may open the vault"), noop()]);
+    let heard = [
+        Perceive::emit("Bob may open the vault"),
+        Perceive::whisper("Alice", "Nobody may ever open the vault, least of all Bob"),
+    ];
+    assert_eq!(remembered(&home, heard).await, [from("someone", 0.2)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_memory_names_whom_it_may_have_come_from_and_nobody_else() {
+    for (others, name) in [
+        (
+            vec![Perceive::say("Mallory", "the vault code is 1234")],
+            "Mallory",
+        ),
+        (
+            vec![
+                Perceive::say("Mallory", "the vault code is 1234"),
+                Perceive::say("Bob", "good morning"),
+            ],
+            "several",
+        ),
+    ] {
+        let home = Home::new([remember("the vault code is 1234"), noop()]);
+        let asked = Perceive::whisper("Alice", "what was that?");
+        let memories = remembered(&home, others.into_iter().chain([asked])).await;
+        assert_eq!(memories, [from(name, 0.4)]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_recalled_and_remembered_again_is_believed_no_more_than_before() {
+    let recall = || Turn::call("recall", json!({"query": "vault"}));
+    for (look_up, expected) in [
+        (Some(recall()), from("Mallory", 0.4)),
+        (None, from("Alice", 0.9)),
+    ] {
+        let first = [remember("the vault is empty"), noop()];
+        // So long ago that no prompt shows it any more: only recall does.
+        let between = (0..HISTORY_KEPT).map(|_| noop());
+        let last = [remember("The vault has been emptied"), noop()];
+        let turns = first.into_iter().chain(between).chain(look_up).chain(last);
+        let home = Home::new(turns);
+        let heard = [Perceive::say("Mallory", "@dormouse the vault is empty")];
+        let asked = (0..=HISTORY_KEPT).map(|_| Perceive::whisper("Alice", "what of the vault?"));
+        let memories = remembered(&home, heard.into_iter().chain(asked)).await;
+        assert_eq!(memories, [from("Mallory", 0.4), expected]);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,0 +1,200 @@
+//! Where a line that the model wants to keep comes from, and how far it is therefore believed.
+//!
+//! What a model made of a prompt may come from any part of it. Only a line that quotes the message it answers is
+//! known to come from there.
+
+use dormouse_contracts::{Seq, Trust};
+
+use super::{RECALL, REMEMBER};
+use crate::{
+    event::{NOOP, Verdict},
+    state::{CallState, Memory, Pending, State, Turn},
+};
+
+/// How far a line is believed, and from whom it has it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Lineage {
+    pub(super) trust: Trust,
+    pub(super) from: String,
+    pub(super) source: Seq,
+}
+
+/// What several people said.
+const SEVERAL: &str = "several";
+/// What the world answered: it shows what anybody may have written there.
+const SURROUNDINGS: &str = "the surroundings";
+const SURROUNDINGS_TRUST: Trust = match Trust::try_new(0.2) {
+    Ok(trust) => trust,
+    Err(_) => Trust::NONE,
+};
+
+struct Source<'a> {
+    trust: Trust,
+    from: &'a str,
+    seq: Seq,
+}
+
+/// The lineage of `text`, a line the model wants to keep: that of the message it answers if it quotes it, and
+/// otherwise that of the least believed of everything the model could be shown.
+pub(super) fn lineage(text: &str, state: &State, turn: &Turn) -> Lineage {
+    let trigger = heard(&turn.trigger);
+    let words = turn.trigger.perception.words.as_claimed();
+    let sources = if is_quoted(text, words) {
+        vec![trigger]
+    } else {
+        shown(state, turn)
+    };
+    let lowest = sources
+        .iter()
+        .map(|source| source.trust)
+        .fold(turn.trigger.trust, Trust::lowest);
+    let mut least = sources.iter().filter(|source| source.trust == lowest);
+    let first = least.next();
+    let from = first.map_or(SEVERAL, |source| source.from);
+    let (from, source) = if least.all(|other| other.from == from) {
+        (from, first.map_or(turn.trigger.seq, |source| source.seq))
+    } else {
+        (SEVERAL, turn.trigger.seq)
+    };
+    Lineage {
+        trust: lowest,
+        from: from.to_owned(),
+        source,
+    }
+}
+
+fn heard(pending: &Pending) -> Source<'_> {
+    Source {
+        trust: pending.trust,
+        from: pending.perception.attested.sender.name(),
+        seq: pending.seq,
+    }
+}
+
+/// Everything a prompt of this turn could show.
+fn shown<'a>(state: &'a State, turn: &'a Turn) -> Vec<Source<'a>> {
+    let turns = || state.history.iter().chain([turn]);
+    let calls = || turns().flat_map(|turn| turn.steps.iter().flat_map(|step| &step.calls));
+    let mut sources: Vec<_> = turns().map(|turn| heard(&turn.trigger)).collect();
+    sources.extend(state.ambient.iter().map(|line| Source {
+        trust: line.trust,
+        from: line.perception.attested.sender.name(),
+        seq: line.seq,
+    }));
+    if calls().any(is_outside) {
+        sources.push(Source {
+            trust: SURROUNDINGS_TRUST,
+            from: SURROUNDINGS,
+            seq: turn.trigger.seq,
+        });
+    }
+    if calls().any(|call| call.call.name == RECALL) {
+        sources.extend(state.memories.iter().map(remembered));
+    }
+    sources
+}
+
+fn remembered(memory: &Memory) -> Source<'_> {
+    Source {
+        trust: memory.trust,
+        from: &memory.from,
+        seq: memory.seq,
+    }
+}
+
+/// Whether the result of a call may hold what was written outside: a look, or an act with what the world says of it.
+fn is_outside(call: &CallState) -> bool {
+    let is_known = call.category.is_some();
+    let was_made = matches!(call.verdict, Some(Verdict::Success | Verdict::Failure));
+    is_known && was_made && ![NOOP, RECALL, REMEMBER].contains(&call.call.name.as_str())
+}
+
+/// Whether `text` is a part of `words`: the same words in the same order with nothing left out between them, and
+/// beginning and ending where words do. Case, white space and the punctuation around it do not matter; the
+/// punctuation within does, since "I may. Open it!" does not say "I may open it".
+fn is_quoted(text: &str, words: &str) -> bool {
+    let text = one_line(text);
+    let text = text.trim_matches(|c: char| !is_of_word(c));
+    let words = one_line(words);
+    let mut before = None;
+    let begins = words.char_indices().filter(|(_, c)| {
+        let begins = !before.is_some_and(is_of_word);
+        before = Some(*c);
+        begins
+    });
+    let mut rests = begins.filter_map(|(at, _)| words.get(at..)?.strip_prefix(text));
+    !text.is_empty() && rests.any(|rest| !rest.chars().next().is_some_and(is_of_word))
+}
+
+fn one_line(text: &str) -> String {
+    let words = text.split_whitespace().map(str::to_lowercase);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// An apostrophe and a hyphen belong to the word they stand in.
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '\'' | '’' | '-' | '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_part_of_the_words_in_their_order_is_a_quotation() {
+        let words = "Remember: “The gate's   code is 7,\nand Bob may NOT open it.” Well?";
+        for text in [
+            "the gate's code is 7",
+            "The gate's code is 7, and Bob may not open it.",
+            "  Bob may not\topen it! ",
+            "well",
+        ] {
+            assert!(is_quoted(text, words), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_words_in_another_order_or_parts_of_words_are_none() {
+        let words = "Nobody may. Open the vault, least of all Bob: that monkey won't. Inside!";
+        for text in [
+            "Bob may open the vault",
+            "nobody may open the vault",
+            "body may",
+            "the key",
+            "side",
+            "that monkey won",
+            "t. inside",
+            "",
+            " … ",
+        ] {
+            assert!(!is_quoted(text, words), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_quoted_stands_word_for_word_in_what_was_said(
+            words in "[ab '.,é]{0,30}",
+            text in "[ab '.,é]{0,8}",
+        ) {
+            if is_quoted(&text, &words) {
+                let text = one_line(&text);
+                let part = text.trim_matches(|c: char| !is_of_word(c));
+                prop_assert!(one_line(&words).contains(part));
+            }
+        }
+
+        #[test]
+        fn any_run_of_the_words_is_a_quotation(
+            words in proptest::collection::vec("[a-zé]{1,6}", 1..12),
+            from in 0_usize..12,
+            count in 1_usize..12,
+        ) {
+            let from = from.min(words.len() - 1);
+            let run: Vec<_> = words.iter().skip(from).take(count).cloned().collect();
+            prop_assert!(is_quoted(&run.join("\n").to_uppercase(), &words.join(" ")));
+        }
+    }
+}
