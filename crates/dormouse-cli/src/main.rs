@@ -1,6 +1,6 @@
 //! The program `dormouse`: runs a resident assistant that one can talk to, and inspects its log.
 //!
-//! Row 5, the composition root: the only crate that reads the environment, the clock and the command line, and the
+//! Row 6, the composition root: the only crate that reads the environment, the clock and the command line, and the
 //! only one that knows which log, which world and which model the ports are given. It decides nothing that the
 //! engine decides. [`args`] is the command line, [`play`] the visit, [`log`] and [`doctor`] look without changing
 //! anything.

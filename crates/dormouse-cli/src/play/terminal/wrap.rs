@@ -21,7 +21,14 @@ fn wrap_line(line: &str, width: usize, out: &mut String) {
         return;
     }
     let mut column = 0;
-    for word in line.split_inclusive(' ') {
+    // A command between backticks stays in one piece, so that it can be copied.
+    let has_commands = line.matches('`').count().is_multiple_of(2);
+    let mut in_command = false;
+    let words = line.split_inclusive(|character| {
+        in_command ^= has_commands && character == '`';
+        character == ' ' && !in_command
+    });
+    for word in words {
         let length = columns(word.trim_end());
         if column > hanging.len() && column + length > width {
             out.truncate(out.trim_end_matches(' ').len());
@@ -65,6 +72,21 @@ mod tests {
         assert_eq!(
             wrapped("    \u{1b}[36mone two three four\u{1b}[0m\n", 14),
             "    \u{1b}[36mone two\n    three four\u{1b}[0m\n"
+        );
+    }
+
+    #[test]
+    fn a_command_stays_in_one_piece() {
+        assert_eq!(
+            wrapped(
+                "It is stopped: `dormouse emergency clear` lets it go on\n",
+                30
+            ),
+            "It is stopped:\n    `dormouse emergency clear`\n    lets it go on\n"
+        );
+        assert_eq!(
+            wrapped("one `two three four five six\n", 20),
+            "one `two three four\n    five six\n"
         );
     }
 
