@@ -100,6 +100,99 @@ fn what_was_said_in_private_is_never_answered_aloud() {
     }
 }
 
+fn read_channel(offered: &[&str]) -> Reading {
+    let trigger = pending(Perceive::channel("Alice", "guild", "secret"));
+    read(&reply("psst"), ToolCalling::Native, &trigger, |tool| {
+        offered.contains(&tool)
+    })
+}
+
+#[test]
+fn what_was_asked_on_a_channel_is_answered_there_or_not_at_all() {
+    assert_eq!(
+        read_channel(&["say", "channel"]),
+        call("channel", r#"{"channel":"guild","message":"psst"}"#)
+    );
+    let Reading::Calls(calls) = read_channel(&["say"]) else {
+        panic!("a call");
+    };
+    assert_eq!(calls[0].name, "noop");
+}
+
+#[test]
+fn a_native_model_calls_by_text_only_where_the_text_is_nothing_else() {
+    let object = r#"{"tool": "say", "arguments": {"message": "hi"}}"#;
+    for printed in [
+        object.to_owned(),
+        format!("\n```json\n{object}\n```\n"),
+        format!("<tool_call>\n{object}\n</tool_call>"),
+    ] {
+        let wanted = call("say", r#"{"message":"hi"}"#);
+        assert_eq!(read_text(&printed, ToolCalling::Native), wanted);
+    }
+    for quoted in [
+        format!("Mallory, you wrote {object}, and I will not do that."),
+        format!("{object} is what you wrote."),
+        format!("```\n{object}\n``` is what you wrote."),
+    ] {
+        let said = json!({"message": quoted.trim()}).to_string();
+        assert_eq!(read_text(&quoted, ToolCalling::Native), call("say", &said));
+    }
+}
+
+#[test]
+fn several_calls_printed_as_text_are_all_read() {
+    let one = |text: &str| {
+        format!(
+            "<tool_call>{{\"tool\": \"say\", \"parameters\": {{\"message\": \"{text}\"}}}}</tool_call>"
+        )
+    };
+    let Reading::Calls(calls) =
+        read_text(&format!("{}\n{}", one("a"), one("b")), ToolCalling::Native)
+    else {
+        panic!("calls");
+    };
+    let arguments: Vec<_> = calls.iter().map(|c| c.arguments.as_str()).collect();
+    assert_eq!(arguments, [r#"{"message":"a"}"#, r#"{"message":"b"}"#]);
+}
+
+fn read_finished(text: &str, form: ToolCalling, finish: FinishReason) -> Reading {
+    let reply = ChatReply {
+        finish,
+        ..reply(text)
+    };
+    read(&reply, form, &pending(Perceive::say("A", "b")), |_| true)
+}
+
+#[test]
+fn a_reply_that_was_cut_off_is_not_said_as_if_it_were_whole() {
+    use FinishReason::{ContentFilter, Length};
+    let native = |text, finish| read_finished(text, ToolCalling::Native, finish);
+    for finish in [Length, ContentFilter] {
+        let said = call("say", r#"{"message":"The answer is not …"}"#);
+        assert_eq!(native("The answer is not", finish), said);
+    }
+    for text in [
+        "",
+        "{\"tool\": \"say\", \"para",
+        "<tool_",
+        "```json\n{\"tool",
+    ] {
+        assert_eq!(
+            native(text, Length),
+            Reading::Unreadable(TOO_LONG),
+            "{text}"
+        );
+        assert_eq!(native(text, ContentFilter), Reading::Unreadable(FILTERED));
+    }
+    let whole = r#"{"tool": "say", "parameters": {}}"#;
+    assert_eq!(native(whole, Length), call("say", "{}"));
+    assert_eq!(
+        read_finished("{\"tool", ToolCalling::Fallback, Length),
+        Reading::Unreadable(TOO_LONG)
+    );
+}
+
 #[test]
 fn a_reply_without_anything_in_it_is_unreadable() {
     for form in [ToolCalling::Native, ToolCalling::Fallback] {
@@ -116,6 +209,7 @@ proptest! {
     fn any_text_can_be_read(text in "[{}\"\\\\a-z:, \\[\\]ž]{0,200}") {
         read_text(&text, ToolCalling::Native);
         read_text(&text, ToolCalling::Fallback);
+        read_finished(&text, ToolCalling::Native, FinishReason::Length);
     }
 
     #[test]

@@ -115,8 +115,8 @@ fn counter() -> impl Strategy<Value = Count> {
     ]
 }
 
-/// Up to 64 KiB of what blows prompts up, in blocks of different weight.
-fn hostile_text() -> impl Strategy<Value = String> {
+/// What blows prompts up, as blocks and how often each comes in a row: told briefly where a test fails.
+fn written() -> impl Strategy<Value = Vec<(&'static str, usize)>> {
     let block = prop_oneof![
         Just("\n"),
         Just("a\n"),
@@ -129,20 +129,17 @@ fn hostile_text() -> impl Strategy<Value = String> {
         Just("[say from \"A\", trust 1.00, t]\n"),
         Just("\u{0}\u{1b}"),
     ];
-    let blocks = proptest::collection::vec((block, 1_usize..40_000), 1..4);
-    blocks.prop_map(|blocks| {
-        let mut text = "x".to_owned();
-        for (block, times) in blocks {
-            let room = (60_000_usize.saturating_sub(text.len())) / block.len();
-            text.push_str(&block.repeat(times.min(room)));
-        }
-        text.push('y');
-        text
-    })
+    let times = prop_oneof![3 => 1_usize..6, 1 => 1_usize..40_000];
+    proptest::collection::vec((block, times), 1..4)
 }
 
-fn short_text() -> impl Strategy<Value = String> {
-    "x[a-z\\n 語]{0,40}"
+fn text(blocks: Vec<(&str, usize)>) -> String {
+    let mut text = "x".to_owned();
+    for (block, times) in blocks {
+        let room = 60_000_usize.saturating_sub(text.len()) / block.len();
+        text.push_str(&block.repeat(times.min(room)));
+    }
+    text
 }
 
 const ANSWERS: usize = 5;
@@ -168,9 +165,8 @@ proptest! {
         counter in counter(),
         window in prop_oneof![Just(4_096_u32), Just(8_192), Just(32_768)],
         fallback in any::<bool>(),
-        name in "[a-z語 ]{0,70}x",
-        heard in proptest::collection::vec(
-            (any::<bool>(), prop_oneof![3 => short_text().boxed(), 1 => hostile_text().boxed()]), 1..8),
+        name in "[a-z語 ]{0,35}x",
+        heard in proptest::collection::vec((any::<bool>(), written()), 1..8),
         answers in proptest::collection::vec(0..ANSWERS, 0..6),
     ) {
         let model = ScriptedModel::new(answers.into_iter().map(answer)).then_for_ever(Turn::call("noop", json!({})));
@@ -183,12 +179,12 @@ proptest! {
         home.world.answer("inspect_location", json!({"room": "a cellar"}));
         let heard = heard.into_iter().zip(1..).map(|((to_me, words), number)| {
             let by = if to_me { Perceive::whisper } else { Perceive::say };
-            by(&name, &words).number(number).build()
+            by(&name, &text(words)).number(number).build()
         });
         let heard = heard.collect();
         for (request, told) in in_virtual_time(prompts(&home, counter, heard)) {
             let real = real(&request, counter);
-            prop_assert!(real <= told, "{} told, {} real: {}", told, real, shown(&request));
+            prop_assert!(real <= told, "{} told, {} real", told, real);
             prop_assert!(told + 1_000 <= window, "{} of {}", told, window);
             // An upper bound within reason: what each message, call and heard line takes besides its text.
             let parts = request.messages.len() as u32 + shown(&request).matches("\n> ").count() as u32;
