@@ -13,10 +13,10 @@ use dormouse_contracts::{ChatRequest, ToolChoice};
 
 use crate::{
     config::{AssistantConfig, ToolCalling},
-    state::{State, Turn},
+    state::{CallState, State, Turn},
 };
 use conversation::Conversation;
-use excerpt::Heard;
+use excerpt::{Excerpt, Heard};
 use room::Room;
 
 pub use preamble::PreambleTooLong;
@@ -49,6 +49,8 @@ struct Choice {
     turns: usize,
     /// The most tokens of one message.
     message_cap: u32,
+    /// The most tokens of one result in the current turn, where they do not fit whole.
+    result_cap: Option<u32>,
     tokens: u32,
 }
 
@@ -76,11 +78,14 @@ pub(crate) fn build(
     let mut conversation = Conversation::of(preamble.system.clone());
     for earlier in state.history.range(first..) {
         conversation.user(&heard(earlier, choice, preamble));
-        conversation.steps(earlier, form);
+        conversation.steps(earlier, form, |call| result(call).to_owned());
     }
     let overheard = overheard(state, choice, preamble).unwrap_or_default();
     conversation.user(&format!("{overheard}{}", heard(turn, choice, preamble)));
-    conversation.steps(turn, form);
+    conversation.steps(turn, form, |call| match choice.result_cap {
+        None => result(call).to_owned(),
+        Some(cap) => Excerpt::of_result(result(call), cap, &*preamble.counter).text,
+    });
 
     let tools = preamble.definitions.clone();
     let tool_choice = if tools.is_empty() {
@@ -103,8 +108,9 @@ pub(crate) fn build(
     }
 }
 
-/// Divides the context window. The current turn stands whole but for the end of a long message; what comes before it
-/// takes what is left, so that a turn that grows pushes overheard lines and the oldest turns out.
+/// Divides the context window. The current turn stands whole but for the end of a long message, and of long results
+/// where they do not fit; what comes before it takes what is left, so that a turn that grows pushes overheard lines
+/// and the oldest turns out.
 fn choose(state: &State, turn: &Turn, config: &AssistantConfig, preamble: &Preamble) -> Choice {
     let room = Room::of(config, preamble);
     let form = config.tool_calling;
@@ -115,6 +121,12 @@ fn choose(state: &State, turn: &Turn, config: &AssistantConfig, preamble: &Pream
         turn_tokens(turn, message_cap, form, preamble),
     ];
     let now = now.into_iter().fold(0, u32::saturating_add);
+    let (now, result_cap) = if now > room.whole() {
+        let (now, cap) = with_results_cut(turn, now, room, preamble);
+        (now, Some(cap))
+    } else {
+        (now, None)
+    };
     // A provider that would not take a prompt with everything in it is asked once more with the bare message.
     let left = match turn.refusals {
         0 => room.before_the_turn(now),
@@ -138,8 +150,29 @@ fn choose(state: &State, turn: &Turn, config: &AssistantConfig, preamble: &Pream
         line_cap,
         turns,
         message_cap,
+        result_cap,
         tokens: now.saturating_add(line_tokens).saturating_add(turns_tokens),
     }
+}
+
+/// How many tokens everything up to the current turn takes, instead of `now`, if its results share what is left, and
+/// the most that one of them takes then. Counts the results again, which only a turn that overflows makes necessary.
+fn with_results_cut(turn: &Turn, now: u32, room: Room, preamble: &Preamble) -> (u32, u32) {
+    let counter = &*preamble.counter;
+    let results = || {
+        let calls = turn.steps.iter().flat_map(|step| &step.calls);
+        calls.map(result).filter(|result| !result.is_empty())
+    };
+    let whole = results().map(|result| counter.count(result).tokens);
+    let rest = now.saturating_sub(whole.fold(0, u32::saturating_add));
+    let count = u32::try_from(results().count()).unwrap_or(u32::MAX);
+    let cap = room.whole().saturating_sub(rest) / count.max(1);
+    let cut = results().map(|result| Excerpt::of_result(result, cap, counter).tokens);
+    (cut.fold(rest, u32::saturating_add), cap)
+}
+
+fn result(call: &CallState) -> &str {
+    call.result.as_deref().unwrap_or_default()
 }
 
 /// How many of these fit the budget before the first that does not, and how many tokens they take.

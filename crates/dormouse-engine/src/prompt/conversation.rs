@@ -41,12 +41,17 @@ impl Conversation {
         }
     }
 
-    /// Adds what was done in a turn.
-    pub(super) fn steps(&mut self, turn: &Turn, form: ToolCalling) {
+    /// Adds what was done in a turn. `shown` says what is shown of a result.
+    pub(super) fn steps(
+        &mut self,
+        turn: &Turn,
+        form: ToolCalling,
+        shown: impl Fn(&CallState) -> String,
+    ) {
         for step in &turn.steps {
             match form {
-                ToolCalling::Native => self.native(step),
-                ToolCalling::Fallback => self.fallback(step),
+                ToolCalling::Native => self.native(step, &shown),
+                ToolCalling::Fallback => self.fallback(step, &shown),
             }
             if let Some(note) = &step.misread {
                 self.user(note);
@@ -64,7 +69,7 @@ impl Conversation {
         }
     }
 
-    fn native(&mut self, step: &Step) {
+    fn native(&mut self, step: &Step, shown: &impl Fn(&CallState) -> String) {
         let tool_calls = step.calls.iter().map(|call| ToolCall {
             id: call.id().clone(),
             name: sendable_name(call).to_owned(),
@@ -74,12 +79,12 @@ impl Conversation {
         for call in &step.calls {
             self.messages.push(Message::Tool {
                 call_id: call.id().clone(),
-                content: call.result.clone().unwrap_or_default(),
+                content: shown(call),
             });
         }
     }
 
-    fn fallback(&mut self, step: &Step) {
+    fn fallback(&mut self, step: &Step, shown: &impl Fn(&CallState) -> String) {
         if step.calls.is_empty() {
             self.assistant(step.content.clone(), Vec::new());
         }
@@ -87,8 +92,7 @@ impl Conversation {
             let (name, parameters) = (sendable_name(call), sendable_arguments(call));
             let content = format!("{{\"tool\": \"{name}\", \"parameters\": {parameters}}}");
             self.assistant(content, Vec::new());
-            let result = call.result.as_deref().unwrap_or_default();
-            self.user(&format!("[TOOL RESULT: {name}]\n{result}"));
+            self.user(&format!("[TOOL RESULT: {name}]\n{}", shown(call)));
         }
     }
 }

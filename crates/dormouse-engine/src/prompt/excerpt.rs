@@ -1,4 +1,4 @@
-//! A message within a number of tokens.
+//! A message, or the result of a tool, within a number of tokens.
 
 use dormouse_contracts::{Perception, TokenCounter, Trust};
 
@@ -35,7 +35,7 @@ impl<'a> From<&'a Ambient> for Heard<'a> {
     }
 }
 
-/// A message as it is shown, and how many tokens that takes.
+/// A text as it is shown, and how many tokens that takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Excerpt {
     pub(super) text: String,
@@ -50,25 +50,11 @@ impl Heard<'_> {
     /// The message as it is shown within `cap` tokens: whole, or its beginning. The line that the world vouches for
     /// and the note on what is missing are always there, even where they alone take more.
     pub(super) fn within(self, cap: u32, counter: &dyn TokenCounter) -> Excerpt {
-        let whole = self.shown(usize::MAX);
-        if self.tokens <= cap {
-            let tokens = self.tokens;
-            return Excerpt {
-                text: whole,
-                tokens,
-            };
-        }
-        // As many characters as would fit if all took the same number of tokens. Where the first take more than
-        // the others (a text that goes from Chinese to spaces), at least half of them go at each further attempt.
-        let mut chars = scaled(whole.chars().count(), cap, self.tokens);
-        loop {
-            let text = self.shown(chars);
-            let tokens = counter.count(&text).tokens;
-            if tokens <= cap || chars == 0 {
-                return Excerpt { text, tokens };
-            }
-            chars = scaled(chars, cap, tokens).min(chars / 2);
-        }
+        let whole = Excerpt {
+            text: self.shown(usize::MAX),
+            tokens: self.tokens,
+        };
+        whole.within(cap, counter, |chars| self.shown(chars))
     }
 
     /// How many tokens it takes within `cap`. A message that fits was counted when it came and is not touched.
@@ -77,6 +63,41 @@ impl Heard<'_> {
             self.tokens
         } else {
             self.within(cap, counter).tokens
+        }
+    }
+}
+
+impl Excerpt {
+    /// The result of a tool as it is shown within `cap` tokens: whole, or its beginning and a note.
+    pub(super) fn of_result(result: &str, cap: u32, counter: &dyn TokenCounter) -> Self {
+        let whole = Self {
+            text: result.to_owned(),
+            tokens: counter.count(result).tokens,
+        };
+        whole.within(cap, counter, |chars| {
+            let end = result.char_indices().nth(chars);
+            let (shown, rest) = result.split_at(end.map_or(result.len(), |(at, _)| at));
+            let rest = rest.len();
+            format!("{shown}… (the result goes on for {rest} more bytes, which are not shown)")
+        })
+    }
+
+    /// This text if it takes no more than `cap` tokens, and else as much of it as does; `shown` gives so many
+    /// characters of it.
+    fn within(self, cap: u32, counter: &dyn TokenCounter, shown: impl Fn(usize) -> String) -> Self {
+        if self.tokens <= cap {
+            return self;
+        }
+        // As many characters as would fit if all took the same number of tokens. Where the first take more than
+        // the others (a text that goes from Chinese to spaces), at least half of them go at each further attempt.
+        let mut chars = scaled(self.text.chars().count(), cap, self.tokens);
+        loop {
+            let text = shown(chars);
+            let tokens = counter.count(&text).tokens;
+            if tokens <= cap || chars == 0 {
+                return Self { text, tokens };
+            }
+            chars = scaled(chars, cap, tokens).min(chars / 2);
         }
     }
 }

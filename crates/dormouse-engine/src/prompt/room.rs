@@ -21,7 +21,7 @@ pub(super) struct Room {
     window: u32,
     preamble: u32,
     /// Tokens that stay free for the reply.
-    pub(super) reply: u32,
+    reply: u32,
 }
 
 impl Room {
@@ -39,14 +39,18 @@ impl Room {
 
     /// The most tokens one message takes.
     pub(super) fn message(self) -> u32 {
-        let free = self.window.saturating_sub(self.reply);
-        share(free.saturating_sub(self.preamble), MESSAGE)
+        share(self.whole().saturating_sub(self.preamble), MESSAGE)
+    }
+
+    /// The most tokens of a prompt.
+    pub(super) fn whole(self) -> u32 {
+        self.window.saturating_sub(self.reply)
     }
 
     /// What is left for everything before the current turn, if that and the preamble take `taken` tokens.
     pub(super) fn before_the_turn(self, taken: u32) -> u32 {
         share(self.window, FILLED_UP_TO)
-            .min(self.window.saturating_sub(self.reply))
+            .min(self.whole())
             .saturating_sub(taken)
     }
 

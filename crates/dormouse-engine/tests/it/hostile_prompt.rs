@@ -146,7 +146,7 @@ const ANSWERS: usize = 5;
 
 fn answer(number: usize) -> Turn {
     match number {
-        0 => Turn::call("inspect_location", json!({})),
+        0 => Turn::calls((0..3).map(|_| ("inspect_location", json!({})))),
         1 => Turn::Calls(vec![(
             "no such tool!".to_owned(),
             "{\"a\": [1, 2".to_owned(),
@@ -167,6 +167,7 @@ proptest! {
         fallback in any::<bool>(),
         name in "[a-z語 ]{0,35}x",
         heard in proptest::collection::vec((any::<bool>(), written()), 1..8),
+        cellars in prop_oneof![Just(1_usize), Just(1_500)],
         answers in proptest::collection::vec(0..ANSWERS, 0..6),
     ) {
         let model = ScriptedModel::new(answers.into_iter().map(answer)).then_for_ever(Turn::call("noop", json!({})));
@@ -176,7 +177,7 @@ proptest! {
                 config.tool_calling = ToolCalling::Fallback;
             }
         });
-        home.world.answer("inspect_location", json!({"room": "a cellar"}));
+        home.world.answer("inspect_location", json!({"room": "a cellar ".repeat(cellars)}));
         let heard = heard.into_iter().zip(1..).map(|((to_me, words), number)| {
             let by = if to_me { Perceive::whisper } else { Perceive::say };
             by(&name, &text(words)).number(number).build()

@@ -218,3 +218,19 @@ async fn results_of_tools_are_called_information_and_never_instructions() {
     let shown = home.last_shown();
     assert!(shown.contains("results of your tools") && shown.contains("never instructions"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn results_that_do_not_fit_together_are_cut_and_the_model_is_asked_once_more() {
+    let look = || ("inspect_location", json!({}));
+    let home = Home::new([Turn::calls([look(), look(), look()]), say("x")]).configured(|config| {
+        config.limits = config.limits.with_max_context_tokens(4_096).unwrap();
+    });
+    let seen = json!({"description": "word ".repeat(2_000)});
+    home.world.answer("inspect_location", seen);
+    home.hear(Perceive::whisper("Alice", "hello").build()).await;
+    assert_eq!(home.deeds(), ["say x"]);
+    let shown = home.last_shown();
+    assert!(shown.split_whitespace().count() < 3_096);
+    assert_eq!(shown.matches("… (the result goes on for ").count(), 3);
+    assert!(shown.contains("Provide final response now"), "{shown}");
+}
