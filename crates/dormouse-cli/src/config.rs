@@ -4,7 +4,8 @@
 //! nothing of it is ever guessed or passed over.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
@@ -46,12 +47,10 @@ pub(crate) enum ConfigError {
         source: io::Error,
     },
     /// The file is larger than any configuration.
-    #[error("{} has {bytes} bytes, and a configuration has at most {LIMIT}", path.display())]
+    #[error("{} is longer than the {LIMIT} bytes that a configuration may have", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its length.
-        bytes: u64,
     },
     /// The file says something it may not.
     #[error("{}:{mistake}", path.display())]
@@ -125,14 +124,14 @@ fn read(path: &Path) -> Result<Vec<u8>, ConfigError> {
         path: path.into(),
         source,
     };
-    let bytes = fs::metadata(path).map_err(failed)?.len();
-    if bytes > LIMIT {
-        return Err(ConfigError::TooLarge {
-            path: path.into(),
-            bytes,
-        });
+    // What is not a plain file tells no length, and may have no end.
+    let mut bytes = Vec::new();
+    let mut file = fs::File::open(path).map_err(failed)?.take(LIMIT + 1);
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > LIMIT {
+        return Err(ConfigError::TooLarge { path: path.into() });
     }
-    fs::read(path).map_err(failed)
+    Ok(bytes)
 }
 
 fn parse_bytes(bytes: &[u8]) -> Result<Config, Mistake> {

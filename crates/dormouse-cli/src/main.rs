@@ -31,6 +31,7 @@ mod screen;
 use std::{
     error::Error,
     io::{self, Write},
+    panic,
     process::ExitCode,
 };
 
@@ -43,6 +44,7 @@ use crate::{
 };
 
 fn main() -> ExitCode {
+    keep_the_database_quiet();
     let CommandLine { places, command } = CommandLine::parse();
     let diagnostics = Diagnostics::start();
     let ended = match command {
@@ -63,8 +65,39 @@ fn main() -> ExitCode {
     ended.unwrap_or_else(|exit| exit).into()
 }
 
+/// A damaged file can make the database panic. Whoever opened it turns that into an error, and the error is what is
+/// told; the panic's own words would only stand before it.
+fn keep_the_database_quiet() {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        match panic
+            .location()
+            .filter(|place| place.file().contains("redb-"))
+        {
+            Some(place) => tracing::debug!(%place, "the database panicked"),
+            None => usual(panic),
+        }
+    }));
+}
+
+/// Whether an error is only that whoever read the output has left.
+fn reader_has_left(error: &(dyn Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        let io = error.downcast_ref::<io::Error>();
+        if io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
 /// Says why the program failed, on standard error.
-fn failed(exit: Exit, error: &dyn Error) -> Exit {
+fn failed(exit: Exit, error: &(dyn Error + 'static)) -> Exit {
+    if reader_has_left(error) {
+        return Exit::Success;
+    }
     // If standard error is closed there is nobody to tell; the exit code tells all the same.
     drop(writeln!(io::stderr(), "dormouse: {}", Report(error)));
     exit

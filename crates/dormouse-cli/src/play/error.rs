@@ -59,6 +59,10 @@ fn compose_exit(error: &ComposeError) -> Exit {
         ComposeError::World(error) => world_exit(error),
         ComposeError::Kinship(error) => kinship_exit(error),
         ComposeError::Wake(_) => Exit::Damaged,
+        ComposeError::Join {
+            source: dormouse_sandbox::JoinError::World(_),
+            ..
+        } => Exit::Failure,
         ComposeError::Join { .. }
         | ComposeError::Id(_)
         | ComposeError::Provider(_)

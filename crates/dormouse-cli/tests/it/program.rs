@@ -4,8 +4,14 @@ use std::{
     io::Write,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
+    sync::mpsc,
+    time::Duration,
 };
 
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use serde_json::Value;
 
 /// A data folder of its own.
@@ -125,15 +131,33 @@ pub(crate) fn finish(mut child: Child, input: &[u8]) -> Run {
         // The program may end before it has read everything, which is its right.
         stdin.write_all(&input).ok();
     });
+    let watched = watch(&child);
     let Output {
         status,
         stdout,
         stderr,
     } = child.wait_with_output().unwrap();
+    drop(watched);
     writer.join().unwrap();
     Run {
         code: status.code(),
         out: String::from_utf8(stdout).unwrap(),
         err: String::from_utf8(stderr).unwrap(),
     }
+}
+
+/// The longest that a run may take.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Ends the child if it has not ended within [`LIMIT`], so that a hang is a failed test and not an endless one. Drop
+/// what this answers once the child has ended.
+fn watch(child: &Child) -> mpsc::Sender<()> {
+    let (ended, waiting) = mpsc::channel();
+    let id = Pid::from_raw(child.id().try_into().unwrap());
+    std::thread::spawn(move || {
+        if waiting.recv_timeout(LIMIT) == Err(mpsc::RecvTimeoutError::Timeout) {
+            kill(id, Signal::SIGKILL).ok();
+        }
+    });
+    ended
 }
