@@ -51,17 +51,20 @@ struct Choice {
     message_cap: u32,
     /// The most tokens of one result in the current turn, where they do not fit whole.
     result_cap: Option<u32>,
+    /// How many tokens of results are not shown.
+    cut: u32,
     tokens: u32,
 }
 
-/// How many tokens the prompt for the next step of `turn` takes, at most. Pure.
+/// How many tokens the prompt for the next step of `turn` takes, at most, with every result in it whole. Pure.
 pub(crate) fn tokens(
     state: &State,
     turn: &Turn,
     config: &AssistantConfig,
     preamble: &Preamble,
 ) -> u32 {
-    choose(state, turn, config, preamble).tokens
+    let choice = choose(state, turn, config, preamble);
+    choice.tokens.saturating_add(choice.cut)
 }
 
 /// Builds the prompt for the next step of `turn`. Pure; takes time in proportion to what it shows.
@@ -121,11 +124,12 @@ fn choose(state: &State, turn: &Turn, config: &AssistantConfig, preamble: &Pream
         turn_tokens(turn, message_cap, form, preamble),
     ];
     let now = now.into_iter().fold(0, u32::saturating_add);
-    let (now, result_cap) = if now > room.whole() {
-        let (now, cap) = with_results_cut(turn, now, room, preamble);
+    let whole = now;
+    let (now, result_cap) = if whole > room.whole() {
+        let (now, cap) = with_results_cut(turn, whole, room, preamble);
         (now, Some(cap))
     } else {
-        (now, None)
+        (whole, None)
     };
     // A provider that would not take a prompt with everything in it is asked once more with the bare message.
     let left = match turn.refusals {
@@ -151,6 +155,7 @@ fn choose(state: &State, turn: &Turn, config: &AssistantConfig, preamble: &Pream
         turns,
         message_cap,
         result_cap,
+        cut: whole.saturating_sub(now),
         tokens: now.saturating_add(line_tokens).saturating_add(turns_tokens),
     }
 }
