@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 
 use crate::{config::ToolCalling, event::NOOP, state::Pending};
 
-/// How many calls of one reply are looked at.
+/// How many calls are looked for in a text.
 const CALLS_LIMIT: usize = 8;
+/// How many native calls of one reply are taken; every one of them is answered, made or not.
+const NATIVE_CALLS_LIMIT: usize = 128;
 /// What stands behind words that go on, though nobody knows how.
 const CUT_OFF: &str = " …";
 
@@ -50,7 +52,7 @@ pub(crate) fn read(
     is_tool: impl Fn(&str) -> bool,
 ) -> Reading {
     if !reply.tool_calls.is_empty() {
-        let calls = reply.tool_calls.iter().take(CALLS_LIMIT);
+        let calls = reply.tool_calls.iter().take(NATIVE_CALLS_LIMIT);
         let calls = calls.map(|call| RawCall {
             name: call.name.clone(),
             arguments: call.arguments.clone(),

@@ -46,7 +46,7 @@ fn native_calls_come_before_the_text_and_are_bounded() {
         arguments: "{".to_owned(),
     };
     let many = ChatReply {
-        tool_calls: vec![one; 100],
+        tool_calls: vec![one; 500],
         ..reply("{\"tool\": \"say\"}")
     };
     let Reading::Calls(calls) = read(
@@ -63,7 +63,7 @@ fn native_calls_come_before_the_text_and_are_bounded() {
             calls[0].name.as_str(),
             calls[0].arguments.as_str()
         ),
-        (CALLS_LIMIT, "look", "{")
+        (NATIVE_CALLS_LIMIT, "look", "{")
     );
 }
 

@@ -133,7 +133,9 @@ impl OpenAiModel {
 
 fn http_client(base: &Url) -> Result<reqwest::Client, reqwest::Error> {
     // One cryptography for the whole process. Where the program has chosen another one already, that one is used.
-    rustls::crypto::ring::default_provider().install_default().ok();
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .ok();
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("dormouse/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(OpenAiModel::CONNECT_TIMEOUT)
