@@ -9,7 +9,7 @@ const UNFINISHED: [&str; 4] = [
 ];
 
 /// Where people's working folders lie.
-const FOLDERS: [&str; 4] = ["/work/", "/root/", "/home/", "/Users/"];
+const FOLDERS: [&str; 4] = ["/root/", "/home/", "/srv/", "/Users/"];
 /// Whose folder an example may show.
 const FICTIONAL: [&str; 3] = ["alice/", "bob/", "you/"];
 
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn a_path_of_a_machine_is_found_and_a_part_of_a_longer_path_is_not() {
         for bad in [
-            "see /work/main",
+            "see /srv/checkout",
             "\"/root/x\"",
             "(/home/karl/x)",
             "at=/Users/k/",
@@ -76,11 +76,11 @@ mod tests {
             assert!(names_a_folder(bad), "{bad}");
         }
         for good in [
-            "a/work/b",
+            "a/srv/b",
             "/home/alice/.local",
-            "$HOME/work/",
+            "$HOME/srv/",
             "https://a.b/home/",
-            "../work/x",
+            "../srv/x",
         ] {
             assert!(!names_a_folder(good), "{good}");
         }
