@@ -9,7 +9,7 @@ const UNFINISHED: [&str; 4] = [
 ];
 
 /// Where people's working folders lie.
-const FOLDERS: [&str; 4] = ["/root/", "/home/", "/srv/", "/Users/"];
+const FOLDERS: [&str; 3] = ["/root/", "/home/", "/Users/"];
 /// Whose folder an example may show.
 const FICTIONAL: [&str; 3] = ["alice/", "bob/", "you/"];
 
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn a_path_of_a_machine_is_found_and_a_part_of_a_longer_path_is_not() {
         for bad in [
-            "see /srv/checkout",
+            "see /root/checkout",
             "\"/root/x\"",
             "(/home/karl/x)",
             "at=/Users/k/",
@@ -76,11 +76,11 @@ mod tests {
             assert!(names_a_folder(bad), "{bad}");
         }
         for good in [
-            "a/srv/b",
+            "a/home/b",
             "/home/alice/.local",
-            "$HOME/srv/",
+            "$HOME/home/",
             "https://a.b/home/",
-            "../srv/x",
+            "../home/x",
         ] {
             assert!(!names_a_folder(good), "{good}");
         }
