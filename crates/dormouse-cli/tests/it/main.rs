@@ -1,5 +1,5 @@
 //! The program as its users run it: pipes, files, exit codes.
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+#![expect(clippy::unwrap_used, reason = "what tests share fails like a test")]
 
 mod bad_input;
 mod data;
