@@ -91,7 +91,6 @@ impl LogError {
     /// The exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
             Self::Open(error) => open_exit(error),
             Self::Read(_) | Self::Replay(_) | Self::Diverged { .. } => Exit::Damaged,
             Self::Config(_)
@@ -104,11 +103,6 @@ impl LogError {
             | Self::System(_)
             | Self::Output(_) => Exit::Failure,
         }
-    }
-
-    /// Whether there is nothing to say about it: whoever read the output has gone.
-    pub(crate) fn is_quiet(&self) -> bool {
-        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
 

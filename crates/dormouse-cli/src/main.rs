@@ -51,10 +51,7 @@ fn main() -> ExitCode {
         Command::Play(play) => {
             play::run(&places, &play, &diagnostics).map_err(|e| failed(e.exit(), &e))
         }
-        Command::Log(command) => log::run(&places, command).map_err(|e| match e.is_quiet() {
-            true => e.exit(),
-            false => failed(e.exit(), &e),
-        }),
+        Command::Log(command) => log::run(&places, command).map_err(|e| failed(e.exit(), &e)),
         Command::Doctor(doctor) => {
             doctor::run(&places, &doctor).map_err(|e| failed(Exit::Failure, &e))
         }

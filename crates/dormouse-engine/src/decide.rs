@@ -208,12 +208,11 @@ fn ask(view: View<'_>, turn: &Turn) -> Next {
 /// Whether the context window was full before the last step already. The step that fills it tells the model to give
 /// its final response, and the model is asked for that once. A message is never dropped unasked.
 fn has_been_told_to_end(view: View<'_>, turn: &Turn) -> bool {
-    let Some(last) = turn.steps.last() else {
+    let [.., _, last] = turn.steps.as_slice() else {
         return false;
     };
-    let before =
-        prompt::tokens(view.state, turn, view.config, view.preamble).saturating_sub(last.tokens);
-    turn.steps.len() > 1 && share_of_window(before, view) >= CRITICAL_PERCENT
+    let tokens = prompt::tokens(view.state, turn, view.config, view.preamble);
+    share_of_window(tokens.saturating_sub(last.tokens), view) >= CRITICAL_PERCENT
 }
 
 /// How much of the context window the next prompt takes, together with so many tokens more.

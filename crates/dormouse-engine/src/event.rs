@@ -51,7 +51,7 @@ pub struct Perceived {
     pub classification: Classification,
     /// How far it is believed.
     pub trust: Trust,
-    /// How many tokens its words take in a prompt.
+    /// How many tokens it takes as a prompt shows it.
     pub tokens: u32,
 }
 

@@ -44,8 +44,8 @@ pub use prompt::PreambleTooLong;
 pub use recollection::recollect;
 pub use replay::{ReplayError, freeze, replay, restore};
 pub use state::{
-    AMBIENT_KEPT, Ambient, CallState, EffectState, ErrorRecord, HISTORY_KEPT, Memory, Pending,
-    RECENT_CALLS, Spent, State, Step, Stopped, Turn,
+    AMBIENT_KEPT, CallState, EffectState, ErrorRecord, HISTORY_KEPT, Heard, Memory, RECENT_CALLS,
+    Spent, State, Step, Stopped, Turn,
 };
 pub use status::{Activity, Skipped, Status};
 

@@ -16,7 +16,7 @@ use crate::{
     state::{CallState, State, Turn},
 };
 use conversation::Conversation;
-use excerpt::{Excerpt, Heard};
+use excerpt::Excerpt;
 use room::Room;
 
 pub use preamble::PreambleTooLong;
@@ -138,7 +138,7 @@ fn choose(state: &State, turn: &Turn, config: &AssistantConfig, preamble: &Pream
     };
     let (all_lines, line_cap) = room::overheard(left);
     let lines = state.ambient.iter().rev().map(|line| {
-        let tokens = Heard::from(line).tokens_within(line_cap, &*preamble.counter);
+        let tokens = line.tokens_within(line_cap, &*preamble.counter);
         tokens.saturating_add(MESSAGE)
     });
     let (lines, line_tokens) = fitting(lines, all_lines.saturating_sub(preamble.labels));
@@ -195,7 +195,7 @@ fn fitting(sizes: impl Iterator<Item = u32>, budget: u32) -> (usize, u32) {
 
 /// How many tokens a turn takes in a prompt, at most.
 fn turn_tokens(turn: &Turn, message_cap: u32, form: ToolCalling, preamble: &Preamble) -> u32 {
-    let heard = Heard::from(&turn.trigger).tokens_within(message_cap, &*preamble.counter);
+    let heard = turn.trigger.tokens_within(message_cap, &*preamble.counter);
     let steps = turn.steps.iter().map(|step| {
         let calls = step.calls.iter().map(|call| match form {
             ToolCalling::Native => CALL,
@@ -214,8 +214,9 @@ fn bytes(text: &str) -> u32 {
 
 /// The message of a turn, as far as it fits.
 fn heard(turn: &Turn, choice: Choice, preamble: &Preamble) -> String {
-    let heard = Heard::from(&turn.trigger);
-    heard.within(choice.message_cap, &*preamble.counter).text
+    turn.trigger
+        .within(choice.message_cap, &*preamble.counter)
+        .text
 }
 
 /// The overheard lines that fit, oldest first, if there are any. They stand between two lines of their own, which
@@ -225,7 +226,7 @@ fn overheard(state: &State, choice: Choice, preamble: &Preamble) -> Option<Strin
     let mut lines = state.ambient.range(first..).peekable();
     lines.peek()?;
     let lines = lines.map(|line| {
-        let excerpt = Heard::from(line).within(choice.line_cap, &*preamble.counter);
+        let excerpt = line.within(choice.line_cap, &*preamble.counter);
         excerpt.text + "\n"
     });
     let lines: String = lines.collect();

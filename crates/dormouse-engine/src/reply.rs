@@ -5,7 +5,7 @@ mod text;
 use dormouse_contracts::{ChatReply, FinishReason, SourceKind};
 use serde_json::{Value, json};
 
-use crate::{config::ToolCalling, event::NOOP, state::Pending};
+use crate::{config::ToolCalling, event::NOOP, state::Heard};
 
 /// How many calls are looked for in a text.
 const CALLS_LIMIT: usize = 8;
@@ -48,7 +48,7 @@ const FILTERED: &str = "Your last reply was taken away by a content filter, and 
 pub(crate) fn read(
     reply: &ChatReply,
     form: ToolCalling,
-    trigger: &Pending,
+    trigger: &Heard,
     is_tool: impl Fn(&str) -> bool,
 ) -> Reading {
     if !reply.tool_calls.is_empty() {
@@ -86,7 +86,7 @@ pub(crate) fn read(
 /// What was said in private is never answered aloud, even where the world has no such tool: then the model is told
 /// that there is none. What was said on a channel is for those on the channel; where nothing speaks there, nothing is
 /// said, and the turn is at its end, since the model has given its answer and could not give it better.
-fn spoken(text: &str, trigger: &Pending, is_tool: impl Fn(&str) -> bool) -> RawCall {
+fn spoken(text: &str, trigger: &Heard, is_tool: impl Fn(&str) -> bool) -> RawCall {
     let attested = &trigger.perception.attested;
     let to = attested.sender.name();
     match &attested.source {

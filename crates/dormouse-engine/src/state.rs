@@ -4,18 +4,16 @@
 //! configuration. So a snapshot and the events after it give the same state as all events, whatever the
 //! configuration was, and the [hash](State::hash) of both is equal.
 
-mod ambient;
 mod errors;
 mod turn;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use dormouse_classify::Verdict as Heard;
+use dormouse_classify::Verdict as Classified;
 use dormouse_contracts::{Perception, Seq, Timestamp, Trust, WorldId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-pub use ambient::Ambient;
 pub use errors::{ErrorRecord, RECENT_CALLS};
 pub use turn::{CallState, EffectState, Step, Turn};
 
@@ -30,16 +28,16 @@ const GIVEN_UP_KEPT: usize = 100;
 /// How many overheard lines a state keeps.
 pub const AMBIENT_KEPT: usize = 50;
 
-/// A message that waits for its turn.
+/// A message that was accepted: one that waits for its turn, is being answered, or was overheard.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Pending {
+pub struct Heard {
     /// Its place in the log.
     pub seq: Seq,
     /// What the world delivered.
     pub perception: Perception,
     /// How far it is believed.
     pub trust: Trust,
-    /// How many tokens its words take.
+    /// How many tokens it takes as it is shown, the line that is vouched for included.
     pub tokens: u32,
 }
 
@@ -98,9 +96,9 @@ pub struct State {
     /// The last delivery accepted from each world; what duplicates are known by.
     pub delivered: BTreeMap<WorldId, u64>,
     /// Messages that wait for an answer, oldest first.
-    pub inbox: VecDeque<Pending>,
+    pub inbox: VecDeque<Heard>,
     /// Lines overheard lately, oldest first.
-    pub ambient: VecDeque<Ambient>,
+    pub ambient: VecDeque<Heard>,
     /// The turn that is under way, if one is.
     pub turn: Option<Turn>,
     /// Finished turns, oldest first.
@@ -240,15 +238,15 @@ impl State {
         let last = self.delivered.entry(delivery.world.clone()).or_default();
         *last = (*last).max(delivery.number);
         match classification.verdict {
-            Heard::Trigger => self.inbox.push_back(Pending {
+            Classified::Trigger => self.inbox.push_back(Heard {
                 seq,
                 perception,
                 trust,
                 tokens,
             }),
-            Heard::Context => push_bounded(
+            Classified::Context => push_bounded(
                 &mut self.ambient,
-                Ambient {
+                Heard {
                     seq,
                     perception,
                     trust,
@@ -256,8 +254,8 @@ impl State {
                 },
                 AMBIENT_KEPT,
             ),
-            Heard::Capture => self.on_turn(|turn| turn.capture(&perception.words)),
-            Heard::Ignore => {}
+            Classified::Capture => self.on_turn(|turn| turn.capture(&perception.words)),
+            Classified::Ignore => {}
         }
     }
 

@@ -8,7 +8,7 @@ use dormouse_contracts::{Seq, Trust};
 use super::{RECALL, REMEMBER};
 use crate::{
     event::{NOOP, Verdict},
-    state::{CallState, Memory, Pending, State, Turn},
+    state::{CallState, Heard, Memory, State, Turn},
 };
 
 /// How far a line is believed, and from whom it has it.
@@ -63,7 +63,7 @@ pub(super) fn lineage(text: &str, state: &State, turn: &Turn) -> Lineage {
     }
 }
 
-fn heard(pending: &Pending) -> Source<'_> {
+fn heard(pending: &Heard) -> Source<'_> {
     Source {
         trust: pending.trust,
         from: pending.perception.attested.sender.name(),

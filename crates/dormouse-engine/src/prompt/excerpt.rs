@@ -1,39 +1,8 @@
 //! A message, or the result of a tool, within a number of tokens.
 
-use dormouse_contracts::{Perception, TokenCounter, Trust};
+use dormouse_contracts::TokenCounter;
 
-use crate::{
-    render,
-    state::{Ambient, Pending},
-};
-
-/// A message, and how many tokens it takes when all of it is shown.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Heard<'a> {
-    perception: &'a Perception,
-    trust: Trust,
-    tokens: u32,
-}
-
-impl<'a> From<&'a Pending> for Heard<'a> {
-    fn from(heard: &'a Pending) -> Self {
-        Self {
-            perception: &heard.perception,
-            trust: heard.trust,
-            tokens: heard.tokens,
-        }
-    }
-}
-
-impl<'a> From<&'a Ambient> for Heard<'a> {
-    fn from(heard: &'a Ambient) -> Self {
-        Self {
-            perception: &heard.perception,
-            trust: heard.trust,
-            tokens: heard.tokens,
-        }
-    }
-}
+use crate::{render, state::Heard};
 
 /// A text as it is shown, and how many tokens that takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,14 +11,14 @@ pub(super) struct Excerpt {
     pub(super) tokens: u32,
 }
 
-impl Heard<'_> {
-    fn shown(self, max_chars: usize) -> String {
-        render::perception(self.perception, self.trust, max_chars)
+impl Heard {
+    fn shown(&self, max_chars: usize) -> String {
+        render::perception(&self.perception, self.trust, max_chars)
     }
 
     /// The message as it is shown within `cap` tokens: whole, or its beginning. The line that the world vouches for
     /// and the note on what is missing are always there, even where they alone take more.
-    pub(super) fn within(self, cap: u32, counter: &dyn TokenCounter) -> Excerpt {
+    pub(in crate::prompt) fn within(&self, cap: u32, counter: &dyn TokenCounter) -> Excerpt {
         let whole = Excerpt {
             text: self.shown(usize::MAX),
             tokens: self.tokens,
@@ -58,7 +27,7 @@ impl Heard<'_> {
     }
 
     /// How many tokens it takes within `cap`. A message that fits was counted when it came and is not touched.
-    pub(super) fn tokens_within(self, cap: u32, counter: &dyn TokenCounter) -> u32 {
+    pub(super) fn tokens_within(&self, cap: u32, counter: &dyn TokenCounter) -> u32 {
         if self.tokens <= cap {
             self.tokens
         } else {

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn pending(perceive: Perceive) -> Pending {
-    Pending {
+fn pending(perceive: Perceive) -> Heard {
+    Heard {
         seq: Seq(1),
         perception: perceive.build(),
         trust: Trust::FULL,

@@ -5,7 +5,7 @@ use dormouse_contracts::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::Pending;
+use super::Heard;
 use crate::event::{
     Call, EffectIntended, EffectSettled, Misread, Replied, StopReason, TickEnded, ToolAnswered,
     Verdict,
@@ -22,7 +22,7 @@ pub struct Turn {
     /// When it began.
     pub started_at: Timestamp,
     /// The message it answers.
-    pub trigger: Pending,
+    pub trigger: Heard,
     /// What the model did, in order.
     pub steps: Vec<Step>,
     /// How many steps were taken in the tick that is under way.
@@ -85,7 +85,7 @@ pub struct EffectState {
 }
 
 impl Turn {
-    pub(super) fn new(started_at: Timestamp, trigger: Pending) -> Self {
+    pub(super) fn new(started_at: Timestamp, trigger: Heard) -> Self {
         Self {
             started_at,
             trigger,
