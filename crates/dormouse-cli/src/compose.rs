@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dormouse::{SystemChance, SystemClock};
+use dormouse::{Kinship, KinshipError, SystemChance, SystemClock, kinship, resident_id};
 use dormouse_contracts::{AssistantId, Clock, EntityId, IdError};
 use dormouse_engine::{
     Assistant, AssistantConfig, Handle, OutOfRange, Ports, Recorded, Switch, ToolCalling, WakeError,
@@ -15,7 +15,6 @@ use tokio::sync::mpsc;
 use crate::{
     config::Config,
     data::{DataError, DataFolder},
-    kinship::{Kinship, KinshipError, kinship, resident_id},
     provider::{Chosen, ProviderError},
 };
 

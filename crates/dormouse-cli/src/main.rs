@@ -20,7 +20,6 @@ mod grammar;
 mod input;
 mod item;
 mod json;
-mod kinship;
 mod log;
 mod neutralise;
 mod plain;

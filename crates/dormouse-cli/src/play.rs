@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use dormouse::Kinship;
 use dormouse_sandbox::Sandbox;
 use dormouse_store::RedbLog;
 use tokio::{runtime, select, time::timeout};
@@ -21,7 +22,6 @@ use crate::{
     emergency,
     exit::Exit,
     item::{Item, Ready},
-    kinship::Kinship,
     plain::Style,
     provider::{self, Chosen, Environment},
     screen::{Format, Screen, Stdout, Surface, Writer},

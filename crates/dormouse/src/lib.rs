@@ -7,6 +7,8 @@
 //! Stability: follows the crates it re-exports.
 
 #[cfg(feature = "resident")]
+mod kinship;
+#[cfg(feature = "resident")]
 mod resident;
 mod system;
 
@@ -25,6 +27,8 @@ pub use dormouse_sandbox as sandbox;
 pub use dormouse_store as store;
 #[cfg(feature = "tools")]
 pub use dormouse_tools as tools;
+#[cfg(feature = "resident")]
+pub use kinship::{Kinship, KinshipError, kinship, resident_id};
 #[cfg(feature = "resident")]
 pub use resident::{Resident, ResidentBuilder, ResidentError};
 pub use system::{SystemChance, SystemClock};

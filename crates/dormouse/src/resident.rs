@@ -14,7 +14,7 @@ use dormouse_sandbox::{Act, ActError, Character, CharacterKind, FeedError, JoinE
 use dormouse_store::RedbLog;
 use tokio::task::JoinSet;
 
-use crate::{SystemChance, SystemClock};
+use crate::{KinshipError, SystemChance, SystemClock, kinship, resident_id};
 
 /// A resident could not be started, or something it stands on failed.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +29,9 @@ pub enum ResidentError {
     /// The world cannot be opened.
     #[error("the world cannot be opened")]
     World(#[from] dormouse_sandbox::OpenError),
+    /// The world and the log do not belong together.
+    #[error("the world and the log cannot be used together")]
+    Kinship(#[from] KinshipError),
     /// A character cannot enter the world.
     #[error("the character cannot enter the world")]
     Join(#[from] JoinError),
@@ -98,13 +101,7 @@ impl ResidentBuilder {
         let log = RedbLog::open(&self.folder.join("log.redb"))?;
         let sandbox = Sandbox::open(&self.folder.join("world.redb"), Arc::clone(&clock))?;
         let key = self.config.key.clone();
-        let body = EntityId::try_new(format!("assistant:{key}"))?;
-        let character = Character {
-            id: body.clone(),
-            name: key.to_string(),
-            kind: CharacterKind::Assistant(key),
-        };
-        sandbox.join(character).await?;
+        let body = resident_id(&key)?;
 
         let model = self.model.unwrap_or_else(|| Arc::new(OfflineModel::new()));
         let counter = token_counter_for(model.identity().1);
@@ -119,6 +116,13 @@ impl ResidentBuilder {
             counter,
         };
         let (assistant, handle) = Assistant::wake(self.config, sandbox.tools(), ports).await?;
+        kinship(&sandbox, &key, assistant.state()).await?;
+        let character = Character {
+            id: body.clone(),
+            name: key.to_string(),
+            kind: CharacterKind::Assistant(key),
+        };
+        sandbox.join(character).await?;
         let heard = assistant
             .state()
             .delivered

@@ -1,5 +1,6 @@
 //! Whether the assistants in the log can go on living: in the world there is, and not stopped.
 
+use dormouse::kinship;
 use dormouse_contracts::AssistantId;
 use dormouse_engine::{State, restore};
 use dormouse_sandbox::Sandbox;
@@ -12,7 +13,6 @@ use crate::{
     describe, emergency,
     exit::{Exit, Report},
     grammar::counted,
-    kinship::kinship,
     log::{LogError, block_on},
     play::kinship_exit,
 };

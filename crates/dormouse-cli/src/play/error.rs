@@ -6,8 +6,10 @@ use dormouse_contracts::BoxError;
 use dormouse_engine::RunError;
 
 use super::{feed::WatchError, pump::PumpError};
+use dormouse::KinshipError;
+
 use crate::{
-    compose::ComposeError, config::ConfigError, data::DataError, exit::Exit, kinship::KinshipError,
+    compose::ComposeError, config::ConfigError, data::DataError, exit::Exit,
     provider::ProviderError,
 };
 
@@ -75,8 +77,8 @@ fn compose_exit(error: &ComposeError) -> Exit {
 pub(crate) fn kinship_exit(error: &KinshipError) -> Exit {
     match error {
         KinshipError::OldWorld { .. } => Exit::Damaged,
-        KinshipError::Feed(_) => Exit::Failure,
         KinshipError::Id(_) => Exit::Usage,
+        _ => Exit::Failure,
     }
 }
 

@@ -6,7 +6,7 @@ use dormouse_sandbox::{FeedError, Sandbox};
 
 /// What a world is to an assistant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kinship {
+pub enum Kinship {
     /// They have not met: the world is new, or another one than before.
     Strangers,
     /// The assistant lives there, and the world remembers all that it heard there.
@@ -15,7 +15,8 @@ pub(crate) enum Kinship {
 
 /// A world and a log that cannot be used together. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum KinshipError {
+#[non_exhaustive]
+pub enum KinshipError {
     /// The log remembers deliveries that the world has not made: its next ones would be taken for those.
     #[error(
         "the world is older than the log: its last delivery to {assistant} is number {made}, and the log remembers \
@@ -38,13 +39,21 @@ pub(crate) enum KinshipError {
 }
 
 /// The id of an assistant's character in the world.
-pub(crate) fn resident_id(key: &AssistantId) -> Result<EntityId, IdError> {
+///
+/// # Errors
+///
+/// [`IdError`] if the key makes no id; it never does.
+pub fn resident_id(key: &AssistantId) -> Result<EntityId, IdError> {
     EntityId::try_new(format!("assistant:{key}"))
 }
 
 /// Compares what the world has delivered to the assistant with what the assistant's log remembers of it. To be asked
-/// before anybody does anything in the world.
-pub(crate) async fn kinship(
+/// before anybody does anything in the world. Reads only.
+///
+/// # Errors
+///
+/// [`KinshipError`]: the two cannot be used together, or the world could not be asked.
+pub async fn kinship(
     sandbox: &Sandbox,
     assistant: &AssistantId,
     state: &State,

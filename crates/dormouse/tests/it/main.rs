@@ -1,0 +1,54 @@
+//! A resident wired with the defaults, in a folder of its own.
+#![cfg(feature = "resident")]
+#![expect(clippy::unwrap_used, reason = "what tests share fails like a test")]
+
+use std::{fs, path::Path};
+
+use dormouse::{
+    KinshipError, Resident, ResidentError,
+    contracts::{AssistantId, EntityId, Words},
+    sandbox::{Act, Character, CharacterKind},
+};
+
+async fn start(folder: &Path) -> Result<Resident, ResidentError> {
+    let key = AssistantId::try_new("dormouse").unwrap();
+    Resident::builder(folder, key).start().await
+}
+
+/// A visit of Alice's in which she says so many things.
+async fn visit(folder: &Path, lines: usize) {
+    let mut resident = start(folder).await.unwrap();
+    let alice = EntityId::try_new("player:alice").unwrap();
+    let character = Character {
+        id: alice.clone(),
+        name: "Alice".to_owned(),
+        kind: CharacterKind::Player,
+    };
+    resident.world().join(character).await.unwrap();
+    for _ in 0..lines {
+        let words = Words::try_new("nice weather").unwrap();
+        resident.act(&alice, Act::Say(words)).await.unwrap();
+    }
+    resident.shut_down().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_world_older_than_the_log_is_refused_before_a_message_is_taken_for_an_old_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (world, old) = (folder.join("world.redb"), folder.join("old.redb"));
+    visit(folder, 0).await;
+    fs::copy(&world, &old).unwrap();
+    visit(folder, 3).await;
+    fs::copy(&old, &world).unwrap();
+    for _ in 0..2 {
+        let refused = start(folder).await;
+        assert!(
+            matches!(
+                refused,
+                Err(ResidentError::Kinship(KinshipError::OldWorld { .. }))
+            ),
+            "{refused:?}"
+        );
+    }
+}
