@@ -178,6 +178,10 @@ id!(
     /// Who serves a model (`"openai"`, `"offline"`).
     ProviderId, "a provider id", 64, is_key, "letters, digits, '_', '-' and '.' are allowed"
 );
+id!(
+    /// A set of vectors of one length within an index of vectors.
+    CollectionName, "a collection name", 128, is_key, "letters, digits, '_', '-' and '.' are allowed"
+);
 
 #[cfg(test)]
 mod tests {

@@ -20,14 +20,15 @@ mod time;
 mod tokens;
 mod tool;
 mod trust;
+mod vectors;
 mod world;
 
 pub use chance::Chance;
-pub use embed::{Embedder, Embedding};
+pub use embed::{Embedder, Embedding, EncoderInfo};
 pub use future::{BoxError, BoxFuture, BoxStream};
 pub use ids::{
-    AssistantId, CallId, ChannelId, EffectKey, EntityId, IdError, ModelName, ProviderId, ToolName,
-    WorldId,
+    AssistantId, CallId, ChannelId, CollectionName, EffectKey, EntityId, IdError, ModelName,
+    ProviderId, ToolName, WorldId,
 };
 pub use log::{
     Append, AppendError, AppendErrorKind, AppendRequest, EventLog, LoadSnapshot, NewEvent,
@@ -42,6 +43,9 @@ pub use time::{Clock, Timestamp};
 pub use tokens::{TokenCount, TokenCounter};
 pub use tool::{Arguments, ToolCategory, ToolReach, ToolSpec};
 pub use trust::{Trust, TrustError};
+pub use vectors::{
+    Hit, Point, PointFilter, PointPayload, Retention, VectorError, VectorErrorKind, VectorIndex,
+};
 pub use world::{
     Effect, EffectInquiry, Inquire, Observe, Outcome, Perform, Query, Receipt, Rejection, World,
     WorldError, WorldErrorKind,

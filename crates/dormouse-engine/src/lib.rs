@@ -1,6 +1,6 @@
 //! The assistant itself: a state folded from events, a tick and ReAct loop, and effects carried out at most once.
 //!
-//! Layer 3. It knows neither which store, nor which vendor, nor which world it runs on: those are
+//! Layer 4. It knows neither which store, nor which vendor, nor which world it runs on: those are
 //! [`Ports`]. Read it in this order: [`Event`] (all that can happen), [`State`] (what it adds up to), [`gate()`]
 //! (whether there is a reason to think), [`Assistant`] (the actor that lives by it), [`Handle`] (how to talk to it),
 //! [`replay()`] (the whole life again, up to any moment).

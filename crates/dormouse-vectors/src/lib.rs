@@ -1,0 +1,3 @@
+//! Vector indexes behind one port: an exact scan in process, a Qdrant server, and Qdrant edge.
+//!
+//! Stability: experimental.
