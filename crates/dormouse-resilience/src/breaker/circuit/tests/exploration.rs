@@ -15,7 +15,7 @@ fn policy() -> BreakerPolicy {
 
 /// How many calls may be under way at once.
 const CALLS: usize = 2;
-const LENGTH: usize = 13;
+const LENGTH: usize = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Call {
