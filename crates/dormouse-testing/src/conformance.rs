@@ -15,9 +15,11 @@
 //! ```
 
 mod chat_model;
+mod embedder;
 mod event_log;
 mod world;
 
 pub use chat_model::chat_model;
+pub use embedder::embedder;
 pub use event_log::{event_log, event_log_reopened};
 pub use world::{WorldFixture, world, world_reopened};

@@ -18,6 +18,7 @@
 mod chance;
 mod clock;
 pub mod conformance;
+mod embedder;
 mod fault;
 mod gate;
 mod log;
@@ -28,6 +29,7 @@ mod world;
 
 pub use chance::{FixedChance, SeededChance};
 pub use clock::ManualClock;
+pub use embedder::{EmbedTrouble, HashedEmbedder};
 pub use gate::Gate;
 pub use log::MemoryLog;
 pub use model::{ScriptError, ScriptedModel, Turn, Violation};

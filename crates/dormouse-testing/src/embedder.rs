@@ -1,0 +1,214 @@
+//! A text encoder without a model.
+
+use std::{
+    collections::VecDeque,
+    num::NonZeroUsize,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use dormouse_contracts::{
+    BoxFuture, Embedder, Embedding, EncoderInfo, ModelError, ModelErrorKind, ModelName, ProviderId,
+};
+
+use crate::Gate;
+
+/// What a [`HashedEmbedder`] does with one call instead of answering.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum EmbedTrouble {
+    /// Fails.
+    Fail(ModelErrorKind),
+    /// Never answers.
+    Hang,
+    /// Waits until the gate is opened, then answers.
+    Wait(Gate),
+    /// Answers, but every number is no number. The port forbids it; whoever calls may be careful all the same.
+    NotANumber,
+    /// Answers with vectors that have one number more than they should. Forbidden as well.
+    WrongDimensions,
+    /// Answers with one vector too few. Forbidden as well.
+    OneTooFew,
+}
+
+/// An [`Embedder`] for which a text is the bag of its words: each word adds to or takes from one of the numbers, decided
+/// by a hash of it. Texts that share words are similar, others nearly orthogonal, the same on every machine.
+///
+/// Words are runs of letters and digits, whatever their case. Vectors have length 1. It answers at once unless it was told
+/// of trouble. A clone is another handle to the same embedder.
+///
+/// ```
+/// use dormouse_contracts::Embedder;
+/// use dormouse_testing::{EmbedTrouble, HashedEmbedder};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let embedder = HashedEmbedder::new(64);
+/// let texts = ["The kettle is blue.".to_owned(), "a blue kettle".to_owned(), "Bob left".to_owned()];
+/// let vectors = embedder.embed(&texts).await.unwrap();
+/// let similarity = |a: usize, b: usize| -> f32 { vectors[a].iter().zip(&vectors[b]).map(|(a, b)| a * b).sum() };
+/// assert!(similarity(0, 1) > 0.5 && similarity(0, 2) < 0.3);
+///
+/// embedder.next(EmbedTrouble::NotANumber);
+/// assert!(embedder.embed(&texts).await.unwrap()[0][0].is_nan());
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct HashedEmbedder {
+    info: EncoderInfo,
+    dimensions: usize,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    next: VecDeque<EmbedTrouble>,
+    lasting: Option<EmbedTrouble>,
+    calls: usize,
+    texts: Vec<String>,
+}
+
+impl HashedEmbedder {
+    /// An embedder for vectors of so many numbers, whose model is called `hashed-` and that number.
+    ///
+    /// # Panics
+    ///
+    /// If `dimensions` is zero.
+    #[must_use]
+    pub fn new(dimensions: usize) -> Self {
+        Self::named(&format!("hashed-{dimensions}"), dimensions)
+    }
+
+    /// The same, but the model has another name: another encoder, as far as anybody can tell, and another hash.
+    ///
+    /// # Panics
+    ///
+    /// If `dimensions` is zero, or `name` is no name of a model.
+    #[must_use]
+    pub fn named(name: &str, dimensions: usize) -> Self {
+        let info = EncoderInfo {
+            model: ModelName::try_new(name).unwrap(),
+            dimensions: Some(NonZeroUsize::new(dimensions).unwrap()),
+        };
+        Self {
+            info,
+            dimensions,
+            state: Arc::default(),
+        }
+    }
+
+    /// Does this with the next call that nothing else was said about; told several times, with one call after the other.
+    pub fn next(&self, trouble: EmbedTrouble) {
+        self.state().next.push_back(trouble);
+    }
+
+    /// Does this with every call from now on, once nothing is left of what [`HashedEmbedder::next`] said.
+    pub fn from_now_on(&self, trouble: EmbedTrouble) {
+        self.state().lasting = Some(trouble);
+    }
+
+    /// Answers every call from now on.
+    pub fn recover(&self) {
+        let mut state = self.state();
+        state.lasting = None;
+        state.next.clear();
+    }
+
+    /// How many calls there were, those that failed included.
+    #[must_use]
+    pub fn calls(&self) -> usize {
+        self.state().calls
+    }
+
+    /// Every text it was asked for, in order.
+    #[must_use]
+    pub fn texts(&self) -> Vec<String> {
+        self.state().texts.clone()
+    }
+
+    /// The vector of a text, without a call.
+    #[must_use]
+    pub fn vector(&self, text: &str) -> Embedding {
+        let mut vector = vec![0.0_f32; self.dimensions];
+        let name = self.info.model.as_str();
+        for word in text
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+        {
+            add(&mut vector, hash(name, &word.to_lowercase()));
+        }
+        let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+        if norm == 0.0 {
+            // Without a word, or with words that cancel each other out, it points somewhere all the same.
+            add(&mut vector, 0);
+            return vector;
+        }
+        vector.iter().map(|x| x / norm).collect()
+    }
+
+    async fn answer(&self, texts: &[String]) -> Result<Vec<Embedding>, ModelErrorKind> {
+        let trouble = {
+            let mut state = self.state();
+            state.calls += 1;
+            state.texts.extend_from_slice(texts);
+            state.next.pop_front().or_else(|| state.lasting.clone())
+        };
+        let mut vectors: Vec<Embedding> = texts.iter().map(|text| self.vector(text)).collect();
+        match trouble {
+            None => {}
+            Some(EmbedTrouble::Fail(kind)) => return Err(kind),
+            Some(EmbedTrouble::Hang) => std::future::pending().await,
+            Some(EmbedTrouble::Wait(gate)) => gate.passed().await,
+            Some(EmbedTrouble::NotANumber) => {
+                vectors.iter_mut().for_each(|vector| vector.fill(f32::NAN));
+            }
+            Some(EmbedTrouble::WrongDimensions) => {
+                vectors.iter_mut().for_each(|vector| vector.push(0.0));
+            }
+            Some(EmbedTrouble::OneTooFew) => {
+                vectors.pop();
+            }
+        }
+        Ok(vectors)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Embedder for HashedEmbedder {
+    fn info(&self) -> EncoderInfo {
+        self.info.clone()
+    }
+
+    fn embed<'a>(
+        &'a self,
+        texts: &'a [String],
+    ) -> BoxFuture<'a, Result<Vec<Embedding>, ModelError>> {
+        Box::pin(async move {
+            self.answer(texts)
+                .await
+                .map_err(|kind| ModelError::new(ProviderId::try_new("hashed").unwrap(), kind, None))
+        })
+    }
+}
+
+/// Adds what a word of this hash adds: one, or minus one, to one of the numbers.
+fn add(vector: &mut [f32], hash: u64) {
+    let dimensions = u64::try_from(vector.len()).unwrap();
+    let place = usize::try_from((hash >> 1) % dimensions).unwrap();
+    if let Some(number) = vector.get_mut(place) {
+        *number += if hash & 1 == 0 { 1.0 } else { -1.0 };
+    }
+}
+
+/// FNV-1a over name and word, mixed once more: its low bits alone are no good.
+fn hash(name: &str, word: &str) -> u64 {
+    let bytes = name.bytes().chain([0]).chain(word.bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    (hash ^ (hash >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 8
+}
+
+#[cfg(test)]
+mod tests;
