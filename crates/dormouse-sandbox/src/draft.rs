@@ -6,13 +6,13 @@ use dormouse_contracts::{
     Attested, Delivery, Effect, EntityId, Outcome, Perception, Receipt, Rejection, Timestamp,
     WorldId,
 };
-use redb::{Database, ReadableTable, WriteTransaction};
+use dormouse_database::{Database, begin_write};
+use redb::{ReadableTable, WriteTransaction};
 
 use crate::{
     act::{Act, Acted, Refusal},
     character::{Character, JoinRefusal},
     decide::{Decision, Heard, arrival, decide},
-    file,
     records::{
         CHARACTERS, CharacterRecord, EFFECT_ORDER, EFFECTS, EffectRecord, FEEDS, META,
         REVISION_KEY, StoreError,
@@ -38,7 +38,7 @@ impl<'a> Draft<'a> {
         world: &'a WorldId,
     ) -> Result<Self, StoreError> {
         Ok(Self {
-            writing: file::begin_write(database)?,
+            writing: begin_write(database)?,
             roster: roster.clone(),
             touched: BTreeSet::new(),
             recorded: false,

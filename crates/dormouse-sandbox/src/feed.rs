@@ -3,7 +3,6 @@
 use std::ops::Bound;
 
 use dormouse_contracts::{EntityId, Perception, WorldError, WorldErrorKind};
-use redb::ReadableDatabase;
 use tokio::sync::watch;
 
 use crate::{

@@ -9,7 +9,8 @@ use std::{path::PathBuf, sync::Arc};
 use dormouse_contracts::{
     BoxError, Clock, EntityId, IdError, Timestamp, WorldError, WorldErrorKind, WorldId,
 };
-use redb::{Database, ReadableDatabase, ReadableTable};
+use dormouse_database::Database;
+use redb::ReadableTable;
 use tokio::sync::mpsc;
 
 use crate::{

@@ -4,7 +4,6 @@ use dormouse_contracts::{
     BoxFuture, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perform, Query,
     Rejection, Timestamp, WorldError,
 };
-use redb::ReadableDatabase;
 use serde_json::Value;
 
 use crate::{

@@ -13,10 +13,10 @@ use crate::{
 /// The format this version writes, and the newest it reads.
 pub(crate) const FORMAT: u64 = 1;
 
-/// `"format"`, and `"revision"`: the number of changes written, by which a commit that failed is told apart
-/// from one that only seemed to.
-pub(crate) const META: TableDefinition<'_, &str, u64> = TableDefinition::new("dormouse_sandbox");
-pub(crate) const FORMAT_KEY: &str = "format";
+/// By its name the file is known as a world's; the format stands in it too.
+pub(crate) const META: TableDefinition<'_, &str, u64> = TableDefinition::new(META_NAME);
+pub(crate) const META_NAME: &str = "dormouse_sandbox";
+/// The number of changes written, by which a commit that failed is told apart from one that only seemed to.
 pub(crate) const REVISION_KEY: &str = "revision";
 /// When the world was made, in microseconds since 1970; what tells it from a later one in the same place.
 pub(crate) const BORN_KEY: &str = "born";
@@ -41,6 +41,12 @@ pub(crate) enum StoreError {
     File(#[source] Box<redb::Error>),
     #[error("a record of the world's file makes no sense")]
     Record(#[from] serde_json::Error),
+}
+
+impl From<redb::Error> for StoreError {
+    fn from(error: redb::Error) -> Self {
+        Self::File(Box::new(error))
+    }
 }
 
 macro_rules! from_redb {

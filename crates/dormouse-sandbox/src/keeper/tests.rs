@@ -15,7 +15,10 @@ use redb::StorageBackend;
 use serde_json::json;
 
 use super::*;
-use crate::{Act, ActError, Character, CharacterKind, Sandbox, file::write_tables};
+use crate::{
+    Act, ActError, Character, CharacterKind, Sandbox,
+    file::{KIND, write_tables},
+};
 
 /// A disk that can fail. Its bytes outlive whoever has it open.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +58,9 @@ impl Disk {
     }
 
     fn open(&self) -> Result<Database, OpenError> {
-        let database = Database::builder().create_with_backend(self.clone());
+        let database = Database::on(self.clone(), &KIND, |writing| {
+            write_tables(writing, Timestamp::EPOCH)
+        });
         database.map_err(|error| OpenError::Damaged {
             path: "disk".into(),
             source: error.into(),
@@ -176,7 +181,6 @@ async fn heard(world: &Sandbox, key: &str) -> usize {
 /// happened, and how often that it cannot tell.
 async fn fail_at_every_operation(fail: fn(&Disk, u64)) -> (u32, u32) {
     let disk = Disk::default();
-    write_tables(&disk.open().unwrap(), Timestamp::EPOCH).unwrap();
     let world = disk.world();
     move_in(&world).await;
     let (mut nothing, mut unclear) = (0, 0);
@@ -230,7 +234,6 @@ async fn wherever_the_disk_fails_for_good_an_effect_happens_once_when_it_is_mend
 #[tokio::test]
 async fn a_full_disk_refuses_changes_answers_questions_and_takes_up_again_when_there_is_room() {
     let disk = Disk::default();
-    write_tables(&disk.open().unwrap(), Timestamp::EPOCH).unwrap();
     let world = disk.world();
     move_in(&world).await;
     let room = disk.platter().bytes.len() as u64 + (1 << 20);
@@ -260,7 +263,6 @@ async fn a_full_disk_refuses_changes_answers_questions_and_takes_up_again_when_t
 #[tokio::test]
 async fn while_the_disk_is_full_acts_fail_and_nobody_has_moved() {
     let disk = Disk::default();
-    write_tables(&disk.open().unwrap(), Timestamp::EPOCH).unwrap();
     let world = disk.world();
     move_in(&world).await;
     let up = || Act::Move {
@@ -281,7 +283,6 @@ async fn while_the_disk_is_full_acts_fail_and_nobody_has_moved() {
 #[tokio::test]
 async fn a_feed_that_is_awaited_is_answered_after_a_failure_too() {
     let disk = Disk::default();
-    write_tables(&disk.open().unwrap(), Timestamp::EPOCH).unwrap();
     let world = disk.world();
     move_in(&world).await;
     let alice = id("Alice");
@@ -304,7 +305,6 @@ async fn a_feed_that_is_awaited_is_answered_after_a_failure_too() {
 #[tokio::test]
 async fn effects_that_wait_together_share_a_commit() {
     let disk = Disk::default();
-    write_tables(&disk.open().unwrap(), Timestamp::EPOCH).unwrap();
     let world = disk.world();
     move_in(&world).await;
     let syncs = || disk.platter().syncs;
