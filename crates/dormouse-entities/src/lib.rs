@@ -1,3 +1,36 @@
 //! Whom an assistant knows: profiles, relationships, running conversations, and their place in the prompt.
 //!
-//! Stability: experimental.
+//! Everything here is a pure function of its arguments: no I/O, no clock, no model. [`Entities`] is a fold over
+//! [`Change`]s, so that a log of them is all that needs to be kept; a store keeps rows besides, for a faster start.
+//!
+//! Stability: experimental. The serialised names of changes are stable, since logs hold them.
+
+mod attributes;
+mod change;
+mod conversation;
+mod entities;
+mod line;
+mod merge;
+mod observation;
+mod profile;
+mod relationship;
+mod speaker;
+
+pub use attributes::{
+    AttributeName, AttributeUpdate, Attributes, CommunicationStyle, Keyword, Phrase, Preference,
+};
+pub use change::{Change, ChangeError, Reason, Touched};
+pub use conversation::{
+    ActionText, Archive, ArchivedConversation, Conversation, ConversationMessage, PendingAction,
+    Role, StaleAfter, Topic,
+};
+pub use entities::{Entities, Held, PartsError, Removal, Removed, Rows};
+pub use line::{Line, LineError, Passage};
+pub use observation::{
+    NewObservation, Observation, ObservationSource, ObservationStage, ObservationText, Origin,
+};
+pub use profile::{EntityType, Name, Profile};
+pub use relationship::{
+    Favorability, InteractionRule, MeasureError, Metric, Rapport, Relationship, RelationshipState,
+};
+pub use speaker::speaker_of;

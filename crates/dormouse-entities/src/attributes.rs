@@ -1,0 +1,246 @@
+//! What is known of an entity for good.
+
+use std::{collections::BTreeMap, fmt};
+
+use dormouse_contracts::Trust;
+use serde::{Deserialize, Serialize};
+
+use crate::line::{Line, LineError};
+
+/// An interest, or the name of a preference.
+pub type Keyword = Line<64>;
+/// What is preferred.
+pub type Preference = Line<200>;
+/// A word or two.
+pub type Phrase = Line<40>;
+
+/// How somebody talks. Written as one word; a word this version does not know is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub enum CommunicationStyle {
+    /// In full sentences, with distance.
+    Formal,
+    /// As among friends.
+    Casual,
+    /// In few words.
+    Terse,
+    /// Some other way.
+    Other(Phrase),
+}
+
+impl TryFrom<String> for CommunicationStyle {
+    type Error = LineError;
+    fn try_from(text: String) -> Result<Self, LineError> {
+        Ok(match text.to_lowercase().as_str() {
+            "formal" => Self::Formal,
+            "casual" => Self::Casual,
+            "terse" => Self::Terse,
+            _ => Self::Other(Phrase::try_new(text)?),
+        })
+    }
+}
+
+impl From<CommunicationStyle> for String {
+    fn from(style: CommunicationStyle) -> String {
+        style.to_string()
+    }
+}
+
+impl fmt::Display for CommunicationStyle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Formal => f.pad("formal"),
+            Self::Casual => f.pad("casual"),
+            Self::Terse => f.pad("terse"),
+            Self::Other(phrase) => phrase.fmt(f),
+        }
+    }
+}
+
+/// One of the attributes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AttributeName {
+    /// How the entity talks.
+    CommunicationStyle,
+    /// What it cares about.
+    Interests,
+    /// What it is like.
+    Temperament,
+    /// What it prefers, by subject.
+    Preferences,
+}
+
+/// The stable attributes of an entity (Pa).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Attributes {
+    /// How it talks.
+    pub communication_style: Option<CommunicationStyle>,
+    /// What it cares about, in the order it was learnt, at most [`Attributes::MOST`].
+    pub interests: Vec<Keyword>,
+    /// What it is like (friendly, suspicious, …).
+    pub temperament: Option<Phrase>,
+    /// What it prefers, by subject; at most [`Attributes::MOST`].
+    pub preferences: BTreeMap<Keyword, Preference>,
+    /// How far each attribute that is set is believed: the lowest trust of what it was made of.
+    pub trust: BTreeMap<AttributeName, Trust>,
+}
+
+impl Attributes {
+    /// The most interests, and the most preferences. Where they are full, further ones are left out until some are
+    /// cleared.
+    pub const MOST: usize = 32;
+
+    /// How far this attribute is believed; nothing where it is not set.
+    #[must_use]
+    pub fn trust_in(&self, name: AttributeName) -> Option<Trust> {
+        self.trust.get(&name).copied()
+    }
+
+    /// Puts an update, believed as far as `trust`, into place: first clears, then sets. A single value that is set
+    /// anew has the trust of the update; a list or map that grows has the lower of both.
+    pub(crate) fn update(&mut self, update: &AttributeUpdate, trust: Trust) {
+        update.clear.iter().for_each(|name| self.clear(*name));
+        if let Some(style) = &update.communication_style {
+            self.communication_style = Some(style.clone());
+            self.trust.insert(AttributeName::CommunicationStyle, trust);
+        }
+        if let Some(temperament) = &update.temperament {
+            self.temperament = Some(temperament.clone());
+            self.trust.insert(AttributeName::Temperament, trust);
+        }
+        let mut grown = false;
+        for interest in &update.interests {
+            let is_known = self.interests.iter().any(|known| same(known, interest));
+            if !is_known && self.interests.len() < Self::MOST {
+                self.interests.push(interest.clone());
+                grown = true;
+            }
+        }
+        if grown {
+            self.lower(AttributeName::Interests, trust);
+        }
+        let mut changed = false;
+        for (subject, value) in &update.preferences {
+            let is_known = self.preferences.contains_key(subject);
+            if is_known || self.preferences.len() < Self::MOST {
+                let before = self.preferences.insert(subject.clone(), value.clone());
+                changed |= before.as_ref() != Some(value);
+            }
+        }
+        if changed {
+            self.lower(AttributeName::Preferences, trust);
+        }
+    }
+
+    pub(crate) fn clear(&mut self, name: AttributeName) {
+        self.trust.remove(&name);
+        match name {
+            AttributeName::CommunicationStyle => self.communication_style = None,
+            AttributeName::Interests => self.interests.clear(),
+            AttributeName::Temperament => self.temperament = None,
+            AttributeName::Preferences => self.preferences.clear(),
+        }
+    }
+
+    pub(crate) fn lower(&mut self, name: AttributeName, trust: Trust) {
+        let entry = self.trust.entry(name).or_insert(trust);
+        *entry = entry.lowest(trust);
+    }
+}
+
+fn same(a: &Keyword, b: &Keyword) -> bool {
+    a.as_str().to_lowercase() == b.as_str().to_lowercase()
+}
+
+/// What changes about the attributes. The default changes nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AttributeUpdate {
+    /// Attributes to forget first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clear: Vec<AttributeName>,
+    /// A new style, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub communication_style: Option<CommunicationStyle>,
+    /// Interests to add.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub interests: Vec<Keyword>,
+    /// A new temperament, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperament: Option<Phrase>,
+    /// Preferences to add, or to replace where the subject is known.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub preferences: BTreeMap<Keyword, Preference>,
+}
+
+impl AttributeUpdate {
+    /// Does it change nothing?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trust(score: f32) -> Trust {
+        Trust::try_new(score).unwrap()
+    }
+
+    fn interests(words: &[&str]) -> AttributeUpdate {
+        AttributeUpdate {
+            interests: words
+                .iter()
+                .map(|w| Keyword::try_new(*w).unwrap())
+                .collect(),
+            ..AttributeUpdate::default()
+        }
+    }
+
+    #[test]
+    fn a_list_is_believed_no_further_than_its_least_trusted_part() {
+        let mut attributes = Attributes::default();
+        attributes.update(&interests(&["combat"]), trust(0.9));
+        attributes.update(&interests(&["Combat"]), trust(0.2));
+        assert_eq!(
+            attributes.trust_in(AttributeName::Interests),
+            Some(trust(0.9)),
+            "what was known already takes nothing from the second source"
+        );
+        attributes.update(&interests(&["crafting"]), trust(0.4));
+        attributes.update(&interests(&["cooking"]), trust(0.8));
+        assert_eq!(
+            attributes.trust_in(AttributeName::Interests),
+            Some(trust(0.4))
+        );
+    }
+
+    #[test]
+    fn lists_never_grow_past_their_bound() {
+        let mut attributes = Attributes::default();
+        for n in 0..100 {
+            attributes.update(&interests(&[&format!("thing {n}")]), Trust::FULL);
+        }
+        assert_eq!(attributes.interests.len(), Attributes::MOST);
+    }
+
+    #[test]
+    fn attributes_read_as_documented() {
+        let text = r#"{"communication_style":"terse","interests":["combat"],"temperament":null,"preferences":{"tea":"green"}}"#;
+        let attributes: Attributes = serde_json::from_str(text).unwrap();
+        assert_eq!(
+            attributes.communication_style,
+            Some(CommunicationStyle::Terse)
+        );
+        assert_eq!(
+            serde_json::to_value(&attributes).unwrap()["preferences"]["tea"],
+            "green"
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! Changes to running conversations.
+
+use dormouse_contracts::{EntityId, Timestamp};
+
+use super::{Entities, plan::Plan};
+use crate::{
+    change::{Change, ChangeError},
+    conversation::{Archive, Conversation, PendingAction, StaleAfter, Topic},
+};
+
+impl Entities {
+    pub(super) fn start(
+        &self,
+        entity: &EntityId,
+        topic: Option<&Topic>,
+        stale_after: StaleAfter,
+        at: Timestamp,
+    ) -> Result<Plan, ChangeError> {
+        let id = &self.known(entity)?.entity_id;
+        let mut plan = Plan::default();
+        let running = self.conversations.get(id).cloned();
+        let conversation = match running {
+            Some(running) if !running.is_stale(at, stale_after) => Conversation {
+                topic: topic.cloned().or(running.topic),
+                ..running
+            },
+            over => {
+                let mut archive = self.archives.get(id).cloned().unwrap_or_default();
+                if let Some(over) = over {
+                    archive.put(over, at);
+                    plan.archives.insert(id.clone(), Some(archive.clone()));
+                }
+                Conversation::new(archive.ended.saturating_add(1), topic.cloned(), at)
+            }
+        };
+        plan.conversations.insert(id.clone(), Some(conversation));
+        Ok(plan)
+    }
+
+    pub(super) fn end(&self, entity: &EntityId, at: Timestamp) -> Result<Plan, ChangeError> {
+        let (id, conversation) = self.running(entity)?;
+        let mut plan = Plan::default();
+        self.put_away(&mut plan, id, conversation, at);
+        Ok(plan)
+    }
+
+    pub(super) fn clear_stale(&self, stale_after: StaleAfter, at: Timestamp) -> Plan {
+        let mut plan = Plan::default();
+        for (id, conversation) in &self.conversations {
+            if conversation.is_stale(at, stale_after) {
+                self.put_away(&mut plan, id, conversation, at);
+            }
+        }
+        plan
+    }
+
+    fn put_away(&self, plan: &mut Plan, id: &EntityId, conversation: &Conversation, at: Timestamp) {
+        let mut archive: Archive = self.archives.get(id).cloned().unwrap_or_default();
+        archive.put(conversation.clone(), at);
+        plan.archives.insert(id.clone(), Some(archive));
+        plan.conversations.insert(id.clone(), None);
+    }
+
+    /// Changes a running conversation in place. The caller sends only changes of that kind.
+    pub(super) fn converse(&self, change: &Change, at: Timestamp) -> Result<Plan, ChangeError> {
+        let Some(entity) = conversed(change) else {
+            return Ok(Plan::default());
+        };
+        let (id, before) = self.running(entity)?;
+        let mut conversation = before.clone();
+        alter(&mut conversation, id, change, at)?;
+        Ok(Plan::of_conversation(id, conversation))
+    }
+
+    fn running(&self, entity: &EntityId) -> Result<(&EntityId, &Conversation), ChangeError> {
+        let id = &self.known(entity)?.entity_id;
+        let conversation = self.conversations.get(id);
+        let conversation =
+            conversation.ok_or_else(|| ChangeError::NoConversation { entity: id.clone() })?;
+        Ok((id, conversation))
+    }
+}
+
+/// With whom the conversation is that a change is part of, if it is part of one.
+fn conversed(change: &Change) -> Option<&EntityId> {
+    match change {
+        Change::TopicChanged { entity, .. }
+        | Change::MessageAdded { entity, .. }
+        | Change::ActionAdded { entity, .. }
+        | Change::ActionCompleted { entity, .. } => Some(entity),
+        _ => None,
+    }
+}
+
+fn alter(
+    conversation: &mut Conversation,
+    id: &EntityId,
+    change: &Change,
+    at: Timestamp,
+) -> Result<(), ChangeError> {
+    match change {
+        Change::TopicChanged { topic, .. } => conversation.topic = Some(topic.clone()),
+        Change::MessageAdded { role, content, .. } => conversation.say(*role, content.clone(), at),
+        Change::ActionAdded {
+            description,
+            priority,
+            ..
+        } => {
+            if conversation.pending_actions.len() >= Conversation::MOST_ACTIONS {
+                return Err(ChangeError::TooManyActions { entity: id.clone() });
+            }
+            let number = conversation.next_number();
+            conversation.pending_actions.push(PendingAction {
+                id: number,
+                description: description.clone(),
+                priority: *priority,
+                created_at: at,
+            });
+        }
+        Change::ActionCompleted { action, .. } => {
+            let before = conversation.pending_actions.len();
+            conversation.pending_actions.retain(|a| a.id != *action);
+            if conversation.pending_actions.len() == before {
+                return Err(ChangeError::UnknownAction {
+                    entity: id.clone(),
+                    action: *action,
+                });
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! Who is known by which name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dormouse_contracts::EntityId;
+
+use crate::profile::Profile;
+
+/// The ids behind each folded name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Names(BTreeMap<String, BTreeSet<EntityId>>);
+
+impl Names {
+    pub(super) fn add(&mut self, profile: &Profile) {
+        for name in profile.names() {
+            let ids = self.0.entry(fold(name.as_str())).or_default();
+            ids.insert(profile.entity_id.clone());
+        }
+    }
+
+    pub(super) fn remove(&mut self, profile: &Profile) {
+        for name in profile.names() {
+            let folded = fold(name.as_str());
+            let Some(ids) = self.0.get_mut(&folded) else {
+                continue;
+            };
+            ids.remove(&profile.entity_id);
+            if ids.is_empty() {
+                self.0.remove(&folded);
+            }
+        }
+    }
+
+    pub(super) fn known_as(&self, name: &str) -> Vec<&EntityId> {
+        self.0.get(&fold(name)).into_iter().flatten().collect()
+    }
+}
+
+/// A text without its case and with single spaces. Upper case first, so that "ß" and "SS" are the same.
+pub(super) fn fold(text: &str) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    words.join(" ").to_uppercase().to_lowercase()
+}

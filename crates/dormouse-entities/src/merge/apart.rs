@@ -1,0 +1,187 @@
+//! Taking a survivor apart again.
+
+use std::collections::BTreeMap;
+
+use super::conversation;
+use crate::{
+    attributes::{AttributeName, Attributes},
+    entities::Held,
+    observation::Observation,
+    profile::{Name, Profile},
+    relationship::{Relationship, trust_moved},
+};
+
+/// What the merged one and the survivor are apart, given the survivor before the merge, after it, and now.
+pub(crate) fn separate(kept: &Held, before: &Held, after: &Held, now: &Held) -> (Held, Held) {
+    let (from_conversation, own_conversation) = conversation::separate(
+        kept.conversation.as_ref(),
+        before.conversation.as_ref(),
+        after.conversation.as_ref(),
+        now.conversation.as_ref(),
+    );
+    let from = Held {
+        profile: kept.profile.clone(),
+        conversation: from_conversation,
+    };
+    let survivor = Held {
+        profile: profile(&before.profile, &after.profile, &now.profile),
+        conversation: own_conversation,
+    };
+    (from, survivor)
+}
+
+/// One value: what it was before, unless it has changed since.
+pub(super) fn back<T: PartialEq + Clone>(before: &T, after: &T, now: &T) -> T {
+    if now == after { before } else { now }.clone()
+}
+
+/// A list: what was there before and was not taken out since, then what was added since.
+pub(super) fn back_list<T: Clone>(
+    before: &[T],
+    after: &[T],
+    now: &[T],
+    same: impl Fn(&T, &T) -> bool,
+) -> Vec<T> {
+    let find = |list: &[T], item: &T| list.iter().find(|other| same(other, item)).cloned();
+    let kept = before.iter().filter_map(|item| match find(after, item) {
+        Some(_) => find(now, item),
+        // The merge itself dropped it for want of room.
+        None => Some(item.clone()),
+    });
+    let added = now.iter().filter(|item| find(after, item).is_none());
+    kept.chain(added.cloned()).collect()
+}
+
+fn profile(before: &Profile, after: &Profile, now: &Profile) -> Profile {
+    let mut own = Profile {
+        entity_id: now.entity_id.clone(),
+        entity_type: back(&before.entity_type, &after.entity_type, &now.entity_type),
+        name: back(&before.name, &after.name, &now.name),
+        aliases: back_list(&before.aliases, &after.aliases, &now.aliases, |a, b| a == b),
+        attributes: attributes(&before.attributes, &after.attributes, &now.attributes),
+        observations: observations(&before.observations, &after.observations, &now.observations),
+        relationship: relationship(&before.relationship, &after.relationship, &now.relationship),
+        created_at: back(&before.created_at, &after.created_at, &now.created_at),
+        updated_at: back(&before.updated_at, &after.updated_at, &now.updated_at),
+        last_number: back(&before.last_number, &after.last_number, &now.last_number),
+    };
+    own.aliases.retain(|alias: &Name| *alias != own.name);
+    own.drop_surplus_names();
+    own.drop_surplus();
+    own
+}
+
+/// As any list by number; and what the other brought along and was noted again since stays, too.
+fn observations(
+    before: &[Observation],
+    after: &[Observation],
+    now: &[Observation],
+) -> Vec<Observation> {
+    let same = |a: &Observation, b: &Observation| a.number == b.number;
+    let mut own = back_list(before, after, now, same);
+    let has = |list: &[Observation], item: &Observation| list.iter().any(|o| same(o, item));
+    let noted_again = now.iter().filter(|item| {
+        let then = after.iter().find(|o| same(o, item));
+        !has(before, item)
+            && then.is_some_and(|then| (then.timestamp, then.trust) != (item.timestamp, item.trust))
+    });
+    own.extend(noted_again.cloned());
+    own
+}
+
+fn attributes(before: &Attributes, after: &Attributes, now: &Attributes) -> Attributes {
+    let mut own = Attributes {
+        communication_style: back(
+            &before.communication_style,
+            &after.communication_style,
+            &now.communication_style,
+        ),
+        interests: back_list(
+            &before.interests,
+            &after.interests,
+            &now.interests,
+            |a, b| a == b,
+        ),
+        temperament: back(&before.temperament, &after.temperament, &now.temperament),
+        preferences: back_map(&before.preferences, &after.preferences, &now.preferences),
+        trust: BTreeMap::new(),
+    };
+    own.trust = [
+        (
+            AttributeName::CommunicationStyle,
+            own.communication_style == before.communication_style,
+        ),
+        (AttributeName::Interests, own.interests == before.interests),
+        (
+            AttributeName::Temperament,
+            own.temperament == before.temperament,
+        ),
+        (
+            AttributeName::Preferences,
+            own.preferences == before.preferences,
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(name, is_as_before)| {
+        let as_before = before.trust_in(name).filter(|_| is_as_before);
+        let trust = match (as_before, is_as_before, now.trust_in(name)) {
+            (Some(then), _, Some(now)) if after.trust_in(name) != Some(now) => then.lowest(now),
+            (Some(then), ..) => then,
+            (None, true, _) => return None,
+            (None, false, now) => now?,
+        };
+        Some((name, trust))
+    })
+    .collect();
+    own
+}
+
+fn back_map<K: Ord + Clone, V: PartialEq + Clone>(
+    before: &BTreeMap<K, V>,
+    after: &BTreeMap<K, V>,
+    now: &BTreeMap<K, V>,
+) -> BTreeMap<K, V> {
+    let keys = before.keys().chain(now.keys());
+    keys.filter_map(|key| {
+        let value = back(&before.get(key), &after.get(key), &now.get(key));
+        Some((key.clone(), value?.clone()))
+    })
+    .collect()
+}
+
+fn relationship(before: &Relationship, after: &Relationship, now: &Relationship) -> Relationship {
+    let favorability = if now.favorability == after.favorability {
+        before.favorability
+    } else {
+        let by = now.favorability.value() - after.favorability.value();
+        before.favorability.moved(by)
+    };
+    let trust = if now.trust == after.trust {
+        before.trust
+    } else {
+        trust_moved(before.trust, now.trust.score() - after.trust.score())
+    };
+    let (rapport, rapport_at) =
+        if (now.rapport, now.rapport_at) == (after.rapport, after.rapport_at) {
+            (before.rapport, before.rapport_at)
+        } else {
+            let by = now.rapport.value() - after.rapport.value();
+            (before.rapport.moved(by), now.rapport_at)
+        };
+    let since = now
+        .interaction_count
+        .saturating_sub(after.interaction_count);
+    Relationship {
+        favorability,
+        trust,
+        rapport,
+        interaction_count: before.interaction_count.saturating_add(since),
+        rapport_at,
+        last_interaction_at: back(
+            &before.last_interaction_at,
+            &after.last_interaction_at,
+            &now.last_interaction_at,
+        ),
+        today: back(&before.today, &after.today, &now.today),
+    }
+}

@@ -1,0 +1,244 @@
+//! Everything known of one entity.
+
+use std::fmt;
+
+use dormouse_contracts::{EntityId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    attributes::Attributes,
+    line::Line,
+    observation::{NewObservation, Observation, ObservationStage},
+    relationship::Relationship,
+};
+
+/// A name an entity is known by.
+pub type Name = Line<64>;
+
+/// What kind of thing an entity is.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EntityType {
+    /// Somebody's character.
+    #[default]
+    Player,
+    /// A character of the world's, or another assistant.
+    Npc,
+    /// A thing.
+    Object,
+}
+
+impl fmt::Display for EntityType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Player => "Player",
+            Self::Npc => "NPC",
+            Self::Object => "Object",
+        })
+    }
+}
+
+/// Everything known of one entity. Changed only by [`Entities::apply`](crate::Entities::apply).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// Which entity.
+    pub entity_id: EntityId,
+    /// What kind of thing it is.
+    pub entity_type: EntityType,
+    /// The name it goes by.
+    pub name: Name,
+    /// Other names it is or was known by, oldest first; at most [`Profile::MOST_ALIASES`].
+    #[serde(default)]
+    pub aliases: Vec<Name>,
+    /// What is known of it for good (Pa).
+    #[serde(default)]
+    pub attributes: Attributes,
+    /// What was noticed about it (Pf), in the order it was noted; at most [`Profile::MOST_OBSERVATIONS`].
+    #[serde(default)]
+    pub observations: Vec<Observation>,
+    /// How the assistant stands to it.
+    #[serde(default)]
+    pub relationship: Relationship,
+    /// When the profile was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+    /// The number of the last observation.
+    #[serde(default)]
+    pub(crate) last_number: u64,
+}
+
+impl Profile {
+    /// The most other names. The oldest one gives way.
+    pub const MOST_ALIASES: usize = 16;
+    /// The most observations. Where they are full, the oldest consolidated one gives way to a new one, and where none
+    /// is consolidated, the oldest one.
+    pub const MOST_OBSERVATIONS: usize = 100;
+
+    pub(crate) fn new(id: EntityId, entity_type: EntityType, name: Name, at: Timestamp) -> Self {
+        Self {
+            entity_id: id,
+            entity_type,
+            name,
+            aliases: Vec::new(),
+            attributes: Attributes::default(),
+            observations: Vec::new(),
+            relationship: Relationship::default(),
+            created_at: at,
+            updated_at: at,
+            last_number: 0,
+        }
+    }
+
+    /// All its names, the one it goes by first.
+    pub fn names(&self) -> impl Iterator<Item = &Name> {
+        std::iter::once(&self.name).chain(&self.aliases)
+    }
+
+    /// The observations that have not been summed up yet, oldest first.
+    pub fn fresh_observations(&self) -> impl Iterator<Item = &Observation> {
+        self.observations
+            .iter()
+            .filter(|observation| observation.stage == ObservationStage::Fresh)
+    }
+
+    /// Adds another name, if it is new.
+    pub(crate) fn add_alias(&mut self, alias: Name) {
+        if self.names().any(|name| *name == alias) {
+            return;
+        }
+        self.aliases.push(alias);
+        self.drop_surplus_names();
+    }
+
+    pub(crate) fn drop_surplus_names(&mut self) {
+        let surplus = self.aliases.len().saturating_sub(Self::MOST_ALIASES);
+        self.aliases.drain(..surplus);
+    }
+
+    /// Takes a new name to go by; the old one becomes another name.
+    pub(crate) fn rename(&mut self, name: Name) {
+        if name == self.name {
+            return;
+        }
+        self.aliases.retain(|alias| *alias != name);
+        let old = std::mem::replace(&mut self.name, name);
+        self.add_alias(old);
+    }
+
+    /// Notes an observation. One that says the same as an earlier one is no second one: the earlier one becomes as
+    /// recent, and if it was believed less, it takes over trust, source and origin of the new one.
+    pub(crate) fn observe(&mut self, new: &NewObservation, at: Timestamp) {
+        let folded = new.content.as_str().to_lowercase();
+        let mut known = self.observations.iter_mut();
+        let known = known.find(|known| known.content.as_str().to_lowercase() == folded);
+        if let Some(known) = known {
+            known.timestamp = known.timestamp.max(at);
+            if known.trust < new.trust {
+                known.trust = new.trust;
+                known.source = new.source.clone();
+                known.origin = new.origin.clone();
+            }
+            return;
+        }
+        self.last_number = self.last_number.saturating_add(1);
+        self.observations.push(Observation {
+            number: self.last_number,
+            content: new.content.clone(),
+            timestamp: at,
+            source: new.source.clone(),
+            trust: new.trust,
+            origin: new.origin.clone(),
+            stage: ObservationStage::Fresh,
+        });
+        self.drop_surplus();
+    }
+
+    /// Keeps to the bound by the documented rule.
+    pub(crate) fn drop_surplus(&mut self) {
+        while self.observations.len() > Self::MOST_OBSERVATIONS {
+            let first = self.observations.iter().enumerate().min_by_key(|(_, o)| {
+                let is_fresh = o.stage == ObservationStage::Fresh;
+                (is_fresh, o.timestamp, o.number)
+            });
+            let Some((place, _)) = first else { return };
+            self.observations.remove(place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dormouse_contracts::Trust;
+    use proptest::prelude::*;
+
+    fn profile() -> Profile {
+        let id = EntityId::try_new("#1").unwrap();
+        let name = Name::try_new("Alice").unwrap();
+        Profile::new(id, EntityType::Player, name, Timestamp::EPOCH)
+    }
+
+    fn note(content: &str, trust: f32) -> NewObservation {
+        NewObservation {
+            content: Line::try_new(content).unwrap(),
+            source: Line::try_new("direct").unwrap(),
+            trust: Trust::try_new(trust).unwrap(),
+            origin: None,
+        }
+    }
+
+    #[test]
+    fn consolidated_observations_give_way_first_and_then_the_oldest() {
+        let mut profile = profile();
+        for n in 0..100 {
+            profile.observe(&note(&format!("fact {n}"), 0.9), Timestamp::from_micros(n));
+        }
+        profile.observations[50].stage = ObservationStage::Consolidated;
+        profile.observe(&note("one more", 0.9), Timestamp::from_micros(100));
+        assert!(profile.observations.iter().all(|o| o.number != 51));
+        profile.observe(&note("and another", 0.9), Timestamp::from_micros(101));
+        assert!(profile.observations.iter().all(|o| o.number != 1));
+        assert_eq!(profile.observations.len(), Profile::MOST_OBSERVATIONS);
+    }
+
+    #[test]
+    fn the_same_observation_twice_is_one_believed_as_its_better_source() {
+        let mut profile = profile();
+        profile.observe(&note("Likes tea", 0.4), Timestamp::from_micros(1));
+        profile.observe(&note("likes TEA", 0.9), Timestamp::from_micros(2));
+        profile.observe(&note("likes tea", 0.1), Timestamp::from_micros(3));
+        let [only] = profile.observations.as_slice() else {
+            panic!("{:?}", profile.observations)
+        };
+        assert_eq!(only.trust.score(), 0.9);
+        assert_eq!(only.timestamp, Timestamp::from_micros(3));
+    }
+
+    #[test]
+    fn a_former_name_stays_known() {
+        let mut profile = profile();
+        profile.rename(Name::try_new("Alicia").unwrap());
+        profile.rename(Name::try_new("Alice").unwrap());
+        let names: Vec<_> = profile.names().map(Name::as_str).collect();
+        assert_eq!(names, ["Alice", "Alicia"]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_profile_never_grows_past_its_bounds(
+            notes in prop::collection::vec((0u32..400, any::<i64>()), 0..300),
+        ) {
+            let mut profile = profile();
+            for (n, at) in notes {
+                profile.observe(&note(&format!("fact {n}"), 0.5), Timestamp::from_micros(at));
+                profile.rename(Name::try_new(format!("name {n}")).unwrap());
+                prop_assert!(profile.observations.len() <= Profile::MOST_OBSERVATIONS);
+                prop_assert!(profile.aliases.len() <= Profile::MOST_ALIASES);
+            }
+        }
+    }
+}

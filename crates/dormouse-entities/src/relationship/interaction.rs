@@ -1,0 +1,140 @@
+//! How a relationship changes by having to do with each other.
+//!
+//! Text is never weighed here: what somebody writes is a claim. Only *that* something was said, how far the server's word
+//! for it goes, and judgements that the assistant gives on purpose, count.
+
+use std::cmp::Ordering;
+
+use dormouse_contracts::{Timestamp, Trust};
+use serde::{Deserialize, Serialize};
+
+use super::{Rapport, Relationship, measure::trust_moved};
+
+const DAY_SECONDS: u64 = 86_400;
+const DAY_MICROS: i64 = 86_400_000_000;
+/// After so many days nothing of a rapport is left that a score could show.
+const MOST_DAYS: u64 = 1_000;
+
+/// The rule by which interactions change a relationship. Constants, because a log is read back by the same rule.
+///
+/// - Each interaction counts, and moves the rapport towards 1 by [`RAPPORT_STEP`](Self::RAPPORT_STEP) of what is missing.
+/// - Each interaction moves the trust towards the attested trust of what was said by
+///   [`TRUST_STEP`](Self::TRUST_STEP) of the difference.
+/// - A judgement moves the favorability; nothing else does, but setting it.
+/// - Within one day (UTC) each of the three moves no further than its `_A_DAY`. What comes late counts to the day that is
+///   running.
+/// - The rapport fades by [`FADES_A_DAY`](Self::FADES_A_DAY) for each whole day without interaction. It fades when it is
+///   read or when the next interaction comes; there is nothing to do meanwhile.
+///
+/// So a flood within one day raises the score by at most 0.025. Without a judgement, nobody whose messages are attested
+/// with a trust of 0.9 or less becomes a friend: trust and rapport give at most 0.47.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct InteractionRule;
+
+impl InteractionRule {
+    /// The share of the missing rapport that one interaction adds.
+    pub const RAPPORT_STEP: f32 = 0.02;
+    /// The most rapport gained within one day.
+    pub const RAPPORT_A_DAY: f32 = 0.05;
+    /// The share of the difference in trust that one interaction closes.
+    pub const TRUST_STEP: f32 = 0.05;
+    /// The furthest trust moves within one day, up and down together.
+    pub const TRUST_A_DAY: f32 = 0.05;
+    /// The furthest favorability moves within one day by judgements, up and down together.
+    pub const FAVORABILITY_A_DAY: f32 = 0.2;
+    /// The share of the rapport that is lost with each whole day of absence; half of it in 34 days.
+    pub const FADES_A_DAY: f32 = 0.02;
+}
+
+/// What has been moved within the running day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Today {
+    /// Days since the epoch.
+    day: i64,
+    rapport: f32,
+    trust: f32,
+    favorability: f32,
+}
+
+impl Today {
+    /// Starts a new day if `at` is on a later one.
+    fn turn(&mut self, at: Timestamp) {
+        let day = at.as_micros().div_euclid(DAY_MICROS);
+        if day > self.day {
+            *self = Self {
+                day,
+                ..Self::default()
+            };
+        }
+    }
+}
+
+impl Today {
+    /// What two have moved, taken together: the later day, and of the same day the more.
+    pub(crate) fn strictest(self, other: Self) -> Self {
+        match self.day.cmp(&other.day) {
+            Ordering::Less => other,
+            Ordering::Greater => self,
+            Ordering::Equal => Self {
+                day: self.day,
+                rapport: self.rapport.max(other.rapport),
+                trust: self.trust.max(other.trust),
+                favorability: self.favorability.max(other.favorability),
+            },
+        }
+    }
+}
+
+/// As much of `step` as the day still has room for. Counts it.
+fn spend(step: f32, spent: &mut f32, limit: f32) -> f32 {
+    let room = (limit - *spent).max(0.0);
+    let step = step.clamp(-room, room);
+    *spent += step.abs();
+    step
+}
+
+impl Relationship {
+    /// The rapport at a time: what it was when it last changed, less what has faded since.
+    #[must_use]
+    pub fn rapport_at(&self, now: Timestamp) -> Rapport {
+        let days = now.since(self.rapport_at).as_secs() / DAY_SECONDS;
+        if days > MOST_DAYS {
+            return Rapport::default();
+        }
+        // Step by step and not by a power, whose last digit differs from machine to machine.
+        let kept = (0..days).fold(self.rapport.value(), |rapport, _| {
+            rapport * (1.0 - InteractionRule::FADES_A_DAY)
+        });
+        Rapport::try_new(kept).unwrap_or_default()
+    }
+
+    /// They had to do with each other, over something attested as far as `trust`.
+    pub(crate) fn interact(&mut self, trust: Trust, at: Timestamp) {
+        self.today.turn(at);
+        self.interaction_count = self.interaction_count.saturating_add(1);
+        self.last_interaction_at = self.last_interaction_at.max(Some(at));
+
+        let rapport = self.rapport_at(at);
+        let step = InteractionRule::RAPPORT_STEP * (1.0 - rapport.value());
+        let step = spend(
+            step,
+            &mut self.today.rapport,
+            InteractionRule::RAPPORT_A_DAY,
+        );
+        self.rapport = rapport.moved(step);
+        self.rapport_at = self.rapport_at.max(at);
+
+        let step = InteractionRule::TRUST_STEP * (trust.score() - self.trust.score());
+        let step = spend(step, &mut self.today.trust, InteractionRule::TRUST_A_DAY);
+        self.trust = trust_moved(self.trust, step);
+    }
+
+    /// The assistant judges the entity: as much of `step` as the day has room for.
+    pub(crate) fn judge(&mut self, step: f32, at: Timestamp) {
+        self.today.turn(at);
+        let limit = InteractionRule::FAVORABILITY_A_DAY;
+        let step = spend(step, &mut self.today.favorability, limit);
+        self.favorability = self.favorability.moved(step);
+    }
+}

@@ -1,0 +1,101 @@
+//! The measures of a relationship as numbers that cannot leave their range.
+
+use dormouse_contracts::Trust;
+use serde::{Deserialize, Serialize};
+
+/// The trust in somebody new.
+pub(crate) const HALF: Trust = match Trust::try_new(0.5) {
+    Ok(trust) => trust,
+    Err(_) => Trust::NONE,
+};
+
+/// A number that is no such measure.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("{value} is not between {least} and 1")]
+pub struct MeasureError {
+    /// The number.
+    value: f32,
+    /// The least that is allowed.
+    least: f32,
+}
+
+macro_rules! measure {
+    ($(#[$doc:meta])* $name:ident, $least:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+        #[serde(try_from = "f32", into = "f32")]
+        pub struct $name(f32);
+
+        impl $name {
+            /// Takes a number.
+            ///
+            /// # Errors
+            ///
+            /// [`MeasureError`] if it is no number, or out of range.
+            pub const fn try_new(value: f32) -> Result<Self, MeasureError> {
+                if value >= $least && value <= 1.0 {
+                    Ok(Self(value))
+                } else {
+                    Err(MeasureError { value, least: $least })
+                }
+            }
+
+            /// The number.
+            #[must_use]
+            pub const fn value(self) -> f32 {
+                self.0
+            }
+
+            /// The number `by` further, or the end of the range.
+            pub(crate) fn moved(self, by: f32) -> Self {
+                Self((self.0 + by).clamp($least, 1.0))
+            }
+        }
+
+        impl TryFrom<f32> for $name {
+            type Error = MeasureError;
+            fn try_from(value: f32) -> Result<Self, MeasureError> {
+                Self::try_new(value)
+            }
+        }
+
+        impl From<$name> for f32 {
+            fn from(measure: $name) -> f32 {
+                measure.0
+            }
+        }
+    };
+}
+
+measure!(
+    /// How much an assistant likes an entity, in `-1.0..=1.0`; 0 to begin with.
+    Favorability, -1.0
+);
+measure!(
+    /// How well an assistant and an entity know each other, in `0.0..=1.0`; 0 to begin with.
+    Rapport, 0.0
+);
+
+impl Favorability {
+    /// The mean of two, each weighted by its interactions and one more.
+    pub(crate) fn weighted(self, own: u64, other: Self, others: u64) -> Self {
+        let (own, others) = (weight(own), weight(others));
+        let sum = f64::from(self.0) * own + f64::from(other.0) * others;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a mean of two numbers in range is in range; its last digits do not matter"
+        )]
+        let mean = (sum / (own + others)) as f32;
+        Self(mean.clamp(-1.0, 1.0))
+    }
+}
+
+fn weight(interactions: u64) -> f64 {
+    // More than four thousand million interactions weigh no more.
+    f64::from(u32::try_from(interactions).unwrap_or(u32::MAX)) + 1.0
+}
+
+/// The trust `by` further, or the end of the range.
+pub(crate) fn trust_moved(trust: Trust, by: f32) -> Trust {
+    Trust::try_new((trust.score() + by).clamp(0.0, 1.0)).unwrap_or(trust)
+}
