@@ -1,3 +1,23 @@
 //! Lexical and hybrid retrieval over conversations and facts, without I/O and without a model.
 //!
-//! Stability: experimental.
+//! Stability: experimental. The weights and the features are measured and will change with better measurements, and
+//! with them scores and order.
+
+mod analyse;
+mod config;
+mod index;
+mod query;
+mod search;
+mod unit;
+mod weights;
+
+pub use analyse::terms;
+pub use config::Config;
+pub use index::{Index, Insertion, Removal};
+pub use query::{Match, Query, Ranking};
+pub use unit::Unit;
+pub use weights::{Feature, ScoreParts, Weights};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

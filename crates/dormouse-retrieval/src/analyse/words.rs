@@ -1,0 +1,200 @@
+//! Where words begin and end.
+
+use std::ops::ControlFlow;
+
+use super::fold::fold;
+
+/// A word longer than this is cut: it is no word of a language, and nobody would ask for it whole.
+const MAX_WORD_BYTES: usize = 64;
+
+/// What a character is to the scanner.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// Part of a word.
+    Letter,
+    /// A letter of a script without spaces between words.
+    Dense,
+    /// A token by itself.
+    Emoji,
+    /// Half of a flag.
+    Flag,
+    /// Changes the look of the character before it and nothing else.
+    Ignored,
+    /// Between a word and its ending.
+    Apostrophe,
+    /// Between words.
+    Gap,
+}
+
+/// Calls `each` with every word of `text` in order, folded to lower case without accents, until it breaks.
+pub(crate) fn each_word(
+    text: &str,
+    mut each: impl FnMut(&str) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut scanner = Scanner::default();
+    for character in text.chars() {
+        scanner.take(character, &mut each)?;
+    }
+    scanner.flush(&mut each)
+}
+
+#[derive(Default)]
+struct Scanner {
+    word: String,
+    /// The last character of a run without spaces, and whether a pair with it was told.
+    dense: Option<(char, Told)>,
+    flag: Option<char>,
+    /// The word so far is what stood before an apostrophe; what follows is its ending.
+    ending: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    No,
+    Yes,
+}
+
+impl Scanner {
+    fn take(
+        &mut self,
+        character: char,
+        each: &mut impl FnMut(&str) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        match class(character) {
+            Class::Letter => {
+                self.flush_dense(each)?;
+                let word = self.ending.as_mut().unwrap_or(&mut self.word);
+                if word.len() < MAX_WORD_BYTES {
+                    fold(character, word);
+                }
+                ControlFlow::Continue(())
+            }
+            Class::Dense => {
+                self.flush_word(each)?;
+                self.pair(character, each)
+            }
+            Class::Emoji => {
+                self.flush(each)?;
+                each(character.encode_utf8(&mut [0; 4]))
+            }
+            Class::Flag => {
+                self.flush_word(each)?;
+                self.flush_dense(each)?;
+                let Some(first) = self.flag.take() else {
+                    self.flag = Some(character);
+                    return ControlFlow::Continue(());
+                };
+                each(&String::from_iter([first, character]))
+            }
+            Class::Ignored => ControlFlow::Continue(()),
+            Class::Apostrophe if !self.word.is_empty() && self.ending.is_none() => {
+                self.ending = Some(String::new());
+                ControlFlow::Continue(())
+            }
+            Class::Apostrophe | Class::Gap => self.flush(each),
+        }
+    }
+
+    fn pair(
+        &mut self,
+        character: char,
+        each: &mut impl FnMut(&str) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let Some((before, _)) = self.dense.replace((character, Told::No)) else {
+            return ControlFlow::Continue(());
+        };
+        self.dense = Some((character, Told::Yes));
+        let mut pair = [0; 8];
+        let first = before.encode_utf8(&mut pair).len();
+        let mut text = String::with_capacity(first + character.len_utf8());
+        text.push(before);
+        text.push(character);
+        each(&text)
+    }
+
+    fn flush(&mut self, each: &mut impl FnMut(&str) -> ControlFlow<()>) -> ControlFlow<()> {
+        self.flag = None;
+        self.flush_word(each)?;
+        self.flush_dense(each)
+    }
+
+    fn flush_dense(&mut self, each: &mut impl FnMut(&str) -> ControlFlow<()>) -> ControlFlow<()> {
+        match self.dense.take() {
+            Some((single, Told::No)) => each(single.encode_utf8(&mut [0; 4])),
+            Some((_, Told::Yes)) | None => ControlFlow::Continue(()),
+        }
+    }
+
+    fn flush_word(&mut self, each: &mut impl FnMut(&str) -> ControlFlow<()>) -> ControlFlow<()> {
+        let ending = self.ending.take();
+        if self.word.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        if let Some(ending) = ending {
+            contract(&mut self.word, &ending);
+        }
+        let told = each(&self.word);
+        self.word.clear();
+        told
+    }
+}
+
+/// Takes the contracted "not" off a word: "didn't" is about doing. Other endings ("Alice's", "we'll") are left out.
+fn contract(word: &mut String, ending: &str) {
+    if ending != "t" || !word.ends_with('n') {
+        return;
+    }
+    match word.as_str() {
+        "can" => {}
+        "won" => "will".clone_into(word),
+        "shan" => "shall".clone_into(word),
+        "n" => {}
+        _ => {
+            word.pop();
+        }
+    }
+}
+
+fn class(character: char) -> Class {
+    if character.is_ascii_alphanumeric() {
+        return Class::Letter;
+    }
+    match character {
+        '\'' | '\u{2018}' | '\u{2019}' | '\u{2bc}' => Class::Apostrophe,
+        c if c.is_ascii() => Class::Gap,
+        // Combining accents; soft hyphen, joiners and marks of direction; variation selectors; skin tones.
+        '\u{300}'..='\u{36f}'
+        | '\u{ad}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2060}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}'
+        | '\u{1f3fb}'..='\u{1f3ff}'
+        | '\u{e0000}'..='\u{e007f}' => Class::Ignored,
+        '\u{1f1e6}'..='\u{1f1ff}' => Class::Flag,
+        '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' | '\u{2b50}' | '\u{2b55}' => {
+            Class::Emoji
+        }
+        // Thai to Burmese, Khmer; Hangul; Kana and Han.
+        '\u{e01}'..='\u{eff}'
+        | '\u{1000}'..='\u{109f}'
+        | '\u{1780}'..='\u{17ff}'
+        | '\u{1100}'..='\u{11ff}'
+        | '\u{3005}'..='\u{3007}'
+        | '\u{3041}'..='\u{30fa}'
+        | '\u{30fc}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7ff}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{ff66}'..='\u{ff9f}'
+        | '\u{20000}'..='\u{3ffff}' => Class::Dense,
+        // The vowel killers and dots of Indic scripts, and the vowel points of Hebrew and Arabic, stand inside words.
+        '\u{93c}' | '\u{94d}' | '\u{9bc}' | '\u{9cd}' | '\u{a3c}' | '\u{a4d}' | '\u{abc}'
+        | '\u{acd}' | '\u{b3c}' | '\u{b4d}' | '\u{bcd}' | '\u{c4d}' | '\u{ccd}' | '\u{d4d}'
+        | '\u{dca}' => Class::Letter,
+        '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' => Class::Ignored,
+        c if c.is_alphanumeric() => Class::Letter,
+        _ => Class::Gap,
+    }
+}

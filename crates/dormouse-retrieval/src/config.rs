@@ -1,0 +1,38 @@
+//! What an index is built with.
+
+use std::time::Duration;
+
+use crate::Weights;
+
+/// How an index links and searches. Every value is valid; the default is what was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Two units of one thread further apart than this belong to different sessions. Default: 60 minutes.
+    pub session_gap: Duration,
+    /// How many words of a unit are indexed, counted without stop words; the rest of its text cannot be found.
+    /// Default: 4,096, which is some fifty pages.
+    pub max_terms_per_unit: usize,
+    /// An index of at most this many units scores every one of them, so its answers are exact. Default: 2,048.
+    pub exhaustive_up_to: usize,
+    /// How many units of a larger index are scored in full, after a cheap first pass over all that share a word with
+    /// the query. Never fewer than are asked for. Default: 512.
+    pub candidates: usize,
+    /// How many postings the first pass reads at most, those of rare words first. The words that no longer fit
+    /// contribute only to units found by the others. The rarest word is always read. Default: 1,000,000.
+    pub posting_budget: usize,
+    /// What each feature counts. Default: what was measured.
+    pub weights: Weights,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            session_gap: Duration::from_secs(60 * 60),
+            max_terms_per_unit: 4_096,
+            exhaustive_up_to: 2_048,
+            candidates: 512,
+            posting_budget: 1_000_000,
+            weights: Weights::default(),
+        }
+    }
+}

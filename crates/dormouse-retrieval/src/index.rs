@@ -1,0 +1,305 @@
+//! The index: units, their terms, and their places beside each other.
+
+pub(crate) mod column;
+pub(crate) mod lexicon;
+mod names;
+mod sequences;
+mod speakers;
+pub(crate) mod threads;
+
+use std::{collections::HashMap, ops::ControlFlow};
+
+use dormouse_contracts::Timestamp;
+
+use crate::{Config, Unit, analyse::Analyser, search::ScratchPool, unit::Traits};
+use column::Column;
+use lexicon::{Lexicon, MAX_SLOTS};
+use sequences::Sequences;
+use speakers::Speakers;
+use threads::{Arrival, NONE, Threads};
+
+/// An index of units in memory. See the [crate](crate) for what it can do.
+///
+/// Searching takes `&self` and may be done from many threads at once. What a search answers depends on the units that
+/// are in the index and on nothing else: not on the order in which they came, nor on those that have left.
+#[derive(Debug)]
+pub struct Index {
+    pub(crate) config: Config,
+    pub(crate) analyser: Analyser,
+    pub(crate) lexicon: Lexicon,
+    pub(crate) sequences: Sequences,
+    pub(crate) threads: Threads,
+    pub(crate) speakers: Speakers,
+    pub(crate) cards: Column<Card>,
+    slots: HashMap<u64, u32>,
+    free: Vec<u32>,
+    /// Slots lie below this.
+    slot_bound: u32,
+    /// The terms of all units together.
+    pub(crate) terms: u64,
+    pub(crate) pool: ScratchPool,
+}
+
+/// What is known of a unit besides its terms and its place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Card {
+    pub(crate) id: u64,
+    pub(crate) at: i64,
+    pub(crate) thread: u32,
+    pub(crate) speaker: u32,
+    pub(crate) traits: Traits,
+}
+
+impl Default for Card {
+    fn default() -> Self {
+        Self {
+            id: 0,
+            at: 0,
+            thread: NONE,
+            speaker: NONE,
+            traits: Traits::default(),
+        }
+    }
+}
+
+/// What became of a unit that was to be inserted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Insertion {
+    /// It is new.
+    Added,
+    /// It has taken the place of the unit of the same number.
+    Replaced,
+    /// The index holds as many units as it can, 2^27; nothing was changed.
+    Full,
+}
+
+/// What became of a unit that was to be removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removal {
+    /// It is gone, and its neighbours are neighbours of each other if they are near enough in time.
+    Removed,
+    /// There was no such unit.
+    Absent,
+}
+
+impl Index {
+    /// An empty index.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        let gap = u64::try_from(config.session_gap.as_micros()).unwrap_or(u64::MAX);
+        Self {
+            config,
+            analyser: Analyser::new(),
+            lexicon: Lexicon::default(),
+            sequences: Sequences::default(),
+            threads: Threads::new(gap),
+            speakers: Speakers::default(),
+            cards: Column::default(),
+            slots: HashMap::new(),
+            free: Vec::new(),
+            slot_bound: 0,
+            terms: 0,
+            pool: ScratchPool::default(),
+        }
+    }
+
+    /// What the index was built with.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// How many units there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Whether there is a unit of this number.
+    #[must_use]
+    pub fn contains(&self, id: u64) -> bool {
+        self.slots.contains_key(&id)
+    }
+
+    /// Adds a unit, or replaces the one of the same number. Takes time in proportion to the unit's text; one that is
+    /// older than others of its thread is linked in among them.
+    pub fn insert(&mut self, unit: &Unit<'_>) -> Insertion {
+        let mut terms = Vec::new();
+        let most = self.config.max_terms_per_unit;
+        let lexicon = &mut self.lexicon;
+        self.analyser.each_term(unit.text, |term| {
+            if terms.len() >= most {
+                return ControlFlow::Break(());
+            }
+            terms.push(lexicon.intern(term));
+            ControlFlow::Continue(())
+        });
+        self.insert_analysed(unit, Traits::of(unit.text), &terms)
+    }
+
+    /// Adds a unit whose terms are known already; its text is not read.
+    pub(crate) fn insert_analysed(
+        &mut self,
+        unit: &Unit<'_>,
+        traits: Traits,
+        terms: &[u32],
+    ) -> Insertion {
+        let insertion = match self.take_out(unit.id) {
+            Removal::Removed => Insertion::Replaced,
+            Removal::Absent => Insertion::Added,
+        };
+        let Some(slot) = self.free.pop().or_else(|| self.next_slot()) else {
+            return Insertion::Full;
+        };
+        let at = unit.at.as_micros();
+        let arrival = Arrival {
+            slot,
+            at,
+            id: unit.id,
+            terms: u32::try_from(terms.len()).unwrap_or(u32::MAX),
+        };
+        let card = Card {
+            id: unit.id,
+            at,
+            thread: self.threads.insert(unit.thread, arrival),
+            speaker: unit
+                .speaker
+                .map_or(NONE, |speaker| self.speakers.hold(speaker)),
+            traits,
+        };
+        self.cards.set(slot, card);
+        self.sequences.set(slot, terms);
+        self.terms += terms.len() as u64;
+        each_count(terms, |term, count| self.lexicon.add(term, slot, count));
+        self.slots.insert(unit.id, slot);
+        insertion
+    }
+
+    /// Removes a unit. Afterwards the index answers as if it had never been there. Takes time in proportion to the
+    /// unit's words and to how common they are: some ten microseconds for a turn among a million.
+    pub fn remove(&mut self, id: u64) -> Removal {
+        let removal = self.take_out(id);
+        self.lexicon.sweep();
+        removal
+    }
+
+    fn take_out(&mut self, id: u64) -> Removal {
+        let Some(slot) = self.slots.remove(&id) else {
+            return Removal::Absent;
+        };
+        let terms = self.sequences.of(slot).to_vec();
+        each_count(&terms, |term, _| self.lexicon.remove(term, slot));
+        self.terms -= terms.len() as u64;
+        self.sequences.clear(slot);
+        let card = self.cards.at(slot);
+        let leaving = Arrival {
+            slot,
+            at: card.at,
+            id,
+            terms: u32::try_from(terms.len()).unwrap_or(u32::MAX),
+        };
+        self.threads.remove(card.thread, leaving);
+        self.speakers.release(card.speaker);
+        self.cards.set(slot, Card::default());
+        self.free.push(slot);
+        Removal::Removed
+    }
+
+    fn next_slot(&mut self) -> Option<u32> {
+        let slot = self.slot_bound;
+        (slot < MAX_SLOTS).then(|| {
+            self.slot_bound += 1;
+            slot
+        })
+    }
+
+    /// Up to `radius` units before and as many after the unit in its session, in reading order, without itself. Empty
+    /// if there is no such unit.
+    #[must_use]
+    pub fn neighbours(&self, id: u64, radius: usize) -> Vec<u64> {
+        let Some(slot) = self.slot(id) else {
+            return Vec::new();
+        };
+        let before = self.threads.backwards(slot).skip(1).take(radius);
+        let mut slots: Vec<u32> = before.collect();
+        slots.reverse();
+        slots.extend(self.threads.forwards(slot).skip(1).take(radius));
+        slots.into_iter().map(|slot| self.id(slot)).collect()
+    }
+
+    /// All units of the session that the unit belongs to, itself included, in reading order. Empty if there is no such
+    /// unit.
+    #[must_use]
+    pub fn session(&self, id: u64) -> Vec<u64> {
+        let Some(slot) = self.slot(id) else {
+            return Vec::new();
+        };
+        let mut slots: Vec<u32> = self.threads.backwards(slot).skip(1).collect();
+        slots.reverse();
+        slots.extend(self.threads.forwards(slot));
+        slots.into_iter().map(|slot| self.id(slot)).collect()
+    }
+
+    /// When a unit was said or happened.
+    #[must_use]
+    pub fn at(&self, id: u64) -> Option<Timestamp> {
+        self.slot(id)
+            .map(|slot| Timestamp::from_micros(self.cards.at(slot).at))
+    }
+
+    /// About how many bytes of memory the index takes.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.lexicon.bytes()
+            + self.sequences.bytes()
+            + self.threads.bytes()
+            + self.speakers.bytes()
+            + self.cards.bytes()
+            + self.slots.capacity() * (size_of::<(u64, u32)>() + 1)
+            + self.free.capacity() * size_of::<u32>()
+    }
+
+    pub(crate) fn slot(&self, id: u64) -> Option<u32> {
+        self.slots.get(&id).copied()
+    }
+
+    #[inline]
+    pub(crate) fn id(&self, slot: u32) -> u64 {
+        self.cards.at(slot).id
+    }
+
+    pub(crate) fn slot_bound(&self) -> usize {
+        self.slot_bound as usize
+    }
+
+    /// All slots that hold a unit, in no order.
+    pub(crate) fn occupied(&self) -> impl Iterator<Item = u32> {
+        self.slots.values().copied()
+    }
+}
+
+impl Default for Index {
+    fn default() -> Self {
+        Self::new(Config::default())
+    }
+}
+
+/// Calls `each` with every distinct term and how often it is there.
+fn each_count(terms: &[u32], mut each: impl FnMut(u32, u32)) {
+    let mut sorted = terms.to_vec();
+    sorted.sort_unstable();
+    for run in sorted.chunk_by(|a, b| a == b) {
+        if let Some(&term) = run.first() {
+            each(term, u32::try_from(run.len()).unwrap_or(u32::MAX));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! The terms and where they occur.
+
+use std::collections::HashMap;
+
+/// Slots are told in 27 bits and occurrences in 5.
+const COUNT_BITS: u32 = 5;
+const COUNT_MAX: u32 = (1 << COUNT_BITS) - 1;
+
+/// How many units an index can hold.
+pub(crate) const MAX_SLOTS: u32 = 1 << (32 - COUNT_BITS);
+
+/// One unit in which a term occurs, and how often, up to 31 times: BM25 has long levelled off there. Four bytes, which
+/// is what a delta code of variable length takes for all but the commonest terms, and can be searched by halves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Posting(u32);
+
+impl Posting {
+    fn new(slot: u32, count: u32) -> Self {
+        Self(slot << COUNT_BITS | count.min(COUNT_MAX))
+    }
+
+    #[inline]
+    pub(crate) fn slot(self) -> u32 {
+        self.0 >> COUNT_BITS
+    }
+
+    #[inline]
+    pub(crate) fn count(self) -> u32 {
+        self.0 & COUNT_MAX
+    }
+}
+
+/// Terms by number, each with its postings in order of slot.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lexicon {
+    numbers: HashMap<Box<str>, u32>,
+    postings: Vec<Vec<Posting>>,
+    free: Vec<u32>,
+    /// Terms that occur nowhere any more and still have a number.
+    idle: usize,
+}
+
+impl Lexicon {
+    /// The number of `term`, a new one if need be.
+    pub(crate) fn intern(&mut self, term: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(term) {
+            return number;
+        }
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.postings.push(Vec::new());
+            u32::try_from(self.postings.len() - 1).unwrap_or(u32::MAX)
+        });
+        self.numbers.insert(term.into(), number);
+        self.idle += 1;
+        number
+    }
+
+    /// The number of `term` if it has one.
+    pub(crate) fn number(&self, term: &str) -> Option<u32> {
+        self.numbers.get(term).copied()
+    }
+
+    /// Where term `number` occurs.
+    #[inline]
+    pub(crate) fn postings(&self, number: u32) -> &[Posting] {
+        self.postings
+            .get(number as usize)
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// In how many units term `number` occurs.
+    #[inline]
+    pub(crate) fn frequency(&self, number: u32) -> usize {
+        self.postings(number).len()
+    }
+
+    /// Notes that term `number` occurs `count` times in `slot`.
+    pub(crate) fn add(&mut self, number: u32, slot: u32, count: u32) {
+        let Some(postings) = self.postings.get_mut(number as usize) else {
+            return;
+        };
+        if postings.is_empty() {
+            self.idle = self.idle.saturating_sub(1);
+        }
+        let posting = Posting::new(slot, count);
+        // Slots are mostly given out in rising order.
+        if postings.last().is_none_or(|last| last.slot() < slot) {
+            postings.push(posting);
+        } else {
+            let place = postings.partition_point(|other| other.slot() < slot);
+            postings.insert(place, posting);
+        }
+    }
+
+    /// Forgets that term `number` occurs in `slot`.
+    pub(crate) fn remove(&mut self, number: u32, slot: u32) {
+        let Some(postings) = self.postings.get_mut(number as usize) else {
+            return;
+        };
+        if let Ok(place) = postings.binary_search_by_key(&slot, |posting| posting.slot()) {
+            postings.remove(place);
+            if postings.is_empty() {
+                *postings = Vec::new();
+                self.idle += 1;
+            }
+        }
+    }
+
+    /// Gives back the numbers of terms that occur nowhere, once they are most of all. No unit may just be changing.
+    pub(crate) fn sweep(&mut self) {
+        if self.idle < 1_024 || self.idle * 2 < self.numbers.len() {
+            return;
+        }
+        let (postings, free) = (&self.postings, &mut self.free);
+        self.numbers.retain(|_, number| {
+            let occurs = postings
+                .get(*number as usize)
+                .is_some_and(|postings| !postings.is_empty());
+            if !occurs {
+                free.push(*number);
+            }
+            occurs
+        });
+        self.idle = 0;
+    }
+
+    /// All terms that occur, with their numbers, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.numbers
+            .iter()
+            .filter(|(_, number)| self.frequency(**number) > 0)
+            .map(|(term, number)| (&**term, *number))
+    }
+
+    /// How many numbers were ever given out.
+    pub(crate) fn len(&self) -> usize {
+        self.postings.len()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        let postings: usize = self
+            .postings
+            .iter()
+            .map(|list| size_of::<Vec<Posting>>() + list.capacity() * size_of::<Posting>())
+            .sum();
+        let terms: usize = self.numbers.keys().map(|term| term.len() + 16).sum();
+        postings + terms + self.numbers.capacity() * (size_of::<(Box<str>, u32)>() + 1)
+    }
+}

@@ -1,0 +1,69 @@
+//! Numbers for names that many units share.
+
+use std::{collections::HashMap, sync::Arc};
+
+/// Names by number, counted: a name that nobody holds any more is forgotten and its number used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    numbers: HashMap<Arc<str>, u32>,
+    entries: Vec<(Arc<str>, u32)>,
+    free: Vec<u32>,
+}
+
+/// What [`Names::release`] leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Released {
+    /// Others still hold the name.
+    Held,
+    /// The name is forgotten.
+    Forgotten(Arc<str>),
+}
+
+impl Names {
+    /// The number of `name`, held once more; `true` with it if it is new.
+    pub(crate) fn hold(&mut self, name: &str) -> (u32, bool) {
+        if let Some(&number) = self.numbers.get(name) {
+            if let Some((_, held)) = self.entries.get_mut(number as usize) {
+                *held += 1;
+            }
+            return (number, false);
+        }
+        let name: Arc<str> = name.into();
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.entries.push(("".into(), 0));
+            u32::try_from(self.entries.len() - 1).unwrap_or(u32::MAX)
+        });
+        if let Some(entry) = self.entries.get_mut(number as usize) {
+            *entry = (Arc::clone(&name), 1);
+        }
+        self.numbers.insert(name, number);
+        (number, true)
+    }
+
+    /// Lets go of `number` once.
+    pub(crate) fn release(&mut self, number: u32) -> Released {
+        let Some((name, held)) = self.entries.get_mut(number as usize) else {
+            return Released::Held;
+        };
+        *held = held.saturating_sub(1);
+        if *held > 0 {
+            return Released::Held;
+        }
+        let name = std::mem::replace(name, "".into());
+        self.numbers.remove(&name);
+        self.free.push(number);
+        Released::Forgotten(name)
+    }
+
+    /// The name of `number`.
+    pub(crate) fn name(&self, number: u32) -> Option<&str> {
+        self.entries.get(number as usize).map(|(name, _)| &**name)
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.entries
+            .iter()
+            .map(|(name, _)| name.len() + 16 + 2 * size_of::<(Arc<str>, u32)>())
+            .sum()
+    }
+}

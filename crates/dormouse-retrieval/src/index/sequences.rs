@@ -1,0 +1,63 @@
+//! The terms of each unit in order.
+
+/// Term numbers of all units, one behind the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sequences {
+    terms: Vec<u32>,
+    /// By slot: where it begins, and how long it is.
+    spans: Vec<(usize, u32)>,
+    /// How many of `terms` belong to no unit any more.
+    dropped: usize,
+}
+
+impl Sequences {
+    /// The terms of `slot`.
+    #[inline]
+    pub(crate) fn of(&self, slot: u32) -> &[u32] {
+        let Some(&(start, len)) = self.spans.get(slot as usize) else {
+            return &[];
+        };
+        self.terms
+            .get(start..start + len as usize)
+            .unwrap_or_default()
+    }
+
+    /// Sets the terms of `slot`, which has none.
+    pub(crate) fn set(&mut self, slot: u32, terms: &[u32]) {
+        let slot = slot as usize;
+        if slot >= self.spans.len() {
+            self.spans.resize(slot + 1, (0, 0));
+        }
+        if let Some(span) = self.spans.get_mut(slot) {
+            *span = (self.terms.len(), u32::try_from(terms.len()).unwrap_or(0));
+        }
+        self.terms.extend_from_slice(terms);
+    }
+
+    /// Forgets the terms of `slot`, and closes the gaps once they are half of all.
+    pub(crate) fn clear(&mut self, slot: u32) {
+        let Some(span) = self.spans.get_mut(slot as usize) else {
+            return;
+        };
+        self.dropped += span.1 as usize;
+        *span = (0, 0);
+        if self.dropped > 4_096 && self.dropped * 2 > self.terms.len() {
+            self.close_gaps();
+        }
+    }
+
+    fn close_gaps(&mut self) {
+        let mut kept = Vec::with_capacity(self.terms.len() - self.dropped);
+        for (start, len) in &mut self.spans {
+            let range = *start..*start + *len as usize;
+            *start = kept.len();
+            kept.extend_from_slice(self.terms.get(range).unwrap_or_default());
+        }
+        self.terms = kept;
+        self.dropped = 0;
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.terms.capacity() * 4 + self.spans.capacity() * size_of::<(usize, u32)>()
+    }
+}

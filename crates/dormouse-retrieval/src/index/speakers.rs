@@ -1,0 +1,84 @@
+//! Who speaks, and by which words a question names them.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use super::{
+    names::{Names, Released},
+    threads::NONE,
+};
+use crate::analyse::each_word;
+
+/// The shortest beginning of a name that still names somebody: "Mel" for Melanie.
+const SHORTEST_NICKNAME: usize = 3;
+
+/// Speakers by number and by the first word of their name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Speakers {
+    names: Names,
+    by_first_word: BTreeMap<String, Vec<u32>>,
+}
+
+impl Speakers {
+    /// The number of a speaker, held once more.
+    pub(crate) fn hold(&mut self, name: &str) -> u32 {
+        let (number, is_new) = self.names.hold(name);
+        if is_new {
+            let namesakes = self.by_first_word.entry(first_word(name)).or_default();
+            let place = namesakes.partition_point(|other| *other < number);
+            namesakes.insert(place, number);
+        }
+        number
+    }
+
+    /// Lets go of a speaker once.
+    pub(crate) fn release(&mut self, number: u32) {
+        if number == NONE {
+            return;
+        }
+        if let Released::Forgotten(name) = self.names.release(number) {
+            let word = first_word(&name);
+            if let Some(namesakes) = self.by_first_word.get_mut(&word) {
+                namesakes.retain(|other| *other != number);
+                if namesakes.is_empty() {
+                    self.by_first_word.remove(&word);
+                }
+            }
+        }
+    }
+
+    /// The name of a speaker.
+    pub(crate) fn name(&self, number: u32) -> Option<&str> {
+        self.names.name(number)
+    }
+
+    /// The speakers whose first name is `word` or begins with it.
+    pub(crate) fn named_by(&self, word: &str) -> impl Iterator<Item = u32> {
+        let exact = self.by_first_word.get(word);
+        let prefixed = (word.len() >= SHORTEST_NICKNAME && exact.is_none())
+            .then(|| self.by_first_word.range(word.to_owned()..))
+            .into_iter()
+            .flatten()
+            .take_while(move |(name, _)| name.starts_with(word))
+            .map(|(_, numbers)| numbers);
+        exact.into_iter().chain(prefixed).flatten().copied()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.names.bytes()
+            + self
+                .by_first_word
+                .iter()
+                .map(|(word, numbers)| word.len() + numbers.capacity() * 4 + 64)
+                .sum::<usize>()
+    }
+}
+
+fn first_word(name: &str) -> String {
+    let mut first = String::new();
+    let _first_or_none = each_word(name, |word| {
+        first.push_str(word);
+        ControlFlow::Break(())
+    });
+    first
+}

@@ -1,0 +1,337 @@
+//! Who stands beside whom: threads, the sessions within them, and the links between neighbours.
+
+use std::collections::BTreeMap;
+
+use super::{column::Column, names::Names};
+
+/// No slot, no session, no thread.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The windows whose lengths are kept: one, two and three neighbours on each side.
+pub(crate) const RADIUS: usize = 3;
+
+/// Where a unit stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The neighbours within the session.
+    pub(crate) prev: u32,
+    pub(crate) next: u32,
+    pub(crate) session: u32,
+    /// How many terms the unit has.
+    pub(crate) terms: u32,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self {
+            prev: NONE,
+            next: NONE,
+            session: NONE,
+            terms: 0,
+        }
+    }
+}
+
+/// What a session holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) units: u32,
+    pub(crate) terms: u64,
+}
+
+/// A unit as its thread orders it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) slot: u32,
+    pub(crate) at: i64,
+    pub(crate) id: u64,
+    pub(crate) terms: u32,
+}
+
+/// The units of one thread, by time and number.
+type Order = BTreeMap<(i64, u64), u32>;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Threads {
+    gap_micros: u64,
+    names: Names,
+    orders: Vec<Order>,
+    places: Column<Place>,
+    sessions: Column<Tally>,
+    session_numbers: u32,
+    free_sessions: Vec<u32>,
+    /// Over all units, the terms in the window of each radius from 1 around it.
+    window_terms: [u64; RADIUS],
+}
+
+impl Threads {
+    pub(crate) fn new(gap_micros: u64) -> Self {
+        Self {
+            gap_micros,
+            names: Names::default(),
+            orders: Vec::new(),
+            places: Column::default(),
+            sessions: Column::default(),
+            session_numbers: 0,
+            free_sessions: Vec::new(),
+            window_terms: [0; RADIUS],
+        }
+    }
+
+    #[inline]
+    pub(crate) fn place(&self, slot: u32) -> Place {
+        self.places.at(slot)
+    }
+
+    #[inline]
+    pub(crate) fn session(&self, number: u32) -> Tally {
+        self.sessions.at(number)
+    }
+
+    /// How many sessions there are.
+    pub(crate) fn sessions(&self) -> usize {
+        self.session_numbers as usize - self.free_sessions.len()
+    }
+
+    /// The numbers of sessions lie below this.
+    pub(crate) fn session_bound(&self) -> usize {
+        self.session_numbers as usize
+    }
+
+    /// Over all units, the terms in the window of this radius around it.
+    pub(crate) fn window_terms(&self, radius: usize) -> u64 {
+        radius
+            .checked_sub(1)
+            .and_then(|place| self.window_terms.get(place))
+            .copied()
+            .unwrap_or(0)
+    }
+
+    /// The name of a thread.
+    pub(crate) fn name(&self, thread: u32) -> Option<&str> {
+        self.names.name(thread)
+    }
+
+    /// Puts a unit into its place, and tells the number of its thread.
+    pub(crate) fn insert(&mut self, thread: Option<&str>, unit: Arrival) -> u32 {
+        let place = Place {
+            terms: unit.terms,
+            ..Place::default()
+        };
+        self.places.set(unit.slot, place);
+        let Some(name) = thread else {
+            let session = self.new_session();
+            self.join(unit.slot, session);
+            self.count_windows(&[unit.slot], u64::wrapping_add);
+            return NONE;
+        };
+        let (thread, is_new) = self.names.hold(name);
+        if is_new && thread as usize >= self.orders.len() {
+            self.orders.push(Order::new());
+        }
+        self.link_in(thread, unit);
+        thread
+    }
+
+    fn link_in(&mut self, thread: u32, unit: Arrival) {
+        let Arrival { slot, at, id, .. } = unit;
+        let Some(order) = self.orders.get_mut(thread as usize) else {
+            return;
+        };
+        let before = order.range(..(at, id)).next_back();
+        let before = before.filter(|((when, _), _)| at.abs_diff(*when) <= self.gap_micros);
+        let before = before.map_or(NONE, |(_, slot)| *slot);
+        let after = order.range((at, id)..).next();
+        let after = after.filter(|((when, _), _)| at.abs_diff(*when) <= self.gap_micros);
+        let after = after.map_or(NONE, |(_, slot)| *slot);
+        order.insert((at, id), slot);
+
+        let mut around = self.around(before, after);
+        self.count_windows(&around, u64::wrapping_sub);
+        if let Some(place) = self.places.at_mut(slot) {
+            (place.prev, place.next) = (before, after);
+        }
+        self.link(before, slot);
+        self.link(slot, after);
+        let session = self.merged(before, after);
+        self.join(slot, session);
+        around.push(slot);
+        self.count_windows(&around, u64::wrapping_add);
+    }
+
+    /// Takes a unit out of its place.
+    pub(crate) fn remove(&mut self, thread: u32, unit: Arrival) {
+        let Arrival { slot, at, id, .. } = unit;
+        let Place { prev, next, .. } = self.place(slot);
+        let mut around = self.around(prev, next);
+        around.push(slot);
+        self.count_windows(&around, u64::wrapping_sub);
+        around.pop();
+        self.leave(slot);
+        let stays_one = prev == NONE || next == NONE || self.within_gap(thread, at, id);
+        if let Some(place) = self.places.at_mut(prev) {
+            place.next = if stays_one { next } else { NONE };
+        }
+        if let Some(place) = self.places.at_mut(next) {
+            place.prev = if stays_one { prev } else { NONE };
+        }
+        if !stays_one {
+            self.split(prev, next);
+        }
+        self.places.set(slot, Place::default());
+        self.count_windows(&around, u64::wrapping_add);
+        if let Some(order) = self.orders.get_mut(thread as usize) {
+            order.remove(&(at, id));
+            self.names.release(thread);
+        }
+    }
+
+    /// Whether the units before and after this place are near enough to each other.
+    fn within_gap(&self, thread: u32, at: i64, id: u64) -> bool {
+        let Some(order) = self.orders.get(thread as usize) else {
+            return false;
+        };
+        let before = order.range(..(at, id)).next_back();
+        let after = order.range((at, id)..).find(|(key, _)| **key != (at, id));
+        match (before, after) {
+            (Some(((before, _), _)), Some(((after, _), _))) => {
+                after.abs_diff(*before) <= self.gap_micros
+            }
+            _ => false,
+        }
+    }
+
+    fn link(&mut self, prev: u32, next: u32) {
+        if let Some(place) = self.places.at_mut(prev) {
+            place.next = next;
+        }
+        if let Some(place) = self.places.at_mut(next) {
+            place.prev = prev;
+        }
+    }
+
+    /// The slots whose windows reach into the space between two neighbours.
+    fn around(&self, before: u32, after: u32) -> Vec<u32> {
+        let mut around = Vec::with_capacity(2 * RADIUS + 1);
+        around.extend(self.backwards(before).take(RADIUS));
+        around.extend(self.forwards(after).take(RADIUS));
+        around
+    }
+
+    /// `slot` and those before it in its session.
+    pub(crate) fn backwards(&self, slot: u32) -> impl Iterator<Item = u32> {
+        chain(slot, |slot| self.place(slot).prev)
+    }
+
+    /// `slot` and those after it in its session.
+    pub(crate) fn forwards(&self, slot: u32) -> impl Iterator<Item = u32> {
+        chain(slot, |slot| self.place(slot).next)
+    }
+
+    fn count_windows(&mut self, slots: &[u32], count: fn(u64, u64) -> u64) {
+        for &slot in slots {
+            let mut terms = u64::from(self.place(slot).terms);
+            let (mut before, mut after) = (slot, slot);
+            for place in 0..RADIUS {
+                before = self.place(before).prev;
+                after = self.place(after).next;
+                terms += u64::from(self.place(before).terms);
+                terms += u64::from(self.place(after).terms);
+                if let Some(total) = self.window_terms.get_mut(place) {
+                    *total = count(*total, terms);
+                }
+            }
+        }
+    }
+
+    fn new_session(&mut self) -> u32 {
+        let number = self.free_sessions.pop().unwrap_or_else(|| {
+            self.session_numbers += 1;
+            self.session_numbers - 1
+        });
+        self.sessions.set(number, Tally::default());
+        number
+    }
+
+    fn join(&mut self, slot: u32, session: u32) {
+        let Some(place) = self.places.at_mut(slot) else {
+            return;
+        };
+        place.session = session;
+        let terms = u64::from(place.terms);
+        if let Some(tally) = self.sessions.at_mut(session) {
+            tally.units += 1;
+            tally.terms += terms;
+        }
+    }
+
+    fn leave(&mut self, slot: u32) {
+        let place = self.place(slot);
+        if let Some(tally) = self.sessions.at_mut(place.session) {
+            tally.units -= 1;
+            tally.terms -= u64::from(place.terms);
+            if tally.units == 0 {
+                self.free_sessions.push(place.session);
+            }
+        }
+    }
+
+    /// The session that spans both sides: one of theirs, into which the smaller one moves, or a new one.
+    fn merged(&mut self, before: u32, after: u32) -> u32 {
+        match (self.place(before).session, self.place(after).session) {
+            (NONE, NONE) => self.new_session(),
+            (one, NONE) | (NONE, one) => one,
+            (one, other) if one == other => one,
+            (left, right) if self.session(left).units >= self.session(right).units => {
+                let moving: Vec<u32> = self.forwards(after).collect();
+                self.move_to(&moving, left);
+                left
+            }
+            (_, right) => {
+                // The new unit links both sides already: stay on the left one.
+                let moving: Vec<u32> = self.backwards(before).collect();
+                self.move_to(&moving, right);
+                right
+            }
+        }
+    }
+
+    /// Gives the smaller side of a session that has fallen apart a session of its own.
+    fn split(&mut self, left: u32, right: u32) {
+        let smaller: Vec<u32> = {
+            let (mut lefts, mut rights) = (self.backwards(left), self.forwards(right));
+            loop {
+                // In step, so that the work is bounded by the smaller side.
+                match (lefts.next(), rights.next()) {
+                    (Some(_), Some(_)) => {}
+                    (None, _) => break self.backwards(left).collect(),
+                    (_, None) => break self.forwards(right).collect(),
+                }
+            }
+        };
+        let session = self.new_session();
+        self.move_to(&smaller, session);
+    }
+
+    fn move_to(&mut self, slots: &[u32], session: u32) {
+        for &slot in slots {
+            self.leave(slot);
+            self.join(slot, session);
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        // A tree's nodes are about three quarters full.
+        let orders: usize = self.orders.iter().map(|order| order.len() * 27).sum();
+        self.names.bytes() + orders + self.places.bytes() + self.sessions.bytes()
+    }
+}
+
+/// `slot`, the one that `step` leads to, and so on.
+fn chain(slot: u32, step: impl Fn(u32) -> u32) -> impl Iterator<Item = u32> {
+    let known = |slot: u32| (slot != NONE).then_some(slot);
+    std::iter::successors(known(slot), move |slot| known(step(*slot)))
+}
+
+#[cfg(test)]
+mod tests;

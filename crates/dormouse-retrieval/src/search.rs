@@ -1,0 +1,94 @@
+//! From a query to the best units.
+//!
+//! First a [`Plan`] of what the query asks for, then a cheap pass over the postings that finds candidates, then all
+//! features of these.
+
+mod bm25;
+mod features;
+mod gather;
+mod plan;
+mod scratch;
+mod windows;
+
+use crate::{Index, Match, Query, Ranking, ScoreParts, query::by_rank};
+use plan::Plan;
+pub(crate) use scratch::ScratchPool;
+
+impl Index {
+    /// The at most `limit` units that fit the query best, best first.
+    ///
+    /// Equal scores are ordered newest first, then by number. A unit that shares no word with the query, nor stands
+    /// near one that does, nor is among the query's vectors, is not answered, so the answer may be shorter than `limit`
+    /// or empty. Up to [`Config::exhaustive_up_to`](crate::Config::exhaustive_up_to) units the answer is exact; beyond,
+    /// a unit may be missed that ranks below
+    /// [`Config::candidates`](crate::Config::candidates) others by its words alone.
+    ///
+    /// Does no I/O and takes time in proportion to how often the query's words occur.
+    #[must_use]
+    pub fn search(&self, query: &Query<'_>, limit: usize) -> Vec<Match> {
+        if limit == 0 || self.is_empty() {
+            return Vec::new();
+        }
+        let plan = Plan::new(self, query);
+        let mut scratch = self.pool.take();
+        let mut found = match query.ranking {
+            Ranking::Fused => self.search_fused(&plan, query, limit, &mut scratch),
+            Ranking::PlainBm25 => self.search_plain(&plan, query, limit, &mut scratch),
+        };
+        self.pool.give_back(scratch);
+        found.sort_unstable_by(|a, b| by_rank(self, a, b));
+        found.truncate(limit);
+        found
+    }
+
+    fn search_fused(
+        &self,
+        plan: &Plan,
+        query: &Query<'_>,
+        limit: usize,
+        scratch: &mut scratch::Scratch,
+    ) -> Vec<Match> {
+        gather::find_candidates(self, plan, query, limit, scratch);
+        windows::count_terms(self, plan, scratch);
+        let candidates = std::mem::take(&mut scratch.candidates);
+        let found = candidates
+            .iter()
+            .filter_map(|&slot| {
+                let values = features::of_candidate(self, plan, scratch, slot)?;
+                let parts = ScoreParts::of(&values, &self.config.weights);
+                Some(Match {
+                    id: self.id(slot),
+                    score: parts.total(),
+                    parts,
+                })
+            })
+            .collect();
+        scratch.candidates = candidates;
+        found
+    }
+
+    fn search_plain(
+        &self,
+        plan: &Plan,
+        query: &Query<'_>,
+        limit: usize,
+        scratch: &mut scratch::Scratch,
+    ) -> Vec<Match> {
+        gather::find_plain(self, plan, query, limit, scratch);
+        scratch
+            .candidates
+            .iter()
+            .map(|&slot| {
+                let parts = ScoreParts::plain(scratch.turn(slot));
+                Match {
+                    id: self.id(slot),
+                    score: parts.total(),
+                    parts,
+                }
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

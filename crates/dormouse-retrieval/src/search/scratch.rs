@@ -1,0 +1,97 @@
+//! Memory that searches use again and again.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::index::column::Column;
+
+/// What one search writes on. Between searches every value that a search reads is zero.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// By slot: BM25 of the unit by itself.
+    pub(super) turns: Column<f32>,
+    /// The slots of `turns` that are not zero.
+    pub(super) touched: Vec<u32>,
+    /// By slot: what the first pass makes of the unit and its neighbours, in fixed point, so that the order of
+    /// adding does not matter.
+    pub(super) nearby: Column<u32>,
+    /// The slots of `nearby` that are not zero.
+    pub(super) near: Vec<u32>,
+    /// By session: how often the term at hand occurs.
+    pub(super) session_counts: Column<u32>,
+    /// The sessions of `session_counts` that are not zero.
+    pub(super) counted_sessions: Vec<u32>,
+    /// By session: BM25 of the session.
+    pub(super) sessions: Column<f32>,
+    /// The sessions of `sessions` that are not zero.
+    pub(super) touched_sessions: Vec<u32>,
+    /// By slot: its row among `counts`, plus one.
+    pub(super) rows: Column<u32>,
+    /// The slots that have a row, in rising order.
+    pub(super) rowed: Vec<u32>,
+    /// Row by row: how often each term of the query occurs.
+    pub(super) counts: Vec<u8>,
+    /// By slot: similarity by vector, scaled.
+    pub(super) dense: Column<f32>,
+    /// The slots of `dense` that are not zero.
+    pub(super) dense_slots: Vec<u32>,
+    /// What the first pass found.
+    pub(super) candidates: Vec<u32>,
+    /// The best so far while candidates are chosen.
+    pub(super) ranked: Vec<(u32, u32)>,
+}
+
+impl Scratch {
+    /// BM25 of a unit by itself.
+    #[inline]
+    pub(super) fn turn(&self, slot: u32) -> f32 {
+        self.turns.at(slot)
+    }
+
+    /// How often each term of the query occurs in a unit; empty without a row.
+    #[inline]
+    pub(super) fn counts_of(&self, slot: u32, terms: usize) -> &[u8] {
+        let Some(row) = self.rows.at(slot).checked_sub(1) else {
+            return &[];
+        };
+        let start = row as usize * terms;
+        self.counts.get(start..start + terms).unwrap_or_default()
+    }
+
+    fn clear(&mut self) {
+        zero(&mut self.turns, &mut self.touched);
+        zero(&mut self.nearby, &mut self.near);
+        zero(&mut self.sessions, &mut self.touched_sessions);
+        zero(&mut self.rows, &mut self.rowed);
+        zero(&mut self.dense, &mut self.dense_slots);
+        self.counts.clear();
+        self.candidates.clear();
+        self.ranked.clear();
+    }
+}
+
+/// Sets the listed places back to zero, and forgets the list.
+pub(super) fn zero<T: Copy + Default>(column: &mut Column<T>, places: &mut Vec<u32>) {
+    for place in places.drain(..) {
+        if let Some(value) = column.at_mut(place) {
+            *value = T::default();
+        }
+    }
+}
+
+/// Scratches that are not in use: as many as there have been searches at the same time.
+#[derive(Debug, Default)]
+pub(crate) struct ScratchPool(Mutex<Vec<Scratch>>);
+
+impl ScratchPool {
+    pub(super) fn take(&self) -> Scratch {
+        let mut pool = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        pool.pop().unwrap_or_default()
+    }
+
+    /// A search that panics does not give its scratch back, so one in the pool is always clean.
+    pub(super) fn give_back(&self, mut scratch: Scratch) {
+        scratch.clear();
+        let mut pool = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        pool.push(scratch);
+    }
+}

@@ -1,0 +1,40 @@
+//! What is put into the index.
+
+use dormouse_contracts::Timestamp;
+
+/// A record and its surroundings: one turn of a conversation, or a fact that stands alone.
+///
+/// Units of one thread are ordered by time, then by id, and are neighbours unless more than
+/// [`Config::session_gap`](crate::Config::session_gap) lies between two of them: there a new session begins. A unit
+/// without a thread has no neighbours and is its own session. Units may be given in any order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit<'a> {
+    /// The owner's number for it. A unit replaces the one of the same number.
+    pub id: u64,
+    /// What is searched. Of a very long text only the beginning, see
+    /// [`Config::max_terms_per_unit`](crate::Config::max_terms_per_unit).
+    pub text: &'a str,
+    /// Who said it, by the name that questions would use.
+    pub speaker: Option<&'a str>,
+    /// The conversation it belongs to: a channel, a room, a chat.
+    pub thread: Option<&'a str>,
+    /// When it was said or happened.
+    pub at: Timestamp,
+}
+
+/// What is seen of a unit's text besides its terms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Traits(pub(crate) u16);
+
+impl Traits {
+    const ENDS_AS_QUESTION: u16 = 1;
+
+    /// Reads them from the text.
+    pub(crate) fn of(text: &str) -> Self {
+        let mut traits = 0;
+        if text.trim_end().ends_with(['?', '？', '؟']) {
+            traits |= Self::ENDS_AS_QUESTION;
+        }
+        Self(traits)
+    }
+}
