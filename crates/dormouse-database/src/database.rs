@@ -6,6 +6,7 @@ use redb::{
 };
 
 use crate::{
+    header,
     kind::FileKind,
     measured::{Length, Measured},
 };
@@ -50,7 +51,9 @@ impl Database {
 
     /// Opens what is in `file`; an empty one becomes an empty database.
     pub(crate) fn in_file(file: File, kind: &FileKind) -> Result<Self, DatabaseError> {
-        Self::lay(FileBackend::new(file)?, kind)
+        let backend = FileBackend::new(file)?;
+        header::settle(&backend)?;
+        Self::lay(backend, kind)
     }
 
     fn lay(backend: impl StorageBackend, kind: &FileKind) -> Result<Self, DatabaseError> {

@@ -13,6 +13,7 @@ mod create;
 mod database;
 mod error;
 mod fault;
+mod header;
 mod kind;
 mod leftover;
 mod measured;

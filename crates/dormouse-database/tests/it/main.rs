@@ -1,1 +1,7 @@
+//! What the crate promises, by its public interface.
 
+mod damage;
+mod diary;
+mod killed;
+mod opening;
+mod writing;

@@ -1,0 +1,181 @@
+use std::{fs, path::Path, sync::LazyLock};
+
+use dormouse_database::{Database, FileKind, OpenError, open_existing};
+use proptest::prelude::*;
+
+use crate::diary::{DIARY, LARGE, Place, open, read, write};
+
+/// A file that was closed well.
+static CLOSED: LazyLock<Vec<u8>> = LazyLock::new(|| fs::read(Place::written().path()).unwrap());
+
+/// The same as a process leaves it that is killed, for each kind.
+static KILLED: LazyLock<[(FileKind, Vec<u8>); 2]> = LazyLock::new(|| {
+    [DIARY, LARGE].map(|kind| {
+        let place = Place::written();
+        let database = open_existing(&place.path(), &kind).unwrap();
+        write(&database, 160..165).unwrap();
+        (kind, fs::read(place.path()).unwrap())
+    })
+});
+
+/// What a diary of so many days holds.
+fn is_whole(database: &Database, days: usize) -> bool {
+    let found = read(database).unwrap();
+    found.len() == days
+        && found.iter().skip(1).zip(1..).all(|((day, text), number)| {
+            (*day, text) == (number, &format!("day {number}, tea. ").repeat(20))
+        })
+}
+
+#[test]
+fn a_killed_process_leaves_a_file_that_opens_with_all_that_was_committed() {
+    for (kind, bytes) in KILLED.iter() {
+        let place = Place::new();
+        fs::write(place.path(), bytes).unwrap();
+        let database = open_existing(&place.path(), kind).unwrap();
+        assert!(is_whole(&database, 165));
+    }
+}
+
+#[test]
+fn what_is_no_database_at_all_is_damaged_and_left_as_it_is() {
+    let place = Place::new();
+    for bytes in [
+        b"x".to_vec(),
+        b"a letter\n".repeat(2_000),
+        vec![0; 64 * 1024],
+        CLOSED[..9].to_vec(),
+    ] {
+        fs::write(place.path(), &bytes).unwrap();
+        let error = open(&place.path()).unwrap_err();
+        assert!(matches!(error, OpenError::Damaged { .. }), "{error:?}");
+        assert!(
+            error
+                .to_string()
+                .ends_with("is damaged, or is not a diary at all: restore it from a copy")
+        );
+        assert!(fs::read(place.path()).unwrap() == bytes);
+    }
+}
+
+#[test]
+fn a_truncated_file_is_an_error_whatever_its_length_and_size() {
+    let place = Place::new();
+    for kind in [DIARY, LARGE] {
+        for sixteenths in 0..16 {
+            let length = (CLOSED.len() / 16 * sixteenths).max(1);
+            fs::write(place.path(), &CLOSED[..length]).unwrap();
+            let found = open_existing(&place.path(), &kind);
+            assert!(
+                matches!(found, Err(OpenError::Damaged { .. })),
+                "{length} of {} bytes: {found:?}",
+                CLOSED.len()
+            );
+            assert!(fs::read(place.path()).unwrap() == CLOSED[..length]);
+        }
+    }
+}
+
+#[test]
+fn a_truncated_file_says_how_much_is_missing() {
+    let place = Place::new();
+    fs::write(place.path(), &CLOSED[..CLOSED.len() - 1]).unwrap();
+    let error = open(&place.path()).unwrap_err();
+    let mut text = String::new();
+    let mut cause: Option<&dyn std::error::Error> = Some(&error);
+    while let Some(error) = cause {
+        text = format!("{text}{error}; ");
+        cause = error.source();
+    }
+    let (found, expected) = (CLOSED.len() - 1, CLOSED.len());
+    let said = format!("it has {found} bytes and should have at least {expected}");
+    assert!(text.contains(&said), "{text}");
+}
+
+/// Opens a file with one byte changed: `true` if that was noticed.
+fn strike(path: &Path, bytes: &[u8], at: usize, mask: u8, days: usize) -> bool {
+    let mut bytes = bytes.to_vec();
+    bytes[at] ^= mask;
+    fs::write(path, &bytes).unwrap();
+    match open(path) {
+        Ok(database) => {
+            assert!(is_whole(&database, days), "byte {at}, bits {mask:#b}");
+            false
+        }
+        Err(error) => {
+            assert!(
+                matches!(
+                    error,
+                    OpenError::Damaged { .. } | OpenError::Repaired { .. }
+                ),
+                "byte {at}, bits {mask:#b}: {error:?}"
+            );
+            true
+        }
+    }
+}
+
+#[test]
+fn a_changed_byte_in_the_head_of_the_file_is_an_error_or_changes_nothing() {
+    let place = Place::new();
+    let mut noticed = 0;
+    for at in 0..320 {
+        noticed += u32::from(strike(&place.path(), &CLOSED, at, 0x55, 160));
+    }
+    for bit in 0..8 {
+        strike(&place.path(), &CLOSED, 9, 1 << bit, 160);
+    }
+    assert!(noticed > 10, "{noticed}");
+}
+
+#[test]
+fn a_file_that_was_set_back_says_so_once_and_then_opens() {
+    let place = Place::new();
+    let mut set_back = 0;
+    for at in (4096..CLOSED.len()).step_by(1024) {
+        let mut bytes = CLOSED.clone();
+        bytes[at] ^= 0x55;
+        fs::write(place.path(), &bytes).unwrap();
+        if let Err(OpenError::Repaired { .. }) = open(&place.path()) {
+            set_back += 1;
+            open(&place.path()).unwrap();
+        }
+    }
+    println!("{set_back} were set back");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn a_changed_byte_is_an_error_or_changes_nothing(at in any::<proptest::sample::Index>(), mask in 1_u8..) {
+        let place = Place::new();
+        strike(&place.path(), &CLOSED, at.index(CLOSED.len()), mask, 160);
+    }
+
+    #[test]
+    fn a_changed_byte_in_the_pages_of_a_file_left_by_a_killed_process_is_an_error_or_changes_nothing(
+        at in any::<proptest::sample::Index>(),
+        mask in 1_u8..,
+    ) {
+        let (_, bytes) = &KILLED[0];
+        let place = Place::new();
+        strike(&place.path(), bytes, 4096 + at.index(bytes.len() - 4096), mask, 165);
+    }
+
+    #[test]
+    fn in_a_large_file_a_changed_byte_never_brings_the_process_down(
+        at in any::<proptest::sample::Index>(),
+        mask in 1_u8..,
+        was_killed in any::<bool>(),
+    ) {
+        let mut bytes = if was_killed { KILLED[1].1.clone() } else { CLOSED.clone() };
+        bytes[at.index(CLOSED.len())] ^= mask;
+        let place = Place::new();
+        fs::write(place.path(), &bytes).unwrap();
+        if let Ok(database) = open_existing(&place.path(), &LARGE) {
+            drop(read(&database));
+            drop(write(&database, 200..210));
+        }
+    }
+}
