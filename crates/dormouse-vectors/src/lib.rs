@@ -1,3 +1,15 @@
 //! Vector indexes behind one port: an exact scan in process, a Qdrant server, and Qdrant edge.
 //!
+//! All of them are a [`VectorIndex`](dormouse_contracts::VectorIndex).
+//!
 //! Stability: experimental.
+
+mod direction;
+mod exact;
+mod rank;
+
+pub use exact::Exact;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,118 @@
+//! The inner loops, compiled for each instruction set and chosen when the index is made.
+
+use fearless_simd::{Level, dispatch};
+
+/// As many products of a coded row and a coded query as a sum of 32 bits certainly holds.
+const SUMMED_AT_ONCE: usize = 8_192;
+
+/// Sums that are kept beside each other, so that the processor can work on all of them at once.
+const LANES: usize = 32;
+
+/// The products of the query with those rows, one after another in `products`.
+///
+/// `rows` holds rows of the query's length; the chosen are counted from its first.
+pub(crate) fn rough(
+    level: Level,
+    rows: &[i8],
+    query: &[i16],
+    chosen: &[u32],
+    products: &mut Vec<f32>,
+) {
+    products.resize(chosen.len(), 0.0);
+    // Loops rather than iterator chains: what is not inlined is not compiled for the instruction set.
+    dispatch!(level, _simd => {
+        for (product, row) in products.iter_mut().zip(chosen) {
+            *product = product_of(row_of(rows, *row, query.len()), query);
+        }
+    });
+}
+
+#[inline(always)]
+fn row_of(rows: &[i8], row: u32, length: usize) -> &[i8] {
+    let from = row as usize * length;
+    rows.get(from..from + length).unwrap_or_default()
+}
+
+#[inline(always)]
+fn product_of(row: &[i8], query: &[i16]) -> f32 {
+    let mut product = 0.0;
+    for (row, query) in row.chunks(SUMMED_AT_ONCE).zip(query.chunks(SUMMED_AT_ONCE)) {
+        let mut sum = 0_i32;
+        for (a, b) in row.iter().zip(query) {
+            sum += i32::from(*a) * i32::from(*b);
+        }
+        product += sum as f32;
+    }
+    product
+}
+
+/// The product of the query with a row of which both halves are given.
+pub(crate) fn fine(level: Level, high: &[i8], low: &[i8], query: &[f32]) -> f32 {
+    dispatch!(level, _simd => fine_product(high, low, query))
+}
+
+#[inline(always)]
+fn fine_product(high: &[i8], low: &[i8], query: &[f32]) -> f32 {
+    let (highs, high_rest) = high.as_chunks::<LANES>();
+    let (lows, low_rest) = low.as_chunks::<LANES>();
+    let (queries, query_rest) = query.as_chunks::<LANES>();
+    let mut sums = [0.0_f32; LANES];
+    for ((high, low), query) in highs.iter().zip(lows).zip(queries) {
+        for (sum, ((high, low), query)) in sums.iter_mut().zip(high.iter().zip(low).zip(query)) {
+            *sum += whole(*high, *low) * query;
+        }
+    }
+    let rest = high_rest.iter().zip(low_rest).zip(query_rest);
+    let rest: f32 = rest.map(|((high, low), q)| whole(*high, *low) * q).sum();
+    sums.iter().sum::<f32>() + rest
+}
+
+#[inline(always)]
+fn whole(high: i8, low: i8) -> f32 {
+    (i32::from(high) * 256 + i32::from(low)) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_instruction_set_computes_the_same_sums(
+            (query, rows) in (1..100_usize).prop_flat_map(|length| (
+                prop::collection::vec(-2047..=2047_i16, length),
+                prop::collection::vec(any::<i8>(), length * 3),
+            )),
+        ) {
+            let mut products = Vec::new();
+            rough(Level::new(), &rows, &query, &[2, 0], &mut products);
+            let expected: Vec<f32> = [2, 0].map(|row: usize| {
+                let row = &rows[row * query.len()..][..query.len()];
+                row.iter().zip(&query).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum::<i32>() as f32
+            }).to_vec();
+            prop_assert_eq!(&products, &expected);
+            let floats: Vec<f32> = query.iter().map(|q| f32::from(*q)).collect();
+            let zeros = vec![0; query.len()];
+            let fine = fine(Level::new(), &zeros, &rows[..query.len()], &floats);
+            let plain: f64 = rows.iter().zip(&query).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+            prop_assert!((f64::from(fine) - plain).abs() <= 1.0 + plain.abs() * 1e-5);
+        }
+    }
+
+    #[test]
+    fn the_longest_vectors_do_not_overflow_a_sum() {
+        let length = crate::direction::MAX_DIMENSIONS;
+        let mut products = Vec::new();
+        rough(
+            Level::new(),
+            &vec![-127; length],
+            &vec![2047; length],
+            &[0],
+            &mut products,
+        );
+        let expected = -127.0 * 2047.0 * length as f32;
+        assert!((products[0] / expected - 1.0).abs() < 1e-6);
+    }
+}
