@@ -10,17 +10,29 @@
 //!
 //! Stability: the models' constructors and the order in [`choose`] are kept; the offline model's wording is not.
 
+#[cfg(feature = "openai")]
+mod batches;
 mod choice;
+#[cfg(feature = "openai")]
+mod http;
 mod offline;
+mod ollama;
 mod openai;
 mod secret;
 mod tokens;
+#[cfg(any(feature = "openai", feature = "candle"))]
+mod vectors;
 
 pub use choice::{Available, Choice, ChoiceError, Found, ServedBy, ServedByError, choose};
-pub use offline::OfflineModel;
-pub use openai::OpenAiConfig;
 #[cfg(feature = "openai")]
-pub use openai::{OpenAiConfigError, OpenAiModel};
+pub use http::ServerConfigError;
+pub use offline::OfflineModel;
+pub use ollama::OllamaConfig;
+#[cfg(feature = "openai")]
+pub use ollama::OllamaEmbedder;
+pub use openai::{OpenAiConfig, OpenAiEmbedderConfig};
+#[cfg(feature = "openai")]
+pub use openai::{OpenAiEmbedder, OpenAiModel};
 pub use secret::{Secret, SecretError};
 #[cfg(feature = "tiktoken")]
 pub use tokens::Tiktoken;

@@ -1,27 +1,19 @@
-//! Any server that speaks OpenAI's chat completions.
+//! Any server that speaks OpenAI's API: chat completions, embeddings.
 
 mod config;
 
-pub use config::OpenAiConfig;
+pub use config::{OpenAiConfig, OpenAiEmbedderConfig};
 
-#[cfg(feature = "openai")]
-mod address;
 #[cfg(feature = "openai")]
 mod chunk;
 #[cfg(feature = "openai")]
-mod complaint;
+mod embedder;
 #[cfg(feature = "openai")]
 mod events;
-#[cfg(feature = "openai")]
-mod failure;
 #[cfg(feature = "openai")]
 mod lines;
 #[cfg(feature = "openai")]
 mod model;
-#[cfg(feature = "openai")]
-mod pause;
-#[cfg(feature = "openai")]
-mod redact;
 #[cfg(feature = "openai")]
 mod reply;
 #[cfg(feature = "openai")]
@@ -30,4 +22,4 @@ mod request;
 mod wire;
 
 #[cfg(feature = "openai")]
-pub use {address::OpenAiConfigError, model::OpenAiModel};
+pub use {embedder::OpenAiEmbedder, model::OpenAiModel};

@@ -1,5 +1,7 @@
 //! Which server, which model, which key.
 
+use std::num::NonZeroUsize;
+
 use dormouse_contracts::{ModelName, ProviderId};
 
 use crate::Secret;
@@ -15,4 +17,14 @@ pub struct OpenAiConfig {
     pub api_key: Option<Secret>,
     /// The model, as the server names it.
     pub model: ModelName,
+}
+
+/// Where an OpenAI-compatible text encoder is served. Checked when the embedder is made from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenAiEmbedderConfig {
+    /// The server and the model.
+    pub server: OpenAiConfig,
+    /// How many numbers a vector shall have, for models that can do with fewer than their own; `None` leaves it to the
+    /// model, and says nothing of it in the request.
+    pub dimensions: Option<NonZeroUsize>,
 }

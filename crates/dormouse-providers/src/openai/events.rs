@@ -1,6 +1,7 @@
 //! The events of a stream, read once before the client reads them.
 
-use super::{chunk::Chunk, complaint::Complaint, failure::Failure, redact::Redact};
+use super::chunk::Chunk;
+use crate::http::{Complaint, Failure, Redact};
 
 /// Finds the first event that cannot be read.
 ///

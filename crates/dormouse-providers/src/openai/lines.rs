@@ -1,6 +1,6 @@
 //! A stream of bytes, passed on in whole lines and within bounds.
 
-use super::{complaint::Complaint, failure::Failure, redact::Redact};
+use crate::http::{Complaint, Failure, Redact};
 
 /// The longest line of a stream, in bytes: a server that sends no line ends costs no more than this.
 const LINE_LIMIT: usize = 1024 * 1024;

@@ -12,21 +12,15 @@ use dormouse_contracts::{
     BoxStream, ChatDelta, ChatModel, ChatRequest, ModelError, ModelName, ProviderId,
 };
 use futures_util::{StreamExt, TryFutureExt, stream};
-use reqwest::{Url, redirect};
 
 use super::{
-    address::{self, OpenAiConfigError},
     chunk::Chunk,
-    complaint::Complaint,
     config::OpenAiConfig,
-    failure::{Failure, Fault},
-    pause,
-    redact::Redact,
     reply::{self, Reply},
     request::{self, LengthField},
     wire::Wire,
 };
-use crate::Secret;
+use crate::http::{self, Complaint, Failure, Fault, HttpClient, Redact, ServerConfigError};
 
 /// A model on any server that speaks OpenAI's chat completions: OpenAI, OpenRouter, llama-server, Ollama, vLLM.
 ///
@@ -57,8 +51,7 @@ use crate::Secret;
 /// | `Malformed` | no stream of events (HTML, plain JSON), an event that is no JSON, a bound exceeded |
 pub struct OpenAiModel {
     client: Client<OpenAIConfig>,
-    http: reqwest::Client,
-    key: Option<Secret>,
+    http: HttpClient,
     provider: ProviderId,
     model: ModelName,
     length_field: LengthField,
@@ -66,13 +59,13 @@ pub struct OpenAiModel {
 
 impl OpenAiModel {
     /// How long connecting to the server may take, secure channel included.
-    pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+    pub const CONNECT_TIMEOUT: Duration = HttpClient::CONNECT_TIMEOUT;
 
     /// The most text of a reply, names and arguments of its calls included, in bytes: 256 KiB. More is `Malformed`.
     pub const REPLY_LIMIT: usize = reply::REPLY_LIMIT;
 
     /// The longest pause that a server can ask for: one day. A longer one, which no server means, counts as this.
-    pub const LONGEST_PAUSE: Duration = pause::LONGEST;
+    pub const LONGEST_PAUSE: Duration = http::LONGEST_PAUSE;
 
     /// A model from its configuration. Nothing is sent yet.
     ///
@@ -81,13 +74,10 @@ impl OpenAiModel {
     ///
     /// # Errors
     ///
-    /// [`OpenAiConfigError`] if the base URL is no address of a web server, or no HTTP client can be made.
-    pub fn try_new(config: OpenAiConfig) -> Result<Self, OpenAiConfigError> {
-        let base = address::base(&config.base_url)?;
-        if base.scheme() == "http" && config.api_key.is_some() && !address::is_loopback(&base) {
-            tracing::warn!(server = %base, "the API key will travel unencrypted: use https");
-        }
-        let http = http_client(&base).map_err(|error| OpenAiConfigError::Client(error.into()))?;
+    /// [`ServerConfigError`] if the base URL is no address of a web server, or no HTTP client can be made.
+    pub fn try_new(config: OpenAiConfig) -> Result<Self, ServerConfigError> {
+        let base = http::base(&config.base_url)?;
+        let http = HttpClient::try_new(&base, config.api_key)?;
         // Everything that the default configuration reads from the environment is replaced; the key is set on the
         // wire, where it can be marked as sensitive.
         let api = OpenAIConfig::default()
@@ -97,9 +87,8 @@ impl OpenAiModel {
             .with_project_id("");
         Ok(Self {
             length_field: LengthField::at(base.host_str().unwrap_or_default()),
-            client: Client::build(http.clone(), api),
+            client: Client::build(http.connections(), api),
             http,
-            key: config.api_key,
             provider: config.provider,
             model: config.model,
         })
@@ -107,12 +96,10 @@ impl OpenAiModel {
 
     async fn open(&self, request: &ChatRequest) -> Result<Reading<'_>, ModelError> {
         let fault = Fault::default();
-        let redact = Redact::new(self.key.as_ref());
+        let redact = self.http.redact();
         let body = request::write(request, &self.model, self.length_field);
         let wire = Wire {
             http: self.http.clone(),
-            key: self.key.clone(),
-            redact: redact.clone(),
             fault: fault.clone(),
         };
         let client = self.client.clone().with_http_service(wire);
@@ -122,32 +109,13 @@ impl OpenAiModel {
                 reply: Reply::new(request.messages.len(), redact.clone()),
                 ready: VecDeque::new(),
                 fault,
-                redact,
+                redact: redact.clone(),
                 provider: &self.provider,
                 over: false,
             }),
-            Err(error) => Err(what_happened(&fault, error, &redact).of(&self.provider)),
+            Err(error) => Err(what_happened(&fault, error, redact).of(&self.provider)),
         }
     }
-}
-
-fn http_client(base: &Url) -> Result<reqwest::Client, reqwest::Error> {
-    // One cryptography for the whole process. Where the program has chosen another one already, that one is used.
-    rustls::crypto::ring::default_provider()
-        .install_default()
-        .ok();
-    let mut builder = reqwest::Client::builder()
-        .user_agent(concat!("dormouse/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(OpenAiModel::CONNECT_TIMEOUT)
-        .redirect(redirect::Policy::none());
-    if address::is_loopback(base) {
-        builder = builder.no_proxy();
-    }
-    if base.scheme() == "http" {
-        // Without certificates to check there is no need for the machine to have any.
-        builder = builder.tls_certs_only([]);
-    }
-    builder.build()
 }
 
 /// What the wire saw, or else what the client made of it.
@@ -224,7 +192,7 @@ impl fmt::Debug for OpenAiModel {
         f.debug_struct("OpenAiModel")
             .field("provider", &self.provider)
             .field("base_url", &self.client.config().api_base())
-            .field("api_key", &self.key)
+            .field("http", &self.http)
             .field("model", &self.model)
             .finish_non_exhaustive()
     }

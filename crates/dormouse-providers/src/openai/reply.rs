@@ -3,12 +3,8 @@
 use dormouse_contracts::{CallId, ChatDelta, FinishReason, Usage};
 use serde_json::Value;
 
-use super::{
-    chunk::{CallPiece, Choice, Chunk, Spent},
-    complaint::Complaint,
-    failure::Failure,
-    redact::Redact,
-};
+use super::chunk::{CallPiece, Choice, Chunk, Spent};
+use crate::http::{Complaint, Failure, Redact};
 
 /// The most that a reply may say, texts, names and arguments together, in bytes. Some 60 000 tokens: more than models
 /// write at once, and little enough to be kept, counted and shown again.

@@ -1,4 +1,4 @@
-//! The OpenAI-compatible model against a server on this machine that answers with bytes written down here.
+//! Models and text encoders against servers on this machine that answer with what is written down here.
 #![cfg(feature = "openai")]
 #![expect(
     clippy::unwrap_used,
@@ -8,6 +8,7 @@
 )]
 
 mod cancelling;
+mod embedding;
 mod failing;
 mod replying;
 mod server;

@@ -79,7 +79,9 @@ impl Server {
             let mut answers = VecDeque::from(answers);
             loop {
                 let (mut socket, _) = listener.accept().await.unwrap();
-                let request = read_request(&mut socket).await;
+                let Some(request) = read_request(&mut socket).await else {
+                    pending().await
+                };
                 log.lock().unwrap().push(request);
                 tell.send(Seen::Request).ok();
                 let Some(Answer(pieces, then)) = answers.pop_front() else {
@@ -156,7 +158,8 @@ pub(crate) async fn guarded<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-async fn read_request(socket: &mut TcpStream) -> String {
+/// The next request, whole; nothing if the client goes away before its end.
+pub(crate) async fn read_request(socket: &mut TcpStream) -> Option<String> {
     let mut request = Vec::new();
     loop {
         let text = String::from_utf8_lossy(&request).into_owned();
@@ -171,12 +174,12 @@ async fn read_request(socket: &mut TcpStream) -> String {
                 })
                 .unwrap_or(0);
             if body.len() >= length {
-                return text;
+                return Some(text);
             }
         }
         let mut piece = [0; 4096];
         match socket.read(&mut piece).await {
-            Ok(0) | Err(_) => return pending().await,
+            Ok(0) | Err(_) => return None,
             Ok(read) => request.extend_from_slice(&piece[..read]),
         }
     }

@@ -6,13 +6,13 @@ use jiff::fmt::rfc2822;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
 /// The longest pause that is told. A clock or a unit that is wrong must not silence an assistant for centuries.
-pub(super) const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+pub(crate) const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The pause asked for in `Retry-After` (or OpenAI's `retry-after-ms`), in seconds or as a date.
 ///
 /// A date is held against the server's own `Date`, so that no clock is read and a wrong one does no harm; without
 /// `Date` it says nothing. A pause of more than [`LONGEST`] counts as that.
-pub(super) fn asked_for(headers: &HeaderMap) -> Option<Duration> {
+pub(crate) fn asked_for(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(pause) = text("retry-after-ms").and_then(|ms| seconds(ms, 0.001)) {
         return Some(pause);

@@ -3,7 +3,7 @@
 use crate::Secret;
 
 /// The longest text that is kept, in characters.
-pub(super) const LONGEST: usize = 300;
+pub(crate) const LONGEST: usize = 300;
 
 /// A beginning of the key that is cut off by the end of a text is hidden from this length on, in bytes.
 const TELLTALE: usize = 4;
@@ -11,14 +11,14 @@ const TELLTALE: usize = 4;
 /// Takes the key out of what goes into errors. Every word of a server that is kept goes through it: servers repeat
 /// the key in complaints, and a proxy may repeat it anywhere.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Redact {
+pub(crate) struct Redact {
     /// The key in lower case, as it is and as it stands within JSON text.
     forms: Vec<String>,
 }
 
 impl Redact {
     /// Hides this key, if there is one.
-    pub(super) fn new(key: Option<&Secret>) -> Self {
+    pub(crate) fn new(key: Option<&Secret>) -> Self {
         let plain = key.map(|key| key.expose().to_ascii_lowercase());
         let escaped = plain.as_ref().map(|key| {
             let quoted = serde_json::Value::from(key.as_str()).to_string();
@@ -31,7 +31,7 @@ impl Redact {
     }
 
     /// The text in one line, without control characters, and at most [`LONGEST`] characters of it.
-    pub(super) fn line(&self, text: &str) -> String {
+    pub(crate) fn line(&self, text: &str) -> String {
         let text = self.hide(text).replace(char::is_control, " ");
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         if text.chars().nth(LONGEST).is_none() {

@@ -3,11 +3,11 @@
 use dormouse_contracts::BoxError;
 use reqwest::Url;
 
-/// Why no model can be made from a configuration. What the user wrote is not repeated: it may be a key that went into
+/// Why no client of a server can be made from a configuration. What the user wrote is not repeated: it may be a key that went into
 /// the wrong field.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum OpenAiConfigError {
+pub enum ServerConfigError {
     /// It cannot be read as a URL.
     #[error("the base URL is no URL; expected one like http://127.0.0.1:8080/v1")]
     NoUrl(#[source] BoxError),
@@ -26,33 +26,59 @@ pub enum OpenAiConfigError {
     Client(#[source] BoxError),
 }
 
-/// The URL below which `/chat/completions` is, without a slash at its end.
+/// The URL below which `/chat/completions` and `/embeddings` are, without a slash at its end.
 ///
 /// Where no segment of the path is a version (`v1`, `v1beta`, `v4`), `/v1` is added; the path of the method itself is
 /// removed, since it is often copied along.
-pub(super) fn base(text: &str) -> Result<Url, OpenAiConfigError> {
-    let mut url =
-        Url::parse(text.trim()).map_err(|error| OpenAiConfigError::NoUrl(Box::new(error)))?;
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
-        return Err(OpenAiConfigError::NotHttp);
-    }
-    let more = !url.username().is_empty()
-        || url.password().is_some()
-        || url.query().is_some()
-        || url.fragment().is_some();
-    if more {
-        return Err(OpenAiConfigError::MoreThanAnAddress);
-    }
+pub(crate) fn base(text: &str) -> Result<Url, ServerConfigError> {
+    let mut url = checked(text)?;
     let path = url.path().trim_end_matches('/');
-    let path = path.strip_suffix("/chat/completions").unwrap_or(path);
+    let path = without(path, &["/chat/completions", "/embeddings"]);
     let versioned = path.split('/').any(is_version);
     let path = format!("{path}{}", if versioned { "" } else { "/v1" });
     url.set_path(&path);
     Ok(url)
 }
 
+/// The URL below which `/api/embed` is, without a slash at its end. What is below it, and the version of the other
+/// API that such servers speak, is removed, since it is often copied along.
+pub(crate) fn root(text: &str) -> Result<Url, ServerConfigError> {
+    let mut url = checked(text)?;
+    let path = url.path().trim_end_matches('/');
+    let path = without(path, &["/api/embed", "/api/embeddings", "/api", "/v1"]).to_owned();
+    url.set_path(&path);
+    Ok(url)
+}
+
+/// The URL of a method below a base.
+pub(crate) fn below(base: &Url, method: &str) -> Url {
+    let mut url = base.clone();
+    url.set_path(&format!("{}{method}", base.path().trim_end_matches('/')));
+    url
+}
+
+fn without<'a>(path: &'a str, ends: &[&str]) -> &'a str {
+    let mut ends = ends.iter();
+    ends.find_map(|end| path.strip_suffix(end)).unwrap_or(path)
+}
+
+fn checked(text: &str) -> Result<Url, ServerConfigError> {
+    let url = Url::parse(text.trim()).map_err(|error| ServerConfigError::NoUrl(Box::new(error)))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+        return Err(ServerConfigError::NotHttp);
+    }
+    let more = !url.username().is_empty()
+        || url.password().is_some()
+        || url.query().is_some()
+        || url.fragment().is_some();
+    if more {
+        return Err(ServerConfigError::MoreThanAnAddress);
+    }
+    Ok(url)
+}
+
 /// Is the server on this machine?
-pub(super) fn is_loopback(url: &Url) -> bool {
+pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost"
@@ -80,6 +106,10 @@ mod tests {
                 "http://127.0.0.1:8080/v1/chat/completions",
                 "http://127.0.0.1:8080/v1",
             ),
+            (
+                "http://127.0.0.1:8080/v1/embeddings/",
+                "http://127.0.0.1:8080/v1",
+            ),
             ("https://openrouter.ai/api", "https://openrouter.ai/api/v1"),
             (
                 "https://openrouter.ai/api/v1/",
@@ -93,6 +123,29 @@ mod tests {
         ] {
             assert_eq!(base(written).unwrap().as_str(), base_url, "{written}");
         }
+    }
+
+    #[test]
+    fn a_root_is_the_same_with_and_without_what_is_below_it() {
+        for (written, method) in [
+            ("http://127.0.0.1:11434", "http://127.0.0.1:11434/api/embed"),
+            (
+                "http://127.0.0.1:11434/api/embed",
+                "http://127.0.0.1:11434/api/embed",
+            ),
+            (
+                "http://127.0.0.1:11434/v1/",
+                "http://127.0.0.1:11434/api/embed",
+            ),
+            (
+                "https://example.com/ollama/api",
+                "https://example.com/ollama/api/embed",
+            ),
+        ] {
+            let url = below(&root(written).unwrap(), "/api/embed");
+            assert_eq!(url.as_str(), method, "{written}");
+        }
+        assert!(root("sk-secret").is_err());
     }
 
     #[test]
@@ -120,7 +173,7 @@ mod tests {
             "http://host/#x",
         ] {
             assert!(
-                matches!(base(written), Err(OpenAiConfigError::MoreThanAnAddress)),
+                matches!(base(written), Err(ServerConfigError::MoreThanAnAddress)),
                 "{written}"
             );
         }

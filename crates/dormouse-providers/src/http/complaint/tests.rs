@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Secret, openai::redact::LONGEST};
+use crate::{Secret, http::redact::LONGEST};
 
 fn hiding() -> Redact {
     Redact::new(Some(&Secret::try_new("sk-1234").unwrap()))

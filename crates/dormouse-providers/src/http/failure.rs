@@ -5,10 +5,11 @@ use std::{sync::Arc, sync::Mutex, sync::PoisonError, time::Duration};
 use dormouse_contracts::{BoxError, ModelError, ModelErrorKind, ProviderId};
 
 use super::complaint::Complaint;
+use crate::vectors::WrongVectors;
 
 /// Why there is no reply, or no whole one. It is the source of the [`ModelError`] that callers see.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// No connection, or none that lasted until the headers of the answer.
     #[error("the server could not be reached")]
     Unreachable(#[source] BoxError),
@@ -37,6 +38,12 @@ pub(super) enum Failure {
     /// An event that could not be read.
     #[error("an event of the reply could not be read: {0}")]
     Unreadable(Complaint),
+    /// A whole answer that could not be read.
+    #[error("the answer could not be read: {0}")]
+    NoAnswer(Complaint),
+    /// An answer that is no answer to these texts.
+    #[error(transparent)]
+    Vectors(#[from] WrongVectors),
     /// Arguments of a tool call that has no name.
     #[error("the reply continues a tool call that never began")]
     NamelessCall,
@@ -47,7 +54,7 @@ pub(super) enum Failure {
 
 impl Failure {
     /// What a caller can do about it.
-    pub(super) fn kind(&self) -> ModelErrorKind {
+    pub(crate) fn kind(&self) -> ModelErrorKind {
         match self {
             Self::Unreachable(_) => ModelErrorKind::Unavailable,
             Self::Status {
@@ -60,30 +67,32 @@ impl Failure {
             Self::NoStream { .. }
             | Self::TooMuch { .. }
             | Self::Unreadable(_)
+            | Self::NoAnswer(_)
+            | Self::Vectors(_)
             | Self::NamelessCall => ModelErrorKind::Malformed,
             Self::Request(_) => ModelErrorKind::Refused,
         }
     }
 
     /// The error that callers see.
-    pub(super) fn of(self, provider: &ProviderId) -> ModelError {
+    pub(crate) fn of(self, provider: &ProviderId) -> ModelError {
         ModelError::new(provider.clone(), self.kind(), Some(Box::new(self)))
     }
 }
 
 /// Where the wire leaves what it saw: the client in between passes on only texts.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Fault(Arc<Mutex<Option<Failure>>>);
+pub(crate) struct Fault(Arc<Mutex<Option<Failure>>>);
 
 impl Fault {
     /// Keeps the first failure.
-    pub(super) fn report(&self, failure: Failure) {
+    pub(crate) fn report(&self, failure: Failure) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.get_or_insert(failure);
     }
 
     /// Takes what was reported.
-    pub(super) fn take(&self) -> Option<Failure> {
+    pub(crate) fn take(&self) -> Option<Failure> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

@@ -22,7 +22,7 @@ const KEY_CODES: &[&str] = &[
 
 /// A server's own words about a failure, made harmless: one line, bounded, and without the key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Complaint {
+pub(crate) struct Complaint {
     /// Words for machines, from `code`, `type` and `status`.
     codes: Vec<String>,
     /// A number among the codes, which is an HTTP status where servers use one.
@@ -35,7 +35,7 @@ pub(super) struct Complaint {
 
 impl Complaint {
     /// Reads a body, which may be JSON of several shapes, HTML, or anything.
-    pub(super) fn read(body: &[u8], redact: &Redact) -> Self {
+    pub(crate) fn read(body: &[u8], redact: &Redact) -> Self {
         match serde_json::from_slice::<Value>(body) {
             Ok(json) => Self::from_json(&json, redact),
             Err(_) => Self::of(&String::from_utf8_lossy(body), redact),
@@ -43,7 +43,7 @@ impl Complaint {
     }
 
     /// A complaint in words alone.
-    pub(super) fn of(text: &str, redact: &Redact) -> Self {
+    pub(crate) fn of(text: &str, redact: &Redact) -> Self {
         Self {
             message: redact.line(text),
             ..Self::default()
@@ -51,7 +51,7 @@ impl Complaint {
     }
 
     /// Reads `{"error": {"message", "type", "code"}}`, the same without the wrapping, and `{"error": "…"}`.
-    pub(super) fn from_json(json: &Value, redact: &Redact) -> Self {
+    pub(crate) fn from_json(json: &Value, redact: &Redact) -> Self {
         let inner = json.get("error").unwrap_or(json);
         let message = ["message", "detail"]
             .into_iter()
@@ -79,11 +79,13 @@ impl Complaint {
     }
 
     /// What a caller can do about an answer of this status with this complaint in it.
-    pub(super) fn kind(&self, status: u16, pause: Option<Duration>) -> ModelErrorKind {
+    pub(crate) fn kind(&self, status: u16, pause: Option<Duration>) -> ModelErrorKind {
         match status {
             400 | 413 | 422 if self.is_about_length() || status == 413 => {
                 ModelErrorKind::ContextExceeded
             }
+            // llama-server's, for a text that is longer than the batch it embeds.
+            500 if self.message.contains("too large to process") => ModelErrorKind::ContextExceeded,
             // Without credit nothing helps but a change outside: like a key that is not allowed to do this.
             402 => ModelErrorKind::Auth,
             429 if self.is_about_money() => ModelErrorKind::Auth,
@@ -101,7 +103,7 @@ impl Complaint {
     }
 
     /// What a caller can do about a reply that was broken off with this complaint.
-    pub(super) fn kind_in_stream(&self) -> ModelErrorKind {
+    pub(crate) fn kind_in_stream(&self) -> ModelErrorKind {
         if self.is_about_length() {
             return ModelErrorKind::ContextExceeded;
         }
@@ -122,6 +124,8 @@ impl Complaint {
             || self.says("exceed_context_size")
             || message.contains("maximum context length")
             || message.contains("context window")
+            || message.contains("context length")
+            || message.contains("too large to process")
     }
 
     fn is_about_money(&self) -> bool {
