@@ -265,6 +265,10 @@ impl Index {
             + self.free.capacity() * size_of::<u32>()
     }
 
+    pub(crate) fn reserve(&mut self, units: usize) {
+        self.slots.reserve(units);
+    }
+
     pub(crate) fn slot(&self, id: u64) -> Option<u32> {
         self.slots.get(&id).copied()
     }

@@ -6,15 +6,19 @@
 mod analyse;
 mod config;
 mod index;
+mod pack;
 mod query;
 mod search;
+mod snapshot;
 mod unit;
 mod weights;
 
 pub use analyse::terms;
 pub use config::Config;
 pub use index::{Index, Insertion, Removal};
+pub use pack::{Item, Packed, Standing, pack};
 pub use query::{Match, Query, Ranking};
+pub use snapshot::DecodeError;
 pub use unit::Unit;
 pub use weights::{Feature, ScoreParts, Weights};
 

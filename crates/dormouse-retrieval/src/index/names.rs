@@ -60,6 +60,11 @@ impl Names {
         self.entries.get(number as usize).map(|(name, _)| &**name)
     }
 
+    /// All names with their numbers, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.numbers.iter().map(|(name, number)| (&**name, *number))
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.entries
             .iter()

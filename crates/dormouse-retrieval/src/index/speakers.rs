@@ -47,9 +47,9 @@ impl Speakers {
         }
     }
 
-    /// The name of a speaker.
-    pub(crate) fn name(&self, number: u32) -> Option<&str> {
-        self.names.name(number)
+    /// All speakers with their numbers, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.names.iter()
     }
 
     /// The speakers whose first name is `word` or begins with it.

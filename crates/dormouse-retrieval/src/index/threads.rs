@@ -112,6 +112,11 @@ impl Threads {
         self.names.name(thread)
     }
 
+    /// All threads with their numbers, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.names.iter()
+    }
+
     /// Puts a unit into its place, and tells the number of its thread.
     pub(crate) fn insert(&mut self, thread: Option<&str>, unit: Arrival) -> u32 {
         let place = Place {

@@ -1,1 +1,87 @@
+use super::{Arrival, NONE, Threads};
 
+const GAP: u64 = 10;
+
+/// A thread's units by time; each is its own slot and number, and has one term.
+fn threads(times: &[(u32, i64)]) -> Threads {
+    let mut threads = Threads::new(GAP);
+    for &(slot, at) in times {
+        threads.insert(Some("a"), arrival(slot, at));
+    }
+    threads
+}
+
+fn arrival(slot: u32, at: i64) -> Arrival {
+    Arrival {
+        slot,
+        at,
+        id: u64::from(slot),
+        terms: 1,
+    }
+}
+
+fn sessions(threads: &Threads, slots: u32) -> Vec<Vec<u32>> {
+    let begins = (0..slots).filter(|slot| {
+        let place = threads.place(*slot);
+        place.session != NONE && place.prev == NONE
+    });
+    let mut sessions: Vec<Vec<u32>> = begins
+        .map(|slot| threads.forwards(slot).collect())
+        .collect();
+    sessions.sort();
+    for session in &sessions {
+        let numbers: Vec<u32> = session
+            .iter()
+            .map(|slot| threads.place(*slot).session)
+            .collect();
+        assert!(numbers.windows(2).all(|pair| pair[0] == pair[1]));
+        let tally = threads.session(numbers[0]);
+        assert_eq!(tally.units as usize, session.len());
+        assert_eq!(tally.terms as usize, session.len());
+    }
+    assert_eq!(sessions.len(), threads.sessions());
+    sessions
+}
+
+#[test]
+fn a_pause_longer_than_the_gap_begins_a_session() {
+    assert_eq!(
+        sessions(&threads(&[(0, 0), (1, 10), (2, 21)]), 3),
+        [vec![0, 1], vec![2]]
+    );
+}
+
+#[test]
+fn a_late_unit_joins_the_sessions_on_both_sides() {
+    let mut threads = threads(&[(0, 0), (1, 5), (2, 20), (3, 25), (4, 27)]);
+    assert_eq!(sessions(&threads, 5), [vec![0, 1], vec![2, 3, 4]]);
+    threads.insert(Some("a"), arrival(5, 12));
+    assert_eq!(sessions(&threads, 6), [vec![0, 1, 5, 2, 3, 4]]);
+}
+
+#[test]
+fn removing_what_held_a_session_together_splits_it() {
+    let mut threads = threads(&[(0, 0), (1, 10), (2, 20), (3, 22), (4, 24)]);
+    threads.remove(0, arrival(1, 10));
+    assert_eq!(sessions(&threads, 5), [vec![0], vec![2, 3, 4]]);
+    threads.remove(0, arrival(3, 22));
+    assert_eq!(sessions(&threads, 5), [vec![0], vec![2, 4]]);
+}
+
+#[test]
+fn window_lengths_are_those_of_the_links_after_any_change() {
+    let mut threads = threads(&[(0, 0), (1, 10), (2, 20), (3, 22), (4, 24), (5, 50), (6, 41)]);
+    threads.insert(None, arrival(7, 3));
+    threads.insert(Some("a"), arrival(8, 32));
+    threads.remove(0, arrival(2, 20));
+    for radius in 1..=3 {
+        let counted: usize = (0..9)
+            .filter(|slot| threads.place(*slot).session != NONE)
+            .map(|slot| {
+                threads.backwards(slot).take(radius + 1).count()
+                    + threads.forwards(slot).skip(1).take(radius).count()
+            })
+            .sum();
+        assert_eq!(threads.window_terms(radius), counted as u64, "{radius}");
+    }
+}

@@ -1,0 +1,57 @@
+//! Numbers and names to bytes.
+
+use std::collections::HashMap;
+
+use super::{HEAD_BYTES, MAGIC, VERSION};
+
+/// Collects the bytes behind the head.
+#[derive(Default)]
+pub(super) struct Writer(Vec<u8>);
+
+impl Writer {
+    /// Seven bits a byte, the lowest first; the eighth says that more follow.
+    pub(super) fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.0.push((number & 0x7f) as u8 | 0x80);
+            number >>= 7;
+        }
+        self.0.push(number as u8);
+    }
+
+    /// Small numbers of either sign become small ones.
+    pub(super) fn signed(&mut self, number: i64) {
+        self.number((number << 1 ^ number >> 63).cast_unsigned());
+    }
+
+    /// Writes names in their order, and tells the place of each by its number in the index, counted from 1.
+    pub(super) fn table<'a>(
+        &mut self,
+        names: impl Iterator<Item = (&'a str, u32)>,
+    ) -> HashMap<u32, u64> {
+        let mut sorted: Vec<(&str, u32)> = names.collect();
+        sorted.sort_unstable();
+        self.number(sorted.len() as u64);
+        for (name, _) in &sorted {
+            self.number(name.len() as u64);
+            self.0.extend_from_slice(name.as_bytes());
+        }
+        let numbers = sorted.into_iter().map(|(_, number)| number);
+        numbers.zip(1..).collect()
+    }
+
+    /// Writes the place of a name in its table; 0 for none.
+    pub(super) fn place(&mut self, table: &HashMap<u32, u64>, number: u32) {
+        self.number(table.get(&number).copied().unwrap_or(0));
+    }
+
+    /// The bytes with their head.
+    pub(super) fn finish(self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEAD_BYTES + self.0.len());
+        bytes.extend_from_slice(&MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&(self.0.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(&crc32fast::hash(&self.0).to_le_bytes());
+        bytes.extend_from_slice(&self.0);
+        bytes
+    }
+}
