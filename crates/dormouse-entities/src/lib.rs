@@ -6,12 +6,16 @@
 //! Stability: experimental. The serialised names of changes are stable, since logs hold them.
 
 mod attributes;
+mod block;
 mod change;
+mod consolidation;
 mod conversation;
 mod entities;
 mod line;
 mod merge;
 mod observation;
+mod orders;
+mod plain;
 mod profile;
 mod relationship;
 mod speaker;
@@ -19,7 +23,12 @@ mod speaker;
 pub use attributes::{
     AttributeName, AttributeUpdate, Attributes, CommunicationStyle, Keyword, Phrase, Preference,
 };
+pub use block::{AttributeLine, BlockPolicy, EntityBlock, entity_block};
 pub use change::{Change, ChangeError, Reason, Touched};
+pub use consolidation::{
+    Consolidation, ConsolidationError, ConsolidationPolicy, ReadConsolidation, consolidation_batch,
+    consolidation_due, consolidation_prompt, read_consolidation,
+};
 pub use conversation::{
     ActionText, Archive, ArchivedConversation, Conversation, ConversationMessage, PendingAction,
     Role, StaleAfter, Topic,
@@ -28,6 +37,10 @@ pub use entities::{Entities, Held, PartsError, Removal, Removed, Rows};
 pub use line::{Line, LineError, Passage};
 pub use observation::{
     NewObservation, Observation, ObservationSource, ObservationStage, ObservationText, Origin,
+};
+pub use orders::{
+    FoundOrder, LeftOut, OrderId, OrderKind, OrderPolicy, OrderText, StandingOrder, StandingOrders,
+    Subject, Validity, compile, orders_in, recognise, subject_of,
 };
 pub use profile::{EntityType, Name, Profile};
 pub use relationship::{

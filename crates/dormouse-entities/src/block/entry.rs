@@ -1,0 +1,133 @@
+//! One entity of the block.
+
+use std::cmp::Reverse;
+
+use dormouse_contracts::{Timestamp, Trust};
+
+use super::{AttributeLine, BlockPolicy};
+use crate::{
+    attributes::{AttributeName, Attributes},
+    conversation::Conversation,
+    plain::{content, name},
+    profile::Profile,
+};
+
+const NAME: usize = 40;
+const ID: usize = 64;
+const OBSERVATION: usize = 200;
+const TOPIC: usize = 60;
+const ACTION: usize = 100;
+const ATTRIBUTES: usize = 300;
+/// The most pending actions that are shown.
+const MOST_ACTIONS: usize = 5;
+
+/// The lines of one entity.
+pub(super) struct Entry {
+    heading: String,
+    attributes: Option<String>,
+    observations: Vec<String>,
+    conversation: Vec<String>,
+}
+
+impl Entry {
+    pub(super) fn new(
+        profile: &Profile,
+        conversation: Option<&Conversation>,
+        policy: &BlockPolicy,
+        now: Timestamp,
+    ) -> Self {
+        let shown_name = name(profile.name.as_str(), NAME, "someone");
+        let id = name(profile.entity_id.as_str(), ID, "?");
+        let (kind, state) = (profile.entity_type, profile.relationship.state_at(now));
+        Self {
+            heading: format!("{kind} {shown_name} ({id}) - {state}"),
+            attributes: match policy.attributes {
+                AttributeLine::Omitted => None,
+                AttributeLine::Shown => attributes(&profile.attributes, policy.min_trust),
+            },
+            observations: observations(profile, policy),
+            conversation: conversation.map(talk).unwrap_or_default(),
+        }
+    }
+
+    /// All forms it can be shown in, the richest first.
+    pub(super) fn forms(&self) -> Vec<String> {
+        let richest = self.observations.len();
+        let mut forms: Vec<_> = (0..=richest).rev().map(|count| self.form(count)).collect();
+        forms.push(self.heading.clone());
+        forms
+    }
+
+    fn form(&self, observations: usize) -> String {
+        let mut lines = vec![self.heading.clone()];
+        lines.extend(self.attributes.clone());
+        let observed: Vec<_> = self
+            .observations
+            .iter()
+            .take(observations)
+            .cloned()
+            .collect();
+        if !observed.is_empty() {
+            lines.push(format!("Observations: {}", observed.join(", ")));
+        }
+        lines.extend(self.conversation.iter().cloned());
+        lines.join("\n")
+    }
+}
+
+fn observations(profile: &Profile, policy: &BlockPolicy) -> Vec<String> {
+    let believed = profile.observations.iter();
+    let mut believed: Vec<_> = believed.filter(|o| o.trust >= policy.min_trust).collect();
+    believed.sort_by_key(|o| Reverse((o.timestamp, o.number)));
+    believed
+        .into_iter()
+        .map(|o| content(o.content.as_str(), OBSERVATION))
+        .filter(|text| !text.is_empty())
+        .take(policy.max_observations)
+        .collect()
+}
+
+fn talk(conversation: &Conversation) -> Vec<String> {
+    let topic = conversation.topic.as_ref();
+    let topic = topic.map(|topic| content(topic.as_str(), TOPIC));
+    let topic = topic.filter(|topic| !topic.is_empty());
+    let topic = topic.unwrap_or_else(|| "no topic".to_owned());
+    let count = conversation.message_count;
+    let plural = if count == 1 { "" } else { "s" };
+    let mut lines = vec![format!("Conversation: {topic} ({count} message{plural})")];
+
+    let mut actions: Vec<_> = conversation.pending_actions.iter().collect();
+    actions.sort_by_key(|action| (Reverse(action.priority), action.id));
+    let actions: Vec<_> = actions
+        .into_iter()
+        .map(|action| content(action.description.as_str(), ACTION))
+        .filter(|text| !text.is_empty())
+        .take(MOST_ACTIONS)
+        .collect();
+    if !actions.is_empty() {
+        lines.push(format!("Pending: {}", actions.join(", ")));
+    }
+    lines
+}
+
+fn attributes(attributes: &Attributes, min_trust: Trust) -> Option<String> {
+    let is_believed = |name| attributes.trust_in(name).is_some_and(|t| t >= min_trust);
+    let mut parts = Vec::new();
+    if is_believed(AttributeName::CommunicationStyle) {
+        let style = attributes.communication_style.iter();
+        parts.extend(style.map(|style| format!("talks {style}")));
+    }
+    if is_believed(AttributeName::Temperament) {
+        parts.extend(attributes.temperament.iter().map(ToString::to_string));
+    }
+    if is_believed(AttributeName::Interests) && !attributes.interests.is_empty() {
+        let interests: Vec<_> = attributes.interests.iter().map(|i| i.as_str()).collect();
+        parts.push(format!("interested in {}", interests.join(", ")));
+    }
+    if is_believed(AttributeName::Preferences) {
+        let preferences = attributes.preferences.iter();
+        parts.extend(preferences.map(|(subject, value)| format!("{subject}: {value}")));
+    }
+    let text = content(&parts.join("; "), ATTRIBUTES);
+    (!text.is_empty()).then(|| format!("Attributes: {text}"))
+}
