@@ -220,6 +220,20 @@ impl ModelErrorKind {
             Self::Auth | Self::ContextExceeded | Self::Refused => false,
         }
     }
+
+    /// Is it the service that ails, rather than this request? A breaker counts these.
+    #[must_use]
+    pub fn is_service_ill(self) -> bool {
+        match self {
+            Self::Auth
+            | Self::RateLimited(_)
+            | Self::Unavailable
+            | Self::TimedOut
+            | Self::Interrupted
+            | Self::Malformed => true,
+            Self::ContextExceeded | Self::Refused => false,
+        }
+    }
 }
 
 /// A call to a model failed.

@@ -59,6 +59,13 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
 }
 
+/// A function that answers the time is a clock.
+impl<F: Fn() -> Timestamp + Send + Sync> Clock for F {
+    fn now(&self) -> Timestamp {
+        self()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

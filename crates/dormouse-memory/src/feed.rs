@@ -1,0 +1,333 @@
+//! Keeping vectors up to date with the records: first the encoder makes them, into the store; then the index is fed
+//! from there. Both go by checkpoints, so that whatever fails or is killed is taken up again where it was.
+
+mod embed;
+mod index;
+mod query;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
+
+use dormouse_contracts::{
+    CollectionName, Embedder, EncoderInfo, ModelError, ModelErrorKind, Retention, VectorError,
+    VectorErrorKind, VectorIndex,
+};
+use dormouse_resilience::{
+    BreakerPolicy, CircuitBreaker, CircuitHealth, Guarded, Health, deadline,
+};
+use tokio::sync::Mutex;
+
+use crate::{
+    change::ChangeSeq,
+    memory::{Inner, Memory, MemoryError, blocking},
+    recall::Fallback,
+    record::Shelf,
+    spaces::{self, EncoderState, Space, SpaceState},
+    store::StoreError,
+};
+
+/// How long one call to an encoder or an index may take.
+const CALL_LIMIT: Duration = Duration::from_secs(30);
+/// How many changes are looked at in one step.
+const STEP: usize = 128;
+
+/// The encoder and the index, each behind a breaker of its own.
+pub(crate) struct Vectors {
+    pub(crate) encoder: Arc<dyn Embedder>,
+    encoder_breaker: CircuitBreaker,
+    index: Arc<dyn VectorIndex>,
+    index_breaker: CircuitBreaker,
+    /// One feeds at a time.
+    feeding: Mutex<Feeding>,
+}
+
+/// What whoever feeds must know between two steps.
+#[derive(Debug, Default)]
+struct Feeding {
+    /// How far an index has been fed that forgets everything at its end, by space.
+    volatile: BTreeMap<u32, ChangeSeq>,
+    /// Collections that are known to be there.
+    prepared: BTreeSet<CollectionName>,
+    /// Spaces of which the index was found to hold as many points as it should.
+    verified: BTreeSet<u32>,
+}
+
+/// What one round of tending did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tended {
+    /// Records that got their vectors.
+    pub embedded: u64,
+    /// Points that were given to the index, or taken from it.
+    pub fed: u64,
+    /// Changes that are not in the vectors yet.
+    pub waiting: u64,
+    /// Why it stopped before all was done, if that was not the bound it was given. It is taken up again there.
+    pub trouble: Option<Fallback>,
+}
+
+/// Why vectors could not be brought up to date, or asked.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    Memory(MemoryError),
+    Fallback(Fallback),
+}
+
+impl From<MemoryError> for Trouble {
+    fn from(error: MemoryError) -> Self {
+        Self::Memory(error)
+    }
+}
+
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Self {
+        Self::Memory(error.into())
+    }
+}
+
+impl Vectors {
+    pub(crate) fn new(encoder: Arc<dyn Embedder>, index: Arc<dyn VectorIndex>) -> Self {
+        let index_name = format!("vectors {}", index.identity());
+        Self {
+            encoder_breaker: CircuitBreaker::new("encoder", BreakerPolicy::service()),
+            index_breaker: CircuitBreaker::new(index_name, BreakerPolicy::service()),
+            encoder,
+            index,
+            feeding: Mutex::default(),
+        }
+    }
+
+    /// Embeds texts with another encoder of the same place, guarded like this one's calls.
+    async fn encode(
+        &self,
+        encoder: &dyn Embedder,
+        texts: &[String],
+    ) -> Result<Vec<Vec<f32>>, Trouble> {
+        let call = async {
+            match deadline(CALL_LIMIT, encoder.embed(texts)).await {
+                Ok(answer) => answer.map_err(Some),
+                Err(_too_late) => Err(None),
+            }
+        };
+        let judge = |error: &Option<ModelError>| match error {
+            None => Health::Ill,
+            Some(error) if error.kind() == ModelErrorKind::Auth => Health::Refused,
+            Some(error) if error.kind().is_service_ill() => Health::Ill,
+            Some(_) => Health::Irrelevant,
+        };
+        let vectors = match self.encoder_breaker.guard(judge, call).await {
+            Ok(vectors) => vectors,
+            Err(Guarded::Open(_)) => return Err(Trouble::Fallback(Fallback::BreakerOpen)),
+            Err(Guarded::Failed(error)) => {
+                if let Some(error) = error {
+                    tracing::warn!(%error, "the encoder failed");
+                }
+                return Err(Trouble::Fallback(Fallback::Encoder));
+            }
+        };
+        if vectors.len() != texts.len() {
+            tracing::warn!("the encoder answered another number of vectors than texts");
+            return Err(Trouble::Fallback(Fallback::Encoder));
+        }
+        Ok(vectors)
+    }
+
+    /// Makes one call to the index, guarded.
+    async fn call<T>(
+        &self,
+        call: impl Future<Output = Result<T, VectorError>>,
+    ) -> Result<T, Refusal> {
+        let call = async {
+            match deadline(CALL_LIMIT, call).await {
+                Ok(answer) => answer,
+                Err(_too_late) => Err(VectorError::new(
+                    self.index.identity(),
+                    VectorErrorKind::Unavailable,
+                )),
+            }
+        };
+        let judge = |error: &VectorError| match error.kind() {
+            VectorErrorKind::Unauthorised => Health::Refused,
+            _ if error.is_service_ill() => Health::Ill,
+            _ => Health::Irrelevant,
+        };
+        match self.index_breaker.guard(judge, call).await {
+            Ok(answer) => Ok(answer),
+            Err(Guarded::Open(_)) => Err(Refusal::Open),
+            Err(Guarded::Failed(error)) => {
+                tracing::warn!(%error, "the vector index failed");
+                Err(Refusal::Failed(error.kind()))
+            }
+        }
+    }
+}
+
+/// Why the index did not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    Open,
+    Failed(VectorErrorKind),
+}
+
+impl From<Refusal> for Trouble {
+    fn from(refusal: Refusal) -> Self {
+        Self::Fallback(match refusal {
+            Refusal::Open => Fallback::BreakerOpen,
+            Refusal::Failed(_) => Fallback::VectorIndex,
+        })
+    }
+}
+
+impl Memory {
+    /// Brings vectors up to date with the records: at most about `most` records are embedded. Does nothing without an
+    /// encoder. Whoever runs a memory calls this when there is time; recall itself does a little of it.
+    ///
+    /// Dropping the future loses at most one batch of embeddings, which is made again.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`] if the file fails. An encoder or index that fails is no error: see [`Tended::trouble`].
+    pub async fn tend(&self, most: usize) -> Result<Tended, MemoryError> {
+        let Some(vectors) = &self.inner.vectors else {
+            return Ok(Tended::default());
+        };
+        let mut feeding = vectors.feeding.lock().await;
+        self.tend_holding(vectors, &mut feeding, most).await
+    }
+
+    async fn tend_holding(
+        &self,
+        vectors: &Vectors,
+        feeding: &mut Feeding,
+        most: usize,
+    ) -> Result<Tended, MemoryError> {
+        let mut tended = Tended::default();
+        let done = self.tend_active(vectors, feeding, most, &mut tended).await;
+        match done {
+            Ok(()) => {}
+            Err(Trouble::Fallback(fallback)) => tended.trouble = Some(fallback),
+            Err(Trouble::Memory(error)) => return Err(error),
+        }
+        tended.waiting = self.waiting().await?;
+        Ok(tended)
+    }
+
+    async fn tend_active(
+        &self,
+        vectors: &Vectors,
+        feeding: &mut Feeding,
+        most: usize,
+        tended: &mut Tended,
+    ) -> Result<(), Trouble> {
+        let Some(space) = self.active_space(vectors.encoder.as_ref()).await? else {
+            return Err(Trouble::Fallback(Fallback::EncoderChanged));
+        };
+        self.embed(vectors, vectors.encoder.as_ref(), &space, most, tended)
+            .await?;
+        self.feed(vectors, feeding, &space, tended).await
+    }
+
+    /// Whether the configured encoder is the one whose vectors recall goes by.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`] if the file fails.
+    pub async fn encoder_state(&self) -> Result<EncoderState, MemoryError> {
+        let Some(vectors) = &self.inner.vectors else {
+            return Ok(EncoderState::None);
+        };
+        let configured = vectors.encoder.info();
+        let spaces = self.spaces().await?;
+        Ok(match spaces::in_state(&spaces, SpaceState::Active) {
+            Some(space) if !spaces::is_same(&space.encoder, &configured) => EncoderState::Other {
+                active: space.encoder.clone(),
+                configured,
+            },
+            Some(space) => EncoderState::InUse {
+                space: space.number,
+            },
+            // It becomes the active one with the first vector.
+            None => EncoderState::InUse { space: 1 },
+        })
+    }
+
+    /// All embedding spaces, by number.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`] if the file fails.
+    pub async fn spaces(&self) -> Result<Vec<Space>, MemoryError> {
+        let inner = self.inner.clone();
+        blocking(move || Ok(inner.store.read(spaces::all)?)).await
+    }
+
+    /// How the encoder and the index are, as far as their breakers know; empty without an encoder.
+    #[must_use]
+    pub fn health(&self) -> Vec<CircuitHealth> {
+        let vectors = self.inner.vectors.iter();
+        vectors
+            .flat_map(|vectors| [&vectors.encoder_breaker, &vectors.index_breaker])
+            .map(CircuitBreaker::health)
+            .collect()
+    }
+
+    /// The active space, if it is this encoder's; begins one if there is none at all.
+    async fn active_space(&self, encoder: &dyn Embedder) -> Result<Option<Space>, MemoryError> {
+        let info = encoder.info();
+        let spaces = self.spaces().await?;
+        if let Some(space) = spaces::in_state(&spaces, SpaceState::Active) {
+            return Ok(spaces::is_same(&space.encoder, &info).then(|| space.clone()));
+        }
+        self.begin_space(info, SpaceState::Active).await.map(Some)
+    }
+
+    pub(crate) async fn begin_space(
+        &self,
+        encoder: EncoderInfo,
+        state: SpaceState,
+    ) -> Result<Space, MemoryError> {
+        self.keep(move |writing, now| Ok(spaces::begin(writing, encoder, state, now)?))
+            .await
+    }
+
+    /// How many changes are not in the vectors of the active space yet.
+    pub(crate) async fn waiting(&self) -> Result<u64, MemoryError> {
+        let inner = self.inner.clone();
+        blocking(move || Ok(inner.waiting()?)).await
+    }
+}
+
+impl Inner {
+    fn waiting(&self) -> Result<u64, StoreError> {
+        let newest = self
+            .projection
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .through;
+        self.store.read(|reading| {
+            let spaces = spaces::all(reading)?;
+            let Some(space) = spaces::in_state(&spaces, SpaceState::Active) else {
+                return Ok(newest);
+            };
+            let embedded = reading.state(&spaces::embedded_through(space.number))?;
+            Ok(newest.saturating_sub(embedded))
+        })
+    }
+
+    /// The collection for the records of a shelf in a space. Each assistant has its own, so that numbers of records are
+    /// numbers of points.
+    fn collection(&self, shelf: Shelf, space: u32) -> Result<CollectionName, Trouble> {
+        let name = format!("{}_{}_s{space}", shelf.as_str(), self.assistant);
+        CollectionName::try_new(name).map_err(|error| {
+            tracing::warn!(%error, "the assistant's key makes no name of a collection");
+            Trouble::Fallback(Fallback::VectorIndex)
+        })
+    }
+}
+
+/// Whether an index has to be fed anew after every start.
+fn forgets(index: &dyn VectorIndex) -> bool {
+    index.retention() == Retention::Volatile
+}

@@ -1,0 +1,102 @@
+//! Asking the index.
+
+use std::time::Duration;
+
+use dormouse_contracts::{Hit, PointFilter};
+use dormouse_resilience::deadline;
+
+use super::{Trouble, Vectors, embed::is_usable};
+use crate::{
+    memory::Memory,
+    recall::{Fallback, RecallRequest},
+    record::Shelf,
+    spaces::{self, SpaceState},
+};
+use dormouse_contracts::VectorErrorKind;
+
+/// How many similar records are asked for, so that those that words find too are among them.
+const HITS: usize = 256;
+/// How many records recall itself embeds before it asks.
+const ON_THE_WAY: usize = 16;
+/// How long recall spends on bringing vectors up to date.
+const ON_THE_WAY_LIMIT: Duration = Duration::from_millis(500);
+/// How long the encoder and the index have for one question.
+const QUESTION_LIMIT: Duration = Duration::from_secs(2);
+
+impl Memory {
+    /// The records most similar to a question, best first.
+    pub(crate) async fn similar(
+        &self,
+        vectors: &Vectors,
+        request: &RecallRequest,
+    ) -> Result<Vec<Hit>, Trouble> {
+        // What is late is found by words alone this time.
+        if let Ok(mut feeding) = vectors.feeding.try_lock() {
+            let tending = self.tend_holding(vectors, &mut feeding, ON_THE_WAY);
+            match deadline(ON_THE_WAY_LIMIT, tending).await {
+                Ok(tended) => drop(tended?),
+                Err(_late) => {}
+            }
+        }
+        match deadline(QUESTION_LIMIT, self.ask(vectors, request)).await {
+            Ok(hits) => hits,
+            Err(_late) => Err(Trouble::Fallback(Fallback::Encoder)),
+        }
+    }
+
+    async fn ask(&self, vectors: &Vectors, request: &RecallRequest) -> Result<Vec<Hit>, Trouble> {
+        let spaces = self.spaces().await?;
+        let Some(space) = spaces::in_state(&spaces, SpaceState::Active) else {
+            return Err(Trouble::Fallback(Fallback::NotEmbedded));
+        };
+        if !spaces::is_same(&space.encoder, &vectors.encoder.info()) {
+            return Err(Trouble::Fallback(Fallback::EncoderChanged));
+        }
+        self.hits(vectors, vectors.encoder.as_ref(), space.number, request)
+            .await
+    }
+
+    /// The hits in one space, with the encoder of that space.
+    pub(crate) async fn hits(
+        &self,
+        vectors: &Vectors,
+        encoder: &dyn dormouse_contracts::Embedder,
+        space: u32,
+        request: &RecallRequest,
+    ) -> Result<Vec<Hit>, Trouble> {
+        let text = vec![request.question().to_owned()];
+        let query = vectors.encode(encoder, &text).await?;
+        let Some(query) = query.first().filter(|query| is_usable(query)) else {
+            return Err(Trouble::Fallback(Fallback::Encoder));
+        };
+        let filter = PointFilter {
+            assistant: Some(self.inner.assistant.clone()),
+            min_trust: Some(request.min_trust),
+            from: request.from,
+            until: request.until,
+        };
+        let mut hits = Vec::new();
+        for shelf in Shelf::ALL {
+            if !request.shelves.is_empty() && !request.shelves.contains(&shelf) {
+                continue;
+            }
+            let collection = self.inner.collection(shelf, space)?;
+            let limit = HITS.max(request.depth());
+            let found = vectors
+                .call(vectors.index.search(&collection, query, &filter, limit))
+                .await;
+            match found {
+                Ok(found) => hits.extend(found),
+                // Nothing was put on that shelf yet.
+                Err(super::Refusal::Failed(VectorErrorKind::Missing)) => {}
+                Err(refusal) => return Err(refusal.into()),
+            }
+        }
+        if let Some(least) = request.min_score {
+            hits.retain(|hit| hit.score >= least);
+        }
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+        hits.truncate(HITS.max(request.depth()));
+        Ok(hits)
+    }
+}

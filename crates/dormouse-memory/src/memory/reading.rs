@@ -1,0 +1,187 @@
+//! Looking at what a memory holds.
+
+use std::sync::PoisonError;
+
+use dormouse_entities::Entities;
+use serde::Serialize;
+
+use super::{Inner, Memory, MemoryError, blocking};
+use crate::{
+    change::{ChangeSeq, StoredChange},
+    record::{Record, RecordId},
+    store::{StoreError, tables::LOG_THROUGH},
+};
+
+/// Why a record is as it is: the chain back to what it was made of, and everything that happened to it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Why {
+    /// The record.
+    pub record: Record,
+    /// What it was made of, and what that was made of: nearest first, at most [`Why::DEPTH`] records.
+    pub sources: Vec<Record>,
+    /// Its changes, in order, each with its reason.
+    pub changes: Vec<StoredChange>,
+}
+
+impl Why {
+    /// How many sources are followed.
+    pub const DEPTH: usize = 256;
+}
+
+/// What a memory holds, in numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stats {
+    /// Records that can be recalled.
+    pub in_use: u64,
+    /// All records, with those that were withdrawn, folded or erased.
+    pub records: u64,
+    /// Changes ever made.
+    pub changes: u64,
+    /// People and things it knows.
+    pub entities: u64,
+    /// The size of its file, in bytes; 0 without one.
+    pub file_bytes: u64,
+    /// The size of the search index in memory, in bytes.
+    pub index_bytes: u64,
+    /// How far the outside log has been taken in.
+    pub log_through: u64,
+}
+
+impl Memory {
+    /// The record of this number; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`] if the file fails.
+    pub async fn record(&self, id: RecordId) -> Result<Option<Record>, MemoryError> {
+        self.look(move |inner| inner.store.read(|reading| reading.record(id)))
+            .await
+    }
+
+    /// At most `limit` records after `after`, by number, whatever their standing.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`] if the file fails.
+    pub async fn records(
+        &self,
+        after: Option<RecordId>,
+        limit: usize,
+    ) -> Result<Vec<Record>, MemoryError> {
+        self.look(move |inner| inner.store.read(|reading| reading.page(after, limit)))
+            .await
+    }
+
+    /// At most `limit` changes after the place `after`, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`] if the file fails.
+    pub async fn changes(
+        &self,
+        after: ChangeSeq,
+        limit: usize,
+    ) -> Result<Vec<StoredChange>, MemoryError> {
+        self.look(move |inner| inner.store.read(|reading| reading.changes(after, limit)))
+            .await
+    }
+
+    /// Why a record is as it is; `None` if there is none of this number.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`] if the file fails.
+    pub async fn why(&self, id: RecordId) -> Result<Option<Why>, MemoryError> {
+        self.look(move |inner| inner.why(id)).await
+    }
+
+    /// What it holds, in numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`] if the file fails.
+    pub async fn stats(&self) -> Result<Stats, MemoryError> {
+        self.look(Inner::stats).await
+    }
+
+    /// The people and things it knows, and the conversations that go on, as they are now.
+    #[must_use]
+    pub fn entities(&self) -> Entities {
+        self.with_entities(Clone::clone)
+    }
+
+    /// Looks at the people and things it knows without copying them.
+    pub fn with_entities<T>(&self, look: impl FnOnce(&Entities) -> T) -> T {
+        look(
+            &self
+                .inner
+                .entities
+                .read()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+
+    async fn look<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inner) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, MemoryError> {
+        let inner = self.inner.clone();
+        blocking(move || work(&inner).map_err(MemoryError::from)).await
+    }
+}
+
+impl Inner {
+    fn why(&self, id: RecordId) -> Result<Option<Why>, StoreError> {
+        self.store.read(|reading| {
+            let Some(record) = reading.record(id)? else {
+                return Ok(None);
+            };
+            let mut sources: Vec<Record> = Vec::new();
+            let mut waiting = record.lineage.derived_from.clone();
+            while let Some(next) = waiting.first().copied() {
+                waiting.remove(0);
+                if sources.len() >= Why::DEPTH || sources.iter().any(|source| source.id == next) {
+                    continue;
+                }
+                if let Some(source) = reading.record(next)? {
+                    waiting.extend(&source.lineage.derived_from);
+                    sources.push(source);
+                }
+            }
+            Ok(Some(Why {
+                record,
+                sources,
+                changes: reading.history(id)?,
+            }))
+        })
+    }
+
+    fn stats(&self) -> Result<Stats, StoreError> {
+        use crate::store::tables::{IN_USE, NEXT_CHANGE, NEXT_RECORD};
+        let entities = self
+            .entities
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .profiles()
+            .count();
+        let index_bytes = self
+            .projection
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .index
+            .memory_bytes();
+        let file = self.store.path().map(std::fs::metadata);
+        let file_bytes = file.and_then(Result::ok).map_or(0, |found| found.len());
+        self.store.read(|reading| {
+            Ok(Stats {
+                in_use: reading.state(IN_USE)?,
+                records: reading.state(NEXT_RECORD)?,
+                changes: reading.state(NEXT_CHANGE)?,
+                entities: u64::try_from(entities).unwrap_or(u64::MAX),
+                file_bytes,
+                index_bytes: u64::try_from(index_bytes).unwrap_or(u64::MAX),
+                log_through: reading.state(LOG_THROUGH)?,
+            })
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! What people asked for, once and for all: found by what records are, not by search.
+
+use std::sync::PoisonError;
+
+use dormouse_contracts::Timestamp;
+use dormouse_entities::{
+    FoundOrder, Name, OrderId, OrderKind, OrderText, StandingOrder, Validity, orders_in,
+};
+
+use crate::{
+    memory::{Inner, Memory, MemoryError, blocking},
+    record::{Record, RecordId, RecordKind},
+    store::StoreError,
+};
+
+impl Memory {
+    /// The instructions and preferences that hold at `now`, by the people who gave them, oldest first, whatever their
+    /// trust: [`dormouse_entities::compile`] decides which of them count, and writes the block for a prompt. Records whose
+    /// speaker is known by name only are left out, since nobody vouches for a name.
+    ///
+    /// Looks at what every record is, and reads those that are orders.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`] if the file fails.
+    pub async fn standing_orders(&self, now: Timestamp) -> Result<Vec<StandingOrder>, MemoryError> {
+        let inner = self.inner.clone();
+        blocking(move || Ok(inner.standing_orders(now)?)).await
+    }
+}
+
+impl Inner {
+    fn standing_orders(&self, now: Timestamp) -> Result<Vec<StandingOrder>, StoreError> {
+        let ids: Vec<RecordId> = {
+            let projection = self
+                .projection
+                .read()
+                .unwrap_or_else(PoisonError::into_inner);
+            let metas = projection.metas.iter();
+            metas
+                .filter(|(_, meta)| {
+                    meta.in_use
+                        && matches!(meta.kind, RecordKind::Instruction | RecordKind::Preference)
+                        && meta.valid_from <= now
+                        && now < meta.valid_until
+                })
+                .map(|(id, _)| id)
+                .collect()
+        };
+        let records = self.store.read(|reading| reading.records(&ids))?;
+        let entities = self.entities.read().unwrap_or_else(PoisonError::into_inner);
+        let mut orders: Vec<_> = records
+            .into_iter()
+            .flatten()
+            .flat_map(|record| orders_of(&record))
+            .collect();
+        for order in &mut orders {
+            if let Some(survivor) = entities.resolve(&order.from) {
+                order.from = survivor.clone();
+            }
+        }
+        orders.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
+        Ok(orders)
+    }
+}
+
+/// The orders in one record: the sentences that are recognised as such, or else the whole of it.
+fn orders_of(record: &Record) -> Vec<StandingOrder> {
+    let Some(speaker) = &record.speaker else {
+        return Vec::new();
+    };
+    let Some((from, from_name)) = speaker.entity.clone().zip(Name::shortened(&speaker.name)) else {
+        return Vec::new();
+    };
+    let kind = match record.kind {
+        RecordKind::Instruction => OrderKind::Instruction,
+        RecordKind::Preference => OrderKind::Preference,
+        RecordKind::Event | RecordKind::Fact | RecordKind::Insight => return Vec::new(),
+    };
+    let mut found = orders_in(&record.text);
+    if found.is_empty() {
+        let whole = OrderText::shortened(&record.text);
+        found.extend(whole.map(|text| FoundOrder {
+            kind,
+            text,
+            subject: None,
+        }));
+    }
+    let orders = found.into_iter().enumerate().filter_map(|(place, found)| {
+        let id = match place {
+            0 => record.id.to_string(),
+            place => format!("{}/{place}", record.id),
+        };
+        Some(StandingOrder {
+            id: OrderId::try_new(id).ok()?,
+            text: found.text,
+            kind: found.kind,
+            from: from.clone(),
+            from_name: from_name.clone(),
+            trust: record.trust,
+            at: record.at,
+            valid: Validity {
+                since: record.valid_from,
+                until: record.valid_until,
+            },
+            subject: found.subject,
+        })
+    });
+    orders.collect()
+}

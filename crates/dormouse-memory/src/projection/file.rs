@@ -1,0 +1,227 @@
+//! The copy of the projection beside the store.
+//!
+//! It is written whole under another name and then given its own, checked by a sum, and bound to the store by the
+//! store's own id. Whatever is wrong with it, it is left aside and made again from the records.
+
+use std::{fs, io, io::Write, path::Path};
+
+use dormouse_contracts::{Timestamp, Trust};
+use dormouse_retrieval::{Config, Index};
+
+use super::{Meta, Metas, Projection};
+use crate::{
+    change::ChangeSeq,
+    record::{RecordKind, Shelf},
+};
+
+const MAGIC: &[u8; 8] = b"DORMPROJ";
+const VERSION: u32 = 1;
+/// One row of [`Meta`]: two bytes of flags and words, then trust and three times.
+const ROW_BYTES: usize = 3 + 4 + 3 * 8;
+
+/// Why a copy is of no use. It is made again.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unusable {
+    #[error("it cannot be read")]
+    Io(#[from] io::Error),
+    #[error("it is damaged")]
+    Damaged,
+    #[error("it is of another version")]
+    Version,
+    #[error("it belongs to another store")]
+    Foreign,
+    #[error("the words in it are damaged")]
+    Index(#[from] dormouse_retrieval::DecodeError),
+}
+
+/// Writes the copy; the one before stays until this one is whole.
+pub(crate) fn save(path: &Path, store: &str, projection: &Projection) -> io::Result<()> {
+    let bytes = encode(store, projection);
+    let temporary = path.with_extension("new");
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&temporary)?;
+    file.write_all(&bytes)?;
+    file.sync_all()?;
+    fs::rename(&temporary, path)
+}
+
+/// Reads the copy that belongs to `store`; `None` if there is none.
+pub(crate) fn load(
+    path: &Path,
+    store: &str,
+    config: Config,
+) -> Result<Option<Projection>, Unusable> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    decode(&bytes, store, config).map(Some)
+}
+
+fn encode(store: &str, projection: &Projection) -> Vec<u8> {
+    let rows = projection.metas.rows();
+    let index = projection.index.encode();
+    let mut out = Vec::with_capacity(64 + store.len() + rows.len() * ROW_BYTES + index.len());
+    out.extend_from_slice(MAGIC);
+    out.extend_from_slice(&VERSION.to_le_bytes());
+    put_length(&mut out, store.len());
+    out.extend_from_slice(store.as_bytes());
+    out.extend_from_slice(&projection.through.to_le_bytes());
+    put_length(&mut out, rows.len());
+    for row in rows {
+        put_row(&mut out, row);
+    }
+    put_length(&mut out, index.len());
+    out.extend_from_slice(&index);
+    let sum = crc32fast::hash(&out);
+    out.extend_from_slice(&sum.to_le_bytes());
+    out
+}
+
+fn put_length(out: &mut Vec<u8>, length: usize) {
+    out.extend_from_slice(&u64::try_from(length).unwrap_or(u64::MAX).to_le_bytes());
+}
+
+fn put_row(out: &mut Vec<u8>, row: &Meta) {
+    let place = |found: Option<usize>| u8::try_from(found.unwrap_or_default()).unwrap_or_default();
+    out.push(u8::from(row.in_use));
+    out.push(place(
+        RecordKind::ALL.iter().position(|kind| *kind == row.kind),
+    ));
+    out.push(place(
+        Shelf::ALL.iter().position(|shelf| *shelf == row.shelf),
+    ));
+    out.extend_from_slice(&row.trust.score().to_le_bytes());
+    for at in [row.at, row.valid_from, row.valid_until] {
+        out.extend_from_slice(&at.as_micros().to_le_bytes());
+    }
+}
+
+fn decode(bytes: &[u8], store: &str, config: Config) -> Result<Projection, Unusable> {
+    let (body, sum) = bytes.split_last_chunk::<4>().ok_or(Unusable::Damaged)?;
+    let mut rest = Bytes(body);
+    if rest.take(MAGIC.len())? != MAGIC {
+        return Err(Unusable::Damaged);
+    }
+    if u32::from_le_bytes(rest.array()?) != VERSION {
+        return Err(Unusable::Version);
+    }
+    if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
+        return Err(Unusable::Damaged);
+    }
+    let length = rest.length()?;
+    if rest.take(length)? != store.as_bytes() {
+        return Err(Unusable::Foreign);
+    }
+    let through: ChangeSeq = u64::from_le_bytes(rest.array()?);
+    let count = rest.length()?;
+    let rows = rest.take(count.checked_mul(ROW_BYTES).ok_or(Unusable::Damaged)?)?;
+    let rows: Result<Vec<Meta>, Unusable> = rows.chunks_exact(ROW_BYTES).map(row).collect();
+    let length = rest.length()?;
+    let index = Index::decode(rest.take(length)?, config)?;
+    Ok(Projection {
+        index,
+        metas: Metas::from_rows(rows?),
+        through,
+    })
+}
+
+fn row(bytes: &[u8]) -> Result<Meta, Unusable> {
+    let mut rest = Bytes(bytes);
+    let [in_use, kind, shelf] = rest.array()?;
+    let trust = f32::from_le_bytes(rest.array()?);
+    let mut time = || {
+        rest.array()
+            .map(i64::from_le_bytes)
+            .map(Timestamp::from_micros)
+    };
+    Ok(Meta {
+        in_use: in_use == 1,
+        kind: *RecordKind::ALL
+            .get(usize::from(kind))
+            .ok_or(Unusable::Damaged)?,
+        shelf: *Shelf::ALL
+            .get(usize::from(shelf))
+            .ok_or(Unusable::Damaged)?,
+        trust: Trust::try_new(trust).map_err(|_no_score| Unusable::Damaged)?,
+        at: time()?,
+        valid_from: time()?,
+        valid_until: time()?,
+    })
+}
+
+/// What of the copy is not read yet.
+struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8], Unusable> {
+        let (taken, rest) = self.0.split_at_checked(length).ok_or(Unusable::Damaged)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Unusable> {
+        let (taken, rest) = self.0.split_first_chunk::<N>().ok_or(Unusable::Damaged)?;
+        self.0 = rest;
+        Ok(*taken)
+    }
+
+    fn length(&mut self) -> Result<usize, Unusable> {
+        usize::try_from(u64::from_le_bytes(self.array()?)).map_err(|_too_long| Unusable::Damaged)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Note, record::RecordId};
+
+    fn projection() -> Projection {
+        let mut projection = Projection::new(Config::default());
+        for (id, text) in [(1, "Alice prefers tea"), (2, "Bob sails boats")] {
+            let note = Note::new(text).said_by("Carol").in_thread("tea house");
+            let mut record = crate::ops::record_of(note, Timestamp::from_micros(5));
+            record.id = RecordId(id);
+            projection.take(&record);
+        }
+        projection.through = 2;
+        projection
+    }
+
+    #[test]
+    fn a_copy_comes_back_as_it_was_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.index");
+        assert!(load(&path, "one", Config::default()).unwrap().is_none());
+        let saved = projection();
+        save(&path, "one", &saved).unwrap();
+        let loaded = load(&path, "one", Config::default()).unwrap().unwrap();
+        assert_eq!(loaded.through, 2);
+        assert_eq!(loaded.metas, saved.metas);
+        assert_eq!(loaded.index.encode(), saved.index.encode());
+        assert!(matches!(
+            load(&path, "other", Config::default()),
+            Err(Unusable::Foreign)
+        ));
+    }
+
+    proptest! {
+        #[test]
+        fn a_damaged_copy_is_never_used(place in any::<prop::sample::Index>(), flip in 1_u8..=255, cut in any::<bool>()) {
+            let mut bytes = encode("one", &projection());
+            let place = place.index(bytes.len());
+            if cut {
+                bytes.truncate(place);
+            } else {
+                bytes[place] ^= flip;
+            }
+            prop_assert!(decode(&bytes, "one", Config::default()).is_err());
+        }
+    }
+}

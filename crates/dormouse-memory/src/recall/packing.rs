@@ -1,0 +1,155 @@
+//! Choosing evidence for a budget of tokens.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::PoisonError,
+};
+
+use dormouse_contracts::{Timestamp, TokenCounter};
+use dormouse_retrieval::{Item, Standing, pack};
+
+use super::{Recollection, Role, admits, request::RecallRequest};
+use crate::{
+    memory::Inner,
+    record::{Record, RecordId},
+    store::StoreError,
+};
+
+/// How many of the best matches bring their neighbours.
+const WITH_NEIGHBOURS: usize = 3;
+/// How much a neighbour is wanted, as a share of the score of the record it stands beside.
+const NEIGHBOUR_SHARE: f32 = 0.5;
+
+impl Recollection {
+    /// The line that shows it: when, who and what.
+    #[must_use]
+    pub fn line(&self) -> String {
+        line_of(&self.record)
+    }
+}
+
+fn line_of(record: &Record) -> String {
+    format!("{}{}", label_of(record), record.text)
+}
+
+fn label_of(record: &Record) -> String {
+    let at = record.at;
+    match &record.speaker {
+        Some(speaker) => format!("[{at}] {}: ", speaker.name),
+        None => format!("[{at}] "),
+    }
+}
+
+impl Inner {
+    /// The best of `found` that fits `budget` tokens, with neighbours where they help, in the order of time.
+    pub(super) fn packed(
+        &self,
+        request: &RecallRequest,
+        asked_at: Timestamp,
+        found: Vec<Recollection>,
+        budget: u32,
+    ) -> Result<Vec<Recollection>, StoreError> {
+        let beside = self.beside(request, asked_at, &found)?;
+        let mut candidates: BTreeMap<u64, Recollection> = BTreeMap::new();
+        let mut items_of: Vec<(u64, Standing, f32)> = Vec::new();
+        for one in found {
+            let id = one.record.id.0;
+            items_of.push((id, Standing::Found, one.score));
+            candidates.insert(id, one);
+        }
+        for (record, role, next_to, score) in beside {
+            let id = record.id.0;
+            items_of.push((id, Standing::Beside(next_to.0), score));
+            candidates
+                .entry(id)
+                .or_insert_with(|| neighbour(record, role));
+        }
+        let packed = {
+            let items: Vec<Item<'_>> = items_of
+                .iter()
+                .filter_map(|(id, standing, score)| {
+                    let record = &candidates.get(id)?.record;
+                    Some(item(record, *standing, *score, self.counter.as_ref()))
+                })
+                .collect();
+            pack(&items, budget, self.counter.as_ref())
+        };
+        let chosen = packed.into_iter().filter_map(|packed| {
+            let mut one = candidates.remove(&packed.id)?;
+            one.tokens = packed.tokens;
+            one.folded = packed.folded.into_iter().map(RecordId).collect();
+            Some(one)
+        });
+        Ok(chosen.collect())
+    }
+
+    /// What stands beside the best matches, or is linked with them, and may be shown.
+    fn beside(
+        &self,
+        request: &RecallRequest,
+        asked_at: Timestamp,
+        found: &[Recollection],
+    ) -> Result<Vec<(Record, Role, RecordId, f32)>, StoreError> {
+        let mut wanted: Vec<(RecordId, Role, RecordId, f32)> = Vec::new();
+        {
+            let projection = self
+                .projection
+                .read()
+                .unwrap_or_else(PoisonError::into_inner);
+            let mut seen: BTreeSet<RecordId> = found.iter().map(|one| one.record.id).collect();
+            for one in found.iter().take(WITH_NEIGHBOURS) {
+                let id = one.record.id;
+                let score = one.score * NEIGHBOUR_SHARE;
+                let neighbours = projection.index.neighbours(id.0, 1).into_iter();
+                let neighbours =
+                    neighbours.map(|beside| (RecordId(beside), Role::Neighbour, score));
+                let links = one.record.links.iter();
+                let links = links.map(|link| (link.to, Role::Linked, score * link.weight));
+                for (beside, role, score) in neighbours.chain(links) {
+                    let may = projection
+                        .metas
+                        .get(beside)
+                        .is_some_and(|meta| admits(request, asked_at, meta));
+                    if may && seen.insert(beside) {
+                        wanted.push((beside, role, id, score));
+                    }
+                }
+            }
+        }
+        let ids: Vec<_> = wanted.iter().map(|(id, ..)| *id).collect();
+        let records = self.store.read(|reading| reading.records(&ids))?;
+        let pairs = wanted.into_iter().zip(records);
+        Ok(pairs
+            .filter_map(|((_, role, next_to, score), record)| Some((record?, role, next_to, score)))
+            .collect())
+    }
+}
+
+fn neighbour(record: Record, role: Role) -> Recollection {
+    Recollection {
+        record,
+        role,
+        score: 0.0,
+        parts: Vec::new(),
+        folded: Vec::new(),
+        tokens: 0,
+    }
+}
+
+fn item<'a>(
+    record: &'a Record,
+    standing: Standing,
+    score: f32,
+    counter: &dyn TokenCounter,
+) -> Item<'a> {
+    Item {
+        id: record.id.0,
+        text: &record.text,
+        speaker: record.speaker.as_ref().map(|speaker| speaker.name.as_str()),
+        thread: record.thread.as_deref(),
+        at: record.at,
+        score,
+        label_tokens: counter.count(&label_of(record)).tokens + 1,
+        standing,
+    }
+}

@@ -1,0 +1,200 @@
+//! One consistent state of the store.
+
+use dormouse_database::Database;
+use redb::{ReadTransaction, ReadableTable};
+use serde::de::DeserializeOwned;
+
+use super::{
+    Fault,
+    tables::{
+        CHANGES, ENTITIES, FILE_ID, HISTORY, LABELS, NEXT_CHANGE, ORIGINS, RECORDS, REVERTED,
+        SPACES, STATE, VECTORS,
+    },
+};
+use crate::{
+    change::{ChangeSeq, StoredChange},
+    record::{Record, RecordId},
+};
+
+/// A read transaction.
+pub(crate) struct Reading {
+    transaction: ReadTransaction,
+}
+
+impl Reading {
+    pub(crate) fn begin(database: &Database) -> Result<Self, Fault> {
+        Ok(Self {
+            transaction: database.begin_read()?,
+        })
+    }
+
+    /// The file's own id.
+    pub(crate) fn file_id(&self) -> Result<String, Fault> {
+        let labels = self.transaction.open_table(LABELS)?;
+        let found = labels.get(FILE_ID)?;
+        Ok(found
+            .ok_or(Fault::Refers("the file has no id"))?
+            .value()
+            .to_owned())
+    }
+
+    /// A counter or checkpoint; 0 where it was never set.
+    pub(crate) fn state(&self, name: &str) -> Result<u64, Fault> {
+        let state = self.transaction.open_table(STATE)?;
+        Ok(state.get(name)?.map_or(0, |found| found.value()))
+    }
+
+    /// Every counter and checkpoint whose name begins with `prefix`.
+    pub(crate) fn states(&self, prefix: &str) -> Result<Vec<(String, u64)>, Fault> {
+        let state = self.transaction.open_table(STATE)?;
+        let mut found = Vec::new();
+        for row in state.range(prefix..)? {
+            let (name, value) = row?;
+            if !name.value().starts_with(prefix) {
+                break;
+            }
+            found.push((name.value().to_owned(), value.value()));
+        }
+        Ok(found)
+    }
+
+    pub(crate) fn label(&self, name: &str) -> Result<Option<String>, Fault> {
+        let labels = self.transaction.open_table(LABELS)?;
+        Ok(labels.get(name)?.map(|found| found.value().to_owned()))
+    }
+
+    /// The place of the newest change; 0 if there is none.
+    pub(crate) fn last_change(&self) -> Result<ChangeSeq, Fault> {
+        self.state(NEXT_CHANGE)
+    }
+
+    pub(crate) fn record(&self, id: RecordId) -> Result<Option<Record>, Fault> {
+        let records = self.transaction.open_table(RECORDS)?;
+        let found = records.get(id.0)?;
+        found.map(|row| row_of(row.value())).transpose()
+    }
+
+    /// The records of these numbers, in that order; `None` where there is none.
+    pub(crate) fn records(&self, ids: &[RecordId]) -> Result<Vec<Option<Record>>, Fault> {
+        let records = self.transaction.open_table(RECORDS)?;
+        ids.iter()
+            .map(|id| {
+                let found = records.get(id.0)?;
+                found.map(|row| row_of(row.value())).transpose()
+            })
+            .collect()
+    }
+
+    /// At most `limit` records after `after`, by number.
+    pub(crate) fn page(&self, after: Option<RecordId>, limit: usize) -> Result<Vec<Record>, Fault> {
+        let records = self.transaction.open_table(RECORDS)?;
+        let from = after.map_or(0, |id| id.0.saturating_add(1));
+        let mut found = Vec::new();
+        for row in records.range(from..)?.take(limit) {
+            found.push(row_of(row?.1.value())?);
+        }
+        Ok(found)
+    }
+
+    /// At most `limit` changes after the place `after`, in order.
+    pub(crate) fn changes(
+        &self,
+        after: ChangeSeq,
+        limit: usize,
+    ) -> Result<Vec<StoredChange>, Fault> {
+        let changes = self.transaction.open_table(CHANGES)?;
+        let mut found = Vec::new();
+        for row in changes.range(after.saturating_add(1)..)?.take(limit) {
+            found.push(row_of(row?.1.value())?);
+        }
+        Ok(found)
+    }
+
+    pub(crate) fn change(&self, seq: ChangeSeq) -> Result<Option<StoredChange>, Fault> {
+        let changes = self.transaction.open_table(CHANGES)?;
+        let found = changes.get(seq)?;
+        found.map(|row| row_of(row.value())).transpose()
+    }
+
+    /// The changes that touched a record, in order.
+    pub(crate) fn history(&self, id: RecordId) -> Result<Vec<StoredChange>, Fault> {
+        let history = self.transaction.open_table(HISTORY)?;
+        let changes = self.transaction.open_table(CHANGES)?;
+        let mut found = Vec::new();
+        for row in history.range((id.0, 0)..=(id.0, u64::MAX))? {
+            let seq = row?.0.value().1;
+            let change = changes.get(seq)?.ok_or(Fault::Refers(
+                "a record's history names a change that is not there",
+            ))?;
+            found.push(row_of(change.value())?);
+        }
+        Ok(found)
+    }
+
+    /// The change by which another was taken back.
+    pub(crate) fn reverted_by(&self, seq: ChangeSeq) -> Result<Option<ChangeSeq>, Fault> {
+        let reverted = self.transaction.open_table(REVERTED)?;
+        Ok(reverted.get(seq)?.map(|found| found.value()))
+    }
+
+    pub(crate) fn by_origin(&self, origin: &str) -> Result<Option<RecordId>, Fault> {
+        let origins = self.transaction.open_table(ORIGINS)?;
+        Ok(origins.get(origin)?.map(|found| RecordId(found.value())))
+    }
+
+    /// Every row of the entities, by key.
+    pub(crate) fn entities(&self) -> Result<Vec<(String, Vec<u8>)>, Fault> {
+        let entities = self.transaction.open_table(ENTITIES)?;
+        let mut found = Vec::new();
+        for row in entities.iter()? {
+            let (key, value) = row?;
+            found.push((key.value().to_owned(), value.value().to_vec()));
+        }
+        Ok(found)
+    }
+
+    /// Every embedding space, by number.
+    pub(crate) fn spaces<T: DeserializeOwned>(&self) -> Result<Vec<(u32, T)>, Fault> {
+        let spaces = self.transaction.open_table(SPACES)?;
+        let mut found = Vec::new();
+        for row in spaces.iter()? {
+            let (number, value) = row?;
+            found.push((number.value(), row_of(value.value())?));
+        }
+        Ok(found)
+    }
+
+    /// The vector of a record in a space; `Some` and empty where the encoder gave no usable one.
+    pub(crate) fn vector(&self, space: u32, id: RecordId) -> Result<Option<Vec<f32>>, Fault> {
+        let vectors = self.transaction.open_table(VECTORS)?;
+        let found = vectors.get((space, id.0))?;
+        Ok(found.map(|row| numbers(row.value())))
+    }
+
+    /// The records that have a usable vector in a space.
+    pub(crate) fn embedded(&self, space: u32) -> Result<Vec<RecordId>, Fault> {
+        let vectors = self.transaction.open_table(VECTORS)?;
+        let mut found = Vec::new();
+        for row in vectors.range((space, 0)..=(space, u64::MAX))? {
+            let (key, vector) = row?;
+            if !vector.value().is_empty() {
+                found.push(RecordId(key.value().1));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Reads one row of JSON.
+pub(super) fn row_of<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Fault> {
+    Ok(serde_json::from_slice(bytes)?)
+}
+
+fn numbers(bytes: &[u8]) -> Vec<f32> {
+    bytes
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|number| f32::from_le_bytes(*number))
+        .collect()
+}

@@ -1,0 +1,191 @@
+//! One transaction that changes the store.
+
+use dormouse_contracts::Timestamp;
+use redb::{ReadableTable, Table, WriteTransaction};
+use serde::Serialize;
+
+use super::{
+    Fault,
+    reading::row_of,
+    tables::{
+        CHANGES, ENTITIES, HISTORY, IN_USE, LABELS, NEXT_CHANGE, NEXT_RECORD, ORIGINS, RECORDS,
+        REVERTED, SPACES, STATE, VECTORS,
+    },
+};
+use crate::{
+    change::{Change, ChangeSeq, StoredChange},
+    record::{Record, RecordId},
+};
+
+/// A write transaction with its tables open.
+pub(crate) struct Writing<'t> {
+    state: Table<'t, &'static str, u64>,
+    labels: Table<'t, &'static str, &'static str>,
+    changes: Table<'t, u64, &'static [u8]>,
+    records: Table<'t, u64, &'static [u8]>,
+    history: Table<'t, (u64, u64), ()>,
+    reverted: Table<'t, u64, u64>,
+    origins: Table<'t, &'static str, u64>,
+    entities: Table<'t, &'static str, &'static [u8]>,
+    spaces: Table<'t, u32, &'static [u8]>,
+    vectors: Table<'t, (u32, u64), &'static [u8]>,
+}
+
+impl<'t> Writing<'t> {
+    pub(crate) fn begin(transaction: &'t WriteTransaction) -> Result<Self, Fault> {
+        Ok(Self {
+            state: transaction.open_table(STATE)?,
+            labels: transaction.open_table(LABELS)?,
+            changes: transaction.open_table(CHANGES)?,
+            records: transaction.open_table(RECORDS)?,
+            history: transaction.open_table(HISTORY)?,
+            reverted: transaction.open_table(REVERTED)?,
+            origins: transaction.open_table(ORIGINS)?,
+            entities: transaction.open_table(ENTITIES)?,
+            spaces: transaction.open_table(SPACES)?,
+            vectors: transaction.open_table(VECTORS)?,
+        })
+    }
+
+    pub(crate) fn state(&self, name: &str) -> Result<u64, Fault> {
+        Ok(self.state.get(name)?.map_or(0, |found| found.value()))
+    }
+
+    pub(crate) fn set_state(&mut self, name: &str, value: u64) -> Result<(), Fault> {
+        self.state.insert(name, value)?;
+        Ok(())
+    }
+
+    pub(crate) fn remove_state(&mut self, name: &str) -> Result<(), Fault> {
+        self.state.remove(name)?;
+        Ok(())
+    }
+
+    pub(crate) fn set_label(&mut self, name: &str, value: &str) -> Result<(), Fault> {
+        self.labels.insert(name, value)?;
+        Ok(())
+    }
+
+    /// A number for a new record, from 1.
+    pub(crate) fn next_record(&mut self) -> Result<RecordId, Fault> {
+        let number = self.state(NEXT_RECORD)? + 1;
+        self.set_state(NEXT_RECORD, number)?;
+        Ok(RecordId(number))
+    }
+
+    /// Writes a change down, and which records it touches.
+    pub(crate) fn append(
+        &mut self,
+        at: Timestamp,
+        reason: &str,
+        change: Change,
+        touches: &[RecordId],
+    ) -> Result<StoredChange, Fault> {
+        let seq = self.state(NEXT_CHANGE)? + 1;
+        self.set_state(NEXT_CHANGE, seq)?;
+        let stored = StoredChange {
+            seq,
+            at,
+            reason: reason.to_owned(),
+            change,
+        };
+        self.changes
+            .insert(seq, serde_json::to_vec(&stored)?.as_slice())?;
+        for record in touches {
+            self.history.insert((record.0, seq), ())?;
+        }
+        Ok(stored)
+    }
+
+    pub(crate) fn change(&self, seq: ChangeSeq) -> Result<Option<StoredChange>, Fault> {
+        let found = self.changes.get(seq)?;
+        found.map(|row| row_of(row.value())).transpose()
+    }
+
+    pub(crate) fn reverted_by(&self, seq: ChangeSeq) -> Result<Option<ChangeSeq>, Fault> {
+        Ok(self.reverted.get(seq)?.map(|found| found.value()))
+    }
+
+    pub(crate) fn set_reverted(&mut self, seq: ChangeSeq, by: ChangeSeq) -> Result<(), Fault> {
+        self.reverted.insert(seq, by)?;
+        Ok(())
+    }
+
+    pub(crate) fn record(&self, id: RecordId) -> Result<Option<Record>, Fault> {
+        let found = self.records.get(id.0)?;
+        found.map(|row| row_of(row.value())).transpose()
+    }
+
+    /// Writes a record in its new state, and keeps count of those in use.
+    pub(crate) fn put(&mut self, record: &Record) -> Result<(), Fault> {
+        let was = self.record(record.id)?.is_some_and(|old| old.is_in_use());
+        self.records
+            .insert(record.id.0, serde_json::to_vec(record)?.as_slice())?;
+        let now = record.is_in_use();
+        if was != now {
+            let count = self.state(IN_USE)?;
+            let count = if now {
+                count + 1
+            } else {
+                count.saturating_sub(1)
+            };
+            self.set_state(IN_USE, count)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn by_origin(&self, origin: &str) -> Result<Option<RecordId>, Fault> {
+        Ok(self
+            .origins
+            .get(origin)?
+            .map(|found| RecordId(found.value())))
+    }
+
+    pub(crate) fn set_origin(&mut self, origin: &str, record: RecordId) -> Result<(), Fault> {
+        self.origins.insert(origin, record.0)?;
+        Ok(())
+    }
+
+    /// Writes a row of the entities; `None` removes it.
+    pub(crate) fn put_entity(&mut self, key: &str, row: Option<&[u8]>) -> Result<(), Fault> {
+        match row {
+            Some(row) => drop(self.entities.insert(key, row)?),
+            None => drop(self.entities.remove(key)?),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn put_space(&mut self, number: u32, space: &impl Serialize) -> Result<(), Fault> {
+        self.spaces
+            .insert(number, serde_json::to_vec(space)?.as_slice())?;
+        Ok(())
+    }
+
+    /// Removes a space with its vectors.
+    pub(crate) fn remove_space(&mut self, number: u32) -> Result<(), Fault> {
+        self.spaces.remove(number)?;
+        self.vectors
+            .retain_in((number, 0)..=(number, u64::MAX), |_, _| false)?;
+        Ok(())
+    }
+
+    /// Keeps the vector of a record in a space; an empty one says that the encoder gave no usable vector.
+    pub(crate) fn put_vector(
+        &mut self,
+        space: u32,
+        record: RecordId,
+        vector: &[f32],
+    ) -> Result<(), Fault> {
+        let bytes: Vec<u8> = vector.iter().flat_map(|n| n.to_le_bytes()).collect();
+        self.vectors.insert((space, record.0), bytes.as_slice())?;
+        Ok(())
+    }
+
+    /// Removes a record's vectors from every space.
+    pub(crate) fn remove_vectors(&mut self, spaces: &[u32], record: RecordId) -> Result<(), Fault> {
+        for space in spaces {
+            self.vectors.remove((*space, record.0))?;
+        }
+        Ok(())
+    }
+}
