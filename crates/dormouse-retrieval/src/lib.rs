@@ -5,6 +5,7 @@
 
 mod analyse;
 mod config;
+mod dates;
 mod index;
 mod pack;
 mod query;
@@ -15,6 +16,7 @@ mod weights;
 
 pub use analyse::terms;
 pub use config::Config;
+pub use dates::{NamedTime, named_times};
 pub use index::{Index, Insertion, Removal};
 pub use pack::{Item, Packed, Standing, pack};
 pub use query::{Match, Query, Ranking};

@@ -1,0 +1,51 @@
+//! The words that times are named with.
+
+/// A word as the dates see it.
+#[derive(Clone, Debug)]
+pub(super) struct Word {
+    pub(super) lower: String,
+    /// Whether it begins with a capital letter.
+    pub(super) capital: bool,
+    /// Its number, an ordinal's ("7th") too.
+    pub(super) number: Option<i16>,
+}
+
+/// The words of a text, at most some thousands.
+pub(super) fn words(text: &str) -> Vec<Word> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .take(4_096)
+        .map(word)
+        .collect()
+}
+
+fn word(text: &str) -> Word {
+    let lower = text.to_lowercase();
+    let digits = ["st", "nd", "rd", "th"]
+        .iter()
+        .find_map(|ending| lower.strip_suffix(ending))
+        .unwrap_or(&lower);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    Word {
+        capital: text.starts_with(char::is_uppercase),
+        number: is_number.then(|| digits.parse().ok()).flatten(),
+        lower,
+    }
+}
+
+/// How many a word says: "3", "three", "a".
+pub(super) fn count(word: &str) -> Option<u16> {
+    const WORDS: [&str; 13] = [
+        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+        "eleven", "twelve",
+    ];
+    match word {
+        "a" | "an" => Some(1),
+        "couple" => Some(2),
+        "few" => Some(3),
+        _ => word.parse().ok().filter(|n| *n < 1_000).or_else(|| {
+            let place = WORDS.iter().position(|other| *other == word)?;
+            u16::try_from(place).ok()
+        }),
+    }
+}
