@@ -6,9 +6,13 @@
 
 mod direction;
 mod exact;
+#[cfg(feature = "qdrant")]
+mod qdrant;
 mod rank;
 
 pub use exact::Exact;
+#[cfg(feature = "qdrant")]
+pub use qdrant::{ApiKey, CollectionPrefix, Qdrant, QdrantConfig, QdrantConfigError, QdrantUrl};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,0 +1,182 @@
+//! Collections on the server, and what is known of them here.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
+
+use dormouse_contracts::{CollectionName, VectorErrorKind};
+use qdrant_client::qdrant::{
+    CollectionInfo, CreateCollectionBuilder, CreateFieldIndexCollectionBuilder, Distance,
+    FieldType, KeywordIndexParamsBuilder, VectorParams, VectorParamsBuilder,
+    vectors_config::Config,
+};
+
+use super::{
+    failure::{Failure, Fault},
+    request::{ASSISTANT, AT, TRUST},
+    wire::Wire,
+};
+
+/// Stands between the prefix and the name. Neither can contain it, so no two pairs make the same name.
+const SEPARATOR: char = '~';
+
+/// The lengths of vectors that were asked for once: a collection never changes its own.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    dimensions: Mutex<HashMap<CollectionName, usize>>,
+}
+
+impl Known {
+    fn dimensions(&self, collection: &CollectionName) -> Option<usize> {
+        let known = self.dimensions.lock();
+        let known = known.unwrap_or_else(PoisonError::into_inner);
+        known.get(collection).copied()
+    }
+
+    fn learn(&self, collection: &CollectionName, dimensions: usize) {
+        let known = self.dimensions.lock();
+        let mut known = known.unwrap_or_else(PoisonError::into_inner);
+        known.insert(collection.clone(), dimensions);
+    }
+
+    /// For when the collection turns out to be gone, or another one of its name.
+    pub(super) fn forget(&self, collection: &CollectionName) {
+        let known = self.dimensions.lock();
+        let mut known = known.unwrap_or_else(PoisonError::into_inner);
+        known.remove(collection);
+    }
+}
+
+/// What the server says of a collection.
+struct Described {
+    dimensions: usize,
+    indexed: Vec<String>,
+}
+
+/// The name by which the server knows a collection.
+pub(super) fn name(wire: &Wire, collection: &CollectionName) -> String {
+    let prefix = wire.config().prefix.as_str();
+    format!("{prefix}{SEPARATOR}{collection}")
+}
+
+/// The length of the collection's vectors, from memory if it was asked for before.
+pub(super) async fn dimensions(
+    wire: &Wire,
+    known: &Known,
+    collection: &CollectionName,
+) -> Result<usize, Failure> {
+    match known.dimensions(collection) {
+        Some(dimensions) => Ok(dimensions),
+        None => current_dimensions(wire, known, collection).await,
+    }
+}
+
+/// The length of the collection's vectors, from the server.
+pub(super) async fn current_dimensions(
+    wire: &Wire,
+    known: &Known,
+    collection: &CollectionName,
+) -> Result<usize, Failure> {
+    match describe(wire, collection).await? {
+        Some(described) => {
+            known.learn(collection, described.dimensions);
+            Ok(described.dimensions)
+        }
+        None => {
+            known.forget(collection);
+            Err(VectorErrorKind::Missing.into())
+        }
+    }
+}
+
+/// Makes the collection and the indexes of what is filtered by, as far as they are not there.
+pub(super) async fn prepare(
+    wire: &Wire,
+    known: &Known,
+    collection: &CollectionName,
+    dimensions: usize,
+) -> Result<(), Failure> {
+    let described = match describe(wire, collection).await? {
+        Some(described) => described,
+        None => create(wire, collection, dimensions).await?,
+    };
+    known.learn(collection, described.dimensions);
+    if described.dimensions != dimensions {
+        return Err(Failure::from(VectorErrorKind::Dimension {
+            expected: described.dimensions,
+            actual: dimensions,
+        }));
+    }
+    index(wire, collection, &described).await
+}
+
+async fn create(
+    wire: &Wire,
+    collection: &CollectionName,
+    dimensions: usize,
+) -> Result<Described, Failure> {
+    let vectors = VectorParamsBuilder::new(dimensions as u64, Distance::Cosine);
+    let request = CreateCollectionBuilder::new(name(wire, collection)).vectors_config(vectors);
+    let created = wire.ask(|client| client.create_collection(request)).await;
+    // Somebody else may have made it meanwhile, and how a server says so differs between its versions.
+    match (describe(wire, collection).await?, created) {
+        (Some(described), _) => Ok(described),
+        (None, Err(failure)) => Err(failure),
+        (None, Ok(_)) => Err(VectorErrorKind::Unavailable.into()),
+    }
+}
+
+async fn index(
+    wire: &Wire,
+    collection: &CollectionName,
+    described: &Described,
+) -> Result<(), Failure> {
+    for (field, kind) in [
+        (ASSISTANT, FieldType::Keyword),
+        (TRUST, FieldType::Float),
+        (AT, FieldType::Integer),
+    ] {
+        if described.indexed.iter().any(|indexed| indexed == field) {
+            continue;
+        }
+        let name = name(wire, collection);
+        let mut request = CreateFieldIndexCollectionBuilder::new(name, field, kind).wait(true);
+        if field == ASSISTANT {
+            // Points of one assistant are kept together, since nearly every search is for one of them.
+            let params = KeywordIndexParamsBuilder::default().is_tenant(true);
+            request = request.field_index_params(params);
+        }
+        wire.ask(|client| client.create_field_index(request))
+            .await?;
+    }
+    Ok(())
+}
+
+async fn describe(wire: &Wire, collection: &CollectionName) -> Result<Option<Described>, Failure> {
+    let name = name(wire, collection);
+    let answer = match wire.ask(|client| client.collection_info(name)).await {
+        Ok(answer) => answer,
+        Err(failure) if failure.kind == VectorErrorKind::Missing => return Ok(None),
+        Err(failure) => return Err(failure),
+    };
+    let info = answer.result.unwrap_or_default();
+    match params(&info) {
+        Some(params) if params.distance == Distance::Cosine as i32 => Ok(Some(Described {
+            dimensions: usize::try_from(params.size).unwrap_or(usize::MAX),
+            indexed: info.payload_schema.into_keys().collect(),
+        })),
+        Some(_) | None => Err(Failure::because(
+            VectorErrorKind::Refused,
+            Fault::OtherCollection,
+        )),
+    }
+}
+
+fn params(info: &CollectionInfo) -> Option<VectorParams> {
+    let params = info.config.as_ref()?.params.as_ref()?;
+    match params.vectors_config.as_ref()?.config.as_ref()? {
+        Config::Params(params) => Some(*params),
+        Config::ParamsMap(_) => None,
+    }
+}
