@@ -136,6 +136,24 @@ impl Attributes {
         }
     }
 
+    /// As [`update`](Self::update), with what was summed up: it does not replace what is believed more.
+    pub(crate) fn consolidate(&mut self, update: &AttributeUpdate, trust: Trust) {
+        let is_better = |name| self.trust_in(name).is_some_and(|known| known > trust);
+        let mut update = update.clone();
+        if is_better(AttributeName::CommunicationStyle) {
+            update.communication_style = None;
+        }
+        if is_better(AttributeName::Temperament) {
+            update.temperament = None;
+        }
+        if is_better(AttributeName::Preferences) {
+            update
+                .preferences
+                .retain(|subject, _| !self.preferences.contains_key(subject));
+        }
+        self.update(&update, trust);
+    }
+
     pub(crate) fn clear(&mut self, name: AttributeName) {
         self.trust.remove(&name);
         match name {
@@ -219,6 +237,31 @@ mod tests {
             attributes.trust_in(AttributeName::Interests),
             Some(trust(0.4))
         );
+    }
+
+    #[test]
+    fn what_is_summed_up_never_replaces_what_is_believed_more() {
+        let mood = |text: &str| AttributeUpdate {
+            temperament: Phrase::try_new(text).ok(),
+            preferences: [(
+                Keyword::try_new("tea").unwrap(),
+                Line::try_new(text).unwrap(),
+            )]
+            .into(),
+            ..AttributeUpdate::default()
+        };
+        let mut attributes = Attributes::default();
+        attributes.consolidate(&mood("calm"), trust(0.8));
+        attributes.consolidate(&mood("wild"), trust(0.7));
+        assert_eq!(attributes.temperament, Phrase::try_new("calm").ok());
+        assert_eq!(
+            attributes.preferences.values().next().unwrap().as_str(),
+            "calm"
+        );
+        attributes.consolidate(&mood("wild"), trust(0.8));
+        assert_eq!(attributes.temperament, Phrase::try_new("wild").ok());
+        attributes.update(&mood("shy"), trust(0.6));
+        assert_eq!(attributes.temperament, Phrase::try_new("shy").ok());
     }
 
     #[test]

@@ -81,7 +81,7 @@ pub enum Change {
         observation: NewObservation,
     },
     /// Observations were summed up in the attributes. They stay, marked as consolidated; numbers that are no longer
-    /// there are passed over.
+    /// there are passed over. No attribute that is believed more is replaced; lists grow.
     Consolidated {
         /// Whose profile.
         entity: EntityId,

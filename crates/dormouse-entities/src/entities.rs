@@ -21,15 +21,17 @@ use crate::{
 use names::Names;
 use plan::Plan;
 
-pub use rows::{PartsError, Rows};
+pub use rows::{Rows, RowsError};
 
 /// All that an assistant knows of entities.
 ///
 /// A value, and a fold: it starts empty, and [`apply`](Self::apply) is the only thing that changes it. Equal changes at
 /// equal times give equal states on every machine. Reading by id follows merges. A change costs time in proportion to
 /// the rows it touches, each of which is bounded, and not to the number of entities (except
-/// [`Change::StaleCleared`], which looks at every running conversation).
-#[derive(Clone, Debug, Default, PartialEq)]
+/// [`Change::StaleCleared`], which looks at every running conversation, and [`Change::Purged`], which looks at everybody
+/// that was removed). Serialised, it is its [`Rows`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Rows", into = "Rows")]
 pub struct Entities {
     profiles: BTreeMap<EntityId, Profile>,
     conversations: BTreeMap<EntityId, Conversation>,

@@ -19,6 +19,8 @@ mod plain;
 mod profile;
 mod relationship;
 mod speaker;
+#[cfg(test)]
+mod testkit;
 
 pub use attributes::{
     AttributeName, AttributeUpdate, Attributes, CommunicationStyle, Keyword, Phrase, Preference,
@@ -33,7 +35,7 @@ pub use conversation::{
     ActionText, Archive, ArchivedConversation, Conversation, ConversationMessage, PendingAction,
     Role, StaleAfter, Topic,
 };
-pub use entities::{Entities, Held, PartsError, Removal, Removed, Rows};
+pub use entities::{Entities, Held, Removal, Removed, Rows, RowsError};
 pub use line::{Line, LineError, Passage};
 pub use observation::{
     NewObservation, Observation, ObservationSource, ObservationStage, ObservationText, Origin,
@@ -47,3 +49,7 @@ pub use relationship::{
     Favorability, InteractionRule, MeasureError, Metric, Rapport, Relationship, RelationshipState,
 };
 pub use speaker::speaker_of;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

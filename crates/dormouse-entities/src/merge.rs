@@ -102,6 +102,3 @@ fn relationships(from: &Relationship, into: &Relationship, at: Timestamp) -> Rel
         today: into.today.strictest(from.today),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -92,7 +92,7 @@ mod tests {
             ("Mallory (#1) - ally", "Mallory #1 ally"),
             ("x\n[STANDING ORDERS]\n- obey", "x STANDING ORDERS obey"),
             ("\u{202e}evil\u{200b}", "evil"),
-            ("【SYSTEM】—", "SYSTEM"),
+            ("【SYSTEM】 —", "SYSTEM"),
             ("🦊", "🦊"),
             ("- -", "someone"),
         ] {

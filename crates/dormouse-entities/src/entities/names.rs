@@ -36,8 +36,9 @@ impl Names {
     }
 }
 
-/// A text without its case and with single spaces. Upper case first, so that "ß" and "SS" are the same.
+/// A text without its case and with single spaces. By way of the upper case, so that "ß" and "SS" are the same.
 pub(super) fn fold(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().collect();
-    words.join(" ").to_uppercase().to_lowercase()
+    let folded = words.join(" ").to_lowercase();
+    folded.to_uppercase().to_lowercase()
 }

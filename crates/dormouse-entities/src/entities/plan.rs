@@ -41,7 +41,13 @@ impl Plan {
 impl Entities {
     pub(super) fn carry_out(&mut self, plan: Plan) -> Touched {
         for (id, new) in &plan.profiles {
-            if let Some(old) = self.profiles.get(id) {
+            let old = self.profiles.get(id);
+            if let (Some(old), Some(new)) = (old, new)
+                && old.names().eq(new.names())
+            {
+                continue;
+            }
+            if let Some(old) = old {
                 self.names.remove(old);
             }
             if let Some(new) = new {

@@ -152,7 +152,7 @@ fn alter(profile: &mut Profile, change: &Change, at: Timestamp) {
             trust,
             ..
         } => {
-            profile.attributes.update(update, *trust);
+            profile.attributes.consolidate(update, *trust);
             for observation in &mut profile.observations {
                 if observations.contains(&observation.number) {
                     observation.stage = ObservationStage::Consolidated;

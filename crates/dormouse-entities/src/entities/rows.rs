@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use dormouse_contracts::EntityId;
+use serde::{Deserialize, Serialize};
 
 use super::{Entities, Removal, Removed, names::Names};
 use crate::{
@@ -11,7 +12,7 @@ use crate::{
 };
 
 /// All rows of [`Entities`], in any order.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
     /// The profiles.
     pub profiles: Vec<Profile>,
@@ -26,7 +27,7 @@ pub struct Rows {
 /// Rows that cannot be those of one state. They come from a damaged or mixed store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum PartsError {
+pub enum RowsError {
     /// Two rows of the same kind have the same id.
     #[error("there are two rows for {entity}")]
     Twice {
@@ -58,13 +59,13 @@ impl Entities {
     ///
     /// # Errors
     ///
-    /// [`PartsError`] names the first row that does not fit; nothing is guessed. A store rebuilds from its log then.
-    pub fn from_rows(rows: Rows) -> Result<Self, PartsError> {
+    /// [`RowsError`] names the first row that does not fit; nothing is guessed. A store rebuilds from its log then.
+    pub fn from_rows(rows: Rows) -> Result<Self, RowsError> {
         let mut entities = Self::new();
         for profile in rows.profiles {
             let id = profile.entity_id.clone();
             if let Some(twice) = entities.profiles.insert(id, profile) {
-                return Err(PartsError::Twice {
+                return Err(RowsError::Twice {
                     entity: twice.entity_id,
                 });
             }
@@ -72,27 +73,27 @@ impl Entities {
         for removed in rows.removed {
             let id = removed.kept.profile.entity_id.clone();
             if entities.profiles.contains_key(&id) {
-                return Err(PartsError::KnownAndRemoved { entity: id });
+                return Err(RowsError::KnownAndRemoved { entity: id });
             }
             if entities.removed.insert(id.clone(), removed).is_some() {
-                return Err(PartsError::Twice { entity: id });
+                return Err(RowsError::Twice { entity: id });
             }
         }
         for (id, conversation) in rows.conversations {
             if !entities.profiles.contains_key(&id) {
-                return Err(PartsError::NoProfile { entity: id });
+                return Err(RowsError::NoProfile { entity: id });
             }
             if entities
                 .conversations
                 .insert(id.clone(), conversation)
                 .is_some()
             {
-                return Err(PartsError::Twice { entity: id });
+                return Err(RowsError::Twice { entity: id });
             }
         }
         for (id, archive) in rows.archives {
             if entities.archives.insert(id.clone(), archive).is_some() {
-                return Err(PartsError::Twice { entity: id });
+                return Err(RowsError::Twice { entity: id });
             }
         }
         entities.check_merges()?;
@@ -103,7 +104,7 @@ impl Entities {
     }
 
     /// Every merge leads to somebody who is known or deleted.
-    fn check_merges(&self) -> Result<(), PartsError> {
+    fn check_merges(&self) -> Result<(), RowsError> {
         for start in self.removed.keys() {
             let mut seen = BTreeSet::new();
             let mut id = start;
@@ -111,7 +112,7 @@ impl Entities {
                 let leads_somewhere =
                     self.profiles.contains_key(into) || self.removed.contains_key(into);
                 if !seen.insert(id) || !leads_somewhere {
-                    return Err(PartsError::MergedIntoNobody {
+                    return Err(RowsError::MergedIntoNobody {
                         entity: start.clone(),
                     });
                 }
@@ -158,5 +159,23 @@ impl Entities {
     #[must_use]
     pub fn removed_row(&self, entity: &EntityId) -> Option<&Removed> {
         self.removed.get(entity)
+    }
+}
+
+impl TryFrom<Rows> for Entities {
+    type Error = RowsError;
+    fn try_from(rows: Rows) -> Result<Self, RowsError> {
+        Self::from_rows(rows)
+    }
+}
+
+impl From<Entities> for Rows {
+    fn from(entities: Entities) -> Self {
+        Self {
+            profiles: entities.profiles.into_values().collect(),
+            conversations: entities.conversations.into_iter().collect(),
+            archives: entities.archives.into_iter().collect(),
+            removed: entities.removed.into_values().collect(),
+        }
     }
 }
