@@ -1,10 +1,11 @@
+mod always;
+
 use std::time::Duration;
 
 use dormouse_contracts::{Attested, Delivery, Sender, SourceKind, Trust, WorldId};
-use proptest::prelude::*;
 
 use super::*;
-use crate::testkit::{at, changes, id, name, observed, said};
+use crate::testkit::{at, id, name, observed, said};
 use crate::{EntityType, Line, Role};
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -434,101 +435,63 @@ fn rows_that_do_not_belong_together_are_refused() {
     ));
 }
 
-/// Applies what is accepted, a minute apart.
-fn fold(changes: &[Change]) -> Entities {
-    let mut entities = Entities::new();
-    for (n, change) in changes.iter().enumerate() {
-        let minute = at(n as i64 * 60);
-        drop(entities.apply(change, minute));
+#[test]
+fn two_full_profiles_come_apart_as_they_were_although_one_cannot_hold_both() {
+    let mut entities = known(&["#1", "#2"]);
+    for entity in ["#1", "#2"] {
+        entities
+            .apply(&started(entity, Some(entity)), at(1))
+            .unwrap();
+        for n in 0..90 {
+            entities
+                .apply(
+                    &observed(entity, &format!("fact {n} of {entity}"), 0.9),
+                    at(n),
+                )
+                .unwrap();
+            entities
+                .apply(&said(entity, Role::User, &format!("line {n}")), at(n))
+                .unwrap();
+            let alias = name(&format!("alias {n} of {entity}"));
+            let entity = id(entity);
+            entities
+                .apply(&Change::AliasAdded { entity, alias }, at(n))
+                .unwrap();
+        }
+        for n in 0..15 {
+            entities
+                .apply(&action(entity, &format!("action {n}"), 1), at(99))
+                .unwrap();
+        }
     }
-    entities
+    let was = entities.clone();
+    entities.apply(&merged("#1", "#2"), at(100)).unwrap();
+    let both = entities.profile(&id("#1")).unwrap();
+    assert_eq!(both.observations.len(), Profile::MOST_OBSERVATIONS);
+    assert_eq!(both.aliases.len(), Profile::MOST_ALIASES);
+    assert_eq!(
+        entities.pending_actions(&id("#1")).len(),
+        30,
+        "nothing to be done is lost"
+    );
+    let conversation = entities.conversation(&id("#1")).unwrap();
+    assert_eq!(conversation.messages.len(), Conversation::MOST_MESSAGES);
+    assert_eq!(conversation.message_count, 180);
+    entities.apply(&unmerged("#1"), at(101)).unwrap();
+    assert_eq!(entities, was);
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
-
-    #[test]
-    fn a_refused_change_never_changes_anything_and_touched_rows_are_exactly_those_that_changed(
-        before in changes(60), change in changes(1),
-    ) {
-        let mut entities = fold(&before);
-        let was = entities.clone();
-        for change in &change {
-            prop_assert_eq!(was.check(change, at(9_999)).is_ok(), match entities.apply(change, at(9_999)) {
-                Err(_) => { prop_assert_eq!(&entities, &was); false }
-                Ok(touched) => {
-                    let mut rows = was.to_rows();
-                    prop_assert_eq!(touched.is_empty(), entities == was);
-                    rows.profiles.retain(|p| !touched.profiles.contains(&p.entity_id));
-                    rows.profiles.extend(touched.profiles.iter().filter_map(|id| entities.profile_row(id).cloned()));
-                    rows.conversations.retain(|(id, _)| !touched.conversations.contains(id));
-                    rows.conversations.extend(touched.conversations.iter().filter_map(|id| {
-                        Some((id.clone(), entities.conversation_row(id)?.clone()))
-                    }));
-                    rows.archives.retain(|(id, _)| !touched.archives.contains(id));
-                    rows.archives.extend(touched.archives.iter().filter_map(|id| {
-                        Some((id.clone(), entities.archive_row(id)?.clone()))
-                    }));
-                    rows.removed.retain(|r| !touched.removed.contains(&r.kept.profile.entity_id));
-                    rows.removed.extend(touched.removed.iter().filter_map(|id| entities.removed_row(id).cloned()));
-                    prop_assert_eq!(&Entities::from_rows(rows).unwrap(), &entities, "a store that writes only these rows");
-                    true
-                }
-            });
-        }
-    }
-
-    #[test]
-    fn unmerging_at_once_always_gives_back_what_was(before in changes(80)) {
-        let mut entities = fold(&before);
-        let was = entities.clone();
-        let ids: Vec<_> = entities.profiles().map(|p| p.entity_id.clone()).collect();
-        if let [from, into, ..] = ids.as_slice() {
-            entities.apply(&merged(from.as_str(), into.as_str()), at(10_000)).unwrap();
-            prop_assert!(entities.profile(from).unwrap().entity_id == *into);
-            entities.apply(&unmerged(from.as_str()), at(20_000)).unwrap();
-            prop_assert_eq!(entities, was);
-        }
-    }
-
-    #[test]
-    fn unmerging_later_never_loses_what_was_added_since(before in changes(60), since in changes(40)) {
-        let mut entities = fold(&before);
-        let ids: Vec<_> = entities.profiles().map(|p| p.entity_id.clone()).collect();
-        let [from, into, ..] = ids.as_slice() else { return Ok(()) };
-        let was = entities.profile(from).unwrap().clone();
-        entities.apply(&merged(from.as_str(), into.as_str()), at(10_000)).unwrap();
-        for (n, change) in since.iter().enumerate() {
-            // Nothing that ends the survivor's life.
-            if !matches!(change, Change::Deleted { .. } | Change::Merged { .. } | Change::Unmerged { .. }) {
-                drop(entities.apply(change, at(10_001 + n as i64)));
-            }
-        }
-        let together = entities.profile(into).unwrap().clone();
-        entities.apply(&unmerged(from.as_str()), at(20_000)).unwrap();
-        prop_assert_eq!(entities.profile(from).unwrap(), &was, "the other one is as it was");
-        let apart = entities.profile(into).unwrap();
-        for observation in together.observations.iter().filter(|o| o.timestamp >= at(10_001)) {
-            prop_assert!(apart.observations.iter().any(|o| o.content == observation.content));
-        }
-        prop_assert!(apart.relationship.interaction_count() <= together.relationship.interaction_count());
-    }
-
-    #[test]
-    fn the_same_changes_always_give_the_same_state_through_json_and_through_rows(changes in changes(60)) {
-        let entities = fold(&changes);
-        let text = serde_json::to_string(&changes).unwrap();
-        let read: Vec<Change> = serde_json::from_str(&text).unwrap();
-        prop_assert_eq!(&fold(&read), &entities);
-        let whole = serde_json::to_string(&entities).unwrap();
-        prop_assert_eq!(&serde_json::from_str::<Entities>(&whole).unwrap(), &entities);
-        for profile in entities.profiles() {
-            let text = serde_json::to_string(profile).unwrap();
-            prop_assert_eq!(&serde_json::from_str::<Profile>(&text).unwrap(), profile);
-        }
-        for removed in entities.to_rows().removed {
-            let text = serde_json::to_string(&removed).unwrap();
-            prop_assert_eq!(serde_json::from_str::<Removed>(&text).unwrap(), removed);
-        }
-    }
+#[test]
+fn a_conversation_that_ended_since_a_merge_stays_ended_and_is_found_with_the_survivor() {
+    let mut entities = known(&["#1", "#2"]);
+    entities.apply(&started("#1", Some("tea")), at(1)).unwrap();
+    entities.apply(&merged("#1", "#2"), at(2)).unwrap();
+    entities
+        .apply(&Change::ConversationEnded { entity: id("#1") }, at(3))
+        .unwrap();
+    entities.apply(&unmerged("#1"), at(4)).unwrap();
+    assert!(entities.conversation(&id("#1")).is_none());
+    assert!(entities.conversation(&id("#2")).is_none());
+    assert_eq!(entities.archived(&id("#2")).len(), 1);
+    assert!(entities.archived(&id("#1")).is_empty());
 }

@@ -28,6 +28,8 @@ pub struct OrderPolicy {
     pub preference_trust: Trust,
     /// The most orders that are shown: 20.
     pub most: usize,
+    /// The most orders of one person that are shown: 10, so that nobody crowds out the others.
+    pub most_each: usize,
 }
 
 const fn trust(score: f32) -> Trust {
@@ -45,6 +47,7 @@ impl Default for OrderPolicy {
             instruction_trust: INSTRUCTION,
             preference_trust: PREFERENCE,
             most: 20,
+            most_each: 10,
         }
     }
 }
@@ -120,18 +123,26 @@ pub fn compile(
         exact: true,
     };
     let mut shown = Vec::new();
+    let mut of_each: BTreeMap<&EntityId, usize> = BTreeMap::new();
     let mut is_full = false;
     for order in counting {
+        let of_this = of_each.entry(&order.from).or_default();
+        is_full |= shown.len() >= policy.most;
+        if is_full || *of_this >= policy.most_each {
+            left_out.push((order.id.clone(), LeftOut::NoRoom));
+            continue;
+        }
         let before = if text.is_empty() { HEADING } else { &text };
         let longer = format!("{before}\n{}", line(order));
         let count = counter.count(&longer);
-        is_full |= shown.len() >= policy.most || count.tokens > budget;
-        if is_full {
+        if count.tokens > budget {
+            is_full = true;
             left_out.push((order.id.clone(), LeftOut::NoRoom));
-        } else {
-            (text, tokens) = (longer, count);
-            shown.push(order.id.clone());
+            continue;
         }
+        *of_this += 1;
+        (text, tokens) = (longer, count);
+        shown.push(order.id.clone());
     }
     StandingOrders {
         text,

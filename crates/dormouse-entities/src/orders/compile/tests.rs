@@ -118,6 +118,19 @@ fn the_newest_of_one_person_about_one_subject_counts_and_nobody_elses() {
 }
 
 #[test]
+fn nobody_crowds_out_the_others() {
+    let mut orders: Vec<_> = (2..80)
+        .map(|n| order(n, "#1", Instruction, 0.9, &format!("always do thing {n}")))
+        .collect();
+    orders.push(order(1, "#2", Preference, 0.9, "I prefer tea"));
+    let block = compiled(&orders, 10_000);
+    assert_eq!(block.shown.len(), 11);
+    assert!(block.text.contains("I prefer tea"));
+    assert_eq!(reason(&block, 2), Some(&LeftOut::NoRoom));
+    assert_eq!(reason(&block, 79), None, "the newest are kept");
+}
+
+#[test]
 fn an_order_holds_from_its_first_moment_to_just_before_its_end() {
     let mut one = order(1, "#1", Instruction, 0.9, "Always knock");
     one.valid.until = Some(at(100_000));
