@@ -17,9 +17,11 @@
 mod chat_model;
 mod embedder;
 mod event_log;
+mod vector_index;
 mod world;
 
 pub use chat_model::chat_model;
 pub use embedder::embedder;
 pub use event_log::{event_log, event_log_reopened};
+pub use vector_index::{Exactness, vector_index, vector_index_reopened};
 pub use world::{WorldFixture, world, world_reopened};

@@ -1,1 +1,3 @@
 //! What the crate promises, through its public interface.
+
+mod exact;

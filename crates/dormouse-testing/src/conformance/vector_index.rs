@@ -1,0 +1,75 @@
+//! The promises of a vector index.
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a suite: what an implementation got wrong is told to it by a panic"
+)]
+
+mod changes;
+mod collections;
+mod filters;
+mod nearest;
+mod reopened;
+mod shelf;
+mod together;
+
+use dormouse_contracts::VectorIndex;
+
+/// How many of the nearest points an index promises to find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exactness {
+    /// All of them.
+    Exact,
+    /// Nearly all: of the ten nearest at least nine, on average over many queries.
+    Approximate,
+}
+
+/// Checks the promises of [`VectorIndex`].
+///
+/// Uses collections whose names begin with `conformance` and discards them, but for `conformance-kept`, which
+/// [`vector_index_reopened`] looks for; give it an index in which nobody else uses these names. Adds some five thousand
+/// points of up to 32 numbers.
+///
+/// # Panics
+///
+/// At the first promise that is broken.
+pub async fn vector_index(index: &dyn VectorIndex, exactness: Exactness) {
+    collections::the_index_has_one_identity(index).await;
+    collections::preparing_again_changes_nothing(index).await;
+    collections::another_length_is_refused_and_wipes_nothing(index).await;
+    collections::without_a_collection_nothing_is_done(index).await;
+    collections::discarded_collections_are_gone(index).await;
+    collections::collections_are_apart(index).await;
+    changes::what_was_added_is_found(index).await;
+    changes::a_point_replaces_one_of_its_number(index).await;
+    changes::removed_points_are_not_found(index).await;
+    changes::repeating_a_call_changes_nothing(index).await;
+    changes::one_that_does_not_fit_keeps_all_out(index).await;
+    filters::assistants_see_their_own(index).await;
+    filters::trust_is_compared_to_the_last_bit(index).await;
+    filters::times_are_from_and_before(index).await;
+    filters::far_times_are_no_limits(index).await;
+    filters::all_parts_must_fit(index).await;
+    filters::a_filter_takes_nothing_from_the_rest(index).await;
+    filters::a_replaced_point_is_filtered_by_its_new_payload(index).await;
+    nearest::hits_are_ordered_by_score_and_then_by_number(index).await;
+    nearest::scores_are_cosines_whatever_the_lengths(index).await;
+    nearest::limits_are_kept(index).await;
+    nearest::queries_that_do_not_fit_are_refused(index).await;
+    nearest::as_many_of_the_nearest_are_found_as_promised(index, exactness).await;
+    together::adding_and_searching_go_on_together(index).await;
+    reopened::write(index).await;
+    reopened::check(index).await;
+}
+
+/// Checks that what [`vector_index`] left is there after the index was closed and opened again, and discards it. For an
+/// index whose retention is [`Durable`](dormouse_contracts::Retention::Durable).
+///
+/// # Panics
+///
+/// If something is missing or different.
+pub async fn vector_index_reopened(index: &dyn VectorIndex) {
+    reopened::is_durable(index);
+    reopened::check(index).await;
+    reopened::go_on(index).await;
+}

@@ -1,0 +1,176 @@
+//! Points are added, replaced and removed.
+
+use dormouse_contracts::{PointFilter, VectorErrorKind, VectorIndex};
+
+use super::shelf::{Shelf, point, vector};
+
+const DIMENSIONS: usize = 8;
+
+pub(super) async fn what_was_added_is_found(index: &dyn VectorIndex) {
+    let shelf = Shelf::new(index, "added", DIMENSIONS).await;
+    let ids = [0, 1, 2, 1 << 33, u64::MAX - 1, u64::MAX];
+    let points = ids.map(|id| point(id, &vector(id, DIMENSIONS)));
+    shelf.add(&points).await;
+    for point in &points {
+        let found = shelf.ids(&point.vector, &PointFilter::default(), 1).await;
+        assert_eq!(found, [point.id], "each is nearest to itself");
+    }
+    assert_eq!(
+        shelf.count().await,
+        Some(ids.len() as u64),
+        "each is counted"
+    );
+
+    let many: Vec<_> = (10..1_010)
+        .map(|id| point(id, &vector(id, DIMENSIONS)))
+        .collect();
+    shelf.add(&many).await;
+    assert_eq!(shelf.count().await, Some(1_006), "a thousand in one call");
+    let found = shelf
+        .ids(&vector(1_009, DIMENSIONS), &PointFilter::default(), 1)
+        .await;
+    assert_eq!(found, [1_009], "the last of a thousand");
+    shelf.add(&[]).await;
+    assert_eq!(shelf.count().await, Some(1_006), "adding none");
+    shelf.discard().await;
+}
+
+pub(super) async fn a_point_replaces_one_of_its_number(index: &dyn VectorIndex) {
+    let shelf = Shelf::new(index, "replaced", 2).await;
+    shelf
+        .add(&[point(1, &[1.0, 0.0]), point(2, &[0.0, 1.0])])
+        .await;
+    shelf.add(&[point(1, &[-1.0, 0.0])]).await;
+    let hits = shelf.search(&[-1.0, 0.0], &PointFilter::default(), 5).await;
+    assert_eq!(
+        hits.len(),
+        2,
+        "a point replaces one of its number: {hits:?}"
+    );
+    assert!(
+        hits[0].id == 1 && hits[0].score > 0.99,
+        "by its new place: {hits:?}"
+    );
+
+    shelf
+        .add(&[point(3, &[1.0, 0.1]), point(3, &[1.0, 0.1])])
+        .await;
+    assert_eq!(shelf.count().await, Some(3), "also within one call");
+    shelf.discard().await;
+}
+
+pub(super) async fn removed_points_are_not_found(index: &dyn VectorIndex) {
+    let shelf = Shelf::new(index, "removed", DIMENSIONS).await;
+    let points: Vec<_> = (0..600)
+        .map(|id| point(id, &vector(id, DIMENSIONS)))
+        .collect();
+    shelf.add(&points).await;
+    let odd: Vec<u64> = (0..600).filter(|id| id % 2 == 1).collect();
+    shelf.remove(&odd).await;
+    assert_eq!(
+        shelf.count().await,
+        Some(300),
+        "every other one was removed"
+    );
+    let left = shelf
+        .admitted(&vector(7, DIMENSIONS), &PointFilter::default())
+        .await;
+    let even: Vec<u64> = (0..600).filter(|id| id % 2 == 0).collect();
+    assert_eq!(left, even, "the others are found");
+    for id in [0, 2, 300, 598] {
+        let found = shelf
+            .ids(&vector(id, DIMENSIONS), &PointFilter::default(), 1)
+            .await;
+        assert_eq!(found, [id], "and each is still where it was");
+    }
+    shelf.remove(&[1, 9_999]).await;
+    shelf.remove(&[]).await;
+    assert_eq!(
+        shelf.count().await,
+        Some(300),
+        "what is not there is no error"
+    );
+    shelf.remove(&even).await;
+    assert_eq!(
+        shelf.count().await,
+        Some(0),
+        "the collection stays when it is empty"
+    );
+    shelf.add(&points[..1]).await;
+    assert_eq!(shelf.count().await, Some(1), "and takes points again");
+    shelf.discard().await;
+}
+
+pub(super) async fn repeating_a_call_changes_nothing(index: &dyn VectorIndex) {
+    let shelf = Shelf::new(index, "repeated", DIMENSIONS).await;
+    let points: Vec<_> = (0..300)
+        .map(|id| point(id, &vector(id, DIMENSIONS)))
+        .collect();
+    let query = vector(1_000, DIMENSIONS);
+    let everything = PointFilter::default();
+    shelf.add(&points).await;
+    let first = shelf.search(&query, &everything, 20).await;
+    shelf.add(&points).await;
+    assert_eq!(shelf.count().await, Some(300), "added twice is added once");
+    assert_eq!(
+        shelf.search(&query, &everything, 20).await,
+        first,
+        "and found alike"
+    );
+
+    shelf.remove(&[first[0].id]).await;
+    shelf.remove(&[first[0].id, first[0].id]).await;
+    assert_eq!(
+        shelf.count().await,
+        Some(299),
+        "removed twice is removed once"
+    );
+    assert_eq!(
+        shelf.search(&query, &everything, 19).await,
+        first[1..],
+        "and the others stay"
+    );
+    shelf.discard().await;
+}
+
+pub(super) async fn one_that_does_not_fit_keeps_all_out(index: &dyn VectorIndex) {
+    let shelf = Shelf::new(index, "unfit", 2).await;
+    // More points than an adapter sends at once, and the last of them wrong.
+    let mut points: Vec<_> = (0..600).map(|id| point(id, &vector(id, 2))).collect();
+    for unfit in [
+        [f32::NAN, 1.0],
+        [1.0, f32::INFINITY],
+        [f32::NEG_INFINITY, 1.0],
+        [0.0, -0.0],
+    ] {
+        points.push(point(601, &unfit));
+        let refused = shelf.try_add(&points).await;
+        assert_eq!(
+            refused,
+            Err(VectorErrorKind::NotFinite),
+            "{unfit:?} has no direction"
+        );
+        points.pop();
+    }
+    for actual in [0, 1, 3] {
+        points.push(point(601, &vector(1, actual)));
+        let refused = VectorErrorKind::Dimension {
+            expected: 2,
+            actual,
+        };
+        assert_eq!(
+            shelf.try_add(&points).await,
+            Err(refused),
+            "{actual} numbers, not 2"
+        );
+        points.pop();
+    }
+    assert_eq!(
+        shelf.count().await,
+        Some(0),
+        "nothing of a refused call was added"
+    );
+    shelf.add(&points).await;
+    assert_eq!(shelf.count().await, Some(600), "the rest fits");
+    shelf.discard().await;
+}

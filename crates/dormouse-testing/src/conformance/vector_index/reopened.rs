@@ -1,0 +1,74 @@
+//! What was answered is there after a restart.
+
+use dormouse_contracts::{PointFilter, Retention, VectorErrorKind, VectorIndex};
+
+use super::shelf::{Shelf, assistant, labelled, vector};
+
+const KEPT: &str = "kept";
+const DIMENSIONS: usize = 6;
+
+/// A number is given a second place later on.
+const MOVED: u64 = 8;
+
+pub(super) async fn write(index: &dyn VectorIndex) {
+    let shelf = Shelf::new(index, KEPT, DIMENSIONS).await;
+    let points: Vec<_> = (0..100)
+        .map(|id| {
+            let whose = if id < 60 { "alice" } else { "bob" };
+            labelled(id, &vector(id, DIMENSIONS), whose, 0.75, 1_000 + id as i64)
+        })
+        .collect();
+    shelf.add(&points).await;
+    let odd: Vec<u64> = (0..100).filter(|id| id % 2 == 1).collect();
+    shelf.remove(&odd).await;
+    let moved = labelled(MOVED, &vector(777, DIMENSIONS), "bob", 0.75, 1_000);
+    shelf.add(&[moved]).await;
+}
+
+pub(super) fn is_durable(index: &dyn VectorIndex) {
+    assert_eq!(
+        index.retention(),
+        Retention::Durable,
+        "only a durable index is opened again"
+    );
+}
+
+pub(super) async fn check(index: &dyn VectorIndex) {
+    let shelf = Shelf::of(index, KEPT);
+    assert_eq!(
+        shelf.count().await,
+        Some(50),
+        "what was removed stays removed"
+    );
+    let moved = shelf
+        .ids(&vector(777, DIMENSIONS), &PointFilter::default(), 1)
+        .await;
+    assert_eq!(moved, [MOVED], "what was replaced stays replaced");
+    let own = PointFilter {
+        assistant: Some(assistant("alice")),
+        ..PointFilter::default()
+    };
+    let expected: Vec<u64> = (0..60).filter(|id| id % 2 == 0 && *id != MOVED).collect();
+    let found = shelf.admitted(&vector(3, DIMENSIONS), &own).await;
+    assert_eq!(found, expected, "with what each is filtered by");
+    assert_eq!(
+        shelf.try_prepare(DIMENSIONS + 1).await,
+        Err(VectorErrorKind::Dimension {
+            expected: DIMENSIONS,
+            actual: DIMENSIONS + 1
+        }),
+        "and for the same length"
+    );
+}
+
+/// The collection is as good as a new one.
+pub(super) async fn go_on(index: &dyn VectorIndex) {
+    let shelf = Shelf::of(index, KEPT);
+    shelf.prepare(DIMENSIONS).await;
+    shelf
+        .add(&[labelled(1, &vector(1, DIMENSIONS), "bob", 0.75, 1_000)])
+        .await;
+    assert_eq!(shelf.count().await, Some(51), "points can be added");
+    shelf.discard().await;
+    assert_eq!(shelf.count().await, None, "and it can be discarded");
+}
