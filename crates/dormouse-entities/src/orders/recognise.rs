@@ -37,7 +37,7 @@ pub fn recognise(text: &str) -> Option<OrderKind> {
 /// Limits: English only, sentence by sentence, by their beginnings. Questions, quotations and sentences about others
 /// ("she always knocks") are none. What takes an order back ("forget what I said about tea") is not recognised, nor is
 /// irony. Nothing follows from it but what a person is taken to have asked for; whether it counts is decided by
-/// [`compile`](super::compile).
+/// [`compile`](super::compile()).
 #[must_use]
 pub fn orders_in(text: &str) -> Vec<FoundOrder> {
     statements(beginning(text))
