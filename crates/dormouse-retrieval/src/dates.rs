@@ -7,8 +7,8 @@ mod words;
 
 use dormouse_contracts::Timestamp;
 
-pub(crate) use calendar::month_number;
 use calendar::{Calendar, Unit};
+pub(crate) use calendar::{month_number, month_of};
 use words::{Word, words};
 
 /// A stretch of time that a text names.

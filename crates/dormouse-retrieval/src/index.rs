@@ -11,7 +11,7 @@ use std::{collections::HashMap, ops::ControlFlow};
 
 use dormouse_contracts::Timestamp;
 
-use crate::{Config, Unit, analyse::Analyser, search::ScratchPool, unit::Traits};
+use crate::{Config, Unit, analyse::Analyser, search::ScratchPool, traits::Traits};
 use column::Column;
 use lexicon::{Lexicon, MAX_SLOTS};
 use sequences::Sequences;

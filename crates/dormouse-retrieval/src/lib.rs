@@ -11,6 +11,7 @@ mod pack;
 mod query;
 mod search;
 mod snapshot;
+mod traits;
 mod unit;
 mod weights;
 

@@ -11,7 +11,7 @@
 mod reading;
 mod writing;
 
-use crate::{Config, Index, unit::Traits};
+use crate::{Config, Index, traits::Traits};
 pub use reading::DecodeError;
 use reading::Reader;
 use writing::Writer;

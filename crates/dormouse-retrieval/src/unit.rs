@@ -21,20 +21,3 @@ pub struct Unit<'a> {
     /// When it was said or happened.
     pub at: Timestamp,
 }
-
-/// What is seen of a unit's text besides its terms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Traits(pub(crate) u16);
-
-impl Traits {
-    const ENDS_AS_QUESTION: u16 = 1;
-
-    /// Reads them from the text.
-    pub(crate) fn of(text: &str) -> Self {
-        let mut traits = 0;
-        if text.trim_end().ends_with(['?', '？', '؟']) {
-            traits |= Self::ENDS_AS_QUESTION;
-        }
-        Self(traits)
-    }
-}

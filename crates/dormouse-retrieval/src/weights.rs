@@ -6,14 +6,27 @@
 pub enum Feature {
     /// BM25 of the unit by itself, as a share of the most the query could reach.
     Turn,
-    /// BM25 of the unit with one neighbour on each side, as such a share.
-    Window1,
-    /// BM25 of the unit with three neighbours on each side, as such a share.
-    Window3,
+    /// The same with each word counted by the square of its rarity.
+    RareTurn,
+    /// Which of the query's words occur in the unit or up to three turns away, each by its rarity and less the further away,
+    /// as a share of all.
+    Reach,
+    /// BM25 of the unit with three neighbours on each side, as a share of the most the query could reach.
+    Window,
     /// BM25 of the session the unit belongs to, as such a share.
     Session,
     /// 1 if the query names the unit's speaker and nobody else.
     Speaker,
+    /// BM25 of the turn before, as such a share, if that is a question by somebody else: this may be the answer.
+    Answer,
+    /// 1 if the unit is of a time that the query names, and less just before and after it.
+    Date,
+    /// How rare the unit's own words are on average, from 0 to 1.
+    Informative,
+    /// 1 if the query asks when, and the unit tells a time.
+    TimeTold,
+    /// 1 if the unit speaks of oneself.
+    FirstPerson,
     /// Similarity of the unit's vector to the query's, between the least (0) and the most similar hit (1) given.
     Dense,
 }
@@ -22,10 +35,16 @@ impl Feature {
     /// All features, in the order in which [`ScoreParts`] tells them.
     pub const ALL: [Self; COUNT] = [
         Self::Turn,
-        Self::Window1,
-        Self::Window3,
+        Self::RareTurn,
+        Self::Reach,
+        Self::Window,
         Self::Session,
         Self::Speaker,
+        Self::Answer,
+        Self::Date,
+        Self::Informative,
+        Self::TimeTold,
+        Self::FirstPerson,
         Self::Dense,
     ];
 
@@ -34,16 +53,22 @@ impl Feature {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Turn => "turn",
-            Self::Window1 => "window_1",
-            Self::Window3 => "window_3",
+            Self::RareTurn => "rare_turn",
+            Self::Reach => "reach",
+            Self::Window => "window",
             Self::Session => "session",
             Self::Speaker => "speaker",
+            Self::Answer => "answer",
+            Self::Date => "date",
+            Self::Informative => "informative",
+            Self::TimeTold => "time_told",
+            Self::FirstPerson => "first_person",
             Self::Dense => "dense",
         }
     }
 }
 
-pub(crate) const COUNT: usize = 6;
+pub(crate) const COUNT: usize = 12;
 
 /// What each feature counts in the score. The default is the measured table.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,12 +85,18 @@ impl Default for Weights {
 }
 
 const DEFAULT: [(Feature, f32); COUNT] = [
-    (Feature::Turn, 0.8),
-    (Feature::Window1, 1.0),
-    (Feature::Window3, 0.6),
-    (Feature::Session, 0.4),
-    (Feature::Speaker, 0.15),
-    (Feature::Dense, 0.5),
+    (Feature::Turn, 12.614),
+    (Feature::RareTurn, -16.24),
+    (Feature::Reach, 9.31),
+    (Feature::Window, 2.676),
+    (Feature::Session, 16.225),
+    (Feature::Speaker, 1.121),
+    (Feature::Answer, 4.672),
+    (Feature::Date, 7.935),
+    (Feature::Informative, 8.455),
+    (Feature::TimeTold, 2.779),
+    (Feature::FirstPerson, 0.799),
+    (Feature::Dense, 6.0),
 ];
 
 impl Weights {

@@ -141,14 +141,13 @@ impl Scanner {
 
 /// Takes the contracted "not" off a word: "didn't" is about doing. Other endings ("Alice's", "we'll") are left out.
 fn contract(word: &mut String, ending: &str) {
-    if ending != "t" || !word.ends_with('n') {
+    if ending != "t" || word.len() < 3 || !word.ends_with('n') {
         return;
     }
     match word.as_str() {
         "can" => {}
         "won" => "will".clone_into(word),
         "shan" => "shall".clone_into(word),
-        "n" => {}
         _ => {
             word.pop();
         }

@@ -33,6 +33,12 @@ pub(crate) fn month_number(word: &str) -> Option<i8> {
     i8::try_from(place + 1).ok()
 }
 
+/// The month of a time in microseconds, from 1.
+pub(crate) fn month_of(micros: i64) -> Option<i8> {
+    let at = jiff::Timestamp::from_microsecond(micros).ok()?;
+    Some(Offset::UTC.to_datetime(at).month())
+}
+
 /// Whether a word is the full name of a month.
 pub(super) fn is_full_month(word: &str) -> bool {
     MONTHS.contains(&word)

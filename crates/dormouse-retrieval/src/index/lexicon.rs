@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 /// Slots are told in 27 bits and occurrences in 5.
 const COUNT_BITS: u32 = 5;
-const COUNT_MAX: u32 = (1 << COUNT_BITS) - 1;
 
 /// How many units an index can hold.
 pub(crate) const MAX_SLOTS: u32 = 1 << (32 - COUNT_BITS);
@@ -15,8 +14,11 @@ pub(crate) const MAX_SLOTS: u32 = 1 << (32 - COUNT_BITS);
 pub(crate) struct Posting(u32);
 
 impl Posting {
+    /// More occurrences are not told apart.
+    pub(crate) const COUNT_MAX: u8 = (1 << COUNT_BITS) - 1;
+
     fn new(slot: u32, count: u32) -> Self {
-        Self(slot << COUNT_BITS | count.min(COUNT_MAX))
+        Self(slot << COUNT_BITS | count.min(u32::from(Self::COUNT_MAX)))
     }
 
     #[inline]
@@ -26,7 +28,7 @@ impl Posting {
 
     #[inline]
     pub(crate) fn count(self) -> u32 {
-        self.0 & COUNT_MAX
+        self.0 & u32::from(Self::COUNT_MAX)
     }
 }
 

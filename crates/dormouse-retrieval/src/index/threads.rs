@@ -7,9 +7,6 @@ use super::{column::Column, names::Names};
 /// No slot, no session, no thread.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The windows whose lengths are kept: one, two and three neighbours on each side.
-pub(crate) const RADIUS: usize = 3;
-
 /// Where a unit stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -60,8 +57,6 @@ pub(crate) struct Threads {
     sessions: Column<Tally>,
     session_numbers: u32,
     free_sessions: Vec<u32>,
-    /// Over all units, the terms in the window of each radius from 1 around it.
-    window_terms: [u64; RADIUS],
 }
 
 impl Threads {
@@ -74,7 +69,6 @@ impl Threads {
             sessions: Column::default(),
             session_numbers: 0,
             free_sessions: Vec::new(),
-            window_terms: [0; RADIUS],
         }
     }
 
@@ -98,15 +92,6 @@ impl Threads {
         self.session_numbers as usize
     }
 
-    /// Over all units, the terms in the window of this radius around it.
-    pub(crate) fn window_terms(&self, radius: usize) -> u64 {
-        radius
-            .checked_sub(1)
-            .and_then(|place| self.window_terms.get(place))
-            .copied()
-            .unwrap_or(0)
-    }
-
     /// The name of a thread.
     pub(crate) fn name(&self, thread: u32) -> Option<&str> {
         self.names.name(thread)
@@ -127,7 +112,6 @@ impl Threads {
         let Some(name) = thread else {
             let session = self.new_session();
             self.join(unit.slot, session);
-            self.count_windows(&[unit.slot], u64::wrapping_add);
             return NONE;
         };
         let (thread, is_new) = self.names.hold(name);
@@ -151,8 +135,6 @@ impl Threads {
         let after = after.map_or(NONE, |(_, slot)| *slot);
         order.insert((at, id), slot);
 
-        let mut around = self.around(before, after);
-        self.count_windows(&around, u64::wrapping_sub);
         if let Some(place) = self.places.at_mut(slot) {
             (place.prev, place.next) = (before, after);
         }
@@ -160,18 +142,12 @@ impl Threads {
         self.link(slot, after);
         let session = self.merged(before, after);
         self.join(slot, session);
-        around.push(slot);
-        self.count_windows(&around, u64::wrapping_add);
     }
 
     /// Takes a unit out of its place.
     pub(crate) fn remove(&mut self, thread: u32, unit: Arrival) {
         let Arrival { slot, at, id, .. } = unit;
         let Place { prev, next, .. } = self.place(slot);
-        let mut around = self.around(prev, next);
-        around.push(slot);
-        self.count_windows(&around, u64::wrapping_sub);
-        around.pop();
         self.leave(slot);
         let stays_one = prev == NONE || next == NONE || self.within_gap(thread, at, id);
         if let Some(place) = self.places.at_mut(prev) {
@@ -184,7 +160,6 @@ impl Threads {
             self.split(prev, next);
         }
         self.places.set(slot, Place::default());
-        self.count_windows(&around, u64::wrapping_add);
         if let Some(order) = self.orders.get_mut(thread as usize) {
             order.remove(&(at, id));
             self.names.release(thread);
@@ -215,14 +190,6 @@ impl Threads {
         }
     }
 
-    /// The slots whose windows reach into the space between two neighbours.
-    fn around(&self, before: u32, after: u32) -> Vec<u32> {
-        let mut around = Vec::with_capacity(2 * RADIUS + 1);
-        around.extend(self.backwards(before).take(RADIUS));
-        around.extend(self.forwards(after).take(RADIUS));
-        around
-    }
-
     /// `slot` and those before it in its session.
     pub(crate) fn backwards(&self, slot: u32) -> impl Iterator<Item = u32> {
         chain(slot, |slot| self.place(slot).prev)
@@ -231,22 +198,6 @@ impl Threads {
     /// `slot` and those after it in its session.
     pub(crate) fn forwards(&self, slot: u32) -> impl Iterator<Item = u32> {
         chain(slot, |slot| self.place(slot).next)
-    }
-
-    fn count_windows(&mut self, slots: &[u32], count: fn(u64, u64) -> u64) {
-        for &slot in slots {
-            let mut terms = u64::from(self.place(slot).terms);
-            let (mut before, mut after) = (slot, slot);
-            for place in 0..RADIUS {
-                before = self.place(before).prev;
-                after = self.place(after).next;
-                terms += u64::from(self.place(before).terms);
-                terms += u64::from(self.place(after).terms);
-                if let Some(total) = self.window_terms.get_mut(place) {
-                    *total = count(*total, terms);
-                }
-            }
-        }
     }
 
     fn new_session(&mut self) -> u32 {

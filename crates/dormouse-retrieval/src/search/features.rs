@@ -2,96 +2,143 @@
 
 use crate::{
     Feature, Index,
-    index::threads::{NONE, RADIUS},
+    index::threads::NONE,
     search::{
-        bm25::{length_norm, saturated},
-        plan::{MAX_TERMS, Plan},
+        bm25::{inverse_frequency, length_norm, saturated},
+        plan::Plan,
         scratch::Scratch,
     },
+    traits::Traits,
     weights::FeatureValues,
 };
+
+/// How many neighbours on each side belong to a unit's window.
+pub(super) const RADIUS: usize = 3;
+/// The unit and its neighbours.
+const WIDTH: usize = 2 * RADIUS + 1;
+/// How much a word still says that occurs as many turns before or after, in reading order. The turn before says more
+/// than the one after: it is what was asked.
+const REACH: [f32; WIDTH] = [0.2, 0.4, 0.6, 1.0, 0.5, 0.3, 0.2];
+/// Of a longer text the rarity of the first terms stands for all.
+const MOST_INFORMATIVE: usize = 256;
 
 /// The features of the unit in `slot`; `None` if nothing connects it to the query.
 pub(super) fn of_candidate(
     index: &Index,
     plan: &Plan,
-    scratch: &Scratch,
+    scratch: &mut Scratch,
     slot: u32,
 ) -> Option<FeatureValues> {
-    let windows = Windows::around(index, plan, scratch, slot);
     let place = index.threads.place(slot);
+    let surroundings = surroundings(index, slot);
+    let words = words(index, plan, scratch, &surroundings);
     let session = scratch.sessions.at(place.session) / plan.most;
     let dense = scratch.dense.at(slot);
-    let wide = windows.score(plan, 3);
-    if wide == 0.0 && session == 0.0 && dense == 0.0 {
+    if words.reach == 0.0 && session == 0.0 && dense == 0.0 {
         return None;
     }
+    let card = index.cards.at(slot);
+    let flag = |holds: bool| f32::from(u8::from(holds));
+    let answers = index.cards.at(place.prev).traits.has(Traits::ASKS)
+        && index.cards.at(place.prev).speaker != card.speaker;
     let mut values = FeatureValues::default();
-    values.set(Feature::Turn, windows.score(plan, 0));
-    values.set(Feature::Window1, windows.score(plan, 1));
-    values.set(Feature::Window3, wide);
+    values.set(Feature::Turn, words.turn);
+    values.set(Feature::RareTurn, words.rare_turn);
+    values.set(Feature::Reach, words.reach);
+    values.set(Feature::Window, words.window);
     values.set(Feature::Session, session);
-    let speaks = plan.is_named(index.cards.at(slot).speaker);
-    values.set(Feature::Speaker, f32::from(u8::from(speaks)));
+    values.set(Feature::Speaker, flag(plan.is_named(card.speaker)));
+    values.set(Feature::Answer, flag(answers) * words.turn_before);
+    values.set(Feature::Date, plan.closeness(card.at));
+    values.set(Feature::Informative, informative(index, scratch, slot));
+    let tells = plan.asks_when && card.traits.has(Traits::TELLS_TIME);
+    values.set(Feature::TimeTold, flag(tells));
+    values.set(
+        Feature::FirstPerson,
+        flag(card.traits.has(Traits::FIRST_PERSON)),
+    );
     values.set(Feature::Dense, dense);
     Some(values)
 }
 
-/// Counts of the query's terms in the unit and in windows of each radius around it, and how long these are.
-struct Windows {
-    counts: [[u16; MAX_TERMS]; RADIUS + 1],
-    terms: [u32; RADIUS + 1],
+/// The slots of a window in reading order, with [`NONE`] where the session ends.
+fn surroundings(index: &Index, slot: u32) -> [u32; WIDTH] {
+    let mut slots = [NONE; WIDTH];
+    let (before, rest) = slots.split_at_mut(RADIUS);
+    for (place, slot) in before
+        .iter_mut()
+        .rev()
+        .zip(index.threads.backwards(slot).skip(1))
+    {
+        *place = slot;
+    }
+    for (place, slot) in rest.iter_mut().zip(index.threads.forwards(slot)) {
+        *place = slot;
+    }
+    slots
 }
 
-impl Windows {
-    fn around(index: &Index, plan: &Plan, scratch: &Scratch, slot: u32) -> Self {
-        let mut windows = Self {
-            counts: [[0; MAX_TERMS]; RADIUS + 1],
-            terms: [0; RADIUS + 1],
-        };
-        let width = plan.terms.len();
-        let mut counts = [0; MAX_TERMS];
-        let mut terms = 0;
-        let (mut before, mut after) = (slot, NONE);
-        for radius in 0..=RADIUS {
-            for side in [before, after] {
-                terms += index.threads.place(side).terms;
-                for (sum, count) in counts.iter_mut().zip(scratch.counts_of(side, width)) {
-                    *sum += u16::from(*count);
-                }
-            }
-            if let (Some(all), Some(long)) = (
-                windows.counts.get_mut(radius),
-                windows.terms.get_mut(radius),
-            ) {
-                (*all, *long) = (counts, terms);
-            }
-            after = index
-                .threads
-                .place(if radius == 0 { slot } else { after })
-                .next;
-            before = index.threads.place(before).prev;
+/// What the query's words in a unit and around it say.
+#[derive(Default)]
+struct Words {
+    turn: f32,
+    rare_turn: f32,
+    reach: f32,
+    window: f32,
+    turn_before: f32,
+}
+
+fn words(index: &Index, plan: &Plan, scratch: &Scratch, slots: &[u32; WIDTH]) -> Words {
+    let width = plan.terms.len();
+    let counts = slots.map(|slot| scratch.counts_of(slot, width));
+    let lengths = slots.map(|slot| index.threads.place(slot).terms as f32);
+    let [_, _, before, own, ..] = lengths;
+    let own = length_norm(own, plan.mean_turn);
+    let before = length_norm(before, plan.mean_turn);
+    let window = length_norm(lengths.iter().sum(), plan.mean_turn * WIDTH as f32);
+    let mut words = Words::default();
+    for (place, term) in plan.terms.iter().enumerate() {
+        let count = counts.map(|counts| f32::from(counts.get(place).copied().unwrap_or(0)));
+        let around: f32 = count.iter().sum();
+        if around == 0.0 {
+            continue;
         }
-        windows
-    }
-
-    /// BM25 of the window of this radius, as a share of the most that the query can reach.
-    fn score(&self, plan: &Plan, radius: usize) -> f32 {
-        let (Some(counts), Some(&terms), Some(&mean)) = (
-            self.counts.get(radius),
-            self.terms.get(radius),
-            plan.mean_terms.get(radius),
-        ) else {
-            return 0.0;
-        };
-        let norm = length_norm(terms as f32, mean);
-        let sum: f32 = plan
-            .terms
+        let [_, _, count_before, count_own, ..] = count;
+        let turn = term.idf * saturated(count_own, own);
+        words.turn += turn;
+        words.rare_turn += term.idf * turn;
+        words.turn_before += term.idf * saturated(count_before, before);
+        words.window += term.idf * saturated(around, window);
+        let reached = count
             .iter()
-            .zip(counts)
-            .filter(|(_, count)| **count > 0)
-            .map(|(term, count)| term.idf * saturated(f32::from(*count), norm))
-            .sum();
-        sum / plan.most
+            .zip(REACH)
+            .filter(|(count, _)| **count > 0.0)
+            .map(|(_, reach)| reach);
+        words.reach += term.idf * reached.fold(0.0, f32::max);
     }
+    words.turn /= plan.most;
+    words.rare_turn /= plan.most_rare;
+    words.turn_before /= plan.most;
+    words.window /= plan.most;
+    words.reach /= plan.total;
+    words
 }
+
+/// The mean rarity of a unit's distinct terms, as a share of that of a term that nobody uses.
+fn informative(index: &Index, scratch: &mut Scratch, slot: u32) -> f32 {
+    let terms = &mut scratch.own_terms;
+    terms.clear();
+    terms.extend(index.sequences.of(slot).iter().take(MOST_INFORMATIVE));
+    terms.sort_unstable();
+    terms.dedup();
+    // In fixed point, since the order of terms, and with it that of adding up, differs between indexes of the same units.
+    let rarity = |term: &u32| {
+        let idf = inverse_frequency(index.lexicon.frequency(*term), index.len());
+        (f64::from(idf) * ONE) as u64
+    };
+    let sum = terms.iter().map(rarity).sum::<u64>() as f64 / ONE;
+    let most = inverse_frequency(0, index.len()) * terms.len().max(1) as f32;
+    sum as f32 / most
+}
+
+const ONE: f64 = 1_048_576.0;

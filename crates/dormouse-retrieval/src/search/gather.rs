@@ -1,17 +1,17 @@
 //! The cheap first pass: over the postings, to the units worth a closer look.
 
+use std::cmp::Reverse;
+
 use crate::{
     Feature, Index, Query,
     index::{lexicon::Posting, threads::NONE},
     search::{
         bm25::{inverse_frequency, length_norm, saturated},
+        features::RADIUS,
         plan::Plan,
         scratch::{Scratch, zero},
     },
 };
-
-/// One in the fixed point of [`Scratch::nearby`].
-const ONE: f32 = 65_536.0;
 
 /// Fills in turns, sessions, dense similarities, and the candidates.
 pub(super) fn find_candidates(
@@ -21,15 +21,21 @@ pub(super) fn find_candidates(
     limit: usize,
     scratch: &mut Scratch,
 ) {
-    read_postings(index, plan, scratch);
+    let is_small = index.len() <= index.config.exhaustive_up_to;
+    let budget = if is_small {
+        usize::MAX
+    } else {
+        index.config.posting_budget
+    };
+    read_postings(index, plan, budget, scratch);
     read_dense(index, query, scratch);
-    if index.len() <= index.config.exhaustive_up_to {
+    if is_small {
         let admitted = index.occupied().filter(|slot| admits(index, query, *slot));
         scratch.candidates.extend(admitted);
         return;
     }
-    spread(index, plan, scratch);
     let most = index.config.candidates.max(limit);
+    spread(index, plan, most, scratch);
     choose(index, query, most, scratch);
 }
 
@@ -41,7 +47,7 @@ pub(super) fn find_plain(
     limit: usize,
     scratch: &mut Scratch,
 ) {
-    read_postings(index, plan, scratch);
+    read_turns(index, plan, usize::MAX, scratch);
     scratch.nearby.reach(index.slot_bound());
     for place in 0..scratch.touched.len() {
         let slot = scratch.touched.get(place).copied().unwrap_or(NONE);
@@ -56,69 +62,76 @@ fn admits(index: &Index, query: &Query<'_>, slot: u32) -> bool {
     query.admit.is_none_or(|admit| admit(index.id(slot)))
 }
 
-fn read_postings(index: &Index, plan: &Plan, scratch: &mut Scratch) {
-    scratch.turns.reach(index.slot_bound());
-    scratch.session_counts.reach(index.threads.session_bound());
-    scratch.sessions.reach(index.threads.session_bound());
-    for &place in &within_budget(index, plan) {
-        let Some((number, idf)) = plan
-            .terms
-            .get(place)
-            .and_then(|term| Some((term.number?, term.idf)))
-        else {
-            continue;
-        };
-        let postings = index.lexicon.postings(number);
-        add_turns(index, plan, postings, idf, scratch);
-        add_sessions(index, scratch);
+fn read_postings(index: &Index, plan: &Plan, budget: usize, scratch: &mut Scratch) {
+    let bound = index.threads.session_bound();
+    scratch.session_counts.reach(bound);
+    scratch.sessions.reach(bound);
+    for (number, _) in read_turns(index, plan, budget, scratch) {
+        add_sessions(index, index.lexicon.postings(number), scratch);
     }
 }
 
-/// The places of the terms to read, in order of the query: the rarest that fit the budget.
-fn within_budget(index: &Index, plan: &Plan) -> Vec<usize> {
-    let mut places: Vec<(usize, usize)> = plan
-        .terms
-        .iter()
-        .enumerate()
-        .filter_map(|(place, term)| Some((index.lexicon.frequency(term.number?), place)))
-        .collect();
-    places.sort_unstable();
-    let mut budget = index.config.posting_budget;
-    let mut chosen = Vec::with_capacity(places.len());
-    for (frequency, place) in places {
+/// Reads the postings of the terms that fit the budget, and tells these terms.
+fn read_turns(index: &Index, plan: &Plan, budget: usize, scratch: &mut Scratch) -> Vec<(u32, f32)> {
+    scratch.turns.reach(index.slot_bound());
+    let terms = within_budget(index, plan, budget);
+    for &(number, idf) in &terms {
+        add_turns(index, plan, index.lexicon.postings(number), idf, scratch);
+    }
+    terms
+}
+
+/// Number and rarity of the terms to read, in order of the query: the rarest that fit the budget.
+fn within_budget(index: &Index, plan: &Plan, mut budget: usize) -> Vec<(u32, f32)> {
+    let frequency = |place: &usize| {
+        let number = plan.terms.get(*place).and_then(|term| term.number);
+        number.map_or(0, |number| index.lexicon.frequency(number))
+    };
+    let mut places: Vec<usize> = (0..plan.terms.len()).collect();
+    places.sort_by_key(frequency);
+    let mut chosen: Vec<usize> = Vec::with_capacity(places.len());
+    for place in places {
+        let frequency = frequency(&place);
         if frequency > budget && !chosen.is_empty() {
             break;
         }
         budget = budget.saturating_sub(frequency);
-        chosen.push(place);
+        if frequency > 0 {
+            chosen.push(place);
+        }
     }
     chosen.sort_unstable();
-    chosen
+    let terms = chosen.iter().filter_map(|place| plan.terms.get(*place));
+    terms
+        .filter_map(|term| Some((term.number?, term.idf)))
+        .collect()
 }
 
 fn add_turns(index: &Index, plan: &Plan, postings: &[Posting], idf: f32, scratch: &mut Scratch) {
-    let [mean, ..] = plan.mean_terms;
     for posting in postings {
-        let (slot, count) = (posting.slot(), posting.count());
-        let place = index.threads.place(slot);
-        let gain = idf * saturated(count as f32, length_norm(place.terms as f32, mean));
+        let slot = posting.slot();
+        let length = index.threads.place(slot).terms as f32;
+        let gain = idf * saturated(posting.count() as f32, length_norm(length, plan.mean_turn));
         if let Some(turn) = scratch.turns.at_mut(slot) {
             if *turn == 0.0 {
                 scratch.touched.push(slot);
             }
             *turn += gain;
         }
-        if let Some(counted) = scratch.session_counts.at_mut(place.session) {
-            if *counted == 0 {
-                scratch.counted_sessions.push(place.session);
-            }
-            *counted += count;
-        }
     }
 }
 
-/// Adds what the term just counted makes for each session, whose frequency is over sessions.
-fn add_sessions(index: &Index, scratch: &mut Scratch) {
+/// Adds what a term makes for each session; how rare it is, is counted in sessions here.
+fn add_sessions(index: &Index, postings: &[Posting], scratch: &mut Scratch) {
+    for posting in postings {
+        let session = index.threads.place(posting.slot()).session;
+        if let Some(counted) = scratch.session_counts.at_mut(session) {
+            if *counted == 0 {
+                scratch.counted_sessions.push(session);
+            }
+            *counted += posting.count();
+        }
+    }
     let sessions = index.threads.sessions();
     let idf = inverse_frequency(scratch.counted_sessions.len(), sessions);
     let mean = index.terms as f32 / sessions.max(1) as f32;
@@ -163,48 +176,88 @@ fn read_dense(index: &Index, query: &Query<'_>, scratch: &mut Scratch) {
     }
 }
 
+/// How many turns are spread to their neighbours for each candidate that is wanted.
+const SPREAD_PER_CANDIDATE: usize = 4;
+
 /// Adds up what each unit, its neighbours, its session and its vector say, roughly as the score will weigh them.
-fn spread(index: &Index, plan: &Plan, scratch: &mut Scratch) {
+///
+/// Only the best turns are spread to their neighbours: a unit without one of them in its window is no candidate.
+fn spread(index: &Index, plan: &Plan, most: usize, scratch: &mut Scratch) {
     scratch.nearby.reach(index.slot_bound());
-    let weights = &index.config.weights;
-    let weight = |feature| weights.weight(feature).max(0.0);
-    let scale = ONE / plan.most;
-    let far = weight(Feature::Window3) * 0.5;
-    let near = far + weight(Feature::Window1) * 0.7;
-    let own = near + weight(Feature::Turn);
-    for place in 0..scratch.touched.len() {
-        let slot = scratch.touched.get(place).copied().unwrap_or(NONE);
-        let turn = scratch.turn(slot) * scale;
-        add_nearby(scratch, slot, turn * own);
-        let (mut before, mut after) = (slot, slot);
-        for factor in [near, far, far] {
-            before = index.threads.place(before).prev;
-            after = index.threads.place(after).next;
-            add_nearby(scratch, before, turn * factor);
-            add_nearby(scratch, after, turn * factor);
+    let mut touched = std::mem::take(&mut scratch.touched);
+    let best = best_turns(
+        index,
+        &mut touched,
+        most.saturating_mul(SPREAD_PER_CANDIDATE),
+        scratch,
+    );
+    for &slot in best {
+        let around = index.threads.backwards(slot).take(RADIUS + 1);
+        for slot in around.chain(index.threads.forwards(slot).skip(1).take(RADIUS)) {
+            mark(scratch, slot);
         }
     }
+    scratch.touched = touched;
     for place in 0..scratch.dense_slots.len() {
         let slot = scratch.dense_slots.get(place).copied().unwrap_or(NONE);
-        let similar = scratch.dense.at(slot) * weight(Feature::Dense) * ONE;
-        add_nearby(scratch, slot, similar);
+        mark(scratch, slot);
     }
-    let (of_session, of_speaker) = (weight(Feature::Session), weight(Feature::Speaker));
     for place in 0..scratch.near.len() {
         let slot = scratch.near.get(place).copied().unwrap_or(NONE);
-        let session = scratch.sessions.at(index.threads.place(slot).session) * scale;
-        let speaks = f32::from(u8::from(plan.is_named(index.cards.at(slot).speaker))) * ONE;
-        add_nearby(scratch, slot, session * of_session + speaks * of_speaker);
+        let estimate = estimate(index, plan, scratch, slot);
+        scratch.nearby.set(slot, estimate.to_bits());
     }
 }
 
+/// The `most` slots of the highest turns among those touched.
+fn best_turns<'a>(
+    index: &Index,
+    touched: &'a mut [u32],
+    most: usize,
+    scratch: &Scratch,
+) -> &'a [u32] {
+    if touched.len() > most {
+        let rank = |slot: &u32| (Reverse(scratch.turn(*slot).to_bits()), index.id(*slot));
+        touched.select_nth_unstable_by_key(most, rank);
+    }
+    touched.get(..most).unwrap_or(touched)
+}
+
+/// About what the score will be. Positive, so that it is in the order of its bits.
+fn estimate(index: &Index, plan: &Plan, scratch: &Scratch, slot: u32) -> f32 {
+    let weight = |feature| index.config.weights.weight(feature).max(0.0);
+    let place = index.threads.place(slot);
+    let mut around = 0.0_f32;
+    let (mut before, mut after) = (place.prev, place.next);
+    for reach in NEIGHBOUR_REACH {
+        around += reach * (scratch.turn(before) + scratch.turn(after));
+        before = index.threads.place(before).prev;
+        after = index.threads.place(after).next;
+    }
+    let own = weight(Feature::Turn) + weight(Feature::RareTurn) + weight(Feature::Reach);
+    let words = own * scratch.turn(slot)
+        + weight(Feature::Reach) * around
+        + weight(Feature::Session) * scratch.sessions.at(place.session);
+    let card = index.cards.at(slot);
+    let speaks = f32::from(u8::from(plan.is_named(card.speaker)));
+    let score = words / plan.most
+        + weight(Feature::Speaker) * speaks
+        + weight(Feature::Date) * plan.closeness(card.at)
+        + weight(Feature::Dense) * scratch.dense.at(slot);
+    score.max(f32::MIN_POSITIVE)
+}
+
+/// What a neighbour's turn is worth, one, two and three turns away.
+const NEIGHBOUR_REACH: [f32; RADIUS] = [0.5, 0.3, 0.2];
+
+/// Puts a slot on the list of those to be looked at.
 #[inline]
-fn add_nearby(scratch: &mut Scratch, slot: u32, gain: f32) {
-    if let Some(sum) = scratch.nearby.at_mut(slot) {
-        if *sum == 0 {
-            scratch.near.push(slot);
-        }
-        *sum = sum.saturating_add((gain as u32).max(1));
+fn mark(scratch: &mut Scratch, slot: u32) {
+    if let Some(rank) = scratch.nearby.at_mut(slot)
+        && *rank == 0
+    {
+        *rank = 1;
+        scratch.near.push(slot);
     }
 }
 

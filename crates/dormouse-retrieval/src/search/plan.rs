@@ -3,9 +3,11 @@
 use std::ops::ControlFlow;
 
 use crate::{
-    Index, Query, Ranking,
+    Index, NamedTime, Query, Ranking,
     analyse::each_word,
+    dates::{month_of, named_times},
     search::bm25::{K1, inverse_frequency},
+    traits::asks_when,
 };
 
 /// Of a longer query only the beginning is read.
@@ -29,10 +31,18 @@ pub(super) struct Plan {
     pub(super) terms: Vec<QueryTerm>,
     /// The speakers that the query names, in order of number.
     pub(super) named: Vec<u32>,
+    /// The rarity of all terms together.
+    pub(super) total: f32,
     /// The highest score that BM25 can give.
     pub(super) most: f32,
-    /// The mean length of a unit, and of windows of radius 1 to 3.
-    pub(super) mean_terms: [f32; 4],
+    /// The highest with each term counted by the square of its rarity.
+    pub(super) most_rare: f32,
+    /// How many terms a unit has on average.
+    pub(super) mean_turn: f32,
+    /// Whether it asks for a time.
+    pub(super) asks_when: bool,
+    /// The times that it names.
+    times: Vec<NamedTime>,
 }
 
 impl Plan {
@@ -54,11 +64,16 @@ impl Plan {
         }
         let terms = keep_rarest(weigh(index, &terms));
         let total: f32 = terms.iter().map(|term| term.idf).sum();
+        let squares: f32 = terms.iter().map(|term| term.idf * term.idf).sum();
         Self {
-            most: (total * (K1 + 1.0)).max(f32::MIN_POSITIVE),
             terms,
             named,
-            mean_terms: mean_terms(index),
+            total: total.max(f32::MIN_POSITIVE),
+            most: (total * (K1 + 1.0)).max(f32::MIN_POSITIVE),
+            most_rare: (squares * (K1 + 1.0)).max(f32::MIN_POSITIVE),
+            mean_turn: index.terms as f32 / index.len().max(1) as f32,
+            asks_when: asks_when(text),
+            times: named_times(text, query.asked_at),
         }
     }
 }
@@ -67,6 +82,14 @@ impl Plan {
     /// Whether the query names this speaker and nobody else.
     pub(super) fn is_named(&self, speaker: u32) -> bool {
         matches!(*self.named, [only] if only == speaker)
+    }
+
+    /// How close a time is to the nearest of those that the query names: 1 within it, less beside it, 0 elsewhere.
+    pub(super) fn closeness(&self, at: i64) -> f32 {
+        self.times
+            .iter()
+            .map(|time| closeness(*time, at))
+            .fold(0.0, f32::max)
     }
 }
 
@@ -133,10 +156,32 @@ fn keep_rarest(terms: Vec<QueryTerm>) -> Vec<QueryTerm> {
     known.into_iter().map(|(_, term)| term).collect()
 }
 
-fn mean_terms(index: &Index) -> [f32; 4] {
-    let units = index.len().max(1) as f32;
-    let window = |radius| index.threads.window_terms(radius) as f32 / units;
-    [index.terms as f32 / units, window(1), window(2), window(3)]
+/// Just beside a named time.
+const BESIDE: f32 = 0.4;
+const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
+/// People talk for a month about what happened on a day.
+const BESIDE_MICROS: i64 = 31 * DAY_MICROS;
+
+fn closeness(time: NamedTime, at: i64) -> f32 {
+    match time {
+        NamedTime::Span { from, until } => {
+            let (from, until) = (from.as_micros(), until.as_micros());
+            if (from..until).contains(&at) {
+                1.0
+            } else if (from.saturating_sub(BESIDE_MICROS)..until.saturating_add(BESIDE_MICROS))
+                .contains(&at)
+            {
+                BESIDE
+            } else {
+                0.0
+            }
+        }
+        NamedTime::Month(month) => match month_of(at).map(|at| (at - month).rem_euclid(12)) {
+            Some(0) => 1.0,
+            Some(1 | 11) => BESIDE,
+            _ => 0.0,
+        },
+    }
 }
 
 fn beginning(text: &str) -> &str {

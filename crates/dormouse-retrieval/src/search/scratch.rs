@@ -11,8 +11,7 @@ pub(super) struct Scratch {
     pub(super) turns: Column<f32>,
     /// The slots of `turns` that are not zero.
     pub(super) touched: Vec<u32>,
-    /// By slot: what the first pass makes of the unit and its neighbours, in fixed point, so that the order of
-    /// adding does not matter.
+    /// By slot: how the first pass ranks the unit; the higher the better.
     pub(super) nearby: Column<u32>,
     /// The slots of `nearby` that are not zero.
     pub(super) near: Vec<u32>,
@@ -30,6 +29,8 @@ pub(super) struct Scratch {
     pub(super) rowed: Vec<u32>,
     /// Row by row: how often each term of the query occurs.
     pub(super) counts: Vec<u8>,
+    /// The terms of the unit at hand.
+    pub(super) own_terms: Vec<u32>,
     /// By slot: similarity by vector, scaled.
     pub(super) dense: Column<f32>,
     /// The slots of `dense` that are not zero.

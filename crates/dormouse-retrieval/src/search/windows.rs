@@ -2,12 +2,26 @@
 
 use crate::{
     Index,
-    index::{lexicon::Posting, threads::RADIUS},
-    search::{plan::Plan, scratch::Scratch},
+    index::lexicon::Posting,
+    search::{features::RADIUS, plan::Plan, scratch::Scratch},
 };
 
 /// Gives every candidate and every unit in its window a row of counts.
 pub(super) fn count_terms(index: &Index, plan: &Plan, scratch: &mut Scratch) {
+    give_rows(index, scratch);
+    let width = plan.terms.len();
+    scratch.counts.resize(scratch.rowed.len() * width, 0);
+    if is_read_faster(index, plan, scratch) {
+        read_units(index, plan, scratch);
+    } else {
+        for (place, term) in plan.terms.iter().enumerate() {
+            let Some(number) = term.number else { continue };
+            look_up(index.lexicon.postings(number), place, width, scratch);
+        }
+    }
+}
+
+fn give_rows(index: &Index, scratch: &mut Scratch) {
     scratch.rows.reach(index.slot_bound());
     for place in 0..scratch.candidates.len() {
         let Some(&slot) = scratch.candidates.get(place) else {
@@ -28,18 +42,93 @@ pub(super) fn count_terms(index: &Index, plan: &Plan, scratch: &mut Scratch) {
     for (row, &slot) in (1..).zip(&scratch.rowed) {
         scratch.rows.set(slot, row);
     }
+}
+
+/// Whether reading the units with rows from end to end takes fewer steps than looking them up in the postings.
+fn is_read_faster(index: &Index, plan: &Plan, scratch: &Scratch) -> bool {
+    let lengths = scratch
+        .rowed
+        .iter()
+        .map(|slot| index.sequences.of(*slot).len());
+    let reading: usize = lengths.sum();
+    let looking_up = plan
+        .terms
+        .iter()
+        .filter_map(|term| Some(index.lexicon.frequency(term.number?)))
+        .map(|frequency| frequency.min(scratch.rowed.len() * 16));
+    reading < looking_up.sum()
+}
+
+/// Reads the units with rows, and looks up each of their terms among those of the query.
+fn read_units(index: &Index, plan: &Plan, scratch: &mut Scratch) {
     let width = plan.terms.len();
-    scratch.counts.resize(scratch.rowed.len() * width, 0);
-    for (place, term) in plan.terms.iter().enumerate() {
-        let Some(number) = term.number else { continue };
-        fill(index.lexicon.postings(number), place, width, scratch);
+    let wanted = Wanted::new(plan);
+    for (slot, row) in scratch
+        .rowed
+        .iter()
+        .zip(scratch.counts.chunks_exact_mut(width.max(1)))
+    {
+        for term in index.sequences.of(*slot) {
+            if let Some(count) = wanted.place(*term).and_then(|place| row.get_mut(place)) {
+                *count = (*count + 1).min(Posting::COUNT_MAX);
+            }
+        }
+    }
+}
+
+/// The query's terms by the lowest bits of their numbers.
+struct Wanted {
+    /// Number and place of a term; one after the other where the bits are the same.
+    slots: [(u32, u8); Self::SLOTS],
+}
+
+impl Wanted {
+    /// A power of two, four times as many as there can be terms.
+    const SLOTS: usize = 256;
+    const EMPTY: u32 = u32::MAX;
+
+    fn new(plan: &Plan) -> Self {
+        let mut wanted = Self {
+            slots: [(Self::EMPTY, 0); Self::SLOTS],
+        };
+        for (place, term) in (0..).zip(&plan.terms) {
+            let Some(number) = term.number else { continue };
+            let free = Self::probes(number).find(|slot| wanted.number_at(*slot) == Self::EMPTY);
+            if let Some(slot) = free.and_then(|slot| wanted.slots.get_mut(slot)) {
+                *slot = (number, place);
+            }
+        }
+        wanted
+    }
+
+    fn probes(number: u32) -> impl Iterator<Item = usize> {
+        let first = number as usize;
+        (0..Self::SLOTS).map(move |step| (first + step) % Self::SLOTS)
+    }
+
+    fn number_at(&self, slot: usize) -> u32 {
+        self.slots
+            .get(slot)
+            .map_or(Self::EMPTY, |(number, _)| *number)
+    }
+
+    /// The place of a term in the query.
+    #[inline]
+    fn place(&self, number: u32) -> Option<usize> {
+        for slot in Self::probes(number) {
+            match self.slots.get(slot) {
+                Some((other, place)) if *other == number => return Some(usize::from(*place)),
+                Some((Self::EMPTY, _)) | None => return None,
+                Some(_) => {}
+            }
+        }
+        None
     }
 }
 
 /// Fills in one column: by walking through the postings, or by looking up each slot in them, whichever is less.
-fn fill(postings: &[Posting], place: usize, width: usize, scratch: &mut Scratch) {
-    let steps = usize::BITS - postings.len().leading_zeros();
-    if postings.len() <= scratch.rowed.len() * steps as usize {
+fn look_up(postings: &[Posting], place: usize, width: usize, scratch: &mut Scratch) {
+    if postings.len() <= scratch.rowed.len() * 16 {
         for posting in postings {
             if let Some(row) = scratch.rows.at(posting.slot()).checked_sub(1) {
                 set(&mut scratch.counts, row, place, width, *posting);

@@ -67,21 +67,3 @@ fn removing_what_held_a_session_together_splits_it() {
     threads.remove(0, arrival(3, 22));
     assert_eq!(sessions(&threads, 5), [vec![0], vec![2, 4]]);
 }
-
-#[test]
-fn window_lengths_are_those_of_the_links_after_any_change() {
-    let mut threads = threads(&[(0, 0), (1, 10), (2, 20), (3, 22), (4, 24), (5, 50), (6, 41)]);
-    threads.insert(None, arrival(7, 3));
-    threads.insert(Some("a"), arrival(8, 32));
-    threads.remove(0, arrival(2, 20));
-    for radius in 1..=3 {
-        let counted: usize = (0..9)
-            .filter(|slot| threads.place(*slot).session != NONE)
-            .map(|slot| {
-                threads.backwards(slot).take(radius + 1).count()
-                    + threads.forwards(slot).skip(1).take(radius).count()
-            })
-            .sum();
-        assert_eq!(threads.window_terms(radius), counted as u64, "{radius}");
-    }
-}

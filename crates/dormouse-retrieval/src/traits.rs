@@ -1,0 +1,201 @@
+//! What is seen of a text besides its terms.
+
+use crate::dates::month_number;
+
+/// What a unit's text does, and what a query asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Traits(pub(crate) u16);
+
+impl Traits {
+    /// It ends as a question.
+    pub(crate) const ASKS: Self = Self(1);
+    /// It tells a time in words: "yesterday", "for two years", "in June".
+    pub(crate) const TELLS_TIME: Self = Self(1 << 1);
+    /// It speaks of oneself.
+    pub(crate) const FIRST_PERSON: Self = Self(1 << 2);
+
+    /// Reads them from a text, of which only the beginning counts if it is very long.
+    pub(crate) fn of(text: &str) -> Self {
+        let mut traits = Self::default();
+        if text.trim_end().ends_with(['?', '？', '؟']) {
+            traits.add(Self::ASKS);
+        }
+        let mut before = Before::default();
+        for word in plain_words(text) {
+            if FIRST_PERSON.contains(&word.as_str()) {
+                traits.add(Self::FIRST_PERSON);
+            }
+            if before.tell_time_with(&word) {
+                traits.add(Self::TELLS_TIME);
+            }
+            before.push(word);
+        }
+        traits
+    }
+
+    fn add(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    /// Whether all of `other` are among these.
+    #[inline]
+    pub(crate) fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// Whether a question asks for a time.
+pub(crate) fn asks_when(question: &str) -> bool {
+    let words: Vec<String> = plain_words(question).collect();
+    let pairs = words.iter().zip(words.iter().skip(1));
+    words.iter().any(|word| word == "when")
+        || pairs.into_iter().any(|(first, second)| {
+            let (first, second) = (first.as_str(), second.as_str());
+            match first {
+                "what" => matches!(second, "date" | "day" | "month" | "year" | "time"),
+                "which" => matches!(second, "date" | "day" | "month" | "year"),
+                "how" => second == "long",
+                _ => false,
+            }
+        })
+}
+
+const FIRST_PERSON: [&str; 10] = [
+    "i",
+    "me",
+    "mine",
+    "my",
+    "myself",
+    "our",
+    "ours",
+    "ourselves",
+    "us",
+    "we",
+];
+
+/// The two words before the one at hand.
+#[derive(Default)]
+struct Before {
+    last: String,
+    one_earlier: String,
+}
+
+impl Before {
+    fn push(&mut self, word: String) {
+        self.one_earlier = std::mem::replace(&mut self.last, word);
+    }
+
+    /// Whether `word` tells a time, by itself or with those before it.
+    fn tell_time_with(&self, word: &str) -> bool {
+        let is_span = matches!(
+            word,
+            "day" | "days" | "week" | "weeks" | "month" | "months" | "year" | "years"
+        );
+        match word {
+            "yesterday" | "today" | "tonight" | "tomorrow" | "last" | "next" | "ago" | "since"
+            | "recently" | "weekend" | "monday" | "tuesday" | "wednesday" | "thursday"
+            | "friday" | "saturday" | "sunday" => true,
+            // A verb more often than a month.
+            "may" | "march" => false,
+            _ if self.last == "this" => matches!(
+                word,
+                "week"
+                    | "month"
+                    | "year"
+                    | "morning"
+                    | "summer"
+                    | "spring"
+                    | "fall"
+                    | "autumn"
+                    | "winter"
+            ),
+            _ if is_span => self.last == "for" || self.one_earlier == "for",
+            _ => word.len() > 3 && word != "sept" && month_number(word).is_some(),
+        }
+    }
+}
+
+/// Words in lower case, of contractions what is before the apostrophe.
+fn plain_words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '\u{2019}' | '\u{2018}')))
+        .filter_map(|word| {
+            word.split(['\'', '\u{2019}', '\u{2018}'])
+                .find(|part| !part.is_empty())
+        })
+        .take(MOST_WORDS)
+        .map(str::to_lowercase)
+}
+
+const MOST_WORDS: usize = 4_096;
+
+#[cfg(test)]
+mod tests {
+    use super::{Traits, asks_when};
+
+    #[test]
+    fn a_text_that_ends_with_a_question_mark_asks() {
+        assert!(Traits::of("Have you seen it? ").has(Traits::ASKS));
+        assert!(Traits::of("茶は？").has(Traits::ASKS));
+        assert!(!Traits::of("Have you? I have.").has(Traits::ASKS));
+    }
+
+    #[test]
+    fn times_in_words_are_told() {
+        for text in [
+            "I saw her yesterday",
+            "Last week!",
+            "this morning",
+            "for years",
+            "for two months",
+            "In June we left",
+            "since then",
+            "on Friday",
+        ] {
+            assert!(Traits::of(text).has(Traits::TELLS_TIME), "{text}");
+        }
+        for text in [
+            "",
+            "this is it",
+            "you may march",
+            "many years",
+            "a dec",
+            "three of us",
+        ] {
+            assert!(!Traits::of(text).has(Traits::TELLS_TIME), "{text}");
+        }
+    }
+
+    #[test]
+    fn speaking_of_oneself_is_seen_in_contractions_too() {
+        for text in [
+            "I'm here",
+            "that is mine",
+            "It is OUR house",
+            "we met \u{2018}I\u{2019}",
+        ] {
+            assert!(Traits::of(text).has(Traits::FIRST_PERSON), "{text}");
+        }
+        assert!(!Traits::of("she was in the house").has(Traits::FIRST_PERSON));
+    }
+
+    #[test]
+    fn questions_for_a_time_are_told_from_others() {
+        for text in [
+            "When did she go?",
+            "In which year?",
+            "what day is it",
+            "How long was it?",
+        ] {
+            assert!(asks_when(text), "{text}");
+        }
+        for text in [
+            "",
+            "Where was it?",
+            "What did she do that day?",
+            "how many",
+            "whenever",
+        ] {
+            assert!(!asks_when(text), "{text}");
+        }
+    }
+}
