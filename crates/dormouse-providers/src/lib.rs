@@ -13,6 +13,8 @@
 #[cfg(feature = "openai")]
 mod batches;
 mod choice;
+#[cfg(feature = "candle")]
+mod encoder;
 #[cfg(feature = "openai")]
 mod http;
 mod offline;
@@ -24,6 +26,8 @@ mod tokens;
 mod vectors;
 
 pub use choice::{Available, Choice, ChoiceError, Found, ServedBy, ServedByError, choose};
+#[cfg(feature = "candle")]
+pub use encoder::{LocalEncoder, LocalEncoderError};
 #[cfg(feature = "openai")]
 pub use http::ServerConfigError;
 pub use offline::OfflineModel;

@@ -1,5 +1,5 @@
 //! Models and text encoders against servers on this machine that answer with what is written down here.
-#![cfg(feature = "openai")]
+#![cfg(any(feature = "openai", feature = "candle"))]
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -7,8 +7,15 @@
     reason = "the lints know tests from their attribute; these are also the functions tests share"
 )]
 
+#[cfg(feature = "openai")]
 mod cancelling;
+#[cfg(feature = "openai")]
 mod embedding;
+#[cfg(feature = "openai")]
 mod failing;
+#[cfg(feature = "candle")]
+mod local;
+#[cfg(feature = "openai")]
 mod replying;
+#[cfg(feature = "openai")]
 mod server;
