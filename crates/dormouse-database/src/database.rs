@@ -6,7 +6,6 @@ use redb::{
 };
 
 use crate::{
-    header,
     kind::FileKind,
     measured::{Length, Measured},
 };
@@ -51,9 +50,7 @@ impl Database {
 
     /// Opens what is in `file`; an empty one becomes an empty database.
     pub(crate) fn in_file(file: File, kind: &FileKind) -> Result<Self, DatabaseError> {
-        let backend = FileBackend::new(file)?;
-        header::settle(&backend)?;
-        Self::lay(backend, kind)
+        Self::lay(FileBackend::new(file)?, kind)
     }
 
     fn lay(backend: impl StorageBackend, kind: &FileKind) -> Result<Self, DatabaseError> {

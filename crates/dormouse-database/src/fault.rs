@@ -53,7 +53,12 @@ pub(crate) fn is_disk(error: &io::Error) -> bool {
 /// Runs `work`, and makes an error of a panic inside it: redb checks much of what it reads from a damaged file, but not
 /// all.
 ///
-/// What was open inside is dropped. The database itself is to be dropped after a fault, and the file opened again.
+/// What was open inside is dropped. The database itself is to be dropped after a fault, in here too, since closing writes;
+/// then the file can be opened again. In a file that was not checked ([`FileKind::check_up_to_bytes`]) redb can panic
+/// a second time while it cleans up after the first, which nothing contains: the process ends, and what was
+/// committed stays.
+///
+/// [`FileKind::check_up_to_bytes`]: crate::FileKind::check_up_to_bytes
 ///
 /// # Errors
 ///

@@ -31,7 +31,8 @@ pub struct FileKind {
     pub cache_bytes: usize,
     /// Files up to this size, in bytes, are checked page by page at every opening, about a second for a gigabyte.
     /// For larger ones every commit records also which pages are in use, so that opening one after a crash
-    /// need not read all of it either; a damaged page is then found when it is read.
+    /// need not read all of it either. What a damaged page of such a file holds is then read as if it had been
+    /// written, and writing over it can even end the process: who must not mistake it keeps checksums in its rows.
     pub check_up_to_bytes: u64,
 }
 

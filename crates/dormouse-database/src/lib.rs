@@ -13,7 +13,6 @@ mod create;
 mod database;
 mod error;
 mod fault;
-mod header;
 mod kind;
 mod leftover;
 mod measured;
