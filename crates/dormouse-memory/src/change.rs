@@ -78,7 +78,7 @@ pub enum Change {
     /// An earlier change was taken back.
     Reverted {
         /// Which.
-        seq: ChangeSeq,
+        undone: ChangeSeq,
         /// The records that are as before by it, or were added by it.
         records: Vec<RecordId>,
     },

@@ -24,7 +24,7 @@ use crate::{
     change::ChangeSeq,
     memory::{Inner, Memory, MemoryError, blocking},
     recall::Fallback,
-    record::Shelf,
+    record::{RecordId, Shelf},
     spaces::{self, EncoderState, Space, SpaceState},
     store::StoreError,
 };
@@ -229,6 +229,20 @@ impl Memory {
         self.feed(vectors, feeding, &space, tended).await
     }
 
+    /// Brings one space up to date, be it the active one or not.
+    pub(crate) async fn tend_space(
+        &self,
+        vectors: &Vectors,
+        encoder: &dyn Embedder,
+        space: &Space,
+        most: usize,
+        tended: &mut Tended,
+    ) -> Result<(), Trouble> {
+        let mut feeding = vectors.feeding.lock().await;
+        self.embed(vectors, encoder, space, most, tended).await?;
+        self.feed(vectors, &mut feeding, space, tended).await
+    }
+
     /// Whether the configured encoder is the one whose vectors recall goes by.
     ///
     /// # Errors
@@ -295,25 +309,41 @@ impl Memory {
     /// How many changes are not in the vectors of the active space yet.
     pub(crate) async fn waiting(&self) -> Result<u64, MemoryError> {
         let inner = self.inner.clone();
-        blocking(move || Ok(inner.waiting()?)).await
+        blocking(move || Ok(inner.waiting(None)?)).await
+    }
+
+    /// How many changes are not in the vectors of this space yet.
+    pub(crate) async fn waiting_in(&self, space: u32) -> Result<u64, MemoryError> {
+        let inner = self.inner.clone();
+        blocking(move || Ok(inner.waiting(Some(space))?)).await
     }
 }
 
 impl Inner {
-    fn waiting(&self) -> Result<u64, StoreError> {
-        let newest = self
-            .projection
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .through;
+    fn waiting(&self, space: Option<u32>) -> Result<u64, StoreError> {
         self.store.read(|reading| {
+            let newest = reading.last_change()?;
             let spaces = spaces::all(reading)?;
-            let Some(space) = spaces::in_state(&spaces, SpaceState::Active) else {
+            let active = spaces::in_state(&spaces, SpaceState::Active).map(|space| space.number);
+            let Some(space) = space.or(active) else {
                 return Ok(newest);
             };
-            let embedded = reading.state(&spaces::embedded_through(space.number))?;
+            let embedded = reading.state(&spaces::embedded_through(space))?;
             Ok(newest.saturating_sub(embedded))
         })
+    }
+
+    /// The numbers of all records in use.
+    pub(crate) fn in_use(&self) -> Vec<RecordId> {
+        let projection = self
+            .projection
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        let metas = projection.metas.iter();
+        metas
+            .filter(|(_, meta)| meta.in_use)
+            .map(|(id, _)| id)
+            .collect()
     }
 
     /// The collection for the records of a shelf in a space. Each assistant has its own, so that numbers of records are

@@ -1,12 +1,21 @@
 //! Long-term memory on redb: records that are recallable at once, with trust, lineage and reversible change.
 //!
-//! Stability: experimental.
+//! Layer 3. A [`Memory`] is given [`Note`]s and asked with [`RecallRequest`]s; neither needs a model. What is in its file is
+//! the truth: changes in their order, each with its reason, and the [`Record`]s that came of them. The search index, the
+//! vectors of an encoder and the index of vectors are projections with checkpoints, so that deleting one loses nothing.
+//!
+//! Read in this order: [`Note`] (what is given), [`Record`] (what is kept), [`Change`] (what can happen to it),
+//! [`Memory`] (the handle), [`RecallRequest`] and [`Recall`] (asking), [`Intake`] (an event log as the source),
+//! [`EncoderState`] and [`MigrationPlan`] (encoders and changing them).
+//!
+//! Stability: experimental; a file written by this version opens in later ones.
 
 mod builder;
 mod change;
 mod feed;
 mod intake;
 mod memory;
+mod migrate;
 mod note;
 mod ops;
 mod orders;
@@ -23,6 +32,7 @@ pub use change::{Change, ChangeSeq, StoredChange};
 pub use feed::Tended;
 pub use intake::{Intake, Taken};
 pub use memory::{Memory, MemoryError, Stats, Why};
+pub use migrate::{MigrateError, Migration, MigrationPlan, Probe, ProbeReport, Scores, Switch};
 pub use note::{LABEL_LIMIT, LIST_LIMIT, Note, NoteError, TEXT_LIMIT};
 pub use ops::{Added, ChangeError};
 pub use recall::{
@@ -35,3 +45,7 @@ pub use record::{
 };
 pub use spaces::{EncoderState, Space, SpaceState};
 pub use store::{StoreError, StoreErrorKind};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

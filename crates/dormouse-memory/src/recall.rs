@@ -46,6 +46,22 @@ impl Memory {
         .await
     }
 
+    /// Whether a record is among the matches of a request with these hits.
+    pub(crate) async fn finds(
+        &self,
+        request: &RecallRequest,
+        dense: &[Hit],
+        record: RecordId,
+    ) -> Result<bool, MemoryError> {
+        let inner = self.inner.clone();
+        let (request, dense) = (request.clone(), dense.to_vec());
+        blocking(move || {
+            let found = inner.search(&request, inner.clock.now(), &dense, &BTreeSet::new());
+            Ok(found.iter().any(|found| found.id == record.0))
+        })
+        .await
+    }
+
     /// What an encoder finds similar, and by what recall goes therefore.
     async fn dense(&self, request: &RecallRequest) -> Result<(Vec<Hit>, Mode, u64), MemoryError> {
         let Some(vectors) = &self.inner.vectors else {

@@ -7,7 +7,7 @@ use dormouse_contracts::{CollectionName, Point, PointPayload, VectorErrorKind};
 use super::{Feeding, Refusal, STEP, Tended, Trouble, Vectors, forgets};
 use crate::{
     change::ChangeSeq,
-    memory::{Memory, blocking},
+    memory::{Memory, MemoryError, blocking},
     record::{RecordId, Shelf},
     spaces::{self, Space},
     store::{Fault, Reading},
@@ -165,16 +165,40 @@ impl Memory {
         Ok(Some(true))
     }
 
-    /// Empties the index of a space and forgets that it was fed.
-    pub(crate) async fn start_over_all(&self) -> Result<(), Trouble> {
+    /// Empties the index and feeds it anew from the vectors in the store; no text is embedded again. Does nothing
+    /// without an encoder.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`](crate::MemoryError::Store) if the file fails. An index that fails is no error: see
+    /// [`Tended::trouble`].
+    pub async fn refeed(&self) -> Result<Tended, MemoryError> {
         let Some(vectors) = &self.inner.vectors else {
-            return Ok(());
+            return Ok(Tended::default());
         };
-        let mut feeding = vectors.feeding.lock().await;
         for space in self.spaces().await? {
-            self.start_over(vectors, &mut feeding, &space).await?;
+            match self.discard_points(vectors, &space).await {
+                Ok(()) => {}
+                Err(Trouble::Memory(error)) => return Err(error),
+                Err(Trouble::Fallback(fallback)) => {
+                    return Ok(Tended {
+                        trouble: Some(fallback),
+                        ..Tended::default()
+                    });
+                }
+            }
         }
-        Ok(())
+        self.tend(usize::MAX).await
+    }
+
+    /// Removes the collections of a space.
+    pub(crate) async fn discard_points(
+        &self,
+        vectors: &Vectors,
+        space: &Space,
+    ) -> Result<(), Trouble> {
+        let mut feeding = vectors.feeding.lock().await;
+        self.start_over(vectors, &mut feeding, space).await
     }
 
     async fn start_over(
@@ -189,6 +213,7 @@ impl Memory {
             feeding.prepared.remove(&collection);
         }
         feeding.volatile.remove(&space.number);
+        feeding.verified.remove(&space.number);
         let name = spaces::fed_through(space.number, &vectors.index.identity());
         self.keep(move |writing, _| Ok(writing.remove_state(&name)?))
             .await?;

@@ -2,17 +2,16 @@
 
 use std::time::Duration;
 
-use dormouse_contracts::{Hit, PointFilter};
+use dormouse_contracts::{Embedder, Hit, PointFilter, VectorErrorKind};
 use dormouse_resilience::deadline;
 
-use super::{Trouble, Vectors, embed::is_usable};
+use super::{Refusal, Trouble, Vectors, embed::is_usable};
 use crate::{
-    memory::Memory,
+    memory::{Memory, MemoryError, blocking},
     recall::{Fallback, RecallRequest},
     record::Shelf,
     spaces::{self, SpaceState},
 };
-use dormouse_contracts::VectorErrorKind;
 
 /// How many similar records are asked for, so that those that words find too are among them.
 const HITS: usize = 256;
@@ -52,15 +51,28 @@ impl Memory {
         if !spaces::is_same(&space.encoder, &vectors.encoder.info()) {
             return Err(Trouble::Fallback(Fallback::EncoderChanged));
         }
+        if !self.has_vectors(space.number).await? {
+            return Err(Trouble::Fallback(Fallback::NotEmbedded));
+        }
         self.hits(vectors, vectors.encoder.as_ref(), space.number, request)
             .await
+    }
+
+    /// Whether anything has been embedded in a space.
+    async fn has_vectors(&self, space: u32) -> Result<bool, MemoryError> {
+        let inner = self.inner.clone();
+        blocking(move || {
+            let checkpoint = spaces::embedded_through(space);
+            Ok(inner.store.read(|reading| reading.state(&checkpoint))? > 0)
+        })
+        .await
     }
 
     /// The hits in one space, with the encoder of that space.
     pub(crate) async fn hits(
         &self,
         vectors: &Vectors,
-        encoder: &dyn dormouse_contracts::Embedder,
+        encoder: &dyn Embedder,
         space: u32,
         request: &RecallRequest,
     ) -> Result<Vec<Hit>, Trouble> {
@@ -88,7 +100,10 @@ impl Memory {
             match found {
                 Ok(found) => hits.extend(found),
                 // Nothing was put on that shelf yet.
-                Err(super::Refusal::Failed(VectorErrorKind::Missing)) => {}
+                Err(Refusal::Failed(VectorErrorKind::Missing)) => {}
+                Err(Refusal::Failed(VectorErrorKind::Dimension { .. })) => {
+                    return Err(Trouble::Fallback(Fallback::EncoderChanged));
+                }
                 Err(refusal) => return Err(refusal.into()),
             }
         }

@@ -90,7 +90,7 @@ pub(crate) fn revert(
     };
     let touched: Vec<_> = changed.iter().map(|record| record.id).collect();
     let change = Change::Reverted {
-        seq,
+        undone: seq,
         records: touched.clone(),
     };
     let change = writing.append(now, reason, change, &touched)?;

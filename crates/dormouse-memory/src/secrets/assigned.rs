@@ -148,8 +148,10 @@ fn told(text: &str, end: usize, weight: Weight) -> Option<(Told, usize)> {
     if weight == Weight::Weak || !begins_aside(text, end) {
         return None;
     }
-    let last = past(text, end, |byte| !b".;!?\n\r".contains(&byte)).min(end + LONGEST_ASIDE);
-    let aside = text.as_bytes().get(end..last)?;
+    let near = text.as_bytes().get(end..)?;
+    let near = near.get(..LONGEST_ASIDE).unwrap_or(near);
+    let ends = near.iter().position(|byte| b".;!?\n\r".contains(byte));
+    let aside = near.get(..ends.unwrap_or(near.len()))?;
     let spaces = aside.iter().enumerate().filter(|(_, byte)| **byte == b' ');
     spaces
         .filter_map(|(place, _)| is_at(text, end + place))

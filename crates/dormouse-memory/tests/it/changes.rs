@@ -1,0 +1,262 @@
+//! Changes, their reasons, and taking them back.
+
+use dormouse_contracts::Trust;
+use dormouse_memory::{
+    Added, ChangeError, LinkKind, Memory, MemoryError, Note, RecallRequest, RecordId, Standing,
+    Validity,
+};
+use proptest::prelude::*;
+
+use crate::{add, at, ephemeral, found, said};
+
+fn refusal<T: std::fmt::Debug>(answer: Result<T, MemoryError>) -> ChangeError {
+    match answer {
+        Err(MemoryError::Change(error)) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn the_same_origin_is_stored_once() {
+    let memory = ephemeral();
+    let note = || Note::new("tea").from_origin("log:1");
+    let first = memory.add(note(), "heard").await.unwrap();
+    let Added::New(id) = first else {
+        panic!("{first:?}")
+    };
+    let again = memory.add(note(), "heard").await.unwrap();
+    assert_eq!(again, Added::AlreadyThere(id));
+    assert_eq!(memory.stats().await.unwrap().records, 1);
+}
+
+#[tokio::test]
+async fn notes_are_stored_all_or_none() {
+    let memory = ephemeral();
+    let notes = vec![Note::new("tea"), Note::new(" ")];
+    assert!(memory.add_all(notes, "heard").await.is_err());
+    assert_eq!(memory.stats().await.unwrap().records, 0);
+    assert!(found(&memory, "tea").await.is_empty());
+}
+
+#[tokio::test]
+async fn a_derived_record_is_never_believed_more_than_its_sources() {
+    let memory = ephemeral();
+    let low = Trust::try_new(0.3).unwrap();
+    let rumour = add(&memory, said("Eve", 1, "the key is lost").trusted(low)).await;
+    let sure = add(&memory, said("Bob", 2, "the key was red")).await;
+    let derived = Note::new("a red key is lost").made_of([rumour, sure]);
+    let derived = add(&memory, derived).await;
+    let why = memory.why(derived).await.unwrap().unwrap();
+    assert_eq!(why.record.trust, low);
+    assert_eq!(why.sources.len(), 2);
+    let unknown = Note::new("x").made_of([RecordId(99)]);
+    let refused = refusal(memory.add(unknown, "").await);
+    assert_eq!(refused, ChangeError::Unknown(RecordId(99)));
+}
+
+#[tokio::test]
+async fn every_change_says_why_and_can_be_taken_back() {
+    let memory = ephemeral();
+    let a = add(&memory, said("Alice", 1, "the tea is green")).await;
+    let b = add(&memory, said("Alice", 2, "the tea is green indeed")).await;
+    let any = || RecallRequest::new("tea").valid(Validity::Any);
+    let folded = memory.fold(vec![a], b, "they say the same").await.unwrap();
+    assert_eq!(found(&memory, any()).await, [b]);
+    memory.revert(folded, "they do not").await.unwrap();
+    assert_eq!(found(&memory, any()).await.len(), 2);
+
+    let superseded = memory
+        .supersede(a, None, at(9), "it got cold")
+        .await
+        .unwrap();
+    assert_eq!(
+        found(&memory, RecallRequest::new("tea").asked_at(at(9))).await,
+        [b]
+    );
+    memory.revert(superseded, "it is warm").await.unwrap();
+
+    let withdrawn = memory.withdraw(b, "asked to").await.unwrap();
+    assert_eq!(found(&memory, any()).await, [a]);
+    memory.revert(withdrawn, "asked to").await.unwrap();
+
+    let linked = memory
+        .link(a, b, LinkKind::Related, 0.5, "both tea")
+        .await
+        .unwrap();
+    assert_eq!(memory.record(a).await.unwrap().unwrap().links[0].to, b);
+    memory.revert(linked, "no").await.unwrap();
+    assert!(memory.record(b).await.unwrap().unwrap().links.is_empty());
+
+    let ignored = memory
+        .ignore(Note::new("tea again"), Some(a), "known")
+        .await
+        .unwrap();
+    memory.revert(ignored, "it is new").await.unwrap();
+    assert_eq!(found(&memory, any()).await.len(), 3);
+
+    let why = memory.why(a).await.unwrap().unwrap();
+    let reasons: Vec<_> = why.changes.iter().map(|c| c.reason.as_str()).collect();
+    assert!(reasons.contains(&"they say the same") && reasons.contains(&"it is warm"));
+    assert!(matches!(
+        refusal(memory.revert(folded, "again").await),
+        ChangeError::AlreadyReverted { seq, .. } if seq == folded
+    ));
+}
+
+#[tokio::test]
+async fn a_change_is_not_taken_back_over_later_ones() {
+    let memory = ephemeral();
+    let id = add(&memory, said("Alice", 1, "tea")).await;
+    let superseded = memory.supersede(id, None, at(5), "cold").await.unwrap();
+    memory.withdraw(id, "asked to").await.unwrap();
+    let refused = refusal(memory.revert(superseded, "").await);
+    assert_eq!(
+        refused,
+        ChangeError::ChangedSince {
+            seq: superseded,
+            record: id
+        }
+    );
+    assert_eq!(
+        refusal(memory.revert(999, "").await),
+        ChangeError::UnknownChange(999)
+    );
+}
+
+#[tokio::test]
+async fn what_is_erased_is_nowhere_and_stays_so() {
+    let memory = ephemeral();
+    let id = add(&memory, said("Alice", 1, "my secret garden")).await;
+    let erased = memory.erase(id, "asked to").await.unwrap();
+    assert!(found(&memory, "garden").await.is_empty());
+    let left = memory.record(id).await.unwrap().unwrap();
+    assert_eq!(
+        (left.text.as_str(), left.standing),
+        ("", Standing::Withdrawn)
+    );
+    assert_eq!(
+        refusal(memory.revert(erased, "").await),
+        ChangeError::Erased(erased)
+    );
+    assert!(matches!(
+        refusal(memory.revert(1, "").await),
+        ChangeError::ChangedSince { .. }
+    ));
+}
+
+#[tokio::test]
+async fn nonsense_is_refused() {
+    let memory = ephemeral();
+    let a = add(&memory, said("Alice", 1, "tea")).await;
+    let b = add(&memory, said("Alice", 2, "boat")).await;
+    assert_eq!(
+        refusal(memory.fold(vec![a], a, "").await),
+        ChangeError::Itself(a)
+    );
+    assert_eq!(
+        refusal(memory.supersede(a, Some(a), at(9), "").await),
+        ChangeError::Itself(a)
+    );
+    assert!(matches!(
+        refusal(memory.supersede(a, None, at(-9), "").await),
+        ChangeError::Ended { .. }
+    ));
+    let heavy = memory.link(a, b, LinkKind::Related, 1.5, "").await;
+    assert_eq!(refusal(heavy), ChangeError::Weight(1.5));
+    assert!(
+        refusal(memory.link(a, b, LinkKind::Related, f32::NAN, "").await)
+            .to_string()
+            .contains("NaN")
+    );
+    memory.withdraw(a, "").await.unwrap();
+    assert!(matches!(
+        refusal(memory.withdraw(a, "").await),
+        ChangeError::NotInUse { .. }
+    ));
+}
+
+/// What may be done, by the places of records among those there are.
+#[derive(Clone, Debug)]
+enum Step {
+    Add(String),
+    Withdraw(usize),
+    Fold(usize, usize),
+    Supersede(usize),
+    Erase(usize),
+    Link(usize, usize),
+    Revert(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let text = "(tea|boat|key|red|blue)( (tea|boat|key|red|blue)){0,4}";
+    prop_oneof![
+        4 => text.prop_map(Step::Add),
+        1 => (0_usize..12).prop_map(Step::Withdraw),
+        1 => (0_usize..12, 0_usize..12).prop_map(|(a, b)| Step::Fold(a, b)),
+        1 => (0_usize..12).prop_map(Step::Supersede),
+        1 => (0_usize..12).prop_map(Step::Erase),
+        1 => (0_usize..12, 0_usize..12).prop_map(|(a, b)| Step::Link(a, b)),
+        2 => (1_u64..30).prop_map(Step::Revert),
+    ]
+}
+
+async fn carry_out(memory: &Memory, step: &Step, seconds: i64) {
+    let id = |place: &usize| RecordId(*place as u64 + 1);
+    // Whatever is refused has changed nothing; that is checked with the rest.
+    let _ = match step {
+        Step::Add(text) => memory
+            .add(said("Alice", seconds, text), "s")
+            .await
+            .map(|_| 0),
+        Step::Withdraw(a) => memory.withdraw(id(a), "s").await,
+        Step::Fold(a, b) => memory.fold(vec![id(a)], id(b), "s").await,
+        Step::Supersede(a) => memory.supersede(id(a), None, at(seconds), "s").await,
+        Step::Erase(a) => memory.erase(id(a), "s").await,
+        Step::Link(a, b) => memory.link(id(a), id(b), LinkKind::Related, 0.5, "s").await,
+        Step::Revert(seq) => memory.revert(*seq, "s").await,
+    };
+}
+
+/// Everything the answer to a query says, except for scores that only tie.
+async fn answers(memory: &Memory) -> Vec<Vec<(RecordId, String)>> {
+    let mut all = Vec::new();
+    for query in ["tea", "red boat", "key blue tea"] {
+        let request = RecallRequest::new(query).valid(Validity::Any).limit(100);
+        let recall = memory.recall(request).await.unwrap();
+        let mut items: Vec<_> = recall
+            .items
+            .iter()
+            .map(|item| (item.record.id, format!("{:.4}", item.score)))
+            .collect();
+        items.sort();
+        all.push(items);
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn whatever_happens_the_projection_is_what_a_rebuild_makes(
+        steps in prop::collection::vec(step(), 1..40),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("m.redb");
+            let memory = crate::open(&path).await;
+            for (step, seconds) in steps.iter().zip(0..) {
+                carry_out(&memory, step, seconds).await;
+            }
+            let living = answers(&memory).await;
+            memory.checkpoint().await.unwrap();
+            drop(memory);
+            let memory = crate::open(&path).await;
+            assert_eq!(answers(&memory).await, living, "from the copy");
+            drop(memory);
+            let memory = crate::builder().rebuild().open(&path).await.unwrap();
+            assert_eq!(answers(&memory).await, living, "from the records");
+        });
+    }
+}

@@ -1,0 +1,145 @@
+//! Vectors: made by an encoder, fed to an index, and what happens when one of them fails.
+
+use std::sync::Arc;
+
+use dormouse_contracts::{ModelErrorKind, VectorIndex};
+use dormouse_memory::{EncoderState, Fallback, Mode, RecallRequest};
+use dormouse_testing::{EmbedTrouble, HashedEmbedder};
+use dormouse_vectors::Exact;
+
+use crate::{add, builder, found, said, with_vectors};
+
+fn parts() -> (HashedEmbedder, Arc<Exact>) {
+    (HashedEmbedder::new(64), Arc::new(Exact::new()))
+}
+
+#[tokio::test]
+async fn recall_goes_by_words_and_vectors_where_there_is_an_encoder() {
+    let (encoder, index) = parts();
+    let memory = with_vectors(Arc::new(encoder), index).ephemeral().unwrap();
+    let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
+    let recall = memory.recall("peppermint").await.unwrap();
+    assert_eq!((recall.mode, recall.waiting), (Mode::WordsAndVectors, 0));
+    assert_eq!(recall.items[0].record.id, tea);
+    assert!(
+        recall.items[0]
+            .parts
+            .iter()
+            .any(|(name, _)| *name == "dense")
+    );
+    let words = memory
+        .recall(RecallRequest::new("peppermint").by_words())
+        .await
+        .unwrap();
+    assert_eq!(words.mode, Mode::Words);
+}
+
+#[tokio::test]
+async fn an_encoder_that_fails_leaves_recall_by_words_and_is_caught_up_with() {
+    for trouble in [
+        EmbedTrouble::Fail(ModelErrorKind::Unavailable),
+        EmbedTrouble::NotANumber,
+        EmbedTrouble::WrongDimensions,
+        EmbedTrouble::OneTooFew,
+    ] {
+        let (encoder, index) = parts();
+        let memory = with_vectors(Arc::new(encoder.clone()), index.clone())
+            .ephemeral()
+            .unwrap();
+        encoder.from_now_on(trouble.clone());
+        let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
+        let recall = memory.recall("peppermint").await.unwrap();
+        assert!(
+            matches!(recall.mode, Mode::WordsBecause(_)),
+            "{trouble:?} {:?}",
+            recall.mode
+        );
+        assert_eq!(recall.items[0].record.id, tea);
+        assert_eq!(recall.waiting, 1);
+        encoder.recover();
+        let tended = memory.tend(100).await.unwrap();
+        assert_eq!(
+            (tended.embedded, tended.fed, tended.waiting),
+            (1, 1, 0),
+            "{trouble:?}"
+        );
+        assert_eq!(
+            memory.recall("peppermint").await.unwrap().mode,
+            Mode::WordsAndVectors
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_encoder_that_hangs_does_not_hold_recall_up() {
+    let (encoder, index) = parts();
+    let memory = with_vectors(Arc::new(encoder.clone()), index)
+        .ephemeral()
+        .unwrap();
+    let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
+    memory.tend(100).await.unwrap();
+    encoder.from_now_on(EmbedTrouble::Hang);
+    let recall = memory.recall("peppermint").await.unwrap();
+    assert_eq!(recall.mode, Mode::WordsBecause(Fallback::Encoder));
+    assert_eq!(recall.items[0].record.id, tea);
+}
+
+#[tokio::test]
+async fn what_is_withdrawn_is_taken_from_the_index() {
+    let (encoder, index) = parts();
+    let memory = with_vectors(Arc::new(encoder), index.clone())
+        .ephemeral()
+        .unwrap();
+    let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
+    add(&memory, said("Alice", 2, "a boat")).await;
+    memory.tend(100).await.unwrap();
+    let collection = "memories_dormouse_s1".parse().unwrap();
+    assert_eq!(index.count(&collection).await.unwrap(), Some(2));
+    let seq = memory.withdraw(tea, "asked to").await.unwrap();
+    memory.tend(100).await.unwrap();
+    assert_eq!(index.count(&collection).await.unwrap(), Some(1));
+    memory.revert(seq, "asked to").await.unwrap();
+    memory.tend(100).await.unwrap();
+    assert_eq!(index.count(&collection).await.unwrap(), Some(2));
+}
+
+#[tokio::test]
+async fn another_encoder_touches_nothing_and_leaves_recall_by_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.redb");
+    let (encoder, index) = parts();
+    let memory = with_vectors(Arc::new(encoder.clone()), index)
+        .open(&path)
+        .await
+        .unwrap();
+    let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
+    memory.tend(100).await.unwrap();
+    drop(memory);
+
+    let other = HashedEmbedder::new(32);
+    let memory = builder()
+        .encoder(Arc::new(other))
+        .open(&path)
+        .await
+        .unwrap();
+    assert!(matches!(
+        memory.encoder_state().await.unwrap(),
+        EncoderState::Other { .. }
+    ));
+    let recall = memory.recall("peppermint").await.unwrap();
+    assert_eq!(recall.mode, Mode::WordsBecause(Fallback::EncoderChanged));
+    assert_eq!(recall.items[0].record.id, tea);
+    assert_eq!(memory.tend(100).await.unwrap().embedded, 0);
+    drop(memory);
+
+    let calls = encoder.calls();
+    let memory = builder()
+        .encoder(Arc::new(encoder.clone()))
+        .open(&path)
+        .await
+        .unwrap();
+    let tended = memory.tend(100).await.unwrap();
+    assert_eq!((tended.embedded, tended.fed), (0, 1), "vectors were kept");
+    assert_eq!(encoder.calls(), calls);
+    assert_eq!(found(&memory, "peppermint").await, [tea]);
+}

@@ -1,0 +1,145 @@
+//! Changing the encoder without loss.
+
+use std::sync::Arc;
+
+use dormouse_contracts::ModelErrorKind;
+use dormouse_memory::{
+    EncoderState, Memory, MigrateError, MigrationPlan, Mode, SpaceState, Switch,
+};
+use dormouse_testing::{EmbedTrouble, HashedEmbedder};
+
+use crate::{add, builder, said};
+
+const LINES: [&str; 4] = [
+    "Alice keeps the peppermint tea in the blue tin on the shelf",
+    "Bob sails the old boat to the harbour every single Sunday",
+    "the key of the cellar hangs behind the clock in the hall",
+    "Carol bakes bread with walnuts and honey for the market",
+];
+
+async fn filled(memory: &Memory) {
+    for (line, seconds) in LINES.iter().zip(0..) {
+        add(memory, said("Alice", seconds * 10_000, line)).await;
+    }
+    memory.tend(100).await.unwrap();
+}
+
+fn states(spaces: &[dormouse_memory::Space]) -> Vec<(u32, SpaceState)> {
+    spaces.iter().map(|s| (s.number, s.state)).collect()
+}
+
+#[tokio::test]
+async fn recall_goes_over_to_a_new_encoder_that_is_no_worse_and_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.redb");
+    let old = Arc::new(HashedEmbedder::new(256));
+    let new = Arc::new(HashedEmbedder::new(512));
+    let memory = builder().encoder(old.clone()).open(&path).await.unwrap();
+    filled(&memory).await;
+    drop(memory);
+
+    let memory = builder().encoder(new.clone()).open(&path).await.unwrap();
+    let mut told = Vec::new();
+    let plan = MigrationPlan {
+        former: Some(old.clone()),
+        ..MigrationPlan::default()
+    };
+    let done = memory
+        .migrate(new.clone(), plan, |p| told.push(p))
+        .await
+        .unwrap();
+    assert!(done.switched, "{done:?}");
+    assert_eq!(done.probes.probes, LINES.len());
+    assert!(done.probes.before.is_some());
+    assert!(!told.is_empty());
+    assert_eq!(
+        states(&memory.spaces().await.unwrap()),
+        [(1, SpaceState::Retired), (2, SpaceState::Active)]
+    );
+    assert_eq!(
+        memory.recall("peppermint").await.unwrap().mode,
+        Mode::WordsAndVectors
+    );
+
+    let back = memory.roll_back().await.unwrap();
+    assert_eq!(back.number, 1);
+    assert!(matches!(
+        memory.encoder_state().await.unwrap(),
+        EncoderState::Other { .. }
+    ));
+    drop(memory);
+    let memory = builder().encoder(old.clone()).open(&path).await.unwrap();
+    assert_eq!(
+        memory.recall("peppermint").await.unwrap().mode,
+        Mode::WordsAndVectors
+    );
+    assert!(matches!(
+        memory.discard_space(1).await,
+        Err(MigrateError::NotDiscardable(1))
+    ));
+    memory.discard_space(2).await.unwrap();
+    assert_eq!(memory.spaces().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn an_encoder_that_finds_less_does_not_take_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.redb");
+    let old = Arc::new(HashedEmbedder::new(256));
+    let memory = builder().encoder(old.clone()).open(&path).await.unwrap();
+    for n in 0..60 {
+        let line = format!("item{n} lies in box{n} under shelf{n} of room{n} near door{n} today");
+        add(&memory, said("Alice", n * 10_000, &line)).await;
+    }
+    memory.tend(100).await.unwrap();
+    // One number for a text tells texts apart by their sign only.
+    let worse = Arc::new(HashedEmbedder::new(1));
+    let plan = MigrationPlan {
+        former: Some(old),
+        ..MigrationPlan::default()
+    };
+    let done = memory.migrate(worse.clone(), plan, |_| {}).await.unwrap();
+    assert!(!done.switched, "{done:?}");
+    assert_eq!(
+        memory.recall("item7").await.unwrap().mode,
+        Mode::WordsAndVectors
+    );
+    let plan = MigrationPlan {
+        switch: Switch::Always,
+        ..MigrationPlan::default()
+    };
+    assert!(memory.migrate(worse, plan, |_| {}).await.unwrap().switched);
+}
+
+#[tokio::test]
+async fn a_migration_that_stops_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.redb");
+    let old = Arc::new(HashedEmbedder::new(64));
+    let new = Arc::new(HashedEmbedder::new(128));
+    let memory = builder().encoder(old).open(&path).await.unwrap();
+    for n in 0..300 {
+        add(&memory, said("Alice", n, &format!("cup number {n} of tea"))).await;
+    }
+    memory.tend(1_000).await.unwrap();
+    new.from_now_on(EmbedTrouble::Fail(ModelErrorKind::Unavailable));
+    let stopped = memory
+        .migrate(new.clone(), MigrationPlan::default(), |_| {})
+        .await;
+    assert!(
+        matches!(stopped, Err(MigrateError::Stopped(_))),
+        "{stopped:?}"
+    );
+    assert_eq!(
+        memory.recall("cup 7").await.unwrap().mode,
+        Mode::WordsAndVectors
+    );
+    new.recover();
+    let done = memory
+        .migrate(new.clone(), MigrationPlan::default(), |_| {})
+        .await
+        .unwrap();
+    assert_eq!((done.space, done.switched), (2, true));
+    let again = memory.migrate(new, MigrationPlan::default(), |_| {}).await;
+    assert!(matches!(again, Err(MigrateError::SameEncoder(_))));
+}

@@ -1,0 +1,125 @@
+//! Opening and closing.
+
+use std::sync::{Arc, Mutex};
+
+use dormouse_memory::{OpenError, Progress};
+
+use crate::{add, builder, found, open, said};
+
+#[tokio::test]
+async fn what_was_acknowledged_is_there_after_opening_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.redb");
+    let memory = open(&path).await;
+    let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
+    drop(memory);
+    assert!(!path.with_extension("index").exists(), "too little to save");
+    assert_eq!(found(&open(&path).await, "peppermint").await, [tea]);
+}
+
+#[tokio::test]
+async fn whatever_happens_to_the_copy_of_the_index_nothing_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.redb");
+    let copy = path.with_extension("index");
+    let memory = open(&path).await;
+    let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
+    memory.checkpoint().await.unwrap();
+    let boat = add(&memory, said("Bob", 90_000, "the boat leaks")).await;
+    drop(memory);
+    for damage in [
+        None,
+        Some(Vec::new()),
+        Some(b"DORMPROJ".to_vec()),
+        Some(vec![0xff; 4096]),
+    ] {
+        match damage {
+            None => {}
+            Some(bytes) => std::fs::write(&copy, bytes).unwrap(),
+        }
+        let memory = open(&path).await;
+        assert_eq!(found(&memory, "peppermint").await, [tea]);
+        assert_eq!(found(&memory, "boat").await, [boat]);
+    }
+    std::fs::remove_file(&copy).unwrap();
+    assert_eq!(found(&open(&path).await, "boat").await, [boat]);
+}
+
+#[tokio::test]
+async fn a_copy_of_another_memory_is_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (
+        folder.path().join("one.redb"),
+        folder.path().join("other.redb"),
+    );
+    let memory = open(&one).await;
+    add(&memory, said("Alice", 1, "tea")).await;
+    memory.checkpoint().await.unwrap();
+    drop(memory);
+    let clock = dormouse_testing::ManualClock::new(crate::at(77));
+    let id = dormouse_contracts::AssistantId::try_new("dormouse").unwrap();
+    let memory = dormouse_memory::Memory::builder(id, clock)
+        .open(&other)
+        .await
+        .unwrap();
+    add(&memory, said("Alice", 1, "boat")).await;
+    drop(memory);
+    std::fs::copy(one.with_extension("index"), other.with_extension("index")).unwrap();
+    let memory = open(&other).await;
+    assert!(found(&memory, "tea").await.is_empty());
+    assert_eq!(found(&memory, "boat").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_rebuild_tells_how_far_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.redb");
+    let memory = open(&path).await;
+    let notes = (0..2_500)
+        .map(|n| said("Alice", n, &format!("tea number {n}")))
+        .collect();
+    memory.add_all(notes, "heard").await.unwrap();
+    drop(memory);
+    let told: Arc<Mutex<Vec<Progress>>> = Arc::default();
+    let teller = told.clone();
+    let tell = move |progress| teller.lock().unwrap().push(progress);
+    let memory = builder()
+        .rebuild()
+        .on_progress(tell)
+        .open(&path)
+        .await
+        .unwrap();
+    let told: Vec<_> = told
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|p| (p.done, p.of))
+        .collect();
+    assert_eq!(told, [(1_000, 2_500), (2_000, 2_500), (2_500, 2_500)]);
+    assert_eq!(memory.stats().await.unwrap().in_use, 2_500);
+}
+
+#[tokio::test]
+async fn a_memory_is_opened_by_one_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.redb");
+    let memory = open(&path).await;
+    let error = builder().open(&path).await.unwrap_err();
+    assert!(matches!(error, OpenError::File(_)), "{error}");
+    assert!(error.to_string().contains("in use"), "{error}");
+    drop(memory);
+    open(&path).await;
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_memory_is_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.redb");
+    std::fs::write(&path, "shopping list: tea").unwrap();
+    let error = builder().open(&path).await.unwrap_err();
+    assert!(error.to_string().contains("m.redb"), "{error}");
+    assert_eq!(
+        std::fs::read_to_string(&path).unwrap(),
+        "shopping list: tea"
+    );
+}
