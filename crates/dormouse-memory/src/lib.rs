@@ -23,7 +23,7 @@ mod people;
 mod projection;
 mod recall;
 mod record;
-mod secrets;
+pub mod secrets;
 mod spaces;
 mod store;
 

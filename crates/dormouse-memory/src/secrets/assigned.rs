@@ -93,11 +93,13 @@ fn value_of_word_at(text: &str, start: usize) -> Option<SecretSpan> {
     if let Some(scheme) = scheme {
         let found = value::read(text, start + scheme.len());
         if let Some(value) = found.filter(|value| value.is_credential(text)) {
-            return Some(span(&value, SecretKind::Token));
+            return Some(span(text, &value, SecretKind::Token));
         }
     }
+    let first = at(text, start).to_ascii_lowercase();
     let (word, end) = WORDS
         .iter()
+        .filter(|word| at(word.text, 0) == first)
         .find_map(|word| Some((word, word_end(text, start, word.text)?)))?;
     let (told, at) = told(text, end, word.weight)?;
     let value = value::read(text, at)?;
@@ -105,12 +107,12 @@ fn value_of_word_at(text: &str, start: usize) -> Option<SecretSpan> {
         Weight::Strong => value.is_secret(text, told),
         Weight::Weak => value.is_surely_secret(text, told),
     };
-    secret.then(|| span(&value, word.kind))
+    secret.then(|| span(text, &value, word.kind))
 }
 
-fn span(value: &Value, kind: SecretKind) -> SecretSpan {
+fn span(text: &str, value: &Value, kind: SecretKind) -> SecretSpan {
     SecretSpan {
-        range: value.start..value.end,
+        range: value.range(text),
         kind,
     }
 }

@@ -104,7 +104,7 @@ fn secrets_are_masked_by_what_they_are() {
         ),
         // Random text.
         (
-            "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+            "wJa1rXUtn4FEM/K7MD2NG/bPx9RfiCYzQ8pL5Ke",
             "[secret: random key]",
         ),
         ("dGhpcyBJcyBB7x9Qp3Rk2LmZ8vT1==", "[secret: random key]"),
@@ -229,7 +229,7 @@ fn no_text_is_read_again_and_again() {
         "é",
     ];
     for piece in pieces {
-        let text = piece.repeat(400_000 / piece.len());
+        let text = piece.repeat(60_000 / piece.len());
         let masked = mask(&text);
         assert_eq!(find(&masked), [], "{piece}");
     }

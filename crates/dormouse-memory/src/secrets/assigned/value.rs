@@ -1,5 +1,7 @@
 //! What is told as the value of a secret, and whether it may be one.
 
+use std::ops::Range;
+
 use crate::secrets::{
     blocks::is_stand_in,
     bytes::{at, part, past},
@@ -22,17 +24,24 @@ pub(super) enum Told {
 pub(super) struct Value {
     pub(super) start: usize,
     pub(super) end: usize,
-    quoted: Quoted,
+    form: Form,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Quoted {
-    Yes,
-    No,
+enum Form {
+    /// Between quotes.
+    Quoted,
+    /// A word as people write them.
+    Word,
+    /// A word longer than any, which is not looked at any further.
+    Endless,
 }
 
 /// The longest value between quotes, in bytes.
 const LONGEST_QUOTED: usize = 512;
+/// The longest word that is looked at, in bytes. Without an end to it, a text of one word that keeps calling itself a
+/// password would be read from each of its places.
+const LONGEST_WORD: usize = 256;
 /// The shortest value, in bytes.
 const SHORTEST: usize = 4;
 /// The shortest value of a word that need not name a secret.
@@ -92,16 +101,17 @@ pub(super) fn read(text: &str, start: usize) -> Option<Value> {
     let start = past(text, start, |byte| {
         matches!(byte, b'"' | b'\'' | b'`' | b'*')
     });
-    let mut end = word_end(text, start);
+    let limit = start + LONGEST_WORD;
+    let mut end = word_end(text, start, limit);
+    if end >= limit {
+        let form = Form::Endless;
+        return Some(Value { start, end, form });
+    }
     while end > start && b".,:!?)]}*`~".contains(&at(text, end - 1)) {
         end -= 1;
     }
-    let value = Value {
-        start,
-        end,
-        quoted: Quoted::No,
-    };
-    (end > start).then_some(value)
+    let form = Form::Word;
+    (end > start).then_some(Value { start, end, form })
 }
 
 fn quoted(text: &str, start: usize, quote: u8) -> Option<Value> {
@@ -118,23 +128,25 @@ fn quoted(text: &str, start: usize, quote: u8) -> Option<Value> {
     (length > 0 && !holds_mask).then_some(Value {
         start,
         end: start + length,
-        quoted: Quoted::Yes,
+        form: Form::Quoted,
     })
 }
 
-/// Where an unquoted value ends: at a space, a quote, a sign that parts settings, or a mask.
-fn word_end(text: &str, start: usize) -> usize {
-    let mut end = start;
-    loop {
-        end = past(text, end, |byte| {
-            !byte.is_ascii_whitespace() && !b"\"'`&;<>[".contains(&byte)
+/// Where an unquoted value ends: at a space, a quote, a sign that parts settings, or a mask; at `limit` if it goes on.
+fn word_end(text: &str, start: usize, limit: usize) -> usize {
+    let near = text.as_bytes().get(..limit).unwrap_or(text.as_bytes());
+    let rest = near.get(start..).unwrap_or_default();
+    let end = rest
+        .iter()
+        .enumerate()
+        .position(|(place, byte)| match byte {
+            b'[' => text.get(start + place..).and_then(mask_at).is_some(),
+            // The signs that end a phrase in Chinese and Japanese, where no space does.
+            0xe3 => rest.get(place + 1) == Some(&0x80),
+            0xef => rest.get(place + 1) == Some(&0xbc),
+            byte => byte.is_ascii_whitespace() || b"\"'`&;<>".contains(byte),
         });
-        let bracket = at(text, end) == b'[';
-        if !bracket || text.get(end..).and_then(mask_at).is_some() {
-            return end;
-        }
-        end += 1;
-    }
+    end.map_or(near.len(), |end| start + end)
 }
 
 impl Value {
@@ -142,16 +154,27 @@ impl Value {
         part(text, self.start, self.end)
     }
 
+    /// What of the text to hide if it is a secret.
+    pub(super) fn range(&self, text: &str) -> Range<usize> {
+        match self.form {
+            Form::Quoted | Form::Word => self.start..self.end,
+            Form::Endless => self.start..word_end(text, self.start, text.len()),
+        }
+    }
+
     /// Whether it is the secret of a word that names nothing else.
     pub(super) fn is_secret(&self, text: &str, told: Told) -> bool {
         let value = self.text(text);
+        if self.form == Form::Endless {
+            return true;
+        }
         if value.len() < SHORTEST || says_none(value) {
             return false;
         }
-        match (told, self.quoted) {
-            (Told::Equals, _) | (_, Quoted::Yes) => true,
-            (Told::Colon, Quoted::No) => is_no_word(value) || self.ends_line(text),
-            (Told::Is, Quoted::No) => is_no_word(value),
+        match (told, self.form) {
+            (Told::Equals, _) | (_, Form::Quoted | Form::Endless) => true,
+            (Told::Colon, Form::Word) => is_no_word(value) || self.ends_line(text),
+            (Told::Is, Form::Word) => is_no_word(value),
         }
     }
 
@@ -162,16 +185,18 @@ impl Value {
         if value.len() < SHORTEST_SURE || !one_word || says_none(value) || is_number(value) {
             return false;
         }
-        match (told, self.quoted) {
-            (Told::Equals, _) | (_, Quoted::Yes) => is_no_word(value) || value.len() >= 16,
-            (Told::Colon | Told::Is, Quoted::No) => alternations(value) >= 2 || has_sign(value),
+        match (told, self.form) {
+            (_, Form::Endless) => false,
+            (Told::Equals, _) | (_, Form::Quoted) => is_no_word(value) || value.len() >= 16,
+            (Told::Colon | Told::Is, Form::Word) => alternations(value) >= 2 || has_sign(value),
         }
     }
 
     /// Whether it may be what lets somebody in: long, of one word, with digits or both cases mixed.
     pub(super) fn is_credential(&self, text: &str) -> bool {
         let value = self.text(text);
-        value.len() >= SHORTEST_CREDENTIAL && !says_none(value) && is_no_word(value)
+        let long = value.len() >= SHORTEST_CREDENTIAL && !says_none(value) && is_no_word(value);
+        long || self.form == Form::Endless
     }
 
     fn ends_line(&self, text: &str) -> bool {
