@@ -39,7 +39,7 @@ const MOST: usize = 8;
 /// use dormouse_contracts::Timestamp;
 /// use dormouse_retrieval::{NamedTime, named_times};
 ///
-/// let day = |day| Timestamp::from_micros(day * 86_400_000_000);
+/// let day = |day: i64| Timestamp::from_micros(day * 86_400_000_000);
 /// let said_at = Some(day(20));
 /// let yesterday = NamedTime::Span { from: day(19), until: day(20) };
 /// assert_eq!(named_times("What did Bob say yesterday?", said_at), [yesterday]);

@@ -3,6 +3,7 @@
 //! First a [`Plan`] of what the query asks for, then a cheap pass over the postings that finds candidates, then all
 //! features of these.
 
+mod best;
 mod bm25;
 mod features;
 mod gather;
@@ -10,7 +11,10 @@ mod plan;
 mod scratch;
 mod windows;
 
-use crate::{Index, Match, Query, Ranking, ScoreParts, query::by_rank};
+use crate::{
+    Feature, Index, Match, Query, Ranking, ScoreParts, query::by_rank, weights::FeatureValues,
+};
+use best::BestScores;
 use plan::Plan;
 pub(crate) use scratch::ScratchPool;
 
@@ -51,19 +55,46 @@ impl Index {
         gather::find_candidates(self, plan, query, limit, scratch);
         windows::count_terms(self, plan, scratch);
         let candidates = std::mem::take(&mut scratch.candidates);
-        let found = candidates
-            .iter()
-            .filter_map(|&slot| {
-                let values = features::of_candidate(self, plan, scratch, slot)?;
-                let parts = ScoreParts::of(&values, &self.config.weights);
-                Some(Match {
-                    id: self.id(slot),
-                    score: parts.total(),
-                    parts,
-                })
-            })
-            .collect();
+        let unweighed = candidates.iter().filter_map(|&slot| {
+            let values = features::of_candidate(self, plan, scratch, slot)?;
+            Some((slot, values))
+        });
+        let mut unweighed: Vec<_> = unweighed.collect();
+        let found = self.weigh(&mut unweighed, limit, scratch);
         scratch.candidates = candidates;
+        found
+    }
+
+    /// Adds what takes longest to find out, which only those need that it can still lift among the best.
+    fn weigh(
+        &self,
+        unweighed: &mut [(u32, FeatureValues)],
+        limit: usize,
+        scratch: &mut scratch::Scratch,
+    ) -> Vec<Match> {
+        let weights = &self.config.weights;
+        let so_far = |values: &FeatureValues| ScoreParts::of(values, weights).total();
+        unweighed.sort_by(|(_, a), (_, b)| so_far(b).total_cmp(&so_far(a)));
+        let most_gain = weights.weight(Feature::Informative).max(0.0);
+        let mut best = BestScores::new(limit);
+        let mut found = Vec::new();
+        for (slot, values) in unweighed {
+            if best.are_above(so_far(values) + most_gain + ROUNDING) {
+                break;
+            }
+            values.set(
+                Feature::Informative,
+                features::informative(self, scratch, *slot),
+            );
+            let parts = ScoreParts::of(values, weights);
+            let score = parts.total();
+            best.note(score);
+            found.push(Match {
+                id: self.id(*slot),
+                score,
+                parts,
+            });
+        }
         found
     }
 
@@ -89,6 +120,9 @@ impl Index {
             .collect()
     }
 }
+
+/// More than adding up in another order can make of a score.
+const ROUNDING: f32 = 1e-3;
 
 #[cfg(test)]
 mod tests;

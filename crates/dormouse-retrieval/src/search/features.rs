@@ -22,11 +22,11 @@ const REACH: [f32; WIDTH] = [0.2, 0.4, 0.6, 1.0, 0.5, 0.3, 0.2];
 /// Of a longer text the rarity of the first terms stands for all.
 const MOST_INFORMATIVE: usize = 256;
 
-/// The features of the unit in `slot`; `None` if nothing connects it to the query.
+/// The features of the unit in `slot` but for [`informative`]; `None` if nothing connects it to the query.
 pub(super) fn of_candidate(
     index: &Index,
     plan: &Plan,
-    scratch: &mut Scratch,
+    scratch: &Scratch,
     slot: u32,
 ) -> Option<FeatureValues> {
     let place = index.threads.place(slot);
@@ -50,7 +50,6 @@ pub(super) fn of_candidate(
     values.set(Feature::Speaker, flag(plan.is_named(card.speaker)));
     values.set(Feature::Answer, flag(answers) * words.turn_before);
     values.set(Feature::Date, plan.closeness(card.at));
-    values.set(Feature::Informative, informative(index, scratch, slot));
     let tells = plan.asks_when && card.traits.has(Traits::TELLS_TIME);
     values.set(Feature::TimeTold, flag(tells));
     values.set(
@@ -125,7 +124,7 @@ fn words(index: &Index, plan: &Plan, scratch: &Scratch, slots: &[u32; WIDTH]) ->
 }
 
 /// The mean rarity of a unit's distinct terms, as a share of that of a term that nobody uses.
-fn informative(index: &Index, scratch: &mut Scratch, slot: u32) -> f32 {
+pub(super) fn informative(index: &Index, scratch: &mut Scratch, slot: u32) -> f32 {
     let terms = &mut scratch.own_terms;
     terms.clear();
     terms.extend(index.sequences.of(slot).iter().take(MOST_INFORMATIVE));

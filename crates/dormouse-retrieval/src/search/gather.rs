@@ -1,7 +1,5 @@
 //! The cheap first pass: over the postings, to the units worth a closer look.
 
-use std::cmp::Reverse;
-
 use crate::{
     Feature, Index, Query,
     index::{lexicon::Posting, threads::NONE},
@@ -176,28 +174,25 @@ fn read_dense(index: &Index, query: &Query<'_>, scratch: &mut Scratch) {
     }
 }
 
-/// How many turns are spread to their neighbours for each candidate that is wanted.
-const SPREAD_PER_CANDIDATE: usize = 4;
+/// How many turns have their neighbours looked at for each candidate that is wanted.
+const SPREAD_PER_CANDIDATE: usize = 2;
 
-/// Adds up what each unit, its neighbours, its session and its vector say, roughly as the score will weigh them.
+/// Ranks the best turns and their neighbours, and what is similar by vector, roughly as the score will.
 ///
-/// Only the best turns are spread to their neighbours: a unit without one of them in its window is no candidate.
+/// A unit without one of the best turns in its window is no candidate, however many middling ones it has.
 fn spread(index: &Index, plan: &Plan, most: usize, scratch: &mut Scratch) {
     scratch.nearby.reach(index.slot_bound());
-    let mut touched = std::mem::take(&mut scratch.touched);
-    let best = best_turns(
-        index,
-        &mut touched,
-        most.saturating_mul(SPREAD_PER_CANDIDATE),
-        scratch,
-    );
-    for &slot in best {
+    pick_best_turns(index, most.saturating_mul(SPREAD_PER_CANDIDATE), scratch);
+    for place in 0..scratch.ranked.len() {
+        let Some(&(_, slot)) = scratch.ranked.get(place) else {
+            continue;
+        };
         let around = index.threads.backwards(slot).take(RADIUS + 1);
         for slot in around.chain(index.threads.forwards(slot).skip(1).take(RADIUS)) {
             mark(scratch, slot);
         }
     }
-    scratch.touched = touched;
+    scratch.ranked.clear();
     for place in 0..scratch.dense_slots.len() {
         let slot = scratch.dense_slots.get(place).copied().unwrap_or(NONE);
         mark(scratch, slot);
@@ -209,18 +204,17 @@ fn spread(index: &Index, plan: &Plan, most: usize, scratch: &mut Scratch) {
     }
 }
 
-/// The `most` slots of the highest turns among those touched.
-fn best_turns<'a>(
-    index: &Index,
-    touched: &'a mut [u32],
-    most: usize,
-    scratch: &Scratch,
-) -> &'a [u32] {
-    if touched.len() > most {
-        let rank = |slot: &u32| (Reverse(scratch.turn(*slot).to_bits()), index.id(*slot));
-        touched.select_nth_unstable_by_key(most, rank);
+/// Puts the `most` highest turns among those touched into `ranked`.
+fn pick_best_turns(index: &Index, most: usize, scratch: &mut Scratch) {
+    let turns = &scratch.turns;
+    let ranked = scratch
+        .touched
+        .iter()
+        .map(|slot| (turns.at(*slot).to_bits(), *slot));
+    scratch.ranked.extend(ranked);
+    if scratch.ranked.len() > most {
+        cut(index, &mut scratch.ranked, most);
     }
-    touched.get(..most).unwrap_or(touched)
 }
 
 /// About what the score will be. Positive, so that it is in the order of its bits.

@@ -25,7 +25,7 @@ pub(super) struct Scratch {
     pub(super) touched_sessions: Vec<u32>,
     /// By slot: its row among `counts`, plus one.
     pub(super) rows: Column<u32>,
-    /// The slots that have a row, in rising order.
+    /// The slots that have a row, in its order.
     pub(super) rowed: Vec<u32>,
     /// Row by row: how often each term of the query occurs.
     pub(super) counts: Vec<u8>,
@@ -37,7 +37,7 @@ pub(super) struct Scratch {
     pub(super) dense_slots: Vec<u32>,
     /// What the first pass found.
     pub(super) candidates: Vec<u32>,
-    /// The best so far while candidates are chosen.
+    /// Slots by rank while the best are chosen.
     pub(super) ranked: Vec<(u32, u32)>,
 }
 

@@ -8,10 +8,17 @@ use crate::{
 
 /// Gives every candidate and every unit in its window a row of counts.
 pub(super) fn count_terms(index: &Index, plan: &Plan, scratch: &mut Scratch) {
-    give_rows(index, scratch);
+    list_windows(index, scratch);
+    let reading = is_read_faster(index, plan, scratch);
+    if !reading {
+        scratch.rowed.sort_unstable();
+    }
+    for (row, &slot) in (1..).zip(&scratch.rowed) {
+        scratch.rows.set(slot, row);
+    }
     let width = plan.terms.len();
     scratch.counts.resize(scratch.rowed.len() * width, 0);
-    if is_read_faster(index, plan, scratch) {
+    if reading {
         read_units(index, plan, scratch);
     } else {
         for (place, term) in plan.terms.iter().enumerate() {
@@ -21,7 +28,8 @@ pub(super) fn count_terms(index: &Index, plan: &Plan, scratch: &mut Scratch) {
     }
 }
 
-fn give_rows(index: &Index, scratch: &mut Scratch) {
+/// Lists every candidate and every unit in its window once.
+fn list_windows(index: &Index, scratch: &mut Scratch) {
     scratch.rows.reach(index.slot_bound());
     for place in 0..scratch.candidates.len() {
         let Some(&slot) = scratch.candidates.get(place) else {
@@ -37,10 +45,6 @@ fn give_rows(index: &Index, scratch: &mut Scratch) {
                 scratch.rowed.push(slot);
             }
         }
-    }
-    scratch.rowed.sort_unstable();
-    for (row, &slot) in (1..).zip(&scratch.rowed) {
-        scratch.rows.set(slot, row);
     }
 }
 

@@ -1,0 +1,50 @@
+//! Conversations made of words drawn by Zipf's law.
+
+use dormouse_contracts::Timestamp;
+use dormouse_retrieval::{Config, Index, Unit};
+
+/// A small generator of chance (SplitMix64).
+pub(crate) struct Chance(pub(crate) u64);
+
+impl Chance {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ z >> 31) % bound
+    }
+
+    /// A word of a vocabulary of some thousands, the first of them most often.
+    pub(crate) fn word(&mut self) -> String {
+        let uniform = self.below(1 << 32) as f64 / (1_u64 << 32) as f64;
+        // The inverse of the logarithm that Zipf's law adds up to.
+        let rank = 8_000_f64.powf(uniform) as usize;
+        format!("w{rank}x")
+    }
+
+    pub(crate) fn text(&mut self) -> String {
+        let words = 4 + self.below(20);
+        let words: Vec<String> = (0..words).map(|_| self.word()).collect();
+        words.join(" ")
+    }
+}
+
+/// An index of that many turns in conversations of thirty.
+pub(crate) fn conversations(turns: u64, config: Config) -> (Index, Vec<String>) {
+    let mut chance = Chance(7);
+    let mut index = Index::new(config);
+    let mut texts = Vec::new();
+    for id in 0..turns {
+        let text = chance.text();
+        index.insert(&Unit {
+            id,
+            text: &text,
+            speaker: Some(["Alice", "Bob", "Carol"][(id % 3) as usize]),
+            thread: Some(&format!("thread {}", id / 30)),
+            at: Timestamp::from_micros(i64::try_from(id).unwrap_or(0) * 60_000_000),
+        });
+        texts.push(text);
+    }
+    (index, texts)
+}
