@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dormouse_contracts::{AssistantId, ChatModel, Perception};
 use dormouse_engine::{AssistantConfig, Limits, Ports, Rest};
+use dormouse_memory::Memory;
 use dormouse_providers::Estimate;
 use dormouse_testing::{FakeWorld, FixedChance, MemoryLog};
 use dormouse_tests::{Resident, RunningClock};
@@ -29,13 +30,16 @@ impl Life {
         );
         let mut config = AssistantConfig::new(key());
         config.limits = Limits::default().with_max_history(max_history).unwrap();
+        let clock = RunningClock::start();
+        let memory = Memory::builder(key(), clock).ephemeral().unwrap();
         let ports = Ports {
             log: Arc::new(log.clone()),
             model,
             world: Arc::new(world),
-            clock: Arc::new(RunningClock::start()),
+            clock: Arc::new(clock),
             chance: Arc::new(FixedChance::new(0.5)),
             counter: Arc::new(Estimate::default()),
+            memory,
         };
         let resident = Resident::wake(config, FakeWorld::tools(), ports).await;
         Self { log, resident }

@@ -5,6 +5,10 @@ use xshell::{Shell, cmd};
 use crate::Result;
 
 pub(crate) fn run(sh: &Shell) -> Result {
-    cmd!(sh, "cargo bench --package dormouse-tests --bench runtime").run()?;
+    cmd!(
+        sh,
+        "cargo bench --package dormouse-tests --features yardstick --bench runtime --bench recall"
+    )
+    .run()?;
     Ok(())
 }

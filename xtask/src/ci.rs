@@ -14,6 +14,7 @@ pub(crate) fn run(sh: &Shell) -> Result {
     deny::check(sh, &mut report);
     report.step("clippy", || clippy(sh));
     report.step("tests", || tests(sh));
+    report.step("optional parts", || test::optional_parts(sh));
     report.step("doc tests", || doc_tests(sh));
     report.step("examples", || examples::run(sh));
     report.step("docs", || docs(sh));

@@ -33,10 +33,11 @@ const USAGE: &str = "\
 Usage: cargo xtask <command>
 
   test               all tests, with plain cargo; says at the end what was skipped and why
+    --qdrant         the promises of a vector index, kept by the Qdrant server at QDRANT_URL
   ci                 everything that must pass before a change lands
   tidy               what no other tool checks: README, layer, example and crate doc of each crate
   deny               layers, licences, sources and advisories, by deny.toml
-  bench              the measurements of tests/benches/runtime.rs
+  bench              the measurements of tests/benches
   peers              installs the servers the end-to-end tests talk to
     --check          only says which of them are there
     --require        fails when one of them cannot be had
@@ -60,6 +61,7 @@ fn run(arguments: &[String]) -> Result {
     sh.change_dir(root());
     match words.as_slice() {
         ["test"] => test::run(&sh),
+        ["test", "--qdrant"] => test::qdrant(&sh),
         ["ci"] => ci::run(&sh),
         ["tidy"] => tidy::run(&sh),
         ["deny"] => deny::run(&sh),

@@ -19,6 +19,37 @@ fn all(sh: &Shell) -> Result {
     Ok(())
 }
 
+/// The promises of a vector index, kept by a real Qdrant server. Everything it makes there has a name of its own and is
+/// removed again.
+pub(crate) fn qdrant(sh: &Shell) -> Result {
+    let url = std::env::var("QDRANT_URL").map_err(|_not_set| {
+        "set QDRANT_URL to the server's gRPC address, such as http://127.0.0.1:6334; \
+         and QDRANT_API_KEY if it wants a key"
+    })?;
+    println!("testing against {url}");
+    cmd!(
+        sh,
+        "cargo test --package dormouse-vectors --features qdrant --test it real_server -- --nocapture"
+    )
+    .run()?;
+    Ok(())
+}
+
+/// What stands behind a feature: each vector index against its suite, and the encoder.
+pub(crate) fn optional_parts(sh: &Shell) -> Result {
+    cmd!(
+        sh,
+        "cargo test --no-fail-fast --package dormouse-vectors --all-features --lib --tests"
+    )
+    .run()?;
+    cmd!(
+        sh,
+        "cargo test --no-fail-fast --package dormouse-providers --all-features --lib --tests"
+    )
+    .run()?;
+    Ok(())
+}
+
 /// What the tests could not do on this machine, a line each.
 pub(crate) fn skipped() -> String {
     let missing: Vec<String> = peers::missing()

@@ -1,6 +1,7 @@
 //! The file that everything else can be made of again: records, changes, entities and vectors, on redb.
 
 mod reading;
+mod row;
 pub(crate) mod tables;
 mod writing;
 
@@ -65,6 +66,8 @@ pub(crate) enum Fault {
     Database(#[from] DatabaseFault),
     #[error("a row of the file makes no sense")]
     Row(#[from] serde_json::Error),
+    #[error("a row of the file is not as it was written")]
+    Checksum,
     #[error("{0}")]
     Refers(&'static str),
 }
@@ -90,7 +93,9 @@ impl Fault {
     fn kind(&self) -> StoreErrorKind {
         match self {
             Self::Database(fault) if fault.is_disk() => StoreErrorKind::Disk,
-            Self::Database(_) | Self::Row(_) | Self::Refers(_) => StoreErrorKind::Damaged,
+            Self::Database(_) | Self::Row(_) | Self::Checksum | Self::Refers(_) => {
+                StoreErrorKind::Damaged
+            }
         }
     }
 }

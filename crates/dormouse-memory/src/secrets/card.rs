@@ -97,15 +97,15 @@ fn is_of_a_scheme(digits: &[u8]) -> bool {
         .iter()
         .take(4)
         .fold(0_u32, |number, digit| number * 10 + u32::from(*digit));
-    match (first_four, digits.len()) {
-        (4000..=4999, 13 | 16 | 19) => true,
-        (5100..=5599 | 2221..=2720, 16) => true,
-        (3400..=3499 | 3700..=3799, 15) => true,
-        (6011 | 6440..=6599 | 3528..=3589, 16) => true,
-        (3000..=3059 | 3600..=3699 | 3800..=3899, 14) => true,
-        (6200..=6299, 16..=19) => true,
-        _ => false,
-    }
+    matches!(
+        (first_four, digits.len()),
+        (4000..=4999, 13 | 16 | 19)
+            | (5100..=5599 | 2221..=2720, 16)
+            | (3400..=3499 | 3700..=3799, 15)
+            | (6011 | 6440..=6599 | 3528..=3589, 16)
+            | (3000..=3059 | 3600..=3699 | 3800..=3899, 14)
+            | (6200..=6299, 16..=19)
+    )
 }
 
 /// Luhn's check: every second digit from the right counts twice, and the sum of all digits is a multiple of ten.
@@ -120,5 +120,5 @@ fn has_check_digit(digits: &[u8]) -> bool {
             (_, digit) => digit,
         })
         .sum();
-    sum % 10 == 0
+    sum.is_multiple_of(10)
 }

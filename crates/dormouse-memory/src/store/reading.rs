@@ -5,7 +5,7 @@ use redb::{ReadTransaction, ReadableTable};
 use serde::de::DeserializeOwned;
 
 use super::{
-    Fault,
+    Fault, row,
     tables::{
         CHANGES, ENTITIES, FILE_ID, HISTORY, LABELS, NEXT_CHANGE, ORIGINS, RECORDS, REVERTED,
         SPACES, STATE, VECTORS,
@@ -71,7 +71,7 @@ impl Reading {
     pub(crate) fn record(&self, id: RecordId) -> Result<Option<Record>, Fault> {
         let records = self.transaction.open_table(RECORDS)?;
         let found = records.get(id.0)?;
-        found.map(|row| row_of(row.value())).transpose()
+        found.map(|row| row::read(row.value())).transpose()
     }
 
     /// The records of these numbers, in that order; `None` where there is none.
@@ -80,7 +80,7 @@ impl Reading {
         ids.iter()
             .map(|id| {
                 let found = records.get(id.0)?;
-                found.map(|row| row_of(row.value())).transpose()
+                found.map(|row| row::read(row.value())).transpose()
             })
             .collect()
     }
@@ -91,7 +91,7 @@ impl Reading {
         let from = after.map_or(0, |id| id.0.saturating_add(1));
         let mut found = Vec::new();
         for row in records.range(from..)?.take(limit) {
-            found.push(row_of(row?.1.value())?);
+            found.push(row::read(row?.1.value())?);
         }
         Ok(found)
     }
@@ -105,7 +105,7 @@ impl Reading {
         let changes = self.transaction.open_table(CHANGES)?;
         let mut found = Vec::new();
         for row in changes.range(after.saturating_add(1)..)?.take(limit) {
-            found.push(row_of(row?.1.value())?);
+            found.push(row::read(row?.1.value())?);
         }
         Ok(found)
     }
@@ -113,7 +113,7 @@ impl Reading {
     pub(crate) fn change(&self, seq: ChangeSeq) -> Result<Option<StoredChange>, Fault> {
         let changes = self.transaction.open_table(CHANGES)?;
         let found = changes.get(seq)?;
-        found.map(|row| row_of(row.value())).transpose()
+        found.map(|row| row::read(row.value())).transpose()
     }
 
     /// The changes that touched a record, in order.
@@ -126,7 +126,7 @@ impl Reading {
             let change = changes.get(seq)?.ok_or(Fault::Refers(
                 "a record's history names a change that is not there",
             ))?;
-            found.push(row_of(change.value())?);
+            found.push(row::read(change.value())?);
         }
         Ok(found)
     }
@@ -148,7 +148,8 @@ impl Reading {
         let mut found = Vec::new();
         for row in entities.iter()? {
             let (key, value) = row?;
-            found.push((key.value().to_owned(), value.value().to_vec()));
+            let row = row::read_bytes(value.value())?;
+            found.push((key.value().to_owned(), row.to_vec()));
         }
         Ok(found)
     }
@@ -159,7 +160,7 @@ impl Reading {
         let mut found = Vec::new();
         for row in spaces.iter()? {
             let (number, value) = row?;
-            found.push((number.value(), row_of(value.value())?));
+            found.push((number.value(), row::read(value.value())?));
         }
         Ok(found)
     }
@@ -168,7 +169,9 @@ impl Reading {
     pub(crate) fn vector(&self, space: u32, id: RecordId) -> Result<Option<Vec<f32>>, Fault> {
         let vectors = self.transaction.open_table(VECTORS)?;
         let found = vectors.get((space, id.0))?;
-        Ok(found.map(|row| numbers(row.value())))
+        found
+            .map(|row| Ok(numbers(row::read_bytes(row.value())?)))
+            .transpose()
     }
 
     /// The records that have a usable vector in a space.
@@ -177,17 +180,12 @@ impl Reading {
         let mut found = Vec::new();
         for row in vectors.range((space, 0)..=(space, u64::MAX))? {
             let (key, vector) = row?;
-            if !vector.value().is_empty() {
+            if !row::read_bytes(vector.value())?.is_empty() {
                 found.push(RecordId(key.value().1));
             }
         }
         Ok(found)
     }
-}
-
-/// Reads one row of JSON.
-pub(super) fn row_of<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Fault> {
-    Ok(serde_json::from_slice(bytes)?)
 }
 
 fn numbers(bytes: &[u8]) -> Vec<f32> {

@@ -5,8 +5,7 @@ use redb::{ReadableTable, Table, WriteTransaction};
 use serde::Serialize;
 
 use super::{
-    Fault,
-    reading::row_of,
+    Fault, row,
     tables::{
         CHANGES, ENTITIES, HISTORY, IN_USE, LABELS, NEXT_CHANGE, NEXT_RECORD, ORIGINS, RECORDS,
         REVERTED, SPACES, STATE, VECTORS,
@@ -89,8 +88,7 @@ impl<'t> Writing<'t> {
             reason: reason.to_owned(),
             change,
         };
-        self.changes
-            .insert(seq, serde_json::to_vec(&stored)?.as_slice())?;
+        self.changes.insert(seq, row::write(&stored)?.as_slice())?;
         for record in touches {
             self.history.insert((record.0, seq), ())?;
         }
@@ -99,7 +97,7 @@ impl<'t> Writing<'t> {
 
     pub(crate) fn change(&self, seq: ChangeSeq) -> Result<Option<StoredChange>, Fault> {
         let found = self.changes.get(seq)?;
-        found.map(|row| row_of(row.value())).transpose()
+        found.map(|row| row::read(row.value())).transpose()
     }
 
     pub(crate) fn reverted_by(&self, seq: ChangeSeq) -> Result<Option<ChangeSeq>, Fault> {
@@ -113,14 +111,14 @@ impl<'t> Writing<'t> {
 
     pub(crate) fn record(&self, id: RecordId) -> Result<Option<Record>, Fault> {
         let found = self.records.get(id.0)?;
-        found.map(|row| row_of(row.value())).transpose()
+        found.map(|row| row::read(row.value())).transpose()
     }
 
     /// Writes a record in its new state, and keeps count of those in use.
     pub(crate) fn put(&mut self, record: &Record) -> Result<(), Fault> {
         let was = self.record(record.id)?.is_some_and(|old| old.is_in_use());
         self.records
-            .insert(record.id.0, serde_json::to_vec(record)?.as_slice())?;
+            .insert(record.id.0, row::write(record)?.as_slice())?;
         let now = record.is_in_use();
         if was != now {
             let count = self.state(IN_USE)?;
@@ -147,17 +145,19 @@ impl<'t> Writing<'t> {
     }
 
     /// Writes a row of the entities; `None` removes it.
-    pub(crate) fn put_entity(&mut self, key: &str, row: Option<&[u8]>) -> Result<(), Fault> {
-        match row {
-            Some(row) => drop(self.entities.insert(key, row)?),
+    pub(crate) fn put_entity(&mut self, key: &str, bytes: Option<&[u8]>) -> Result<(), Fault> {
+        match bytes {
+            Some(bytes) => {
+                let row = row::write_bytes(bytes.iter().copied());
+                self.entities.insert(key, row.as_slice())?;
+            }
             None => drop(self.entities.remove(key)?),
         }
         Ok(())
     }
 
     pub(crate) fn put_space(&mut self, number: u32, space: &impl Serialize) -> Result<(), Fault> {
-        self.spaces
-            .insert(number, serde_json::to_vec(space)?.as_slice())?;
+        self.spaces.insert(number, row::write(space)?.as_slice())?;
         Ok(())
     }
 
@@ -176,8 +176,8 @@ impl<'t> Writing<'t> {
         record: RecordId,
         vector: &[f32],
     ) -> Result<(), Fault> {
-        let bytes: Vec<u8> = vector.iter().flat_map(|n| n.to_le_bytes()).collect();
-        self.vectors.insert((space, record.0), bytes.as_slice())?;
+        let row = row::write_bytes(vector.iter().flat_map(|n| n.to_le_bytes()));
+        self.vectors.insert((space, record.0), row.as_slice())?;
         Ok(())
     }
 

@@ -1,0 +1,68 @@
+//! How a row stands in the file: a sum of four bytes, least significant first, and what it is the sum of. The database
+//! checks its pages in small files only, see `check_up_to_bytes` of the file's kind.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::Fault;
+
+/// Something as a row of JSON.
+pub(super) fn write(what: &impl Serialize) -> Result<Vec<u8>, Fault> {
+    let mut row = vec![0; 4];
+    serde_json::to_writer(&mut row, what)?;
+    Ok(sealed(row))
+}
+
+/// Reads a row of JSON.
+pub(super) fn read<T: DeserializeOwned>(row: &[u8]) -> Result<T, Fault> {
+    Ok(serde_json::from_slice(opened(row)?)?)
+}
+
+/// A row of bytes as they are.
+pub(super) fn write_bytes(bytes: impl IntoIterator<Item = u8>) -> Vec<u8> {
+    let mut row = vec![0; 4];
+    row.extend(bytes);
+    sealed(row)
+}
+
+/// Reads a row of bytes.
+pub(super) fn read_bytes(row: &[u8]) -> Result<&[u8], Fault> {
+    opened(row)
+}
+
+fn sealed(mut row: Vec<u8>) -> Vec<u8> {
+    if let Some((sum, content)) = row.split_first_chunk_mut::<4>() {
+        *sum = crc32fast::hash(content).to_le_bytes();
+    }
+    row
+}
+
+fn opened(row: &[u8]) -> Result<&[u8], Fault> {
+    let (sum, content) = row.split_first_chunk::<4>().ok_or(Fault::Checksum)?;
+    if crc32fast::hash(content) == u32::from_le_bytes(*sum) {
+        Ok(content)
+    } else {
+        Err(Fault::Checksum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_row_that_was_altered_is_never_read(
+            text in ".{0,40}",
+            place in any::<prop::sample::Index>(),
+            bit in 0_u8..8,
+        ) {
+            let mut row = write(&text).unwrap();
+            prop_assert_eq!(read::<String>(&row).unwrap(), text);
+            let place = place.index(row.len());
+            row[place] ^= 1 << bit;
+            prop_assert!(read::<String>(&row).is_err());
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Recall at growing sizes, beside a linear scan and SQLite's full-text search, in one run: `cargo xtask bench`.
+//!
+//! `cargo bench -p dormouse-tests --features yardstick --bench recall -- 1000000` measures that many records only.
+
+#[path = "recall/engines.rs"]
+mod engines;
+#[path = "recall/file.rs"]
+mod file;
+#[path = "recall/speech.rs"]
+mod speech;
+#[path = "table.rs"]
+mod table;
+#[path = "recall/times.rs"]
+mod times;
+
+use speech::Speech;
+use table::now;
+
+/// The sizes at which growth shows, in records.
+const SIZES: [u64; 3] = [10_000, 100_000, 1_000_000];
+/// The largest size at which vectors and a whole memory are measured; 384 numbers each for a million is past what the
+/// scan is made for.
+const WHOLE: u64 = 100_000;
+
+fn main() {
+    let asked: Vec<u64> = std::env::args()
+        .filter_map(|arg| arg.parse().ok())
+        .collect();
+    let sizes = if asked.is_empty() {
+        SIZES.to_vec()
+    } else {
+        asked
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let begun = now();
+    for size in sizes {
+        println!("\n{size} records");
+        let speech = Speech::of(size);
+        engines::measure(&speech);
+        if size <= WHOLE {
+            runtime.block_on(engines::with_vectors(&speech));
+            runtime.block_on(file::measure(&speech));
+        }
+    }
+    println!("\nmeasured in {:.0?}", now().duration_since(begun));
+}
