@@ -32,7 +32,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         messages: vec![Message::User {
             content: EVENT.to_owned(),
         }],
-        tools: vec![tool("whisper")?, tool("recall")?],
+        tools: vec![tool("whisper")?, tool("recall_memories")?],
         ..ChatRequest::default()
     };
 

@@ -138,7 +138,7 @@ pub enum ChoiceError {
     NoServer,
 }
 
-const OPENAI: &str = "https://api.openai.com/v1";
+pub(crate) const OPENAI: &str = "https://api.openai.com/v1";
 const OPENROUTER: &str = "https://openrouter.ai/api/v1";
 
 /// Chooses the provider. The first of these that applies:

@@ -1,11 +1,12 @@
-//! Chat models behind one port, and token counting.
+//! Chat models and text encoders behind one port each, and token counting.
 //!
 //! Layer 2. [`OpenAiModel`] speaks to any server with OpenAI's chat completions (OpenAI, OpenRouter, llama-server,
 //! Ollama and many more). [`OfflineModel`] needs no server and no key: it is deterministic, does little, and says
 //! so. [`choose`] picks between them from what was found in the configuration and the environment, neither of which
-//! is read here. [`token_counter_for`] counts tokens, exactly where the vocabulary is known.
+//! is read here. [`OpenAiEmbedder`], [`OllamaEmbedder`] and, behind the feature `candle`, `LocalEncoder` turn texts into
+//! vectors; [`choose_embedder`] picks among them likewise. [`token_counter_for`] counts tokens, exactly where the vocabulary is known.
 //!
-//! No model here retries, limits its rate or sets itself a deadline: wrap the call with `dormouse-resilience`. None
+//! No model and no encoder here retries, limits its rate or sets itself a deadline: wrap the call with `dormouse-resilience`. None
 //! knows the engine, except for the one text convention that [`OfflineModel`] documents.
 //!
 //! Stability: the models' constructors and the order in [`choose`] are kept; the offline model's wording is not.
@@ -13,6 +14,7 @@
 #[cfg(feature = "openai")]
 mod batches;
 mod choice;
+mod embedder_choice;
 #[cfg(feature = "candle")]
 mod encoder;
 #[cfg(feature = "openai")]
@@ -26,6 +28,10 @@ mod tokens;
 mod vectors;
 
 pub use choice::{Available, Choice, ChoiceError, Found, ServedBy, ServedByError, choose};
+pub use embedder_choice::{
+    ChatProvider, EmbedderChoice, EmbedderChoiceError, EmbedderWanted, EmbedderWish,
+    EmbedderWishError, NoEmbedder, OpenEmbedderError, choose_embedder, open_embedder,
+};
 #[cfg(feature = "candle")]
 pub use encoder::{LocalEncoder, LocalEncoderError};
 #[cfg(feature = "openai")]

@@ -47,8 +47,8 @@ use offer::{Form, Offer};
 /// # What it does
 ///
 /// One native tool call a step, with ids made from the place in the conversation, and each tool at most once for one
-/// event. It uses `say`, `whisper`, `page`, `move`, `inspect_location`, `remember`, `recall` and `noop`, each only
-/// where it is offered. To go to a place it first looks which exit leads there. A whisper is answered by a whisper and
+/// event. It uses `say`, `whisper`, `page`, `move`, `inspect_location`, `store_memory`, `recall_memories` and
+/// `noop`, each only where it is offered. Of what it recalls, it tells neither questions nor what it said itself. To go to a place it first looks which exit leads there. A whisper is answered by a whisper and
 /// a page by a page, never by `say`; without the tool for it the answer is the reply's text. An effect whose outcome is
 /// unknown is told as such and not repeated.
 ///

@@ -1,10 +1,13 @@
-//! Answering a question with what `recall` brought.
+//! Answering a question with what `recall_memories` brought.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::phrasing::{plain, quote};
+use super::{
+    intent::{Intent, recognise},
+    phrasing::{plain, quote},
+};
 
 /// At most so many memories are quoted, the best ones.
 const QUOTED: usize = 2;
@@ -19,18 +22,43 @@ const EMPTY_WORDS: &[&str] = &[
     "would", "you", "your",
 ];
 
-/// The answer to `question` from the result of `recall`.
+/// What goes by this name was said by the assistant itself.
+const OWN: &str = "you";
+
+/// A remembered line that can be told.
+struct Line<'a> {
+    text: String,
+    memory: &'a Value,
+}
+
+/// The line of a memory: what somebody wanted kept, or said. Questions answer nothing, and neither do earlier answers.
+fn line(memory: &Value) -> Option<Line<'_>> {
+    let text = memory.get("text")?.as_str()?;
+    if memory.get("from").is_some_and(|from| from == OWN) {
+        return None;
+    }
+    let text = match recognise(text) {
+        Intent::Ask(_) | Intent::Introduce => return None,
+        Intent::Remember(what) => what,
+        _ => text.to_owned(),
+    };
+    Some(Line { text, memory })
+}
+
+/// The answer to `question` from the result of `recall_memories`.
 pub(super) fn answer(question: &str, result: &Value) -> String {
     if result.get("cut_off_after").is_some() {
         return "I remember something about that, but more than I am shown at once.".to_owned();
     }
     let asked = content_words(question);
     let memories = result.get("memories").and_then(Value::as_array);
-    let mut found: Vec<(usize, &Value)> = memories
+    let mut told_before = HashSet::new();
+    let mut found: Vec<(usize, Line<'_>)> = memories
         .into_iter()
         .flatten()
-        .filter(|memory| memory.get("text").is_some_and(Value::is_string))
-        .map(|memory| (matches(&asked, memory), memory))
+        .filter_map(line)
+        .filter(|line| told_before.insert(line.text.to_lowercase()))
+        .map(|line| (matches(&asked, &line), line))
         .collect();
     let best = found.iter().map(|(score, _)| *score).max().unwrap_or(0);
     // The order of recall is kept among equals.
@@ -38,7 +66,11 @@ pub(super) fn answer(question: &str, result: &Value) -> String {
     if found.is_empty() || (best == 0 && !asked.is_empty()) {
         return "I do not know: I remember nothing about that.".to_owned();
     }
-    let quotations: Vec<String> = found.iter().take(QUOTED).map(|(_, m)| told(m)).collect();
+    let quotations: Vec<String> = found
+        .iter()
+        .take(QUOTED)
+        .map(|(_, line)| told(line))
+        .collect();
     let quotations = quotations.join(" ");
     if best == asked.len() && !asked.is_empty() {
         quotations
@@ -47,16 +79,11 @@ pub(super) fn answer(question: &str, result: &Value) -> String {
     }
 }
 
-/// How many of the words asked for are in the memory, its teller's name included.
-fn matches(asked: &HashSet<String>, memory: &Value) -> usize {
-    let mut words = HashSet::new();
-    for field in ["text", "from"] {
-        let text = memory
-            .get(field)
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        words.extend(content_words(text));
-    }
+/// How many of the words asked for are in the line, its teller's name included.
+fn matches(asked: &HashSet<String>, line: &Line<'_>) -> usize {
+    let mut words = content_words(&line.text);
+    let from = line.memory.get("from").and_then(Value::as_str);
+    words.extend(content_words(from.unwrap_or_default()));
     asked.intersection(&words).count()
 }
 
@@ -79,11 +106,11 @@ fn stem(word: &str) -> &str {
         .unwrap_or(word)
 }
 
-fn told(memory: &Value) -> String {
-    let field = |name: &str| memory.get(name).and_then(Value::as_str);
+fn told(line: &Line<'_>) -> String {
+    let field = |name: &str| line.memory.get(name).and_then(Value::as_str);
     let when = field("at").map(|at| format!("On {}", when(at)));
     let who = field("from").map_or_else(|| "somebody".to_owned(), plain);
-    let text = quote(field("text").unwrap_or_default());
+    let text = quote(&line.text);
     match when {
         Some(when) => format!("{when}, {who} told me: {text}"),
         None => format!("At a time I do not know, {who} told me: {text}"),
@@ -118,6 +145,27 @@ mod tests {
         assert_eq!(
             answer("What does Bob prefer?", &result),
             "On 2026-11-21 at 10:15, Alice told me: \"Bob prefers tea\""
+        );
+    }
+
+    #[test]
+    fn neither_a_question_nor_its_own_words_answer_a_question() {
+        let mut own = memory("On 2026-11-20 at 09:00, Bob told me: \"Bob prefers tea\"");
+        own["from"] = OWN.into();
+        let result = json!({"memories": [
+            memory("@dormouse what does Bob prefer?"),
+            own,
+            memory("Please remember that Bob prefers tea"),
+            memory("Bob prefers tea"),
+        ]});
+        assert_eq!(
+            answer("What does Bob prefer?", &result),
+            "On 2026-11-21 at 10:15, Alice told me: \"Bob prefers tea\""
+        );
+        let result = json!({"memories": [memory("what does Bob prefer?")]});
+        assert_eq!(
+            answer("What does Bob prefer?", &result),
+            "I do not know: I remember nothing about that."
         );
     }
 

@@ -17,8 +17,8 @@ const TOOLS: [&str; 9] = [
     "pose",
     "inspect_location",
     "move",
-    "remember",
-    "recall",
+    "store_memory",
+    "recall_memories",
     "noop",
 ];
 
@@ -149,7 +149,7 @@ fn what_is_to_be_remembered_is_remembered_first_and_then_confirmed() {
     assert_eq!(
         talk.call(),
         (
-            "remember".to_owned(),
+            "store_memory".to_owned(),
             json!({"text": "I prefer \"green\" tea"})
         )
     );
@@ -165,7 +165,7 @@ fn what_is_to_be_remembered_is_remembered_first_and_then_confirmed() {
 #[test]
 fn a_memory_that_could_not_be_written_is_not_claimed() {
     let mut talk = Talk::new("say", "remember: the milk");
-    talk.results = json!({"remember": {"success": false, "error": "disk full"}});
+    talk.results = json!({"store_memory": {"success": false, "error": "disk full"}});
     talk.call();
     assert_eq!(talk.call(), say("I could not remember that: \"disk full\""));
 }
@@ -173,14 +173,14 @@ fn a_memory_that_could_not_be_written_is_not_claimed() {
 #[test]
 fn a_question_is_answered_by_quoting_what_was_remembered() {
     let mut talk = Talk::new("say", "@dormouse what does Alice prefer?");
-    talk.results = json!({"recall": {"success": true, "result": {"memories": [
+    talk.results = json!({"recall_memories": {"success": true, "result": {"memories": [
         {"text": "Alice prefers tea", "at": "2026-11-21T10:15:00Z", "from": "Alice", "trust": 0.7}
     ]}}});
     assert_eq!(
         talk.call(),
         (
-            "recall".to_owned(),
-            json!({"query": "what does Alice prefer?"})
+            "recall_memories".to_owned(),
+            json!({"query": "what does Alice prefer?", "limit": 20})
         )
     );
     assert_eq!(

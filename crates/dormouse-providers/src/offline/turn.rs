@@ -72,6 +72,9 @@ const DIRECTIONS: &[&str] = &[
     "out",
 ];
 
+/// How many lines are looked through for an answer.
+const LINES: u64 = 20;
+
 /// What the model has done about the event so far, and what it may do.
 struct Turn<'a> {
     event: PendingEvent,
@@ -84,8 +87,8 @@ impl Turn<'_> {
     /// What has to be called before the answer is known; nothing if it was called or is not offered.
     fn groundwork(&self, intent: &Intent) -> Option<Act> {
         let act = match intent {
-            Intent::Remember(text) => Act::call("remember", [("text", text)]),
-            Intent::Ask(question) => Act::call("recall", [("query", &shorten(question, 500))]),
+            Intent::Remember(text) => Act::call("store_memory", [("text", text)]),
+            Intent::Ask(question) => recall(&shorten(question, 500)),
             Intent::Look => Act::call("inspect_location", []),
             Intent::Go(to) => return self.walk(to),
             _ => return None,
@@ -115,7 +118,7 @@ impl Turn<'_> {
     fn answer(&self, intent: &Intent) -> String {
         let name = plain(&self.event.name);
         match intent {
-            Intent::Remember(text) => match self.outcome("remember") {
+            Intent::Remember(text) => match self.outcome("store_memory") {
                 None => format!(
                     "I have no way to remember here, so I will not keep {}.",
                     quote(text)
@@ -123,7 +126,7 @@ impl Turn<'_> {
                 Some(Outcome::Success(_)) => format!("I will remember: {}", quote(text)),
                 Some(other) => failed("I could not remember that", &other),
             },
-            Intent::Ask(question) => match self.outcome("recall") {
+            Intent::Ask(question) => match self.outcome("recall_memories") {
                 None => "I do not know, and I have no way to search my memory here.".to_owned(),
                 Some(Outcome::Success(result)) => memories::answer(question, &result),
                 Some(other) => failed("I could not search my memory", &other),
@@ -191,6 +194,18 @@ impl Turn<'_> {
     fn outcome(&self, tool: &str) -> Option<Outcome> {
         let deed = self.deeds.iter().find(|deed| deed.tool == tool);
         deed.map(Deed::outcome)
+    }
+}
+
+/// Looks for an answer among so many lines: some of them are questions, which answer nothing.
+fn recall(question: &str) -> Act {
+    let arguments = [
+        ("query".to_owned(), question.into()),
+        ("limit".to_owned(), LINES.into()),
+    ];
+    Act::Call {
+        tool: "recall_memories",
+        arguments: arguments.into_iter().collect(),
     }
 }
 

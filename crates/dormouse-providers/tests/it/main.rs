@@ -3,8 +3,11 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    clippy::panic,
     reason = "the lints know tests from their attribute; these are also the functions tests share"
+)]
+#![cfg_attr(
+    feature = "openai",
+    expect(clippy::panic, reason = "the functions that tests share, as above")
 )]
 
 #[cfg(feature = "openai")]

@@ -43,11 +43,11 @@ impl Written {
 #[test]
 fn tools_listed_in_the_system_message_are_called_in_text() {
     let mut talk = Written::new("whisper", "what does Alice prefer?");
-    talk.0.results = json!({"recall": {"success": true, "result": {"memories": [
+    talk.0.results = json!({"recall_memories": {"success": true, "result": {"memories": [
         {"text": "Alice prefers tea", "at": "2026-11-21T10:15:00Z", "from": "Alice", "trust": 0.7}
     ]}}});
-    let query = json!({"query": "what does Alice prefer?"});
-    assert_eq!(talk.call(), ("recall".to_owned(), query));
+    let query = json!({"query": "what does Alice prefer?", "limit": 20});
+    assert_eq!(talk.call(), ("recall_memories".to_owned(), query));
     let answer = json!({"to": "Alice", "message": "On 2026-11-21 at 10:15, Alice told me: \"Alice prefers tea\""});
     assert_eq!(talk.call(), ("whisper".to_owned(), answer));
     assert_eq!(talk.call(), ("noop".to_owned(), json!({})));

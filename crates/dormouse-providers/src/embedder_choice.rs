@@ -1,0 +1,275 @@
+//! Which text encoder to use, from what was found at start.
+
+mod open;
+mod wish;
+
+use std::{fmt, path::PathBuf};
+
+use dormouse_contracts::{ModelName, ProviderId};
+
+pub use self::{
+    open::{OpenEmbedderError, open_embedder},
+    wish::{EmbedderWish, EmbedderWishError},
+};
+use crate::{
+    Available, OllamaConfig, OpenAiConfig, OpenAiEmbedderConfig, Secret, ServedBy, choice::OPENAI,
+};
+
+/// Who serves the chat model, as far as that decides who embeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChatProvider {
+    /// OpenAI.
+    OpenAi,
+    /// Anthropic, who has no embeddings.
+    Anthropic,
+    /// OpenRouter, who passes on chats alone.
+    OpenRouter,
+    /// Ollama.
+    Ollama,
+    /// Another server that speaks OpenAI's API.
+    Local,
+    /// Nobody.
+    Offline,
+}
+
+impl From<ServedBy> for ChatProvider {
+    fn from(served_by: ServedBy) -> Self {
+        match served_by {
+            ServedBy::OpenAi => Self::OpenAi,
+            ServedBy::OpenRouter => Self::OpenRouter,
+            ServedBy::Local => Self::Local,
+            ServedBy::Offline => Self::Offline,
+        }
+    }
+}
+
+/// What the composition root found that concerns the embedder alone. Nothing is read here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EmbedderWanted {
+    /// The one that was asked for by name (`--embedder`).
+    pub asked: Option<EmbedderWish>,
+    /// The key for the server that was asked for, where it is another one than the chat model's.
+    pub api_key: Option<Secret>,
+    /// A model's folder that is there, for providers without embeddings.
+    pub folder: Option<PathBuf>,
+    /// Where Ollama is, if not at `http://127.0.0.1:11434`.
+    pub ollama_base_url: Option<String>,
+}
+
+/// Which embedder to use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EmbedderChoice {
+    /// None: what is remembered is found by its words.
+    None {
+        /// What decided it.
+        because: NoEmbedder,
+    },
+    /// [`OpenAiEmbedder`](crate::OpenAiEmbedder).
+    OpenAi(OpenAiEmbedderConfig),
+    /// [`OllamaEmbedder`](crate::OllamaEmbedder).
+    Ollama(OllamaConfig),
+    /// [`LocalEncoder`](crate::LocalEncoder) in this folder.
+    Folder(PathBuf),
+}
+
+/// Why there is no embedder. Displays as a phrase for the line a program prints at start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoEmbedder {
+    /// None was asked for.
+    Asked,
+    /// Who serves the chat model embeds nothing, and there is no model's folder.
+    Provider,
+}
+
+impl fmt::Display for NoEmbedder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Asked => "asked for",
+            Self::Provider => "the provider has no embeddings, and no model's folder was named",
+        })
+    }
+}
+
+/// An embedder was asked for that cannot be used with what was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbedderChoiceError {
+    /// OpenAI wants a key.
+    #[error(
+        "the embedder openai needs a key: set OPENAI_API_KEY, or name another server as in openai:MODEL@URL"
+    )]
+    NoKey,
+}
+
+const OLLAMA: &str = "http://127.0.0.1:11434";
+const OPENAI_MODEL: &str = "text-embedding-3-small";
+const OLLAMA_MODEL: &str = "nomic-embed-text";
+
+/// Chooses the embedder: the one that was asked for, or else the one that goes with the chat model's provider.
+///
+/// | provider | embedder |
+/// | --- | --- |
+/// | `OpenAi` | the same server with the same key, `text-embedding-3-small` |
+/// | `Anthropic`, `OpenRouter`, `Offline` | the model in [`EmbedderWanted::folder`]; none without it, or without the feature `candle` |
+/// | `Ollama` | the same server, `nomic-embed-text` |
+/// | `Local` | the same server with the same key, `default` |
+///
+/// A server that was asked for with an address gets [`EmbedderWanted::api_key`], or the key that belongs to that very
+/// address; a key is never sent anywhere else.
+///
+/// # Errors
+///
+/// [`EmbedderChoiceError`] if OpenAI was asked for by name and there is no key. Nothing else fails.
+///
+/// # Examples
+///
+/// ```
+/// # use dormouse_providers::{Available, ChatProvider, EmbedderChoice, EmbedderWanted, NoEmbedder, choose_embedder};
+/// let (available, wanted) = (Available::default(), EmbedderWanted::default());
+/// let none = EmbedderChoice::None { because: NoEmbedder::Provider };
+/// assert_eq!(choose_embedder(ChatProvider::Anthropic, &available, &wanted), Ok(none));
+/// ```
+pub fn choose_embedder(
+    chat: ChatProvider,
+    available: &Available,
+    wanted: &EmbedderWanted,
+) -> Result<EmbedderChoice, EmbedderChoiceError> {
+    match &wanted.asked {
+        Some(EmbedderWish::None) => Ok(EmbedderChoice::None {
+            because: NoEmbedder::Asked,
+        }),
+        Some(EmbedderWish::Folder(folder)) => Ok(EmbedderChoice::Folder(folder.clone())),
+        Some(EmbedderWish::Ollama { model, base_url }) => {
+            Ok(ollama(wanted, model.clone(), base_url.as_deref()))
+        }
+        Some(EmbedderWish::OpenAi { model, base_url }) => match base_url {
+            Some(url) => {
+                let key = wanted.api_key.as_ref().or_else(|| key_of(available, url));
+                Ok(openai(ServedBy::Local, url, key, model.clone()))
+            }
+            None => asked_of_openai(available, wanted, model),
+        },
+        None => Ok(by_provider(chat, available, wanted)),
+    }
+}
+
+/// At the server that `OPENAI_BASE_URL` names, which may want no key, or at OpenAI, who does.
+fn asked_of_openai(
+    available: &Available,
+    wanted: &EmbedderWanted,
+    model: &ModelName,
+) -> Result<EmbedderChoice, EmbedderChoiceError> {
+    let key = wanted
+        .api_key
+        .as_ref()
+        .or(available.openai_api_key.as_ref());
+    let url = available.openai_base_url.as_deref();
+    if key.is_none() && url.is_none() {
+        return Err(EmbedderChoiceError::NoKey);
+    }
+    Ok(openai(
+        ServedBy::OpenAi,
+        url.unwrap_or(OPENAI),
+        key,
+        model.clone(),
+    ))
+}
+
+fn by_provider(
+    chat: ChatProvider,
+    available: &Available,
+    wanted: &EmbedderWanted,
+) -> EmbedderChoice {
+    let served = match chat {
+        ChatProvider::OpenAi => available.openai_api_key.as_ref().map(|key| {
+            let url = available.openai_base_url.as_deref();
+            openai(
+                ServedBy::OpenAi,
+                url.unwrap_or(OPENAI),
+                Some(key),
+                name(if url.is_none() {
+                    OPENAI_MODEL
+                } else {
+                    "default"
+                }),
+            )
+        }),
+        ChatProvider::Local => {
+            let own = (&available.dormouse_base_url, &available.dormouse_api_key);
+            let other = (&available.openai_base_url, &available.openai_api_key);
+            let (url, key) = if own.0.is_some() { own } else { other };
+            url.as_ref()
+                .map(|url| openai(ServedBy::Local, url, key.as_ref(), name("default")))
+        }
+        ChatProvider::Ollama => Some(ollama(wanted, name(OLLAMA_MODEL), None)),
+        ChatProvider::Anthropic | ChatProvider::OpenRouter | ChatProvider::Offline => None,
+    };
+    let folder = wanted
+        .folder
+        .as_ref()
+        .filter(|_| cfg!(feature = "candle"))
+        .map(|folder| EmbedderChoice::Folder(folder.clone()));
+    served.or(folder).unwrap_or(EmbedderChoice::None {
+        because: NoEmbedder::Provider,
+    })
+}
+
+/// The key that belongs to this very address.
+fn key_of<'a>(available: &'a Available, url: &str) -> Option<&'a Secret> {
+    let same = |other: &Option<String>| {
+        let other = other.as_deref().map(|other| other.trim_end_matches('/'));
+        other == Some(url.trim_end_matches('/'))
+    };
+    if same(&available.dormouse_base_url) {
+        available.dormouse_api_key.as_ref()
+    } else if same(&available.openai_base_url) || url.trim_end_matches('/') == OPENAI {
+        let known = available.openai_base_url.is_none() || same(&available.openai_base_url);
+        available.openai_api_key.as_ref().filter(|_| known)
+    } else {
+        None
+    }
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "the names are constants of another file, and a test makes every one of them"
+)]
+fn openai(
+    served_by: ServedBy,
+    base_url: &str,
+    key: Option<&Secret>,
+    model: ModelName,
+) -> EmbedderChoice {
+    EmbedderChoice::OpenAi(OpenAiEmbedderConfig {
+        server: OpenAiConfig {
+            provider: ProviderId::try_new(served_by.as_str()).expect("a provider's name is an id"),
+            base_url: base_url.to_owned(),
+            api_key: key.cloned(),
+            model,
+        },
+        dimensions: None,
+    })
+}
+
+fn ollama(wanted: &EmbedderWanted, model: ModelName, base_url: Option<&str>) -> EmbedderChoice {
+    let known = wanted.ollama_base_url.as_deref();
+    EmbedderChoice::Ollama(OllamaConfig {
+        base_url: base_url.or(known).unwrap_or(OLLAMA).to_owned(),
+        api_key: wanted.api_key.clone(),
+        model,
+    })
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "the names are constants of this file, and a test makes every one of them"
+)]
+fn name(name: &str) -> ModelName {
+    ModelName::try_new(name).expect("a default model's name is a name")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,276 @@
+use super::*;
+
+fn secret(text: &str) -> Option<Secret> {
+    Some(Secret::try_new(text).unwrap())
+}
+
+fn asked(wish: &str) -> EmbedderWanted {
+    EmbedderWanted {
+        asked: Some(wish.parse().unwrap()),
+        ..EmbedderWanted::default()
+    }
+}
+
+fn available() -> Available {
+    Available {
+        dormouse_base_url: Some("http://127.0.0.1:8080/v1".to_owned()),
+        dormouse_api_key: secret("sk-dormouse"),
+        openai_api_key: secret("sk-openai"),
+        ..Available::default()
+    }
+}
+
+/// Provider, address, key and model in one line.
+fn told(choice: Result<EmbedderChoice, EmbedderChoiceError>) -> String {
+    let key = |key: Option<Secret>| key.map_or("-".to_owned(), |key| key.expose().to_owned());
+    match choice.unwrap() {
+        EmbedderChoice::None { because } => format!("none: {because:?}"),
+        EmbedderChoice::Folder(folder) => format!("folder {}", folder.display()),
+        EmbedderChoice::OpenAi(config) => {
+            let server = config.server;
+            let (url, key) = (server.base_url, key(server.api_key));
+            format!("{} {url} {key} {}", server.provider, server.model)
+        }
+        EmbedderChoice::Ollama(config) => {
+            let (url, key) = (config.base_url, key(config.api_key));
+            format!("ollama {url} {key} {}", config.model)
+        }
+    }
+}
+
+#[test]
+fn each_provider_has_its_embedder() {
+    let none = EmbedderWanted::default();
+    let by = |chat| told(choose_embedder(chat, &available(), &none));
+    assert_eq!(
+        by(ChatProvider::OpenAi),
+        "openai https://api.openai.com/v1 sk-openai text-embedding-3-small"
+    );
+    assert_eq!(
+        by(ChatProvider::Local),
+        "local http://127.0.0.1:8080/v1 sk-dormouse default"
+    );
+    assert_eq!(
+        by(ChatProvider::Ollama),
+        "ollama http://127.0.0.1:11434 - nomic-embed-text"
+    );
+    for chat in [
+        ChatProvider::Anthropic,
+        ChatProvider::OpenRouter,
+        ChatProvider::Offline,
+    ] {
+        assert_eq!(by(chat), "none: Provider");
+    }
+    let other = Available {
+        openai_base_url: Some("http://127.0.0.1:1".to_owned()),
+        dormouse_base_url: None,
+        ..available()
+    };
+    let by = |chat| told(choose_embedder(chat, &other, &none));
+    assert_eq!(
+        by(ChatProvider::OpenAi),
+        "openai http://127.0.0.1:1 sk-openai default"
+    );
+    assert_eq!(
+        by(ChatProvider::Local),
+        "local http://127.0.0.1:1 sk-openai default"
+    );
+    let nothing = Available::default();
+    let by = |chat| told(choose_embedder(chat, &nothing, &none));
+    assert_eq!(
+        by(ChatProvider::OpenAi),
+        "none: Provider",
+        "nobody asked for it by name"
+    );
+    assert_eq!(by(ChatProvider::Local), "none: Provider");
+}
+
+#[test]
+fn a_folder_stands_in_where_the_provider_embeds_nothing_and_this_program_can_run_it() {
+    let wanted = EmbedderWanted {
+        folder: Some("/models/minilm".into()),
+        ..EmbedderWanted::default()
+    };
+    let by = |chat| told(choose_embedder(chat, &available(), &wanted));
+    let expected = if cfg!(feature = "candle") {
+        "folder /models/minilm"
+    } else {
+        "none: Provider"
+    };
+    assert_eq!(by(ChatProvider::Anthropic), expected);
+    assert_eq!(by(ChatProvider::OpenRouter), expected);
+    assert_eq!(by(ChatProvider::Offline), expected);
+    assert!(by(ChatProvider::OpenAi).starts_with("openai"));
+}
+
+#[test]
+fn the_one_that_is_asked_for_wins_over_the_provider() {
+    let by = |wish: &str| {
+        told(choose_embedder(
+            ChatProvider::OpenAi,
+            &available(),
+            &asked(wish),
+        ))
+    };
+    assert_eq!(by("none"), "none: Asked");
+    assert_eq!(
+        by("openai:text-embedding-3-large"),
+        "openai https://api.openai.com/v1 sk-openai text-embedding-3-large"
+    );
+    assert_eq!(
+        by("ollama:bge-m3:latest@http://10.0.0.1:11434"),
+        "ollama http://10.0.0.1:11434 - bge-m3:latest"
+    );
+}
+
+#[test]
+fn a_key_is_never_sent_to_a_server_it_does_not_belong_to() {
+    let by = |wish: &str| {
+        told(choose_embedder(
+            ChatProvider::OpenAi,
+            &available(),
+            &asked(wish),
+        ))
+    };
+    assert_eq!(
+        by("openai:m@http://elsewhere:1"),
+        "local http://elsewhere:1 - m"
+    );
+    assert_eq!(
+        by("openai:m@http://127.0.0.1:8080/v1/"),
+        "local http://127.0.0.1:8080/v1/ sk-dormouse m"
+    );
+    assert_eq!(
+        by("openai:m@https://api.openai.com/v1"),
+        "local https://api.openai.com/v1 sk-openai m"
+    );
+    assert_eq!(
+        by("openai:m@https://api.openai.com.evil.example/v1"),
+        "local https://api.openai.com.evil.example/v1 - m"
+    );
+    let of_another = Available {
+        openai_base_url: Some("http://127.0.0.1:1".to_owned()),
+        ..available()
+    };
+    let wish = asked("openai:m@https://api.openai.com/v1");
+    let told_of = told(choose_embedder(ChatProvider::OpenAi, &of_another, &wish));
+    assert_eq!(told_of, "local https://api.openai.com/v1 - m");
+    let own = EmbedderWanted {
+        api_key: secret("sk-own"),
+        ..asked("openai:m@http://elsewhere:1")
+    };
+    let told_of = told(choose_embedder(ChatProvider::OpenAi, &available(), &own));
+    assert_eq!(told_of, "local http://elsewhere:1 sk-own m");
+}
+
+#[test]
+fn openai_asked_for_without_a_key_says_what_to_set() {
+    let nothing = Available::default();
+    let error = choose_embedder(ChatProvider::Offline, &nothing, &asked("openai:m")).unwrap_err();
+    assert!(error.to_string().contains("OPENAI_API_KEY"), "{error}");
+}
+
+#[test]
+fn what_asks_for_no_embedder_says_what_would() {
+    let error = |text: &str| text.parse::<EmbedderWish>().unwrap_err();
+    for text in [
+        "",
+        "sk-secret",
+        "None",
+        "fastembed",
+        "http://127.0.0.1:1",
+        "file:/x",
+    ] {
+        assert_eq!(error(text), EmbedderWishError::Unknown, "{text}");
+        assert!(!error(text).to_string().contains("sk-secret"));
+    }
+    for text in [
+        "openai",
+        "openai:",
+        "ollama:",
+        "ollama:@",
+        "openai:@http://127.0.0.1:1",
+    ] {
+        assert_eq!(error(text), EmbedderWishError::NoModel, "{text}");
+    }
+    for text in [
+        "openai:m@",
+        "openai:m@127.0.0.1:1",
+        "ollama:m@ftp://x",
+        "ollama:m@sk-secret",
+    ] {
+        assert_eq!(error(text), EmbedderWishError::Address, "{text}");
+    }
+    assert!(matches!(
+        error("openai:a\u{7}b"),
+        EmbedderWishError::Model(_)
+    ));
+    let model = "@cf/baai/bge-small-en".parse().unwrap();
+    let wish = EmbedderWish::OpenAi {
+        model,
+        base_url: None,
+    };
+    assert_eq!("openai:@cf/baai/bge-small-en".parse(), Ok(wish));
+}
+
+#[cfg(feature = "candle")]
+#[test]
+fn a_folder_is_whatever_stands_behind_the_first_colon() {
+    let folder = |text: &str| text.parse::<EmbedderWish>();
+    assert_eq!(
+        folder("folder:C:/models"),
+        Ok(EmbedderWish::Folder("C:/models".into()))
+    );
+    assert_eq!(folder("folder:"), Err(EmbedderWishError::NoPath));
+    assert_eq!(folder("folder"), Err(EmbedderWishError::NoPath));
+}
+
+#[cfg(not(feature = "candle"))]
+#[test]
+fn a_folder_names_the_feature_that_is_missing() {
+    let error = "folder:/models/minilm".parse::<EmbedderWish>().unwrap_err();
+    assert_eq!(error, EmbedderWishError::NoCandle);
+    assert!(error.to_string().contains("--features candle"), "{error}");
+}
+
+#[test]
+fn what_was_chosen_is_made_or_says_what_is_missing() {
+    let open = |choice| match open_embedder(choice) {
+        Ok(Some(embedder)) => embedder.info().model.to_string(),
+        Ok(None) => "none".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let none = EmbedderChoice::None {
+        because: NoEmbedder::Asked,
+    };
+    assert_eq!(open(none), "none");
+    let nowhere = open(EmbedderChoice::Folder("/nowhere/at/all".into()));
+    let server = |wish: &str| {
+        open(choose_embedder(ChatProvider::Offline, &available(), &asked(wish)).unwrap())
+    };
+    let (openai, ollama) = (server("openai:m"), server("ollama:m"));
+    if cfg!(feature = "candle") {
+        assert!(
+            nowhere.starts_with("there is no folder /nowhere/at/all; "),
+            "{nowhere}"
+        );
+    } else {
+        assert!(
+            nowhere.ends_with("build it again with --features candle"),
+            "{nowhere}"
+        );
+    }
+    if cfg!(feature = "openai") {
+        assert_eq!((&*openai, &*ollama), ("m", "m"));
+        let wrong = server("openai:m@http://user:sk-secret@x");
+        assert!(
+            wrong.contains("must not contain a user") && !wrong.contains("sk-"),
+            "{wrong}"
+        );
+    } else {
+        assert!(
+            openai.ends_with("build it again with --features openai"),
+            "{openai}"
+        );
+    }
+}
