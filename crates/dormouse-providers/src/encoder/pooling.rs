@@ -117,7 +117,6 @@ mod tests {
         let cls = r#"{"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false}"#;
         assert_eq!(read(cls), Some(Pooling::Cls));
         for json in [
-            "[]",
             r#"{"pooling_mode_cls_token": true}"#,
             r#"{"pooling_mode_max_tokens": true, "pooling_mode_mean_tokens": false}"#,
             r#"{"pooling_mode_mean_tokens": false}"#,
