@@ -7,7 +7,7 @@ use dormouse_contracts::{AssistantId, ModelName};
 use dormouse_engine::ToolCalling;
 use dormouse_providers::{ServedBy, ServedByError};
 
-use crate::exit;
+use crate::{eval::Eval, exit};
 
 /// Runs a resident assistant that you can talk to, and inspects its log.
 #[derive(Debug, Parser)]
@@ -44,6 +44,9 @@ pub(crate) enum Command {
     /// See to the emergency stop
     #[command(subcommand)]
     Emergency(Emergency),
+    /// Measure how well a memory recalls
+    #[command(subcommand)]
+    Eval(Eval),
 }
 
 /// Who thinks for the assistant.

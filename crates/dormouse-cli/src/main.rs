@@ -15,6 +15,8 @@ mod describe;
 mod diagnostics;
 mod doctor;
 mod emergency;
+mod encoder;
+mod eval;
 mod exit;
 mod grammar;
 mod input;
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Command::Emergency(command) => {
             emergency::run(&places, command).map_err(|e| failed(e.exit(), &e))
         }
+        Command::Eval(command) => eval::run(command).map_err(|e| failed(e.exit(), &e)),
     };
     ended.unwrap_or_else(|exit| exit).into()
 }

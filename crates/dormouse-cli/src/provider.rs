@@ -29,7 +29,7 @@ impl Environment {
         Self(Box::new(|name: &'static str| env::var_os(name)))
     }
 
-    fn text(&self, name: &'static str) -> Result<Option<String>, ProviderError> {
+    pub(crate) fn text(&self, name: &'static str) -> Result<Option<String>, ProviderError> {
         match (self.0)(name).filter(|value| !value.is_empty()) {
             None => Ok(None),
             Some(value) => value
@@ -39,7 +39,7 @@ impl Environment {
         }
     }
 
-    fn secret(&self, name: &'static str) -> Result<Option<Secret>, ProviderError> {
+    pub(crate) fn secret(&self, name: &'static str) -> Result<Option<Secret>, ProviderError> {
         let Some(text) = self.text(name)? else {
             return Ok(None);
         };

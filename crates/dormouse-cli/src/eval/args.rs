@@ -1,0 +1,58 @@
+//! The command line of `dormouse eval`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use dormouse_providers::EmbedderWish;
+
+use super::dataset::Format;
+use crate::{encoder, exit};
+
+/// Measuring.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Eval {
+    /// How well questions about conversations are answered from memory, beside plain BM25
+    #[command(after_help = exit::HELP)]
+    Recall(Recall),
+}
+
+/// Measuring recall.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Recall {
+    /// A file of conversations and questions, as LoCoMo or LongMemEval are published
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The file's form [default: recognised]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<FormatName>,
+    /// Also recall by similarity: folder:PATH, openai:MODEL[@URL], ollama:MODEL[@URL] or none
+    #[arg(long, value_name = "WHICH", default_value = "none", value_parser = encoder::wish)]
+    pub(crate) embedder: EmbedderWish,
+    /// Print one JSON object instead of tables (docs/json-output.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write what was ranked for each question, one JSON object per line
+    #[arg(long, value_name = "OUT")]
+    pub(crate) receipts: Option<PathBuf>,
+    /// How many turns are ranked for each question
+    #[arg(long, value_name = "K", default_value_t = 50, value_parser = clap::value_parser!(u16).range(10..=1000))]
+    pub(crate) limit: u16,
+}
+
+/// A form, as a user names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatName {
+    /// Conversations of two people, gold by turn
+    Locomo,
+    /// Chats with an assistant, gold by session
+    Longmemeval,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Locomo => Self::Locomo,
+            FormatName::Longmemeval => Self::LongMemEval,
+        }
+    }
+}

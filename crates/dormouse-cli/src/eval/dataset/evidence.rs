@@ -1,0 +1,70 @@
+//! Reading what names a turn: "D3:7" is turn 7 of session 3.
+//!
+//! Published evidence is not always so clean: several names in one string, a colon too many, zeros in front. Whatever can
+//! be a name is read as one.
+
+/// Session and turn, as a name gives them.
+pub(super) type Named = (u64, u64);
+
+/// Every turn that a text names, in order.
+pub(super) fn named(text: &str) -> Vec<Named> {
+    let mut names = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['D', 'd']) {
+        rest = rest.get(at + 1..).unwrap_or_default();
+        if let Some((name, after)) = name(rest) {
+            names.push(name);
+            rest = after;
+        }
+    }
+    names
+}
+
+/// What stands behind the letter, if that is a name, and what is left.
+fn name(text: &str) -> Option<(Named, &str)> {
+    let text = text.strip_prefix(':').unwrap_or(text);
+    let (session, rest) = number(text)?;
+    let (turn, rest) = number(rest.strip_prefix(':')?)?;
+    Some(((session, turn), rest))
+}
+
+fn number(text: &str) -> Option<(u64, &str)> {
+    let end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (digits, rest) = text.split_at_checked(end)?;
+    Some((digits.parse().ok()?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_however_they_are_written() {
+        assert_eq!(named("D3:7"), [(3, 7)]);
+        assert_eq!(
+            named("D1:2; D1:3,D2:4 D5:6"),
+            [(1, 2), (1, 3), (2, 4), (5, 6)]
+        );
+        assert_eq!(named("D1:2D1:3"), [(1, 2), (1, 3)]);
+        assert_eq!(named("D:11:26"), [(11, 26)]);
+        assert_eq!(named("D30:05"), [(30, 5)]);
+    }
+
+    #[test]
+    fn what_is_no_name_is_none() {
+        for text in [
+            "",
+            "D",
+            "D:",
+            "D3",
+            "D3:",
+            "3:7",
+            "Ddd:D",
+            "D99999999999999999999:1",
+        ] {
+            assert_eq!(named(text), [], "{text}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Reading the dates of sessions, as the published data sets write them.
+
+use std::time::Duration;
+
+use dormouse_contracts::Timestamp;
+use jiff::{civil::DateTime, fmt::strtime, tz::TimeZone};
+
+/// How dates are written: with the time first, by numbers, and without a time.
+const FORMS: [&str; 8] = [
+    "%I:%M %p on %d %B, %Y",
+    "%I:%M %p on %d %B %Y",
+    "%Y/%m/%d (%a) %H:%M",
+    "%Y/%m/%d %H:%M",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%dT%H:%M:%S",
+    "%d.%m.%Y, %H:%M:%S",
+];
+
+/// The time that a text tells; data sets name no time zone, and so it is taken for UTC.
+pub(super) fn parse(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    let read = |form: &&str| {
+        let parts = strtime::parse(form, text).ok()?;
+        parts.to_datetime().ok()
+    };
+    let at: DateTime = FORMS.iter().find_map(read)?;
+    let at = at.to_zoned(TimeZone::UTC).ok()?;
+    Some(Timestamp::from_micros(at.timestamp().as_microsecond()))
+}
+
+/// How far turns of a session lie apart.
+const BETWEEN_TURNS: Duration = Duration::from_secs(1);
+/// How far sessions lie apart of which nothing is known.
+pub(super) const BETWEEN_SESSIONS: Duration = Duration::from_secs(24 * 3600);
+
+/// Gives sessions their times.
+#[derive(Debug, Default)]
+pub(super) struct Calendar {
+    last: Option<Timestamp>,
+    /// Sessions without a date that could be read.
+    pub(super) undated: usize,
+}
+
+impl Calendar {
+    /// When a session of this date begins: a day after the last one if its date cannot be read.
+    pub(super) fn begin(&mut self, date: Option<&str>) -> Timestamp {
+        let begun = date.and_then(parse).unwrap_or_else(|| {
+            self.undated += 1;
+            self.last
+                .map_or(Timestamp::EPOCH, |last| last.plus(BETWEEN_SESSIONS))
+        });
+        self.last = Some(begun);
+        begun
+    }
+}
+
+/// When the turn with this number was said, in a session that began then.
+pub(super) fn of_turn(begun: Timestamp, turn: usize) -> Timestamp {
+    begun.plus(BETWEEN_TURNS * u32::try_from(turn).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_read_as_they_are_published() {
+        let told = |text| parse(text).map(|at| at.to_string());
+        let expected = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            told("1:56 pm on 8 May, 2023"),
+            expected("2023-05-08T13:56:00Z")
+        );
+        assert_eq!(
+            told("12:09 am on 13 September, 2023"),
+            expected("2023-09-13T00:09:00Z")
+        );
+        assert_eq!(
+            told("2023/12/18 (Mon) 04:17"),
+            expected("2023-12-18T04:17:00Z")
+        );
+        assert_eq!(told("2023-12-18 04:17"), expected("2023-12-18T04:17:00Z"));
+        assert_eq!(told("one fine day"), None);
+        assert_eq!(told(""), None);
+    }
+
+    #[test]
+    fn a_session_without_a_date_comes_a_day_after_the_one_before() {
+        let mut calendar = Calendar::default();
+        let first = calendar.begin(Some("1:56 pm on 8 May, 2023"));
+        let second = calendar.begin(None);
+        assert_eq!(second.since(first), BETWEEN_SESSIONS);
+        assert_eq!(calendar.begin(Some("?")).since(second), BETWEEN_SESSIONS);
+        assert_eq!(calendar.undated, 2);
+    }
+}

@@ -1,0 +1,161 @@
+//! What is measured of a ranking. Pure: places in, numbers out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+/// The budgets at which evidence is counted, in tokens.
+pub(crate) const BUDGETS: [u32; 5] = [256, 512, 1024, 2048, 4096];
+
+/// One thing that is measured of each question, from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Measure {
+    /// Whether any of the evidence is among the first k.
+    Any(usize),
+    /// Which part of the evidence is.
+    Fraction(usize),
+    /// One divided by the place of the first evidence, counted from 1; 0 if it was not ranked.
+    ReciprocalRank,
+    /// Whether the first session holds evidence.
+    SessionHit,
+    /// Discounted gain of the first five sessions, as a part of what is possible.
+    SessionGain,
+    /// Whether any evidence is shown within so many tokens.
+    AnyWithin(u32),
+    /// Whether all of it is.
+    AllWithin(u32),
+}
+
+impl Measure {
+    /// Its name in JSON.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Any(k) => format!("any_at_{k}"),
+            Self::Fraction(k) => format!("fraction_at_{k}"),
+            Self::ReciprocalRank => "mrr".to_owned(),
+            Self::SessionHit => "session_hit_at_1".to_owned(),
+            Self::SessionGain => "session_ndcg_at_5".to_owned(),
+            Self::AnyWithin(tokens) => format!("any_within_{tokens}_tokens"),
+            Self::AllWithin(tokens) => format!("all_within_{tokens}_tokens"),
+        }
+    }
+}
+
+/// Whether any of `gold` is among the first `k`.
+pub(crate) fn any_at(k: usize, ranked: &[usize], gold: &BTreeSet<usize>) -> f64 {
+    f64::from(u8::from(
+        ranked.iter().take(k).any(|place| gold.contains(place)),
+    ))
+}
+
+/// Which part of `gold` is among the first `k`; `ranked` names nothing twice.
+pub(crate) fn fraction_at(k: usize, ranked: &[usize], gold: &BTreeSet<usize>) -> f64 {
+    let found = ranked.iter().take(k).filter(|place| gold.contains(place));
+    part(found.count(), gold.len())
+}
+
+/// One divided by the place of the first of `gold`.
+pub(crate) fn reciprocal_rank(ranked: &[usize], gold: &BTreeSet<usize>) -> f64 {
+    let first = ranked.iter().position(|place| gold.contains(place));
+    first.map_or(0.0, |first| part(1, first + 1))
+}
+
+/// Normalised discounted cumulative gain of the first `k`, where each of `gold` is worth the same.
+pub(crate) fn ndcg_at(k: usize, ranked: &[usize], gold: &BTreeSet<usize>) -> f64 {
+    let discount = |place: usize| 1.0 / (place as f64 + 2.0).log2();
+    let ideal: f64 = (0..gold.len().min(k)).map(discount).sum();
+    let found = ranked.iter().take(k).enumerate();
+    let gained: f64 = found
+        .filter(|(_, id)| gold.contains(id))
+        .map(|(place, _)| discount(place))
+        .sum();
+    if ideal > 0.0 { gained / ideal } else { 0.0 }
+}
+
+fn part(some: usize, all: usize) -> f64 {
+    if all == 0 {
+        0.0
+    } else {
+        some as f64 / all as f64
+    }
+}
+
+/// What was found for one question, all by place.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Found {
+    /// The ranked things, best first, each once.
+    pub(crate) ranked: Vec<usize>,
+    /// Their sessions, best first, each once.
+    pub(crate) sessions: Vec<usize>,
+    /// What is shown within each of [`BUDGETS`], in their order.
+    pub(crate) shown: Vec<BTreeSet<usize>>,
+}
+
+/// What answers a question, by place.
+#[derive(Clone, Debug)]
+pub(crate) struct Gold {
+    pub(crate) places: BTreeSet<usize>,
+    pub(crate) sessions: BTreeSet<usize>,
+}
+
+/// Sums over questions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Marks {
+    pub(crate) questions: usize,
+    sums: BTreeMap<Measure, f64>,
+}
+
+impl Marks {
+    /// What one question is worth.
+    pub(crate) fn of(found: &Found, gold: &Gold) -> Self {
+        let (ranked, places) = (&found.ranked, &gold.places);
+        let mut sums = BTreeMap::from([
+            (Measure::ReciprocalRank, reciprocal_rank(ranked, places)),
+            (
+                Measure::SessionHit,
+                any_at(1, &found.sessions, &gold.sessions),
+            ),
+            (
+                Measure::SessionGain,
+                ndcg_at(5, &found.sessions, &gold.sessions),
+            ),
+        ]);
+        sums.extend([1, 5, 10].map(|k| (Measure::Any(k), any_at(k, ranked, places))));
+        sums.extend([5, 10].map(|k| (Measure::Fraction(k), fraction_at(k, ranked, places))));
+        for (tokens, shown) in BUDGETS.into_iter().zip(&found.shown) {
+            let any = !places.is_disjoint(shown);
+            let all = places.is_subset(shown);
+            sums.insert(Measure::AnyWithin(tokens), f64::from(u8::from(any)));
+            sums.insert(Measure::AllWithin(tokens), f64::from(u8::from(all)));
+        }
+        Self { questions: 1, sums }
+    }
+
+    /// Adds those of others.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.questions += other.questions;
+        for (measure, value) in &other.sums {
+            *self.sums.entry(*measure).or_default() += value;
+        }
+    }
+
+    /// The mean over the questions; `None` where there are none.
+    pub(crate) fn mean(&self, measure: Measure) -> Option<f64> {
+        let sum = self.sums.get(&measure)?;
+        (self.questions > 0).then(|| sum / self.questions as f64)
+    }
+}
+
+impl Serialize for Marks {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("questions", &self.questions)?;
+        for measure in self.sums.keys() {
+            map.serialize_entry(&measure.name(), &self.mean(*measure))?;
+        }
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests;
