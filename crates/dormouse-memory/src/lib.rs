@@ -10,10 +10,14 @@
 //!
 //! Stability: experimental; a file written by this version opens in later ones.
 
+pub mod admission;
 mod builder;
 mod change;
 mod feed;
+pub mod hygiene;
 mod intake;
+mod likeness;
+pub mod links;
 mod memory;
 mod migrate;
 mod note;

@@ -1,0 +1,238 @@
+//! How alike two texts are by their words: the base of every rule that keeps the memory from saying things twice.
+
+use dormouse_retrieval::terms;
+
+/// Of a longer text only so many bytes count, except for being exactly the same.
+const COUNTED: usize = 64 * 1024;
+/// Words that turn what is said into its opposite.
+const NEGATIONS: [&str; 12] = [
+    "not", "no", "never", "nor", "without", "cannot", "neither", "nobody", "nothing", "none",
+    "stopped", "hardly",
+];
+
+/// The words of a text, prepared for comparing.
+///
+/// Besides its terms (as recall sees them) the pairs of neighbouring terms count, so that "Alice pays Bob" is not "Bob
+/// pays Alice". Numbers and negation are kept apart: recall leaves "not" out, but two texts that differ in it say
+/// anything but the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Likeness {
+    exact: u64,
+    terms: Box<[u32]>,
+    shingles: Box<[u32]>,
+    numbers: Box<[u32]>,
+    manner: Manner,
+}
+
+/// What its words do not tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Manner {
+    denies: bool,
+    asks: bool,
+}
+
+impl Likeness {
+    pub(crate) fn of(text: &str) -> Self {
+        let counted = beginning(text, COUNTED);
+        let terms = terms(counted);
+        let is_number = |term: &&String| term.bytes().any(|byte| byte.is_ascii_digit());
+        let pairs = terms.windows(2).filter_map(|pair| match pair {
+            [a, b] => Some(short(hash_parts(&[a, b]))),
+            _ => None,
+        });
+        let single = || terms.iter().map(|term| short(hash_parts(&[term])));
+        Self {
+            exact: exact(text),
+            shingles: set(single().chain(pairs)),
+            numbers: set(terms
+                .iter()
+                .filter(is_number)
+                .map(|term| short(hash_parts(&[term])))),
+            terms: set(single()),
+            manner: Manner {
+                denies: denies(counted),
+                asks: text.trim_end().ends_with(['?', '？']),
+            },
+        }
+    }
+
+    /// A number that is the same for texts that differ in nothing but case, spaces and the point at the end.
+    pub(crate) fn exact(&self) -> u64 {
+        self.exact
+    }
+
+    /// The hashes of terms and pairs, ascending.
+    pub(crate) fn shingles(&self) -> &[u32] {
+        &self.shingles
+    }
+
+    /// The share of terms and pairs that both have, in `0.0..=1.0`; 0 for two texts without any.
+    pub(crate) fn jaccard(&self, other: &Self) -> f32 {
+        let shared = shared(&self.shingles, &other.shingles);
+        ratio(shared, self.shingles.len() + other.shingles.len() - shared)
+    }
+
+    /// How much they are about the same, whatever they say of it: the cosine of their sets of terms, in `0.0..=1.0`.
+    pub(crate) fn about_the_same(&self, other: &Self) -> f32 {
+        let shared = shared(&self.terms, &other.terms);
+        let sizes = ratio(self.terms.len(), 1) * ratio(other.terms.len(), 1);
+        if shared == 0 {
+            return 0.0;
+        }
+        (ratio(shared, 1) / sizes.sqrt()).min(1.0)
+    }
+
+    /// How many terms both have.
+    pub(crate) fn shared_terms(&self, other: &Self) -> usize {
+        shared(&self.terms, &other.terms)
+    }
+
+    /// Whether they name the same numbers, and both or neither deny or ask something.
+    pub(crate) fn agrees(&self, other: &Self) -> bool {
+        self.numbers == other.numbers && self.manner == other.manner
+    }
+
+    /// Whether the one may stand for the other: the same text, or at least `threshold` of its terms and pairs without
+    /// a difference in numbers or negation.
+    pub(crate) fn says_the_same(&self, other: &Self, threshold: f32) -> bool {
+        self.exact == other.exact || (self.agrees(other) && self.jaccard(other) >= threshold)
+    }
+}
+
+/// At most `limit` bytes of the beginning, whole characters.
+pub(crate) fn beginning(text: &str, limit: usize) -> &str {
+    let mut end = limit.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+/// A hash that is the same on every machine and in every version (FNV-1a, 64 bits). Parts are told apart.
+pub(crate) fn hash_parts(parts: &[&str]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325;
+    for part in parts {
+        for byte in part.bytes().chain([0xff]) {
+            hash = fnv(hash, byte);
+        }
+    }
+    hash
+}
+
+fn fnv(hash: u64, byte: u8) -> u64 {
+    (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "both halves are folded in first"
+)]
+fn short(hash: u64) -> u32 {
+    (hash ^ (hash >> 32)) as u32
+}
+
+fn exact(text: &str) -> u64 {
+    let text = text.trim().trim_end_matches(['.', '!', ',', ';', ':']);
+    let mut hash = hash_parts(&[]);
+    let mut buffer = [0; 4];
+    for (place, word) in text.split_whitespace().enumerate() {
+        if place > 0 {
+            hash = fnv(hash, b' ');
+        }
+        for letter in word.chars().flat_map(char::to_lowercase) {
+            hash = letter.encode_utf8(&mut buffer).bytes().fold(hash, fnv);
+        }
+    }
+    hash
+}
+
+fn denies(text: &str) -> bool {
+    let words =
+        text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'' && letter != '’');
+    let count = words
+        .filter(|word| {
+            NEGATIONS
+                .iter()
+                .any(|negation| word.eq_ignore_ascii_case(negation))
+                || word.to_ascii_lowercase().ends_with("n't")
+                || word.to_lowercase().ends_with("n’t")
+        })
+        .count();
+    // Two of them take each other back more often than not.
+    !count.is_multiple_of(2)
+}
+
+fn set(hashes: impl Iterator<Item = u32>) -> Box<[u32]> {
+    let mut hashes: Vec<u32> = hashes.collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes.into_boxed_slice()
+}
+
+/// How many members two ascending lists share.
+fn shared(a: &[u32], b: &[u32]) -> usize {
+    let mut count = 0;
+    let mut b = b.iter().peekable();
+    for member in a {
+        while b.next_if(|other| *other < member).is_some() {}
+        count += usize::from(b.next_if_eq(&member).is_some());
+    }
+    count
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers of words")]
+fn ratio(part: usize, whole: usize) -> f32 {
+    if whole == 0 {
+        return 0.0;
+    }
+    part as f32 / whole as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn same(a: &str, b: &str) -> bool {
+        Likeness::of(a).says_the_same(&Likeness::of(b), 0.85)
+    }
+
+    #[test]
+    fn two_texts_say_the_same_only_without_a_difference_in_numbers_negation_and_order() {
+        assert!(same("Alice likes tea.", " alice  likes TEA"));
+        assert!(same(
+            "Alice has been living in the old mill by the river since the flood",
+            "Alice has been living in the old mill, by the river, since the flood!"
+        ));
+        assert!(!same("Alice likes tea", "Alice does not like tea"));
+        assert!(!same("Alice likes tea", "Alice doesn't like tea"));
+        assert!(!same("Alice owes Bob 5 coins", "Alice owes Bob 6 coins"));
+        assert!(!same("Alice pays Bob", "Bob pays Alice"));
+        assert!(!same("Alice lives in Paris", "Alice lives in London"));
+        assert!(!same("Tea?", "Tea"));
+        assert!(!same("東京は首都です", "京都は首都です"));
+    }
+
+    #[test]
+    fn texts_are_about_the_same_whatever_they_say_of_it() {
+        let a = Likeness::of("Alice lives in Paris");
+        let b = Likeness::of("Alice does not live in Paris");
+        let c = Likeness::of("the kettle is in the blue box");
+        assert!(a.about_the_same(&b) > 0.99);
+        assert!(!a.agrees(&b));
+        assert!(a.about_the_same(&c) == 0.0 && a.shared_terms(&c) == 0);
+    }
+
+    proptest! {
+        #[test]
+        fn likeness_is_always_mutual_and_within_bounds(a in "([a-d]{1,2} ){0,8}", b in "\\PC{0,40}") {
+            let (a, b) = (Likeness::of(&a), Likeness::of(&b));
+            for score in [a.jaccard(&b), a.about_the_same(&b)] {
+                prop_assert!((0.0..=1.0).contains(&score));
+            }
+            prop_assert_eq!(a.jaccard(&b), b.jaccard(&a));
+            prop_assert!(a.says_the_same(&a, 1.0) && b.says_the_same(&b, 1.0));
+        }
+    }
+}
