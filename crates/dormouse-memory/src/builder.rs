@@ -140,6 +140,18 @@ impl MemoryBuilder {
             .map_err(|_stopped| OpenError::Stopped)?
     }
 
+    /// Opens the memory in the file at `path`, which must be there.
+    ///
+    /// # Errors
+    ///
+    /// As [`MemoryBuilder::open`]; [`OpenError::File`] if there is no file.
+    pub async fn open_existing(self, path: impl AsRef<Path>) -> Result<Memory, OpenError> {
+        let path = path.as_ref().to_owned();
+        tokio::task::spawn_blocking(move || Memory::open_existing_now(self, &path))
+            .await
+            .map_err(|_stopped| OpenError::Stopped)?
+    }
+
     /// A memory that is gone when it is dropped.
     ///
     /// # Errors

@@ -302,7 +302,7 @@ impl Memory {
         encoder: EncoderInfo,
         state: SpaceState,
     ) -> Result<Space, MemoryError> {
-        self.keep(move |writing, now| Ok(spaces::begin(writing, encoder, state, now)?))
+        self.keep(move |writing, now| spaces::begin(writing, encoder, state, now))
             .await
     }
 

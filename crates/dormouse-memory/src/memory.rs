@@ -1,39 +1,30 @@
 //! The handle by which a memory is used.
 
+mod inner;
+mod opening;
 mod reading;
 
 pub use reading::{Stats, Why};
 
 use std::{
     fmt,
-    path::{Path, PathBuf},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex, RwLock, atomic::AtomicU64},
 };
 
 use dormouse_contracts::{AssistantId, Clock, Timestamp, TokenCounter};
 use dormouse_entities::Entities;
-use dormouse_vectors::Exact;
 
 use crate::{
-    builder::{MemoryBuilder, OpenError, Progress},
-    change::{Change, ChangeSeq},
+    builder::MemoryBuilder,
+    change::ChangeSeq,
     feed::Vectors,
     note::Note,
     ops::{self, Added, ChangeError, Done, Step},
-    people,
-    projection::{self, Projection},
+    projection::Projection,
     record::{LinkKind, RecordId},
     secrets,
     store::{Abort, Fault, Store, StoreError, WriteError, Writing},
 };
-
-/// How many records are read at a time while the projection is made.
-const PAGE: usize = 1_000;
-/// From how many changes on the copy of the projection is saved by itself.
-const UNSAVED: u64 = 1_000;
 
 /// An assistant's long-term memory: records that can be recalled as soon as they are written.
 ///
@@ -90,44 +81,6 @@ impl Memory {
     #[must_use]
     pub fn builder(assistant: AssistantId, clock: impl Clock + 'static) -> MemoryBuilder {
         MemoryBuilder::new(clock, assistant)
-    }
-
-    pub(crate) fn open_now(builder: MemoryBuilder, path: &Path) -> Result<Self, OpenError> {
-        let id = format!("{}-{}", builder.assistant, builder.clock.now().as_micros());
-        let store = Store::open(path, &id)?;
-        Self::over(builder, store)
-    }
-
-    pub(crate) fn ephemeral_now(builder: MemoryBuilder) -> Result<Self, OpenError> {
-        let store = Store::ephemeral("ephemeral")?;
-        Self::over(builder, store)
-    }
-
-    fn over(builder: MemoryBuilder, store: Store) -> Result<Self, OpenError> {
-        let file_id = store.read(|reading| reading.file_id())?;
-        let (projection, saved) = projected(&builder, &store, &file_id)?;
-        let rows = store.read(|reading| reading.entities())?;
-        let entities = people::load(rows).map_err(|source| OpenError::Entities {
-            path: store.path().map(Path::to_owned).unwrap_or_default(),
-            source,
-        })?;
-        Ok(Self {
-            inner: Arc::new(Inner {
-                store,
-                file_id,
-                projection: RwLock::new(projection),
-                entities: RwLock::new(entities),
-                order: Mutex::new(()),
-                saved: AtomicU64::new(saved),
-                assistant: builder.assistant,
-                clock: builder.clock,
-                counter: builder.counter,
-                vectors: builder.encoder.map(|encoder| {
-                    let index = builder.vectors.unwrap_or_else(|| Arc::new(Exact::new()));
-                    Vectors::new(encoder, index)
-                }),
-            }),
-        })
     }
 
     /// Stores a note. When this answers it is on disk, and recalled from now on. Secrets in its text (keys, tokens,
@@ -348,223 +301,6 @@ pub(crate) async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work)
         .await
         .map_err(|_stopped| MemoryError::Stopped)?
-}
-
-impl Inner {
-    /// Commits a change and takes it into the projection.
-    pub(crate) fn change<T>(
-        &self,
-        work: impl FnOnce(&mut Writing<'_>, Timestamp) -> Step<(T, Done)>,
-    ) -> Result<T, MemoryError> {
-        let _order = self.ordered();
-        let now = self.clock.now();
-        let (value, done) = self.store.write(|writing| work(writing, now))?;
-        self.take(&done);
-        Ok(value)
-    }
-
-    /// Lets one change after the other through.
-    pub(crate) fn ordered(&self) -> MutexGuard<'_, ()> {
-        self.order.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes what was committed into the projection. Only whoever holds the order may.
-    pub(crate) fn take(&self, done: &Done) {
-        let mut projection = self
-            .projection
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        for record in &done.records {
-            projection.take(record);
-        }
-        if let Some(last) = done.changes.last() {
-            projection.through = last.seq;
-        }
-    }
-
-    fn change_entity(
-        &self,
-        change: dormouse_entities::Change,
-        reason: &str,
-    ) -> Result<ChangeSeq, MemoryError> {
-        let _order = self.ordered();
-        let now = self.clock.now();
-        let mut entities = self
-            .entities
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        let touched = entities.apply(&change, now).map_err(ChangeError::from)?;
-        let rows = people::rows(&entities, &touched);
-        let written = self.store.write(|writing| {
-            for (key, row) in &rows? {
-                writing.put_entity(key, row.as_deref())?;
-            }
-            let stored = Change::Entity {
-                change: Box::new(change),
-            };
-            let stored = writing.append(now, reason, stored, &[])?;
-            Ok::<_, Abort<ChangeError>>(stored.seq)
-        });
-        match written {
-            Ok(seq) => {
-                drop(entities);
-                self.through(seq);
-                Ok(seq)
-            }
-            Err(error) => {
-                self.reload(&mut entities)?;
-                Err(error.into())
-            }
-        }
-    }
-
-    /// After a failure: what is on disk is what is known.
-    pub(crate) fn reload(&self, entities: &mut Entities) -> Result<(), StoreError> {
-        let rows = self.store.read(|reading| reading.entities())?;
-        if let Ok(known) = people::load(rows) {
-            *entities = known;
-        }
-        Ok(())
-    }
-
-    fn through(&self, seq: ChangeSeq) {
-        self.projection
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .through = seq;
-    }
-
-    /// The numbers of all embedding spaces.
-    fn space_numbers(&self) -> Result<Vec<u32>, StoreError> {
-        let spaces = self
-            .store
-            .read(|reading| reading.spaces::<serde_json::Value>())?;
-        Ok(spaces.into_iter().map(|(number, _)| number).collect())
-    }
-
-    fn checkpoint(&self) -> Result<(), StoreError> {
-        let Some(path) = self.store.path().map(copy_path) else {
-            return Ok(());
-        };
-        let projection = self
-            .projection
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        projection::save(&path, &self.file_id, &projection)
-            .map_err(|error| StoreError::disk(&path, error))?;
-        self.saved.store(projection.through, Ordering::Relaxed);
-        Ok(())
-    }
-}
-
-/// Where the copy of the projection lies.
-fn copy_path(store: &Path) -> PathBuf {
-    store.with_extension("index")
-}
-
-/// The projection of what is in the store, and the last change that was in the copy: the copy with what is newer, or all of it anew.
-fn projected(
-    builder: &MemoryBuilder,
-    store: &Store,
-    file_id: &str,
-) -> Result<(Projection, ChangeSeq), StoreError> {
-    let newest = store.read(|reading| reading.last_change())?;
-    let copy = store.path().map(copy_path).filter(|_| !builder.rebuild);
-    let copy = copy.and_then(|path| match projection::load(&path, file_id, builder.retrieval.clone()) {
-        Ok(copy) => copy,
-        Err(error) => {
-            tracing::warn!(path = %path.display(), %error, "the copy of the search index is made anew");
-            None
-        }
-    });
-    match copy.filter(|copy| copy.through <= newest) {
-        Some(copy) if newest - copy.through <= newest / 2 => {
-            let saved = copy.through;
-            Ok((caught_up(builder, store, copy, newest)?, saved))
-        }
-        Some(_) | None => Ok((from_records(builder, store, newest)?, 0)),
-    }
-}
-
-fn tell(builder: &MemoryBuilder, done: u64, of: u64) {
-    if let Some(tell) = &builder.progress {
-        tell(Progress {
-            what: "reading records",
-            done,
-            of,
-        });
-    }
-}
-
-fn from_records(
-    builder: &MemoryBuilder,
-    store: &Store,
-    newest: ChangeSeq,
-) -> Result<Projection, StoreError> {
-    let mut projection = Projection::new(builder.retrieval.clone());
-    let of = store.read(|reading| reading.state(crate::store::tables::NEXT_RECORD))?;
-    let mut after = None;
-    loop {
-        let page = store.read(|reading| reading.page(after, PAGE))?;
-        let Some(last) = page.last().map(|record| record.id) else {
-            break;
-        };
-        for record in &page {
-            projection.take(record);
-        }
-        after = Some(last);
-        tell(builder, last.0, of);
-    }
-    projection.through = newest;
-    Ok(projection)
-}
-
-fn caught_up(
-    builder: &MemoryBuilder,
-    store: &Store,
-    mut projection: Projection,
-    newest: ChangeSeq,
-) -> Result<Projection, StoreError> {
-    let of = newest - projection.through;
-    let mut done = 0;
-    while projection.through < newest {
-        let through = projection.through;
-        let (changes, records) = store.read(|reading| {
-            let changes = reading.changes(through, PAGE)?;
-            let ids: Vec<RecordId> = changes
-                .iter()
-                .flat_map(|stored| stored.change.records())
-                .collect();
-            Ok((changes, reading.records(&ids)?))
-        })?;
-        let Some(last) = changes.last().map(|change| change.seq) else {
-            break;
-        };
-        for record in records.iter().flatten() {
-            projection.take(record);
-        }
-        done += last - through;
-        projection.through = last;
-        tell(builder, done, of);
-    }
-    Ok(projection)
-}
-
-impl Drop for Inner {
-    /// Saves the copy of the search index if reading what is newer than it would be noticed at the next start.
-    fn drop(&mut self) {
-        let unsaved = self.saved.load(Ordering::Relaxed);
-        let through = self
-            .projection
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .through;
-        if through.saturating_sub(unsaved) >= UNSAVED
-            && let Err(error) = self.checkpoint()
-        {
-            tracing::warn!(%error, "the copy of the search index could not be saved");
-        }
-    }
 }
 
 impl fmt::Debug for Memory {

@@ -6,10 +6,7 @@ mod meta;
 
 use dormouse_retrieval::{Config, Index, Unit};
 
-use crate::{
-    change::ChangeSeq,
-    record::{Record, RecordId},
-};
+use crate::{change::ChangeSeq, record::Record};
 pub(crate) use file::{load, save};
 pub(crate) use meta::{Meta, Metas};
 
@@ -43,11 +40,6 @@ impl Projection {
             // A record's text, time, thread and speaker never change while it is in use.
             self.index.insert(&unit(record));
         }
-    }
-
-    /// Whether it has the record among those that can be found.
-    pub(crate) fn has(&self, id: RecordId) -> bool {
-        self.metas.get(id).is_some_and(|meta| meta.in_use)
     }
 }
 

@@ -79,7 +79,7 @@ impl Memory {
                 feeding.volatile.insert(space.number, through);
             } else {
                 let name = checkpoint.clone();
-                self.keep(move |writing, _| Ok(writing.set_state(&name, through)?))
+                self.keep(move |writing, _| writing.set_state(&name, through))
                     .await?;
             }
         }
@@ -215,7 +215,7 @@ impl Memory {
         feeding.volatile.remove(&space.number);
         feeding.verified.remove(&space.number);
         let name = spaces::fed_through(space.number, &vectors.index.identity());
-        self.keep(move |writing, _| Ok(writing.remove_state(&name)?))
+        self.keep(move |writing, _| writing.remove_state(&name))
             .await?;
         Ok(())
     }

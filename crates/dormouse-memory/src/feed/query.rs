@@ -32,9 +32,8 @@ impl Memory {
         // What is late is found by words alone this time.
         if let Ok(mut feeding) = vectors.feeding.try_lock() {
             let tending = self.tend_holding(vectors, &mut feeding, ON_THE_WAY);
-            match deadline(ON_THE_WAY_LIMIT, tending).await {
-                Ok(tended) => drop(tended?),
-                Err(_late) => {}
+            if let Ok(tended) = deadline(ON_THE_WAY_LIMIT, tending).await {
+                tended?;
             }
         }
         match deadline(QUESTION_LIMIT, self.ask(vectors, request)).await {

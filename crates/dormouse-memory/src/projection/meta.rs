@@ -65,11 +65,6 @@ impl Metas {
         }
     }
 
-    /// How many records are in use.
-    pub(crate) fn in_use(&self) -> usize {
-        self.0.iter().filter(|meta| meta.in_use).count()
-    }
-
     /// Every number with its filters.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (RecordId, &Meta)> {
         (0..).map(RecordId).zip(&self.0)

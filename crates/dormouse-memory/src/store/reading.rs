@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use super::{
     Fault, row,
     tables::{
-        CHANGES, ENTITIES, FILE_ID, HISTORY, LABELS, NEXT_CHANGE, ORIGINS, RECORDS, REVERTED,
-        SPACES, STATE, VECTORS,
+        CHANGES, ENTITIES, FILE_ID, HISTORY, LABELS, NEXT_CHANGE, ORIGINS, RECORDS, SPACES, STATE,
+        VECTORS,
     },
 };
 use crate::{
@@ -42,25 +42,6 @@ impl Reading {
     pub(crate) fn state(&self, name: &str) -> Result<u64, Fault> {
         let state = self.transaction.open_table(STATE)?;
         Ok(state.get(name)?.map_or(0, |found| found.value()))
-    }
-
-    /// Every counter and checkpoint whose name begins with `prefix`.
-    pub(crate) fn states(&self, prefix: &str) -> Result<Vec<(String, u64)>, Fault> {
-        let state = self.transaction.open_table(STATE)?;
-        let mut found = Vec::new();
-        for row in state.range(prefix..)? {
-            let (name, value) = row?;
-            if !name.value().starts_with(prefix) {
-                break;
-            }
-            found.push((name.value().to_owned(), value.value()));
-        }
-        Ok(found)
-    }
-
-    pub(crate) fn label(&self, name: &str) -> Result<Option<String>, Fault> {
-        let labels = self.transaction.open_table(LABELS)?;
-        Ok(labels.get(name)?.map(|found| found.value().to_owned()))
     }
 
     /// The place of the newest change; 0 if there is none.
@@ -110,12 +91,6 @@ impl Reading {
         Ok(found)
     }
 
-    pub(crate) fn change(&self, seq: ChangeSeq) -> Result<Option<StoredChange>, Fault> {
-        let changes = self.transaction.open_table(CHANGES)?;
-        let found = changes.get(seq)?;
-        found.map(|row| row::read(row.value())).transpose()
-    }
-
     /// The changes that touched a record, in order.
     pub(crate) fn history(&self, id: RecordId) -> Result<Vec<StoredChange>, Fault> {
         let history = self.transaction.open_table(HISTORY)?;
@@ -129,12 +104,6 @@ impl Reading {
             found.push(row::read(change.value())?);
         }
         Ok(found)
-    }
-
-    /// The change by which another was taken back.
-    pub(crate) fn reverted_by(&self, seq: ChangeSeq) -> Result<Option<ChangeSeq>, Fault> {
-        let reverted = self.transaction.open_table(REVERTED)?;
-        Ok(reverted.get(seq)?.map(|found| found.value()))
     }
 
     pub(crate) fn by_origin(&self, origin: &str) -> Result<Option<RecordId>, Fault> {

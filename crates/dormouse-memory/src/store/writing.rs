@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::{
     Fault, row,
     tables::{
-        CHANGES, ENTITIES, HISTORY, IN_USE, LABELS, NEXT_CHANGE, NEXT_RECORD, ORIGINS, RECORDS,
-        REVERTED, SPACES, STATE, VECTORS,
+        CHANGES, ENTITIES, HISTORY, IN_USE, NEXT_CHANGE, NEXT_RECORD, ORIGINS, RECORDS, REVERTED,
+        SPACES, STATE, VECTORS,
     },
 };
 use crate::{
@@ -19,7 +19,6 @@ use crate::{
 /// A write transaction with its tables open.
 pub(crate) struct Writing<'t> {
     state: Table<'t, &'static str, u64>,
-    labels: Table<'t, &'static str, &'static str>,
     changes: Table<'t, u64, &'static [u8]>,
     records: Table<'t, u64, &'static [u8]>,
     history: Table<'t, (u64, u64), ()>,
@@ -34,7 +33,6 @@ impl<'t> Writing<'t> {
     pub(crate) fn begin(transaction: &'t WriteTransaction) -> Result<Self, Fault> {
         Ok(Self {
             state: transaction.open_table(STATE)?,
-            labels: transaction.open_table(LABELS)?,
             changes: transaction.open_table(CHANGES)?,
             records: transaction.open_table(RECORDS)?,
             history: transaction.open_table(HISTORY)?,
@@ -57,11 +55,6 @@ impl<'t> Writing<'t> {
 
     pub(crate) fn remove_state(&mut self, name: &str) -> Result<(), Fault> {
         self.state.remove(name)?;
-        Ok(())
-    }
-
-    pub(crate) fn set_label(&mut self, name: &str, value: &str) -> Result<(), Fault> {
-        self.labels.insert(name, value)?;
         Ok(())
     }
 

@@ -202,8 +202,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 async fn carry_out(memory: &Memory, step: &Step, seconds: i64) {
     let id = |place: &usize| RecordId(*place as u64 + 1);
-    // Whatever is refused has changed nothing; that is checked with the rest.
-    let _ = match step {
+    let done = match step {
         Step::Add(text) => memory
             .add(said("Alice", seconds, text), "s")
             .await
@@ -215,6 +214,11 @@ async fn carry_out(memory: &Memory, step: &Step, seconds: i64) {
         Step::Link(a, b) => memory.link(id(a), id(b), LinkKind::Related, 0.5, "s").await,
         Step::Revert(seq) => memory.revert(*seq, "s").await,
     };
+    // Whatever is refused has changed nothing; that is checked with the rest.
+    assert!(
+        matches!(done, Ok(_) | Err(MemoryError::Change(_))),
+        "{done:?}"
+    );
 }
 
 /// Everything the answer to a query says, except for scores that only tie.

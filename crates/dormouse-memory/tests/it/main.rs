@@ -1,4 +1,9 @@
 //! What a memory promises, through its public interface.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that goes wrong ends in a panic"
+)]
 
 mod changes;
 mod feeding;
