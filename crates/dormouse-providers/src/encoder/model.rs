@@ -14,8 +14,8 @@ use tokenizers::{Tokenizer, TruncationParams};
 use super::{error::LocalEncoderError, folder::Folder, pooling::Pooling};
 use crate::vectors::{Dimensions, WrongVectors};
 
-/// How many tokens are calculated at once, those that only fill up included. Measured: more at once are slower, since
-/// more of them only fill up, and take more memory.
+/// How many tokens are calculated at once, those that only fill up included. Measured with short sentences: a quarter of it
+/// takes an eighth longer, four times as many are no faster and take more memory.
 const TOKENS_AT_ONCE: usize = 1024;
 
 /// Why texts could not be embedded. It is the source of the error that callers see.
