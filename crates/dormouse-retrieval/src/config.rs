@@ -18,7 +18,7 @@ pub struct Config {
     /// the query. Never fewer than are asked for. Default: 512.
     pub candidates: usize,
     /// How many postings the first pass reads at most, those of rare words first. The words that no longer fit
-    /// contribute only to units found by the others. The rarest word is always read. Default: 50,000.
+    /// contribute only to units found by the others. The rarest word is always read. Default: 200,000.
     pub posting_budget: usize,
     /// What each feature counts. Default: what was measured.
     pub weights: Weights,
@@ -31,7 +31,7 @@ impl Default for Config {
             max_terms_per_unit: 4_096,
             exhaustive_up_to: 2_048,
             candidates: 512,
-            posting_budget: 50_000,
+            posting_budget: 200_000,
             weights: Weights::default(),
         }
     }

@@ -8,7 +8,7 @@ mod words;
 use dormouse_contracts::Timestamp;
 
 use calendar::{Calendar, Unit};
-pub(crate) use calendar::{month_number, month_of};
+pub(crate) use calendar::{is_full_month, month_number, month_of};
 use words::{Word, words};
 
 /// A stretch of time that a text names.

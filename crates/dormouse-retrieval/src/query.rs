@@ -98,8 +98,10 @@ impl fmt::Debug for Query<'_> {
 pub struct Match {
     /// The owner's number for it.
     pub id: u64,
-    /// How well it fits: the sum of `parts`. Features are scaled to the query, so scores of one query compare and
-    /// those of two do so roughly; they are no probabilities.
+    /// How well it fits: the sum of `parts`, which is the weighted mean of its features, in `0.0..=1.0` as long as no
+    /// weight is negative. Features are shares of what the query could reach at most, so scores of different queries
+    /// compare roughly; they are no probabilities, and even the best seldom passes 0.7. Of
+    /// [`Ranking::PlainBm25`] the BM25 sum, from 0 upwards.
     pub score: f32,
     /// What each feature contributed.
     pub parts: ScoreParts,

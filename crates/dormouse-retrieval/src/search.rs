@@ -5,9 +5,11 @@
 
 mod best;
 mod bm25;
+mod estimate;
 mod features;
 mod gather;
 mod plan;
+mod reading;
 mod scratch;
 mod windows;
 
@@ -55,42 +57,44 @@ impl Index {
         gather::find_candidates(self, plan, query, limit, scratch);
         windows::count_terms(self, plan, scratch);
         let candidates = std::mem::take(&mut scratch.candidates);
-        let unweighed = candidates.iter().filter_map(|&slot| {
+        let weights = &self.config.weights;
+        let unfinished = candidates.iter().filter_map(|&slot| {
             let values = features::of_candidate(self, plan, scratch, slot)?;
-            Some((slot, values))
+            let so_far = ScoreParts::of(&values, weights).total();
+            Some(Unfinished {
+                so_far,
+                slot,
+                values,
+            })
         });
-        let mut unweighed: Vec<_> = unweighed.collect();
-        let found = self.weigh(&mut unweighed, limit, scratch);
+        let unfinished = unfinished.collect();
         scratch.candidates = candidates;
-        found
+        self.finish(unfinished, limit, scratch)
     }
 
     /// Adds what takes longest to find out, which only those need that it can still lift among the best.
-    fn weigh(
+    fn finish(
         &self,
-        unweighed: &mut [(u32, FeatureValues)],
+        mut unfinished: Vec<Unfinished>,
         limit: usize,
         scratch: &mut scratch::Scratch,
     ) -> Vec<Match> {
         let weights = &self.config.weights;
-        let so_far = |values: &FeatureValues| ScoreParts::of(values, weights).total();
-        unweighed.sort_by(|(_, a), (_, b)| so_far(b).total_cmp(&so_far(a)));
-        let most_gain = weights.weight(Feature::Informative).max(0.0);
+        unfinished.sort_unstable_by(|a, b| b.so_far.total_cmp(&a.so_far));
+        let most_gain = weights.weight(Feature::Informative).max(0.0) * weights.scale();
         let mut best = BestScores::new(limit);
         let mut found = Vec::new();
-        for (slot, values) in unweighed {
-            if best.are_above(so_far(values) + most_gain + ROUNDING) {
+        for mut unit in unfinished {
+            if best.are_above(unit.so_far + most_gain + ROUNDING) {
                 break;
             }
-            values.set(
-                Feature::Informative,
-                features::informative(self, scratch, *slot),
-            );
-            let parts = ScoreParts::of(values, weights);
+            let informative = features::informative(self, scratch, unit.slot);
+            unit.values.set(Feature::Informative, informative);
+            let parts = ScoreParts::of(&unit.values, weights);
             let score = parts.total();
             best.note(score);
             found.push(Match {
-                id: self.id(*slot),
+                id: self.id(unit.slot),
                 score,
                 parts,
             });
@@ -110,7 +114,7 @@ impl Index {
             .candidates
             .iter()
             .map(|&slot| {
-                let parts = ScoreParts::plain(scratch.turn(slot));
+                let parts = ScoreParts::plain(scratch.glimpses.at(slot).turn);
                 Match {
                     id: self.id(slot),
                     score: parts.total(),
@@ -121,8 +125,16 @@ impl Index {
     }
 }
 
+/// A candidate whose own words have not been asked how rare they are.
+struct Unfinished {
+    /// Its score without that.
+    so_far: f32,
+    slot: u32,
+    values: FeatureValues,
+}
+
 /// More than adding up in another order can make of a score.
-const ROUNDING: f32 = 1e-3;
+const ROUNDING: f32 = 1e-5;
 
 #[cfg(test)]
 mod tests;

@@ -14,8 +14,10 @@ impl Traits {
     /// It speaks of oneself.
     pub(crate) const FIRST_PERSON: Self = Self(1 << 2);
 
-    /// Reads them from a text, of which only the beginning counts if it is very long.
+    /// Reads them from a text, of which only the beginning counts if it is very long, and not what stands in square
+    /// brackets at its end: there exports of chats describe pictures, which nobody said.
     pub(crate) fn of(text: &str) -> Self {
+        let text = without_description(text);
         let mut traits = Self::default();
         if text.trim_end().ends_with(['?', '？', '؟']) {
             traits.add(Self::ASKS);
@@ -41,6 +43,14 @@ impl Traits {
     #[inline]
     pub(crate) fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
+    }
+}
+
+fn without_description(text: &str) -> &str {
+    let described = text.trim_end().strip_suffix(']');
+    match described.and_then(|text| text.rsplit_once('[')) {
+        Some((said, _)) if !said.trim().is_empty() => said,
+        _ => text,
     }
 }
 
@@ -137,6 +147,13 @@ mod tests {
         assert!(Traits::of("Have you seen it? ").has(Traits::ASKS));
         assert!(Traits::of("茶は？").has(Traits::ASKS));
         assert!(!Traits::of("Have you? I have.").has(Traits::ASKS));
+    }
+
+    #[test]
+    fn the_description_of_a_picture_is_not_what_was_said() {
+        let traits = Traits::of("Have you seen it? [a photo of my cat, yesterday]");
+        assert_eq!(traits, Traits::ASKS);
+        assert!(Traits::of("[I saw it yesterday]").has(Traits::TELLS_TIME));
     }
 
     #[test]

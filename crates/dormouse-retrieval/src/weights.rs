@@ -1,44 +1,41 @@
 //! The features of a score, and what each counts.
 
-/// One thing that speaks for (or against) a unit.
+/// One thing that speaks for a unit. Its value lies between 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Feature {
-    /// BM25 of the unit by itself, as a share of the most the query could reach.
-    Turn,
-    /// The same with each word counted by the square of its rarity.
-    RareTurn,
-    /// Which of the query's words occur in the unit or up to three turns away, each by its rarity and less the further away,
-    /// as a share of all.
+    /// Which of the query's words occur in the unit or up to three turns away, each by its rarity and less the further
+    /// away it is, as a share of all.
     Reach,
-    /// BM25 of the unit with three neighbours on each side, as a share of the most the query could reach.
+    /// How often they occur in the unit and three neighbours on each side, each by its rarity and levelled off.
     Window,
-    /// BM25 of the session the unit belongs to, as such a share.
+    /// BM25 of the session the unit belongs to, as a share of the most that the query could reach.
     Session,
+    /// BM25 of the unit by itself, as such a share. It weighs nothing by default, since reach says the same and more.
+    Turn,
     /// 1 if the query names the unit's speaker and nobody else.
     Speaker,
-    /// BM25 of the turn before, as such a share, if that is a question by somebody else: this may be the answer.
+    /// BM25 of the turn before, as a share of the most, if that is a question by somebody else: this may be the answer.
     Answer,
-    /// 1 if the unit is of a time that the query names, and less just before and after it.
+    /// 1 if the unit is of a time that the query names, a half if only of the same month as a day or a week.
     Date,
-    /// How rare the unit's own words are on average, from 0 to 1.
+    /// How rare the unit's own words are on average.
     Informative,
     /// 1 if the query asks when, and the unit tells a time.
     TimeTold,
     /// 1 if the unit speaks of oneself.
     FirstPerson,
-    /// Similarity of the unit's vector to the query's, between the least (0) and the most similar hit (1) given.
+    /// Similarity of the unit's vector to the query's, from the least (0) to the most similar hit (1) that was given.
     Dense,
 }
 
 impl Feature {
     /// All features, in the order in which [`ScoreParts`] tells them.
     pub const ALL: [Self; COUNT] = [
-        Self::Turn,
-        Self::RareTurn,
         Self::Reach,
         Self::Window,
         Self::Session,
+        Self::Turn,
         Self::Speaker,
         Self::Answer,
         Self::Date,
@@ -52,11 +49,10 @@ impl Feature {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Turn => "turn",
-            Self::RareTurn => "rare_turn",
             Self::Reach => "reach",
             Self::Window => "window",
             Self::Session => "session",
+            Self::Turn => "turn",
             Self::Speaker => "speaker",
             Self::Answer => "answer",
             Self::Date => "date",
@@ -68,9 +64,9 @@ impl Feature {
     }
 }
 
-pub(crate) const COUNT: usize = 12;
+pub(crate) const COUNT: usize = 11;
 
-/// What each feature counts in the score. The default is the measured table.
+/// What each feature counts in the score, which is their weighted mean. The default is the measured table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights([f32; COUNT]);
 
@@ -85,17 +81,16 @@ impl Default for Weights {
 }
 
 const DEFAULT: [(Feature, f32); COUNT] = [
-    (Feature::Turn, 12.614),
-    (Feature::RareTurn, -16.24),
-    (Feature::Reach, 9.31),
-    (Feature::Window, 2.676),
-    (Feature::Session, 16.225),
-    (Feature::Speaker, 1.121),
-    (Feature::Answer, 4.672),
-    (Feature::Date, 7.935),
-    (Feature::Informative, 8.455),
-    (Feature::TimeTold, 2.779),
-    (Feature::FirstPerson, 0.799),
+    (Feature::Reach, 6.4),
+    (Feature::Window, 4.8),
+    (Feature::Session, 4.2),
+    (Feature::Turn, 0.0),
+    (Feature::Speaker, 1.1),
+    (Feature::Answer, 5.4),
+    (Feature::Date, 7.1),
+    (Feature::Informative, 7.9),
+    (Feature::TimeTold, 2.7),
+    (Feature::FirstPerson, 0.6),
     (Feature::Dense, 6.0),
 ];
 
@@ -106,11 +101,18 @@ impl Weights {
         self.0.get(feature as usize).copied().unwrap_or(0.0)
     }
 
-    /// The same with another weight for one feature. A number that is not finite counts as zero.
+    /// The same with another weight for one feature. A negative one counts against the unit; a number that is not finite
+    /// counts as zero.
     #[must_use]
     pub fn with(mut self, feature: Feature, weight: f32) -> Self {
         self.set(feature, weight);
         self
+    }
+
+    /// What makes a weighted mean of a weighted sum.
+    pub(crate) fn scale(&self) -> f32 {
+        let sum: f32 = self.0.iter().map(|weight| weight.abs()).sum();
+        if sum > 0.0 { sum.recip() } else { 0.0 }
     }
 
     fn set(&mut self, feature: Feature, weight: f32) {
@@ -126,9 +128,10 @@ pub struct ScoreParts([f32; COUNT]);
 
 impl ScoreParts {
     pub(crate) fn of(values: &FeatureValues, weights: &Weights) -> Self {
+        let scale = weights.scale();
         let mut parts = [0.0; COUNT];
         for ((part, value), weight) in parts.iter_mut().zip(values.0).zip(weights.0) {
-            *part = value * weight;
+            *part = value * weight * scale;
         }
         Self(parts)
     }
@@ -140,7 +143,7 @@ impl ScoreParts {
         Self(values.0)
     }
 
-    /// What `feature` contributed: its value times its weight.
+    /// What `feature` contributed: its value times its share of all weights.
     #[must_use]
     pub fn part(&self, feature: Feature) -> f32 {
         self.0.get(feature as usize).copied().unwrap_or(0.0)

@@ -1,7 +1,7 @@
 //! Words too common in English to tell one text from another.
 
 /// Whether a folded word is left out.
-pub(super) fn is_stop_word(word: &str) -> bool {
+pub(crate) fn is_stop_word(word: &str) -> bool {
     word.len() <= LONGEST && STOP_WORDS.binary_search(&word).is_ok()
 }
 

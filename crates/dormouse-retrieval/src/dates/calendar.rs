@@ -40,7 +40,7 @@ pub(crate) fn month_of(micros: i64) -> Option<i8> {
 }
 
 /// Whether a word is the full name of a month.
-pub(super) fn is_full_month(word: &str) -> bool {
+pub(crate) fn is_full_month(word: &str) -> bool {
     MONTHS.contains(&word)
 }
 

@@ -7,7 +7,10 @@ use super::{
     names::{Names, Released},
     threads::NONE,
 };
-use crate::analyse::each_word;
+use crate::{
+    analyse::{each_word, is_stop_word},
+    dates::is_full_month,
+};
 
 /// The shortest beginning of a name that still names somebody: "Mel" for Melanie.
 const SHORTEST_NICKNAME: usize = 3;
@@ -47,15 +50,22 @@ impl Speakers {
         }
     }
 
+    /// The name of a speaker.
+    pub(crate) fn name(&self, number: u32) -> Option<&str> {
+        self.names.name(number)
+    }
+
     /// All speakers with their numbers, in no order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
         self.names.iter()
     }
 
-    /// The speakers whose first name is `word` or begins with it.
+    /// The speakers whose first name is `word`; if there are none, those whose first name begins with it.
     pub(crate) fn named_by(&self, word: &str) -> impl Iterator<Item = u32> {
         let exact = self.by_first_word.get(word);
-        let prefixed = (word.len() >= SHORTEST_NICKNAME && exact.is_none())
+        let is_nickname =
+            word.len() >= SHORTEST_NICKNAME && !is_stop_word(word) && !is_full_month(word);
+        let prefixed = (is_nickname && exact.is_none())
             .then(|| self.by_first_word.range(word.to_owned()..))
             .into_iter()
             .flatten()

@@ -18,7 +18,7 @@ pub(super) const RADIUS: usize = 3;
 const WIDTH: usize = 2 * RADIUS + 1;
 /// How much a word still says that occurs as many turns before or after, in reading order. The turn before says more
 /// than the one after: it is what was asked.
-const REACH: [f32; WIDTH] = [0.2, 0.4, 0.6, 1.0, 0.5, 0.3, 0.2];
+pub(super) const REACH: [f32; WIDTH] = [0.2, 0.4, 0.6, 1.0, 0.5, 0.3, 0.2];
 /// Of a longer text the rarity of the first terms stands for all.
 const MOST_INFORMATIVE: usize = 256;
 
@@ -32,23 +32,21 @@ pub(super) fn of_candidate(
     let place = index.threads.place(slot);
     let surroundings = surroundings(index, slot);
     let words = words(index, plan, scratch, &surroundings);
-    let session = scratch.sessions.at(place.session) / plan.most;
     let dense = scratch.dense.at(slot);
-    if words.reach == 0.0 && session == 0.0 && dense == 0.0 {
+    if words.reach == 0.0 && dense == 0.0 {
         return None;
     }
     let card = index.cards.at(slot);
-    let flag = |holds: bool| f32::from(u8::from(holds));
-    let answers = index.cards.at(place.prev).traits.has(Traits::ASKS)
-        && index.cards.at(place.prev).speaker != card.speaker;
     let mut values = FeatureValues::default();
-    values.set(Feature::Turn, words.turn);
-    values.set(Feature::RareTurn, words.rare_turn);
     values.set(Feature::Reach, words.reach);
     values.set(Feature::Window, words.window);
-    values.set(Feature::Session, session);
+    values.set(Feature::Session, scratch.session(place.session));
+    values.set(Feature::Turn, words.turn);
     values.set(Feature::Speaker, flag(plan.is_named(card.speaker)));
-    values.set(Feature::Answer, flag(answers) * words.turn_before);
+    values.set(
+        Feature::Answer,
+        flag(answers(index, slot)) * words.turn_before,
+    );
     values.set(Feature::Date, plan.closeness(card.at));
     let tells = plan.asks_when && card.traits.has(Traits::TELLS_TIME);
     values.set(Feature::TimeTold, flag(tells));
@@ -60,8 +58,19 @@ pub(super) fn of_candidate(
     Some(values)
 }
 
+/// 1 for yes.
+pub(super) fn flag(holds: bool) -> f32 {
+    f32::from(u8::from(holds))
+}
+
+/// Whether the turn before is a question by somebody else.
+pub(super) fn answers(index: &Index, slot: u32) -> bool {
+    let before = index.cards.at(index.threads.place(slot).prev);
+    before.traits.has(Traits::ASKS) && before.speaker != index.cards.at(slot).speaker
+}
+
 /// The slots of a window in reading order, with [`NONE`] where the session ends.
-fn surroundings(index: &Index, slot: u32) -> [u32; WIDTH] {
+pub(super) fn surroundings(index: &Index, slot: u32) -> [u32; WIDTH] {
     let mut slots = [NONE; WIDTH];
     let (before, rest) = slots.split_at_mut(RADIUS);
     for (place, slot) in before
@@ -80,21 +89,17 @@ fn surroundings(index: &Index, slot: u32) -> [u32; WIDTH] {
 /// What the query's words in a unit and around it say.
 #[derive(Default)]
 struct Words {
-    turn: f32,
-    rare_turn: f32,
     reach: f32,
     window: f32,
+    turn: f32,
     turn_before: f32,
 }
 
 fn words(index: &Index, plan: &Plan, scratch: &Scratch, slots: &[u32; WIDTH]) -> Words {
     let width = plan.terms.len();
     let counts = slots.map(|slot| scratch.counts_of(slot, width));
-    let lengths = slots.map(|slot| index.threads.place(slot).terms as f32);
-    let [_, _, before, own, ..] = lengths;
-    let own = length_norm(own, plan.mean_turn);
-    let before = length_norm(before, plan.mean_turn);
-    let window = length_norm(lengths.iter().sum(), plan.mean_turn * WIDTH as f32);
+    let norm = |slot| length_norm(index.threads.place(slot).terms as f32, plan.mean_turn);
+    let [_, _, before, own, ..] = slots.map(norm);
     let mut words = Words::default();
     for (place, term) in plan.terms.iter().enumerate() {
         let count = counts.map(|counts| f32::from(counts.get(place).copied().unwrap_or(0)));
@@ -103,27 +108,31 @@ fn words(index: &Index, plan: &Plan, scratch: &Scratch, slots: &[u32; WIDTH]) ->
             continue;
         }
         let [_, _, count_before, count_own, ..] = count;
-        let turn = term.idf * saturated(count_own, own);
-        words.turn += turn;
-        words.rare_turn += term.idf * turn;
+        words.reach += term.idf * reach(count.map(|count| count > 0.0));
+        words.window += term.idf * levelled(around);
+        words.turn += term.idf * saturated(count_own, own);
         words.turn_before += term.idf * saturated(count_before, before);
-        words.window += term.idf * saturated(around, window);
-        let reached = count
-            .iter()
-            .zip(REACH)
-            .filter(|(count, _)| **count > 0.0)
-            .map(|(_, reach)| reach);
-        words.reach += term.idf * reached.fold(0.0, f32::max);
     }
-    words.turn /= plan.most;
-    words.rare_turn /= plan.most_rare;
-    words.turn_before /= plan.most;
-    words.window /= plan.most;
     words.reach /= plan.total;
+    words.window /= plan.total;
+    words.turn /= plan.most;
+    words.turn_before /= plan.most;
     words
 }
 
-/// The mean rarity of a unit's distinct terms, as a share of that of a term that nobody uses.
+/// How much a word says that occurs at these places of a window.
+pub(super) fn reach(occurs: [bool; WIDTH]) -> f32 {
+    let there = occurs.into_iter().zip(REACH).filter(|(occurs, _)| *occurs);
+    there.map(|(_, reach)| reach).fold(0.0, f32::max)
+}
+
+/// A count in a window, levelled off: a half for one, below 1 for any number.
+pub(super) fn levelled(count: f32) -> f32 {
+    count / (count + 1.0)
+}
+
+/// The mean rarity of a unit's distinct terms, as a share of that of a term that nobody uses. Two terms that say nothing
+/// are added, so that a word by itself does not pass for much.
 pub(super) fn informative(index: &Index, scratch: &mut Scratch, slot: u32) -> f32 {
     let terms = &mut scratch.own_terms;
     terms.clear();
@@ -136,7 +145,7 @@ pub(super) fn informative(index: &Index, scratch: &mut Scratch, slot: u32) -> f3
         (f64::from(idf) * ONE) as u64
     };
     let sum = terms.iter().map(rarity).sum::<u64>() as f64 / ONE;
-    let most = inverse_frequency(0, index.len()) * terms.len().max(1) as f32;
+    let most = inverse_frequency(0, index.len()) * (terms.len() + 2) as f32;
     sum as f32 / most
 }
 

@@ -1,13 +1,14 @@
-//! The cheap first pass: over the postings, to the units worth a closer look.
+//! From what the postings say to the units worth a closer look.
 
 use crate::{
-    Feature, Index, Query,
-    index::{lexicon::Posting, threads::NONE},
+    Index, Query,
+    index::threads::NONE,
     search::{
-        bm25::{inverse_frequency, length_norm, saturated},
+        estimate,
         features::RADIUS,
         plan::Plan,
-        scratch::{Scratch, zero},
+        reading::{read_postings, read_turns},
+        scratch::Scratch,
     },
 };
 
@@ -49,8 +50,9 @@ pub(super) fn find_plain(
     scratch.nearby.reach(index.slot_bound());
     for place in 0..scratch.touched.len() {
         let slot = scratch.touched.get(place).copied().unwrap_or(NONE);
-        // All that matters is the order, and floats above zero are in the order of their bits.
-        scratch.nearby.set(slot, scratch.turn(slot).to_bits());
+        scratch
+            .nearby
+            .set(slot, rank_of(scratch.glimpses.at(slot).turn));
         scratch.near.push(slot);
     }
     choose(index, query, limit, scratch);
@@ -58,92 +60,6 @@ pub(super) fn find_plain(
 
 fn admits(index: &Index, query: &Query<'_>, slot: u32) -> bool {
     query.admit.is_none_or(|admit| admit(index.id(slot)))
-}
-
-fn read_postings(index: &Index, plan: &Plan, budget: usize, scratch: &mut Scratch) {
-    let bound = index.threads.session_bound();
-    scratch.session_counts.reach(bound);
-    scratch.sessions.reach(bound);
-    for (number, _) in read_turns(index, plan, budget, scratch) {
-        add_sessions(index, index.lexicon.postings(number), scratch);
-    }
-}
-
-/// Reads the postings of the terms that fit the budget, and tells these terms.
-fn read_turns(index: &Index, plan: &Plan, budget: usize, scratch: &mut Scratch) -> Vec<(u32, f32)> {
-    scratch.turns.reach(index.slot_bound());
-    let terms = within_budget(index, plan, budget);
-    for &(number, idf) in &terms {
-        add_turns(index, plan, index.lexicon.postings(number), idf, scratch);
-    }
-    terms
-}
-
-/// Number and rarity of the terms to read, in order of the query: the rarest that fit the budget.
-fn within_budget(index: &Index, plan: &Plan, mut budget: usize) -> Vec<(u32, f32)> {
-    let frequency = |place: &usize| {
-        let number = plan.terms.get(*place).and_then(|term| term.number);
-        number.map_or(0, |number| index.lexicon.frequency(number))
-    };
-    let mut places: Vec<usize> = (0..plan.terms.len()).collect();
-    places.sort_by_key(frequency);
-    let mut chosen: Vec<usize> = Vec::with_capacity(places.len());
-    for place in places {
-        let frequency = frequency(&place);
-        if frequency > budget && !chosen.is_empty() {
-            break;
-        }
-        budget = budget.saturating_sub(frequency);
-        if frequency > 0 {
-            chosen.push(place);
-        }
-    }
-    chosen.sort_unstable();
-    let terms = chosen.iter().filter_map(|place| plan.terms.get(*place));
-    terms
-        .filter_map(|term| Some((term.number?, term.idf)))
-        .collect()
-}
-
-fn add_turns(index: &Index, plan: &Plan, postings: &[Posting], idf: f32, scratch: &mut Scratch) {
-    for posting in postings {
-        let slot = posting.slot();
-        let length = index.threads.place(slot).terms as f32;
-        let gain = idf * saturated(posting.count() as f32, length_norm(length, plan.mean_turn));
-        if let Some(turn) = scratch.turns.at_mut(slot) {
-            if *turn == 0.0 {
-                scratch.touched.push(slot);
-            }
-            *turn += gain;
-        }
-    }
-}
-
-/// Adds what a term makes for each session; how rare it is, is counted in sessions here.
-fn add_sessions(index: &Index, postings: &[Posting], scratch: &mut Scratch) {
-    for posting in postings {
-        let session = index.threads.place(posting.slot()).session;
-        if let Some(counted) = scratch.session_counts.at_mut(session) {
-            if *counted == 0 {
-                scratch.counted_sessions.push(session);
-            }
-            *counted += posting.count();
-        }
-    }
-    let sessions = index.threads.sessions();
-    let idf = inverse_frequency(scratch.counted_sessions.len(), sessions);
-    let mean = index.terms as f32 / sessions.max(1) as f32;
-    for &session in &scratch.counted_sessions {
-        let count = scratch.session_counts.at(session) as f32;
-        let terms = index.threads.session(session).terms as f32;
-        if let Some(score) = scratch.sessions.at_mut(session) {
-            if *score == 0.0 {
-                scratch.touched_sessions.push(session);
-            }
-            *score += idf * saturated(count, length_norm(terms, mean));
-        }
-    }
-    zero(&mut scratch.session_counts, &mut scratch.counted_sessions);
 }
 
 /// Scales the similarities from the least to the most similar hit.
@@ -175,14 +91,19 @@ fn read_dense(index: &Index, query: &Query<'_>, scratch: &mut Scratch) {
 }
 
 /// How many turns have their neighbours looked at for each candidate that is wanted.
-const SPREAD_PER_CANDIDATE: usize = 2;
+const SPREAD_PER_CANDIDATE: usize = 4;
 
 /// Ranks the best turns and their neighbours, and what is similar by vector, roughly as the score will.
 ///
 /// A unit without one of the best turns in its window is no candidate, however many middling ones it has.
 fn spread(index: &Index, plan: &Plan, most: usize, scratch: &mut Scratch) {
     scratch.nearby.reach(index.slot_bound());
-    pick_best_turns(index, most.saturating_mul(SPREAD_PER_CANDIDATE), scratch);
+    pick_best_turns(
+        index,
+        plan,
+        most.saturating_mul(SPREAD_PER_CANDIDATE),
+        scratch,
+    );
     for place in 0..scratch.ranked.len() {
         let Some(&(_, slot)) = scratch.ranked.get(place) else {
             continue;
@@ -199,50 +120,40 @@ fn spread(index: &Index, plan: &Plan, most: usize, scratch: &mut Scratch) {
     }
     for place in 0..scratch.near.len() {
         let slot = scratch.near.get(place).copied().unwrap_or(NONE);
-        let estimate = estimate(index, plan, scratch, slot);
-        scratch.nearby.set(slot, estimate.to_bits());
+        let estimate = estimate::of_unit(index, plan, scratch, slot);
+        scratch.nearby.set(slot, rank_of(estimate));
     }
 }
 
 /// Puts the `most` highest turns among those touched into `ranked`.
-fn pick_best_turns(index: &Index, most: usize, scratch: &mut Scratch) {
-    let turns = &scratch.turns;
-    let ranked = scratch
-        .touched
-        .iter()
-        .map(|slot| (turns.at(*slot).to_bits(), *slot));
-    scratch.ranked.extend(ranked);
+fn pick_best_turns(index: &Index, plan: &Plan, most: usize, scratch: &mut Scratch) {
+    let (mut ranked, touched) = (
+        std::mem::take(&mut scratch.ranked),
+        std::mem::take(&mut scratch.touched),
+    );
+    let by_itself = |slot: &u32| {
+        (
+            rank_of(estimate::by_itself(index, plan, scratch, *slot)),
+            *slot,
+        )
+    };
+    ranked.extend(touched.iter().map(by_itself));
+    (scratch.ranked, scratch.touched) = (ranked, touched);
     if scratch.ranked.len() > most {
         cut(index, &mut scratch.ranked, most);
     }
 }
 
-/// About what the score will be. Positive, so that it is in the order of its bits.
-fn estimate(index: &Index, plan: &Plan, scratch: &Scratch, slot: u32) -> f32 {
-    let weight = |feature| index.config.weights.weight(feature).max(0.0);
-    let place = index.threads.place(slot);
-    let mut around = 0.0_f32;
-    let (mut before, mut after) = (place.prev, place.next);
-    for reach in NEIGHBOUR_REACH {
-        around += reach * (scratch.turn(before) + scratch.turn(after));
-        before = index.threads.place(before).prev;
-        after = index.threads.place(after).next;
-    }
-    let own = weight(Feature::Turn) + weight(Feature::RareTurn) + weight(Feature::Reach);
-    let words = own * scratch.turn(slot)
-        + weight(Feature::Reach) * around
-        + weight(Feature::Session) * scratch.sessions.at(place.session);
-    let card = index.cards.at(slot);
-    let speaks = f32::from(u8::from(plan.is_named(card.speaker)));
-    let score = words / plan.most
-        + weight(Feature::Speaker) * speaks
-        + weight(Feature::Date) * plan.closeness(card.at)
-        + weight(Feature::Dense) * scratch.dense.at(slot);
-    score.max(f32::MIN_POSITIVE)
+/// A number above zero in the order of the scores.
+fn rank_of(score: f32) -> u32 {
+    let bits = score.to_bits();
+    let rank = if score.is_sign_negative() {
+        !bits
+    } else {
+        bits | 1 << 31
+    };
+    rank.max(1)
 }
-
-/// What a neighbour's turn is worth, one, two and three turns away.
-const NEIGHBOUR_REACH: [f32; RADIUS] = [0.5, 0.3, 0.2];
 
 /// Puts a slot on the list of those to be looked at.
 #[inline]

@@ -6,13 +6,14 @@ use crate::{
     Index, NamedTime, Query, Ranking,
     analyse::each_word,
     dates::{month_of, named_times},
+    index::lexicon::Posting,
     search::bm25::{K1, inverse_frequency},
     traits::asks_when,
 };
 
 /// Of a longer query only the beginning is read.
 const MAX_QUERY_BYTES: usize = 64 * 1024;
-/// Of more terms only the rarest count.
+/// Of more terms only the rarest count. They fit the bits of a number.
 pub(super) const MAX_TERMS: usize = 64;
 
 /// A term of the query.
@@ -35,8 +36,6 @@ pub(super) struct Plan {
     pub(super) total: f32,
     /// The highest score that BM25 can give.
     pub(super) most: f32,
-    /// The highest with each term counted by the square of its rarity.
-    pub(super) most_rare: f32,
     /// How many terms a unit has on average.
     pub(super) mean_turn: f32,
     /// Whether it asks for a time.
@@ -48,13 +47,10 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new(index: &Index, query: &Query<'_>) -> Self {
         let text = beginning(query.text);
-        let mut reader = Reader::default();
-        let names_count = query.ranking == Ranking::Fused;
-        let _whole_text = each_word(text, |word| {
-            reader.take(index, word, names_count);
-            ControlFlow::Continue(())
-        });
-        let (mut terms, named) = reader.finish();
+        let (mut terms, named) = match query.ranking {
+            Ranking::Fused => read_with_names(index, text),
+            Ranking::PlainBm25 => (Vec::new(), Vec::new()),
+        };
         // A query that only names somebody asks for what was said about them.
         if terms.is_empty() {
             index.analyser.each_term(text, |term| {
@@ -64,13 +60,11 @@ impl Plan {
         }
         let terms = keep_rarest(weigh(index, &terms));
         let total: f32 = terms.iter().map(|term| term.idf).sum();
-        let squares: f32 = terms.iter().map(|term| term.idf * term.idf).sum();
         Self {
             terms,
             named,
             total: total.max(f32::MIN_POSITIVE),
             most: (total * (K1 + 1.0)).max(f32::MIN_POSITIVE),
-            most_rare: (squares * (K1 + 1.0)).max(f32::MIN_POSITIVE),
             mean_turn: index.terms as f32 / index.len().max(1) as f32,
             asks_when: asks_when(text),
             times: named_times(text, query.asked_at),
@@ -79,12 +73,18 @@ impl Plan {
 }
 
 impl Plan {
+    /// Where the term at this place of the query occurs.
+    pub(super) fn postings<'a>(&self, index: &'a Index, place: usize) -> &'a [Posting] {
+        let number = self.terms.get(place).and_then(|term| term.number);
+        number.map_or(&[], |number| index.lexicon.postings(number))
+    }
+
     /// Whether the query names this speaker and nobody else.
     pub(super) fn is_named(&self, speaker: u32) -> bool {
         matches!(*self.named, [only] if only == speaker)
     }
 
-    /// How close a time is to the nearest of those that the query names: 1 within it, less beside it, 0 elsewhere.
+    /// How close a time is to the nearest of those that the query names: 1 within it.
     pub(super) fn closeness(&self, at: i64) -> f32 {
         self.times
             .iter()
@@ -93,33 +93,40 @@ impl Plan {
     }
 }
 
-/// Collects words into terms and named speakers.
-#[derive(Default)]
-struct Reader {
-    terms: Vec<String>,
-    named: Vec<u32>,
-}
-
-impl Reader {
-    fn take(&mut self, index: &Index, word: &str, names_count: bool) {
-        if names_count {
-            let before = self.named.len();
-            self.named.extend(index.speakers.named_by(word).take(16));
-            if self.named.len() > before {
-                return;
-            }
+/// The distinct terms of a text but for those that name a speaker, and the speakers that it names.
+fn read_with_names(index: &Index, text: &str) -> (Vec<String>, Vec<u32>) {
+    let mut terms = Vec::new();
+    let mut named = Vec::new();
+    let _whole_text = each_word(text, |word| {
+        let before = named.len();
+        if named.len() < MOST_NAMED {
+            named.extend(index.speakers.named_by(word).take(MOST_NAMED));
         }
-        index.analyser.with_term_of_word(word, |term| {
-            push_term(&mut self.terms, term);
+        if named.len() == before {
+            index
+                .analyser
+                .with_term_of_word(word, |term| push_term(&mut terms, term));
+        }
+        ControlFlow::Continue(())
+    });
+    named.sort_unstable();
+    named.dedup();
+    let mut names = Vec::new();
+    for name in named
+        .iter()
+        .filter_map(|number| index.speakers.name(*number))
+    {
+        index.analyser.each_term(name, |term| {
+            names.push(term.to_owned());
+            ControlFlow::Continue(())
         });
     }
-
-    fn finish(mut self) -> (Vec<String>, Vec<u32>) {
-        self.named.sort_unstable();
-        self.named.dedup();
-        (self.terms, self.named)
-    }
+    terms.retain(|term| !names.contains(term));
+    (terms, named)
 }
+
+/// It makes a difference whether one is named, or nobody, or several.
+const MOST_NAMED: usize = 16;
 
 fn push_term(terms: &mut Vec<String>, term: &str) {
     // Distinct terms are few unless somebody pastes a book; then this many are enough to choose from.
@@ -156,32 +163,29 @@ fn keep_rarest(terms: Vec<QueryTerm>) -> Vec<QueryTerm> {
     known.into_iter().map(|(_, term)| term).collect()
 }
 
-/// Just beside a named time.
-const BESIDE: f32 = 0.4;
-const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
-/// People talk for a month about what happened on a day.
-const BESIDE_MICROS: i64 = 31 * DAY_MICROS;
+/// What was said in the month around a day or a week that the query names.
+const SAME_MONTH: f32 = 0.5;
+const MONTH_MICROS: i64 = 28 * 24 * 60 * 60 * 1_000_000;
 
 fn closeness(time: NamedTime, at: i64) -> f32 {
     match time {
         NamedTime::Span { from, until } => {
             let (from, until) = (from.as_micros(), until.as_micros());
+            // People talk of a day when it is over, or when it is to come.
             if (from..until).contains(&at) {
                 1.0
-            } else if (from.saturating_sub(BESIDE_MICROS)..until.saturating_add(BESIDE_MICROS))
-                .contains(&at)
-            {
-                BESIDE
+            } else if until - from < MONTH_MICROS && is_same_month(from, at) {
+                SAME_MONTH
             } else {
                 0.0
             }
         }
-        NamedTime::Month(month) => match month_of(at).map(|at| (at - month).rem_euclid(12)) {
-            Some(0) => 1.0,
-            Some(1 | 11) => BESIDE,
-            _ => 0.0,
-        },
+        NamedTime::Month(month) => f32::from(u8::from(month_of(at) == Some(month))),
     }
+}
+
+fn is_same_month(one: i64, other: i64) -> bool {
+    one.abs_diff(other) <= 31 * 24 * 60 * 60 * 1_000_000 && month_of(one) == month_of(other)
 }
 
 fn beginning(text: &str) -> &str {

@@ -4,12 +4,23 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::index::column::Column;
 
+/// What the first pass sees of a unit by itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Glimpse {
+    /// A bit for each term of the query that occurs.
+    pub(super) terms: u64,
+    /// BM25.
+    pub(super) turn: f32,
+    /// The rarity of these terms together.
+    pub(super) covered: f32,
+}
+
 /// What one search writes on. Between searches every value that a search reads is zero.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// By slot: BM25 of the unit by itself.
-    pub(super) turns: Column<f32>,
-    /// The slots of `turns` that are not zero.
+    /// By slot: what the first pass sees of the unit by itself.
+    pub(super) glimpses: Column<Glimpse>,
+    /// The slots of `glimpses` that are not zero.
     pub(super) touched: Vec<u32>,
     /// By slot: how the first pass ranks the unit; the higher the better.
     pub(super) nearby: Column<u32>,
@@ -19,6 +30,8 @@ pub(super) struct Scratch {
     pub(super) session_counts: Column<u32>,
     /// The sessions of `session_counts` that are not zero.
     pub(super) counted_sessions: Vec<u32>,
+    /// The most that BM25 of a session could be.
+    pub(super) most_session: f32,
     /// By session: BM25 of the session.
     pub(super) sessions: Column<f32>,
     /// The sessions of `sessions` that are not zero.
@@ -42,10 +55,15 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// BM25 of a unit by itself.
+    /// BM25 of a session as a share of the most.
     #[inline]
-    pub(super) fn turn(&self, slot: u32) -> f32 {
-        self.turns.at(slot)
+    pub(super) fn session(&self, number: u32) -> f32 {
+        let score = self.sessions.at(number);
+        if score > 0.0 {
+            score / self.most_session
+        } else {
+            0.0
+        }
     }
 
     /// How often each term of the query occurs in a unit; empty without a row.
@@ -59,11 +77,12 @@ impl Scratch {
     }
 
     fn clear(&mut self) {
-        zero(&mut self.turns, &mut self.touched);
+        zero(&mut self.glimpses, &mut self.touched);
         zero(&mut self.nearby, &mut self.near);
         zero(&mut self.sessions, &mut self.touched_sessions);
         zero(&mut self.rows, &mut self.rowed);
         zero(&mut self.dense, &mut self.dense_slots);
+        self.most_session = 0.0;
         self.counts.clear();
         self.candidates.clear();
         self.ranked.clear();

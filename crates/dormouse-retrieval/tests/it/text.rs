@@ -1,4 +1,4 @@
-//! Conversations made of words drawn by Zipf's law.
+//! Conversations made of words drawn by Zipf's law, each with words of its own that come up again and again.
 
 use dormouse_contracts::Timestamp;
 use dormouse_retrieval::{Config, Index, Unit};
@@ -23,10 +23,17 @@ impl Chance {
         format!("w{rank}x")
     }
 
-    pub(crate) fn text(&mut self) -> String {
+    /// A turn of which every third word belongs to the topic of its conversation.
+    pub(crate) fn text(&mut self, topic: u64) -> String {
         let words = 4 + self.below(20);
-        let words: Vec<String> = (0..words).map(|_| self.word()).collect();
-        words.join(" ")
+        let mut text = Vec::new();
+        for _ in 0..words {
+            text.push(match self.below(3) {
+                0 => Self(topic * 97 + self.below(25)).word(),
+                _ => self.word(),
+            });
+        }
+        text.join(" ")
     }
 }
 
@@ -36,7 +43,7 @@ pub(crate) fn conversations(turns: u64, config: Config) -> (Index, Vec<String>) 
     let mut index = Index::new(config);
     let mut texts = Vec::new();
     for id in 0..turns {
-        let text = chance.text();
+        let text = chance.text(id / 30);
         index.insert(&Unit {
             id,
             text: &text,

@@ -1,0 +1,57 @@
+//! What the score of a unit will be, as far as the first pass can tell.
+
+use crate::{
+    Feature, Index,
+    search::{
+        features::{REACH, answers, flag, levelled, reach, surroundings},
+        plan::Plan,
+        scratch::Scratch,
+    },
+    traits::Traits,
+};
+
+/// The sum of the unit's weighed features but for how rare its own words are, and with no word more than once in a turn.
+pub(super) fn of_unit(index: &Index, plan: &Plan, scratch: &Scratch, slot: u32) -> f32 {
+    let weight = |feature| index.config.weights.weight(feature);
+    let terms = surroundings(index, slot).map(|slot| scratch.glimpses.at(slot).terms);
+    let (reach, window) = reached(plan, terms);
+    let place = index.threads.place(slot);
+    let card = index.cards.at(slot);
+    let before = flag(answers(index, slot)) * scratch.glimpses.at(place.prev).turn;
+    let tells = plan.asks_when && card.traits.has(Traits::TELLS_TIME);
+    weight(Feature::Reach) * reach / plan.total
+        + weight(Feature::Window) * window / plan.total
+        + weight(Feature::Session) * scratch.session(place.session)
+        + weight(Feature::Turn) * scratch.glimpses.at(slot).turn / plan.most
+        + weight(Feature::Speaker) * flag(plan.is_named(card.speaker))
+        + weight(Feature::Answer) * before / plan.most
+        + weight(Feature::Date) * plan.closeness(card.at)
+        + weight(Feature::TimeTold) * flag(tells)
+        + weight(Feature::FirstPerson) * flag(card.traits.has(Traits::FIRST_PERSON))
+        + weight(Feature::Dense) * scratch.dense.at(slot)
+}
+
+/// The same without a look at the neighbours.
+pub(super) fn by_itself(index: &Index, plan: &Plan, scratch: &Scratch, slot: u32) -> f32 {
+    let weight = |feature| index.config.weights.weight(feature);
+    let own = scratch.glimpses.at(slot);
+    let session = index.threads.place(slot).session;
+    (weight(Feature::Reach) + weight(Feature::Window) * levelled(1.0)) * own.covered / plan.total
+        + weight(Feature::Session) * scratch.session(session)
+        + weight(Feature::Turn) * own.turn / plan.most
+}
+
+/// Reach and window of terms that occur where their bits are set.
+fn reached(plan: &Plan, terms: [u64; REACH.len()]) -> (f32, f32) {
+    let mut all = terms.iter().fold(0, |all, terms| all | terms);
+    let (mut reached, mut window) = (0.0, 0.0);
+    while all != 0 {
+        let place = all.trailing_zeros();
+        all &= all - 1;
+        let idf = plan.terms.get(place as usize).map_or(0.0, |term| term.idf);
+        let occurs = terms.map(|terms| terms >> place & 1 == 1);
+        reached += idf * reach(occurs);
+        window += idf * levelled(occurs.map(flag).iter().sum());
+    }
+    (reached, window)
+}

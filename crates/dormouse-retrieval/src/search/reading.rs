@@ -1,0 +1,103 @@
+//! The first pass: over the postings of the query's terms.
+
+use crate::{
+    Index,
+    index::lexicon::Posting,
+    search::{
+        bm25::{K1, inverse_frequency, length_norm, saturated},
+        plan::Plan,
+        scratch::{Scratch, zero},
+    },
+};
+
+/// Fills in the glimpses and the sessions.
+pub(super) fn read_postings(index: &Index, plan: &Plan, budget: usize, scratch: &mut Scratch) {
+    let bound = index.threads.session_bound();
+    scratch.session_counts.reach(bound);
+    scratch.sessions.reach(bound);
+    for place in read_turns(index, plan, budget, scratch) {
+        add_sessions(index, plan.postings(index, place), scratch);
+    }
+}
+
+/// Fills in the glimpses from the postings of the terms that fit the budget, and tells these terms.
+pub(super) fn read_turns(
+    index: &Index,
+    plan: &Plan,
+    budget: usize,
+    scratch: &mut Scratch,
+) -> Vec<usize> {
+    scratch.glimpses.reach(index.slot_bound());
+    let places = within_budget(index, plan, budget);
+    for &place in &places {
+        add_turns(index, plan, place, scratch);
+    }
+    places
+}
+
+/// The places of the terms to read, in order of the query: the rarest that fit the budget.
+fn within_budget(index: &Index, plan: &Plan, mut budget: usize) -> Vec<usize> {
+    let frequency = |place: &usize| plan.postings(index, *place).len();
+    let mut places: Vec<usize> = (0..plan.terms.len()).collect();
+    places.retain(|place| frequency(place) > 0);
+    places.sort_by_key(frequency);
+    let mut read = 0;
+    for place in &places {
+        let frequency = frequency(place);
+        if frequency > budget && read > 0 {
+            break;
+        }
+        budget = budget.saturating_sub(frequency);
+        read += 1;
+    }
+    places.truncate(read);
+    places.sort_unstable();
+    places
+}
+
+fn add_turns(index: &Index, plan: &Plan, place: usize, scratch: &mut Scratch) {
+    let Some(idf) = plan.terms.get(place).map(|term| term.idf) else {
+        return;
+    };
+    for posting in plan.postings(index, place) {
+        let slot = posting.slot();
+        let length = index.threads.place(slot).terms as f32;
+        let gain = idf * saturated(posting.count() as f32, length_norm(length, plan.mean_turn));
+        if let Some(glimpse) = scratch.glimpses.at_mut(slot) {
+            if glimpse.terms == 0 {
+                scratch.touched.push(slot);
+            }
+            glimpse.terms |= 1 << place;
+            glimpse.turn += gain;
+            glimpse.covered += idf;
+        }
+    }
+}
+
+/// Adds what a term makes for each session; how rare it is, is counted in sessions here.
+fn add_sessions(index: &Index, postings: &[Posting], scratch: &mut Scratch) {
+    for posting in postings {
+        let session = index.threads.place(posting.slot()).session;
+        if let Some(counted) = scratch.session_counts.at_mut(session) {
+            if *counted == 0 {
+                scratch.counted_sessions.push(session);
+            }
+            *counted += posting.count();
+        }
+    }
+    let sessions = index.threads.sessions();
+    let idf = inverse_frequency(scratch.counted_sessions.len(), sessions);
+    let mean = index.terms as f32 / sessions.max(1) as f32;
+    scratch.most_session += idf * (K1 + 1.0);
+    for &session in &scratch.counted_sessions {
+        let count = scratch.session_counts.at(session) as f32;
+        let terms = index.threads.session(session).terms as f32;
+        if let Some(score) = scratch.sessions.at_mut(session) {
+            if *score == 0.0 {
+                scratch.touched_sessions.push(session);
+            }
+            *score += idf * saturated(count, length_norm(terms, mean));
+        }
+    }
+    zero(&mut scratch.session_counts, &mut scratch.counted_sessions);
+}
