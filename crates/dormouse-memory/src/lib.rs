@@ -30,6 +30,7 @@ mod record;
 pub mod secrets;
 mod spaces;
 mod store;
+mod transfer;
 
 pub use builder::{MemoryBuilder, OpenError, Progress};
 pub use change::{Change, ChangeSeq, StoredChange};
@@ -49,6 +50,9 @@ pub use record::{
 };
 pub use spaces::{EncoderState, Space, SpaceState};
 pub use store::{StoreError, StoreErrorKind};
+pub use transfer::{
+    ExportError, Exported, ImportError, ImportStep, Imported, LINE_LIMIT, LineError, origin_of,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

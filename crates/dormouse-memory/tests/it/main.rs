@@ -11,6 +11,7 @@ mod intake;
 mod migrating;
 mod opening;
 mod recall;
+mod transfer;
 
 use std::{path::Path, sync::Arc};
 

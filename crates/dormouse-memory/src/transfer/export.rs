@@ -1,0 +1,74 @@
+//! Bringing records out.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::line::Line;
+use crate::{
+    memory::{Memory, MemoryError},
+    record::Record,
+};
+
+/// How many records are read at a time.
+const PAGE: usize = 64;
+
+/// What came of an export.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Exported {
+    /// Records that were written.
+    pub records: u64,
+    /// Records that stayed behind, because they are withdrawn or folded.
+    pub left_out: u64,
+}
+
+/// Why an export stopped. What was written so far is a part of it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// The lines could not be written.
+    #[error("the records could not be written")]
+    Write(#[from] io::Error),
+    /// A record could not be put into a line.
+    #[error("a record could not be put into JSON")]
+    Json(#[from] serde_json::Error),
+    /// The memory failed.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+}
+
+impl Memory {
+    /// Writes every record that is in use as one JSON line, in the order of their numbers, and flushes. Records that are
+    /// added meanwhile are written too. [`Memory::import`] reads the lines.
+    ///
+    /// # Errors
+    ///
+    /// [`ExportError`] if `out` or the memory fails.
+    pub async fn export(&self, mut out: impl Write + Send) -> Result<Exported, ExportError> {
+        let mut exported = Exported::default();
+        let mut after = None;
+        loop {
+            let page = self.records(after, PAGE).await?;
+            let Some(last) = page.last().map(|record| record.id) else {
+                break;
+            };
+            for record in page {
+                if record.is_in_use() {
+                    write(&mut out, record)?;
+                    exported.records += 1;
+                } else {
+                    exported.left_out += 1;
+                }
+            }
+            after = Some(last);
+        }
+        out.flush()?;
+        Ok(exported)
+    }
+}
+
+fn write(out: &mut impl Write, record: Record) -> Result<(), ExportError> {
+    let mut line = serde_json::to_vec(&Line::of(record))?;
+    line.push(b'\n');
+    Ok(out.write_all(&line)?)
+}

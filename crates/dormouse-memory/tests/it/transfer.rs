@@ -1,0 +1,193 @@
+//! Bringing records in and out.
+
+use std::io::Cursor;
+
+use dormouse_contracts::{EntityId, Timestamp, Trust};
+use dormouse_memory::{
+    Derivation, ImportStep, Imported, Memory, Note, Record, RecordId, RecordKind, Shelf,
+};
+use proptest::prelude::*;
+
+use crate::{add, at, ephemeral, open, said};
+
+async fn import(memory: &Memory, lines: &[u8]) -> (Imported, Vec<(u64, String)>) {
+    let mut refused = Vec::new();
+    let lines = Cursor::new(lines.to_vec());
+    let imported = memory
+        .import(lines, "import", |step| {
+            if let ImportStep::Refused { line, error } = step {
+                refused.push((line, error.to_string()));
+            }
+        })
+        .await
+        .unwrap();
+    (imported, refused)
+}
+
+async fn export(memory: &Memory) -> Vec<u8> {
+    let mut lines = Vec::new();
+    memory.export(&mut lines).await.unwrap();
+    lines
+}
+
+/// Every record, without what belongs to its store.
+async fn contents(memory: &Memory) -> Vec<Record> {
+    let records = memory.records(None, 10_000).await.unwrap();
+    records
+        .into_iter()
+        .map(|record| Record {
+            id: RecordId(0),
+            recorded_at: at(0),
+            ..record
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn malformed_lines_are_told_by_number_and_the_rest_goes_on() {
+    let memory = ephemeral();
+    let lines =
+        b"\xef\xbb\xbf{\"text\":\"tea\"}\n\n{\"text\":}\nnonsense\n\xff\n{\"text\":\"cocoa\"}";
+    let (imported, refused) = import(&memory, lines).await;
+    assert_eq!(
+        imported,
+        Imported {
+            lines: 5,
+            added: 2,
+            known: 0,
+            refused: 3
+        }
+    );
+    let numbers: Vec<u64> = refused.iter().map(|(line, _)| *line).collect();
+    assert_eq!(numbers, [3, 4, 5]);
+}
+
+#[tokio::test]
+async fn importing_twice_adds_nothing() {
+    let memory = ephemeral();
+    let lines: String = (0..1_500)
+        .map(|n| format!("{{\"text\":\"cup {n}\",\"speaker\":\"Alice\"}}\n"))
+        .collect();
+    let (first, _) = import(&memory, lines.as_bytes()).await;
+    let (again, _) = import(&memory, lines.as_bytes()).await;
+    assert_eq!((first.added, first.known), (1_500, 0));
+    assert_eq!((again.added, again.known), (0, 1_500));
+}
+
+#[tokio::test]
+async fn an_import_that_stopped_is_completed_by_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.redb");
+    let lines: String = (0..2_000)
+        .map(|n| format!("{{\"text\":\"cup {n}\"}}\n"))
+        .collect();
+    let memory = open(&path).await;
+    let mut stored = 0;
+    {
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let importing = memory.import(Cursor::new(lines.clone().into_bytes()), "import", |step| {
+            if let ImportStep::Stored(imported) = step {
+                tell.send(imported.added).ok();
+            }
+        });
+        tokio::pin!(importing);
+        tokio::select! {
+            // Once something is told, nothing more is begun.
+            biased;
+            first = told.recv() => stored += first.unwrap(),
+            _ = &mut importing => panic!("there are several writes"),
+        }
+    }
+    drop(memory);
+    let memory = open(&path).await;
+    let there = memory.stats().await.unwrap().in_use;
+    assert!(there >= stored && there < 2_000, "{there}, {stored} told");
+    let (rest, _) = import(&memory, lines.as_bytes()).await;
+    assert_eq!((rest.known, rest.added), (there, 2_000 - there));
+}
+
+#[tokio::test]
+async fn what_is_withdrawn_stays_behind_and_what_ceased_does_not() {
+    let memory = ephemeral();
+    let (tea, cocoa) = (
+        add(&memory, said("Alice", 0, "Tea is best.")).await,
+        add(&memory, said("Alice", 1, "Cocoa is best.")).await,
+    );
+    let gone = add(&memory, said("Bob", 2, "Never mind.")).await;
+    memory
+        .supersede(tea, Some(cocoa), at(1), "a new mind")
+        .await
+        .unwrap();
+    memory.withdraw(gone, "he said so").await.unwrap();
+    let mut lines = Vec::new();
+    let exported = memory.export(&mut lines).await.unwrap();
+    assert_eq!((exported.records, exported.left_out), (2, 1));
+
+    let other = ephemeral();
+    import(&other, &lines).await;
+    let records = contents(&other).await;
+    let ends: Vec<_> = records.iter().map(|record| record.valid_until).collect();
+    assert_eq!(ends, [Some(at(1)), None]);
+}
+
+fn label() -> impl Strategy<Value = String> {
+    "[\\PC\\n\"\\\\]{1,12}".prop_filter("labels say something", |label| !label.trim().is_empty())
+}
+
+prop_compose! {
+    fn note()(
+        text in "\\PC{0,20}[a-zé猫]",
+        at in any::<i64>(),
+        speaker in proptest::option::of((label(), proptest::option::of(0u32..5))),
+        thread in proptest::option::of(label()),
+        trust in 0.0f32..=1.0,
+        tags in proptest::collection::btree_set(label(), 0..3),
+        kind in proptest::sample::select(RecordKind::ALL.to_vec()),
+        shelf in proptest::sample::select(Shelf::ALL.to_vec()),
+        lasts in proptest::option::of(0i64..1_000_000),
+    ) -> Note {
+        let mut note = Note::new(text)
+            .kind(kind)
+            .on_shelf(shelf)
+            .at(Timestamp::from_micros(at))
+            .trusted(Trust::try_new(trust).unwrap())
+            .derived(Derivation::Stored);
+        note = match speaker {
+            Some((name, Some(entity))) => {
+                note.said_by_entity(name, EntityId::try_new(format!("#{entity}")).unwrap())
+            }
+            Some((name, None)) => note.said_by(name),
+            None => note,
+        };
+        if let Some(thread) = thread {
+            note = note.in_thread(thread);
+        }
+        if let Some(lasts) = lasts {
+            let since = Timestamp::from_micros(at / 2);
+            note = note.so_since(since).so_until(Timestamp::from_micros(at / 2 + lasts));
+        }
+        tags.into_iter().fold(note, Note::tagged)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn what_was_exported_is_always_imported_as_it_was(notes in proptest::collection::vec(note(), 1..20)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (memory, other) = (ephemeral(), ephemeral());
+            let notes = notes.into_iter().enumerate();
+            let notes = notes.map(|(n, note)| note.from_origin(format!("note {n}"))).collect();
+            memory.add_all(notes, "heard").await.unwrap();
+            let lines = export(&memory).await;
+            let (imported, refused) = import(&other, &lines).await;
+            prop_assert_eq!(refused, []);
+            prop_assert_eq!(contents(&memory).await, contents(&other).await);
+            let (again, _) = import(&other, &lines).await;
+            prop_assert_eq!((again.added, again.known), (0, imported.added));
+            prop_assert_eq!(export(&other).await, lines);
+            Ok(())
+        })?;
+    }
+}
