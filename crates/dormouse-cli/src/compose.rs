@@ -7,6 +7,7 @@ use dormouse_contracts::{AssistantId, Clock, EntityId, IdError};
 use dormouse_engine::{
     Assistant, AssistantConfig, Handle, OutOfRange, Ports, Recorded, Switch, ToolCalling, WakeError,
 };
+use dormouse_memory::Memory;
 use dormouse_providers::token_counter_for;
 use dormouse_sandbox::{Character, CharacterKind, JoinError, Sandbox};
 use dormouse_store::RedbLog;
@@ -25,6 +26,7 @@ const WATCHED: usize = 256;
 #[derive(Debug)]
 pub(crate) struct Household {
     pub(crate) log: RedbLog,
+    pub(crate) memory: Memory,
     pub(crate) sandbox: Sandbox,
     pub(crate) assistant: Assistant,
     pub(crate) handle: Handle,
@@ -51,6 +53,9 @@ pub(crate) enum ComposeError {
     /// The log cannot be opened.
     #[error(transparent)]
     Log(#[from] dormouse_store::OpenError),
+    /// The memory cannot be opened.
+    #[error("the memory cannot be opened")]
+    Memory(#[from] dormouse_memory::OpenError),
     /// The world cannot be opened.
     #[error("the world cannot be opened")]
     World(#[from] dormouse_sandbox::OpenError),
@@ -100,6 +105,8 @@ pub(crate) async fn household(
     let warm = Arc::clone(&counter);
     // The first count loads the vocabulary; better now than with the first message.
     drop(tokio::task::spawn_blocking(move || warm.count("tea")));
+    let memory = Memory::builder(key.clone(), SystemClock).counter(Arc::clone(&counter));
+    let memory = memory.open(data.memory()).await?;
     let ports = Ports {
         log: Arc::new(log.clone()),
         model,
@@ -107,6 +114,7 @@ pub(crate) async fn household(
         clock,
         chance: Arc::new(SystemChance::default()),
         counter,
+        memory: memory.clone(),
     };
     let settings = assistant_config(config, tool_calling)?;
     let (assistant, handle) = Assistant::wake(settings, sandbox.tools(), ports).await?;
@@ -130,6 +138,7 @@ pub(crate) async fn household(
     join(&sandbox, "the player", &player, CharacterKind::Player).await?;
     Ok(Household {
         log,
+        memory,
         sandbox,
         assistant: assistant.watched_by(watcher),
         handle,

@@ -78,6 +78,11 @@ impl DataFolder {
         self.0.join("log.redb")
     }
 
+    /// What the assistant remembers; made anew from the log where it is missing.
+    pub(crate) fn memory(&self) -> PathBuf {
+        self.0.join("memory.redb")
+    }
+
     /// The world.
     pub(crate) fn world(&self) -> PathBuf {
         self.0.join("world.redb")

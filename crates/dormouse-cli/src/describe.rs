@@ -74,6 +74,11 @@ fn decoded(event: &Event) -> String {
             it.trust,
             excerpt(&it.text)
         ),
+        Event::Recollected(it) => match it.failure {
+            Some(failure) => format!("nothing: {}", failure.told()),
+            None => counted(it.items.len() as u64, "memory", "memories"),
+        },
+        Event::EntityChanged(it) => excerpt(&serde_json::to_string(&it.change).unwrap_or_default()),
         Event::EffectIntended(it) => {
             let arguments = serde_json::to_string(&it.arguments).unwrap_or_default();
             format!("{} {}", it.tool, excerpt(&arguments))
@@ -146,7 +151,7 @@ pub(crate) fn status(status: &Status, given_up: usize) -> String {
         status.max_context_tokens,
         status.waiting,
         counted(status.seq.0, "event", "events"),
-        counted(status.memories as u64, "memory", "memories"),
+        counted(status.memories, "memory", "memories"),
         counted(status.spent.replies, "model call", "model calls"),
         status.spent.failures,
         status.spent.prompt_tokens,

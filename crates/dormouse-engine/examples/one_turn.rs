@@ -5,6 +5,7 @@ use std::{error::Error, sync::Arc};
 
 use dormouse_contracts::{AssistantId, Seq, Timestamp};
 use dormouse_engine::{Assistant, AssistantConfig, Event, Ports, replay};
+use dormouse_memory::Memory;
 use dormouse_testing::{
     CountTokens, FakeWorld, FixedChance, ManualClock, MemoryLog, Perceive, ScriptedModel, Turn,
 };
@@ -20,6 +21,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Turn::call("inspect_location", json!({})),
         Turn::call("say", json!({"message": "We are in the common room."})),
     ]);
+    let memory = Memory::builder(key.clone(), || Timestamp::EPOCH).ephemeral()?;
     let ports = Ports {
         log: Arc::new(log.clone()),
         model: Arc::new(model),
@@ -27,6 +29,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         clock: Arc::new(ManualClock::new(Timestamp::EPOCH)),
         chance: Arc::new(FixedChance::new(0.5)),
         counter: Arc::new(CountTokens),
+        memory,
     };
     let config = AssistantConfig::new(key.clone());
     let (assistant, handle) = Assistant::wake(config, FakeWorld::tools(), ports).await?;

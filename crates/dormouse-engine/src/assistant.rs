@@ -10,8 +10,10 @@ mod record;
 use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc, time::Duration};
 
 use dormouse_contracts::{
-    AppendErrorKind, BoxFuture, EffectKey, IdError, Outcome, Seq, Timestamp, ToolSpec, WorldId,
+    AppendErrorKind, AssistantId, BoxFuture, EffectKey, IdError, Outcome, Seq, Timestamp,
+    TokenCounter, ToolSpec, WorldId,
 };
+use dormouse_resilience::deadline;
 use dormouse_tools::{Registry, RegistryError};
 use tokio::{
     select,
@@ -26,8 +28,9 @@ use crate::{
     event::{EmergencyStopCleared, Event},
     gate::Skip,
     handle::{ClearError, Command, Handle},
-    inward::inward_tools,
+    inward::{barest_tools, inward_tools},
     prompt::{Preamble, PreambleTooLong, leaves_room},
+    remembering::{CatchUpError, catch_up},
     replay::{ReplayError, restore},
     state::State,
     status::{Activity, Skipped, Status},
@@ -58,6 +61,10 @@ pub enum WakeError {
     /// Its log could not be folded.
     #[error("the assistant's log could not be folded into its state")]
     Replay(#[from] ReplayError),
+    /// Its memory and its log do not belong together. A memory that merely cannot be read is no such error: the
+    /// assistant lives on without it.
+    #[error("the assistant's memory and its log cannot be used together")]
+    Memory(#[source] CatchUpError),
     /// Its tools make no registry.
     #[error("the assistant's tools cannot be offered")]
     Tools(#[from] RegistryError),
@@ -127,13 +134,16 @@ enum Saved {
 }
 
 impl Assistant {
-    /// Wakes the assistant: folds its log into its state, and makes ready to go on where it was.
+    /// Wakes the assistant: folds its log into its state, lets its memory catch up with the log, and makes ready to go on
+    /// where it was.
     ///
-    /// Reads the log; calls neither model nor world. `world_tools` are what its world offers.
+    /// Reads the log, and all of it where the memory is new; calls neither model nor world. `world_tools` are what its world offers.
+    ///
+    /// Where the context window is too small for all tools, those that note things about people are left out.
     ///
     /// # Errors
     ///
-    /// [`WakeError`] if the log cannot be folded, two tools have one name, or persona and tools take more than half
+    /// [`WakeError`] if the log cannot be folded, the memory belongs to another log, two tools have one name, or persona and tools take more than half
     /// of the context window.
     pub async fn wake(
         config: AssistantConfig,
@@ -141,10 +151,20 @@ impl Assistant {
         ports: Ports,
     ) -> Result<(Self, Handle), WakeError> {
         config.check()?;
-        let tools = Registry::try_new(world_tools.into_iter().chain(inward_tools()?))?;
+        let counter = &ports.counter;
+        let (tools, preamble) = match offered(&config, &world_tools, inward_tools()?, counter)? {
+            (tools, Ok(preamble)) => (tools, preamble),
+            (_, Err(_too_long)) => {
+                let (tools, preamble) = offered(&config, &world_tools, barest_tools()?, counter)?;
+                let preamble = preamble?;
+                tracing::warn!(
+                    "the context window is too small for tools to note things about people"
+                );
+                (tools, preamble)
+            }
+        };
         let state = restore(&*ports.log, &config.key).await?;
-        let preamble = Preamble::new(&config, &tools, ports.counter.clone());
-        leaves_room(&config, &preamble)?;
+        remember(&ports, &config.key).await?;
         let (commands_in, commands) = mpsc::channel(MAILBOX);
         let (status, status_out) = watch::channel(Status::default());
         let progress = Progress::default();
@@ -219,6 +239,12 @@ impl Assistant {
             }
         }
         self.save_snapshot().await;
+        // So that others who look into the memory find all of it; the next start would do it too.
+        let limit = self.config.recall_timeout;
+        let caught_up = catch_up(&*self.ports.log, &self.config.key, &self.ports.memory);
+        if let Ok(Err(error)) = deadline(limit, caught_up).await {
+            warn_of(&error);
+        }
         Ok(())
     }
 
@@ -245,10 +271,11 @@ impl Assistant {
 
     fn begin(&mut self, next: Next) -> BoxFuture<'static, Done> {
         let ports = self.ports.clone();
-        self.progress.activity = if matches!(next, Next::Ask(_)) {
-            Activity::Thinking
-        } else {
-            Activity::Acting
+        let key = self.config.key.clone();
+        let recall_limit = self.config.recall_timeout;
+        self.progress.activity = match next {
+            Next::Ask(_) | Next::Recollect(_) | Next::Consult(..) => Activity::Thinking,
+            _ => Activity::Acting,
         };
         match next {
             Next::Ask(prompt) => Box::pin(work::ask(ports, *prompt, self.config.model_timeout)),
@@ -265,6 +292,10 @@ impl Assistant {
             Next::Observe(call, query) => {
                 let limit = self.tool_timeout(query.tool.as_str());
                 Box::pin(work::observe(ports, call, query, limit))
+            }
+            Next::Recollect(ask) => Box::pin(work::recollect(ports, key, *ask, recall_limit)),
+            Next::Consult(call, ask) => {
+                Box::pin(work::consult(ports, key, call, *ask, recall_limit))
             }
             Next::Rest(_) | Next::Decided(_) => Box::pin(std::future::pending()),
         }
@@ -318,6 +349,8 @@ impl Assistant {
                 decide::on_settled(view, key, outcome)
             }
             Done::Observed { call, seen } => decide::on_observed(view, &call, seen),
+            Done::Recollected(found) => decide::on_recollected(view, *found),
+            Done::Consulted { call, consulted } => decide::on_consulted(view, &call, consulted),
         };
         self.flush().await.map(drop)
     }
@@ -409,7 +442,7 @@ impl Assistant {
             prompt_tokens: state.prompt_tokens,
             max_context_tokens: self.config.limits.max_context_tokens(),
             spent: state.spent,
-            memories: state.memories.len(),
+            memories: state.remembered,
         };
         self.status.send_if_modified(|current| {
             // Ticks that did nothing wake nobody.
@@ -419,6 +452,37 @@ impl Assistant {
             changed
         });
     }
+}
+
+/// The tools of the world and those of the engine, and what stands before every conversation with them, if that leaves
+/// room for one.
+fn offered(
+    config: &AssistantConfig,
+    world: &[ToolSpec],
+    own: Vec<ToolSpec>,
+    counter: &Arc<dyn TokenCounter>,
+) -> Result<(Registry, Result<Preamble, PreambleTooLong>), RegistryError> {
+    let tools = Registry::try_new(world.iter().cloned().chain(own))?;
+    let preamble = Preamble::new(config, &tools, Arc::clone(counter));
+    let preamble = leaves_room(config, &preamble).map(|()| preamble);
+    Ok((tools, preamble))
+}
+
+/// Lets the memory catch up with the log before a life begins. One that cannot is tried again with each message.
+async fn remember(ports: &Ports, key: &AssistantId) -> Result<(), WakeError> {
+    match catch_up(&*ports.log, key, &ports.memory).await {
+        Ok(caught_up) => tracing::debug!(?caught_up, "the memory has caught up with the log"),
+        Err(error @ CatchUpError::Ahead { .. }) => return Err(WakeError::Memory(error)),
+        Err(error) => warn_of(&error),
+    }
+    Ok(())
+}
+
+fn warn_of(error: &CatchUpError) {
+    tracing::warn!(
+        error = error as &dyn std::error::Error,
+        "the memory did not catch up with the log"
+    );
 }
 
 /// Answers a command; whoever asked may have stopped waiting.

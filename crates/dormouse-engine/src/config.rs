@@ -182,6 +182,9 @@ pub enum ConfigError {
     /// No model could ever answer in time.
     #[error("the time for a model call is zero")]
     NoTime,
+    /// No memory could ever answer in time.
+    #[error("the time for a look into the memory is zero")]
+    NoRecallTime,
 }
 
 /// Everything the operator decides about one assistant.
@@ -207,6 +210,12 @@ pub struct AssistantConfig {
     pub max_tokens: Option<u32>,
     /// How long one attempt of a model call may take.
     pub model_timeout: Duration,
+    /// The most tokens of remembered lines that are looked up for a message; 0 looks up none. Default 1,024. In a small
+    /// context window they take no more than a quarter of what is left beside the message.
+    pub memory_tokens: u32,
+    /// How long one look into the memory may take, catching up with the log included. A message is answered without
+    /// where it takes longer. Default 2 seconds.
+    pub recall_timeout: Duration,
 }
 
 impl AssistantConfig {
@@ -222,6 +231,7 @@ impl AssistantConfig {
             }
             (_, Some(0)) => Err(ConfigError::NoReply),
             _ if self.model_timeout.is_zero() => Err(ConfigError::NoTime),
+            _ if self.recall_timeout.is_zero() => Err(ConfigError::NoRecallTime),
             _ => Ok(()),
         }
     }
@@ -242,6 +252,8 @@ impl AssistantConfig {
             temperature: None,
             max_tokens: None,
             model_timeout: Duration::from_secs(120),
+            memory_tokens: 1_024,
+            recall_timeout: Duration::from_secs(2),
         }
     }
 }

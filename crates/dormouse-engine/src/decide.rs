@@ -5,11 +5,14 @@
 
 mod calls;
 mod outcomes;
+mod recollect;
 
 use dormouse_contracts::{CallId, Effect, EffectKey, Query, Timestamp, TokenCounter};
 use dormouse_tools::{LoopEffect, Registry, after};
 
-pub(crate) use outcomes::{Answered, on_failure, on_observed, on_reply, on_settled};
+pub(crate) use outcomes::{
+    Answered, on_consulted, on_failure, on_observed, on_recollected, on_reply, on_settled,
+};
 
 use crate::{
     config::{AssistantConfig, ExecutionPattern},
@@ -18,8 +21,10 @@ use crate::{
         TickStarted, Verdict,
     },
     gate::{Skip, gate},
+    inward::Consult,
     prompt::{self, Preamble, Prompt},
     state::{State, Step, Turn},
+    work::Recollect,
 };
 
 /// At this share of the context window, in percent, the loop ends.
@@ -57,6 +62,10 @@ pub(crate) enum Next {
     AskAfter(Effect),
     /// Look at the world.
     Observe(CallId, Query),
+    /// Look up what is worth knowing, before thinking.
+    Recollect(Box<Recollect>),
+    /// Ask the memory for a call.
+    Consult(CallId, Box<Consult>),
 }
 
 /// Decides what comes next.
@@ -200,6 +209,10 @@ fn ask(view: View<'_>, turn: &Turn) -> Next {
             reason: StopReason::CriticalTokens,
             resume_at: None,
         })]);
+    }
+    // A prompt that was refused is made again with the message alone.
+    if turn.recollected.is_none() && turn.refusals == 0 {
+        return Next::Recollect(Box::new(recollect::question(view, turn)));
     }
     let prompt = prompt::build(view.state, turn, view.config, view.preamble);
     Next::Ask(Box::new(prompt))

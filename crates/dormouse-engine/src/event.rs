@@ -1,17 +1,26 @@
 //! What can happen to an assistant. Every change of its state is one of these, and nothing else is.
 
+mod recollected;
+
 use dormouse_classify::Classification;
 use dormouse_contracts::{
     Arguments, CallId, ChatReply, EffectKey, ModelErrorKind, ModelName, NewEvent, Outcome,
     Perception, Seq, StoredEvent, Timestamp, ToolCategory, ToolName, Trust,
 };
+use dormouse_memory::RecordKind;
 use serde::{Deserialize, Serialize};
+
+pub use recollected::{RecallFailure, RecallMode, RecalledBlock, RecalledLine, Recollected};
 
 /// The version of the payloads below. A reader of a newer program upcasts older ones in [`Event::decode`].
 const SCHEMA: u16 = 1;
 
 /// The tool by which a model says that it is done. Calling it is neither a success nor an error.
 pub(crate) const NOOP: &str = "noop";
+/// What stands for whoever it was, where it was more than one.
+pub(crate) const SEVERAL: &str = "several";
+/// What the place of an event stands behind, in the origin of what a memory has from it.
+pub(crate) const LOG_ORIGIN: &str = "log:";
 
 /// Something that happened to an assistant, or that it decided.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +39,10 @@ pub enum Event {
     ToolAnswered(ToolAnswered),
     /// A line was taken into memory.
     Remembered(Remembered),
+    /// What is worth knowing for a turn was looked up, before it is thought about.
+    Recollected(Recollected),
+    /// Something about a person or thing was noted on purpose.
+    EntityChanged(EntityChanged),
     /// An outward act was decided. It is on disk before it is done.
     EffectIntended(EffectIntended),
     /// What became of an outward act.
@@ -136,7 +149,7 @@ pub enum Verdict {
 }
 
 /// A call that changes nothing outside has its result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolAnswered {
     /// Which call.
     pub call: CallId,
@@ -150,6 +163,21 @@ pub struct ToolAnswered {
     pub content: String,
     /// How many tokens that takes.
     pub tokens: u32,
+    /// Where the least believed of what it holds comes from, if it holds what was remembered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Source>,
+}
+
+/// Where something the model was shown comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Source {
+    /// How far it is believed.
+    pub trust: Trust,
+    /// The name of whoever it came from.
+    pub from: String,
+    /// The place in the log it goes back to, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<Seq>,
 }
 
 /// A line was taken into memory.
@@ -163,6 +191,29 @@ pub struct Remembered {
     pub trust: Trust,
     /// The place in the log of the message it came from.
     pub source: Seq,
+    /// What it is about: a fact where nothing is said.
+    #[serde(default = "fact", skip_serializing_if = "is_fact")]
+    pub kind: RecordKind,
+    /// Whom or what it is about, by name, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+}
+
+fn fact() -> RecordKind {
+    RecordKind::Fact
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_fact(kind: &RecordKind) -> bool {
+    *kind == RecordKind::Fact
+}
+
+/// Something about a person or thing was noted on purpose. It was checked against what was known then; whoever keeps
+/// what is known applies it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EntityChanged {
+    /// What.
+    pub change: dormouse_entities::Change,
 }
 
 /// An outward act was decided.
@@ -178,6 +229,9 @@ pub struct EffectIntended {
     pub category: ToolCategory,
     /// Its arguments, checked.
     pub arguments: Arguments,
+    /// How far what it says is believed, if it says anything: the lowest trust of what that may have come from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
 }
 
 /// What became of an outward act.
@@ -356,6 +410,8 @@ kinds! {
     "model_failed" => ModelFailed,
     "tool_answered" => ToolAnswered,
     "remembered" => Remembered,
+    "recollected" => Recollected,
+    "entity_changed" => EntityChanged,
     "effect_intended" => EffectIntended,
     "effect_settled" => EffectSettled,
     "tick_ended" => TickEnded,

@@ -1,127 +1,200 @@
-//! The engine's own tools, whose calls stay within the assistant: noop, remember and recall.
+//! The engine's own tools, whose calls stay within the assistant: noop, its memory, and whom it knows.
+//!
+//! Here it is decided what a call asks for. What needs a look into the memory is a [`Consult`], which is carried out like
+//! a call to the outside.
 
+mod consult;
 mod lineage;
+mod tools;
 
-use dormouse_contracts::{Arguments, IdError, ToolCategory, ToolName, ToolReach, ToolSpec, Trust};
+use dormouse_contracts::Arguments;
+use dormouse_entities::{
+    ActionText, AttributeUpdate, CommunicationStyle, Favorability, Keyword, NewObservation,
+    ObservationSource, ObservationText, Origin, Phrase, Preference, Reason,
+};
+use dormouse_memory::RecordKind;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::{
-    event::{Event, NOOP, Remembered},
-    recollection::recollect,
+    event::{Event, LOG_ORIGIN, Remembered},
     state::{State, Turn},
 };
-use lineage::{Lineage, lineage};
+pub(crate) use consult::{Consult, Consulted, Draft};
+pub(crate) use lineage::{Lineage, SURROUNDINGS_TRUST, lineage};
+pub(crate) use tools::barest_tools;
+pub use tools::inward_tools;
 
-const REMEMBER: &str = "remember";
-const RECALL: &str = "recall";
-/// The longest line that is remembered, in characters.
-const LINE_LIMIT: usize = 2_000;
 /// How many lines a recall answers where the model does not say.
-const RECALL_DEFAULT: u64 = 5;
+const RECALL_DEFAULT: usize = 5;
 
-/// The tools every assistant has, whatever its world.
-///
-/// # Errors
-///
-/// Never, in practice: the names are constants.
-pub fn inward_tools() -> Result<Vec<ToolSpec>, IdError> {
-    let tool = |name, description: &str, parameters| {
-        Ok(ToolSpec {
-            name: ToolName::try_new(name)?,
-            description: description.to_owned(),
-            parameters,
-            category: ToolCategory::SafeChain,
-            reach: ToolReach::Inward,
-            timeout: ToolSpec::DEFAULT_TIMEOUT,
-        })
-    };
-    Ok(vec![
-        tool(
-            REMEMBER,
-            "Keep one fact for good, as a sentence that makes sense on its own. Use the words of whoever told you where you \
-             can: what you put in your own is believed less.",
-            json!({"type": "object", "additionalProperties": false, "required": ["text"], "properties": {
-                "text": {"type": "string", "minLength": 1, "maxLength": LINE_LIMIT, "description": "The fact."}}}),
-        )?,
-        tool(
-            RECALL,
-            "Look up what was remembered. Answers the lines that fit best, with when and from whom.",
-            json!({"type": "object", "additionalProperties": false, "required": ["query"], "properties": {
-                "query": {"type": "string", "minLength": 1, "maxLength": LINE_LIMIT, "description": "What to look for."},
-                "limit": {"type": "integer", "minimum": 1, "maximum": 20, "description": "The most lines."}}}),
-        )?,
-        tool(
-            NOOP,
-            "Do nothing: you are done, or there is nothing to do.",
-            json!({"type": "object", "additionalProperties": true, "properties": {
-                "reason": {"type": "string", "description": "Why."}}}),
-        )?,
-    ])
-}
-
-/// What an inward call leads to: the events besides its result, and the result.
-pub(crate) struct Inward {
-    pub(crate) events: Vec<Event>,
-    pub(crate) result: Value,
+/// What an inward call leads to.
+pub(crate) enum Inward {
+    /// These events besides its result, and the result.
+    Decided { events: Vec<Event>, result: Value },
+    /// A look into the memory.
+    Consult(Consult),
+    /// Nothing: an argument cannot be used, and why.
+    Refused(String),
 }
 
 /// Decides an inward call. `arguments` fit the tool's schema.
 pub(crate) fn decide(name: &str, arguments: &Arguments, state: &State, turn: &Turn) -> Inward {
-    let text = |key: &str| {
-        arguments
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
+    let call = Call {
+        arguments,
+        state,
+        turn,
     };
-    match name {
-        REMEMBER => remember(text("text"), state, turn),
-        RECALL => {
-            let limit = arguments
-                .get("limit")
-                .and_then(Value::as_u64)
-                .unwrap_or(RECALL_DEFAULT);
-            let found = recollect(
-                &state.memories,
-                text("query"),
-                usize::try_from(limit).unwrap_or(usize::MAX),
-            );
-            let memories: Vec<_> = found
-                .iter()
-                .map(|memory| {
-                    json!({"text": memory.text, "at": memory.at.to_string(), "from": memory.from, "trust": two_digits(memory.trust)})
-                })
-                .collect();
-            Inward {
-                events: Vec::new(),
-                result: json!({"memories": memories}),
-            }
+    let drafted = match name {
+        tools::STORE_MEMORY => return call.store(),
+        tools::RECALL_MEMORIES => return call.recall(),
+        tools::GET_ENTITY_PROFILE => {
+            let who = call.text("entity").to_owned();
+            return Inward::Consult(Consult::Profile { who });
         }
-        _ => Inward {
-            events: Vec::new(),
-            result: json!({}),
-        },
+        tools::ADD_ENTITY_OBSERVATION => call.observation(),
+        tools::UPDATE_ENTITY_PROFILE => call.attributes(),
+        tools::UPDATE_RELATIONSHIP => call.judgement(),
+        tools::ADD_PENDING_ACTION => call.action(),
+        tools::COMPLETE_PENDING_ACTION => call.completion(),
+        _ => {
+            return Inward::Decided {
+                events: Vec::new(),
+                result: json!({}),
+            };
+        }
+    };
+    match drafted {
+        Some(draft) => Inward::Consult(Consult::Change {
+            who: call.text("entity").to_owned(),
+            draft,
+        }),
+        None => Inward::Refused("there is nothing in it that could be noted".to_owned()),
     }
 }
 
-/// A trust score as it is written elsewhere in the prompt.
-fn two_digits(trust: Trust) -> f64 {
-    f64::from((trust.score() * 100.0).round()) / 100.0
+struct Call<'a> {
+    arguments: &'a Arguments,
+    state: &'a State,
+    turn: &'a Turn,
 }
 
-fn remember(text: &str, state: &State, turn: &Turn) -> Inward {
-    let Lineage {
-        trust,
-        from,
-        source,
-    } = lineage(text, state, turn);
-    let event = Event::Remembered(Remembered {
-        text: text.to_owned(),
-        from,
-        trust,
-        source,
-    });
-    Inward {
-        events: vec![event],
-        result: json!({"remembered": text}),
+impl Call<'_> {
+    fn text(&self, key: &str) -> &str {
+        let value = self.arguments.get(key).and_then(Value::as_str);
+        value.unwrap_or_default()
     }
+
+    fn lineage(&self, text: &str) -> Lineage {
+        lineage(text, self.state, self.turn)
+    }
+
+    fn store(&self) -> Inward {
+        let text = self.text("text");
+        if text.trim().is_empty() {
+            return Inward::Refused("the text is blank".to_owned());
+        }
+        let Lineage {
+            trust,
+            from,
+            source,
+        } = self.lineage(text);
+        let kind = self.text("kind").parse().unwrap_or(RecordKind::Fact);
+        let about = Some(self.text("about").trim()).filter(|about| !about.is_empty());
+        let event = Event::Remembered(Remembered {
+            text: text.to_owned(),
+            from,
+            trust,
+            source,
+            kind,
+            about: about.map(ToOwned::to_owned),
+        });
+        Inward::Decided {
+            events: vec![event],
+            result: json!({"stored": text}),
+        }
+    }
+
+    fn recall(&self) -> Inward {
+        let limit = self.arguments.get("limit").and_then(Value::as_u64);
+        let limit = limit.and_then(|limit| usize::try_from(limit).ok());
+        Inward::Consult(Consult::Recall {
+            query: self.text("query").to_owned(),
+            limit: limit.unwrap_or(RECALL_DEFAULT),
+            without: pending(self.state, self.turn),
+            through: self.state.seq,
+        })
+    }
+
+    fn observation(&self) -> Option<Draft> {
+        let text = self.text("content");
+        let Lineage { trust, source, .. } = self.lineage(text);
+        Some(Draft::Observe(NewObservation {
+            content: ObservationText::shortened(text)?,
+            source: ObservationSource::shortened("observation")?,
+            trust,
+            origin: Origin::shortened(&format!("{LOG_ORIGIN}{source}")),
+        }))
+    }
+
+    fn attributes(&self) -> Option<Draft> {
+        let style = Phrase::shortened(self.text("communication_style"));
+        let style = style.map(|style| CommunicationStyle::try_from(style.as_str().to_owned()));
+        let interests: Vec<String> = self.read("interests");
+        let preferences: std::collections::BTreeMap<String, String> = self.read("preferences");
+        let said = [self.text("communication_style"), self.text("temperament")];
+        let said = said.into_iter().filter(|text| !text.is_empty());
+        let said = said.chain(interests.iter().map(String::as_str));
+        let said = said.chain(preferences.keys().map(String::as_str));
+        let said = said.chain(preferences.values().map(String::as_str));
+        let trusts = said.map(|text| self.lineage(text).trust);
+        let trust = trusts.reduce(dormouse_contracts::Trust::lowest)?;
+        let preferences = preferences.iter().filter_map(|(subject, value)| {
+            Some((Keyword::shortened(subject)?, Preference::shortened(value)?))
+        });
+        let update = AttributeUpdate {
+            communication_style: style.and_then(Result::ok),
+            temperament: Phrase::shortened(self.text("temperament")),
+            interests: interests
+                .iter()
+                .filter_map(|interest| Keyword::shortened(interest))
+                .collect(),
+            preferences: preferences.collect(),
+            ..AttributeUpdate::default()
+        };
+        (!update.is_empty()).then_some(Draft::Attributes(update, trust))
+    }
+
+    fn judgement(&self) -> Option<Draft> {
+        let change = self.arguments.get("change").and_then(Value::as_f64)?;
+        #[expect(clippy::cast_possible_truncation, reason = "a step of at most 0.2")]
+        let step = Favorability::try_new(change as f32).ok()?;
+        let reason = Reason::shortened(self.text("reason"))?;
+        Some(Draft::Judge(step, reason))
+    }
+
+    fn action(&self) -> Option<Draft> {
+        let priority = self.arguments.get("priority").and_then(Value::as_u64);
+        let priority = priority.and_then(|priority| u8::try_from(priority).ok());
+        let description = ActionText::shortened(self.text("description"))?;
+        Some(Draft::AddAction(description, priority.unwrap_or(1)))
+    }
+
+    fn completion(&self) -> Option<Draft> {
+        let action = self.arguments.get("action").and_then(Value::as_u64)?;
+        Some(Draft::CompleteAction(action))
+    }
+
+    fn read<T: DeserializeOwned + Default>(&self, key: &str) -> T {
+        let value = self.arguments.get(key).cloned();
+        let read = value.map(serde_json::from_value);
+        read.and_then(Result::ok).unwrap_or_default()
+    }
+}
+
+/// The origins of the message that is worked on and of those that wait. They are dealt with, and not recalled.
+pub(crate) fn pending(state: &State, turn: &Turn) -> Vec<String> {
+    let waiting = state.inbox.iter().map(|heard| heard.seq);
+    let all = waiting.chain([turn.trigger.seq]);
+    all.map(|seq| format!("{LOG_ORIGIN}{seq}")).collect()
 }

@@ -19,7 +19,7 @@ mod handle;
 mod inward;
 mod ports;
 mod prompt;
-mod recollection;
+mod remembering;
 mod render;
 mod replay;
 mod reply;
@@ -33,7 +33,8 @@ pub use config::{
 };
 pub use event::{
     Call, ContextType, DecodeError, EffectIntended, EffectSettled, EmergencyStopCleared,
-    EmergencyStopTriggered, Event, Misread, ModelFailed, Perceived, Remembered, Replied, StopCause,
+    EmergencyStopTriggered, EntityChanged, Event, Misread, ModelFailed, Perceived, RecallFailure,
+    RecallMode, RecalledBlock, RecalledLine, Recollected, Remembered, Replied, Source, StopCause,
     StopReason, TickEnded, TickStarted, ToolAnswered, Verdict,
 };
 pub use gate::{Reason, Skip, gate};
@@ -41,10 +42,10 @@ pub use handle::{Accepted, ClearError, Handle, PerceiveError, Rest};
 pub use inward::inward_tools;
 pub use ports::Ports;
 pub use prompt::PreambleTooLong;
-pub use recollection::recollect;
+pub use remembering::{CatchUpError, CaughtUp, catch_up};
 pub use replay::{ReplayError, freeze, replay, restore};
 pub use state::{
-    AMBIENT_KEPT, CallState, EffectState, ErrorRecord, HISTORY_KEPT, Heard, Memory, RECENT_CALLS,
+    AMBIENT_KEPT, CallState, EffectState, ErrorRecord, HISTORY_KEPT, Heard, RECENT_CALLS, Sources,
     Spent, State, Step, Stopped, Turn,
 };
 pub use status::{Activity, Skipped, Status};

@@ -3,8 +3,10 @@
 use std::{fmt, sync::Arc};
 
 use dormouse_contracts::{Chance, ChatModel, Clock, EventLog, TokenCounter, World};
+use dormouse_memory::Memory;
 
-/// The adapters behind an assistant's ports. Cloning it shares them; many assistants can.
+/// The adapters behind an assistant's ports. Cloning it shares them; many assistants can share all but the memory, which
+/// is one assistant's own.
 #[derive(Clone)]
 pub struct Ports {
     /// Where its life is written down.
@@ -19,6 +21,8 @@ pub struct Ports {
     pub chance: Arc<dyn Chance>,
     /// How long texts are to the model.
     pub counter: Arc<dyn TokenCounter>,
+    /// What it remembers: a projection of its log, and filled from it.
+    pub memory: Memory,
 }
 
 impl fmt::Debug for Ports {

@@ -1,4 +1,5 @@
-//! What a model is shown: instructions, earlier turns, lines overheard, the message, and what was done about it.
+//! What a model is shown: instructions, whom it knows, what was asked of it for good, what comes to mind, earlier turns,
+//! lines overheard, the message, and what was done about it.
 //!
 //! Every part has a hard cap in tokens. Earlier turns are left out whole and oldest first, so that a call and its
 //! result, and a message and its answer, stay or go together. A message is counted once, when it comes, as it will be
@@ -7,9 +8,10 @@
 mod conversation;
 mod excerpt;
 mod preamble;
+mod remembered;
 mod room;
 
-use dormouse_contracts::{ChatRequest, ToolChoice};
+use dormouse_contracts::{ChatRequest, Seq, ToolChoice};
 
 use crate::{
     config::{AssistantConfig, ToolCalling},
@@ -17,10 +19,12 @@ use crate::{
 };
 use conversation::Conversation;
 use excerpt::Excerpt;
+use remembered::Remembered;
 use room::Room;
 
 pub use preamble::PreambleTooLong;
 pub(crate) use preamble::{Preamble, leaves_room};
+pub(crate) use remembered::{Budgets, line_tokens};
 
 /// Tokens a message takes besides its text, the line ends between its parts included.
 const MESSAGE: u32 = 12;
@@ -41,6 +45,8 @@ pub(crate) struct Prompt {
 /// How much of what could be shown fits, and how many tokens all of it takes.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
+    /// What is shown of what was looked up.
+    remembered: Remembered,
     /// How many of the newest overheard lines.
     lines: usize,
     /// The most tokens of one of them.
@@ -63,8 +69,47 @@ pub(crate) fn tokens(
     config: &AssistantConfig,
     preamble: &Preamble,
 ) -> u32 {
-    let choice = choose(state, turn, config, preamble);
+    let choice = choose(state, turn, config, preamble, 0);
     choice.tokens.saturating_add(choice.cut)
+}
+
+/// How many tokens what is looked up for `turn` may take.
+pub(crate) fn budgets(
+    state: &State,
+    turn: &Turn,
+    config: &AssistantConfig,
+    preamble: &Preamble,
+) -> Budgets {
+    let now = choose(state, turn, config, preamble, u32::MAX).tokens;
+    Budgets::within(Room::of(config, preamble).before_the_turn(now), config)
+}
+
+/// The places in the log of what the prompt shows by itself, whatever is looked up within `budgets`.
+pub(crate) fn shown_anyway(
+    state: &State,
+    turn: &Turn,
+    config: &AssistantConfig,
+    preamble: &Preamble,
+    budgets: Budgets,
+) -> Vec<Seq> {
+    let choice = choose(state, turn, config, preamble, budgets.shown(preamble));
+    let turns = state.history.iter().rev().take(choice.turns);
+    let lines = state.ambient.iter().rev().take(choice.lines);
+    let spoken = |turn: &Turn| -> Vec<Seq> {
+        let calls = turn.steps.iter().flat_map(|step| &step.calls);
+        let effects = calls.filter_map(|call| call.effect.as_ref());
+        effects.filter_map(|effect| effect.settled).collect()
+    };
+    let mut shown: Vec<Seq> = turns
+        .chain([turn])
+        .flat_map(|turn| {
+            let mut places = spoken(turn);
+            places.push(turn.trigger.seq);
+            places
+        })
+        .collect();
+    shown.extend(lines.map(|line| line.seq));
+    shown
 }
 
 /// Builds the prompt for the next step of `turn`. Pure; takes time in proportion to what it shows.
@@ -75,10 +120,13 @@ pub(crate) fn build(
     preamble: &Preamble,
 ) -> Prompt {
     let form = config.tool_calling;
-    let choice = choose(state, turn, config, preamble);
+    let choice = choose(state, turn, config, preamble, 0);
     let first = state.history.len().saturating_sub(choice.turns);
 
     let mut conversation = Conversation::of(preamble.system.clone());
+    for part in choice.remembered.parts(turn) {
+        conversation.user(&part);
+    }
     for earlier in state.history.range(first..) {
         conversation.user(&heard(earlier, choice, preamble));
         conversation.steps(earlier, form, |call| result(call).to_owned());
@@ -114,7 +162,15 @@ pub(crate) fn build(
 /// Divides the context window. The current turn stands whole but for the end of a long message, and of long results
 /// where they do not fit; what comes before it takes what is left, so that a turn that grows pushes overheard lines
 /// and the oldest turns out.
-fn choose(state: &State, turn: &Turn, config: &AssistantConfig, preamble: &Preamble) -> Choice {
+///
+/// Where nothing was looked up yet, `reserved` tokens are left free for it.
+fn choose(
+    state: &State,
+    turn: &Turn,
+    config: &AssistantConfig,
+    preamble: &Preamble,
+    reserved: u32,
+) -> Choice {
     let room = Room::of(config, preamble);
     let form = config.tool_calling;
     let message_cap = room.message();
@@ -136,6 +192,12 @@ fn choose(state: &State, turn: &Turn, config: &AssistantConfig, preamble: &Pream
         0 => room.before_the_turn(now),
         _ => 0,
     };
+    let remembered = Remembered::within(left, turn, preamble);
+    let taken = match turn.recollected {
+        Some(_) => remembered.tokens,
+        None => reserved,
+    };
+    let left = left.saturating_sub(taken);
     let (all_lines, line_cap) = room::overheard(left);
     let lines = state.ambient.iter().rev().map(|line| {
         let tokens = line.tokens_within(line_cap, &*preamble.counter);
@@ -149,14 +211,16 @@ fn choose(state: &State, turn: &Turn, config: &AssistantConfig, preamble: &Pream
     let earlier = state.history.iter().rev().take(config.limits.max_history());
     let earlier = earlier.map(|turn| turn_tokens(turn, message_cap, form, preamble));
     let (turns, turns_tokens) = fitting(earlier, left.saturating_sub(line_tokens));
+    let before = [remembered.tokens, line_tokens, turns_tokens];
     Choice {
+        remembered,
         lines,
         line_cap,
         turns,
         message_cap,
         result_cap,
         cut: whole.saturating_sub(now),
-        tokens: now.saturating_add(line_tokens).saturating_add(turns_tokens),
+        tokens: before.into_iter().fold(now, u32::saturating_add),
     }
 }
 

@@ -11,6 +11,13 @@ use dormouse_contracts::{Attested, Perception, Sender, SourceKind, Trust};
 use name::plain;
 use quote::quote;
 
+use crate::event::RecalledLine;
+
+/// The name by which the assistant itself goes in what it remembers.
+pub(crate) const YOU: &str = "you";
+/// The most characters of a remembered line that are shown.
+const LINE: usize = 2_000;
+
 /// A message as the model reads it. Of what was written, the marks before its lines included, no more than
 /// `max_chars` characters are shown; what is left out is said.
 pub(crate) fn perception(perception: &Perception, trust: Trust, max_chars: usize) -> String {
@@ -30,6 +37,25 @@ pub(crate) fn perception(perception: &Perception, trust: Trust, max_chars: usize
         ));
     }
     text
+}
+
+/// A remembered line as the model reads it: `(from "NAME", trust 0.90, TIME)`, and what was said. Round brackets tell it
+/// from a message that waits.
+pub(crate) fn memory(line: &RecalledLine) -> String {
+    let from = match line.from.as_str() {
+        YOU => YOU.to_owned(),
+        from => match plain(from) {
+            name if name.is_empty() => "someone".to_owned(),
+            name => format!("\"{name}\""),
+        },
+    };
+    let (trust, at) = (line.trust, line.at);
+    let said = quote(&line.text, LINE);
+    let goes_on = match said.bytes_left_out {
+        0 => "",
+        _ => "\n(it goes on)",
+    };
+    format!("(from {from}, trust {trust}, {at}){}{goes_on}", said.text)
 }
 
 /// `[HOW from "NAME" (ID), trust 0.90, TIME]`. The name stands in quotation marks, and neither it nor the id can

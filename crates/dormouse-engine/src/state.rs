@@ -5,6 +5,7 @@
 //! configuration was, and the [hash](State::hash) of both is equal.
 
 mod errors;
+mod sources;
 mod turn;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -15,9 +16,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use errors::{ErrorRecord, RECENT_CALLS};
+pub use sources::Sources;
 pub use turn::{CallState, EffectState, Step, Turn};
 
-use crate::event::{Event, NOOP, Perceived, Remembered, StopCause, StopReason, TickEnded, Verdict};
+use crate::event::{Event, NOOP, Perceived, StopCause, StopReason, TickEnded, Verdict};
 
 /// How many finished turns a state keeps; a prompt may show fewer.
 pub const HISTORY_KEPT: usize = 200;
@@ -39,21 +41,6 @@ pub struct Heard {
     pub trust: Trust,
     /// How many tokens it takes as it is shown, the line that is vouched for included.
     pub tokens: u32,
-}
-
-/// A remembered line.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Memory {
-    /// Its place in the log.
-    pub seq: Seq,
-    /// When it was remembered.
-    pub at: Timestamp,
-    /// The line.
-    pub text: String,
-    /// The name of whoever it came from.
-    pub from: String,
-    /// How far it is believed.
-    pub trust: Trust,
 }
 
 /// Why and when the emergency stop was triggered.
@@ -105,8 +92,8 @@ pub struct State {
     pub history: VecDeque<Turn>,
     /// The places of the last messages that were given up, because the provider refused every prompt with them.
     pub given_up: VecDeque<Seq>,
-    /// Everything remembered, oldest first.
-    pub memories: Vec<Memory>,
+    /// How many lines it has kept on purpose. The lines themselves are in its memory.
+    pub remembered: u64,
     /// What went wrong lately.
     pub errors: ErrorRecord,
     /// The emergency stop, if it is on.
@@ -168,7 +155,10 @@ impl State {
                 }
                 self.on_turn(|turn| turn.answered(answered));
             }
-            Event::Remembered(remembered) => self.remember(seq, at, remembered),
+            Event::Remembered(_) => self.remembered = self.remembered.saturating_add(1),
+            // Its memory takes this in, from the same log.
+            Event::EntityChanged(_) => {}
+            Event::Recollected(recollected) => self.on_turn(|turn| turn.recollect(recollected)),
             Event::EffectIntended(intended) => self.on_turn(|turn| turn.intended(intended)),
             Event::EffectSettled(settled) => {
                 if let Some(tool) = self
@@ -184,7 +174,7 @@ impl State {
                         }
                     }
                 }
-                self.on_turn(|turn| turn.settled(settled));
+                self.on_turn(|turn| turn.settled(seq, settled));
             }
             Event::TickEnded(ended) => {
                 if ended.resume_at.is_some() {
@@ -210,6 +200,7 @@ impl State {
 
     fn close(&mut self, mut turn: Turn, ended: &TickEnded) {
         turn.suspend(ended);
+        turn.recollected = None;
         if ended.reason == StopReason::LlmError {
             // No later prompt shows what made the provider refuse this one.
             push_bounded(&mut self.given_up, turn.trigger_seq(), GIVEN_UP_KEPT);
@@ -257,22 +248,6 @@ impl State {
             Classified::Capture => self.on_turn(|turn| turn.capture(&perception.words)),
             Classified::Ignore => {}
         }
-    }
-
-    fn remember(&mut self, seq: Seq, at: Timestamp, remembered: Remembered) {
-        let Remembered {
-            text,
-            from,
-            trust,
-            source: _,
-        } = remembered;
-        self.memories.push(Memory {
-            seq,
-            at,
-            text,
-            from,
-            trust,
-        });
     }
 
     fn on_turn(&mut self, change: impl FnOnce(&mut Turn)) {

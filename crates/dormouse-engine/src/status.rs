@@ -72,6 +72,6 @@ pub struct Status {
     pub max_context_tokens: u32,
     /// What it has spent in its whole life.
     pub spent: Spent,
-    /// How many lines it remembers.
-    pub memories: usize,
+    /// How many lines it has kept on purpose. It remembers everything else it heard besides.
+    pub memories: u64,
 }

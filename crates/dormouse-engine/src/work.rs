@@ -1,18 +1,30 @@
-//! The calls to the outside: the model and the world.
+//! The calls to the outside: the model, the world and the memory.
 //!
 //! Each runs as one future beside the actor, so that messages are accepted meanwhile. None of them reads or
 //! changes the state.
 
+mod consult;
+mod recollect;
+
 use std::{fmt, sync::Arc, time::Duration};
 
 use dormouse_contracts::{
-    CallId, Chance, ChatReply, Effect, EffectInquiry, EffectKey, ModelError, ModelErrorKind,
-    ModelName, Outcome, Query, Rejection, World, WorldError, WorldErrorKind, complete,
+    AssistantId, CallId, Chance, ChatReply, Effect, EffectInquiry, EffectKey, ModelError,
+    ModelErrorKind, ModelName, Outcome, Query, Rejection, World, WorldError, WorldErrorKind,
+    complete,
 };
 use dormouse_resilience::{Exhausted, RetryPolicy, Verdict, deadline, retry};
 use serde_json::Value;
 
-use crate::{Ports, prompt::Prompt};
+use crate::{
+    Ports,
+    event::{RecallFailure, Recollected},
+    inward::Consulted,
+    prompt::Prompt,
+    remembering::{CatchUpError, catch_up},
+};
+pub(crate) use consult::consult;
+pub(crate) use recollect::{Recollect, recollect};
 
 /// How a call to the outside ended.
 #[derive(Debug)]
@@ -35,6 +47,26 @@ pub(crate) enum Done {
         call: CallId,
         seen: Result<Value, Rejection>,
     },
+    Recollected(Box<Recollected>),
+    Consulted {
+        call: CallId,
+        consulted: Consulted,
+    },
+}
+
+/// Lets the memory catch up with the log.
+async fn caught_up(ports: &Ports, key: &AssistantId) -> Result<(), RecallFailure> {
+    let Err(error) = catch_up(&*ports.log, key, &ports.memory).await else {
+        return Ok(());
+    };
+    tracing::warn!(
+        error = &error as &dyn std::error::Error,
+        "the memory did not catch up with the log"
+    );
+    Err(match error {
+        CatchUpError::Memory(_) => RecallFailure::Memory,
+        _ => RecallFailure::Log,
+    })
 }
 
 /// Asks the model: three attempts, each bounded by `limit`, with a pause between them.

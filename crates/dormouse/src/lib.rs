@@ -1,7 +1,7 @@
 //! Resident AI assistants: one feature per Dormouse crate, and a builder that wires the defaults.
 //!
 //! Layer 5, and no logic: every module below is another crate under its short name. [`Resident`] puts an assistant
-//! into a data folder with the event log on redb, the sandbox world and a chat model. Whoever wants another log,
+//! into a data folder with the event log and the memory on redb, the sandbox world and a chat model. Whoever wants another log,
 //! world or model takes [`engine`] and gives it other [`engine::Ports`].
 //!
 //! Stability: follows the crates it re-exports.
@@ -17,16 +17,24 @@ pub use dormouse_classify as classify;
 pub use dormouse_contracts as contracts;
 #[cfg(feature = "engine")]
 pub use dormouse_engine as engine;
+#[cfg(feature = "memory")]
+pub use dormouse_entities as entities;
+#[cfg(feature = "memory")]
+pub use dormouse_memory as memory;
 #[cfg(feature = "providers")]
 pub use dormouse_providers as providers;
 #[cfg(feature = "resilience")]
 pub use dormouse_resilience as resilience;
+#[cfg(feature = "memory")]
+pub use dormouse_retrieval as retrieval;
 #[cfg(feature = "sandbox")]
 pub use dormouse_sandbox as sandbox;
 #[cfg(feature = "store")]
 pub use dormouse_store as store;
 #[cfg(feature = "tools")]
 pub use dormouse_tools as tools;
+#[cfg(feature = "memory")]
+pub use dormouse_vectors as vectors;
 #[cfg(feature = "resident")]
 pub use kinship::{Kinship, KinshipError, kinship, resident_id};
 #[cfg(feature = "resident")]

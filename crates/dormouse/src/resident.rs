@@ -9,6 +9,7 @@ use dormouse_contracts::{AssistantId, ChatModel, Clock, EntityId, IdError, Perce
 use dormouse_engine::{
     Accepted, Assistant, AssistantConfig, Handle, PerceiveError, Ports, RunError, WakeError,
 };
+use dormouse_memory::{Memory, MemoryBuilder};
 use dormouse_providers::{OfflineModel, token_counter_for};
 use dormouse_sandbox::{Act, ActError, Character, CharacterKind, FeedError, JoinError, Sandbox};
 use dormouse_store::RedbLog;
@@ -29,6 +30,9 @@ pub enum ResidentError {
     /// The world cannot be opened.
     #[error("the world cannot be opened")]
     World(#[from] dormouse_sandbox::OpenError),
+    /// The memory cannot be opened.
+    #[error("the memory cannot be opened")]
+    Memory(#[from] dormouse_memory::OpenError),
     /// The world and the log do not belong together.
     #[error("the world and the log cannot be used together")]
     Kinship(#[from] KinshipError),
@@ -63,6 +67,7 @@ pub struct ResidentBuilder {
     folder: PathBuf,
     config: AssistantConfig,
     model: Option<Arc<dyn ChatModel>>,
+    memory: MemoryBuilder,
 }
 
 impl std::fmt::Debug for ResidentBuilder {
@@ -89,7 +94,14 @@ impl ResidentBuilder {
         self
     }
 
-    /// Opens log and world in the folder, making them if they are not there, and wakes the assistant. Needs a tokio
+    /// Changes the settings of its memory: an encoder, say, or a vector index outside this process.
+    #[must_use]
+    pub fn memory(mut self, change: impl FnOnce(MemoryBuilder) -> MemoryBuilder) -> Self {
+        self.memory = change(self.memory);
+        self
+    }
+
+    /// Opens log, memory and world in the folder, making them if they are not there, and wakes the assistant. Needs a tokio
     /// runtime with time enabled.
     ///
     /// # Errors
@@ -105,6 +117,8 @@ impl ResidentBuilder {
 
         let model = self.model.unwrap_or_else(|| Arc::new(OfflineModel::new()));
         let counter = token_counter_for(model.identity().1);
+        let memory = self.memory.counter(Arc::clone(&counter));
+        let memory = memory.open(self.folder.join("memory.redb")).await?;
         let world = Arc::new(sandbox.clone());
         let chance = Arc::new(SystemChance::default());
         let ports = Ports {
@@ -114,6 +128,7 @@ impl ResidentBuilder {
             clock,
             chance,
             counter,
+            memory: memory.clone(),
         };
         let (assistant, handle) = Assistant::wake(self.config, sandbox.tools(), ports).await?;
         kinship(&sandbox, &key, assistant.state()).await?;
@@ -133,6 +148,7 @@ impl ResidentBuilder {
         running.spawn(assistant.run());
         Ok(Resident {
             sandbox,
+            memory,
             handle,
             body,
             heard,
@@ -145,6 +161,7 @@ impl ResidentBuilder {
 #[derive(Debug)]
 pub struct Resident {
     sandbox: Sandbox,
+    memory: Memory,
     handle: Handle,
     body: EntityId,
     heard: u64,
@@ -157,6 +174,7 @@ impl Resident {
     pub fn builder(folder: impl AsRef<Path>, key: AssistantId) -> ResidentBuilder {
         ResidentBuilder {
             folder: folder.as_ref().to_owned(),
+            memory: Memory::builder(key.clone(), SystemClock),
             config: AssistantConfig::new(key),
             model: None,
         }
@@ -166,6 +184,12 @@ impl Resident {
     #[must_use]
     pub fn world(&self) -> &Sandbox {
         &self.sandbox
+    }
+
+    /// What it remembers. The handle goes on when the resident is shut down; the file is free once every handle is gone.
+    #[must_use]
+    pub fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     /// How to talk to the assistant itself.

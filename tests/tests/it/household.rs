@@ -4,6 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use dormouse_contracts::{AssistantId, ChatModel, EntityId, Perception, Words};
 use dormouse_engine::Ports;
+use dormouse_memory::Memory;
 use dormouse_providers::Estimate;
 use dormouse_sandbox::{Act, Character, CharacterKind, Sandbox};
 use dormouse_store::RedbLog;
@@ -25,8 +26,10 @@ impl Household {
         }
     }
 
-    pub(crate) fn ports(&self, model: Arc<dyn ChatModel>) -> Ports {
+    /// Ports for one assistant. Its memory is filled from the log whenever it wakes.
+    pub(crate) fn ports(&self, assistant: &AssistantId, model: Arc<dyn ChatModel>) -> Ports {
         Ports {
+            memory: empty_memory(assistant),
             log: Arc::new(self.log.clone()),
             model,
             world: Arc::new(self.sandbox.clone()),
@@ -72,6 +75,12 @@ impl Household {
         let perceived = self.sandbox.await_perceptions(observer, after).await;
         perceived.expect("the world tells what was perceived")
     }
+}
+
+/// A memory that is filled from a log, or not at all.
+pub(crate) fn empty_memory(assistant: &AssistantId) -> Memory {
+    let memory = Memory::builder(assistant.clone(), RunningClock::start()).ephemeral();
+    memory.expect("a memory without a file has nothing to fail by")
 }
 
 pub(crate) fn key(name: &str) -> AssistantId {

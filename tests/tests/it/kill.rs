@@ -8,11 +8,12 @@ use std::{
     time::Duration,
 };
 
-use dormouse_contracts::{AssistantId, Chance, Seq, Words};
-use dormouse_engine::replay;
+use dormouse_contracts::{AssistantId, Chance, Seq, Timestamp, Words};
+use dormouse_engine::{catch_up, replay};
+use dormouse_memory::Memory;
 use dormouse_sandbox::Act;
 use dormouse_testing::SeededChance;
-use dormouse_tests::{Child, Program, tell};
+use dormouse_tests::{Child, Program, RunningClock, tell};
 use serde_json::Value;
 use tokio::{task::JoinSet, time::timeout};
 
@@ -20,7 +21,7 @@ use message::{Kind, number_in};
 
 use crate::{
     account::{Account, Heard},
-    household::{Household, entity, key},
+    household::{Household, empty_memory, entity, key},
 };
 
 /// How often the program is killed.
@@ -205,6 +206,7 @@ impl Ledger {
             assert!(heard.contains_key(number), "{number} was lost");
         }
         no_delivery_is_missing(&household, &account).await;
+        the_memory_follows_from_the_log(&household, &assistant, data).await;
         account
     }
 
@@ -233,6 +235,41 @@ async fn no_delivery_is_missing(household: &Household, account: &Account) {
     let made = next.expect("it is delivered").1 - 1;
     let taken = account.heard.len() + account.deeds();
     assert_eq!(taken as u64, made, "no delivery is left out");
+}
+
+/// Checks that what the lives left in the memory's file is what a new memory takes in from the same log: nothing is
+/// missing, and nothing is there twice.
+async fn the_memory_follows_from_the_log(
+    household: &Household,
+    assistant: &AssistantId,
+    data: &Path,
+) {
+    let lived = Memory::builder(assistant.clone(), RunningClock::start());
+    let lived = lived.open(data.join("memory.redb")).await.unwrap();
+    let anew = empty_memory(assistant);
+    for memory in [&lived, &anew] {
+        catch_up(&household.log, assistant, memory).await.unwrap();
+    }
+    let mut after = None;
+    loop {
+        let pages = [
+            lived.records(after, 1_000).await.unwrap(),
+            anew.records(after, 1_000).await.unwrap(),
+        ];
+        let [lived, anew] = pages.map(|page| {
+            let records = page.into_iter().map(|mut record| {
+                record.recorded_at = Timestamp::EPOCH;
+                record
+            });
+            records.collect::<Vec<_>>()
+        });
+        assert_eq!(lived, anew);
+        match anew.last() {
+            Some(last) => after = Some(last.id),
+            None => break,
+        }
+    }
+    assert_eq!(lived.entities(), anew.entities());
 }
 
 /// The program's own word on the log it leaves behind.

@@ -98,7 +98,7 @@ async fn pair(
     let player = entity(&format!("player:{number}"));
     let guest = format!("Guest{number:02}");
     household.join(&player, &guest, CharacterKind::Player).await;
-    let mut ports = household.ports(Arc::clone(model));
+    let mut ports = household.ports(&key, Arc::clone(model));
     ports.log = Arc::new(Counted {
         log: household.log.clone(),
         appends: Arc::clone(appends),

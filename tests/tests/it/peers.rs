@@ -54,7 +54,7 @@ async fn turn_in_process(peer: Peer, form: ToolCalling) {
     config.tool_calling = form;
     config.temperature = Some(0.0);
     config.max_tokens = Some(400);
-    let ports = household.ports(Arc::new(model(&server)));
+    let ports = household.ports(&key, Arc::new(model(&server)));
     let resident = Resident::wake(config, household.sandbox.tools(), ports).await;
 
     let number = household

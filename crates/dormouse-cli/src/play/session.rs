@@ -3,6 +3,7 @@
 use dormouse::SystemClock;
 use dormouse_contracts::{AssistantId, Clock};
 use dormouse_engine::{Activity, Handle, Rest, Status};
+use dormouse_memory::Memory;
 use dormouse_sandbox::{Act, ActError, Refusal, Sandbox};
 use dormouse_store::RedbLog;
 use tokio::sync::watch;
@@ -34,6 +35,7 @@ pub(super) enum Flow {
 pub(super) struct Session {
     sandbox: Sandbox,
     log: RedbLog,
+    memory: Memory,
     handle: Handle,
     screen: Screen,
     key: AssistantId,
@@ -56,6 +58,7 @@ impl Session {
         Self {
             sandbox: household.sandbox.clone(),
             log: household.log.clone(),
+            memory: household.memory.clone(),
             handle: household.handle.clone(),
             screen: screen.clone(),
             key: household.key.clone(),

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::{Next, View, advisory};
 use crate::{
     event::{EffectIntended, Event, ToolAnswered, Verdict},
-    inward,
+    inward::{self, Inward},
+    remembering::words_of,
     state::{CallState, Step, Turn},
 };
 
@@ -45,6 +46,8 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn) -> Next {
                 call: call.id().clone(),
                 tool: spec.name.clone(),
                 category: spec.category,
+                trust: words_of(&checked.arguments)
+                    .map(|words| inward::lineage(words, view.state, turn).trust),
                 arguments: checked.arguments,
             })]),
             None => Next::Decided(vec![answer(
@@ -54,17 +57,16 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn) -> Next {
                 failure("the act could not be named"),
             )]),
         },
-        _ => {
-            let decided = inward::decide(spec.name.as_str(), &checked.arguments, view.state, turn);
-            let mut events = decided.events;
-            events.push(answer(
-                view,
-                call,
-                Verdict::Success,
-                success(&decided.result),
-            ));
-            Next::Decided(events)
-        }
+        _ => match inward::decide(spec.name.as_str(), &checked.arguments, view.state, turn) {
+            Inward::Decided { mut events, result } => {
+                events.push(answer(view, call, Verdict::Success, success(&result)));
+                Next::Decided(events)
+            }
+            Inward::Consult(consult) => Next::Consult(call.id().clone(), Box::new(consult)),
+            Inward::Refused(why) => {
+                Next::Decided(vec![answer(view, call, Verdict::Failure, failure(&why))])
+            }
+        },
     }
 }
 
@@ -104,6 +106,7 @@ pub(super) fn answer(view: View<'_>, call: &CallState, verdict: Verdict, content
         verdict,
         content,
         tokens,
+        sources: Vec::new(),
     })
 }
 

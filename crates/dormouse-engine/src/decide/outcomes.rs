@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 use super::{View, calls};
 use crate::{
     event::{
-        Call, EffectSettled, EmergencyStopTriggered, Event, Misread, ModelFailed, Replied,
-        StopCause, StopReason, TickEnded, Verdict,
+        Call, EffectSettled, EmergencyStopTriggered, EntityChanged, Event, Misread, ModelFailed,
+        Recollected, Replied, StopCause, StopReason, TickEnded, Verdict,
     },
+    inward::Consulted,
     reply::{self, RawCall, Reading},
 };
 
@@ -280,4 +281,46 @@ pub(crate) fn on_observed(
         Err(Rejection { reason }) => (Verdict::Failure, calls::failure(&reason)),
     };
     vec![calls::answer(view, call, verdict, content)]
+}
+
+/// The event that follows when what is worth knowing was looked up.
+pub(crate) fn on_recollected(view: View<'_>, found: Recollected) -> Vec<Event> {
+    match &view.state.turn {
+        Some(turn) if turn.ticking => vec![Event::Recollected(found)],
+        _ => Vec::new(),
+    }
+}
+
+/// The events that follow when the memory was asked for a call.
+pub(crate) fn on_consulted(view: View<'_>, id: &CallId, consulted: Consulted) -> Vec<Event> {
+    let open = view.state.turn.as_ref().and_then(|turn| turn.open_call());
+    let Some(call) = open.filter(|call| call.id() == id) else {
+        return Vec::new();
+    };
+    let (mut events, verdict, content, sources) = match consulted {
+        Consulted::Found { result, sources } => (
+            Vec::new(),
+            Verdict::Success,
+            calls::success(&result),
+            sources,
+        ),
+        Consulted::Fits { changes, result } => {
+            let changes = changes.into_iter();
+            let events = changes.map(|change| Event::EntityChanged(EntityChanged { change }));
+            let content = calls::success(&result);
+            (events.collect(), Verdict::Success, content, Vec::new())
+        }
+        Consulted::Refused(why) => (
+            Vec::new(),
+            Verdict::Failure,
+            calls::failure(&why),
+            Vec::new(),
+        ),
+    };
+    let mut answer = calls::answer(view, call, verdict, content);
+    if let Event::ToolAnswered(answered) = &mut answer {
+        answered.sources = sources;
+    }
+    events.push(answer);
+    events
 }

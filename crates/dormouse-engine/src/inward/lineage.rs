@@ -5,25 +5,23 @@
 
 use dormouse_contracts::{Seq, Trust};
 
-use super::{RECALL, REMEMBER};
+use super::tools::is_own;
 use crate::{
-    event::{NOOP, Verdict},
-    state::{CallState, Heard, Memory, State, Turn},
+    event::{SEVERAL, Verdict},
+    state::{CallState, Heard, State, Turn},
 };
 
 /// How far a line is believed, and from whom it has it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Lineage {
-    pub(super) trust: Trust,
-    pub(super) from: String,
-    pub(super) source: Seq,
+pub(crate) struct Lineage {
+    pub(crate) trust: Trust,
+    pub(crate) from: String,
+    pub(crate) source: Seq,
 }
 
-/// What several people said.
-const SEVERAL: &str = "several";
 /// What the world answered: it shows what anybody may have written there.
 const SURROUNDINGS: &str = "the surroundings";
-const SURROUNDINGS_TRUST: Trust = match Trust::try_new(0.2) {
+pub(crate) const SURROUNDINGS_TRUST: Trust = match Trust::try_new(0.2) {
     Ok(trust) => trust,
     Err(_) => Trust::NONE,
 };
@@ -36,7 +34,7 @@ struct Source<'a> {
 
 /// The lineage of `text`, a line the model wants to keep: that of the message it answers if it quotes it, and
 /// otherwise that of the least believed of everything the model could be shown.
-pub(super) fn lineage(text: &str, state: &State, turn: &Turn) -> Lineage {
+pub(crate) fn lineage(text: &str, state: &State, turn: &Turn) -> Lineage {
     let trigger = heard(&turn.trigger);
     let words = turn.trigger.perception.words.as_claimed();
     let sources = if is_quoted(text, words) {
@@ -71,7 +69,7 @@ fn heard(pending: &Heard) -> Source<'_> {
     }
 }
 
-/// Everything a prompt of this turn could show.
+/// Everything a prompt of this turn could show, what was remembered included.
 fn shown<'a>(state: &'a State, turn: &'a Turn) -> Vec<Source<'a>> {
     let turns = || state.history.iter().chain([turn]);
     let calls = || turns().flat_map(|turn| turn.steps.iter().flat_map(|step| &step.calls));
@@ -88,25 +86,20 @@ fn shown<'a>(state: &'a State, turn: &'a Turn) -> Vec<Source<'a>> {
             seq: turn.trigger.seq,
         });
     }
-    if calls().any(|call| call.call.name == RECALL) {
-        sources.extend(state.memories.iter().map(remembered));
-    }
+    let remembered = turns().flat_map(|turn| turn.sources.iter());
+    sources.extend(remembered.map(|source| Source {
+        trust: source.trust,
+        from: &source.from,
+        seq: source.seq.unwrap_or(turn.trigger.seq),
+    }));
     sources
-}
-
-fn remembered(memory: &Memory) -> Source<'_> {
-    Source {
-        trust: memory.trust,
-        from: &memory.from,
-        seq: memory.seq,
-    }
 }
 
 /// Whether the result of a call may hold what was written outside: a look, or an act with what the world says of it.
 fn is_outside(call: &CallState) -> bool {
     let is_known = call.category.is_some();
     let was_made = matches!(call.verdict, Some(Verdict::Success | Verdict::Failure));
-    is_known && was_made && ![NOOP, RECALL, REMEMBER].contains(&call.call.name.as_str())
+    is_known && was_made && !is_own(&call.call.name)
 }
 
 /// Whether `text` is a part of `words`: the same words in the same order with nothing left out between them, and

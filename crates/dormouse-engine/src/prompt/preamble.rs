@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use dormouse_contracts::{TokenCounter, ToolDefinition};
 use dormouse_tools::Registry;
 
-use super::{OVERHEARD, SAID_TO_YOU};
+use super::{OVERHEARD, SAID_TO_YOU, remembered::MEMORIES};
 use crate::config::{AssistantConfig, ToolCalling};
 
 /// The largest share of the context window that may be taken up before anything is said, in percent.
@@ -36,6 +36,8 @@ pub(crate) struct Preamble {
     pub(super) tokens: u32,
     /// Tokens of what stands around overheard lines.
     pub(super) labels: u32,
+    /// Tokens of what stands before remembered lines.
+    pub(super) memories: u32,
     pub(super) counter: Arc<dyn TokenCounter>,
 }
 
@@ -81,6 +83,7 @@ impl Preamble {
             definitions,
             tokens,
             labels,
+            memories: counter.count(MEMORIES).tokens,
             counter,
         }
     }

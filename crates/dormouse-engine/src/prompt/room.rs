@@ -10,6 +10,8 @@ const REPLY: u32 = 1_000;
 const FILLED_UP_TO: u32 = 60;
 /// The share one message may take of what instructions and reply leave, in percent.
 const MESSAGE: u32 = 25;
+/// The share of what is left besides the current turn that may be taken by what was looked up for it, in percent.
+const REMEMBERED: u32 = 50;
 /// The share overheard lines may take of what is left besides the current turn, in percent.
 const OVERHEARD: u32 = 10;
 /// One overheard line may take this share of what all of them may, in percent.
@@ -58,6 +60,11 @@ impl Room {
     pub(super) fn reply_behind(self, tokens: u32) -> u32 {
         self.window.saturating_sub(tokens).max(1)
     }
+}
+
+/// The most tokens that what was looked up takes of what is `left`.
+pub(super) fn remembered(left: u32) -> u32 {
+    share(left, REMEMBERED)
 }
 
 /// The most tokens all overheard lines take of what is `left`, and one of them.

@@ -5,10 +5,10 @@ use dormouse_contracts::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::Heard;
+use super::{Heard, Sources};
 use crate::event::{
-    Call, EffectIntended, EffectSettled, Misread, Replied, StopReason, TickEnded, ToolAnswered,
-    Verdict,
+    Call, EffectIntended, EffectSettled, Misread, Recollected, Replied, StopReason, TickEnded,
+    ToolAnswered, Verdict,
 };
 
 /// How much command output one effect collects, in bytes.
@@ -23,6 +23,10 @@ pub struct Turn {
     pub started_at: Timestamp,
     /// The message it answers.
     pub trigger: Heard,
+    /// What was looked up for it, until it is finished.
+    pub recollected: Option<Recollected>,
+    /// Where the least believed comes from of what was remembered and shown in it.
+    pub sources: Sources,
     /// What the model did, in order.
     pub steps: Vec<Step>,
     /// How many steps were taken in the tick that is under way.
@@ -80,6 +84,8 @@ pub struct EffectState {
     pub arguments: Arguments,
     /// What became of it, once that is known.
     pub outcome: Option<Outcome>,
+    /// Where in the log that stands.
+    pub settled: Option<Seq>,
     /// What the world printed meanwhile.
     pub captured: String,
 }
@@ -89,6 +95,8 @@ impl Turn {
         Self {
             started_at,
             trigger,
+            recollected: None,
+            sources: Sources::default(),
             steps: Vec::new(),
             steps_this_tick: 0,
             calls_this_tick: 0,
@@ -106,6 +114,14 @@ impl Turn {
         self.calls_this_tick = 0;
         self.ticks = self.ticks.saturating_add(1);
         self.resume_at = None;
+        // What could not be looked up is looked up again.
+        self.recollected
+            .take_if(|recollected| recollected.failure.is_some());
+    }
+
+    pub(super) fn recollect(&mut self, recollected: Recollected) {
+        self.sources.add_all(recollected.sources());
+        self.recollected = Some(recollected);
     }
 
     pub(super) fn suspend(&mut self, ended: &TickEnded) {
@@ -153,6 +169,7 @@ impl Turn {
             return;
         };
         step.tokens = step.tokens.saturating_add(answered.tokens);
+        self.sources.add_all(answered.sources);
         if let Some(call) = step.calls.iter_mut().find(|c| c.call.id == answered.call) {
             call.result = Some(answered.content);
             call.verdict = Some(answered.verdict);
@@ -170,6 +187,7 @@ impl Turn {
             tool,
             category,
             arguments,
+            trust: _,
         } = intended;
         let Some(step) = self.steps.last_mut() else {
             return;
@@ -181,12 +199,13 @@ impl Turn {
                 tool,
                 arguments,
                 outcome: None,
+                settled: None,
                 captured: String::new(),
             });
         }
     }
 
-    pub(super) fn settled(&mut self, settled: EffectSettled) {
+    pub(super) fn settled(&mut self, seq: Seq, settled: EffectSettled) {
         let Some(step) = self.steps.last_mut() else {
             return;
         };
@@ -201,6 +220,7 @@ impl Turn {
         });
         if let Some(effect) = &mut call.effect {
             effect.outcome = Some(settled.outcome);
+            effect.settled = Some(seq);
         }
         self.calls_this_tick = self.calls_this_tick.saturating_add(1);
     }

@@ -25,6 +25,7 @@ async fn an_effect_is_written_down_before_it_is_done_and_settled_after() {
         [
             "perceived",
             "tick_started",
+            "recollected",
             "replied",
             "effect_intended",
             "effect_settled",

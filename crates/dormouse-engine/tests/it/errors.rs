@@ -339,7 +339,7 @@ async fn no_provider_can_ask_for_a_pause_of_centuries() {
 
 #[tokio::test(start_paused = true)]
 async fn successes_between_failures_do_not_keep_one_message_going_for_ever() {
-    let recall = || Turn::call("recall", json!({"query": "tea"}));
+    let recall = || Turn::call("recall_memories", json!({"query": "tea"}));
     let rounds: [(fn() -> Turn, usize); 2] = [
         (|| Turn::Fail(ModelErrorKind::Unavailable), 3),
         (|| Turn::text(""), 1),

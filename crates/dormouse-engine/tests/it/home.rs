@@ -6,6 +6,7 @@ use dormouse_contracts::{AssistantId, ChatRequest, Clock, Message, Perception, T
 use dormouse_engine::{
     Accepted, Assistant, AssistantConfig, Event, Handle, Ports, Rest, RunError, StopReason,
 };
+use dormouse_memory::Memory;
 use dormouse_testing::{CountTokens, FakeWorld, FixedChance, MemoryLog, ScriptedModel, Turn};
 use tokio::{task::JoinSet, time::Instant};
 
@@ -25,6 +26,7 @@ pub(crate) struct Home {
     pub(crate) log: MemoryLog,
     pub(crate) world: FakeWorld,
     pub(crate) model: Arc<ScriptedModel>,
+    pub(crate) memory: Memory,
     clock: Arc<TokioClock>,
 }
 
@@ -38,14 +40,22 @@ pub(crate) fn key() -> AssistantId {
     AssistantId::try_new("dormouse").unwrap()
 }
 
+/// An empty memory.
+fn memory(clock: Arc<TokioClock>) -> Memory {
+    let memory = Memory::builder(key(), move || clock.now()).ephemeral();
+    memory.expect("a memory without a file has nothing to fail by")
+}
+
 impl Home {
     pub(crate) fn with(model: ScriptedModel) -> Self {
+        let clock = Arc::new(TokioClock(Instant::now()));
         Self {
+            memory: memory(clock.clone()),
             config: AssistantConfig::new(key()),
             log: MemoryLog::new(),
             world: FakeWorld::new(),
             model: Arc::new(model),
-            clock: Arc::new(TokioClock(Instant::now())),
+            clock,
         }
     }
 
@@ -66,7 +76,13 @@ impl Home {
             clock: self.clock.clone(),
             chance: Arc::new(FixedChance::new(0.5)),
             counter: Arc::new(CountTokens),
+            memory: self.memory.clone(),
         }
+    }
+
+    /// Loses the memory: the next life begins with an empty one.
+    pub(crate) fn lose_memory(&mut self) {
+        self.memory = memory(self.clock.clone());
     }
 
     pub(crate) async fn wake(&self) -> Life {

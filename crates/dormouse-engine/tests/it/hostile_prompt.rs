@@ -207,6 +207,14 @@ proptest! {
         });
         let Some(Message::User { content }) = request.messages.last() else { panic!("the message comes last") };
         let mut content = content.split(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}', '\u{b}', '\u{c}']);
+        // Whom it has to do with stands before it, and nothing of that can pass for more than it is.
+        prop_assert_eq!(content.next(), Some("[ACTIVE ENTITIES]"));
+        let known = content.next().unwrap();
+        prop_assert!(known.starts_with("Player ") && known.ends_with(" - stranger"), "{}", known);
+        prop_assert!(!known.contains(['[', ']']), "{}", known);
+        let talk = content.next().unwrap();
+        prop_assert_eq!(talk, "Conversation: no topic (1 message)");
+        prop_assert_eq!(content.next(), Some(""));
         let headline = content.next().unwrap();
         prop_assert!(headline.starts_with("[whisper from \"") && headline.ends_with("Z]"), "{}", headline);
         prop_assert_eq!(headline.matches(']').count(), 1);

@@ -129,6 +129,8 @@ async fn what_was_overheard_stands_before_the_message_and_the_message_last() {
     let [Message::System { .. }, Message::User { content }] = &request.messages[..] else {
         panic!("instructions and one message: {:?}", request.messages);
     };
+    let (known, content) = content.split_once("\n\n").unwrap();
+    assert!(known.starts_with("[ACTIVE ENTITIES]\nPlayer Alice (player:Alice)"));
     let lines: Vec<_> = content.lines().collect();
     let [label, bob, heard, "", _, alice, asked] = lines[..] else {
         panic!("{content}");

@@ -11,8 +11,8 @@ use crate::home::{Home, in_virtual_time, key};
 fn turn(kind: u8) -> Turn {
     match kind % 9 {
         0 => Turn::call("say", json!({"message": "hello"})),
-        1 => Turn::call("remember", json!({"text": "the key is red"})),
-        2 => Turn::call("recall", json!({"query": "key"})),
+        1 => Turn::call("store_memory", json!({"text": "the key is red"})),
+        2 => Turn::call("recall_memories", json!({"query": "key"})),
         3 => Turn::call("move", json!({"exit": "north"})),
         4 => Turn::call("inspect_location", json!({})),
         5 => Turn::call("sing", json!({})),
@@ -78,7 +78,7 @@ async fn a_snapshot_is_saved_while_it_lives_and_losing_it_costs_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_life_can_be_looked_at_as_it_was_at_any_event() {
     let home = Home::new([
-        Turn::call("remember", json!({"text": "tea"})),
+        Turn::call("store_memory", json!({"text": "tea"})),
         Turn::call("noop", json!({})),
     ]);
     home.hear(Perceive::whisper("Alice", "remember tea").build())
@@ -88,7 +88,7 @@ async fn a_life_can_be_looked_at_as_it_was_at_any_event() {
     for place in 0..=end {
         let state = replay(&home.log, &key(), Seq(place)).await.unwrap();
         assert_eq!(state.seq, Seq(place));
-        known.push(state.memories.len());
+        known.push(state.remembered);
     }
     assert_eq!((known[0], known[known.len() - 1]), (0, 1));
     assert!(known.is_sorted());

@@ -23,7 +23,7 @@ async fn a_life() -> (TempDir, Household, AssistantId) {
     let kind = CharacterKind::Assistant(key.clone());
     household.join(&me, "Dormouse", kind).await;
     household.join(&alice, "Alice", CharacterKind::Player).await;
-    let ports = household.ports(Arc::new(OfflineModel::new()));
+    let ports = household.ports(&key, Arc::new(OfflineModel::new()));
     let config = AssistantConfig::new(key.clone());
     let resident = Resident::wake(config, household.sandbox.tools(), ports).await;
     household.whisper(&alice, (&me, "Dormouse"), "hello").await;

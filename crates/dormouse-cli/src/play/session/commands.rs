@@ -1,7 +1,10 @@
 //! Commands to the program.
 
+use std::collections::VecDeque;
+
 use dormouse_contracts::{ReadEvents, Seq};
-use dormouse_engine::{ClearError, Memory};
+use dormouse_engine::{ClearError, catch_up};
+use dormouse_memory::{Derivation, Record};
 
 use super::{Flow, Session};
 use crate::{
@@ -10,6 +13,11 @@ use crate::{
     input::{self, Command},
     item::Item,
 };
+
+/// How many records are read at a time.
+const PAGE: usize = 1_000;
+/// The most memories that are shown, the newest.
+const MEMORIES: usize = 100;
 
 impl Session {
     pub(super) async fn command(&self, command: Command) -> Flow {
@@ -43,24 +51,28 @@ impl Session {
         }
     }
 
+    /// What was stored on purpose, the newest last.
     async fn memories(&self) -> Vec<String> {
-        let Some(state) = self.handle.inspect().await else {
-            return vec!["the assistant is not running".to_owned()];
-        };
-        if state.memories.is_empty() {
+        if let Err(error) = catch_up(&self.log, &self.key, &self.memory).await {
+            return vec![Report(&error).to_string()];
+        }
+        let mut stored = VecDeque::new();
+        let mut after = None;
+        loop {
+            let page = match self.memory.records(after, PAGE).await {
+                Ok(page) => page,
+                Err(error) => return vec![Report(&error).to_string()],
+            };
+            let Some(last) = page.last() else { break };
+            after = Some(last.id);
+            stored.extend(page.iter().filter(|it| is_stored(it)).map(told));
+            let surplus = stored.len().saturating_sub(MEMORIES);
+            stored.drain(..surplus);
+        }
+        if stored.is_empty() {
             return vec!["It remembers nothing yet.".to_owned()];
         }
-        let line = |memory: &Memory| {
-            let Memory {
-                at,
-                text,
-                from,
-                trust,
-                ..
-            } = memory;
-            format!("{at}  {text} (from {from}, trust {trust})")
-        };
-        state.memories.iter().map(line).collect()
+        stored.into()
     }
 
     async fn last_events(&self, count: usize) -> Vec<String> {
@@ -71,4 +83,17 @@ impl Session {
             Err(error) => vec![Report(&error).to_string()],
         }
     }
+}
+
+fn is_stored(record: &Record) -> bool {
+    record.lineage.derivation == Derivation::Stored && record.is_in_use()
+}
+
+fn told(record: &Record) -> String {
+    let Record {
+        at, text, trust, ..
+    } = record;
+    let speaker = record.speaker.as_ref();
+    let from = speaker.map_or("someone", |speaker| speaker.name.as_str());
+    format!("{at}  {text} (from {from}, trust {trust})")
 }

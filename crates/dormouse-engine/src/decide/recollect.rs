@@ -1,0 +1,60 @@
+//! What to look up before a turn is thought about.
+
+use super::View;
+use crate::{
+    event::LOG_ORIGIN,
+    inward::pending,
+    prompt,
+    state::{State, Turn},
+    work::Recollect,
+};
+
+/// The most of a message that a question is made of, in characters.
+const WORDS: usize = 2_000;
+/// A message of fewer words hardly says what it is about; what the same person said before helps.
+const FEW_WORDS: usize = 4;
+/// The most of that earlier message, in characters.
+const BEFORE: usize = 300;
+
+/// What to look up for a turn. Not what the prompt shows anyway, and not what waits to be dealt with: the question must
+/// not be found as its own answer.
+pub(super) fn question(view: View<'_>, turn: &Turn) -> Recollect {
+    let View {
+        state,
+        config,
+        preamble,
+        ..
+    } = view;
+    let budgets = prompt::budgets(state, turn, config, preamble);
+    let shown = prompt::shown_anyway(state, turn, config, preamble, budgets);
+    let mut without = pending(state, turn);
+    without.extend(shown.iter().map(|seq| format!("{LOG_ORIGIN}{seq}")));
+    Recollect {
+        query: query(state, turn),
+        without,
+        through: state.seq,
+        budgets,
+        now: view.now,
+    }
+}
+
+fn query(state: &State, turn: &Turn) -> String {
+    let words: String = words(turn).chars().take(WORDS).collect();
+    if words.split_whitespace().count() >= FEW_WORDS {
+        return words;
+    }
+    let who = turn.trigger.perception.attested.sender.id();
+    let mut earlier = state.history.iter().rev();
+    let earlier = earlier.find(|turn| turn.trigger.perception.attested.sender.id() == who);
+    match earlier {
+        Some(earlier) if who.is_some() => {
+            let before: String = self::words(earlier).chars().take(BEFORE).collect();
+            format!("{words}\n{before}")
+        }
+        _ => words,
+    }
+}
+
+fn words(turn: &Turn) -> &str {
+    turn.trigger.perception.words.as_claimed()
+}

@@ -1,0 +1,138 @@
+//! Catching up with the log.
+
+use dormouse_contracts::{AssistantId, ReadError, ReadEvents, Seq};
+use dormouse_memory::{Memory, MemoryError, Taken};
+
+use super::{
+    context::{Context, Read},
+    mapping::{Page, page},
+    reading::{Log, PAGE},
+};
+use crate::event::DecodeError;
+
+/// After how many events it is told how far catching up has come.
+const TOLD_EVERY: u64 = 20 * PAGE as u64;
+
+/// A memory could not catch up with its log. What it had taken in before, it keeps; the next attempt goes on there.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CatchUpError {
+    /// The log could not be read.
+    #[error("the log could not be read")]
+    Read(#[from] ReadError),
+    /// The log holds an event that this program cannot read.
+    #[error("the log cannot be understood")]
+    Decode(#[from] DecodeError),
+    /// The memory could not be read or written.
+    #[error("the memory could not take in the log")]
+    Memory(#[from] MemoryError),
+    /// The memory has taken in what the log does not hold: it belongs to another log, or the log is an older copy.
+    #[error(
+        "the memory is newer than the log: it knows the log up to event {through}, and the log ends before. Restore \
+         both from the same backup, or remove the memory's file, which is made anew from the log"
+    )]
+    Ahead {
+        /// How far the memory knows the log.
+        through: Seq,
+    },
+}
+
+/// How far a memory has caught up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CaughtUp {
+    /// The last event it has taken in.
+    pub through: Seq,
+    /// How many events were read for it now.
+    pub events: u64,
+    /// How many changes of what is known of people and things were refused, because they did not fit. They are refused
+    /// each time.
+    pub refused: u64,
+}
+
+/// Takes in what is new in the log of one assistant since the memory's checkpoint, a page at a time: each page and the
+/// new checkpoint are one write. Taking in the same log again adds nothing, and a memory comes out the same however
+/// often this was interrupted.
+///
+/// Costs two reads where nothing is new. The future can be dropped at any moment; what was taken in stays.
+///
+/// # Errors
+///
+/// [`CatchUpError`]; the memory is as far as it came.
+pub async fn catch_up<L: ReadEvents + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+    memory: &Memory,
+) -> Result<CaughtUp, CatchUpError> {
+    let log = Log { events: log, key };
+    let through = Seq(memory.log_through().await?);
+    let mut progress = Progress {
+        context: log.context(through).await?,
+        through,
+        events: 0,
+        refused: 0,
+    };
+    loop {
+        let events = log.page(progress.through).await?;
+        if events.is_empty() {
+            return Ok(progress.done());
+        }
+        progress.take(&log, memory, &events).await?;
+    }
+}
+
+/// How far it has come.
+struct Progress {
+    context: Context,
+    through: Seq,
+    events: u64,
+    refused: u64,
+}
+
+impl Progress {
+    async fn take<L: ReadEvents + ?Sized>(
+        &mut self,
+        log: &Log<'_, L>,
+        memory: &Memory,
+        events: &[Read],
+    ) -> Result<(), CatchUpError> {
+        let triggers = log.triggers(events).await?;
+        let Page {
+            items,
+            through,
+            context,
+        } = memory
+            .with_entities(|known| page(log.key, known, events, &triggers, self.context.clone()));
+        match memory.take_log(self.through.0, through.0, items).await? {
+            Taken::Through { refused, .. } => {
+                let before = self.events;
+                self.events += through.0.saturating_sub(self.through.0);
+                self.refused += refused;
+                self.through = through;
+                self.context = context;
+                if before / TOLD_EVERY != self.events / TOLD_EVERY {
+                    tracing::info!(events = self.events, %through, "the memory takes in its log");
+                }
+            }
+            // Somebody else did it meanwhile: an attempt before this one that was given up waiting for.
+            Taken::Moved { through } => {
+                self.through = Seq(through);
+                self.context = log.context(self.through).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn done(self) -> CaughtUp {
+        if self.refused > 0 {
+            tracing::info!(
+                refused = self.refused,
+                "changes of what is known of people and things no longer fitted"
+            );
+        }
+        CaughtUp {
+            through: self.through,
+            events: self.events,
+            refused: self.refused,
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! What each event means for a memory. Pure: the same events give the same, however they are cut into pages.
+
+use std::collections::BTreeMap;
+
+use dormouse_classify::Verdict;
+use dormouse_contracts::{
+    Arguments, AssistantId, EntityId, Outcome, Sender, Seq, Timestamp, Trust,
+};
+use dormouse_entities::{Change, Entities, OrderKind, Passage, Role, recognise};
+use dormouse_memory::{Derivation, Intake, Note, RecordKind};
+use serde_json::Value;
+
+use super::{
+    context::{Context, Read, Trigger},
+    place,
+    reading::Triggers,
+};
+use crate::{
+    event::{EffectIntended, Event, LOG_ORIGIN, Perceived, Remembered},
+    render::YOU,
+};
+
+/// The longest name of a speaker that is kept, in characters.
+const NAME_LIMIT: usize = 64;
+/// How far the assistant's own words are believed where an older program did not write down what they came from.
+const UNKNOWN_LINEAGE: Trust = match Trust::try_new(0.2) {
+    Ok(trust) => trust,
+    Err(_) => Trust::NONE,
+};
+
+/// What a page of events means.
+pub(super) struct Page {
+    pub(super) items: Vec<Intake>,
+    /// The last event that is in it; the page may end before all events.
+    pub(super) through: Seq,
+    /// What the events behind it go on from.
+    pub(super) context: Context,
+}
+
+/// What a page of events means to a memory that knows these people and things. `context` is what went before.
+pub(super) fn page(
+    key: &AssistantId,
+    known: &Entities,
+    events: &[Read],
+    triggers: &Triggers,
+    context: Context,
+) -> Page {
+    let mut mapping = Mapping {
+        key,
+        known,
+        met: BTreeMap::new(),
+        items: Vec::new(),
+    };
+    let mut page = Page {
+        items: Vec::new(),
+        through: Seq(0),
+        context,
+    };
+    for read in events {
+        if !mapping.take(read, &page.context) {
+            break;
+        }
+        let find = |seq: Seq| triggers.get(&seq).cloned();
+        page.context.follow(&read.event, find);
+        page.through = read.stored.seq;
+    }
+    page.items = mapping.items;
+    page
+}
+
+struct Mapping<'a> {
+    key: &'a AssistantId,
+    /// As it is before the page.
+    known: &'a Entities,
+    /// Whom this page has met, under which name, and whether they are known from then on.
+    met: BTreeMap<EntityId, (String, bool)>,
+    items: Vec<Intake>,
+}
+
+impl Mapping<'_> {
+    /// Takes an event in. False if it belongs to the next page, because what it means depends on what this one does to
+    /// what is known: somebody has another name than before, or somebody is called by name who may just have come.
+    fn take(&mut self, read: &Read, context: &Context) -> bool {
+        let (seq, at) = (read.stored.seq, read.stored.at);
+        match &read.event {
+            Event::Perceived(perceived) => return self.perceived(seq, at, perceived),
+            Event::EffectSettled(settled) if matches!(settled.outcome, Outcome::Done(_)) => {
+                if let Some(intended) = &context.intended
+                    && intended.key == settled.key
+                {
+                    return self.said(seq, at, intended, context.trigger.as_ref());
+                }
+            }
+            Event::Remembered(remembered) => {
+                self.remembered(seq, at, remembered, context.trigger.as_ref());
+            }
+            Event::EntityChanged(changed) => self.change(changed.change.clone(), at),
+            _ => {}
+        }
+        true
+    }
+
+    fn change(&mut self, change: Change, at: Timestamp) {
+        self.items.push(Intake::Entity(Box::new(change), at));
+    }
+
+    /// Adds a note, unless it is one that no memory takes. An event that cannot be kept must not stop all behind it.
+    fn note(&mut self, seq: Seq, note: Note) {
+        let note = note.from_origin(format!("{LOG_ORIGIN}{seq}"));
+        match note.check() {
+            Ok(()) => self.items.push(Intake::Note(Box::new(note))),
+            Err(error) => tracing::warn!(%seq, %error, "an event cannot be remembered"),
+        }
+    }
+
+    /// What was heard was said when the world says so; what it does to what is known counts from when it came, since the
+    /// clocks of worlds may be wrong.
+    fn perceived(&mut self, seq: Seq, at: Timestamp, perceived: &Perceived) -> bool {
+        let attested = &perceived.perception.attested;
+        if matches!(attested.sender, Sender::Myself { .. }) {
+            return true;
+        }
+        let Some(changes) = self.meeting(perceived) else {
+            return false;
+        };
+        let words = perceived.perception.words.as_claimed();
+        let is_directed = perceived.classification.verdict == Verdict::Trigger;
+        let note = Note::new(words)
+            .kind(kind(words, is_directed))
+            .derived(Derivation::Heard)
+            .at(attested.at)
+            .in_thread(place::heard_in(attested))
+            .trusted(perceived.trust);
+        let speaker = speaker(attested.sender.name(), attested.sender.id());
+        self.note(seq, said_by(note, speaker));
+        for change in changes {
+            self.change(change, at);
+        }
+        if let Some(entity) = attested.sender.id().filter(|_| is_directed) {
+            let start = Change::ConversationStarted {
+                entity: entity.clone(),
+                topic: None,
+                stale_after: dormouse_entities::StaleAfter::default(),
+            };
+            self.change(start, at);
+            self.message(entity, Role::User, words, at);
+        }
+        true
+    }
+
+    fn message(&mut self, entity: &EntityId, role: Role, words: &str, at: Timestamp) {
+        if let Some(content) = Passage::shortened(words) {
+            let entity = entity.clone();
+            let added = Change::MessageAdded {
+                entity,
+                role,
+                content,
+            };
+            self.change(added, at);
+        }
+    }
+
+    /// What follows from having heard somebody; nothing if that depends on an earlier event of this page.
+    fn meeting(&mut self, perceived: &Perceived) -> Option<Vec<Change>> {
+        let attested = &perceived.perception.attested;
+        let Some(entity) = attested.sender.id() else {
+            return Some(Vec::new());
+        };
+        let name = attested.sender.name();
+        if let Some((met_as, is_known)) = self.met.get(entity) {
+            let again = Change::Interacted {
+                entity: entity.clone(),
+                trust: perceived.trust,
+            };
+            let again = if *is_known { vec![again] } else { Vec::new() };
+            return (met_as == name).then_some(again);
+        }
+        let changes = self.known.heard(attested, perceived.trust);
+        let met = (name.to_owned(), !changes.is_empty());
+        self.met.insert(entity.clone(), met);
+        Some(changes)
+    }
+
+    /// What the assistant said, once it is said.
+    fn said(
+        &mut self,
+        seq: Seq,
+        at: Timestamp,
+        intended: &EffectIntended,
+        trigger: Option<&Trigger>,
+    ) -> bool {
+        let Some(words) = words_of(&intended.arguments) else {
+            return true;
+        };
+        let listener = match trigger.map(|trigger| spoken_to(intended, trigger)) {
+            None | Some(Listener::Nobody) => None,
+            Some(Listener::Id(id)) => Some(id),
+            Some(Listener::Named(_)) if !self.items.is_empty() => return false,
+            Some(Listener::Named(name)) => match self.known.known_as(&name).as_slice() {
+                [only] => Some((*only).clone()),
+                _ => None,
+            },
+        };
+        let mut note = Note::new(words)
+            .derived(Derivation::Heard)
+            .at(at)
+            .said_by(self.key.as_str())
+            .trusted(intended.trust.unwrap_or(UNKNOWN_LINEAGE));
+        if let Some(trigger) = trigger {
+            note = note.in_thread(said_in(intended, trigger, listener.as_ref()));
+        }
+        self.note(seq, note);
+        if let Some(listener) = listener {
+            self.message(&listener, Role::Assistant, words, at);
+        }
+        true
+    }
+
+    fn remembered(
+        &mut self,
+        seq: Seq,
+        at: Timestamp,
+        remembered: &Remembered,
+        trigger: Option<&Trigger>,
+    ) {
+        let Remembered {
+            text,
+            from,
+            trust,
+            source,
+            kind,
+            about,
+        } = remembered;
+        let mut note = Note::new(text)
+            .kind(*kind)
+            .derived(Derivation::Stored)
+            .at(at)
+            .trusted(*trust);
+        // Names repeat: only of the message it answers is it known whose name that is.
+        let asked = trigger.filter(|trigger| trigger.seq == *source);
+        let asked = asked.map(|trigger| &trigger.attested.sender);
+        let id = asked.filter(|sender| sender.name() == from);
+        let id = id.and_then(Sender::id);
+        let is_own_name = from.eq_ignore_ascii_case(self.key.as_str());
+        note = match from.as_str() {
+            YOU => note.said_by(self.key.as_str()),
+            // Nobody passes for the assistant by its name.
+            _ if is_own_name && id.is_none() => note.said_by("someone"),
+            from => said_by(note, speaker(from, id)),
+        };
+        if let Some(trigger) = trigger {
+            note = note.in_thread(place::heard_in(&trigger.attested));
+        }
+        if let Some(about) = about.as_deref().and_then(shortened) {
+            note = note.tagged(about);
+        }
+        self.note(seq, note);
+    }
+}
+
+/// What a text says that an effect says to somebody, if it says anything.
+pub(crate) fn words_of(arguments: &Arguments) -> Option<&str> {
+    let words = arguments.get("message")?.as_str()?;
+    (!words.trim().is_empty()).then_some(words)
+}
+
+/// To whom something is said.
+enum Listener {
+    Nobody,
+    Id(EntityId),
+    /// Somebody who goes by this name.
+    Named(String),
+}
+
+/// Whoever is named, and without a name whoever spoke.
+fn spoken_to(intended: &EffectIntended, trigger: &Trigger) -> Listener {
+    let sender = &trigger.attested.sender;
+    let id = sender.id().cloned().map_or(Listener::Nobody, Listener::Id);
+    match intended.arguments.get("to").and_then(Value::as_str) {
+        Some(to) if to.to_lowercase() == sender.name().to_lowercase() => id,
+        Some(to) => Listener::Named(to.to_owned()),
+        None if intended.arguments.contains_key("channel") => Listener::Nobody,
+        None => id,
+    }
+}
+
+fn said_in(intended: &EffectIntended, trigger: &Trigger, listener: Option<&EntityId>) -> String {
+    let world = &trigger.attested.delivery.world;
+    let channel = intended.arguments.get("channel").and_then(Value::as_str);
+    match (channel, listener) {
+        (Some(channel), _) => place::on_channel(world, channel),
+        (None, Some(listener)) if intended.arguments.contains_key("to") => {
+            place::with(world, listener)
+        }
+        _ => place::around(world),
+    }
+}
+
+/// An instruction is one only if the assistant was spoken to.
+fn kind(words: &str, is_directed: bool) -> RecordKind {
+    match recognise(words) {
+        Some(OrderKind::Instruction) if is_directed => RecordKind::Instruction,
+        Some(OrderKind::Preference) => RecordKind::Preference,
+        _ => RecordKind::Event,
+    }
+}
+
+/// A name that a memory takes, and the id if there is one. Nobody where the world names nobody.
+fn speaker(name: &str, id: Option<&EntityId>) -> Option<(String, Option<EntityId>)> {
+    let name = shortened(name).or_else(|| shortened(id?.as_str()))?;
+    Some((name, id.cloned()))
+}
+
+fn said_by(note: Note, speaker: Option<(String, Option<EntityId>)>) -> Note {
+    match speaker {
+        Some((name, Some(id))) => note.said_by_entity(name, id),
+        Some((name, None)) => note.said_by(name),
+        None => note,
+    }
+}
+
+fn shortened(name: &str) -> Option<String> {
+    let name: String = name.trim().chars().take(NAME_LIMIT).collect();
+    (!name.is_empty()).then_some(name)
+}

@@ -1,0 +1,72 @@
+//! Where the least believed comes from of what a model was shown.
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::Source;
+
+/// The sources that are believed least, of all that were added. Whatever may have been made of all of them has their
+/// trust; so the others need not be kept, and of more than two names "several" is all that can be said.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Sources(Vec<Source>);
+
+impl Sources {
+    /// At most so many, of different names.
+    const MOST: usize = 2;
+
+    pub(super) fn add_all(&mut self, sources: impl IntoIterator<Item = Source>) {
+        for source in sources {
+            self.add(source);
+        }
+    }
+
+    fn add(&mut self, source: Source) {
+        let lowest = self.0.first().map(|known| known.trust);
+        match lowest {
+            Some(lowest) if source.trust > lowest => {}
+            Some(lowest) if source.trust == lowest => {
+                let is_known = self.0.iter().any(|known| known.from == source.from);
+                if !is_known && self.0.len() < Self::MOST {
+                    self.0.push(source);
+                }
+            }
+            _ => self.0 = vec![source],
+        }
+    }
+
+    /// The sources, all of one trust: the lowest.
+    pub fn iter(&self) -> impl Iterator<Item = &Source> {
+        self.0.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_contracts::Trust;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_lowest_trust_of_all_is_never_lost(
+            added in proptest::collection::vec((0_u8..=10, 0_u8..4), 0..40),
+        ) {
+            let source = |(trust, name): (u8, u8)| Source {
+                trust: Trust::try_new(f32::from(trust) / 10.0).unwrap(),
+                from: name.to_string(),
+                seq: None,
+            };
+            let mut sources = Sources::default();
+            sources.add_all(added.iter().copied().map(source));
+            let lowest = added.iter().map(|(trust, _)| *trust).min();
+            prop_assert_eq!(sources.0.is_empty(), lowest.is_none());
+            let names: std::collections::BTreeSet<_> =
+                added.iter().filter(|(trust, _)| Some(*trust) == lowest).map(|(_, name)| *name).collect();
+            prop_assert_eq!(sources.0.len(), names.len().min(Sources::MOST));
+            for kept in sources.iter() {
+                prop_assert_eq!(Some((kept.trust.score() * 10.0).round() as u8), lowest);
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The calls that look into the memory.
+
+use std::time::Duration;
+
+use dormouse_contracts::{AssistantId, CallId, EntityId, Seq, Timestamp, Trust};
+use dormouse_entities::{Change, Entities, Profile, StaleAfter};
+use dormouse_memory::{Memory, RecallRequest};
+use dormouse_resilience::deadline;
+use serde_json::{Value, json};
+
+use super::{Done, caught_up, recollect};
+use crate::{
+    Ports,
+    event::{RecallFailure, SEVERAL, Source},
+    inward::{Consult, Consulted, Draft, SURROUNDINGS_TRUST},
+};
+
+/// How many ids are named where a name is not clear.
+const NAMED: usize = 5;
+/// How many observations a profile tells, the newest.
+const OBSERVATIONS: usize = 10;
+
+/// Asks the memory, within `limit`. A failure is one of the call.
+pub(crate) async fn consult(
+    ports: Ports,
+    key: AssistantId,
+    call: CallId,
+    ask: Consult,
+    limit: Duration,
+) -> Done {
+    let consulted = match deadline(limit, answer(&ports, &key, ask)).await {
+        Ok(Ok(consulted)) => consulted,
+        Ok(Err(failure)) => Consulted::Refused(failure.told().to_owned()),
+        Err(_) => Consulted::Refused(RecallFailure::TimedOut.told().to_owned()),
+    };
+    Done::Consulted { call, consulted }
+}
+
+async fn answer(
+    ports: &Ports,
+    key: &AssistantId,
+    ask: Consult,
+) -> Result<Consulted, RecallFailure> {
+    caught_up(ports, key).await?;
+    let now = ports.clock.now();
+    match ask {
+        Consult::Recall {
+            query,
+            limit,
+            without,
+            through,
+        } => {
+            let request = RecallRequest::new(query)
+                .limit(limit)
+                .min_trust(recollect::LEAST_TRUST)
+                .asked_at(now)
+                .without_origins(without);
+            recall(&ports.memory, key, request, through).await
+        }
+        Consult::Profile { who } => {
+            Ok(ports
+                .memory
+                .with_entities(|known| match resolve(known, &who) {
+                    Ok(profile) => told(known, profile, now),
+                    Err(refusal) => Consulted::Refused(refusal),
+                }))
+        }
+        Consult::Change { who, draft } => Ok(ports
+            .memory
+            .with_entities(|known| check(known, &who, draft, now))),
+    }
+}
+
+async fn recall(
+    memory: &Memory,
+    key: &AssistantId,
+    request: RecallRequest,
+    through: Seq,
+) -> Result<Consulted, RecallFailure> {
+    let recall = memory.recall(request).await.map_err(|error| {
+        tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "nothing could be recalled"
+        );
+        RecallFailure::Memory
+    })?;
+    let lines = recall.items.iter();
+    let lines: Vec<_> = lines
+        .map(|found| recollect::line(key, &found.record))
+        .filter(|line| !recollect::waits(line, through))
+        .collect();
+    let memories = lines.iter().map(|line| {
+        json!({
+            "text": line.text,
+            "at": line.at.to_string(),
+            "from": line.from,
+            "trust": two_digits(line.trust),
+            "id": line.record.to_string(),
+        })
+    });
+    let sources = lines.iter().map(|line| Source {
+        trust: line.trust,
+        from: line.from.clone(),
+        seq: line.log_seq(),
+    });
+    Ok(Consulted::Found {
+        result: json!({
+            "memories": memories.collect::<Vec<_>>(),
+            "mode": recollect::mode(&recall.mode),
+        }),
+        sources: sources.collect(),
+    })
+}
+
+/// A trust score as it is written elsewhere in the prompt.
+fn two_digits(trust: Trust) -> f64 {
+    f64::from((trust.score() * 100.0).round()) / 100.0
+}
+
+/// Whose profile is meant, by id or by name.
+fn resolve<'a>(known: &'a Entities, who: &str) -> Result<&'a Profile, String> {
+    let by_id = EntityId::try_new(who).ok();
+    if let Some(profile) = by_id.as_ref().and_then(|id| known.profile(id)) {
+        return Ok(profile);
+    }
+    match known.known_as(who).as_slice() {
+        [] => Err("nobody is known by this name or id".to_owned()),
+        [id] => {
+            let profile = known.profile(id);
+            profile.ok_or_else(|| "nobody is known by this name or id".to_owned())
+        }
+        several => {
+            let ids: Vec<_> = several.iter().take(NAMED).map(|id| id.as_str()).collect();
+            Err(format!(
+                "{} are known by this name: say which by the id, {}",
+                several.len(),
+                ids.join(" or ")
+            ))
+        }
+    }
+}
+
+/// Whether something may be noted of somebody.
+fn check(known: &Entities, who: &str, draft: Draft, now: Timestamp) -> Consulted {
+    let profile = match resolve(known, who) {
+        Ok(profile) => profile,
+        Err(refusal) => return Consulted::Refused(refusal),
+    };
+    let entity = &profile.entity_id;
+    let changes = draft.changes(entity);
+    let stale_after = StaleAfter::default();
+    let is_talking = known
+        .active_conversation(entity, now, stale_after)
+        .is_some();
+    for change in &changes {
+        // The conversation it belongs to begins with the change before it.
+        let begins = matches!(change, Change::ActionAdded { .. }) && !is_talking;
+        if !begins && let Err(error) = known.check(change, now) {
+            return Consulted::Refused(error.to_string());
+        }
+    }
+    Consulted::Fits {
+        changes,
+        result: json!({"entity": entity.as_str(), "name": profile.name.as_str()}),
+    }
+}
+
+/// What is known of somebody, for a model to read.
+fn told(known: &Entities, profile: &Profile, now: Timestamp) -> Consulted {
+    let newest = profile.observations.iter().rev().take(OBSERVATIONS);
+    let observations: Vec<_> = newest
+        .clone()
+        .map(|it| {
+            json!({
+                "content": it.content.as_str(),
+                "at": it.timestamp.to_string(),
+                "trust": two_digits(it.trust),
+            })
+        })
+        .collect();
+    let actions = known.pending_actions(&profile.entity_id);
+    let pending: Vec<_> = actions
+        .iter()
+        .map(|it| {
+            json!({"id": it.id, "description": it.description.as_str(), "priority": it.priority})
+        })
+        .collect();
+    let relationship = &profile.relationship;
+    let result = json!({
+        "entity": profile.entity_id.as_str(),
+        "type": profile.entity_type,
+        "name": profile.name.as_str(),
+        "also_known_as": profile.aliases.iter().map(|name| name.as_str()).collect::<Vec<_>>(),
+        "relationship": {
+            "state": relationship.state_at(now),
+            "interactions": relationship.interaction_count(),
+        },
+        "attributes": attributes(profile),
+        "observations": observations,
+        "pending_actions": pending,
+    });
+    let trusts = newest.map(|it| it.trust);
+    let trusts = trusts.chain(profile.attributes.trust.values().copied());
+    let unknown = (!pending.is_empty()).then_some(SURROUNDINGS_TRUST);
+    let lowest = trusts.chain(unknown).reduce(Trust::lowest);
+    let sources = lowest.map(|trust| Source {
+        trust,
+        from: SEVERAL.to_owned(),
+        seq: None,
+    });
+    Consulted::Found {
+        result,
+        sources: sources.into_iter().collect(),
+    }
+}
+
+fn attributes(profile: &Profile) -> Value {
+    let attributes = &profile.attributes;
+    let preferences = attributes.preferences.iter();
+    let preferences: serde_json::Map<_, _> = preferences
+        .map(|(subject, value)| (subject.as_str().to_owned(), value.as_str().into()))
+        .collect();
+    json!({
+        "communication_style": attributes.communication_style.as_ref().map(ToString::to_string),
+        "temperament": attributes.temperament.as_ref().map(|phrase| phrase.as_str()),
+        "interests": attributes.interests.iter().map(|word| word.as_str()).collect::<Vec<_>>(),
+        "preferences": preferences,
+    })
+}

@@ -1,0 +1,219 @@
+//! Looking up what is worth knowing before a turn is thought about.
+
+use std::time::Duration;
+
+use dormouse_contracts::{AssistantId, EntityId, Seq, Timestamp, TokenCounter, Trust};
+use dormouse_entities::{BlockPolicy, Entities, OrderPolicy, StandingOrder, compile, entity_block};
+use dormouse_memory::{MIN_TRUST, Memory, MemoryError, Mode, RecallRequest, Record, Speaker};
+use dormouse_resilience::deadline;
+
+use super::{Done, caught_up};
+use crate::{
+    Ports,
+    event::{RecallFailure, RecallMode, RecalledBlock, RecalledLine, Recollected},
+    inward::SURROUNDINGS_TRUST,
+    prompt::{Budgets, line_tokens},
+    render::YOU,
+};
+/// The most records one look takes in, however few tokens each has.
+const MOST_RECORDS: usize = 50;
+/// How much of a remembered text is kept in the log again, in characters.
+const TEXT_LIMIT: usize = 4_000;
+
+/// What is to be looked up.
+#[derive(Clone, Debug)]
+pub(crate) struct Recollect {
+    pub(crate) query: String,
+    /// Origins that are shown anyway, or wait.
+    pub(crate) without: Vec<String>,
+    /// What came into the log behind this place waits, too.
+    pub(crate) through: Seq,
+    pub(crate) budgets: Budgets,
+    pub(crate) now: Timestamp,
+}
+
+/// Looks up what is worth knowing, within `limit`. Never fails: what could not be looked up is empty, and says why.
+pub(crate) async fn recollect(
+    ports: Ports,
+    key: AssistantId,
+    ask: Recollect,
+    limit: Duration,
+) -> Done {
+    let found = match deadline(limit, look_up(&ports, &key, &ask)).await {
+        Ok(Ok(found)) => found,
+        Ok(Err(failure)) => nothing(failure),
+        Err(_) => nothing(RecallFailure::TimedOut),
+    };
+    if let Some(failure) = found.failure {
+        tracing::warn!(
+            reason = failure.told(),
+            "a message is thought about without memory"
+        );
+    }
+    Done::Recollected(Box::new(found))
+}
+
+fn nothing(failure: RecallFailure) -> Recollected {
+    Recollected {
+        failure: Some(failure),
+        ..Recollected::default()
+    }
+}
+
+async fn look_up(
+    ports: &Ports,
+    key: &AssistantId,
+    ask: &Recollect,
+) -> Result<Recollected, RecallFailure> {
+    caught_up(ports, key).await?;
+    let failed = |error: MemoryError| {
+        tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "nothing could be recalled"
+        );
+        RecallFailure::Memory
+    };
+    let counter = &*ports.counter;
+    let (items, mode) = lines(&ports.memory, key, ask, counter)
+        .await
+        .map_err(failed)?;
+    let orders = ports.memory.standing_orders(ask.now);
+    let orders = orders.await.map_err(failed)?;
+    let look = |known: &Entities| entities(known, ask, counter);
+    Ok(Recollected {
+        items,
+        entities: ports.memory.with_entities(look),
+        orders: orders_of(&orders, ask, counter),
+        mode,
+        failure: None,
+    })
+}
+
+async fn lines(
+    memory: &Memory,
+    key: &AssistantId,
+    ask: &Recollect,
+    counter: &dyn TokenCounter,
+) -> Result<(Vec<RecalledLine>, RecallMode), MemoryError> {
+    let budget = ask.budgets.memories;
+    if budget == 0 || ask.query.trim().is_empty() {
+        return Ok((Vec::new(), RecallMode::Words));
+    }
+    let request = RecallRequest::new(ask.query.as_str())
+        .limit(MOST_RECORDS)
+        .tokens(budget)
+        .asked_at(ask.now)
+        .without_origins(ask.without.iter().cloned());
+    let recall = memory.recall(request).await?;
+    let mode = mode(&recall.mode);
+    let mut room = budget;
+    let mut lines = Vec::new();
+    for found in recall.items {
+        let mut line = line(key, &found.record);
+        // A neighbour of what fits may be shown anyway, too.
+        let is_shown = line
+            .origin
+            .as_ref()
+            .is_some_and(|origin| ask.without.contains(origin));
+        if is_shown || waits(&line, ask.through) {
+            continue;
+        }
+        line.tokens = line_tokens(&line, counter);
+        // The memory counts a line as it writes it; here it counts as the prompt shows it.
+        if line.tokens <= room {
+            room -= line.tokens;
+            lines.push(line);
+        }
+    }
+    Ok((lines, mode))
+}
+
+/// Whether a line came into the log behind this place, so that it is not dealt with yet.
+pub(super) fn waits(line: &RecalledLine, through: Seq) -> bool {
+    line.log_seq().is_some_and(|seq| seq > through)
+}
+
+/// By what recall went, as the log keeps it.
+pub(super) fn mode(mode: &Mode) -> RecallMode {
+    match mode {
+        Mode::Words => RecallMode::Words,
+        Mode::WordsAndVectors => RecallMode::WordsAndVectors,
+        Mode::WordsBecause(fallback) => {
+            let reason = serde_json::to_value(fallback).unwrap_or_default();
+            RecallMode::WordsBecause(reason.as_str().unwrap_or("unknown").to_owned())
+        }
+    }
+}
+
+/// A record as a line of a prompt, not counted yet.
+pub(super) fn line(key: &AssistantId, record: &Record) -> RecalledLine {
+    RecalledLine {
+        text: record.text.chars().take(TEXT_LIMIT).collect(),
+        at: record.at,
+        from: from(key, record.speaker.as_ref()),
+        trust: record.trust,
+        record: record.id,
+        kind: record.kind,
+        origin: record.lineage.origin.clone(),
+        tokens: 0,
+    }
+}
+
+/// The name of who said it. What the assistant itself said has its key and no id; nobody else's name passes for it.
+fn from(key: &AssistantId, speaker: Option<&Speaker>) -> String {
+    match speaker {
+        None => "someone".to_owned(),
+        Some(Speaker { name, entity: None }) if name == key.as_str() => YOU.to_owned(),
+        Some(Speaker { name, .. }) if name.trim().eq_ignore_ascii_case(YOU) => {
+            "someone called You".to_owned()
+        }
+        Some(Speaker { name, .. }) => name.clone(),
+    }
+}
+
+fn orders_of(
+    orders: &[StandingOrder],
+    ask: &Recollect,
+    counter: &dyn TokenCounter,
+) -> RecalledBlock {
+    let policy = OrderPolicy::default();
+    let block = compile(orders, &policy, ask.now, ask.budgets.orders, counter);
+    let shown = orders
+        .iter()
+        .filter(|order| block.shown.contains(&order.id));
+    let trust = shown.map(|order| order.trust);
+    RecalledBlock {
+        trust: trust.fold(Trust::FULL, Trust::lowest),
+        text: block.text,
+        tokens: block.tokens.tokens,
+    }
+}
+
+fn entities(known: &Entities, ask: &Recollect, counter: &dyn TokenCounter) -> RecalledBlock {
+    let policy = BlockPolicy::default();
+    let block = entity_block(known, &policy, ask.now, ask.budgets.entities, counter);
+    let trust = block.shown.iter().map(|id| believed(known, id, &policy));
+    RecalledBlock {
+        trust: trust.fold(Trust::FULL, Trust::lowest),
+        text: block.text,
+        tokens: block.tokens.tokens,
+    }
+}
+
+/// The lowest trust of what the block may show of somebody. What is to be done was put into words by the assistant, and
+/// nothing says any more what those were made of.
+fn believed(known: &Entities, id: &EntityId, policy: &BlockPolicy) -> Trust {
+    let observations = known.profile(id).map(|profile| &profile.observations);
+    let observations = observations.into_iter().flatten();
+    let shown = observations.filter(|observation| observation.trust >= policy.min_trust);
+    let lowest = shown.map(|observation| observation.trust);
+    let lowest = lowest.fold(Trust::FULL, Trust::lowest);
+    if known.pending_actions(id).is_empty() {
+        lowest
+    } else {
+        lowest.lowest(SURROUNDINGS_TRUST)
+    }
+}
+
+/// The least trust of what is recalled.
+pub(super) const LEAST_TRUST: Trust = MIN_TRUST;

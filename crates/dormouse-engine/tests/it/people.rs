@@ -1,0 +1,203 @@
+//! What an assistant notes about people, and on whose word.
+
+use dormouse_contracts::{EntityId, Trust};
+use dormouse_engine::Event;
+use dormouse_testing::{Perceive, Turn};
+use serde_json::{Value, json};
+
+use crate::home::Home;
+
+fn noop() -> Turn {
+    Turn::call("noop", json!({}))
+}
+
+fn alice() -> EntityId {
+    EntityId::try_new("player:Alice").unwrap()
+}
+
+/// Lets Alice whisper, once for each line.
+async fn whispers(home: &Home, lines: &[&str]) {
+    let life = home.wake().await;
+    for (words, number) in lines.iter().zip(1..) {
+        life.accept(Perceive::whisper("Alice", words).number(number).build())
+            .await;
+        life.handle.at_rest().await;
+    }
+    life.end().await.unwrap();
+}
+
+/// The results of all calls, in order.
+fn results(home: &Home) -> Vec<Value> {
+    let events = home.events().into_iter();
+    let results = events.filter_map(|event| match event {
+        Event::ToolAnswered(answered) => Some(serde_json::from_str(&answered.content).unwrap()),
+        _ => None,
+    });
+    results.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_speaks_is_known_from_then_on() {
+    let home = Home::new([noop()]);
+    whispers(&home, &["hello"]).await;
+    let known = home.memory.entities();
+    let profile = known.profile(&alice()).unwrap();
+    assert_eq!(profile.name.as_str(), "Alice");
+    assert_eq!(profile.relationship.interaction_count(), 1);
+    let talk = known.conversation(&alice()).unwrap();
+    assert_eq!(talk.messages[0].content.as_str(), "hello");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observation_is_an_event_and_stands_in_the_next_prompt() {
+    let observe = json!({"entity": "alice", "content": "likes green tea"});
+    let home = Home::new([
+        Turn::call("add_entity_observation", observe),
+        noop(),
+        noop(),
+    ]);
+    whispers(&home, &["Alice likes green tea", "well?"]).await;
+    let changed = home.events().into_iter().find_map(|event| match event {
+        Event::EntityChanged(changed) => Some(serde_json::to_value(changed.change).unwrap()),
+        _ => None,
+    });
+    let changed = changed.expect("it is in the log");
+    assert_eq!(changed["change"], "observed");
+    assert_eq!(changed["observation"]["origin"], "log:1");
+    assert!(home.last_shown().contains("Observations: likes green tea"));
+    let known = home.memory.entities();
+    let observed = &known.profile(&alice()).unwrap().observations[0];
+    assert_eq!(observed.trust, Trust::try_new(0.9).unwrap());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_fit_is_refused_before_it_is_written() {
+    let calls = [
+        (
+            "add_entity_observation",
+            json!({"entity": "Nobody", "content": "is there"}),
+        ),
+        (
+            "complete_pending_action",
+            json!({"entity": "Alice", "action": 7}),
+        ),
+        ("update_entity_profile", json!({"entity": "Alice"})),
+        (
+            "update_relationship",
+            json!({"entity": "Alice", "metric": "trust", "change": 0.1, "reason": "x"}),
+        ),
+        (
+            "update_relationship",
+            json!({"entity": "Alice", "metric": "favorability", "change": 0.9, "reason": "x"}),
+        ),
+    ];
+    let turns = calls.map(|(name, arguments)| Turn::call(name, arguments));
+    let home = Home::new(turns.into_iter().take(4).chain([noop()]));
+    whispers(&home, &["hello"]).await;
+    assert!(
+        results(&home)
+            .iter()
+            .take(4)
+            .all(|result| result["success"] == false)
+    );
+    let written = home.events().into_iter();
+    assert_eq!(
+        written
+            .filter(|event| event.kind() == "entity_changed")
+            .count(),
+        0
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_to_be_done_is_noted_and_taken_off_by_its_id() {
+    let add = json!({"entity": "Alice", "description": "water the mint", "priority": 3});
+    let home = Home::new([
+        Turn::call("add_pending_action", add),
+        Turn::call("get_entity_profile", json!({"entity": "player:Alice"})),
+        noop(),
+        Turn::with(|request| {
+            let shown = crate::home::shown(request);
+            let (_, rest) = shown
+                .split_once("\"pending_actions\":[{\"description\":\"water the mint\",\"id\":")
+                .unwrap();
+            let id: u64 = rest.split(',').next().unwrap().parse().unwrap();
+            Turn::call(
+                "complete_pending_action",
+                json!({"entity": "Alice", "action": id}),
+            )
+        }),
+        noop(),
+    ]);
+    whispers(&home, &["please water the mint", "did you?"]).await;
+    assert!(
+        results(&home)
+            .iter()
+            .all(|result| result["success"] == true),
+        "{:?}",
+        results(&home)
+    );
+    assert!(home.memory.entities().pending_actions(&alice()).is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_profile_and_a_liking_change_by_the_documented_rule() {
+    let home = Home::new([
+        Turn::call(
+            "update_entity_profile",
+            json!({
+            "entity": "Alice", "communication_style": "formal", "interests": ["tea"], "preferences": {"tea": "green"}}),
+        ),
+        Turn::call(
+            "update_relationship",
+            json!({
+            "entity": "Alice", "metric": "favorability", "change": 0.2, "reason": "she is kind"}),
+        ),
+        Turn::call(
+            "update_relationship",
+            json!({
+            "entity": "Alice", "metric": "favorability", "change": 0.2, "reason": "she is very kind"}),
+        ),
+        noop(),
+    ]);
+    whispers(&home, &["formal tea green"]).await;
+    let known = home.memory.entities();
+    let profile = known.profile(&alice()).unwrap();
+    assert_eq!(profile.attributes.interests[0].as_str(), "tea");
+    let liked = profile.relationship.favorability().value();
+    assert!(
+        (liked - 0.2).abs() < 1e-6,
+        "so much a day and no more: {liked}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_noted_on_little_trust_is_believed_no_more_when_it_is_told_again() {
+    let observe = json!({"entity": "Alice", "content": "has a twin"});
+    let home = Home::new([
+        Turn::call("add_entity_observation", observe),
+        noop(),
+        Turn::call("get_entity_profile", json!({"entity": "Alice"})),
+        Turn::call("store_memory", json!({"text": "Alice is one of two"})),
+        noop(),
+    ])
+    .configured(|config| {
+        config.limits = config.limits.with_max_history(0).unwrap();
+        config.memory_tokens = 0;
+    });
+    let life = home.wake().await;
+    life.accept(
+        Perceive::say("Mallory", "@dormouse Alice has a twin")
+            .number(1)
+            .build(),
+    )
+    .await;
+    life.accept(Perceive::whisper("Alice", "hello").number(2).build())
+        .await;
+    life.handle.at_rest().await;
+    let stored = home.events().into_iter().find_map(|event| match event {
+        Event::Remembered(remembered) => Some(remembered.trust),
+        _ => None,
+    });
+    assert_eq!(stored, Some(Trust::try_new(0.4).unwrap()));
+}
