@@ -2,8 +2,9 @@
 //!
 //! `cargo run --release -p dormouse-retrieval --example scale -- 100000`
 //!
-//! Words are drawn by Zipf's law from 60,000, turns have 8 to 40 of them, conversations some 30 turns with two of a
-//! hundred speakers. Queries are words of a random turn, so that each has an answer, of which two are common.
+//! Words are drawn by Zipf's law from 60,000, and the commonest of them is in every seventh turn, as in English without
+//! its stop words. Turns have 4 to 24 words, of which every third belongs to the conversation; conversations have 30
+//! turns by two of a hundred speakers. A query is five words of some turn and one of any.
 #![expect(clippy::print_stdout, reason = "an example shows what it measures")]
 #![expect(
     clippy::disallowed_methods,
@@ -47,7 +48,7 @@ impl Zipf {
     fn new() -> Self {
         let mut sum = 0.0;
         let sums = (1..=WORDS).map(|rank| {
-            sum += 1.0 / (rank as f64 + 2.7);
+            sum += 1.0 / (rank as f64 + 8.7);
             sum
         });
         Self {
@@ -70,10 +71,13 @@ impl Zipf {
     }
 }
 
-fn text(zipf: &Zipf, chance: &mut Chance) -> String {
-    let words = 8 + chance.below(33);
-    let words: Vec<String> = (0..words).map(|_| zipf.word(chance)).collect();
-    words.join(" ")
+fn text(zipf: &Zipf, chance: &mut Chance, conversation: u64) -> String {
+    let words = 4 + chance.below(21);
+    let words = (0..words).map(|_| match chance.below(3) {
+        0 => zipf.word(&mut Chance(conversation * 97 + chance.below(25))),
+        _ => zipf.word(chance),
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn main() {
@@ -87,12 +91,12 @@ fn main() {
     let mut adding = Vec::new();
     let mut probes = Vec::new();
     for id in 0..records {
-        let text = text(&zipf, &mut chance);
+        let conversation = id / TURNS;
+        let text = text(&zipf, &mut chance, conversation);
         bytes += text.len();
         if id % (records / QUERIES as u64).max(1) == 0 {
             probes.push(text.clone());
         }
-        let conversation = id / TURNS;
         let begun = Instant::now();
         index.insert(&Unit {
             id,
@@ -157,10 +161,10 @@ fn main() {
     report("removing", removing);
 }
 
-/// Six words of a text and two that are common.
+/// Five words of a text and one of any.
 fn question(text: &str, zipf: &Zipf, chance: &mut Chance) -> String {
-    let mut words: Vec<String> = text.split(' ').take(6).map(ToOwned::to_owned).collect();
-    words.extend([zipf.word(chance), zipf.word(chance)]);
+    let mut words: Vec<String> = text.split(' ').take(5).map(ToOwned::to_owned).collect();
+    words.push(zipf.word(chance));
     words.join(" ")
 }
 

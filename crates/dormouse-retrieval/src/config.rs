@@ -15,10 +15,10 @@ pub struct Config {
     /// An index of at most this many units scores every one of them, so its answers are exact. Default: 2,048.
     pub exhaustive_up_to: usize,
     /// How many units of a larger index are scored in full, after a cheap first pass over all that share a word with
-    /// the query. Never fewer than are asked for. Default: 512.
+    /// the query. Never fewer than are asked for. Default: 256.
     pub candidates: usize,
     /// How many postings the first pass reads at most, those of rare words first. The words that no longer fit
-    /// contribute only to units found by the others. The rarest word is always read. Default: 200,000.
+    /// contribute only to units found by the others. The rarest word is always read. Default: 50,000.
     pub posting_budget: usize,
     /// What each feature counts. Default: what was measured.
     pub weights: Weights,
@@ -30,8 +30,8 @@ impl Default for Config {
             session_gap: Duration::from_secs(60 * 60),
             max_terms_per_unit: 4_096,
             exhaustive_up_to: 2_048,
-            candidates: 512,
-            posting_budget: 200_000,
+            candidates: 256,
+            posting_budget: 50_000,
             weights: Weights::default(),
         }
     }

@@ -3,7 +3,7 @@
 use crate::{
     Feature, Index,
     search::{
-        features::{REACH, answers, flag, levelled, reach, surroundings},
+        features::{REACH, answers, flag, levelled, surroundings},
         plan::Plan,
         scratch::Scratch,
     },
@@ -43,15 +43,40 @@ pub(super) fn by_itself(index: &Index, plan: &Plan, scratch: &Scratch, slot: u32
 
 /// Reach and window of terms that occur where their bits are set.
 fn reached(plan: &Plan, terms: [u64; REACH.len()]) -> (f32, f32) {
-    let mut all = terms.iter().fold(0, |all, terms| all | terms);
+    let [before_3, before_2, before, own, after, after_2, after_3] = terms;
+    // Nearest first, as REACH has them.
+    let near = own | before;
+    let [
+        far_before,
+        near_before,
+        just_before,
+        _,
+        just_after,
+        near_after,
+        _,
+    ] = REACH;
+    let rings = [
+        (own, 1.0),
+        (before & !own, just_before),
+        (after & !near, just_after),
+        (before_2 & !(near | after), near_before),
+        (after_2 & !(near | after | before_2), near_after),
+        (
+            (before_3 | after_3) & !(near | after | before_2 | after_2),
+            far_before,
+        ),
+    ];
     let (mut reached, mut window) = (0.0, 0.0);
-    while all != 0 {
-        let place = all.trailing_zeros();
-        all &= all - 1;
-        let idf = plan.terms.get(place as usize).map_or(0.0, |term| term.idf);
-        let occurs = terms.map(|terms| terms >> place & 1 == 1);
-        reached += idf * reach(occurs);
-        window += idf * levelled(occurs.map(flag).iter().sum());
+    for (ring, reach) in rings {
+        let mut rest = ring;
+        while rest != 0 {
+            let place = rest.trailing_zeros();
+            rest &= rest - 1;
+            let idf = plan.terms.get(place as usize).map_or(0.0, |term| term.idf);
+            let turns: u64 = terms.iter().map(|terms| terms >> place & 1).sum();
+            reached += idf * reach;
+            window += idf * levelled(turns as f32);
+        }
     }
     (reached, window)
 }

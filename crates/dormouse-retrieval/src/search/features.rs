@@ -121,7 +121,7 @@ fn words(index: &Index, plan: &Plan, scratch: &Scratch, slots: &[u32; WIDTH]) ->
 }
 
 /// How much a word says that occurs at these places of a window.
-pub(super) fn reach(occurs: [bool; WIDTH]) -> f32 {
+fn reach(occurs: [bool; WIDTH]) -> f32 {
     let there = occurs.into_iter().zip(REACH).filter(|(occurs, _)| *occurs);
     there.map(|(_, reach)| reach).fold(0.0, f32::max)
 }

@@ -125,23 +125,16 @@ fn spread(index: &Index, plan: &Plan, most: usize, scratch: &mut Scratch) {
     }
 }
 
-/// Puts the `most` highest turns among those touched into `ranked`.
+/// Puts the `most` units that do best by themselves among those touched into `ranked`.
 fn pick_best_turns(index: &Index, plan: &Plan, most: usize, scratch: &mut Scratch) {
-    let (mut ranked, touched) = (
-        std::mem::take(&mut scratch.ranked),
-        std::mem::take(&mut scratch.touched),
-    );
-    let by_itself = |slot: &u32| {
-        (
-            rank_of(estimate::by_itself(index, plan, scratch, *slot)),
-            *slot,
-        )
-    };
-    ranked.extend(touched.iter().map(by_itself));
-    (scratch.ranked, scratch.touched) = (ranked, touched);
-    if scratch.ranked.len() > most {
-        cut(index, &mut scratch.ranked, most);
+    let mut best = Best::new(std::mem::take(&mut scratch.ranked), most);
+    for &slot in &scratch.touched {
+        let rank = rank_of(estimate::by_itself(index, plan, scratch, slot));
+        if best.takes(rank) {
+            best.push(index, rank, slot);
+        }
     }
+    scratch.ranked = best.finish(index);
 }
 
 /// A number above zero in the order of the scores.
@@ -168,38 +161,68 @@ fn mark(scratch: &mut Scratch, slot: u32) {
 
 /// Puts the `most` best of the slots in `near` that are admitted into the candidates.
 fn choose(index: &Index, query: &Query<'_>, most: usize, scratch: &mut Scratch) {
-    let ranked = &mut scratch.ranked;
-    let mut least = 0;
+    let mut best = Best::new(std::mem::take(&mut scratch.ranked), most);
     for &slot in &scratch.near {
         let rank = scratch.nearby.at(slot);
-        if rank < least || !admits(index, query, slot) {
-            continue;
-        }
-        ranked.push((rank, slot));
-        if ranked.len() >= most.saturating_mul(2) {
-            least = cut(index, ranked, most);
+        if best.takes(rank) && admits(index, query, slot) {
+            best.push(index, rank, slot);
         }
     }
-    if ranked.len() > most {
-        cut(index, ranked, most);
-    }
-    scratch
-        .candidates
-        .extend(ranked.iter().map(|(_, slot)| *slot));
+    scratch.ranked = best.finish(index);
+    let candidates = scratch.ranked.iter().map(|(_, slot)| *slot);
+    scratch.candidates.extend(candidates);
 }
 
-/// Keeps the `most` best, and tells the least rank among them.
-fn cut(index: &Index, ranked: &mut Vec<(u32, u32)>, most: usize) -> u32 {
-    let Some(last) = most.checked_sub(1) else {
-        ranked.clear();
-        return u32::MAX;
-    };
-    // Equal ranks in an order that does not depend on when a unit came.
-    let (_, (rank, _), _) = ranked.select_nth_unstable_by(last, |a, b| {
-        let (x, y) = (index.cards.at(a.1), index.cards.at(b.1));
-        (b.0, y.at, x.id).cmp(&(a.0, x.at, y.id))
-    });
-    let rank = *rank;
-    ranked.truncate(most);
-    rank
+/// The best slots of those seen so far, and up to as many that will turn out not to be.
+struct Best {
+    ranked: Vec<(u32, u32)>,
+    most: usize,
+    /// A lower rank is not among the best.
+    least: u32,
+}
+
+impl Best {
+    fn new(ranked: Vec<(u32, u32)>, most: usize) -> Self {
+        Self {
+            ranked,
+            most,
+            least: 0,
+        }
+    }
+
+    /// Whether a slot of this rank may be among the best.
+    #[inline]
+    fn takes(&self, rank: u32) -> bool {
+        rank >= self.least
+    }
+
+    fn push(&mut self, index: &Index, rank: u32, slot: u32) {
+        self.ranked.push((rank, slot));
+        if self.ranked.len() >= self.most.saturating_mul(2) {
+            self.cut(index);
+        }
+    }
+
+    fn finish(mut self, index: &Index) -> Vec<(u32, u32)> {
+        self.cut(index);
+        self.ranked
+    }
+
+    fn cut(&mut self, index: &Index) {
+        if self.ranked.len() <= self.most {
+            return;
+        }
+        let Some(last) = self.most.checked_sub(1) else {
+            return self.ranked.clear();
+        };
+        // Equal ranks in an order that does not depend on when a unit came.
+        let (_, (rank, _), _) = self.ranked.select_nth_unstable_by(last, |a, b| {
+            b.0.cmp(&a.0).then_with(|| {
+                let (x, y) = (index.cards.at(a.1), index.cards.at(b.1));
+                (y.at, x.id).cmp(&(x.at, y.id))
+            })
+        });
+        self.least = *rank;
+        self.ranked.truncate(self.most);
+    }
 }

@@ -18,8 +18,8 @@ impl Chance {
     /// A word of a vocabulary of some thousands, the first of them most often.
     pub(crate) fn word(&mut self) -> String {
         let uniform = self.below(1 << 32) as f64 / (1_u64 << 32) as f64;
-        // The inverse of the logarithm that Zipf's law adds up to.
-        let rank = 8_000_f64.powf(uniform) as usize;
+        // The inverse of the logarithm that Zipf's law adds up to, without the commonest: those would be stop words.
+        let rank = (9.0 * 6_000_f64.powf(uniform)) as usize;
         format!("w{rank}x")
     }
 
