@@ -34,7 +34,7 @@ use crate::{
     replay::{ReplayError, restore},
     state::State,
     status::{Activity, Skipped, Status},
-    work::{self, Done},
+    work::{self, Done, Tending},
 };
 
 /// How many commands may wait for the actor.
@@ -121,6 +121,7 @@ struct Progress {
     since_snapshot: u64,
     skipped: Skipped,
     activity: Activity,
+    tending: Tending,
     /// The first delivery of each world that was refused and not accepted since.
     refused: BTreeMap<WorldId, u64>,
 }
@@ -215,10 +216,16 @@ impl Assistant {
         let mut ticks = interval(self.config.limits.tick_rate());
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         let mut work: Option<BoxFuture<'static, Done>> = None;
+        let mut tending: Option<BoxFuture<'static, Tending>> = None;
         loop {
             if work.is_none() {
                 work = self.advance().await?;
             }
+            // Whoever waits for an answer goes first: what is dropped here is begun anew later.
+            tending = match work {
+                Some(_) => None,
+                None => tending.or_else(|| self.tend()),
+            };
             self.publish();
             let wake_at = self.wake_at();
             select! {
@@ -230,6 +237,10 @@ impl Assistant {
                         }
                     }
                 },
+                tended = finished(&mut tending) => {
+                    tending = None;
+                    self.progress.tending = tended;
+                }
                 done = finished(&mut work) => {
                     work = None;
                     self.take_in(done).await?;
@@ -246,6 +257,14 @@ impl Assistant {
             warn_of(&error);
         }
         Ok(())
+    }
+
+    /// Lets the memory bring its vectors up to date while nobody waits, if there is something new.
+    fn tend(&self) -> Option<BoxFuture<'static, Tending>> {
+        let is_idle = self.progress.activity == Activity::Idle;
+        let is_due = is_idle && self.progress.tending == Tending::Due;
+        let memory = self.ports.memory.clone();
+        is_due.then(|| Box::pin(work::tend(memory)) as BoxFuture<'static, Tending>)
     }
 
     /// Does everything that needs nobody outside, and answers the next call to the outside if one is due.
@@ -490,7 +509,7 @@ fn answer<T>(reply: oneshot::Sender<T>, value: T) {
     drop(reply.send(value));
 }
 
-async fn finished(work: &mut Option<BoxFuture<'static, Done>>) -> Done {
+async fn finished<T>(work: &mut Option<BoxFuture<'static, T>>) -> T {
     match work {
         Some(work) => work.await,
         None => std::future::pending().await,

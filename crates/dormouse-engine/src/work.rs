@@ -5,6 +5,7 @@
 
 mod consult;
 mod recollect;
+mod tend;
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -25,6 +26,7 @@ use crate::{
 };
 pub(crate) use consult::consult;
 pub(crate) use recollect::{Recollect, recollect};
+pub(crate) use tend::{Tending, tend};
 
 /// How a call to the outside ended.
 #[derive(Debug)]

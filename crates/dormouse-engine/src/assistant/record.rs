@@ -5,7 +5,7 @@ use std::{error::Error, sync::Arc};
 use dormouse_contracts::{AppendError, AppendErrorKind, AppendRequest, Timestamp};
 
 use super::{Assistant, Recorded, RunError, Saved};
-use crate::{event::Event, replay::freeze, status::Activity};
+use crate::{event::Event, replay::freeze, status::Activity, work::Tending};
 
 /// After how many events a snapshot is saved.
 const SNAPSHOT_EVERY: u64 = 500;
@@ -70,6 +70,9 @@ impl Assistant {
         let seq = self.state.seq.next();
         if let Event::EffectIntended(intended) = &event {
             self.progress.fresh = Some(intended.key.clone());
+        }
+        if matches!(event, Event::TickEnded(_)) {
+            self.progress.tending = Tending::Due;
         }
         self.state.apply(seq, at, event.clone());
         self.progress.since_snapshot += 1;

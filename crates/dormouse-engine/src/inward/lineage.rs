@@ -131,9 +131,17 @@ fn is_of_word(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_classify::{Classification, Rule};
+    use dormouse_contracts::Timestamp;
+    use dormouse_memory::{RecordId, RecordKind};
+    use dormouse_testing::Perceive;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::event::{
+        ContextType, Event, Perceived, RecalledLine, Recollected, StopReason, TickEnded,
+        TickStarted,
+    };
 
     #[test]
     fn a_part_of_the_words_in_their_order_is_a_quotation() {
@@ -166,7 +174,81 @@ mod tests {
         }
     }
 
+    fn trust(tenths: u8) -> Trust {
+        Trust::try_new(f32::from(tenths) / 10.0).unwrap()
+    }
+
+    /// A state in whose open turn somebody trusted `own` tenths speaks, after others, and with these memories shown.
+    fn after(others: &[u8], remembered: &[Vec<u8>], own: u8) -> State {
+        let mut state = State::default();
+        let heard = others.iter().chain([&own]).zip(1..);
+        for ((tenths, number), shown) in heard.zip(remembered.iter().cycle()) {
+            let whisper = Perceive::whisper("Alice", "the gate is shut").number(number);
+            let events = [
+                Event::Perceived(Perceived {
+                    perception: whisper.build(),
+                    classification: Classification {
+                        verdict: dormouse_classify::Verdict::Trigger,
+                        rule: Rule::DirectMessage,
+                    },
+                    trust: trust(*tenths),
+                    tokens: 1,
+                }),
+                Event::TickStarted(TickStarted {
+                    tick: number,
+                    context: ContextType::TickEvent,
+                    trigger: Seq(0),
+                }),
+                Event::Recollected(Recollected {
+                    items: shown.iter().map(|tenths| line(trust(*tenths))).collect(),
+                    ..Recollected::default()
+                }),
+            ];
+            for event in events {
+                state.apply(state.seq.next(), Timestamp::EPOCH, event);
+            }
+            if number <= others.len() as u64 {
+                let ended = Event::TickEnded(TickEnded {
+                    reason: StopReason::Noop,
+                    resume_at: None,
+                });
+                state.apply(state.seq.next(), Timestamp::EPOCH, ended);
+            }
+        }
+        state
+    }
+
+    fn line(trust: Trust) -> RecalledLine {
+        RecalledLine {
+            text: "a line".to_owned(),
+            at: Timestamp::EPOCH,
+            from: "Bob".to_owned(),
+            trust,
+            record: RecordId(1),
+            kind: RecordKind::Event,
+            origin: Some("log:7".to_owned()),
+            tokens: 1,
+        }
+    }
+
     proptest! {
+        #[test]
+        fn a_paraphrase_is_believed_like_the_least_of_all_that_was_shown_and_a_quotation_like_its_speaker(
+            others in proptest::collection::vec(0_u8..=10, 0..5),
+            remembered in proptest::collection::vec(proptest::collection::vec(0_u8..=10, 0..4), 1..4),
+            own in 0_u8..=10,
+        ) {
+            let state = after(&others, &remembered, own);
+            let turn = state.turn.as_ref().unwrap();
+            let shown = remembered.iter().cycle().take(others.len() + 1).flatten();
+            let lowest = others.iter().chain([&own]).chain(shown).min().unwrap();
+            let paraphrase = lineage("nobody can get through the gate", &state, turn);
+            prop_assert_eq!(paraphrase.trust, trust(*lowest));
+            let quotation = lineage("The gate is shut!", &state, turn);
+            prop_assert_eq!(quotation.trust, trust(own));
+            prop_assert_eq!(quotation.source, turn.trigger.seq);
+        }
+
         #[test]
         fn what_is_quoted_stands_word_for_word_in_what_was_said(
             words in "[ab '.,é]{0,30}",

@@ -75,7 +75,7 @@ impl Offered {
     }
 }
 
-fn object(required: &[&str], properties: Value) -> Value {
+fn object(required: &[&str], properties: &Value) -> Value {
     json!({
         "type": "object",
         "additionalProperties": false,
@@ -96,7 +96,7 @@ fn memory_tools() -> Vec<Offered> {
                           told you where you can: what you put in your own is believed less.",
             parameters: object(
                 &["text"],
-                json!({
+                &json!({
                     "text": text(LINE_LIMIT),
                     "kind": {"enum": ["fact", "preference", "instruction", "event", "insight"]},
                     "about": {"type": "string", "maxLength": 64, "description": "Whom or what, by name."},
@@ -109,7 +109,7 @@ fn memory_tools() -> Vec<Offered> {
                           whom.",
             parameters: object(
                 &["query"],
-                json!({
+                &json!({
                     "query": text(LINE_LIMIT),
                     "limit": {"type": "integer", "minimum": 1, "maximum": 20},
                 }),
@@ -124,14 +124,14 @@ fn entity_tools() -> Vec<Offered> {
         Offered {
             name: GET_ENTITY_PROFILE,
             description: "What you know of somebody or something.",
-            parameters: object(&["entity"], json!({"entity": entity})),
+            parameters: object(&["entity"], &json!({"entity": entity})),
         },
         Offered {
             name: ADD_ENTITY_OBSERVATION,
             description: "Note what you noticed about somebody.",
             parameters: object(
                 &["entity", "content"],
-                json!({"entity": entity, "content": text(500)}),
+                &json!({"entity": entity, "content": text(500)}),
             ),
         },
         Offered {
@@ -139,7 +139,7 @@ fn entity_tools() -> Vec<Offered> {
             description: "Set what is so of somebody for good. Interests and preferences are added to those known.",
             parameters: object(
                 &["entity"],
-                json!({
+                &json!({
                     "entity": entity,
                     "communication_style": text(40),
                     "temperament": text(40),
@@ -154,7 +154,7 @@ fn entity_tools() -> Vec<Offered> {
                           and trust them follows from what you have to do with each other.",
             parameters: object(
                 &["entity", "metric", "change", "reason"],
-                json!({
+                &json!({
                     "entity": entity,
                     "metric": {"enum": ["favorability"]},
                     "change": {"type": "number", "minimum": -0.2, "maximum": 0.2},
@@ -167,7 +167,7 @@ fn entity_tools() -> Vec<Offered> {
             description: "Note what you mean to do for somebody.",
             parameters: object(
                 &["entity", "description"],
-                json!({
+                &json!({
                     "entity": entity,
                     "description": text(200),
                     "priority": {"type": "integer", "minimum": 1, "maximum": 10},
@@ -179,7 +179,7 @@ fn entity_tools() -> Vec<Offered> {
             description: "It is done: take it off, by its id in the profile.",
             parameters: object(
                 &["entity", "action"],
-                json!({"entity": entity, "action": {"type": "integer", "minimum": 1}}),
+                &json!({"entity": entity, "action": {"type": "integer", "minimum": 1}}),
             ),
         },
     ]

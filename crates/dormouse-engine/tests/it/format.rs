@@ -42,6 +42,54 @@ fn every_kind_of_event_of_schema_1_is_read_and_written_the_same() {
     );
 }
 
+/// The events that came with the memory, each with all it may hold, and with as little as it may.
+const WITH_MEMORY: [(&str, &str); 7] = [
+    (
+        "recollected",
+        r#"{"items":[{"text":"tea","at":7,"from":"Alice","trust":0.5,"record":3,"kind":"preference","origin":"log:2","tokens":4}],"entities":{"text":"[ACTIVE ENTITIES]","tokens":2,"trust":1.0},"orders":{"text":"[STANDING ORDERS]","tokens":2,"trust":0.75},"mode":{"words_because":"encoder"}}"#,
+    ),
+    ("recollected", r#"{"mode":"words","failure":"timed_out"}"#),
+    (
+        "entity_changed",
+        r#"{"change":{"change":"action_completed","entity":"player:1","action":2}}"#,
+    ),
+    (
+        "remembered",
+        r#"{"text":"tea","from":"Alice","trust":0.5,"source":2,"kind":"instruction","about":"Alice"}"#,
+    ),
+    (
+        "remembered",
+        r#"{"text":"tea","from":"Alice","trust":0.5,"source":2}"#,
+    ),
+    (
+        "tool_answered",
+        r#"{"call":"call_1_0","tool":"recall_memories","category":"safe_chain","verdict":"success","content":"{}","tokens":1,"sources":[{"trust":0.5,"from":"Alice","seq":2}]}"#,
+    ),
+    (
+        "effect_intended",
+        r#"{"key":"dormouse/1/2","call":"call_1_0","tool":"say","category":"terminal","arguments":{"message":"hi"},"trust":0.5}"#,
+    ),
+];
+
+#[test]
+fn every_event_that_came_with_the_memory_is_read_and_written_the_same() {
+    for (kind, payload) in WITH_MEMORY {
+        let stored = StoredEvent {
+            seq: Seq(1),
+            at: Timestamp::EPOCH,
+            kind: kind.to_owned(),
+            schema: 1,
+            payload: payload.as_bytes().to_vec(),
+        };
+        let event = Event::decode(&stored).unwrap();
+        let again = event.encode(stored.at).unwrap().payload;
+        assert_eq!(
+            serde_json::from_slice::<Value>(&again).unwrap(),
+            serde_json::from_str::<Value>(payload).unwrap()
+        );
+    }
+}
+
 #[test]
 fn an_event_of_a_newer_program_is_refused_by_its_place_and_kind() {
     let mut newer = stored(SCHEMA_1.lines().next().unwrap());

@@ -7,6 +7,7 @@ use std::{fs, path::Path};
 use dormouse::{
     KinshipError, Resident, ResidentError,
     contracts::{AssistantId, EntityId, Words},
+    engine::WakeError,
     sandbox::{Act, Character, CharacterKind},
 };
 
@@ -51,4 +52,23 @@ async fn a_world_older_than_the_log_is_refused_before_a_message_is_taken_for_an_
             "{refused:?}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_memory_that_is_lost_is_made_anew_from_the_log_and_one_without_its_log_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    visit(folder, 2).await;
+    fs::remove_file(folder.join("memory.redb")).unwrap();
+    let resident = start(folder).await.unwrap();
+    let heard = resident.memory().stats().await.unwrap().records;
+    assert!(heard >= 2, "{heard}");
+    resident.shut_down().await.unwrap();
+
+    fs::remove_file(folder.join("log.redb")).unwrap();
+    let refused = start(folder).await;
+    assert!(
+        matches!(refused, Err(ResidentError::Wake(WakeError::Memory(_)))),
+        "{refused:?}"
+    );
 }

@@ -1,0 +1,37 @@
+//! Work on the memory for which nobody waits.
+
+use dormouse_memory::Memory;
+
+/// How many records are embedded at a time, so that a turn that begins meanwhile throws little away.
+const AT_A_TIME: usize = 32;
+
+/// Whether the memory's vectors lack something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Tending {
+    /// They may.
+    #[default]
+    Due,
+    /// They do not, or cannot be helped for now: the next turn tries again.
+    Done,
+}
+
+/// Lets the memory embed some of what is new. Costs nothing where it has no encoder.
+pub(crate) async fn tend(memory: Memory) -> Tending {
+    match memory.tend(AT_A_TIME).await {
+        Ok(tended) => {
+            let goes_on = tended.trouble.is_none() && tended.embedded + tended.fed > 0;
+            if goes_on && tended.waiting > 0 {
+                Tending::Due
+            } else {
+                Tending::Done
+            }
+        }
+        Err(error) => {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the memory's vectors are not kept"
+            );
+            Tending::Done
+        }
+    }
+}
