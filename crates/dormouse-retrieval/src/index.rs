@@ -1,9 +1,9 @@
 //! The index: units, their terms, and their places beside each other.
 
+mod bags;
 pub(crate) mod column;
 pub(crate) mod lexicon;
 mod names;
-mod sequences;
 mod speakers;
 pub(crate) mod threads;
 
@@ -12,9 +12,9 @@ use std::{collections::HashMap, ops::ControlFlow};
 use dormouse_contracts::Timestamp;
 
 use crate::{Config, Unit, analyse::Analyser, search::ScratchPool, traits::Traits};
+use bags::Bags;
 use column::Column;
 use lexicon::{Lexicon, MAX_SLOTS};
-use sequences::Sequences;
 use speakers::Speakers;
 use threads::{Arrival, NONE, Threads};
 
@@ -27,7 +27,7 @@ pub struct Index {
     pub(crate) config: Config,
     pub(crate) analyser: Analyser,
     pub(crate) lexicon: Lexicon,
-    pub(crate) sequences: Sequences,
+    pub(crate) bags: Bags,
     pub(crate) threads: Threads,
     pub(crate) speakers: Speakers,
     pub(crate) cards: Column<Card>,
@@ -91,7 +91,7 @@ impl Index {
             config,
             analyser: Analyser::new(),
             lexicon: Lexicon::default(),
-            sequences: Sequences::default(),
+            bags: Bags::default(),
             threads: Threads::new(gap),
             speakers: Speakers::default(),
             cards: Column::default(),
@@ -140,20 +140,16 @@ impl Index {
             terms.push(lexicon.intern(term));
             ControlFlow::Continue(())
         });
-        self.insert_analysed(unit, Traits::of(unit.text), &terms)
+        terms.sort_unstable();
+        let replaced = self.take_out(unit.id);
+        match (self.put_in(unit, Traits::of(unit.text), &terms), replaced) {
+            (Insertion::Added, Removal::Removed) => Insertion::Replaced,
+            (insertion, _) => insertion,
+        }
     }
 
-    /// Adds a unit whose terms are known already; its text is not read.
-    pub(crate) fn insert_analysed(
-        &mut self,
-        unit: &Unit<'_>,
-        traits: Traits,
-        terms: &[u32],
-    ) -> Insertion {
-        let insertion = match self.take_out(unit.id) {
-            Removal::Removed => Insertion::Replaced,
-            Removal::Absent => Insertion::Added,
-        };
+    /// Adds a unit whose terms are known already, sorted; its text is not read. There is none of its number.
+    pub(crate) fn put_in(&mut self, unit: &Unit<'_>, traits: Traits, terms: &[u32]) -> Insertion {
         let Some(slot) = self.free.pop().or_else(|| self.next_slot()) else {
             return Insertion::Full;
         };
@@ -174,11 +170,11 @@ impl Index {
             traits,
         };
         self.cards.set(slot, card);
-        self.sequences.set(slot, terms);
+        self.bags.set(slot, terms);
         self.terms += terms.len() as u64;
         each_count(terms, |term, count| self.lexicon.add(term, slot, count));
         self.slots.insert(unit.id, slot);
-        insertion
+        Insertion::Added
     }
 
     /// Removes a unit. Afterwards the index answers as if it had never been there. Takes time in proportion to the
@@ -193,10 +189,10 @@ impl Index {
         let Some(slot) = self.slots.remove(&id) else {
             return Removal::Absent;
         };
-        let terms = self.sequences.of(slot).to_vec();
+        let terms = self.bags.of(slot).to_vec();
         each_count(&terms, |term, _| self.lexicon.remove(term, slot));
         self.terms -= terms.len() as u64;
-        self.sequences.clear(slot);
+        self.bags.clear(slot);
         let card = self.cards.at(slot);
         let leaving = Arrival {
             slot,
@@ -257,7 +253,7 @@ impl Index {
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.lexicon.bytes()
-            + self.sequences.bytes()
+            + self.bags.bytes()
             + self.threads.bytes()
             + self.speakers.bytes()
             + self.cards.bytes()
@@ -294,10 +290,8 @@ impl Default for Index {
     }
 }
 
-/// Calls `each` with every distinct term and how often it is there.
-fn each_count(terms: &[u32], mut each: impl FnMut(u32, u32)) {
-    let mut sorted = terms.to_vec();
-    sorted.sort_unstable();
+/// Calls `each` with every distinct one of the sorted terms and how often it is there.
+fn each_count(sorted: &[u32], mut each: impl FnMut(u32, u32)) {
     for run in sorted.chunk_by(|a, b| a == b) {
         if let Some(&term) = run.first() {
             each(term, u32::try_from(run.len()).unwrap_or(u32::MAX));

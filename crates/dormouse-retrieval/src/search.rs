@@ -69,16 +69,11 @@ impl Index {
         });
         let unfinished = unfinished.collect();
         scratch.candidates = candidates;
-        self.finish(unfinished, limit, scratch)
+        self.finish(unfinished, limit)
     }
 
     /// Adds what takes longest to find out, which only those need that it can still lift among the best.
-    fn finish(
-        &self,
-        mut unfinished: Vec<Unfinished>,
-        limit: usize,
-        scratch: &mut scratch::Scratch,
-    ) -> Vec<Match> {
+    fn finish(&self, mut unfinished: Vec<Unfinished>, limit: usize) -> Vec<Match> {
         let weights = &self.config.weights;
         unfinished.sort_unstable_by(|a, b| b.so_far.total_cmp(&a.so_far));
         let most_gain = weights.weight(Feature::Informative).max(0.0) * weights.scale();
@@ -88,7 +83,7 @@ impl Index {
             if best.are_above(unit.so_far + most_gain + ROUNDING) {
                 break;
             }
-            let informative = features::informative(self, scratch, unit.slot);
+            let informative = features::informative(self, unit.slot);
             unit.values.set(Feature::Informative, informative);
             let parts = ScoreParts::of(&unit.values, weights);
             let score = parts.total();

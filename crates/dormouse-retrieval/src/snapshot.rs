@@ -5,8 +5,9 @@
 //! ```
 //!
 //! Numbers of the head are little-endian; those of the rest are of variable length, seven bits a byte. The rest: the most
-//! terms of a unit; terms, threads and speakers, each sorted; units by thread, time and number with their terms. The
-//! postings, links and sessions are made anew, so there is nothing in the bytes that could contradict itself.
+//! terms of a unit; terms, sorted, and in how many units each occurs, which only says how much room to make; threads and
+//! speakers, sorted; units by thread, time and number with their terms. The postings, links and sessions are made anew, so
+//! there is nothing in the bytes that could contradict itself.
 
 mod reading;
 mod writing;
@@ -34,6 +35,7 @@ impl Index {
         let mut writer = Writer::default();
         writer.number(self.config.max_terms_per_unit as u64);
         let terms = writer.table(self.lexicon.iter());
+        writer.frequencies(&terms, |term| self.lexicon.frequency(term));
         let threads = writer.table(self.threads.iter());
         let speakers = writer.table(self.speakers.iter());
         let units = self.reading_order();
@@ -47,11 +49,7 @@ impl Index {
             writer.place(&threads, card.thread);
             writer.place(&speakers, card.speaker);
             writer.number(u64::from(card.traits.0));
-            let sequence = self.sequences.of(slot);
-            writer.number(sequence.len() as u64);
-            for term in sequence {
-                writer.place(&terms, *term);
-            }
+            writer.bag(&terms, self.bags.of(slot));
         }
         writer.finish()
     }
@@ -71,8 +69,8 @@ impl Index {
         }
         let mut index = Self::new(config);
         let terms = reader.table()?;
-        for term in &terms {
-            index.lexicon.intern(term);
+        for (term, frequency) in terms.iter().zip(reader.frequencies(terms.len())?) {
+            index.lexicon.intern_with_room(term, frequency);
         }
         if index.lexicon.len() != terms.len() {
             return Err(DecodeError::Damaged);
@@ -82,14 +80,14 @@ impl Index {
         let units = reader.count()?;
         index.reserve(units);
         let mut at = 0_i64;
-        let mut sequence = Vec::new();
+        let mut bag = Vec::new();
         for _ in 0..units {
             let id = reader.number()?;
             at = at.wrapping_add(reader.signed()?);
             let thread = reader.place(&threads)?;
             let speaker = reader.place(&speakers)?;
             let traits = Traits(reader.bits()?);
-            reader.sequence(terms.len(), &mut sequence)?;
+            reader.bag(terms.len(), &mut bag)?;
             if index.contains(id) {
                 return Err(DecodeError::Damaged);
             }
@@ -100,7 +98,7 @@ impl Index {
                 thread,
                 at: Timestamp::from_micros(at),
             };
-            index.insert_analysed(&unit, traits, &sequence);
+            index.put_in(&unit, traits, &bag);
         }
         reader.close()?;
         Ok(index)

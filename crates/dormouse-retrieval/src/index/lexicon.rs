@@ -57,6 +57,14 @@ impl Lexicon {
         number
     }
 
+    /// Gives `term` a number, and makes room for where it occurs.
+    pub(crate) fn intern_with_room(&mut self, term: &str, frequency: usize) {
+        let number = self.intern(term);
+        if let Some(postings) = self.postings.get_mut(number as usize) {
+            postings.reserve_exact(frequency);
+        }
+    }
+
     /// The number of `term` if it has one.
     pub(crate) fn number(&self, term: &str) -> Option<u32> {
         self.numbers.get(term).copied()

@@ -19,8 +19,6 @@ const WIDTH: usize = 2 * RADIUS + 1;
 /// How much a word still says that occurs as many turns before or after, in reading order. The turn before says more
 /// than the one after: it is what was asked.
 pub(super) const REACH: [f32; WIDTH] = [0.2, 0.4, 0.6, 1.0, 0.5, 0.3, 0.2];
-/// Of a longer text the rarity of the first terms stands for all.
-const MOST_INFORMATIVE: usize = 256;
 
 /// The features of the unit in `slot` but for [`informative`]; `None` if nothing connects it to the query.
 pub(super) fn of_candidate(
@@ -133,20 +131,18 @@ pub(super) fn levelled(count: f32) -> f32 {
 
 /// The mean rarity of a unit's distinct terms, as a share of that of a term that nobody uses. Two terms that say nothing
 /// are added, so that a word by itself does not pass for much.
-pub(super) fn informative(index: &Index, scratch: &mut Scratch, slot: u32) -> f32 {
-    let terms = &mut scratch.own_terms;
-    terms.clear();
-    terms.extend(index.sequences.of(slot).iter().take(MOST_INFORMATIVE));
-    terms.sort_unstable();
-    terms.dedup();
-    // In fixed point, since the order of terms, and with it that of adding up, differs between indexes of the same units.
-    let rarity = |term: &u32| {
+pub(super) fn informative(index: &Index, slot: u32) -> f32 {
+    let (mut sum, mut distinct) = (0, 0_u32);
+    for run in index.bags.of(slot).chunk_by(|a, b| a == b) {
+        let Some(term) = run.first() else { continue };
         let idf = inverse_frequency(index.lexicon.frequency(*term), index.len());
-        (f64::from(idf) * ONE) as u64
-    };
-    let sum = terms.iter().map(rarity).sum::<u64>() as f64 / ONE;
-    let most = inverse_frequency(0, index.len()) * (terms.len() + 2) as f32;
-    sum as f32 / most
+        // In fixed point, since the order of the terms, and with it that of adding up, differs between indexes of the
+        // same units.
+        sum += (f64::from(idf) * ONE) as u64;
+        distinct += 1;
+    }
+    let most = inverse_frequency(0, index.len()) * (distinct + 2) as f32;
+    (sum as f64 / ONE) as f32 / most
 }
 
 const ONE: f64 = 1_048_576.0;

@@ -91,7 +91,7 @@ fn read_dense(index: &Index, query: &Query<'_>, scratch: &mut Scratch) {
 }
 
 /// How many turns have their neighbours looked at for each candidate that is wanted.
-const SPREAD_PER_CANDIDATE: usize = 4;
+const SPREAD_PER_CANDIDATE: usize = 2;
 
 /// Ranks the best turns and their neighbours, and what is similar by vector, roughly as the score will.
 ///

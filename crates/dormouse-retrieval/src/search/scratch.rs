@@ -42,8 +42,6 @@ pub(super) struct Scratch {
     pub(super) rowed: Vec<u32>,
     /// Row by row: how often each term of the query occurs.
     pub(super) counts: Vec<u8>,
-    /// The terms of the unit at hand.
-    pub(super) own_terms: Vec<u32>,
     /// By slot: similarity by vector, scaled.
     pub(super) dense: Column<f32>,
     /// The slots of `dense` that are not zero.

@@ -50,10 +50,7 @@ fn list_windows(index: &Index, scratch: &mut Scratch) {
 
 /// Whether reading the units with rows from end to end takes fewer steps than looking them up in the postings.
 fn is_read_faster(index: &Index, plan: &Plan, scratch: &Scratch) -> bool {
-    let lengths = scratch
-        .rowed
-        .iter()
-        .map(|slot| index.sequences.of(*slot).len());
+    let lengths = scratch.rowed.iter().map(|slot| index.bags.of(*slot).len());
     let reading: usize = lengths.sum();
     let looking_up = plan
         .terms
@@ -72,7 +69,7 @@ fn read_units(index: &Index, plan: &Plan, scratch: &mut Scratch) {
         .iter()
         .zip(scratch.counts.chunks_exact_mut(width.max(1)))
     {
-        for term in index.sequences.of(*slot) {
+        for term in index.bags.of(*slot) {
             if let Some(count) = wanted.place(*term).and_then(|place| row.get_mut(place)) {
                 *count = (*count + 1).min(Posting::COUNT_MAX);
             }

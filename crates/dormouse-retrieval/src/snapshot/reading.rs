@@ -107,19 +107,32 @@ impl<'a> Reader<'a> {
         name.copied().map(Some).ok_or(DecodeError::Damaged)
     }
 
-    /// Term numbers, each below `bound`.
-    pub(super) fn sequence(
-        &mut self,
-        bound: usize,
-        sequence: &mut Vec<u32>,
-    ) -> Result<(), DecodeError> {
-        sequence.clear();
+    /// In how many units each of so many terms occurs. Together no more than there are bytes behind them, since each
+    /// occurrence takes one.
+    pub(super) fn frequencies(&mut self, terms: usize) -> Result<Vec<usize>, DecodeError> {
+        let mut frequencies = Vec::with_capacity(terms);
+        let mut sum = 0_usize;
+        for _ in 0..terms {
+            let frequency = self.count()?;
+            sum = sum.checked_add(frequency).ok_or(DecodeError::Damaged)?;
+            frequencies.push(frequency);
+        }
+        (sum <= self.0.len())
+            .then_some(frequencies)
+            .ok_or(DecodeError::Damaged)
+    }
+
+    /// Term numbers in order, each below `bound`.
+    pub(super) fn bag(&mut self, bound: usize, bag: &mut Vec<u32>) -> Result<(), DecodeError> {
+        bag.clear();
+        let mut place = 0_u64;
         for _ in 0..self.count()? {
-            let term = self.number()?.checked_sub(1).ok_or(DecodeError::Damaged)?;
-            if term >= bound as u64 {
-                return Err(DecodeError::Damaged);
-            }
-            sequence.push(u32::try_from(term).ok().ok_or(DecodeError::Damaged)?);
+            place = place
+                .checked_add(self.number()?)
+                .ok_or(DecodeError::Damaged)?;
+            let term = place.checked_sub(1).filter(|term| *term < bound as u64);
+            let term = term.ok_or(DecodeError::Damaged)?;
+            bag.push(u32::try_from(term).ok().ok_or(DecodeError::Damaged)?);
         }
         Ok(())
     }

@@ -39,6 +39,36 @@ impl Writer {
         numbers.zip(1..).collect()
     }
 
+    /// Writes how often each term of a table occurs, in the order of the table.
+    pub(super) fn frequencies(
+        &mut self,
+        table: &HashMap<u32, u64>,
+        frequency: impl Fn(u32) -> usize,
+    ) {
+        let mut places: Vec<(u64, u32)> =
+            table.iter().map(|(term, place)| (*place, *term)).collect();
+        places.sort_unstable();
+        for (_, term) in places {
+            self.number(frequency(term) as u64);
+        }
+    }
+
+    /// Writes the places of terms, each as the distance from the one before.
+    pub(super) fn bag(&mut self, table: &HashMap<u32, u64>, terms: &[u32]) {
+        let mut places: Vec<u64> = terms
+            .iter()
+            .filter_map(|term| table.get(term))
+            .copied()
+            .collect();
+        places.sort_unstable();
+        self.number(places.len() as u64);
+        let mut before = 0;
+        for place in places {
+            self.number(place - before);
+            before = place;
+        }
+    }
+
     /// Writes the place of a name in its table; 0 for none.
     pub(super) fn place(&mut self, table: &HashMap<u32, u64>, number: u32) {
         self.number(table.get(&number).copied().unwrap_or(0));

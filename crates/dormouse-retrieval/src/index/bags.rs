@@ -1,8 +1,8 @@
-//! The terms of each unit in order.
+//! The terms of each unit.
 
-/// Term numbers of all units, one behind the other.
+/// Term numbers of all units, one unit behind the other; of each sorted, and as often as the term occurs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sequences {
+pub(crate) struct Bags {
     terms: Vec<u32>,
     /// By slot: where it begins, and how long it is.
     spans: Vec<(usize, u32)>,
@@ -10,7 +10,7 @@ pub(crate) struct Sequences {
     dropped: usize,
 }
 
-impl Sequences {
+impl Bags {
     /// The terms of `slot`.
     #[inline]
     pub(crate) fn of(&self, slot: u32) -> &[u32] {
@@ -22,7 +22,7 @@ impl Sequences {
             .unwrap_or_default()
     }
 
-    /// Sets the terms of `slot`, which has none.
+    /// Sets the terms of `slot`, which has none. They are sorted.
     pub(crate) fn set(&mut self, slot: u32, terms: &[u32]) {
         let slot = slot as usize;
         if slot >= self.spans.len() {
