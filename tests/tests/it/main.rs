@@ -11,5 +11,6 @@ mod account;
 mod household;
 mod kill;
 mod many;
+mod memory;
 mod peers;
 mod replay;

@@ -3,12 +3,14 @@
 mod dreaming;
 mod dying;
 mod fold;
+#[cfg(unix)]
 mod full;
 mod held;
 mod ledger;
 mod life;
 mod migrating;
 mod projections;
+mod qdrant;
 mod writing;
 
 use std::{

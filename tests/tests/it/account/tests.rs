@@ -118,6 +118,7 @@ fn intended(actor: &AssistantId) -> EffectIntended {
         tool,
         category: ToolCategory::Terminal,
         arguments,
+        trust: None,
     }
 }
 

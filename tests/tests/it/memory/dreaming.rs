@@ -1,13 +1,283 @@
-//! placeholder
-use std::path::Path;
-use serde_json::Value;
-use super::held::Held;
-#[derive(Debug, Default)]
-pub(super) struct Ledger {}
-impl Ledger {
-    pub(super) fn note(&mut self, _line: &Value) {}
-    pub(super) fn check(&mut self, _held: &Held) {}
-    pub(super) fn acknowledged(&self) -> usize { 0 }
+//! A memory that is consolidated, by a model that goes by a rule.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::Arc,
+};
+
+use dormouse_contracts::{
+    BoxStream, ChatDelta, ChatModel, ChatRequest, EntityId, FinishReason, Message, ModelError,
+    ModelErrorKind, ModelName, ProviderId, Timestamp, Trust,
+};
+use dormouse_entities::{Change as Known, ConsolidationPolicy, EntityType, Name};
+use dormouse_memory::{
+    Change, Derivation, Lineage, Memory, RecordId, Shelf,
+    write::{
+        Attempts, JournalEntry, SourceKey, Writer as Dreamer, WriterSettings, consolidate_entities,
+    },
+};
+use futures_util::stream;
+use serde_json::{Value, json};
+
+use super::{
+    Dice, builder, file_in,
+    held::Held,
+    say,
+    writing::{Writer, observed},
+};
+
+/// How often a life goes through everything, at most.
+const ROUNDS: u32 = 12;
+/// How many journal entries are given at once, those included that are done already.
+const ENTRIES: u64 = 9;
+/// How many entries or records a model is shown at once.
+const BATCH: usize = 3;
+
+/// A model that makes one fact of each line it is shown, decides by the number of a doubtful one, and fails now and then.
+#[derive(Debug)]
+struct ByRule {
+    provider: ProviderId,
+    name: ModelName,
+    dice: Dice,
 }
-pub(super) async fn fill(path: &Path, _seed: u64) { drop(super::builder().open(super::file_in(path)).await) }
-pub(super) async fn dream(_folder: &Path, _number: u64) {}
+
+impl ByRule {
+    fn new(seed: u64) -> Self {
+        Self {
+            provider: ProviderId::try_new("rule").unwrap(),
+            name: ModelName::try_new("by-rule").unwrap(),
+            dice: Dice::new(seed),
+        }
+    }
+
+    fn answer(&self, request: &ChatRequest) -> String {
+        let shown = request
+            .messages
+            .iter()
+            .rev()
+            .find_map(|message| match message {
+                Message::User { content } => Some(content.as_str()),
+                _ => None,
+            });
+        let shown = shown.unwrap();
+        if shown.starts_with('[') {
+            Value::Array(shown.lines().map(fact).collect()).to_string()
+        } else if shown.starts_with('c') {
+            Value::Array(verdicts(shown)).to_string()
+        } else {
+            let words = [self.dice.text(""), self.dice.text("")];
+            json!({ "interests": words, "communication_style": "casual" }).to_string()
+        }
+    }
+}
+
+/// The fact that is made of a line such as `[j7] 2026-11-21T00:00:00Z Alice: tea boat n7`.
+fn fact(line: &str) -> Value {
+    let (key, rest) = line[1..].split_once("] ").unwrap();
+    let (_, rest) = rest.split_once(' ').unwrap();
+    let (speaker, said) = rest.split_once(": ").unwrap();
+    json!({ "text": format!("{speaker} told of {said}"), "kind": "fact", "about": [speaker], "from": [key] })
+}
+
+/// What becomes of doubtful facts, `c7 (…): …` followed by records such as ` m12 (…): …`.
+fn verdicts(shown: &str) -> Vec<Value> {
+    let mut verdicts: Vec<Value> = Vec::new();
+    for line in shown.lines() {
+        let word = line.split_whitespace().next().unwrap();
+        if let Some(number) = word.strip_prefix('c') {
+            let actions = ["add", "link", "supersede", "ignore"];
+            let action = actions[number.parse::<usize>().unwrap() % actions.len()];
+            verdicts.push(json!({ "fact": word, "action": action, "reason": "by the rule" }));
+        } else if let Some(last) = verdicts.last_mut()
+            && last["record"].is_null()
+        {
+            last["record"] = word.into();
+        }
+    }
+    verdicts
+}
+
+impl ChatModel for ByRule {
+    fn stream<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
+        let deltas = if self.dice.below(8) == 0 {
+            let kind = ModelErrorKind::Unavailable;
+            vec![Err(ModelError::new(self.provider.clone(), kind, None))]
+        } else {
+            let text = ChatDelta::Text(self.answer(request));
+            vec![Ok(text), Ok(ChatDelta::Finished(FinishReason::Stop))]
+        };
+        Box::pin(stream::iter(deltas))
+    }
+
+    fn identity(&self) -> (&ProviderId, &ModelName) {
+        (&self.provider, &self.name)
+    }
+}
+
+/// A journal entry, which says the same each time.
+fn entry(id: u64) -> JournalEntry {
+    let dice = Dice::new(id);
+    JournalEntry {
+        id,
+        text: format!("Guest: {}", dice.text(&format!("entry{id}"))),
+        at: Timestamp::from_micros(id as i64),
+        trust: Trust::FULL,
+        speaker: None,
+    }
+}
+
+/// Somebody of whom things are noticed.
+fn guest() -> EntityId {
+    EntityId::try_new("guest").unwrap()
+}
+
+pub(super) async fn fill(folder: &Path) {
+    let memory = builder().open(file_in(folder)).await.unwrap();
+    let known = Known::Created {
+        entity: guest(),
+        entity_type: EntityType::Player,
+        name: Name::try_new("Guest").unwrap(),
+    };
+    memory
+        .change_entity(known, "life 0 step 0 of 1")
+        .await
+        .unwrap();
+}
+
+pub(super) async fn dream(folder: &Path, number: u64) {
+    let memory = builder().open(file_in(folder)).await.unwrap();
+    say(&json!({ "ready": number }));
+    let model = Arc::new(ByRule::new(number));
+    let settings = WriterSettings {
+        batch: BATCH,
+        ..WriterSettings::default()
+    };
+    let dreamer = Dreamer::new(model.clone()).with_settings(settings);
+    let mut writer = Writer::new(memory.clone(), number);
+    for _ in 0..ROUNDS {
+        consolidate(&memory, &dreamer).await;
+        for _ in 0..2 {
+            writer.add().await;
+            let text = writer.dice.text("noticed");
+            let noticed = observed(guest(), &text);
+            writer.change_entity(noticed).await;
+        }
+        extract(&memory, &dreamer).await;
+        let policy = ConsolidationPolicy::default();
+        let mut attempts = Attempts::default();
+        consolidate_entities(&memory, model.as_ref(), &policy, &mut attempts)
+            .await
+            .unwrap();
+    }
+}
+
+/// Consolidates the next entries, with some that are done.
+async fn consolidate(memory: &Memory, dreamer: &Dreamer) {
+    let held = Held::by(memory).await;
+    let newest = held
+        .records
+        .values()
+        .filter_map(|r| entry_of(&r.lineage))
+        .max();
+    let from = newest.unwrap_or(0).saturating_sub(ENTRIES / 3) + 1;
+    let entries: Vec<_> = (from..from + ENTRIES).map(entry).collect();
+    let mut attempts = Attempts::default();
+    let written = dreamer
+        .consolidate(memory, &entries, &mut attempts)
+        .await
+        .unwrap();
+    say_done(&written.done, &written.done_before);
+}
+
+/// Extracts from the last records that were heard, with some that are done.
+async fn extract(memory: &Memory, dreamer: &Dreamer) {
+    let held = Held::by(memory).await;
+    let heard = held.records.values().rev();
+    let heard = heard.filter(|r| r.lineage.derivation == Derivation::Heard);
+    let heard: Vec<RecordId> = heard.map(|r| r.id).take(2 * BATCH).collect();
+    let mut attempts = Attempts::default();
+    let written = dreamer
+        .extract(memory, &heard, &mut attempts)
+        .await
+        .unwrap();
+    say_done(&written.done, &written.done_before);
+}
+
+fn say_done(done: &[SourceKey], before: &[SourceKey]) {
+    let keys = |keys: &[SourceKey]| keys.iter().map(ToString::to_string).collect::<Vec<_>>();
+    say(&json!({ "made": keys(done), "made_before": keys(before) }));
+}
+
+/// The number of the journal entry that a record stands for.
+fn entry_of(lineage: &Lineage) -> Option<u64> {
+    lineage
+        .origin
+        .as_ref()?
+        .strip_prefix("journal:")?
+        .parse()
+        .ok()
+}
+
+/// What was acknowledged of sources that a model made facts of.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    done: BTreeSet<String>,
+}
+
+impl Ledger {
+    pub(super) fn acknowledged(&self) -> usize {
+        self.done.len()
+    }
+
+    pub(super) fn note(&mut self, line: &Value) {
+        let keys = |name: &str| -> Vec<String> {
+            let keys = line[name].as_array().into_iter().flatten();
+            keys.map(|key| key.as_str().unwrap().to_owned()).collect()
+        };
+        for key in keys("made") {
+            assert!(self.done.insert(key.clone()), "{key} was done twice");
+        }
+        // What was done without anybody having been told is done all the same.
+        self.done.extend(keys("made_before"));
+    }
+
+    /// Checks that each source led to one fact, kept or not, or to nothing; and to one if that was acknowledged.
+    pub(super) fn check(&self, held: &Held) {
+        let mut facts: BTreeMap<RecordId, usize> = BTreeMap::new();
+        let added = held.records.values().map(|record| &record.lineage);
+        let ignored = held
+            .changes
+            .iter()
+            .filter_map(|stored| match &stored.change {
+                Change::Ignored { note, .. } => Some(&note.lineage),
+                _ => None,
+            });
+        for lineage in added.chain(ignored) {
+            for source in &lineage.derived_from {
+                *facts.entry(*source).or_default() += 1;
+            }
+        }
+        for (id, record) in &held.records {
+            let count = facts.get(id).copied().unwrap_or(0);
+            let key = match entry_of(&record.lineage) {
+                Some(entry) => {
+                    assert_eq!(record.shelf, Shelf::Journal);
+                    assert_eq!(count, 1, "half of entry {entry}");
+                    format!("j{entry}")
+                }
+                None => id.to_string(),
+            };
+            assert!(count <= 1, "{key} led to {count} facts");
+            assert!(count == 1 || !self.done.contains(&key), "{key} was lost");
+        }
+        let entries = held.records.values().filter_map(|r| entry_of(&r.lineage));
+        let entries: BTreeSet<String> = entries.map(|entry| format!("j{entry}")).collect();
+        for key in self.done.iter().filter(|key| key.starts_with('j')) {
+            assert!(entries.contains(key), "{key} was lost");
+        }
+    }
+}

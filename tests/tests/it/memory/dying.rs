@@ -8,20 +8,21 @@ use tokio::{task::JoinSet, time::timeout};
 
 use super::{
     Dice, builder, dreaming, encoder, file_in, heard, held::Held, ledger::Ledger, life, life::Mode,
-    migrating, projections, with,
+    migrating, projections,
 };
 
 /// How often a process is killed in each of the folders.
-const FOLDERS: [(Mode, u64); 6] = [
+const FOLDERS: [(Mode, u64); 7] = [
     (Mode::Writing, 40),
     (Mode::Writing, 40),
     (Mode::Consolidating, 25),
     (Mode::Consolidating, 25),
-    (Mode::Rebuilding, 40),
+    (Mode::Rebuilding, 20),
+    (Mode::Rebuilding, 20),
     (Mode::Migrating, 30),
 ];
-/// How many records there are to rebuild, apart from those that are added.
-const TO_REBUILD: u64 = 1_500;
+/// How many records there are to rebuild, apart from those that are added, so that it takes a while.
+const TO_REBUILD: u64 = 1_200;
 /// The most lines of one life.
 const MOST_LINES: u64 = 24;
 /// About how long a start takes, repairing what the last kill left included.
@@ -172,9 +173,9 @@ struct Account {
 
 async fn die_often(path: &Path, mode: Mode, times: u64, seed: u64) -> Account {
     match mode {
-        Mode::Rebuilding => fill(path, seed).await,
-        Mode::Consolidating => dreaming::fill(path, seed).await,
-        Mode::Writing | Mode::Migrating => drop(with(&encoder()).open(file_in(path)).await),
+        Mode::Rebuilding => fill(path, seed, TO_REBUILD).await,
+        Mode::Consolidating => dreaming::fill(path).await,
+        Mode::Writing | Mode::Migrating => fill(path, seed, 1).await,
     }
     let mut folder = Folder {
         path,
@@ -186,9 +187,7 @@ async fn die_often(path: &Path, mode: Mode, times: u64, seed: u64) -> Account {
         dreams: dreaming::Ledger::default(),
         kills: BTreeMap::new(),
     };
-    let t = tokio::time::Instant::now();
     folder.die(times).await;
-    println!("{mode:?} {times} {:?}", t.elapsed());
     Account {
         mode,
         acknowledged: folder.ledger.acknowledged() + folder.dreams.acknowledged(),
@@ -197,14 +196,13 @@ async fn die_often(path: &Path, mode: Mode, times: u64, seed: u64) -> Account {
     }
 }
 
-/// Enough records that making the search index takes a while.
-async fn fill(path: &Path, seed: u64) {
+/// Brings along so many records.
+async fn fill(path: &Path, seed: u64, count: u64) {
     let memory = builder().open(file_in(path)).await.unwrap();
     let dice = Dice::new(seed);
     let note = |n: u64| Note::new(dice.text(&format!("old{n}"))).said_by("Alice");
-    let notes = (0..TO_REBUILD).map(note).collect();
-    let reason = format!("brought along, all of them: {TO_REBUILD}");
-    memory.add_all(notes, &reason).await.unwrap();
+    let notes = (0..count).map(note).collect();
+    memory.add_all(notes, "brought along").await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -227,7 +225,10 @@ async fn killed_200_times_nothing_acknowledged_is_lost_and_projections_are_as_re
         Ok(Ok(accounts)) => report(&accounts),
         failed => {
             kept.disable_cleanup(true);
-            panic!("{failed:?}; the memories are kept in {}", kept.path().display());
+            panic!(
+                "{failed:?}; the memories are kept in {}",
+                kept.path().display()
+            );
         }
     }
 }
@@ -237,7 +238,11 @@ fn report(accounts: &[Account]) {
     let (mut acknowledged, mut untold) = (0, 0);
     for account in accounts {
         for (moment, count) in &account.kills {
-            *kills.entry(account.mode).or_default().entry(moment).or_default() += count;
+            *kills
+                .entry(account.mode)
+                .or_default()
+                .entry(moment)
+                .or_default() += count;
         }
         acknowledged += account.acknowledged;
         untold += account.untold;

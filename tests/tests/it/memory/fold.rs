@@ -39,8 +39,7 @@ impl Fate {
 
 /// The fates of all records. No note of these tests has an end from the start.
 pub(super) fn records(changes: &[StoredChange]) -> BTreeMap<RecordId, Fate> {
-    let by_seq: BTreeMap<ChangeSeq, &Change> =
-        changes.iter().map(|c| (c.seq, &c.change)).collect();
+    let by_seq: BTreeMap<ChangeSeq, &Change> = changes.iter().map(|c| (c.seq, &c.change)).collect();
     let mut fates = BTreeMap::new();
     for stored in changes {
         match &stored.change {

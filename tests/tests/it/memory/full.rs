@@ -10,8 +10,9 @@ use dormouse_tests::Child;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::{Value, json};
 
-use super::{builder, file_in, heard, held::Held, process, projections, run, say, told,
-    wait_for_the_end};
+use super::{
+    builder, file_in, heard, held::Held, process, projections, run, say, told, wait_for_the_end,
+};
 
 /// The variable in which the process on a full disk finds its folder.
 const FULL: &str = "DORMOUSE_MEMORY_FULL";
@@ -65,7 +66,10 @@ fn child_on_a_full_disk() {
         let found = memory.recall(RecallRequest::new("tea").limit(1_000)).await;
         let found = found.unwrap().items.len() as u64;
         assert_eq!(found, number - 1);
-        assert!(kind_of_failure(&memory, number).await.is_some(), "still full");
+        assert!(
+            kind_of_failure(&memory, number).await.is_some(),
+            "still full"
+        );
         make_room();
         for number in number..number + 5 {
             assert_eq!(kind_of_failure(&memory, number).await, None);
@@ -94,10 +98,17 @@ async fn next(child: &mut Child) -> Option<Value> {
 fn limited(command: &Command) -> Command {
     let mut limited = Command::new("sh");
     limited
-        .args(["-c", &format!("trap '' XFSZ; ulimit -S -f {BLOCKS}; exec \"$0\" \"$@\"")])
+        .args([
+            "-c",
+            &format!("trap '' XFSZ; ulimit -S -f {BLOCKS}; exec \"$0\" \"$@\""),
+        ])
         .arg(command.get_program())
         .args(command.get_args())
-        .envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
         .stderr(std::process::Stdio::null());
     limited
 }
@@ -124,7 +135,10 @@ async fn a_full_disk_is_told_loses_nothing_and_the_same_process_goes_on_when_the
     assert_eq!(status.code(), None);
     assert_eq!(failures.len(), 2);
     for failure in &failures {
-        assert!(failure.ends_with("memory.redb: the disk refuses"), "{failure}");
+        assert!(
+            failure.ends_with("memory.redb: the disk refuses"),
+            "{failure}"
+        );
     }
     assert!(kept.len() > 10, "{kept:?}");
 
@@ -166,7 +180,11 @@ async fn a_second_process_is_told_that_it_is_in_use_and_the_first_is_not_disturb
     let mut child = Child::spawn(process("full::child_that_has_it_open", OPEN, &told).into());
     assert_eq!(next(&mut child).await.unwrap()["open"], true);
     for rebuild in [false, true] {
-        let second = if rebuild { builder().rebuild() } else { builder() };
+        let second = if rebuild {
+            builder().rebuild()
+        } else {
+            builder()
+        };
         let refused = second.open(file_in(folder.path())).await.unwrap_err();
         let OpenError::File(FileError::InUse { .. }) = &refused else {
             panic!("{refused:?}");

@@ -9,6 +9,8 @@ use super::{fold, held::Held};
 
 /// The reason of changes that are taken in from a log.
 const FROM_THE_LOG: &str = "taken in from the log";
+/// What the reasons of the other changes that were asked for begin with. A model has reasons of its own.
+pub(super) const ASKED_FOR: &str = "life ";
 /// The most events of a log that are taken in at once.
 pub(super) const LOG_PART: u64 = 6;
 
@@ -77,7 +79,8 @@ impl Ledger {
 
     fn nothing_is_lost_or_half(&mut self, new: &[StoredChange]) {
         let mut found: BTreeMap<&str, usize> = BTreeMap::new();
-        for change in new.iter().filter(|change| change.reason != FROM_THE_LOG) {
+        let asked_for = new.iter().filter(|c| c.reason.starts_with(ASKED_FOR));
+        for change in asked_for {
             *found.entry(&change.reason).or_default() += 1;
         }
         let mut untold = 0;
@@ -119,16 +122,23 @@ impl Ledger {
         let mut notes: Vec<u64> = notes.collect();
         notes.sort_unstable();
         assert!(notes.into_iter().eq(1..=through), "notes of the log");
-        let noticed = held.changes.iter().filter(|c| {
-            matches!(&c.change, Change::Entity { .. }) && c.reason == FROM_THE_LOG
-        });
+        let noticed = held
+            .changes
+            .iter()
+            .filter(|c| matches!(&c.change, Change::Entity { .. }) && c.reason == FROM_THE_LOG);
         assert_eq!(noticed.count() as u64, through / 3, "entities of the log");
     }
 }
 
 /// The number of the event that a record was made of.
 fn number_in_log(record: &Record) -> Option<u64> {
-    record.lineage.origin.as_ref()?.strip_prefix("log:")?.parse().ok()
+    record
+        .lineage
+        .origin
+        .as_ref()?
+        .strip_prefix("log:")?
+        .parse()
+        .ok()
 }
 
 /// How many changes have this reason, which says so itself in its last word.

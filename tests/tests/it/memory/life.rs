@@ -6,8 +6,10 @@ use dormouse_memory::Memory;
 use dormouse_tests::Child;
 use serde_json::json;
 
-use super::{builder, dreaming, encoder, file_in, migrating, process, run, say, told,
-    wait_for_the_end, with, writing::Writer};
+use super::{
+    builder, dreaming, encoder, file_in, migrating, process, run, say, told, wait_for_the_end,
+    with, writing::Writer,
+};
 
 /// The variable in which such a process finds what it is to do.
 const LIFE: &str = "DORMOUSE_MEMORY_LIFE";
@@ -57,7 +59,9 @@ fn child_that_lives_until_it_is_killed() {
         return;
     };
     let folder = PathBuf::from(told["folder"].as_str().unwrap());
-    let mode = Mode::ALL.into_iter().find(|mode| told["mode"] == mode.name());
+    let mode = Mode::ALL
+        .into_iter()
+        .find(|mode| told["mode"] == mode.name());
     let number = told["number"].as_u64().unwrap();
     run(async {
         match mode.unwrap() {

@@ -25,7 +25,9 @@ fn is_of(space: &Space, encoder: &HashedEmbedder) -> bool {
 pub(super) async fn encoders(folder: &Path) -> (HashedEmbedder, HashedEmbedder) {
     let memory = super::builder().open(file_in(folder)).await.unwrap();
     let spaces = memory.spaces().await.unwrap();
-    let active = spaces.iter().find(|space| space.state == SpaceState::Active);
+    let active = spaces
+        .iter()
+        .find(|space| space.state == SpaceState::Active);
     match active {
         Some(active) if is_of(active, &other()) => (other(), encoder()),
         _ => (encoder(), other()),

@@ -26,7 +26,10 @@ const SAMPLE: usize = 24;
 type Answers = Vec<BTreeMap<RecordId, f32>>;
 
 /// Opens the memory as it was left.
-pub(super) async fn opened(folder: &Path, encoder: Option<&HashedEmbedder>) -> (Memory, Arc<Exact>) {
+pub(super) async fn opened(
+    folder: &Path,
+    encoder: Option<&HashedEmbedder>,
+) -> (Memory, Arc<Exact>) {
     open(settings(encoder), folder).await
 }
 
@@ -58,7 +61,10 @@ pub(super) async fn are_as_rebuilt(
     }
     let again = answers(&rebuilt, encoder).await;
     for ((found, again), question) in found.iter().zip(&again).zip(QUESTIONS.iter().cycle()) {
-        assert!(found.keys().eq(again.keys()), "{question}: {found:?} {again:?}");
+        assert!(
+            found.keys().eq(again.keys()),
+            "{question}: {found:?} {again:?}"
+        );
         for (id, score) in found {
             // Sums that were made in another order.
             assert!((score - again[id]).abs() < 1e-3, "{question}: {id}");
@@ -91,7 +97,9 @@ async fn vectors_are_those_of_records(memory: &Memory, index: &Exact, encoder: &
     assert_eq!((tended.trouble, tended.waiting), (None, 0));
     let held = Held::by(memory).await;
     let spaces = memory.spaces().await.unwrap();
-    let active = spaces.iter().find(|s| s.state == dormouse_memory::SpaceState::Active);
+    let active = spaces
+        .iter()
+        .find(|s| s.state == dormouse_memory::SpaceState::Active);
     let Some(active) = active else {
         return;
     };
@@ -107,12 +115,18 @@ async fn vectors_are_those_of_records(memory: &Memory, index: &Exact, encoder: &
     let every = held.stats.in_use as usize / SAMPLE + 1;
     for record in held.in_use().step_by(every) {
         let speaker = record.speaker.as_ref().map(|speaker| &speaker.name);
-        let text = speaker.map_or(record.text.clone(), |name| format!("{name}: {}", record.text));
+        let text = speaker.map_or(record.text.clone(), |name| {
+            format!("{name}: {}", record.text)
+        });
         let vector = encoder.vector(&text);
         let filter = PointFilter::default();
         let shelf = collection(record.shelf);
         let hits = index.search(&shelf, &vector, &filter, ALL).await.unwrap();
         let hit = hits.iter().find(|hit| hit.id == record.id.0).unwrap();
-        assert!(hit.score > 0.999, "{} has another vector: {hit:?}", record.id);
+        assert!(
+            hit.score > 0.999,
+            "{} has another vector: {hit:?}",
+            record.id
+        );
     }
 }

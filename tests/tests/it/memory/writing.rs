@@ -102,8 +102,16 @@ impl Writer {
             1 => memory.fold(vec![one], other, &reason).await,
             2 => memory.withdraw(one, &reason).await,
             3 => memory.erase(one, &reason).await,
-            4 => memory.link(one, other, LinkKind::Related, weight, &reason).await,
-            5 => memory.ignore(self.note("ignored"), Some(one), &reason).await,
+            4 => {
+                memory
+                    .link(one, other, LinkKind::Related, weight, &reason)
+                    .await
+            }
+            5 => {
+                memory
+                    .ignore(self.note("ignored"), Some(one), &reason)
+                    .await
+            }
             _ => memory.revert(change, &reason).await,
         };
         answer(&reason, done);
@@ -147,6 +155,10 @@ impl Writer {
             9 => Known::Unmerged { entity },
             _ => Known::Deleted { entity },
         };
+        self.change_entity(change).await;
+    }
+
+    pub(super) async fn change_entity(&mut self, change: Known) {
         let reason = self.reason(1);
         let done = self.memory.change_entity(change, &reason).await;
         answer(&reason, done);
@@ -174,7 +186,13 @@ impl Writer {
             }
         }
         let taken = self.memory.take_log(after, through, items).await.unwrap();
-        assert_eq!(taken, Taken::Through { through, refused: 0 });
+        assert_eq!(
+            taken,
+            Taken::Through {
+                through,
+                refused: 0
+            }
+        );
         say(&json!({ "log": through }));
     }
 
@@ -195,7 +213,7 @@ fn person(number: u64) -> EntityId {
     EntityId::try_new(format!("person:{number}")).unwrap()
 }
 
-fn observed(entity: EntityId, text: &str) -> Known {
+pub(super) fn observed(entity: EntityId, text: &str) -> Known {
     Known::Observed {
         entity,
         observation: NewObservation {
