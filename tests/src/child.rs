@@ -84,8 +84,7 @@ impl Child {
     /// If it is none, and as [`Child::line`] does.
     pub async fn json(&mut self) -> Option<Value> {
         let line = self.line().await?;
-        let parsed = serde_json::from_slice(&line);
-        Some(parsed.unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&line))))
+        Some(parsed(&line))
     }
 
     /// The next line, which is JSON, if it comes within `patience`.
@@ -102,10 +101,24 @@ impl Child {
     /// # Panics
     ///
     /// If it cannot be killed within [`LIMIT`], and as [`Child::json`] does.
-    pub async fn kill(mut self) -> (Vec<Value>, ExitStatus) {
+    pub async fn kill(self) -> (Vec<Value>, ExitStatus) {
+        let (lines, status) = self.kill_and_read().await;
+        (lines.iter().map(|line| parsed(line)).collect(), status)
+    }
+
+    /// Kills it as `kill -9` does, and answers the whole lines it had still printed, and how it ended.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be killed within [`LIMIT`], and as [`Child::line`] does.
+    pub async fn kill_and_read(mut self) -> (Vec<Vec<u8>>, ExitStatus) {
         self.process.start_kill().expect("one may kill one's child");
         let status = self.ended().await;
-        (self.rest().await, status)
+        let mut lines = Vec::new();
+        while let Some(line) = self.line().await {
+            lines.push(line);
+        }
+        (lines, status)
     }
 
     /// Ends its input, and answers all it still prints as JSON, and how it ends.
@@ -133,4 +146,9 @@ impl Child {
             .expect("a process that was killed, or has closed its output, ends")
             .expect("its end can be awaited")
     }
+}
+
+fn parsed(line: &[u8]) -> Value {
+    let parsed = serde_json::from_slice(line);
+    parsed.unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(line)))
 }

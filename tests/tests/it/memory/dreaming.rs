@@ -226,6 +226,10 @@ fn entry_of(lineage: &Lineage) -> Option<u64> {
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     done: BTreeSet<String>,
+    /// Facts that were there the last time.
+    pub(super) facts: usize,
+    /// Of the changes the last time, those by which a fact was not kept, took a record's place, or was linked.
+    pub(super) decisions: usize,
 }
 
 impl Ledger {
@@ -246,7 +250,7 @@ impl Ledger {
     }
 
     /// Checks that each source led to one fact, kept or not, or to nothing; and to one if that was acknowledged.
-    pub(super) fn check(&self, held: &Held) {
+    pub(super) fn check(&mut self, held: &Held) {
         let mut facts: BTreeMap<RecordId, usize> = BTreeMap::new();
         let added = held.records.values().map(|record| &record.lineage);
         let ignored = held
@@ -261,6 +265,13 @@ impl Ledger {
                 *facts.entry(*source).or_default() += 1;
             }
         }
+        let kept = held.records.values();
+        self.facts = kept.filter(|r| !r.lineage.derived_from.is_empty()).count();
+        let names = ["ignored", "superseded", "linked"];
+        let decisions = held.changes.iter();
+        self.decisions = decisions
+            .filter(|c| names.contains(&c.change.name()))
+            .count();
         for (id, record) in &held.records {
             let count = facts.get(id).copied().unwrap_or(0);
             let key = match entry_of(&record.lineage) {

@@ -169,6 +169,8 @@ struct Account {
     kills: BTreeMap<&'static str, u64>,
     acknowledged: usize,
     untold: usize,
+    facts: usize,
+    decisions: usize,
 }
 
 async fn die_often(path: &Path, mode: Mode, times: u64, seed: u64) -> Account {
@@ -192,6 +194,11 @@ async fn die_often(path: &Path, mode: Mode, times: u64, seed: u64) -> Account {
         mode,
         acknowledged: folder.ledger.acknowledged() + folder.dreams.acknowledged(),
         untold: folder.ledger.untold,
+        facts: folder.dreams.facts,
+        decisions: match mode {
+            Mode::Consolidating => folder.dreams.decisions,
+            Mode::Writing | Mode::Rebuilding | Mode::Migrating => 0,
+        },
         kills: folder.kills,
     }
 }
@@ -235,7 +242,9 @@ async fn killed_200_times_nothing_acknowledged_is_lost_and_projections_are_as_re
 
 fn report(accounts: &[Account]) {
     let mut kills: BTreeMap<Mode, BTreeMap<&str, u64>> = BTreeMap::new();
-    let (mut acknowledged, mut untold) = (0, 0);
+    let sum = |part: fn(&Account) -> usize| accounts.iter().map(part).sum::<usize>();
+    let (acknowledged, untold) = (sum(|a| a.acknowledged), sum(|a| a.untold));
+    let (facts, decisions) = (sum(|a| a.facts), sum(|a| a.decisions));
     for account in accounts {
         for (moment, count) in &account.kills {
             *kills
@@ -244,8 +253,6 @@ fn report(accounts: &[Account]) {
                 .entry(moment)
                 .or_default() += count;
         }
-        acknowledged += account.acknowledged;
-        untold += account.untold;
     }
     let times: u64 = kills.values().flat_map(BTreeMap::values).sum();
     let kills: Vec<String> = kills
@@ -253,10 +260,12 @@ fn report(accounts: &[Account]) {
         .map(|(mode, moments)| format!("{} {moments:?}", mode.name()))
         .collect();
     tell(&format!(
-        "{times} kills of a memory: {}; {acknowledged} changes acknowledged, {untold} whole that nobody was told of",
+        "{times} kills of a memory: {}; {acknowledged} changes acknowledged, {untold} whole that nobody was told of; a model \
+         made {facts} facts, and {decisions} times they were linked, took a place or were not kept",
         kills.join(", "),
     ));
     assert!(times >= 200);
     // A loop that kills only what has not begun to live would prove nothing.
     assert!(acknowledged as u64 > times);
+    assert!(facts > 0 && decisions > 0);
 }
