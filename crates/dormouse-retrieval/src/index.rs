@@ -298,6 +298,3 @@ fn each_count(sorted: &[u32], mut each: impl FnMut(u32, u32)) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -130,6 +130,3 @@ struct Unfinished {
 
 /// More than adding up in another order can make of a score.
 const ROUNDING: f32 = 1e-5;
-
-#[cfg(test)]
-mod tests;

@@ -1,1 +1,224 @@
+//! What speaks for a unit.
 
+use dormouse_contracts::{Hit, Timestamp};
+use dormouse_retrieval::{Config, Feature, Index, Match, Query, Ranking, Unit, Weights};
+
+const MINUTE: i64 = 60_000_000;
+/// 2023-06-01.
+const JUNE: i64 = 1_685_577_600_000_000;
+
+fn talk(lines: &[(&str, &str)]) -> Index {
+    let mut index = Index::default();
+    let times = (0..).map(|minute| JUNE + minute * MINUTE);
+    for ((id, at), (speaker, text)) in (0..).zip(times).zip(lines) {
+        index.insert(&Unit {
+            id,
+            text,
+            speaker: Some(speaker),
+            thread: Some("talk"),
+            at: Timestamp::from_micros(at),
+        });
+    }
+    index
+}
+
+fn part(found: &[Match], id: u64, feature: Feature) -> f32 {
+    let found = found.iter().find(|found| found.id == id);
+    found.map_or(0.0, |found| found.parts.part(feature))
+}
+
+#[test]
+fn an_answer_is_found_by_the_question_before_it() {
+    let index = talk(&[
+        ("Alice", "Lovely weather today"),
+        ("Bob", "Where did you leave the blue kettle?"),
+        ("Alice", "Under the stairs, in a box"),
+        ("Bob", "We had soup for lunch"),
+    ]);
+    let found = index.search(&Query::new("Where is the blue kettle?"), 4);
+    assert!(part(&found, 2, Feature::Answer) > 0.0);
+    assert_eq!(part(&found, 1, Feature::Answer), 0.0);
+    assert_eq!(found[0].id, 2, "the answer comes even before the question");
+}
+
+#[test]
+fn a_word_says_less_the_further_away_it_is_and_nothing_in_another_session() {
+    let mut index = talk(&[
+        ("Alice", "kettle"),
+        ("Bob", "one"),
+        ("Alice", "two"),
+        ("Bob", "three"),
+        ("Alice", "four"),
+    ]);
+    index.insert(&Unit {
+        id: 9,
+        text: "much later",
+        speaker: None,
+        thread: Some("talk"),
+        at: Timestamp::from_micros(JUNE + 100 * MINUTE),
+    });
+    let found = index.search(&Query::new("kettle"), 10);
+    let reach: Vec<f32> = (0..5).map(|id| part(&found, id, Feature::Reach)).collect();
+    assert!(reach.windows(2).all(|pair| pair[0] > pair[1]), "{reach:?}");
+    assert_eq!(reach[4], 0.0);
+    assert_eq!(found.len(), 4);
+}
+
+#[test]
+fn whoever_is_named_is_preferred_unless_several_are() {
+    let index = talk(&[("Alice", "I baked bread"), ("Bob", "I baked bread")]);
+    let found = index.search(&Query::new("What did Bob bake?"), 2);
+    assert_eq!(found[0].id, 1);
+    assert!(part(&found, 1, Feature::Speaker) > 0.0);
+    let both = index.search(&Query::new("What did Alice and Bob bake?"), 2);
+    assert_eq!(part(&both, 1, Feature::Speaker), 0.0);
+}
+
+#[test]
+fn a_query_that_only_names_somebody_asks_for_what_is_said_about_them() {
+    let index = talk(&[("Alice", "Bob has a new boat"), ("Bob", "It is green")]);
+    let found = index.search(&Query::new("Bob"), 2);
+    assert_eq!(found.len(), 2);
+    assert!(part(&found, 0, Feature::Reach) > part(&found, 1, Feature::Reach));
+}
+
+#[test]
+fn a_named_time_is_aimed_at() {
+    let mut index = Index::default();
+    let day = 24 * 60 * MINUTE;
+    for (id, at) in [
+        (1, JUNE - 40 * day),
+        (2, JUNE + 3 * day),
+        (3, JUNE + 400 * day),
+    ] {
+        index.insert(&Unit {
+            id,
+            text: "We took the ferry",
+            speaker: None,
+            thread: Some("talk"),
+            at: Timestamp::from_micros(at),
+        });
+    }
+    let first = |text, asked_at| {
+        let query = Query::new(text).asked_at(Timestamp::from_micros(asked_at));
+        index.search(&query, 3)[0].id
+    };
+    assert_eq!(first("Who took the ferry in June 2023?", JUNE), 2);
+    assert_eq!(first("Who took the ferry in 2024?", JUNE), 3);
+    assert_eq!(first("Who took the ferry yesterday?", JUNE + 4 * day), 2);
+    assert_eq!(
+        first("Who took the ferry?", JUNE),
+        3,
+        "else the newest comes first"
+    );
+}
+
+#[test]
+fn who_asks_when_gets_turns_that_tell_a_time() {
+    let index = talk(&[
+        ("Alice", "The ferry ran aground near the island"),
+        ("Alice", "The ferry ran aground last week"),
+    ]);
+    assert_eq!(
+        index.search(&Query::new("When did the ferry run aground?"), 2)[0].id,
+        1
+    );
+}
+
+#[test]
+fn what_only_the_encoder_finds_is_found() {
+    let index = talk(&[("Alice", "The kettle sings"), ("Bob", "Boats are late")]);
+    let hits = [Hit { id: 1, score: 0.8 }, Hit { id: 0, score: 0.1 }];
+    let query = Query::new("ferries").dense(&hits);
+    assert_eq!(index.search(&query, 2)[0].id, 1);
+}
+
+#[test]
+fn what_is_not_admitted_is_not_answered_and_leaves_its_place_to_others() {
+    let lines: Vec<(String, String)> = (0..50)
+        .map(|id| ("Alice".to_owned(), format!("kettle number {id}")))
+        .collect();
+    let lines: Vec<(&str, &str)> = lines.iter().map(|(a, b)| (&**a, &**b)).collect();
+    let index = talk(&lines);
+    let admit = |id| id % 10 == 3;
+    let found = index.search(&Query::new("kettle").admit(&admit), 100);
+    let mut ids: Vec<u64> = found.iter().map(|found| found.id).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, [3, 13, 23, 33, 43]);
+}
+
+#[test]
+fn a_fact_that_stands_alone_is_found_by_its_own_words() {
+    let mut index = Index::default();
+    for (id, text) in [
+        (1, "Alice keeps bees"),
+        (2, "Bob paints boats"),
+        (3, "Tea at four"),
+    ] {
+        index.insert(&Unit {
+            id,
+            text,
+            speaker: None,
+            thread: None,
+            at: Timestamp::EPOCH,
+        });
+    }
+    let found = index.search(&Query::new("Who keeps bees?"), 3);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].id, 1);
+    assert_eq!(index.session(1), [1]);
+    assert!(index.neighbours(1, 3).is_empty());
+}
+
+#[test]
+fn plain_bm25_knows_words_and_nothing_else() {
+    let index = talk(&[
+        ("Bob", "Where is the kettle?"),
+        ("Alice", "In the box"),
+        (
+            "Alice",
+            "kettle kettle and a long tail of many other words that say nothing",
+        ),
+    ]);
+    let found = index.search(&Query::new("kettle").ranking(Ranking::PlainBm25), 3);
+    let ids: Vec<u64> = found.iter().map(|found| found.id).collect();
+    assert_eq!(ids.len(), 2);
+    assert!(!ids.contains(&1));
+    assert!(found.iter().all(|found| found.parts.iter().count() == 1));
+}
+
+#[test]
+fn weights_are_a_table_that_can_be_changed() {
+    let nothing = Feature::ALL
+        .into_iter()
+        .fold(Weights::default(), |weights, feature| {
+            weights.with(feature, 0.0)
+        });
+    let config = Config {
+        weights: nothing
+            .with(Feature::FirstPerson, 2.0)
+            .with(Feature::Dense, f32::NAN),
+        ..Config::default()
+    };
+    let mut index = Index::new(config);
+    for (id, text) in [(1, "my kettle"), (2, "kettle")] {
+        index.insert(&Unit {
+            id,
+            text,
+            speaker: None,
+            thread: None,
+            at: Timestamp::EPOCH,
+        });
+    }
+    let found = index.search(&Query::new("kettle"), 2);
+    assert_eq!((found[0].id, found[0].score), (1, 1.0));
+    assert_eq!((found[1].id, found[1].score), (2, 0.0));
+}
+
+#[test]
+fn neighbours_are_told_in_reading_order() {
+    let index = talk(&[("A", "0"), ("B", "1"), ("A", "2"), ("B", "3"), ("A", "4")]);
+    assert_eq!(index.neighbours(2, 1), [1, 3]);
+    assert_eq!(index.neighbours(1, 9), [0, 2, 3, 4]);
+    assert_eq!(index.session(3), [0, 1, 2, 3, 4]);
+}
