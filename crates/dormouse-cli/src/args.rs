@@ -7,7 +7,7 @@ use dormouse_contracts::{AssistantId, ModelName};
 use dormouse_engine::ToolCalling;
 use dormouse_providers::{ServedBy, ServedByError};
 
-use crate::{eval::Eval, exit};
+use crate::{entity::Entity, eval::Eval, exit, memory::Memory};
 
 /// Runs a resident assistant that you can talk to, and inspects its log.
 #[derive(Debug, Parser)]
@@ -44,6 +44,12 @@ pub(crate) enum Command {
     /// See to the emergency stop
     #[command(subcommand)]
     Emergency(Emergency),
+    /// Look into what the assistant remembers, and change it
+    #[command(subcommand, after_help = exit::HELP)]
+    Memory(Memory),
+    /// Look at whom the assistant knows, and change it
+    #[command(subcommand, after_help = exit::HELP)]
+    Entity(Entity),
     /// Measure how well a memory recalls
     #[command(subcommand)]
     Eval(Eval),

@@ -15,7 +15,7 @@ pub(crate) enum Exit {
     Usage,
     /// Another process has the data open.
     InUse,
-    /// The log or the world is damaged, or they do not belong together.
+    /// The log, the world or the memory is damaged, or they do not belong together.
     Damaged,
     /// The assistant is stopped by its emergency stop; messages may be waiting.
     Stopped,
@@ -31,7 +31,7 @@ pub(crate) const HELP: &str = "Exit codes:
   1    failed; standard error says why
   2    wrong command line, configuration or environment
   3    the data are in use by another process
-  4    the log or the world is damaged, or they do not belong together
+  4    the log, the world or the memory is damaged, or they do not belong together
   5    the assistant is stopped by its emergency stop; its messages are kept
   130  ended by SIGINT    143  ended by SIGTERM (messages are kept)";
 

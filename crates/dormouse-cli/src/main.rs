@@ -16,6 +16,7 @@ mod diagnostics;
 mod doctor;
 mod emergency;
 mod encoder;
+mod entity;
 mod eval;
 mod exit;
 mod grammar;
@@ -23,6 +24,8 @@ mod input;
 mod item;
 mod json;
 mod log;
+mod memory;
+mod moment;
 mod neutralise;
 mod plain;
 mod play;
@@ -59,6 +62,8 @@ fn main() -> ExitCode {
         Command::Emergency(command) => {
             emergency::run(&places, command).map_err(|e| failed(e.exit(), &e))
         }
+        Command::Memory(command) => memory::run(&places, command).map_err(|e| failed(e.exit(), &e)),
+        Command::Entity(command) => entity::run(&places, command).map_err(|e| failed(e.exit(), &e)),
         Command::Eval(command) => eval::run(command).map_err(|e| failed(e.exit(), &e)),
     };
     ended.unwrap_or_else(|exit| exit).into()

@@ -34,7 +34,7 @@ pub(crate) struct Recall {
     /// Write what was ranked for each question, one JSON object per line
     #[arg(long, value_name = "OUT")]
     pub(crate) receipts: Option<PathBuf>,
-    /// How many turns are ranked for each question
+    /// How many turns or sessions are ranked for each question
     #[arg(long, value_name = "K", default_value_t = 50, value_parser = clap::value_parser!(u16).range(10..=1000))]
     pub(crate) limit: u16,
 }

@@ -75,7 +75,7 @@ pub(crate) struct Answer {
 /// A conversation that can be asked.
 pub(crate) enum Contender {
     Memory(Remembered),
-    Plain(Plain),
+    Plain(Box<Plain>),
 }
 
 impl Contender {
@@ -88,7 +88,7 @@ impl Contender {
     ) -> Result<Self, ContenderError> {
         let encoder = encoder.filter(|_| ranking == Ranking::WordsAndVectors);
         Ok(match ranking {
-            Ranking::PlainBm25 => Self::Plain(Plain::of(conversation)?),
+            Ranking::PlainBm25 => Self::Plain(Box::new(Plain::of(conversation)?)),
             Ranking::Words | Ranking::WordsAndVectors => {
                 Self::Memory(Remembered::of(conversation, encoder, tell).await?)
             }
@@ -168,17 +168,19 @@ impl Remembered {
     }
 
     async fn embed(&self, tell: &mut dyn FnMut(u64)) -> Result<(), ContenderError> {
-        while self.with_encoder {
+        if !self.with_encoder {
+            return Ok(());
+        }
+        loop {
             let tended = self.memory.tend(STEP).await?;
             if let Some(trouble) = tended.trouble {
                 return Err(ContenderError::Encoder(trouble));
             }
             tell(tended.embedded);
             if tended.waiting == 0 {
-                break;
+                return Ok(());
             }
         }
-        Ok(())
     }
 
     fn request(&self, question: &Question) -> RecallRequest {

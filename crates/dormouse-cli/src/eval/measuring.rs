@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use dormouse_contracts::Embedder;
+use dormouse_memory::MAX_LIMIT;
 use tokio::time::Instant;
 
 use super::{
@@ -84,7 +85,7 @@ impl Asking<'_> {
             sums.preparing += begun.elapsed();
             sums.index_bytes += contender.index_bytes().await?;
             for question in known {
-                let answer = contender.ask(question, self.limit).await?;
+                let answer = contender.ask(question, self.depth()).await?;
                 sums.times.push(answer.took);
                 self.write(ranking, conversation, question, &answer, receipts)?;
                 let marks = marks(self.dataset.grain, conversation, question, &answer);
@@ -105,6 +106,14 @@ impl Asking<'_> {
         Ok(())
     }
 
+    /// How many turns are ranked: for sessions more, since many turns of one make one.
+    fn depth(&self) -> usize {
+        match self.dataset.grain {
+            Grain::Turn => self.limit,
+            Grain::Session => MAX_LIMIT,
+        }
+    }
+
     fn write(
         &self,
         ranking: Ranking,
@@ -114,7 +123,9 @@ impl Asking<'_> {
         receipts: &mut Receipts,
     ) -> Result<(), EvalError> {
         let grain = self.dataset.grain;
-        let ranked = ranked(grain, conversation, answer);
+        let ranked = ranked(grain, conversation, answer)
+            .into_iter()
+            .take(self.limit);
         let score_of = |place: usize| match grain {
             Grain::Turn => place,
             Grain::Session => {
@@ -126,7 +137,7 @@ impl Asking<'_> {
             }
         };
         let scores: BTreeMap<usize, f32> = answer.ranked.iter().copied().collect();
-        let ranked = ranked.into_iter().map(|place| {
+        let ranked = ranked.map(|place| {
             let score = scores.get(&score_of(place)).copied().unwrap_or_default();
             (conversation.name_of(grain, place), score)
         });

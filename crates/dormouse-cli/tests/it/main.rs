@@ -4,7 +4,10 @@
 mod bad_input;
 mod data;
 mod emergency;
+mod entity;
+mod eval;
 mod log;
+mod memory;
 mod program;
 mod session;
 mod settings;

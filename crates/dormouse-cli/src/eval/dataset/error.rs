@@ -50,7 +50,7 @@ pub(crate) enum DatasetError {
         /// The form it should have.
         format: Format,
         /// Where.
-        place: Place,
+        place: Box<Place>,
         /// What is wrong there.
         source: PartError,
     },

@@ -46,7 +46,7 @@ pub(super) fn parse(
     let dataset = conversations(parts, format).map_err(|wrong| DatasetError::Part {
         path: path.to_owned(),
         format,
-        place: wrong.place,
+        place: Box::new(wrong.place),
         source: wrong.source,
     })?;
     let questions = dataset.conversations.iter().flat_map(|c| &c.questions);

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-fn haystack(question: Value) -> Value {
+fn haystack(question: &Value) -> Value {
     let mut raw = json!({
         "question_id": "q1",
         "question_type": "single-session-user",
@@ -31,7 +31,7 @@ fn read(raw: Value) -> Result<Conversation, String> {
 
 #[test]
 fn each_session_is_a_chat_of_its_own() {
-    let raw = haystack(json!({"question": "Which colour?", "answer_session_ids": ["a", "z"]}));
+    let raw = haystack(&json!({"question": "Which colour?", "answer_session_ids": ["a", "z"]}));
     let read = read(raw).unwrap();
     let turns: Vec<_> = read
         .turns
@@ -51,7 +51,7 @@ fn each_session_is_a_chat_of_its_own() {
 
 #[test]
 fn several_questions_may_share_a_haystack() {
-    let raw = haystack(json!({
+    let raw = haystack(&json!({
         "questions": ["Which colour?", "Who was greeted?"],
         "answer_session_ids": [["a"], ["b", "a"]],
     }));
@@ -62,14 +62,14 @@ fn several_questions_may_share_a_haystack() {
 
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
-    let raw = haystack(json!({"questions": ["a?", "b?"], "answer_session_ids": [["a"]]}));
+    let raw = haystack(&json!({"questions": ["a?", "b?"], "answer_session_ids": [["a"]]}));
     assert_eq!(
         read(raw).unwrap_err(),
         "conversation 1: `questions` has 2 entries and `answer_session_ids` 1: they belong together one by one"
     );
-    let raw = haystack(json!({"haystack_session_ids": ["a"]}));
+    let raw = haystack(&json!({"haystack_session_ids": ["a"]}));
     assert!(read(raw).unwrap_err().contains("`haystack_sessions` has 2"));
-    let mut raw = haystack(json!({"question": "a?"}));
+    let mut raw = haystack(&json!({"question": "a?"}));
     raw["haystack_sessions"][1][0] = json!({"role": "user"});
     assert_eq!(
         read(raw).unwrap_err(),

@@ -1,0 +1,162 @@
+//! Looking at whom the assistant knows.
+
+use dormouse::SystemClock;
+use dormouse_contracts::{Clock, EntityId, TokenCounter};
+use dormouse_entities::{BlockPolicy, Profile, entity_block};
+use dormouse_memory::Memory;
+use dormouse_providers::Estimate;
+use serde::Serialize;
+
+use super::EntityError;
+use crate::{
+    exit::Exit,
+    memory::{CommandError, Form, Teller},
+};
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    r#type: &'static str,
+    entity: &'a EntityId,
+    entity_type: dormouse_entities::EntityType,
+    name: &'a str,
+    aliases: Vec<&'a str>,
+    relationship: String,
+    observations: usize,
+}
+
+impl<'a> Entry<'a> {
+    fn of(profile: &'a Profile) -> Self {
+        Self {
+            r#type: "entity",
+            entity: &profile.entity_id,
+            entity_type: profile.entity_type,
+            name: profile.name.as_str(),
+            aliases: profile.aliases.iter().map(|name| name.as_str()).collect(),
+            relationship: state(profile),
+            observations: profile.observations.len(),
+        }
+    }
+}
+
+fn state(profile: &Profile) -> String {
+    profile.relationship.state_at(SystemClock.now()).to_string()
+}
+
+/// Prints everybody, by id.
+pub(super) fn list(memory: &Memory, form: Form) -> Result<Exit, CommandError> {
+    let teller = Teller::new(form.json);
+    memory.with_entities(|entities| {
+        for profile in entities.profiles() {
+            teller.tell(&Entry::of(profile), || brief(profile))?;
+        }
+        Ok(Exit::Success)
+    })
+}
+
+fn brief(profile: &Profile) -> String {
+    let Profile {
+        entity_id,
+        entity_type,
+        ..
+    } = profile;
+    let names: Vec<&str> = profile.names().map(|name| name.as_str()).collect();
+    let count = profile.observations.len();
+    format!(
+        "{entity_id}  {entity_type}  {}  {}  {count} observations",
+        names.join(", "),
+        state(profile)
+    )
+}
+
+#[derive(Serialize)]
+struct Whole<'a> {
+    r#type: &'static str,
+    #[serde(flatten)]
+    profile: &'a Profile,
+}
+
+/// Prints everything known of one.
+pub(super) fn show(memory: &Memory, id: &EntityId, form: Form) -> Result<Exit, CommandError> {
+    memory.with_entities(|entities| {
+        let profile = entities.profile(id);
+        let profile = profile.ok_or_else(|| EntityError::Unknown {
+            who: id.to_string(),
+        })?;
+        let whole = Whole {
+            r#type: "profile",
+            profile,
+        };
+        Teller::new(form.json).tell(&whole, || everything(profile))?;
+        Ok(Exit::Success)
+    })
+}
+
+fn everything(profile: &Profile) -> String {
+    let relationship = &profile.relationship;
+    let mut lines = vec![
+        brief(profile),
+        format!(
+            "favorability {:.2}, trust {:.2}, rapport {:.2}, {} interactions",
+            relationship.favorability().value(),
+            relationship.trust().score(),
+            relationship.rapport().value(),
+            relationship.interaction_count()
+        ),
+    ];
+    let attributes = &profile.attributes;
+    if let Some(style) = &attributes.communication_style {
+        lines.push(format!("talks {style}"));
+    }
+    if let Some(temperament) = &attributes.temperament {
+        lines.push(format!("is {}", temperament.as_str()));
+    }
+    for interest in &attributes.interests {
+        lines.push(format!("cares about {}", interest.as_str()));
+    }
+    for (subject, what) in &attributes.preferences {
+        lines.push(format!("prefers {}: {}", subject.as_str(), what.as_str()));
+    }
+    for observation in &profile.observations {
+        lines.push(format!(
+            "{}. {} ({}, trust {}, {})",
+            observation.number,
+            observation.content.as_str(),
+            observation.source.as_str(),
+            observation.trust,
+            observation.timestamp
+        ));
+    }
+    lines.join("\n")
+}
+
+#[derive(Serialize)]
+struct Block<'a> {
+    r#type: &'static str,
+    text: &'a str,
+    tokens: u32,
+    exact: bool,
+    shown: &'a [EntityId],
+    left_out: usize,
+}
+
+/// Prints the block of entities.
+pub(super) fn block(memory: &Memory, tokens: u32, form: Form) -> Result<Exit, CommandError> {
+    let counter: &dyn TokenCounter = &Estimate::default();
+    let policy = BlockPolicy::default();
+    let block = memory.with_entities(|entities| {
+        entity_block(entities, &policy, SystemClock.now(), tokens, counter)
+    });
+    let line = Block {
+        r#type: "block",
+        text: &block.text,
+        tokens: block.tokens.tokens,
+        exact: block.tokens.exact,
+        shown: &block.shown,
+        left_out: block.left_out,
+    };
+    Teller::new(form.json).tell(&line, || match block.text.as_str() {
+        "" => "nobody is shown".to_owned(),
+        text => text.to_owned(),
+    })?;
+    Ok(Exit::Success)
+}

@@ -1,0 +1,209 @@
+//! The command line of `dormouse memory`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use dormouse_contracts::{Timestamp, Trust};
+use dormouse_memory::{RecordId, RecordKind};
+use dormouse_providers::EmbedderWish;
+
+use crate::{encoder, moment::moment};
+
+/// Looking into a memory, and changing it.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Memory {
+    /// Remember something
+    Add(Add),
+    /// Recall what fits a question, and say why it does
+    Search(Box<Search>),
+    /// Print a record
+    Show(Of),
+    /// Print where a record comes from, and everything that happened to it
+    Why(Of),
+    /// Bring records in from JSON lines; what is there already is not added again
+    Import {
+        /// The file, or - for standard input
+        #[arg(value_name = "FILE")]
+        from: PathBuf,
+        #[command(flatten)]
+        form: Form,
+    },
+    /// Write every record that is in use as a JSON line
+    Export {
+        /// The new file [default: standard output]; nothing is ever written over
+        #[arg(value_name = "FILE")]
+        into: Option<PathBuf>,
+    },
+    /// Print what is said twice, out of date, not believed or secret
+    Hygiene {
+        /// Fold what is said twice into one record; `undo` takes it back
+        #[arg(long)]
+        apply: bool,
+        #[command(flatten)]
+        form: Form,
+    },
+    /// Make anew what is derived from the records: the search index, and with an embedder the index of vectors
+    Rebuild {
+        #[command(flatten)]
+        by: By,
+        #[command(flatten)]
+        form: Form,
+    },
+    /// Go over to another embedder, if it recalls no worse
+    Migrate(Migrate),
+    /// Print how much there is
+    Stats {
+        #[command(flatten)]
+        by: By,
+        #[command(flatten)]
+        form: Form,
+    },
+    /// Take a change back
+    Undo {
+        /// Its number, as `why` prints it
+        #[arg(value_name = "CHANGE")]
+        change: u64,
+        #[command(flatten)]
+        form: Form,
+    },
+    /// Take a record out of recall; `undo` puts it back
+    Withdraw(Of),
+    /// Remove a record's text for good
+    Erase {
+        #[command(flatten)]
+        of: Of,
+        /// Yes, for good
+        #[arg(long, required = true)]
+        yes: bool,
+    },
+    /// Say that a record is no longer so
+    Supersede {
+        #[command(flatten)]
+        of: Of,
+        /// The record that took its place
+        #[arg(long, value_name = "NEW")]
+        by: Option<RecordId>,
+        /// Since when it is no longer so [default: when NEW was said, or now]
+        #[arg(long, value_name = "TIME", value_parser = moment)]
+        since: Option<Timestamp>,
+    },
+}
+
+/// How things are printed.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Form {
+    /// Print JSON objects, one per line (docs/json-output.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which record.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Of {
+    /// Its number, as in m42
+    #[arg(value_name = "ID")]
+    pub(crate) id: RecordId,
+    #[command(flatten)]
+    pub(crate) form: Form,
+}
+
+/// By which encoder.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct By {
+    /// Which encoder: folder:PATH, openai:MODEL[@URL], ollama:MODEL[@URL] or none
+    #[arg(long, value_name = "WHICH", default_value = "none", value_parser = encoder::wish)]
+    pub(crate) embedder: EmbedderWish,
+}
+
+/// Remembering.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Add {
+    /// What to remember; several words are one text
+    #[arg(required = true, value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    /// event, fact, preference, instruction or insight
+    #[arg(long, default_value_t)]
+    pub(crate) kind: RecordKind,
+    /// Who said it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) by: Option<String>,
+    /// The conversation it belongs to
+    #[arg(long, value_name = "NAME")]
+    pub(crate) thread: Option<String>,
+    /// When it was said [default: now]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(crate) at: Option<Timestamp>,
+    /// A word to find it by; may be given several times
+    #[arg(long, value_name = "WORD")]
+    pub(crate) tag: Vec<String>,
+    /// How far it is believed, 0 to 1 [default: 1]
+    #[arg(long, value_name = "SCORE", value_parser = trust)]
+    pub(crate) trust: Option<Trust>,
+    #[command(flatten)]
+    pub(crate) form: Form,
+}
+
+/// Recalling.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Search {
+    /// What to look for; several words are one question
+    #[arg(required = true, value_name = "QUERY")]
+    pub(crate) query: Vec<String>,
+    /// The most records that match [default: 10, or as many as fit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) limit: Option<u16>,
+    /// Pack the best evidence into so many tokens, in the order of time
+    #[arg(long, value_name = "N")]
+    pub(crate) tokens: Option<u32>,
+    /// Only what is believed so far, 0 to 1 [default: 0.5]
+    #[arg(long, value_name = "SCORE", value_parser = trust)]
+    pub(crate) min_trust: Option<Trust>,
+    /// Only this kind; may be given several times
+    #[arg(long)]
+    pub(crate) kind: Vec<RecordKind>,
+    /// What was so then [default: what is so now]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(crate) as_of: Option<Timestamp>,
+    /// Only what was said then or later
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(crate) since: Option<Timestamp>,
+    /// Only what was said before
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(crate) before: Option<Timestamp>,
+    #[command(flatten)]
+    pub(crate) by: By,
+    #[command(flatten)]
+    pub(crate) form: Form,
+}
+
+/// Going over to another encoder.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Migrate {
+    /// The new one: folder:PATH, openai:MODEL[@URL] or ollama:MODEL[@URL]
+    #[arg(long, value_name = "WHICH", value_parser = encoder::wish, required_unless_present = "back")]
+    pub(crate) embedder: Option<EmbedderWish>,
+    /// The one in use, to compare with; without it the new one is compared with recall by words
+    #[arg(long, value_name = "WHICH", value_parser = encoder::wish)]
+    pub(crate) former: Option<EmbedderWish>,
+    /// Go over even if it recalls worse
+    #[arg(long, conflicts_with = "compare")]
+    pub(crate) force: bool,
+    /// Compare, and do not go over
+    #[arg(long)]
+    pub(crate) compare: bool,
+    /// Go back to the one before
+    #[arg(long, conflicts_with_all = ["embedder", "former", "force", "compare"])]
+    pub(crate) back: bool,
+    #[command(flatten)]
+    pub(crate) form: Form,
+}
+
+/// A text that is no trust score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this takes a number from 0 to 1")]
+pub(crate) struct NoTrust;
+
+pub(crate) fn trust(text: &str) -> Result<Trust, NoTrust> {
+    let score: f32 = text.parse().map_err(|_no_number| NoTrust)?;
+    Trust::try_new(score).map_err(|_out_of_range| NoTrust)
+}

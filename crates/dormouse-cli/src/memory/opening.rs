@@ -1,0 +1,71 @@
+//! Opening the memory of the data folder.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    sync::Arc,
+};
+
+use dormouse::SystemClock;
+use dormouse_contracts::Embedder;
+use dormouse_memory::{Memory, MemoryBuilder, Progress};
+
+use super::CommandError;
+use crate::{args::Places, config::Config, data::DataFolder};
+
+/// Where the memory is and whose it is.
+#[derive(Debug)]
+pub(crate) struct Place {
+    data: DataFolder,
+    config: Config,
+}
+
+impl Place {
+    /// Finds out where. Makes nothing.
+    pub(crate) fn locate(places: &Places) -> Result<Self, CommandError> {
+        let data = DataFolder::locate(places.data.as_deref())?;
+        let (config, _) = Config::load(places.config.as_deref(), &data.config())?;
+        Ok(Self { data, config })
+    }
+
+    /// Settings for it.
+    pub(crate) fn builder(&self, encoder: Option<Arc<dyn Embedder>>) -> MemoryBuilder {
+        let builder = Memory::builder(self.config.assistant.key(), SystemClock);
+        match encoder {
+            Some(encoder) => builder.encoder(encoder),
+            None => builder,
+        }
+    }
+
+    /// Opens one that is there.
+    pub(crate) async fn open(
+        &self,
+        encoder: Option<Arc<dyn Embedder>>,
+    ) -> Result<Memory, CommandError> {
+        self.open_with(self.builder(encoder)).await
+    }
+
+    pub(super) async fn open_with(&self, builder: MemoryBuilder) -> Result<Memory, CommandError> {
+        Ok(builder.open_existing(self.data.memory()).await?)
+    }
+
+    /// Opens it, and makes it if there is none.
+    pub(crate) async fn open_or_make(&self) -> Result<Memory, CommandError> {
+        self.data.create()?;
+        Ok(self.builder(None).open(self.data.memory()).await?)
+    }
+}
+
+/// Tells somebody at a terminal how far something has come.
+pub(super) fn tell(progress: Progress) {
+    let Progress { what, done, of } = progress;
+    tell_line(&format!("{what}: {done} of {of}"));
+}
+
+/// Writes a line over the one before, for somebody at a terminal.
+pub(super) fn tell_line(line: &str) {
+    let mut err = io::stderr();
+    if err.is_terminal() {
+        // If standard error is closed there is nobody to tell.
+        drop(write!(err, "\r\u{1b}[K{line}\r"));
+    }
+}

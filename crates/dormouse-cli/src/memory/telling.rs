@@ -1,0 +1,204 @@
+//! Records and changes, for people and as JSON.
+
+use std::io::{self, Write};
+
+use dormouse_contracts::{EntityId, Timestamp, Trust};
+use dormouse_memory::{
+    Derivation, Link, Record, RecordId, RecordKind, Shelf, Standing, StoredChange,
+};
+use serde::Serialize;
+
+use super::CommandError;
+use crate::{
+    json,
+    neutralise::{indented, neutralise},
+};
+
+/// What is printed: JSON lines, or text.
+#[derive(Debug)]
+pub(crate) struct Teller {
+    json: bool,
+}
+
+impl Teller {
+    pub(crate) fn new(json: bool) -> Self {
+        Self { json }
+    }
+
+    /// Prints a value in the form that was asked for.
+    pub(crate) fn tell(
+        &self,
+        value: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), CommandError> {
+        let line = if self.json {
+            json::line(value)?
+        } else {
+            format!("{}\n", indented(&neutralise(&text())))
+        };
+        let mut out = io::stdout().lock();
+        out.write_all(line.as_bytes())
+            .and_then(|()| out.flush())
+            .map_err(CommandError::Output)
+    }
+}
+
+/// A record as JSON: ids and times as people write them.
+#[derive(Debug, Serialize)]
+pub(super) struct RecordLine<'a> {
+    id: String,
+    text: &'a str,
+    kind: RecordKind,
+    shelf: Shelf,
+    at: String,
+    recorded_at: String,
+    speaker: Option<&'a str>,
+    entity: Option<&'a EntityId>,
+    thread: Option<&'a str>,
+    trust: Trust,
+    tags: Vec<&'a str>,
+    derivation: Derivation,
+    origin: Option<&'a str>,
+    derived_from: Vec<String>,
+    valid_from: String,
+    valid_until: Option<String>,
+    standing: &'static str,
+    /// The record that took its place, or speaks for it.
+    other: Option<String>,
+    links: Vec<LinkLine>,
+}
+
+#[derive(Debug, Serialize)]
+struct LinkLine {
+    to: String,
+    kind: dormouse_memory::LinkKind,
+    weight: f32,
+}
+
+impl<'a> From<&'a Record> for RecordLine<'a> {
+    fn from(record: &'a Record) -> Self {
+        let (standing, other) = standing(record.standing);
+        Self {
+            id: record.id.to_string(),
+            text: &record.text,
+            kind: record.kind,
+            shelf: record.shelf,
+            at: record.at.to_string(),
+            recorded_at: record.recorded_at.to_string(),
+            speaker: record.speaker.as_ref().map(|speaker| &*speaker.name),
+            entity: record.speaker.as_ref().and_then(|s| s.entity.as_ref()),
+            thread: record.thread.as_deref(),
+            trust: record.trust,
+            tags: record.tags.iter().map(String::as_str).collect(),
+            derivation: record.lineage.derivation,
+            origin: record.lineage.origin.as_deref(),
+            derived_from: ids(&record.lineage.derived_from),
+            valid_from: record.valid_from.to_string(),
+            valid_until: record.valid_until.map(|at| at.to_string()),
+            standing,
+            other: other.map(|id| id.to_string()),
+            links: record.links.iter().map(link).collect(),
+        }
+    }
+}
+
+fn link(link: &Link) -> LinkLine {
+    LinkLine {
+        to: link.to.to_string(),
+        kind: link.kind,
+        weight: link.weight,
+    }
+}
+
+pub(super) fn ids(ids: &[RecordId]) -> Vec<String> {
+    ids.iter().map(ToString::to_string).collect()
+}
+
+fn standing(standing: Standing) -> (&'static str, Option<RecordId>) {
+    match standing {
+        Standing::Live => ("live", None),
+        Standing::Superseded { by } => ("superseded", by),
+        Standing::Folded { into } => ("folded", Some(into)),
+        Standing::Withdrawn => ("withdrawn", None),
+    }
+}
+
+/// A record on one line: number, time, who, where and what.
+pub(super) fn brief(record: &Record) -> String {
+    let at = record.at;
+    let thread = record.thread.as_ref().map(|thread| format!(" ({thread})"));
+    let thread = thread.unwrap_or_default();
+    let who = match &record.speaker {
+        Some(speaker) => format!(" {}{thread}:", speaker.name),
+        None if thread.is_empty() => String::new(),
+        None => format!("{thread}:"),
+    };
+    format!("{}  {at}{who} {}", record.id, record.text)
+}
+
+/// Everything about a record that is not on its line.
+pub(super) fn details(record: &Record) -> String {
+    let (standing, other) = standing(record.standing);
+    let mut parts = vec![
+        record.kind.to_string(),
+        format!("trust {}", record.trust),
+        match other {
+            Some(other) => format!("{standing} by {other}"),
+            None => standing.to_owned(),
+        },
+        validity(record.valid_from, record.valid_until),
+    ];
+    if record.shelf != Shelf::default() {
+        parts.push(format!("shelf {}", record.shelf.as_str()));
+    }
+    if !record.tags.is_empty() {
+        let tags: Vec<&str> = record.tags.iter().map(String::as_str).collect();
+        parts.push(format!("tags {}", tags.join(", ")));
+    }
+    if let Some(origin) = &record.lineage.origin {
+        parts.push(format!("from {origin}"));
+    }
+    if !record.lineage.derived_from.is_empty() {
+        parts.push(format!(
+            "made of {}",
+            ids(&record.lineage.derived_from).join(", ")
+        ));
+    }
+    for link in &record.links {
+        parts.push(format!("linked with {} ({:.2})", link.to, link.weight));
+    }
+    parts.join("; ")
+}
+
+fn validity(from: Timestamp, until: Option<Timestamp>) -> String {
+    match until {
+        Some(until) => format!("so from {from} until {until}"),
+        None => format!("so since {from}"),
+    }
+}
+
+/// A change as JSON.
+#[derive(Debug, Serialize)]
+pub(super) struct ChangeLine<'a> {
+    change: u64,
+    at: String,
+    what: &'static str,
+    reason: &'a str,
+}
+
+impl<'a> From<&'a StoredChange> for ChangeLine<'a> {
+    fn from(stored: &'a StoredChange) -> Self {
+        Self {
+            change: stored.seq,
+            at: stored.at.to_string(),
+            what: stored.change.name(),
+            reason: &stored.reason,
+        }
+    }
+}
+
+/// A change on one line.
+pub(super) fn change(stored: &StoredChange) -> String {
+    let (seq, at, what) = (stored.seq, stored.at, stored.change.name());
+    format!("change {seq}  {at}  {what}: {}", stored.reason)
+}

@@ -1,0 +1,396 @@
+//! Looking into the memory, and changing it.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+};
+
+use crate::program::{Home, Run, finish};
+
+fn done(home: &Home, args: &[&str]) -> Run {
+    let run = home.run(args, "");
+    assert_eq!(run.code, Some(0), "{args:?}: {}", run.err);
+    run
+}
+
+fn failed(home: &Home, args: &[&str], code: i32, said: &str) {
+    let run = home.run(args, "");
+    assert_eq!(run.code, Some(code), "{args:?}: {} {}", run.out, run.err);
+    assert!(run.err.contains(said), "{args:?}: {}", run.err);
+}
+
+fn filled() -> Home {
+    let home = Home::new();
+    let add = |words: &str, by: &str, at: &str| {
+        done(
+            &home,
+            &[
+                "memory",
+                "add",
+                words,
+                "--by",
+                by,
+                "--at",
+                at,
+                "--thread",
+                "tea house",
+            ],
+        );
+    };
+    add(
+        "The kettle is in the blue tin.",
+        "Alice",
+        "2026-11-20T10:00",
+    );
+    add("I lost my umbrella.", "Bob", "2026-11-20T10:00:10");
+    add("My sister plays the trombone.", "Alice", "2026-11-21");
+    home
+}
+
+#[test]
+fn what_was_added_is_found_and_says_why() {
+    let home = filled();
+    let run = done(
+        &home,
+        &["memory", "search", "Where", "is", "the", "kettle?"],
+    );
+    let mut lines = run.out.lines();
+    assert_eq!(
+        lines.next().unwrap(),
+        "m1  2026-11-20T10:00:00Z Alice (tea house): The kettle is in the blue tin."
+    );
+    assert!(lines.next().unwrap().contains("score "), "{}", run.out);
+
+    let run = done(
+        &home,
+        &["memory", "search", "kettle", "--json", "--limit", "1"],
+    );
+    let items = run.items();
+    assert_eq!(items[0]["type"], "recollection");
+    assert_eq!(items[0]["record"]["id"], "m1");
+    assert!(!items[0]["parts"].as_object().unwrap().is_empty());
+    let summary = serde_json::json!({"type": "recall", "found": 1, "mode": "words", "waiting": 0});
+    assert_eq!(items[1], summary);
+
+    let run = done(
+        &home,
+        &["memory", "search", "kettle", "--tokens", "30", "--json"],
+    );
+    let tokens = run.of_type("recollection");
+    let tokens = tokens.iter().map(|item| item["tokens"].as_u64().unwrap());
+    assert!(tokens.sum::<u64>() <= 30);
+    let run = done(
+        &home,
+        &[
+            "memory",
+            "search",
+            "kettle",
+            "--since",
+            "2026-11-21",
+            "--json",
+        ],
+    );
+    assert!(
+        run.of_type("recollection")
+            .iter()
+            .all(|item| item["record"]["id"] != "m1")
+    );
+}
+
+#[test]
+fn the_same_said_again_is_no_second_record() {
+    let home = filled();
+    let args = [
+        "memory",
+        "add",
+        "I lost my umbrella.",
+        "--by",
+        "Bob",
+        "--at",
+        "2026-11-20T10:00:10",
+        "--thread",
+        "tea house",
+    ];
+    assert_eq!(done(&home, &args).out, "m2 says this already\n");
+}
+
+#[test]
+fn a_change_has_its_reason_and_can_be_taken_back() {
+    let home = filled();
+    done(&home, &["memory", "withdraw", "m2"]);
+    let found = |word| done(&home, &["memory", "search", word, "--json"]).of_type("recollection");
+    assert!(
+        found("umbrella")
+            .iter()
+            .all(|item| item["record"]["id"] != "m2")
+    );
+    let why = done(&home, &["memory", "why", "m2"]).out;
+    assert!(
+        why.contains("change 4") && why.contains("withdrawn at the command line"),
+        "{why}"
+    );
+    assert_eq!(
+        done(&home, &["memory", "undo", "4"]).out,
+        "change 5: change 4 taken back\n"
+    );
+    assert_eq!(found("umbrella")[0]["record"]["id"], "m2");
+    failed(&home, &["memory", "undo", "4"], 2, "taken back by change 5");
+
+    done(&home, &["memory", "supersede", "m1", "--by", "m3"]);
+    let run = done(&home, &["memory", "show", "m1", "--json"]);
+    let record = &run.items()[0];
+    assert_eq!(record["standing"], "superseded");
+    assert_eq!(record["valid_until"], "2026-11-21T00:00:00Z");
+    let as_of = [
+        "memory",
+        "search",
+        "kettle",
+        "--as-of",
+        "2026-11-20T12:00",
+        "--json",
+    ];
+    let then = done(&home, &as_of).of_type("recollection");
+    assert_eq!(then[0]["record"]["id"], "m1");
+}
+
+#[test]
+fn erasing_wants_a_yes_and_leaves_no_text() {
+    let home = filled();
+    failed(&home, &["memory", "erase", "m2"], 2, "--yes");
+    done(&home, &["memory", "erase", "m2", "--yes"]);
+    let export = done(&home, &["memory", "export"]).out;
+    assert!(!export.contains("umbrella"), "{export}");
+    let found = done(&home, &["memory", "search", "umbrella", "--json"]);
+    assert!(!found.out.contains("umbrella"), "{}", found.out);
+}
+
+#[test]
+fn what_only_looks_makes_no_file() {
+    let home = Home::new();
+    for args in [
+        &["memory", "search", "tea"][..],
+        &["memory", "show", "m1"],
+        &["memory", "why", "m1"],
+        &["memory", "stats"],
+        &["memory", "export"],
+        &["memory", "hygiene"],
+        &["memory", "rebuild"],
+        &["entity", "list"],
+        &["entity", "block"],
+        &["memory", "import", "no-such-file"],
+    ] {
+        let run = home.run(args, "");
+        assert_eq!(run.code, Some(1), "{args:?}: {}", run.err);
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0, "{args:?}");
+    }
+    failed(&home, &["memory", "stats"], 1, "there is no file");
+}
+
+#[test]
+fn what_is_not_there_or_makes_no_sense_is_refused() {
+    let home = filled();
+    failed(
+        &home,
+        &["memory", "show", "m99"],
+        2,
+        "there is no record m99",
+    );
+    failed(&home, &["memory", "show", "mouse"], 2, "ids look like m42");
+    failed(&home, &["memory", "add", "  "], 2, "at least one word");
+    failed(
+        &home,
+        &["memory", "add", "tea", "--at", "soon"],
+        2,
+        "write a time as in",
+    );
+    failed(
+        &home,
+        &["memory", "add", "tea", "--trust", "2"],
+        2,
+        "from 0 to 1",
+    );
+    failed(
+        &home,
+        &["memory", "add", "tea", "--kind", "rumour"],
+        2,
+        "rumour",
+    );
+    failed(&home, &["memory", "migrate"], 2, "--embedder");
+    failed(
+        &home,
+        &["memory", "migrate", "--back"],
+        2,
+        "no former space",
+    );
+}
+
+#[test]
+fn malformed_lines_are_told_and_the_rest_goes_on() {
+    let home = Home::new();
+    let lines = "{\"text\":\"Tea at five.\"}\nnonsense\n\n{\"text\":\"Cocoa at six.\"}\n";
+    let run = home.run(&["memory", "import", "-"], lines);
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    assert_eq!(run.out, "3 lines: 2 added, 0 there already, 1 refused\n");
+    assert!(run.err.contains("line 2: not a record"), "{}", run.err);
+    let again = home.run(&["memory", "import", "-", "--json"], lines);
+    assert_eq!(again.of_type("refused")[0]["line"], 2);
+    let summary = &again.of_type("imported")[0];
+    assert_eq!(
+        (&summary["added"], &summary["known"]),
+        (&0.into(), &2.into())
+    );
+}
+
+#[test]
+fn an_export_can_be_imported_and_replaces_no_file() {
+    let home = filled();
+    let file = home.file("all.jsonl");
+    let path = file.to_str().unwrap();
+    let run = done(&home, &["memory", "export", path]);
+    assert!(run.err.contains("3 records written"), "{}", run.err);
+    failed(
+        &home,
+        &["memory", "export", path],
+        1,
+        "nothing is ever written over",
+    );
+    let printed = done(&home, &["memory", "export"]).out;
+    assert_eq!(printed, fs::read_to_string(&file).unwrap());
+
+    let other = Home::new();
+    done(&other, &["memory", "import", path]);
+    assert_eq!(done(&other, &["memory", "export"]).out, printed);
+    let again = done(&home, &["memory", "import", path]).out;
+    assert_eq!(again, "3 lines: 0 added, 3 there already, 0 refused\n");
+}
+
+#[test]
+fn a_killed_import_keeps_what_it_acknowledged_and_another_completes_it() {
+    const LINES: u64 = 20_000;
+    let home = Home::new();
+    let line = |n: u64| format!("{{\"text\":\"Cup number {n}.\",\"speaker\":\"Alice\"}}\n");
+    let mut child = home.spawn(&["memory", "import", "-", "--json"]);
+    let mut stdin = child.stdin.take().unwrap();
+    let half: String = (0..LINES / 2).map(line).collect();
+    stdin.write_all(half.as_bytes()).unwrap();
+    // A line that is refused is told once all before it, but for its own batch, are on disk.
+    stdin.write_all(b"nonsense\n").unwrap();
+    let rest: String = (LINES / 2..LINES / 2 + 2_000).map(line).collect();
+    stdin.write_all(rest.as_bytes()).unwrap();
+    stdin.flush().unwrap();
+    let mut told = String::new();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut told).unwrap();
+    assert!(told.contains("\"refused\""), "{told}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    let stats = done(&home, &["memory", "stats", "--json"])
+        .items()
+        .remove(0);
+    let there = stats["in_use"].as_u64().unwrap();
+    assert!((LINES / 2 - 512..LINES).contains(&there), "{there}");
+    let all: String = (0..LINES).map(line).collect();
+    let run = finish(
+        home.spawn(&["memory", "import", "-", "--json"]),
+        all.as_bytes(),
+    );
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let summary = &run.of_type("imported")[0];
+    assert_eq!(summary["known"], there);
+    assert_eq!(summary["added"], LINES - there);
+}
+
+#[test]
+fn hygiene_proposes_and_folds_on_demand() {
+    let home = filled();
+    let twice = [
+        "memory",
+        "add",
+        "I lost my umbrella.",
+        "--by",
+        "Bob",
+        "--at",
+        "2026-11-20T11:00",
+    ];
+    done(&home, &twice);
+    let told = done(&home, &["memory", "hygiene"]).out;
+    assert!(
+        told.contains("exact duplicates: 1") && told.contains("could be folded"),
+        "{told}"
+    );
+    let report = done(&home, &["memory", "hygiene", "--apply", "--json"])
+        .items()
+        .remove(0);
+    let change = report["folded"][0].as_u64().unwrap().to_string();
+    let stats = || {
+        done(&home, &["memory", "stats", "--json"])
+            .items()
+            .remove(0)
+    };
+    assert_eq!(stats()["in_use"], 3);
+    done(&home, &["memory", "undo", &change]);
+    assert_eq!(stats()["in_use"], 4);
+}
+
+#[test]
+fn what_is_derived_can_be_made_anew() {
+    let home = filled();
+    assert!(
+        done(&home, &["memory", "rebuild"])
+            .out
+            .contains("3 records made anew")
+    );
+    let index = home.file("memory.index");
+    assert!(index.exists());
+    fs::remove_file(&index).unwrap();
+    let found = done(&home, &["memory", "search", "trombone", "--json"]);
+    assert_eq!(found.of_type("recollection")[0]["record"]["id"], "m3");
+}
+
+#[test]
+fn one_process_has_it_open_at_a_time() {
+    let home = filled();
+    let mut child = home.spawn(&["memory", "import", "-", "--json"]);
+    let mut stdin = child.stdin.take().unwrap();
+    // Lines come in batches of some hundred; one of them is told once it has been read.
+    stdin
+        .write_all("nonsense\n".repeat(512).as_bytes())
+        .unwrap();
+    stdin.flush().unwrap();
+    let mut told = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap())
+        .read_line(&mut told)
+        .unwrap();
+    failed(&home, &["memory", "stats"], 3, "in use by another process");
+    drop(stdin);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn text_out_of_the_memory_steers_no_terminal() {
+    let home = Home::new();
+    done(
+        &home,
+        &[
+            "memory",
+            "add",
+            "red \u{1b}[31m\u{202e}dog",
+            "--by",
+            "Eve\u{9b}",
+        ],
+    );
+    for args in [
+        &["memory", "search", "dog"][..],
+        &["memory", "search", "dog", "--json"],
+        &["memory", "show", "m1"],
+        &["memory", "export"],
+    ] {
+        let out = done(&home, args).out;
+        assert!(
+            !out.contains(['\u{1b}', '\u{202e}', '\u{9b}']),
+            "{args:?}: {out:?}"
+        );
+    }
+}
