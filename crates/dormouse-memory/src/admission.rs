@@ -7,8 +7,8 @@
 //! | reason | heard | derived | rule |
 //! | --- | --- | --- | --- |
 //! | nothing said | yes | yes | only stop words, greetings and emoji |
-//! | duplicate | same speaker, within the window | any record | the same text but for case and spaces |
-//! | near duplicate | no | yes | [`AdmissionPolicy::near`] of its words and pairs of words, the same numbers, the same negation |
+//! | duplicate | same speaker, within the window | any record believed as much | the same text but for case and spaces |
+//! | near duplicate | no | any record believed as much | [`AdmissionPolicy::near`] of its words and pairs of words, the same numbers, the same negation |
 //! | echo | no | yes | as near duplicate, of what was recalled into the prompt |
 //! | about itself | no | yes | a phrase of [`AdmissionPolicy::ABOUT_ITSELF`], or the assistant's name first |
 //! | too long | no | yes | more than [`AdmissionPolicy::longest`] bytes |
@@ -258,8 +258,10 @@ fn said_already(
         }
     }
     let live = |record: &&Record| record.standing == Standing::Live;
+    // What is believed less cannot speak for it: a rumour would keep the truth out.
+    let believed = |record: &&Record| !derived || record.trust >= candidate.trust;
     let mut near = None;
-    for record in context.neighbours.iter().filter(live) {
+    for record in context.neighbours.iter().filter(live).filter(believed) {
         let there = Likeness::of(&record.text);
         let counts = derived || is_repeated(candidate, record, policy.window);
         if counts && said.exact() == there.exact() {

@@ -31,6 +31,7 @@ pub mod secrets;
 mod spaces;
 mod store;
 mod transfer;
+pub mod write;
 
 pub use builder::{MemoryBuilder, OpenError, Progress};
 pub use change::{Change, ChangeSeq, StoredChange};

@@ -174,6 +174,21 @@ fn a_record_that_is_not_live_refuses_nothing() {
     }
 }
 
+#[test]
+fn a_rumour_does_not_keep_the_truth_out() {
+    let mut rumour = record(1, "Bob", 900, "The gate opens at dawn");
+    rumour.trust = Trust::try_new(0.3).unwrap();
+    let context = AdmissionContext {
+        neighbours: &[rumour],
+        ..AdmissionContext::default()
+    };
+    let derived = AdmissionProfile::Derived;
+    assert_eq!(
+        judged(derived, "The gate opens at dawn", 0.9, &context),
+        Admission::Admit
+    );
+}
+
 proptest! {
     #[test]
     fn what_is_heard_with_a_word_of_content_is_always_kept(text in "\\PC{0,60}") {

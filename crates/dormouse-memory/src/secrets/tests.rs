@@ -54,7 +54,7 @@ fn secrets_are_masked_by_what_they_are() {
         ),
         (
             "The password for the north gate is Mellon99!",
-            "The password for the north gate is [secret: password]!",
+            "The password for the north gate is [secret: password]",
         ),
         (
             "Password: swordfish\nBob nods",

@@ -107,7 +107,8 @@ pub(super) fn read(text: &str, start: usize) -> Option<Value> {
         let form = Form::Endless;
         return Some(Value { start, end, form });
     }
-    while end > start && b".,:!?)]}*`~".contains(&at(text, end - 1)) {
+    // Many a password ends with an exclamation mark, so that one goes with it.
+    while end > start && b".,:?)]}*`~".contains(&at(text, end - 1)) {
         end -= 1;
     }
     let form = Form::Word;
