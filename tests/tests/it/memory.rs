@@ -1,5 +1,6 @@
 //! A memory whose process is killed, whose disk is full, or whose vector index dies.
 
+mod asking;
 mod dreaming;
 mod dying;
 mod fold;

@@ -1,15 +1,14 @@
 //! A memory that is consolidated, by a model that goes by a rule.
 
+mod by_rule;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
     sync::Arc,
 };
 
-use dormouse_contracts::{
-    BoxStream, ChatDelta, ChatModel, ChatRequest, EntityId, FinishReason, Message, ModelError,
-    ModelErrorKind, ModelName, ProviderId, Timestamp, Trust,
-};
+use dormouse_contracts::{EntityId, Timestamp, Trust};
 use dormouse_entities::{Change as Known, ConsolidationPolicy, EntityType, Name};
 use dormouse_memory::{
     Change, Derivation, Lineage, Memory, RecordId, Shelf,
@@ -17,8 +16,9 @@ use dormouse_memory::{
         Attempts, JournalEntry, SourceKey, Writer as Dreamer, WriterSettings, consolidate_entities,
     },
 };
-use futures_util::stream;
 use serde_json::{Value, json};
+
+use by_rule::ByRule;
 
 use super::{
     Dice, builder, file_in,
@@ -33,90 +33,6 @@ const ROUNDS: u32 = 12;
 const ENTRIES: u64 = 9;
 /// How many entries or records a model is shown at once.
 const BATCH: usize = 3;
-
-/// A model that makes one fact of each line it is shown, decides by the number of a doubtful one, and fails now and then.
-#[derive(Debug)]
-struct ByRule {
-    provider: ProviderId,
-    name: ModelName,
-    dice: Dice,
-}
-
-impl ByRule {
-    fn new(seed: u64) -> Self {
-        Self {
-            provider: ProviderId::try_new("rule").unwrap(),
-            name: ModelName::try_new("by-rule").unwrap(),
-            dice: Dice::new(seed),
-        }
-    }
-
-    fn answer(&self, request: &ChatRequest) -> String {
-        let shown = request
-            .messages
-            .iter()
-            .rev()
-            .find_map(|message| match message {
-                Message::User { content } => Some(content.as_str()),
-                _ => None,
-            });
-        let shown = shown.unwrap();
-        if shown.starts_with('[') {
-            Value::Array(shown.lines().map(fact).collect()).to_string()
-        } else if shown.starts_with('c') {
-            Value::Array(verdicts(shown)).to_string()
-        } else {
-            let words = [self.dice.text(""), self.dice.text("")];
-            json!({ "interests": words, "communication_style": "casual" }).to_string()
-        }
-    }
-}
-
-/// The fact that is made of a line such as `[j7] 2026-11-21T00:00:00Z Alice: tea boat n7`.
-fn fact(line: &str) -> Value {
-    let (key, rest) = line[1..].split_once("] ").unwrap();
-    let (_, rest) = rest.split_once(' ').unwrap();
-    let (speaker, said) = rest.split_once(": ").unwrap();
-    json!({ "text": format!("{speaker} told of {said}"), "kind": "fact", "about": [speaker], "from": [key] })
-}
-
-/// What becomes of doubtful facts, `c7 (…): …` followed by records such as ` m12 (…): …`.
-fn verdicts(shown: &str) -> Vec<Value> {
-    let mut verdicts: Vec<Value> = Vec::new();
-    for line in shown.lines() {
-        let word = line.split_whitespace().next().unwrap();
-        if let Some(number) = word.strip_prefix('c') {
-            let actions = ["add", "link", "supersede", "ignore"];
-            let action = actions[number.parse::<usize>().unwrap() % actions.len()];
-            verdicts.push(json!({ "fact": word, "action": action, "reason": "by the rule" }));
-        } else if let Some(last) = verdicts.last_mut()
-            && last["record"].is_null()
-        {
-            last["record"] = word.into();
-        }
-    }
-    verdicts
-}
-
-impl ChatModel for ByRule {
-    fn stream<'a>(
-        &'a self,
-        request: &'a ChatRequest,
-    ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
-        let deltas = if self.dice.below(8) == 0 {
-            let kind = ModelErrorKind::Unavailable;
-            vec![Err(ModelError::new(self.provider.clone(), kind, None))]
-        } else {
-            let text = ChatDelta::Text(self.answer(request));
-            vec![Ok(text), Ok(ChatDelta::Finished(FinishReason::Stop))]
-        };
-        Box::pin(stream::iter(deltas))
-    }
-
-    fn identity(&self) -> (&ProviderId, &ModelName) {
-        (&self.provider, &self.name)
-    }
-}
 
 /// A journal entry, which says the same each time.
 fn entry(id: u64) -> JournalEntry {

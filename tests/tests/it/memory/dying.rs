@@ -1,10 +1,14 @@
 //! `kill -9` in a loop, over the memories in a few folders.
 
+mod moment;
+
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use dormouse_memory::Note;
 use dormouse_tests::{Child, tell};
 use tokio::{task::JoinSet, time::timeout};
+
+use moment::Moment;
 
 use super::{
     Dice, builder, dreaming, encoder, file_in, heard, held::Held, ledger::Ledger, life, life::Mode,
@@ -23,44 +27,8 @@ const FOLDERS: [(Mode, u64); 7] = [
 ];
 /// How many records there are to rebuild, apart from those that are added, so that it takes a while.
 const TO_REBUILD: u64 = 1_200;
-/// The most lines of one life.
-const MOST_LINES: u64 = 24;
-/// About how long a start takes, repairing what the last kill left included.
-const START: Duration = Duration::from_millis(60);
-/// Within this time from its first line a life is killed, where the moment is drawn from the clock.
-const LONGEST: Duration = Duration::from_millis(120);
 /// How long all of it may take.
 const HARD_LIMIT: Duration = Duration::from_secs(300);
-
-/// When a life ends.
-#[derive(Clone, Copy, Debug)]
-enum Moment {
-    /// When this much time has gone by since it was begun: mostly while it opens and repairs its files.
-    Starting(Duration),
-    /// After this many lines.
-    Printed(u64),
-    /// When this much time has gone by since its first line: mostly in the middle of something.
-    After(Duration),
-}
-
-impl Moment {
-    fn draw(dice: &Dice) -> Self {
-        let part = |of: Duration| of.mul_f64(dice.below(1_000) as f64 / 1_000.0);
-        match dice.below(6) {
-            0 => Self::Starting(part(START)),
-            1..=3 => Self::After(part(LONGEST)),
-            _ => Self::Printed(1 + dice.below(MOST_LINES)),
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Starting(_) => "while starting",
-            Self::Printed(_) => "after a line",
-            Self::After(_) => "at a drawn time",
-        }
-    }
-}
 
 /// The memory in one folder, over all its lives.
 struct Folder<'a> {
@@ -153,8 +121,7 @@ impl Folder<'_> {
             left -= 1;
             // Sometimes the next one is killed while it repairs what this one left.
             if left > 0 && self.dice.below(4) == 0 {
-                let time = START.mul_f64(self.dice.below(1_000) as f64 / 1_000.0);
-                self.live(Moment::Starting(time)).await;
+                self.live(Moment::while_starting(&self.dice)).await;
                 left -= 1;
             }
             self.check().await;
