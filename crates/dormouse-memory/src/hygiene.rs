@@ -77,7 +77,7 @@ pub async fn survey(
 }
 
 /// A look over records, page by page, in the order of their numbers. Takes time and memory nearly linear in the number
-/// of records (about 600 bytes for a record of twenty words).
+/// of records (by estimate 1.5 KB for a record of twenty words).
 #[derive(Debug)]
 pub struct HygieneScan {
     policy: HygienePolicy,
