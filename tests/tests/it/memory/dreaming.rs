@@ -58,10 +58,7 @@ pub(super) async fn fill(folder: &Path) {
         entity_type: EntityType::Player,
         name: Name::try_new("Guest").unwrap(),
     };
-    memory
-        .change_entity(known, "life 0 step 0 of 1")
-        .await
-        .unwrap();
+    memory.change_entity(known, "brought along").await.unwrap();
 }
 
 pub(super) async fn dream(folder: &Path, number: u64) {
