@@ -1,9 +1,9 @@
-//! The program `dormouse`: runs a resident assistant that one can talk to, and inspects its log.
+//! The program `dormouse`: runs a resident assistant that one can talk to, and inspects its log and its memory.
 //!
 //! Row 6, the composition root: the only crate that reads the environment, the clock and the command line, and the
 //! only one that knows which log, which world and which model the ports are given. It decides nothing that the
 //! engine decides. [`args`] is the command line, [`play`] the visit, [`log`] and [`doctor`] look without changing
-//! anything.
+//! anything, [`memory`] and [`entity`] look into what is remembered and change it, and [`eval`] measures recall.
 //!
 //! Stability: commands, flags, exit codes and JSON lines are kept once released; text for people is not.
 

@@ -120,9 +120,14 @@ pub(super) async fn rebuild(place: &Place, by: &By, form: Form) -> Result<Exit, 
         fed: 0,
     };
     if with_encoder {
-        let refed = memory.refeed().await?;
-        rebuilt.fed += refed.fed;
+        // What has no vectors yet gets them first, so that this is seen to go on.
         embed(&memory, &mut rebuilt).await?;
+        let refed = memory.refeed().await?;
+        if let Some(trouble) = refed.trouble {
+            return Err(CommandError::Vectors(trouble));
+        }
+        rebuilt.embedded += refed.embedded;
+        rebuilt.fed = refed.fed;
     }
     memory.checkpoint().await?;
     Teller::new(form.json).tell(&rebuilt, || {
@@ -144,7 +149,6 @@ async fn embed(memory: &Memory, rebuilt: &mut Rebuilt) -> Result<(), CommandErro
             return Err(CommandError::Vectors(trouble));
         }
         rebuilt.embedded += tended.embedded;
-        rebuilt.fed += tended.fed;
         opening::tell_line(&format!("{} records embedded", rebuilt.embedded));
         if tended.waiting == 0 {
             return Ok(());

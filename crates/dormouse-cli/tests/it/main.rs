@@ -12,3 +12,4 @@ mod program;
 mod session;
 mod settings;
 mod signals;
+mod vectors;
