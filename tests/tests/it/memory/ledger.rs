@@ -23,7 +23,7 @@ pub(super) struct Ledger {
     texts: BTreeMap<RecordId, String>,
     /// The changes that were there the last time.
     seen: Vec<StoredChange>,
-    /// How far the log was acknowledged as taken in.
+    /// How far the log was acknowledged as taken in, or was found to be.
     log: u64,
     /// How many changes were acknowledged as embedded.
     embedded: u64,
@@ -114,7 +114,7 @@ impl Ledger {
     }
 
     /// Each event through the checkpoint is there once, none beyond it, and the checkpoint is not behind.
-    fn the_log_is_taken_in_once(&self, held: &Held) {
+    fn the_log_is_taken_in_once(&mut self, held: &Held) {
         let through = held.stats.log_through;
         let most = self.log + LOG_PART * self.lives as u64;
         assert!((self.log..=most).contains(&through), "{through}");
@@ -127,6 +127,7 @@ impl Ledger {
             .iter()
             .filter(|c| matches!(&c.change, Change::Entity { .. }) && c.reason == FROM_THE_LOG);
         assert_eq!(noticed.count() as u64, through / 3, "entities of the log");
+        self.log = through;
     }
 }
 
