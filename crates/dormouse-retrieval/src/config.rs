@@ -20,8 +20,10 @@ pub struct Config {
     /// How many postings the first pass reads at most, those of rare words first. The words that no longer fit
     /// contribute only to units found by the others. The rarest word is always read. Default: 50,000.
     pub posting_budget: usize,
-    /// What each feature counts. Default: what was measured.
-    pub weights: Weights,
+    /// What each feature counts in a query without vectors. Default: [`Weights::lexical`].
+    pub lexical_weights: Weights,
+    /// What each feature counts in a query with vectors. Default: [`Weights::hybrid`].
+    pub hybrid_weights: Weights,
 }
 
 impl Default for Config {
@@ -32,7 +34,8 @@ impl Default for Config {
             exhaustive_up_to: 2_048,
             candidates: 256,
             posting_budget: 50_000,
-            weights: Weights::default(),
+            lexical_weights: Weights::lexical(),
+            hybrid_weights: Weights::hybrid(),
         }
     }
 }

@@ -4,7 +4,7 @@ mod bags;
 pub(crate) mod column;
 pub(crate) mod lexicon;
 mod names;
-mod speakers;
+pub(crate) mod speakers;
 pub(crate) mod threads;
 
 use std::{collections::HashMap, ops::ControlFlow};
@@ -46,7 +46,6 @@ pub(crate) struct Card {
     pub(crate) id: u64,
     pub(crate) at: i64,
     pub(crate) thread: u32,
-    pub(crate) speaker: u32,
     pub(crate) traits: Traits,
 }
 
@@ -56,7 +55,6 @@ impl Default for Card {
             id: 0,
             at: 0,
             thread: NONE,
-            speaker: NONE,
             traits: Traits::default(),
         }
     }
@@ -159,14 +157,14 @@ impl Index {
             at,
             id: unit.id,
             terms: u32::try_from(terms.len()).unwrap_or(u32::MAX),
+            speaker: unit
+                .speaker
+                .map_or(NONE, |speaker| self.speakers.hold(speaker)),
         };
         let card = Card {
             id: unit.id,
             at,
             thread: self.threads.insert(unit.thread, arrival),
-            speaker: unit
-                .speaker
-                .map_or(NONE, |speaker| self.speakers.hold(speaker)),
             traits,
         };
         self.cards.set(slot, card);
@@ -194,14 +192,16 @@ impl Index {
         self.terms -= terms.len() as u64;
         self.bags.clear(slot);
         let card = self.cards.at(slot);
+        let speaker = self.threads.place(slot).speaker;
         let leaving = Arrival {
             slot,
             at: card.at,
             id,
             terms: u32::try_from(terms.len()).unwrap_or(u32::MAX),
+            speaker,
         };
         self.threads.remove(card.thread, leaving);
-        self.speakers.release(card.speaker);
+        self.speakers.release(speaker);
         self.cards.set(slot, Card::default());
         self.free.push(slot);
         Removal::Removed

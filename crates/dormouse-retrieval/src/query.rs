@@ -10,7 +10,8 @@ use crate::{Index, ScoreParts};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ranking {
-    /// All features, weighed by [`Config::weights`](crate::Config::weights).
+    /// All features, weighed by [`Config::lexical_weights`](crate::Config::lexical_weights), or by
+    /// [`Config::hybrid_weights`](crate::Config::hybrid_weights) if the query has vectors.
     #[default]
     Fused,
     /// Plain BM25 of the unit by itself, the yardstick of the field: no surroundings, no speaker, no vectors. Its
@@ -58,7 +59,8 @@ impl<'a> Query<'a> {
     }
 
     /// Adds what an encoder finds similar. Units among them are considered even if they share no word with the query;
-    /// numbers that the index does not know, and scores that are not finite, are passed over.
+    /// numbers that the index does not know, and scores that are not finite, are passed over. The more hits, the better their
+    /// neighbours are judged: some hundreds at least.
     #[must_use]
     pub fn dense(mut self, hits: &'a [Hit]) -> Self {
         self.dense = hits;

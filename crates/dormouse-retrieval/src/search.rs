@@ -14,7 +14,8 @@ mod scratch;
 mod windows;
 
 use crate::{
-    Feature, Index, Match, Query, Ranking, ScoreParts, query::by_rank, weights::FeatureValues,
+    Feature, Index, Match, Query, Ranking, ScoreParts, Weights, query::by_rank,
+    weights::FeatureValues,
 };
 use best::BestScores;
 use plan::Plan;
@@ -49,7 +50,7 @@ impl Index {
 
     fn search_fused(
         &self,
-        plan: &Plan,
+        plan: &Plan<'_>,
         query: &Query<'_>,
         limit: usize,
         scratch: &mut scratch::Scratch,
@@ -57,10 +58,9 @@ impl Index {
         gather::find_candidates(self, plan, query, limit, scratch);
         windows::count_terms(self, plan, scratch);
         let candidates = std::mem::take(&mut scratch.candidates);
-        let weights = &self.config.weights;
         let unfinished = candidates.iter().filter_map(|&slot| {
             let values = features::of_candidate(self, plan, scratch, slot)?;
-            let so_far = ScoreParts::of(&values, weights).total();
+            let so_far = ScoreParts::of(&values, plan.weights).total();
             Some(Unfinished {
                 so_far,
                 slot,
@@ -69,12 +69,16 @@ impl Index {
         });
         let unfinished = unfinished.collect();
         scratch.candidates = candidates;
-        self.finish(unfinished, limit)
+        self.finish(unfinished, limit, plan.weights)
     }
 
     /// Adds what takes longest to find out, which only those need that it can still lift among the best.
-    fn finish(&self, mut unfinished: Vec<Unfinished>, limit: usize) -> Vec<Match> {
-        let weights = &self.config.weights;
+    fn finish(
+        &self,
+        mut unfinished: Vec<Unfinished>,
+        limit: usize,
+        weights: &Weights,
+    ) -> Vec<Match> {
         unfinished.sort_unstable_by(|a, b| b.so_far.total_cmp(&a.so_far));
         let most_gain = weights.weight(Feature::Informative).max(0.0) * weights.scale();
         let mut best = BestScores::new(limit);
@@ -99,7 +103,7 @@ impl Index {
 
     fn search_plain(
         &self,
-        plan: &Plan,
+        plan: &Plan<'_>,
         query: &Query<'_>,
         limit: usize,
         scratch: &mut scratch::Scratch,

@@ -47,7 +47,7 @@ impl Index {
             writer.signed(card.at.wrapping_sub(last_at));
             last_at = card.at;
             writer.place(&threads, card.thread);
-            writer.place(&speakers, card.speaker);
+            writer.place(&speakers, self.threads.place(slot).speaker);
             writer.number(u64::from(card.traits.0));
             writer.bag(&terms, self.bags.of(slot));
         }

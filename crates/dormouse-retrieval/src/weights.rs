@@ -25,7 +25,10 @@ pub enum Feature {
     TimeTold,
     /// 1 if the unit speaks of oneself.
     FirstPerson,
-    /// Similarity of the unit's vector to the query's, from the least (0) to the most similar hit (1) that was given.
+    /// Which of the speakers that the query names speak in the unit's session, as a share of them.
+    Participants,
+    /// Cosine similarity of the unit's vector to the query's, twice, and of its neighbours', on average; 0 if negative. A
+    /// unit that was not given is taken to be as similar as the least similar one that was.
     Dense,
 }
 
@@ -42,6 +45,7 @@ impl Feature {
         Self::Informative,
         Self::TimeTold,
         Self::FirstPerson,
+        Self::Participants,
         Self::Dense,
     ];
 
@@ -59,42 +63,71 @@ impl Feature {
             Self::Informative => "informative",
             Self::TimeTold => "time_told",
             Self::FirstPerson => "first_person",
+            Self::Participants => "participants",
             Self::Dense => "dense",
         }
     }
 }
 
-pub(crate) const COUNT: usize = 11;
+pub(crate) const COUNT: usize = 12;
 
-/// What each feature counts in the score, which is their weighted mean. The default is the measured table.
+/// What each feature counts in the score, which is their weighted mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights([f32; COUNT]);
 
-impl Default for Weights {
-    fn default() -> Self {
-        let mut weights = Self([0.0; COUNT]);
-        for (feature, weight) in DEFAULT {
-            weights.set(feature, weight);
-        }
-        weights
-    }
-}
-
-const DEFAULT: [(Feature, f32); COUNT] = [
+/// What was measured without vectors.
+const LEXICAL: [(Feature, f32); COUNT] = [
     (Feature::Reach, 6.4),
     (Feature::Window, 4.8),
     (Feature::Session, 4.2),
     (Feature::Turn, 0.0),
     (Feature::Speaker, 1.1),
     (Feature::Answer, 5.4),
-    (Feature::Date, 7.1),
+    (Feature::Date, 4.5),
     (Feature::Informative, 7.9),
     (Feature::TimeTold, 2.7),
     (Feature::FirstPerson, 0.6),
-    (Feature::Dense, 6.0),
+    (Feature::Participants, 4.0),
+    (Feature::Dense, 0.0),
+];
+
+/// What was measured with vectors of a small sentence encoder.
+const HYBRID: [(Feature, f32); COUNT] = [
+    (Feature::Reach, 4.8),
+    (Feature::Window, 4.1),
+    (Feature::Session, 3.8),
+    (Feature::Turn, 0.0),
+    (Feature::Speaker, 1.1),
+    (Feature::Answer, 5.1),
+    (Feature::Date, 4.5),
+    (Feature::Informative, 8.6),
+    (Feature::TimeTold, 2.8),
+    (Feature::FirstPerson, 0.7),
+    (Feature::Participants, 4.0),
+    (Feature::Dense, 9.4),
 ];
 
 impl Weights {
+    /// The measured table for queries without vectors.
+    #[must_use]
+    pub fn lexical() -> Self {
+        Self::of(LEXICAL)
+    }
+
+    /// The measured table for queries with vectors.
+    #[must_use]
+    pub fn hybrid() -> Self {
+        Self::of(HYBRID)
+    }
+
+    fn of(table: [(Feature, f32); COUNT]) -> Self {
+        let mut weights = Self([0.0; COUNT]);
+        for (feature, weight) in table {
+            weights.set(feature, weight);
+        }
+        weights
+    }
+
     /// What `feature` counts.
     #[must_use]
     pub fn weight(&self, feature: Feature) -> f32 {

@@ -15,6 +15,15 @@ use crate::{
 /// The shortest beginning of a name that still names somebody: "Mel" for Melanie.
 const SHORTEST_NICKNAME: usize = 3;
 
+/// How a word of a query is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// With a capital letter within the sentence.
+    AsName,
+    /// In any other way.
+    AsWord,
+}
+
 /// Speakers by number and by the first word of their name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Speakers {
@@ -60,11 +69,16 @@ impl Speakers {
         self.names.iter()
     }
 
-    /// The speakers whose first name is `word`; if there are none, those whose first name begins with it.
-    pub(crate) fn named_by(&self, word: &str) -> impl Iterator<Item = u32> {
-        let exact = self.by_first_word.get(word);
-        let is_nickname =
-            word.len() >= SHORTEST_NICKNAME && !is_stop_word(word) && !is_full_month(word);
+    /// The speakers whose first name is `word`; if there are none, those whose first name begins with it. Stop words and
+    /// months name somebody only if written as a name, and so do beginnings of names.
+    pub(crate) fn named_by(&self, word: &str, written: Written) -> impl Iterator<Item = u32> {
+        let as_name = written == Written::AsName;
+        let is_other_word = is_stop_word(word) || is_full_month(word);
+        let exact = self
+            .by_first_word
+            .get(word)
+            .filter(|_| as_name || !is_other_word);
+        let is_nickname = as_name && word.len() >= SHORTEST_NICKNAME && !is_other_word;
         let prefixed = (is_nickname && exact.is_none())
             .then(|| self.by_first_word.range(word.to_owned()..))
             .into_iter()

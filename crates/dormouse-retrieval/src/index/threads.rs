@@ -1,6 +1,6 @@
 //! Who stands beside whom: threads, the sessions within them, and the links between neighbours.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, hash_map::Entry};
 
 use super::{column::Column, names::Names};
 
@@ -16,6 +16,8 @@ pub(crate) struct Place {
     pub(crate) session: u32,
     /// How many terms the unit has.
     pub(crate) terms: u32,
+    /// Who speaks.
+    pub(crate) speaker: u32,
 }
 
 impl Default for Place {
@@ -25,6 +27,7 @@ impl Default for Place {
             next: NONE,
             session: NONE,
             terms: 0,
+            speaker: NONE,
         }
     }
 }
@@ -43,6 +46,7 @@ pub(crate) struct Arrival {
     pub(crate) at: i64,
     pub(crate) id: u64,
     pub(crate) terms: u32,
+    pub(crate) speaker: u32,
 }
 
 /// The units of one thread, by time and number.
@@ -55,6 +59,8 @@ pub(crate) struct Threads {
     orders: Vec<Order>,
     places: Column<Place>,
     sessions: Column<Tally>,
+    /// How many units each speaker has in each session, by session and speaker.
+    participants: HashMap<(u32, u32), u32>,
     session_numbers: u32,
     free_sessions: Vec<u32>,
 }
@@ -67,6 +73,7 @@ impl Threads {
             orders: Vec::new(),
             places: Column::default(),
             sessions: Column::default(),
+            participants: HashMap::new(),
             session_numbers: 0,
             free_sessions: Vec::new(),
         }
@@ -80,6 +87,11 @@ impl Threads {
     #[inline]
     pub(crate) fn session(&self, number: u32) -> Tally {
         self.sessions.at(number)
+    }
+
+    /// Whether a speaker has a unit in a session.
+    pub(crate) fn takes_part(&self, speaker: u32, session: u32) -> bool {
+        self.participants.contains_key(&(session, speaker))
     }
 
     /// How many sessions there are.
@@ -106,6 +118,7 @@ impl Threads {
     pub(crate) fn insert(&mut self, thread: Option<&str>, unit: Arrival) -> u32 {
         let place = Place {
             terms: unit.terms,
+            speaker: unit.speaker,
             ..Place::default()
         };
         self.places.set(unit.slot, place);
@@ -214,7 +227,10 @@ impl Threads {
             return;
         };
         place.session = session;
-        let terms = u64::from(place.terms);
+        let (terms, speaker) = (u64::from(place.terms), place.speaker);
+        if speaker != NONE {
+            *self.participants.entry((session, speaker)).or_default() += 1;
+        }
         if let Some(tally) = self.sessions.at_mut(session) {
             tally.units += 1;
             tally.terms += terms;
@@ -223,6 +239,13 @@ impl Threads {
 
     fn leave(&mut self, slot: u32) {
         let place = self.place(slot);
+        if let Entry::Occupied(mut units) = self.participants.entry((place.session, place.speaker))
+        {
+            *units.get_mut() -= 1;
+            if *units.get() == 0 {
+                units.remove();
+            }
+        }
         if let Some(tally) = self.sessions.at_mut(place.session) {
             tally.units -= 1;
             tally.terms -= u64::from(place.terms);
@@ -279,7 +302,8 @@ impl Threads {
     pub(crate) fn bytes(&self) -> usize {
         // A tree's nodes are about three quarters full.
         let orders: usize = self.orders.iter().map(|order| order.len() * 27).sum();
-        self.names.bytes() + orders + self.places.bytes() + self.sessions.bytes()
+        let participants = self.participants.capacity() * (size_of::<(u32, u32, u32)>() + 1);
+        self.names.bytes() + orders + participants + self.places.bytes() + self.sessions.bytes()
     }
 }
 

@@ -11,8 +11,8 @@ use crate::{
 };
 
 /// The sum of the unit's weighed features but for how rare its own words are, and with no word more than once in a turn.
-pub(super) fn of_unit(index: &Index, plan: &Plan, scratch: &Scratch, slot: u32) -> f32 {
-    let weight = |feature| index.config.weights.weight(feature);
+pub(super) fn of_unit(index: &Index, plan: &Plan<'_>, scratch: &mut Scratch, slot: u32) -> f32 {
+    let weight = |feature| plan.weight(feature);
     let terms = surroundings(index, slot).map(|slot| scratch.glimpses.at(slot).terms);
     let (reach, window) = reached(plan, terms);
     let place = index.threads.place(slot);
@@ -23,26 +23,35 @@ pub(super) fn of_unit(index: &Index, plan: &Plan, scratch: &Scratch, slot: u32) 
         + weight(Feature::Window) * window / plan.total
         + weight(Feature::Session) * scratch.session(place.session)
         + weight(Feature::Turn) * scratch.glimpses.at(slot).turn / plan.most
-        + weight(Feature::Speaker) * flag(plan.is_named(card.speaker))
+        + weight(Feature::Speaker) * flag(plan.is_named(place.speaker))
+        + weight(Feature::Participants) * scratch.participation(index, plan, place.session)
         + weight(Feature::Answer) * before / plan.most
         + weight(Feature::Date) * plan.closeness(card.at)
         + weight(Feature::TimeTold) * flag(tells)
         + weight(Feature::FirstPerson) * flag(card.traits.has(Traits::FIRST_PERSON))
-        + weight(Feature::Dense) * scratch.dense.at(slot)
+        + weight(Feature::Dense) * scratch.similarity(index, slot)
 }
 
 /// The same without a look at the neighbours.
-pub(super) fn by_itself(index: &Index, plan: &Plan, scratch: &Scratch, slot: u32) -> f32 {
-    let weight = |feature| index.config.weights.weight(feature);
+pub(super) fn by_itself(index: &Index, plan: &Plan<'_>, scratch: &mut Scratch, slot: u32) -> f32 {
+    let weight = |feature| plan.weight(feature);
     let own = scratch.glimpses.at(slot);
-    let session = index.threads.place(slot).session;
+    let place = index.threads.place(slot);
+    let date = if plan.names_times() {
+        plan.closeness(index.cards.at(slot).at)
+    } else {
+        0.0
+    };
     (weight(Feature::Reach) + weight(Feature::Window) * levelled(1.0)) * own.covered / plan.total
-        + weight(Feature::Session) * scratch.session(session)
+        + weight(Feature::Session) * scratch.session(place.session)
         + weight(Feature::Turn) * own.turn / plan.most
+        + weight(Feature::Speaker) * flag(plan.is_named(place.speaker))
+        + weight(Feature::Participants) * scratch.participation(index, plan, place.session)
+        + weight(Feature::Date) * date
 }
 
 /// Reach and window of terms that occur where their bits are set.
-fn reached(plan: &Plan, terms: [u64; REACH.len()]) -> (f32, f32) {
+fn reached(plan: &Plan<'_>, terms: [u64; REACH.len()]) -> (f32, f32) {
     let [before_3, before_2, before, own, after, after_2, after_3] = terms;
     // Nearest first, as REACH has them.
     let near = own | before;

@@ -23,15 +23,14 @@ pub(super) const REACH: [f32; WIDTH] = [0.2, 0.4, 0.6, 1.0, 0.5, 0.3, 0.2];
 /// The features of the unit in `slot` but for [`informative`]; `None` if nothing connects it to the query.
 pub(super) fn of_candidate(
     index: &Index,
-    plan: &Plan,
-    scratch: &Scratch,
+    plan: &Plan<'_>,
+    scratch: &mut Scratch,
     slot: u32,
 ) -> Option<FeatureValues> {
     let place = index.threads.place(slot);
     let surroundings = surroundings(index, slot);
     let words = words(index, plan, scratch, &surroundings);
-    let dense = scratch.dense.at(slot);
-    if words.reach == 0.0 && dense == 0.0 {
+    if words.reach == 0.0 && scratch.dense.at(slot) == 0.0 {
         return None;
     }
     let card = index.cards.at(slot);
@@ -40,7 +39,7 @@ pub(super) fn of_candidate(
     values.set(Feature::Window, words.window);
     values.set(Feature::Session, scratch.session(place.session));
     values.set(Feature::Turn, words.turn);
-    values.set(Feature::Speaker, flag(plan.is_named(card.speaker)));
+    values.set(Feature::Speaker, flag(plan.is_named(place.speaker)));
     values.set(
         Feature::Answer,
         flag(answers(index, slot)) * words.turn_before,
@@ -52,7 +51,9 @@ pub(super) fn of_candidate(
         Feature::FirstPerson,
         flag(card.traits.has(Traits::FIRST_PERSON)),
     );
-    values.set(Feature::Dense, dense);
+    let participation = scratch.participation(index, plan, place.session);
+    values.set(Feature::Participants, participation);
+    values.set(Feature::Dense, scratch.similarity(index, slot));
     Some(values)
 }
 
@@ -63,8 +64,9 @@ pub(super) fn flag(holds: bool) -> f32 {
 
 /// Whether the turn before is a question by somebody else.
 pub(super) fn answers(index: &Index, slot: u32) -> bool {
-    let before = index.cards.at(index.threads.place(slot).prev);
-    before.traits.has(Traits::ASKS) && before.speaker != index.cards.at(slot).speaker
+    let place = index.threads.place(slot);
+    let asks = index.cards.at(place.prev).traits.has(Traits::ASKS);
+    asks && index.threads.place(place.prev).speaker != place.speaker
 }
 
 /// The slots of a window in reading order, with [`NONE`] where the session ends.
@@ -93,7 +95,7 @@ struct Words {
     turn_before: f32,
 }
 
-fn words(index: &Index, plan: &Plan, scratch: &Scratch, slots: &[u32; WIDTH]) -> Words {
+fn words(index: &Index, plan: &Plan<'_>, scratch: &Scratch, slots: &[u32; WIDTH]) -> Words {
     let width = plan.terms.len();
     let counts = slots.map(|slot| scratch.counts_of(slot, width));
     let norm = |slot| length_norm(index.threads.place(slot).terms as f32, plan.mean_turn);

@@ -15,7 +15,7 @@ use crate::{
 /// Fills in turns, sessions, dense similarities, and the candidates.
 pub(super) fn find_candidates(
     index: &Index,
-    plan: &Plan,
+    plan: &Plan<'_>,
     query: &Query<'_>,
     limit: usize,
     scratch: &mut Scratch,
@@ -41,7 +41,7 @@ pub(super) fn find_candidates(
 /// Fills in turns and the candidates of plain BM25.
 pub(super) fn find_plain(
     index: &Index,
-    plan: &Plan,
+    plan: &Plan<'_>,
     query: &Query<'_>,
     limit: usize,
     scratch: &mut Scratch,
@@ -62,31 +62,23 @@ fn admits(index: &Index, query: &Query<'_>, slot: u32) -> bool {
     query.admit.is_none_or(|admit| admit(index.id(slot)))
 }
 
-/// Scales the similarities from the least to the most similar hit.
 fn read_dense(index: &Index, query: &Query<'_>, scratch: &mut Scratch) {
-    let scores = || {
-        query
-            .dense
-            .iter()
-            .map(|hit| hit.score)
-            .filter(|s| s.is_finite())
-    };
-    let (Some(least), Some(most)) = (scores().reduce(f32::min), scores().reduce(f32::max)) else {
-        return;
-    };
     scratch.dense.reach(index.slot_bound());
+    let mut least = f32::INFINITY;
     for hit in query.dense.iter().filter(|hit| hit.score.is_finite()) {
         let Some(slot) = index.slot(hit.id) else {
             continue;
         };
-        let scaled = if most > least {
-            (hit.score - least) / (most - least)
-        } else {
-            1.0
-        };
-        // The least similar one was still found: not quite zero.
-        scratch.dense.set(slot, scaled.max(f32::EPSILON));
-        scratch.dense_slots.push(slot);
+        // Above zero, so that it is known to have been given.
+        let score = hit.score.clamp(f32::MIN_POSITIVE, 1.0);
+        least = least.min(score);
+        if scratch.dense.at(slot) == 0.0 {
+            scratch.dense_slots.push(slot);
+        }
+        scratch.dense.set(slot, score.max(scratch.dense.at(slot)));
+    }
+    if least.is_finite() {
+        scratch.least_similar = least;
     }
 }
 
@@ -96,7 +88,7 @@ const SPREAD_PER_CANDIDATE: usize = 2;
 /// Ranks the best turns and their neighbours, and what is similar by vector, roughly as the score will.
 ///
 /// A unit without one of the best turns in its window is no candidate, however many middling ones it has.
-fn spread(index: &Index, plan: &Plan, most: usize, scratch: &mut Scratch) {
+fn spread(index: &Index, plan: &Plan<'_>, most: usize, scratch: &mut Scratch) {
     scratch.nearby.reach(index.slot_bound());
     pick_best_turns(
         index,
@@ -126,14 +118,16 @@ fn spread(index: &Index, plan: &Plan, most: usize, scratch: &mut Scratch) {
 }
 
 /// Puts the `most` units that do best by themselves among those touched into `ranked`.
-fn pick_best_turns(index: &Index, plan: &Plan, most: usize, scratch: &mut Scratch) {
+fn pick_best_turns(index: &Index, plan: &Plan<'_>, most: usize, scratch: &mut Scratch) {
     let mut best = Best::new(std::mem::take(&mut scratch.ranked), most);
-    for &slot in &scratch.touched {
+    let touched = std::mem::take(&mut scratch.touched);
+    for &slot in &touched {
         let rank = rank_of(estimate::by_itself(index, plan, scratch, slot));
         if best.takes(rank) {
             best.push(index, rank, slot);
         }
     }
+    scratch.touched = touched;
     scratch.ranked = best.finish(index);
 }
 

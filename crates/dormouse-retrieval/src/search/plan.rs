@@ -1,12 +1,12 @@
 //! What a query asks for.
 
-use std::ops::ControlFlow;
+use std::{collections::HashSet, ops::ControlFlow};
 
 use crate::{
-    Index, NamedTime, Query, Ranking,
+    Feature, Index, NamedTime, Query, Ranking, Weights,
     analyse::each_word,
     dates::{month_of, named_times},
-    index::lexicon::Posting,
+    index::{lexicon::Posting, speakers::Written},
     search::bm25::{K1, inverse_frequency},
     traits::asks_when,
 };
@@ -27,7 +27,9 @@ pub(super) struct QueryTerm {
 
 /// What a query asks for, in terms of one index.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct Plan<'a> {
+    /// What each feature counts.
+    pub(super) weights: &'a Weights,
     /// The distinct terms in order.
     pub(super) terms: Vec<QueryTerm>,
     /// The speakers that the query names, in order of number.
@@ -44,8 +46,8 @@ pub(super) struct Plan {
     times: Vec<NamedTime>,
 }
 
-impl Plan {
-    pub(super) fn new(index: &Index, query: &Query<'_>) -> Self {
+impl<'a> Plan<'a> {
+    pub(super) fn new(index: &'a Index, query: &Query<'_>) -> Self {
         let text = beginning(query.text);
         let (mut terms, named) = match query.ranking {
             Ranking::Fused => read_with_names(index, text),
@@ -61,6 +63,11 @@ impl Plan {
         let terms = keep_rarest(weigh(index, &terms));
         let total: f32 = terms.iter().map(|term| term.idf).sum();
         Self {
+            weights: if query.dense.is_empty() {
+                &index.config.lexical_weights
+            } else {
+                &index.config.hybrid_weights
+            },
             terms,
             named,
             total: total.max(f32::MIN_POSITIVE),
@@ -72,7 +79,7 @@ impl Plan {
     }
 }
 
-impl Plan {
+impl Plan<'_> {
     /// Where the term at this place of the query occurs.
     pub(super) fn postings<'a>(&self, index: &'a Index, place: usize) -> &'a [Posting] {
         let number = self.terms.get(place).and_then(|term| term.number);
@@ -82,6 +89,24 @@ impl Plan {
     /// Whether the query names this speaker and nobody else.
     pub(super) fn is_named(&self, speaker: u32) -> bool {
         matches!(*self.named, [only] if only == speaker)
+    }
+
+    /// What `feature` counts.
+    #[inline]
+    pub(super) fn weight(&self, feature: Feature) -> f32 {
+        self.weights.weight(feature)
+    }
+
+    /// Which of the named speakers speak in a session, as a share of them.
+    pub(super) fn participation(&self, index: &Index, session: u32) -> f32 {
+        let named = self.named.iter();
+        let there = named.filter(|speaker| index.threads.takes_part(**speaker, session));
+        there.count() as f32 / self.named.len().max(1) as f32
+    }
+
+    /// Whether it names any time.
+    pub(super) fn names_times(&self) -> bool {
+        !self.times.is_empty()
     }
 
     /// How close a time is to the nearest of those that the query names: 1 within it.
@@ -97,10 +122,16 @@ impl Plan {
 fn read_with_names(index: &Index, text: &str) -> (Vec<String>, Vec<u32>) {
     let mut terms = Vec::new();
     let mut named = Vec::new();
+    let written_as_names = capitalised(text);
     let _whole_text = each_word(text, |word| {
         let before = named.len();
         if named.len() < MOST_NAMED {
-            named.extend(index.speakers.named_by(word).take(MOST_NAMED));
+            let written = if written_as_names.contains(word) {
+                Written::AsName
+            } else {
+                Written::AsWord
+            };
+            named.extend(index.speakers.named_by(word, written).take(MOST_NAMED));
         }
         if named.len() == before {
             index
@@ -123,6 +154,21 @@ fn read_with_names(index: &Index, text: &str) -> (Vec<String>, Vec<u32>) {
     }
     terms.retain(|term| !names.contains(term));
     (terms, named)
+}
+
+/// The folded words of a text that begin with a capital letter, without the first one.
+fn capitalised(text: &str) -> HashSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let mut capitalised = HashSet::new();
+    for word in words.filter(|word| !word.is_empty()).skip(1) {
+        if word.starts_with(char::is_uppercase) {
+            let _one_or_more = each_word(word, |word| {
+                capitalised.insert(word.to_owned());
+                ControlFlow::Continue(())
+            });
+        }
+    }
+    capitalised
 }
 
 /// It makes a difference whether one is named, or nobody, or several.

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Fills in the glimpses and the sessions.
-pub(super) fn read_postings(index: &Index, plan: &Plan, budget: usize, scratch: &mut Scratch) {
+pub(super) fn read_postings(index: &Index, plan: &Plan<'_>, budget: usize, scratch: &mut Scratch) {
     let bound = index.threads.session_bound();
     scratch.session_counts.reach(bound);
     scratch.sessions.reach(bound);
@@ -23,7 +23,7 @@ pub(super) fn read_postings(index: &Index, plan: &Plan, budget: usize, scratch: 
 /// Fills in the glimpses from the postings of the terms that fit the budget, and tells these terms.
 pub(super) fn read_turns(
     index: &Index,
-    plan: &Plan,
+    plan: &Plan<'_>,
     budget: usize,
     scratch: &mut Scratch,
 ) -> Vec<usize> {
@@ -36,7 +36,7 @@ pub(super) fn read_turns(
 }
 
 /// The places of the terms to read, in order of the query: the rarest that fit the budget.
-fn within_budget(index: &Index, plan: &Plan, mut budget: usize) -> Vec<usize> {
+fn within_budget(index: &Index, plan: &Plan<'_>, mut budget: usize) -> Vec<usize> {
     let frequency = |place: &usize| plan.postings(index, *place).len();
     let mut places: Vec<usize> = (0..plan.terms.len()).collect();
     places.retain(|place| frequency(place) > 0);
@@ -55,7 +55,7 @@ fn within_budget(index: &Index, plan: &Plan, mut budget: usize) -> Vec<usize> {
     places
 }
 
-fn add_turns(index: &Index, plan: &Plan, place: usize, scratch: &mut Scratch) {
+fn add_turns(index: &Index, plan: &Plan<'_>, place: usize, scratch: &mut Scratch) {
     let Some(idf) = plan.terms.get(place).map(|term| term.idf) else {
         return;
     };

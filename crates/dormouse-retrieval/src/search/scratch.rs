@@ -2,7 +2,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::index::column::Column;
+use crate::{
+    Index,
+    index::{column::Column, threads::NONE},
+    search::plan::Plan,
+};
 
 /// What the first pass sees of a unit by itself.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,7 +46,13 @@ pub(super) struct Scratch {
     pub(super) rowed: Vec<u32>,
     /// Row by row: how often each term of the query occurs.
     pub(super) counts: Vec<u8>,
-    /// By slot: similarity by vector, scaled.
+    /// By session: which of the named speakers take part, plus one.
+    pub(super) participations: Column<f32>,
+    /// The sessions of `participations` that are not zero.
+    pub(super) asked_sessions: Vec<u32>,
+    /// The similarity of a unit whose vector was not given.
+    pub(super) least_similar: f32,
+    /// By slot: similarity by vector, above zero.
     pub(super) dense: Column<f32>,
     /// The slots of `dense` that are not zero.
     pub(super) dense_slots: Vec<u32>,
@@ -64,6 +74,47 @@ impl Scratch {
         }
     }
 
+    /// Which of the named speakers take part in a session, as a share of them.
+    #[inline]
+    pub(super) fn participation(&mut self, index: &Index, plan: &Plan<'_>, session: u32) -> f32 {
+        if plan.named.is_empty() {
+            return 0.0;
+        }
+        let known = self.participations.at(session);
+        if known > 0.0 {
+            return known - 1.0;
+        }
+        let share = plan.participation(index, session);
+        self.participations.set(session, share + 1.0);
+        self.asked_sessions.push(session);
+        share
+    }
+
+    /// How similar a unit and its neighbours are by vector.
+    #[inline]
+    pub(super) fn similarity(&self, index: &Index, slot: u32) -> f32 {
+        if self.dense_slots.is_empty() {
+            return 0.0;
+        }
+        let own = self.own_similarity(slot);
+        let place = index.threads.place(slot);
+        let beside = |slot| match slot {
+            NONE => own,
+            slot => self.own_similarity(slot),
+        };
+        (beside(place.prev) + 2.0 * own + beside(place.next)) / 4.0
+    }
+
+    #[inline]
+    fn own_similarity(&self, slot: u32) -> f32 {
+        let known = self.dense.at(slot);
+        if known > 0.0 {
+            known
+        } else {
+            self.least_similar
+        }
+    }
+
     /// How often each term of the query occurs in a unit; empty without a row.
     #[inline]
     pub(super) fn counts_of(&self, slot: u32, terms: usize) -> &[u8] {
@@ -80,7 +131,9 @@ impl Scratch {
         zero(&mut self.sessions, &mut self.touched_sessions);
         zero(&mut self.rows, &mut self.rowed);
         zero(&mut self.dense, &mut self.dense_slots);
+        zero(&mut self.participations, &mut self.asked_sessions);
         self.most_session = 0.0;
+        self.least_similar = 0.0;
         self.counts.clear();
         self.candidates.clear();
         self.ranked.clear();

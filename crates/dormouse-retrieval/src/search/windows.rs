@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Gives every candidate and every unit in its window a row of counts.
-pub(super) fn count_terms(index: &Index, plan: &Plan, scratch: &mut Scratch) {
+pub(super) fn count_terms(index: &Index, plan: &Plan<'_>, scratch: &mut Scratch) {
     list_windows(index, scratch);
     let reading = is_read_faster(index, plan, scratch);
     if !reading {
@@ -49,7 +49,7 @@ fn list_windows(index: &Index, scratch: &mut Scratch) {
 }
 
 /// Whether reading the units with rows from end to end takes fewer steps than looking them up in the postings.
-fn is_read_faster(index: &Index, plan: &Plan, scratch: &Scratch) -> bool {
+fn is_read_faster(index: &Index, plan: &Plan<'_>, scratch: &Scratch) -> bool {
     let lengths = scratch.rowed.iter().map(|slot| index.bags.of(*slot).len());
     let reading: usize = lengths.sum();
     let looking_up = plan
@@ -61,7 +61,7 @@ fn is_read_faster(index: &Index, plan: &Plan, scratch: &Scratch) -> bool {
 }
 
 /// Reads the units with rows, and looks up each of their terms among those of the query.
-fn read_units(index: &Index, plan: &Plan, scratch: &mut Scratch) {
+fn read_units(index: &Index, plan: &Plan<'_>, scratch: &mut Scratch) {
     let width = plan.terms.len();
     let wanted = Wanted::new(plan);
     for (slot, row) in scratch
@@ -88,7 +88,7 @@ impl Wanted {
     const SLOTS: usize = 256;
     const EMPTY: u32 = u32::MAX;
 
-    fn new(plan: &Plan) -> Self {
+    fn new(plan: &Plan<'_>) -> Self {
         let mut wanted = Self {
             slots: [(Self::EMPTY, 0); Self::SLOTS],
         };

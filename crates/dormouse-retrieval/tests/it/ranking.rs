@@ -75,6 +75,41 @@ fn whoever_is_named_is_preferred_unless_several_are() {
 }
 
 #[test]
+fn a_short_form_or_a_name_that_is_also_a_word_counts_where_it_is_written_as_a_name() {
+    let index = talk(&[("Melanie", "I baked bread"), ("Will", "I baked bread")]);
+    for (text, named) in [
+        ("What did Mel bake?", Some(0)),
+        ("What bread did mel bake?", None),
+        ("What bread did Will bake?", Some(1)),
+        ("Will there be bread to bake?", None),
+    ] {
+        let found = index.search(&Query::new(text), 2);
+        for id in 0..2 {
+            let part = part(&found, id, Feature::Speaker);
+            assert_eq!(part > 0.0, named == Some(id), "{text} {id}");
+        }
+    }
+}
+
+#[test]
+fn sessions_in_which_the_named_speak_are_preferred() {
+    let mut index = talk(&[("Alice", "The ferry was late"), ("Bob", "Indeed")]);
+    for (id, speaker) in [(10, "Carol"), (11, "Dan")] {
+        index.insert(&Unit {
+            id,
+            text: "The ferry was late",
+            speaker: Some(speaker),
+            thread: Some("other"),
+            at: Timestamp::from_micros(JUNE),
+        });
+    }
+    let found = index.search(&Query::new("What did Bob hear of the ferry?"), 5);
+    assert_eq!(found[0].id, 0);
+    assert!(part(&found, 0, Feature::Participants) > 0.0);
+    assert_eq!(part(&found, 10, Feature::Participants), 0.0);
+}
+
+#[test]
 fn a_query_that_only_names_somebody_asks_for_what_is_said_about_them() {
     let index = talk(&[("Alice", "Bob has a new boat"), ("Bob", "It is green")]);
     let found = index.search(&Query::new("Bob"), 2);
@@ -191,11 +226,11 @@ fn plain_bm25_knows_words_and_nothing_else() {
 fn weights_are_a_table_that_can_be_changed() {
     let nothing = Feature::ALL
         .into_iter()
-        .fold(Weights::default(), |weights, feature| {
+        .fold(Weights::lexical(), |weights, feature| {
             weights.with(feature, 0.0)
         });
     let config = Config {
-        weights: nothing
+        lexical_weights: nothing
             .with(Feature::FirstPerson, 2.0)
             .with(Feature::Dense, f32::NAN),
         ..Config::default()

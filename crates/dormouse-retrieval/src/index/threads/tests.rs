@@ -17,6 +17,7 @@ fn arrival(slot: u32, at: i64) -> Arrival {
         at,
         id: u64::from(slot),
         terms: 1,
+        speaker: slot % 2,
     }
 }
 
@@ -38,6 +39,10 @@ fn sessions(threads: &Threads, slots: u32) -> Vec<Vec<u32>> {
         let tally = threads.session(numbers[0]);
         assert_eq!(tally.units as usize, session.len());
         assert_eq!(tally.terms as usize, session.len());
+        for speaker in 0..2 {
+            let speaks = session.iter().any(|slot| slot % 2 == speaker);
+            assert_eq!(threads.takes_part(speaker, numbers[0]), speaks);
+        }
     }
     assert_eq!(sessions.len(), threads.sessions());
     sessions
