@@ -7,7 +7,7 @@ use dormouse_contracts::{AssistantId, Clock, EntityId, IdError};
 use dormouse_engine::{
     Assistant, AssistantConfig, Handle, OutOfRange, Ports, Recorded, Switch, ToolCalling, WakeError,
 };
-use dormouse_memory::Memory;
+use dormouse_memory::{Memory, MemoryBuilder};
 use dormouse_providers::token_counter_for;
 use dormouse_sandbox::{Character, CharacterKind, JoinError, Sandbox};
 use dormouse_store::RedbLog;
@@ -16,7 +16,10 @@ use tokio::sync::mpsc;
 use crate::{
     config::Config,
     data::{DataError, DataFolder},
-    provider::{Chosen, ProviderError},
+    encoder::{self, EncoderError},
+    exit::Exit,
+    provider::{Chosen, Environment, ProviderError},
+    vectors::{self, VectorsError},
 };
 
 /// How many events may wait to be printed before the assistant waits.
@@ -44,6 +47,27 @@ pub(crate) struct Body {
     pub(crate) name: String,
 }
 
+/// What the memory was to recall by cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RememberingError {
+    /// The encoder.
+    #[error(transparent)]
+    Encoder(#[from] EncoderError),
+    /// The index of vectors.
+    #[error(transparent)]
+    Vectors(#[from] VectorsError),
+}
+
+impl RememberingError {
+    /// The exit code.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Encoder(error) => error.exit(),
+            Self::Vectors(error) => error.exit(),
+        }
+    }
+}
+
 /// The household could not be put together. Nothing that was there has changed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ComposeError {
@@ -56,6 +80,9 @@ pub(crate) enum ComposeError {
     /// The memory cannot be opened.
     #[error("the memory cannot be opened")]
     Memory(#[from] dormouse_memory::OpenError),
+    /// What it was to recall by cannot be used.
+    #[error(transparent)]
+    Remembering(#[from] RememberingError),
     /// The world cannot be opened.
     #[error("the world cannot be opened")]
     World(#[from] dormouse_sandbox::OpenError),
@@ -105,7 +132,7 @@ pub(crate) async fn household(
     let warm = Arc::clone(&counter);
     // The first count loads the vocabulary; better now than with the first message.
     drop(tokio::task::spawn_blocking(move || warm.count("tea")));
-    let memory = Memory::builder(key.clone(), SystemClock).counter(Arc::clone(&counter));
+    let memory = remembering(config)?.counter(Arc::clone(&counter));
     let memory = memory.open(data.memory()).await?;
     let ports = Ports {
         log: Arc::new(log.clone()),
@@ -150,6 +177,21 @@ pub(crate) async fn household(
     })
 }
 
+/// Settings of the memory: whose it is, and by what it recalls.
+pub(crate) fn remembering(config: &Config) -> Result<MemoryBuilder, RememberingError> {
+    let environment = Environment::of_process();
+    let mut memory = Memory::builder(config.assistant.key(), SystemClock);
+    if let Some(wish) = &config.memory.embedder
+        && let Some(encoder) = encoder::open(&wish.0, &environment)?
+    {
+        memory = memory.encoder(encoder);
+    }
+    if let Some(index) = vectors::open(&config.memory.vectors, &environment)? {
+        memory = memory.vectors(index);
+    }
+    Ok(memory)
+}
+
 async fn join(
     sandbox: &Sandbox,
     whose: &'static str,
@@ -192,6 +234,12 @@ fn assistant_config(
         .unwrap_or_default();
     settings.temperature = config.provider.temperature.map(|number| number.0);
     settings.max_tokens = config.provider.max_tokens.map(|number| number.0);
+    if let Some(tokens) = config.memory.tokens {
+        settings.memory_tokens = tokens.0;
+    }
+    if let Some(timeout) = config.memory.timeout {
+        settings.recall_timeout = timeout.0;
+    }
     if let Some(timeout) = config.provider.timeout {
         settings.model_timeout = timeout.0;
     }

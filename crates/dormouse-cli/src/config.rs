@@ -12,10 +12,12 @@ use std::{
 use dormouse_classify::ClassifyConfig;
 use serde::Deserialize;
 
+mod memory;
 mod numbers;
 mod position;
 mod sections;
 
+pub(crate) use memory::{MemorySection, VectorsWish};
 pub(crate) use sections::{AssistantSection, ExecutionSection, LimitsSection, ProviderSection};
 
 #[cfg(test)]
@@ -33,6 +35,7 @@ pub(crate) struct Config {
     pub(crate) execution: ExecutionSection,
     pub(crate) classify: ClassifyConfig,
     pub(crate) provider: ProviderSection,
+    pub(crate) memory: MemorySection,
 }
 
 /// The configuration cannot be used.

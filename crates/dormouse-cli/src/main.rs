@@ -31,6 +31,7 @@ mod plain;
 mod play;
 mod provider;
 mod screen;
+mod vectors;
 
 use std::{
     error::Error,

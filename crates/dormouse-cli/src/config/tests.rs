@@ -142,3 +142,22 @@ fn text_that_is_no_toml_or_no_text_is_refused_with_its_place() {
         "2:1: this is not UTF-8 text"
     );
 }
+
+#[test]
+fn what_a_memory_cannot_recall_by_is_refused_with_its_line() {
+    for (line, hint) in [
+        ("vectors = \"qdrant\"", "gRPC address"),
+        ("embedder = \"bert\"", "memory.embedder"),
+        ("tokens = 100001", "between 0 and 100000"),
+        ("timeout = 0", "between 1 and 60"),
+        ("qdrant_api_key = \"k\"", "keys do not belong into a file"),
+    ] {
+        let error = refused(&format!("[memory]\n{line}\n"));
+        assert!(
+            error.starts_with("2:") && error.contains(hint),
+            "{line}: {error}"
+        );
+    }
+    let config = parse("[memory]\nembedder = \"none\"\nvectors = \"exact\"\n").unwrap();
+    assert_eq!(config.memory.vectors, VectorsWish::Exact);
+}

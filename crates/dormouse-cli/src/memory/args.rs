@@ -110,9 +110,9 @@ pub(crate) struct Of {
 /// By which encoder.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct By {
-    /// Which encoder: folder:PATH, openai:MODEL[@URL], ollama:MODEL[@URL] or none
-    #[arg(long, value_name = "WHICH", default_value = "none", value_parser = encoder::wish)]
-    pub(crate) embedder: EmbedderWish,
+    /// Which encoder, in place of the configuration's: folder:PATH, openai:MODEL[@URL], ollama:MODEL[@URL] or none
+    #[arg(long, value_name = "WHICH", value_parser = encoder::wish)]
+    pub(crate) embedder: Option<EmbedderWish>,
 }
 
 /// Remembering.

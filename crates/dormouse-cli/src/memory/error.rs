@@ -7,7 +7,10 @@ use dormouse_memory::{
     StoreErrorKind,
 };
 
-use crate::{config::ConfigError, data::DataError, encoder::EncoderError, exit::Exit};
+use crate::{
+    compose::RememberingError, config::ConfigError, data::DataError, encoder::EncoderError,
+    exit::Exit,
+};
 
 /// A memory could not be looked into or changed.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +21,8 @@ pub(crate) enum CommandError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Encoder(#[from] EncoderError),
+    #[error(transparent)]
+    Remembering(#[from] RememberingError),
     #[error("the memory cannot be opened")]
     Open(#[from] OpenError),
     #[error(transparent)]
@@ -72,6 +77,7 @@ impl CommandError {
             | Self::Export(ExportError::Memory(error))
             | Self::Migrate(MigrateError::Memory(error)) => memory_exit(error),
             Self::Encoder(error) => error.exit(),
+            Self::Remembering(error) => error.exit(),
             Self::Config(_)
             | Self::NoSuchRecord(_)
             | Self::NoEmbedder

@@ -4,7 +4,7 @@ use dormouse_memory::{EncoderState, Record, RecordId, Space, Stats, Why};
 use serde::Serialize;
 
 use super::{By, CommandError, Form, Of, Place, Teller, telling};
-use crate::{encoder, exit::Exit, provider::Environment};
+use crate::exit::Exit;
 
 #[derive(Serialize)]
 struct RecordItem<'a> {
@@ -85,8 +85,7 @@ struct StatsItem {
 
 /// Prints how much there is.
 pub(super) async fn stats(place: &Place, by: &By, form: Form) -> Result<Exit, CommandError> {
-    let encoder = encoder::open(&by.embedder, &Environment::of_process())?;
-    let memory = place.open(encoder).await?;
+    let memory = place.open_by(by).await?;
     let item = StatsItem {
         r#type: "stats",
         stats: memory.stats().await?,

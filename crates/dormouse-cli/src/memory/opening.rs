@@ -9,8 +9,8 @@ use dormouse::SystemClock;
 use dormouse_contracts::Embedder;
 use dormouse_memory::{Memory, MemoryBuilder, Progress};
 
-use super::CommandError;
-use crate::{args::Places, config::Config, data::DataFolder};
+use super::{By, CommandError};
+use crate::{args::Places, compose, config::Config, data::DataFolder};
 
 /// Where the memory is and whose it is.
 #[derive(Debug)]
@@ -34,6 +34,20 @@ impl Place {
             Some(encoder) => builder.encoder(encoder),
             None => builder,
         }
+    }
+
+    /// Settings for it, with the encoder and the index of vectors that are wanted.
+    pub(super) fn builder_by(&self, by: &By) -> Result<MemoryBuilder, CommandError> {
+        let mut config = self.config.clone();
+        if let Some(wish) = &by.embedder {
+            config.memory.embedder = Some(wish.clone().into());
+        }
+        Ok(compose::remembering(&config)?)
+    }
+
+    /// Opens one that is there, to go by what is wanted.
+    pub(super) async fn open_by(&self, by: &By) -> Result<Memory, CommandError> {
+        self.open_with(self.builder_by(by)?).await
     }
 
     /// Opens one that is there.

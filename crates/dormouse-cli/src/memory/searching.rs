@@ -6,7 +6,7 @@ use dormouse_memory::{Fallback, Mode, RecallRequest, Recollection, Role, Validit
 use serde::Serialize;
 
 use super::{CommandError, Place, Search, Teller, telling};
-use crate::{encoder, exit::Exit, provider::Environment};
+use crate::exit::Exit;
 
 /// A recalled record as JSON.
 #[derive(Serialize)]
@@ -31,9 +31,8 @@ struct Summary {
 
 /// Recalls what fits, best first, or packed.
 pub(super) async fn search(place: &Place, asked: Search) -> Result<Exit, CommandError> {
-    let encoder = encoder::open(&asked.by.embedder, &Environment::of_process())?;
     let teller = Teller::new(asked.form.json);
-    let memory = place.open(encoder).await?;
+    let memory = place.open_by(&asked.by).await?;
     let recall = memory.recall(request(&asked)).await?;
     for item in &recall.items {
         teller.tell(&line(item), || text(item))?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dormouse::SystemClock;
 use dormouse_contracts::{Clock, Embedder};
 use dormouse_memory::{
-    Memory, Migration, MigrationPlan, ProbeReport, Scores, Switch,
+    EncoderState, Memory, Migration, MigrationPlan, ProbeReport, Scores, Switch,
     hygiene::{Finding, HygienePolicy, HygieneReport, survey},
 };
 use serde::Serialize;
@@ -109,9 +109,7 @@ struct Rebuilt {
 
 /// Makes anew what is derived from the records.
 pub(super) async fn rebuild(place: &Place, by: &By, form: Form) -> Result<Exit, CommandError> {
-    let encoder = encoder::open(&by.embedder, &Environment::of_process())?;
-    let with_encoder = encoder.is_some();
-    let builder = place.builder(encoder).rebuild().on_progress(opening::tell);
+    let builder = place.builder_by(by)?.rebuild().on_progress(opening::tell);
     let memory = place.open_with(builder).await?;
     let mut rebuilt = Rebuilt {
         r#type: "rebuilt",
@@ -119,6 +117,7 @@ pub(super) async fn rebuild(place: &Place, by: &By, form: Form) -> Result<Exit, 
         embedded: 0,
         fed: 0,
     };
+    let with_encoder = memory.encoder_state().await? != EncoderState::None;
     if with_encoder {
         // What has no vectors yet gets them first, so that this is seen to go on.
         embed(&memory, &mut rebuilt).await?;

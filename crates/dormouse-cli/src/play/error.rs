@@ -60,6 +60,7 @@ fn compose_exit(error: &ComposeError) -> Exit {
         ComposeError::Log(error) => crate::log::open_exit(error),
         ComposeError::World(error) => world_exit(error),
         ComposeError::Memory(error) => memory_exit(error),
+        ComposeError::Remembering(error) => error.exit(),
         ComposeError::Kinship(error) => kinship_exit(error),
         ComposeError::Wake(_) => Exit::Damaged,
         ComposeError::Join {
