@@ -26,6 +26,23 @@ pub enum NamedTime {
     Month(i8),
 }
 
+impl NamedTime {
+    /// Beginning and end of each stretch of it between two points, in microseconds: a month comes once a year.
+    pub(crate) fn occurrences(self, between: Option<(i64, i64)>) -> Vec<(i64, i64)> {
+        let micros = |time| match time {
+            Self::Span { from, until } => Some((from.as_micros(), until.as_micros())),
+            Self::Month(_) => None,
+        };
+        match (self, between) {
+            (Self::Span { .. }, _) => micros(self).into_iter().collect(),
+            (Self::Month(_), None) => Vec::new(),
+            (Self::Month(month), Some((first, last))) => calendar::years(first, last)
+                .filter_map(|year| micros(calendar::month(year, month)?))
+                .collect(),
+        }
+    }
+}
+
 /// More times than this in one text are not told.
 const MOST: usize = 8;
 

@@ -44,7 +44,6 @@ pub struct Index {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Card {
     pub(crate) id: u64,
-    pub(crate) at: i64,
     pub(crate) thread: u32,
     pub(crate) traits: Traits,
 }
@@ -53,7 +52,6 @@ impl Default for Card {
     fn default() -> Self {
         Self {
             id: 0,
-            at: 0,
             thread: NONE,
             traits: Traits::default(),
         }
@@ -151,10 +149,9 @@ impl Index {
         let Some(slot) = self.free.pop().or_else(|| self.next_slot()) else {
             return Insertion::Full;
         };
-        let at = unit.at.as_micros();
         let arrival = Arrival {
             slot,
-            at,
+            at: unit.at.as_micros(),
             id: unit.id,
             terms: u32::try_from(terms.len()).unwrap_or(u32::MAX),
             speaker: unit
@@ -163,7 +160,6 @@ impl Index {
         };
         let card = Card {
             id: unit.id,
-            at,
             thread: self.threads.insert(unit.thread, arrival),
             traits,
         };
@@ -192,16 +188,16 @@ impl Index {
         self.terms -= terms.len() as u64;
         self.bags.clear(slot);
         let card = self.cards.at(slot);
-        let speaker = self.threads.place(slot).speaker;
+        let place = self.threads.place(slot);
         let leaving = Arrival {
             slot,
-            at: card.at,
+            at: place.at,
             id,
             terms: u32::try_from(terms.len()).unwrap_or(u32::MAX),
-            speaker,
+            speaker: place.speaker,
         };
         self.threads.remove(card.thread, leaving);
-        self.speakers.release(speaker);
+        self.speakers.release(place.speaker);
         self.cards.set(slot, Card::default());
         self.free.push(slot);
         Removal::Removed
@@ -246,7 +242,7 @@ impl Index {
     #[must_use]
     pub fn at(&self, id: u64) -> Option<Timestamp> {
         self.slot(id)
-            .map(|slot| Timestamp::from_micros(self.cards.at(slot).at))
+            .map(|slot| Timestamp::from_micros(self.threads.place(slot).at))
     }
 
     /// About how many bytes of memory the index takes.

@@ -11,6 +11,7 @@ mod gather;
 mod plan;
 mod reading;
 mod scratch;
+mod sessions;
 mod windows;
 
 use crate::{
@@ -24,11 +25,14 @@ pub(crate) use scratch::ScratchPool;
 impl Index {
     /// The at most `limit` units that fit the query best, best first.
     ///
-    /// Equal scores are ordered newest first, then by number. A unit that shares no word with the query, nor stands
-    /// near one that does, nor is among the query's vectors, is not answered, so the answer may be shorter than `limit`
-    /// or empty. Up to [`Config::exhaustive_up_to`](crate::Config::exhaustive_up_to) units the answer is exact; beyond,
-    /// a unit may be missed that ranks below
-    /// [`Config::candidates`](crate::Config::candidates) others by its words alone.
+    /// Equal scores are ordered newest first, then by number. What is answered shares a word with the query, or stands up
+    /// to three turns from one that does, or is among the query's vectors, or belongs to one of the five sessions that as a
+    /// whole fit best by their words, speakers and time. So the answer may be shorter than `limit` or empty.
+    ///
+    /// Up to [`Config::exhaustive_up_to`](crate::Config::exhaustive_up_to) units the answer is exact. Beyond, a first pass
+    /// estimates scores from which of the query's words occur where, and only the best
+    /// [`Config::candidates`](crate::Config::candidates) are scored in full; among 20,000 turns the best ten are the same
+    /// for at least 99 of 100 questions.
     ///
     /// Does no I/O and takes time in proportion to how often the query's words occur.
     #[must_use]

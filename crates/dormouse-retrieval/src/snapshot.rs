@@ -42,12 +42,12 @@ impl Index {
         writer.number(units.len() as u64);
         let mut last_at = 0;
         for slot in units {
-            let card = self.cards.at(slot);
+            let (card, place) = (self.cards.at(slot), self.threads.place(slot));
             writer.number(card.id);
-            writer.signed(card.at.wrapping_sub(last_at));
-            last_at = card.at;
+            writer.signed(place.at.wrapping_sub(last_at));
+            last_at = place.at;
             writer.place(&threads, card.thread);
-            writer.place(&speakers, self.threads.place(slot).speaker);
+            writer.place(&speakers, place.speaker);
             writer.number(u64::from(card.traits.0));
             writer.bag(&terms, self.bags.of(slot));
         }
@@ -113,7 +113,7 @@ impl Index {
             (
                 thread.is_none(),
                 thread.unwrap_or_default(),
-                card.at,
+                self.threads.place(*slot).at,
                 card.id,
             )
         });

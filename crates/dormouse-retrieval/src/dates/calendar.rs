@@ -33,6 +33,19 @@ pub(crate) fn month_number(word: &str) -> Option<i8> {
     i8::try_from(place + 1).ok()
 }
 
+/// The years from one time to another, the last hundred of them at most.
+pub(super) fn years(first: i64, last: i64) -> impl Iterator<Item = i16> {
+    let year = |micros| {
+        let at = jiff::Timestamp::from_microsecond(micros).ok()?;
+        Some(Offset::UTC.to_datetime(at).year())
+    };
+    let last = year(last).unwrap_or(i16::MAX);
+    let first = year(first)
+        .unwrap_or(i16::MIN)
+        .max(last.saturating_sub(100));
+    first..=last
+}
+
 /// The month of a time in microseconds, from 1.
 pub(crate) fn month_of(micros: i64) -> Option<i8> {
     let at = jiff::Timestamp::from_microsecond(micros).ok()?;

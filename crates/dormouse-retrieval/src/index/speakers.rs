@@ -15,6 +15,9 @@ use crate::{
 /// The shortest beginning of a name that still names somebody: "Mel" for Melanie.
 const SHORTEST_NICKNAME: usize = 3;
 
+/// What chats call speakers that have no name. A question about a user means any user.
+const ROLES: [&str; 4] = ["assistant", "system", "tool", "user"];
+
 /// How a word of a query is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
@@ -74,10 +77,11 @@ impl Speakers {
     pub(crate) fn named_by(&self, word: &str, written: Written) -> impl Iterator<Item = u32> {
         let as_name = written == Written::AsName;
         let is_other_word = is_stop_word(word) || is_full_month(word);
+        let is_role = ROLES.contains(&word);
         let exact = self
             .by_first_word
             .get(word)
-            .filter(|_| as_name || !is_other_word);
+            .filter(|_| (as_name || !is_other_word) && !is_role);
         let is_nickname = as_name && word.len() >= SHORTEST_NICKNAME && !is_other_word;
         let prefixed = (is_nickname && exact.is_none())
             .then(|| self.by_first_word.range(word.to_owned()..))

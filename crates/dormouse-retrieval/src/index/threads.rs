@@ -1,6 +1,6 @@
 //! Who stands beside whom: threads, the sessions within them, and the links between neighbours.
 
-use std::collections::{BTreeMap, HashMap, hash_map::Entry};
+use std::collections::{BTreeMap, BTreeSet, HashMap, hash_map::Entry};
 
 use super::{column::Column, names::Names};
 
@@ -18,6 +18,8 @@ pub(crate) struct Place {
     pub(crate) terms: u32,
     /// Who speaks.
     pub(crate) speaker: u32,
+    /// When.
+    pub(crate) at: i64,
 }
 
 impl Default for Place {
@@ -28,6 +30,7 @@ impl Default for Place {
             session: NONE,
             terms: 0,
             speaker: NONE,
+            at: 0,
         }
     }
 }
@@ -35,6 +38,9 @@ impl Default for Place {
 /// What a session holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
+    /// Its first unit, and when that was.
+    pub(crate) first: u32,
+    pub(crate) begun_at: i64,
     pub(crate) units: u32,
     pub(crate) terms: u64,
 }
@@ -59,6 +65,8 @@ pub(crate) struct Threads {
     orders: Vec<Order>,
     places: Column<Place>,
     sessions: Column<Tally>,
+    /// The sessions by when they begin.
+    begins: BTreeSet<(i64, u32)>,
     /// How many units each speaker has in each session, by session and speaker.
     participants: HashMap<(u32, u32), u32>,
     session_numbers: u32,
@@ -73,6 +81,7 @@ impl Threads {
             orders: Vec::new(),
             places: Column::default(),
             sessions: Column::default(),
+            begins: BTreeSet::new(),
             participants: HashMap::new(),
             session_numbers: 0,
             free_sessions: Vec::new(),
@@ -119,12 +128,14 @@ impl Threads {
         let place = Place {
             terms: unit.terms,
             speaker: unit.speaker,
+            at: unit.at,
             ..Place::default()
         };
         self.places.set(unit.slot, place);
         let Some(name) = thread else {
             let session = self.new_session();
             self.join(unit.slot, session);
+            self.begin(session, unit.slot);
             return NONE;
         };
         let (thread, is_new) = self.names.hold(name);
@@ -153,14 +164,25 @@ impl Threads {
         }
         self.link(before, slot);
         self.link(slot, after);
+        let first = match self.place(before).session {
+            NONE => slot,
+            left => self.session(left).first,
+        };
         let session = self.merged(before, after);
         self.join(slot, session);
+        self.begin(session, first);
     }
 
     /// Takes a unit out of its place.
     pub(crate) fn remove(&mut self, thread: u32, unit: Arrival) {
         let Arrival { slot, at, id, .. } = unit;
-        let Place { prev, next, .. } = self.place(slot);
+        let Place {
+            prev,
+            next,
+            session,
+            ..
+        } = self.place(slot);
+        let first = self.session(session).first;
         self.leave(slot);
         let stays_one = prev == NONE || next == NONE || self.within_gap(thread, at, id);
         if let Some(place) = self.places.at_mut(prev) {
@@ -171,6 +193,10 @@ impl Threads {
         }
         if !stays_one {
             self.split(prev, next);
+            self.begin(self.place(prev).session, first);
+        }
+        if next != NONE && self.place(next).prev == NONE {
+            self.begin(self.place(next).session, next);
         }
         self.places.set(slot, Place::default());
         if let Some(order) = self.orders.get_mut(thread as usize) {
@@ -222,6 +248,28 @@ impl Threads {
         number
     }
 
+    /// Notes which unit of a session is the first.
+    fn begin(&mut self, session: u32, first: u32) {
+        let at = self.place(first).at;
+        let Some(tally) = self.sessions.at_mut(session) else {
+            return;
+        };
+        self.begins.remove(&(tally.begun_at, session));
+        (tally.first, tally.begun_at) = (first, at);
+        self.begins.insert((at, session));
+    }
+
+    /// The sessions that begin within a stretch of time, by time.
+    pub(crate) fn begun_within(&self, from: i64, until: i64) -> impl Iterator<Item = u32> {
+        let some = (from < until).then(|| self.begins.range((from, 0)..(until, 0)));
+        some.into_iter().flatten().map(|(_, session)| *session)
+    }
+
+    /// When the first and the last session begin.
+    pub(crate) fn times(&self) -> Option<(i64, i64)> {
+        Some((self.begins.first()?.0, self.begins.last()?.0))
+    }
+
     fn join(&mut self, slot: u32, session: u32) {
         let Some(place) = self.places.at_mut(slot) else {
             return;
@@ -250,6 +298,7 @@ impl Threads {
             tally.units -= 1;
             tally.terms -= u64::from(place.terms);
             if tally.units == 0 {
+                self.begins.remove(&(tally.begun_at, place.session));
                 self.free_sessions.push(place.session);
             }
         }
@@ -301,7 +350,8 @@ impl Threads {
 
     pub(crate) fn bytes(&self) -> usize {
         // A tree's nodes are about three quarters full.
-        let orders: usize = self.orders.iter().map(|order| order.len() * 27).sum();
+        let units: usize = self.orders.iter().map(Order::len).sum();
+        let orders = units * 27 + self.begins.len() * 22;
         let participants = self.participants.capacity() * (size_of::<(u32, u32, u32)>() + 1);
         self.names.bytes() + orders + participants + self.places.bytes() + self.sessions.bytes()
     }

@@ -26,7 +26,7 @@ pub(super) fn of_unit(index: &Index, plan: &Plan<'_>, scratch: &mut Scratch, slo
         + weight(Feature::Speaker) * flag(plan.is_named(place.speaker))
         + weight(Feature::Participants) * scratch.participation(index, plan, place.session)
         + weight(Feature::Answer) * before / plan.most
-        + weight(Feature::Date) * plan.closeness(card.at)
+        + weight(Feature::Date) * plan.closeness(place.at)
         + weight(Feature::TimeTold) * flag(tells)
         + weight(Feature::FirstPerson) * flag(card.traits.has(Traits::FIRST_PERSON))
         + weight(Feature::Dense) * scratch.similarity(index, slot)
@@ -38,7 +38,7 @@ pub(super) fn by_itself(index: &Index, plan: &Plan<'_>, scratch: &mut Scratch, s
     let own = scratch.glimpses.at(slot);
     let place = index.threads.place(slot);
     let date = if plan.names_times() {
-        plan.closeness(index.cards.at(slot).at)
+        plan.closeness(place.at)
     } else {
         0.0
     };

@@ -30,7 +30,10 @@ pub(super) fn of_candidate(
     let place = index.threads.place(slot);
     let surroundings = surroundings(index, slot);
     let words = words(index, plan, scratch, &surroundings);
-    if words.reach == 0.0 && scratch.dense.at(slot) == 0.0 {
+    let is_connected = words.reach > 0.0
+        || scratch.dense.at(slot) > 0.0
+        || scratch.best_sessions.contains(&place.session);
+    if !is_connected {
         return None;
     }
     let card = index.cards.at(slot);
@@ -44,7 +47,7 @@ pub(super) fn of_candidate(
         Feature::Answer,
         flag(answers(index, slot)) * words.turn_before,
     );
-    values.set(Feature::Date, plan.closeness(card.at));
+    values.set(Feature::Date, plan.closeness(place.at));
     let tells = plan.asks_when && card.traits.has(Traits::TELLS_TIME);
     values.set(Feature::TimeTold, flag(tells));
     values.set(

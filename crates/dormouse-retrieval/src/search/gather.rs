@@ -9,6 +9,7 @@ use crate::{
         plan::Plan,
         reading::{read_postings, read_turns},
         scratch::Scratch,
+        sessions,
     },
 };
 
@@ -28,6 +29,7 @@ pub(super) fn find_candidates(
     };
     read_postings(index, plan, budget, scratch);
     read_dense(index, query, scratch);
+    sessions::pick_best(index, plan, scratch);
     if is_small {
         let admitted = index.occupied().filter(|slot| admits(index, query, *slot));
         scratch.candidates.extend(admitted);
@@ -106,6 +108,13 @@ fn spread(index: &Index, plan: &Plan<'_>, most: usize, scratch: &mut Scratch) {
         }
     }
     scratch.ranked.clear();
+    for session in 0..scratch.best_sessions.len() {
+        let session = scratch.best_sessions.get(session).copied();
+        let first = session.map_or(NONE, |session| index.threads.session(session).first);
+        for slot in index.threads.forwards(first).take(sessions::MOST_UNITS) {
+            mark(scratch, slot);
+        }
+    }
     for place in 0..scratch.dense_slots.len() {
         let slot = scratch.dense_slots.get(place).copied().unwrap_or(NONE);
         mark(scratch, slot);
@@ -212,8 +221,9 @@ impl Best {
         // Equal ranks in an order that does not depend on when a unit came.
         let (_, (rank, _), _) = self.ranked.select_nth_unstable_by(last, |a, b| {
             b.0.cmp(&a.0).then_with(|| {
-                let (x, y) = (index.cards.at(a.1), index.cards.at(b.1));
-                (y.at, x.id).cmp(&(x.at, y.id))
+                let at = |slot| index.threads.place(slot).at;
+                let newer = at(b.1).cmp(&at(a.1));
+                newer.then_with(|| index.id(a.1).cmp(&index.id(b.1)))
             })
         });
         self.least = *rank;

@@ -109,6 +109,15 @@ impl Plan<'_> {
         !self.times.is_empty()
     }
 
+    /// The sessions that begin within the times that it names. A month of any year stands for all of them in the order of
+    /// years, as far as there are sessions.
+    pub(super) fn sessions<'b>(&'b self, index: &'b Index) -> impl Iterator<Item = u32> + 'b {
+        self.times
+            .iter()
+            .flat_map(|time| time.occurrences(index.threads.times()))
+            .flat_map(|(from, until)| index.threads.begun_within(from, until))
+    }
+
     /// How close a time is to the nearest of those that the query names: 1 within it.
     pub(super) fn closeness(&self, at: i64) -> f32 {
         self.times

@@ -46,6 +46,8 @@ pub(super) struct Scratch {
     pub(super) rowed: Vec<u32>,
     /// Row by row: how often each term of the query occurs.
     pub(super) counts: Vec<u8>,
+    /// The sessions of which all units are looked at.
+    pub(super) best_sessions: Vec<u32>,
     /// By session: which of the named speakers take part, plus one.
     pub(super) participations: Column<f32>,
     /// The sessions of `participations` that are not zero.
@@ -132,6 +134,7 @@ impl Scratch {
         zero(&mut self.rows, &mut self.rowed);
         zero(&mut self.dense, &mut self.dense_slots);
         zero(&mut self.participations, &mut self.asked_sessions);
+        self.best_sessions.clear();
         self.most_session = 0.0;
         self.least_similar = 0.0;
         self.counts.clear();

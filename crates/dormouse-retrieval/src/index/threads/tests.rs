@@ -38,6 +38,8 @@ fn sessions(threads: &Threads, slots: u32) -> Vec<Vec<u32>> {
         assert!(numbers.windows(2).all(|pair| pair[0] == pair[1]));
         let tally = threads.session(numbers[0]);
         assert_eq!(tally.units as usize, session.len());
+        let begun = (session[0], threads.place(session[0]).at);
+        assert_eq!((tally.first, tally.begun_at), begun);
         assert_eq!(tally.terms as usize, session.len());
         for speaker in 0..2 {
             let speaks = session.iter().any(|slot| slot % 2 == speaker);
@@ -45,6 +47,10 @@ fn sessions(threads: &Threads, slots: u32) -> Vec<Vec<u32>> {
         }
     }
     assert_eq!(sessions.len(), threads.sessions());
+    assert_eq!(
+        threads.begun_within(i64::MIN, i64::MAX).count(),
+        sessions.len()
+    );
     sessions
 }
 
