@@ -119,7 +119,8 @@ impl MemoryBuilder {
         self
     }
 
-    /// Makes everything that is derived from the records anew, whatever there is of it.
+    /// Makes the search index anew from the records, whatever there is of a copy. Vectors stay; [`Memory::refeed`] makes
+    /// their index anew.
     #[must_use]
     pub fn rebuild(mut self) -> Self {
         self.rebuild = true;

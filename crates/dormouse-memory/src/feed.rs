@@ -31,6 +31,8 @@ use crate::{
 
 /// How long one call to an encoder or an index may take.
 const CALL_LIMIT: Duration = Duration::from_secs(30);
+/// How much longer for each text: large encoders on small machines need that.
+const TEXT_LIMIT: Duration = Duration::from_secs(1);
 /// How many changes are looked at in one step.
 const STEP: usize = 128;
 
@@ -42,13 +44,13 @@ pub(crate) struct Vectors {
     index_breaker: CircuitBreaker,
     /// One feeds at a time.
     feeding: Mutex<Feeding>,
+    /// How far an index has been fed that forgets everything at its end, by space.
+    volatile: std::sync::Mutex<BTreeMap<u32, ChangeSeq>>,
 }
 
 /// What whoever feeds must know between two steps.
 #[derive(Debug, Default)]
 struct Feeding {
-    /// How far an index has been fed that forgets everything at its end, by space.
-    volatile: BTreeMap<u32, ChangeSeq>,
     /// Collections that are known to be there.
     prepared: BTreeSet<CollectionName>,
     /// Spaces of which the index was found to hold as many points as it should.
@@ -62,7 +64,7 @@ pub struct Tended {
     pub embedded: u64,
     /// Points that were given to the index, or taken from it.
     pub fed: u64,
-    /// Changes that are not in the vectors yet.
+    /// Changes that are not in the vectors, or not in their index, yet.
     pub waiting: u64,
     /// Why it stopped before all was done, if that was not the bound it was given. It is taken up again there.
     pub trouble: Option<Fallback>,
@@ -96,17 +98,25 @@ impl Vectors {
             encoder,
             index,
             feeding: Mutex::default(),
+            volatile: std::sync::Mutex::default(),
         }
     }
 
-    /// Embeds texts with another encoder of the same place, guarded like this one's calls.
+    /// How far an index that forgets has been fed from each space.
+    fn volatile(&self) -> std::sync::MutexGuard<'_, BTreeMap<u32, ChangeSeq>> {
+        self.volatile.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Embeds texts with another encoder of the same place, guarded like this one's calls. That it takes longer than
+    /// `limit` counts as an illness, so a limit is given here and never put around it.
     async fn encode(
         &self,
         encoder: &dyn Embedder,
         texts: &[String],
+        limit: Duration,
     ) -> Result<Vec<Vec<f32>>, Trouble> {
         let call = async {
-            match deadline(CALL_LIMIT, encoder.embed(texts)).await {
+            match deadline(limit, encoder.embed(texts)).await {
                 Ok(answer) => answer.map_err(Some),
                 Err(_too_late) => Err(None),
             }
@@ -139,8 +149,17 @@ impl Vectors {
         &self,
         call: impl Future<Output = Result<T, VectorError>>,
     ) -> Result<T, Refusal> {
+        self.call_within(CALL_LIMIT, call).await
+    }
+
+    /// Makes one call to the index, guarded. That it takes longer than `limit` counts as an illness.
+    async fn call_within<T>(
+        &self,
+        limit: Duration,
+        call: impl Future<Output = Result<T, VectorError>>,
+    ) -> Result<T, Refusal> {
         let call = async {
-            match deadline(CALL_LIMIT, call).await {
+            match deadline(limit, call).await {
                 Ok(answer) => answer,
                 Err(_too_late) => Err(VectorError::new(
                     self.index.identity(),
@@ -306,30 +325,57 @@ impl Memory {
             .await
     }
 
-    /// How many changes are not in the vectors of the active space yet.
-    pub(crate) async fn waiting(&self) -> Result<u64, MemoryError> {
+    /// How many changes have no vectors in the active space yet.
+    pub(crate) async fn unembedded(&self) -> Result<u64, MemoryError> {
         let inner = self.inner.clone();
-        blocking(move || Ok(inner.waiting(None)?)).await
+        blocking(move || Ok(inner.behind(None)?.embedding)).await
     }
 
-    /// How many changes are not in the vectors of this space yet.
+    /// How many changes are not in the vectors of the active space, or not in their index, yet.
+    pub(crate) async fn waiting(&self) -> Result<u64, MemoryError> {
+        let inner = self.inner.clone();
+        blocking(move || Ok(inner.behind(None)?.feeding)).await
+    }
+
+    /// How many changes are not in the vectors of this space, or not in their index, yet.
     pub(crate) async fn waiting_in(&self, space: u32) -> Result<u64, MemoryError> {
         let inner = self.inner.clone();
-        blocking(move || Ok(inner.waiting(Some(space))?)).await
+        blocking(move || Ok(inner.behind(Some(space))?.feeding)).await
     }
 }
 
+/// By how many changes vectors are behind.
+struct Behind {
+    /// Those that are not embedded.
+    embedding: u64,
+    /// Those that are not embedded, or not fed to the index.
+    feeding: u64,
+}
+
 impl Inner {
-    fn waiting(&self, space: Option<u32>) -> Result<u64, StoreError> {
+    /// How far a space is behind; the active one where none is named.
+    fn behind(&self, space: Option<u32>) -> Result<Behind, StoreError> {
         self.store.read(|reading| {
             let newest = reading.last_change()?;
             let spaces = spaces::all(reading)?;
             let active = spaces::in_state(&spaces, SpaceState::Active).map(|space| space.number);
-            let Some(space) = space.or(active) else {
-                return Ok(newest);
-            };
-            let embedded = reading.state(&spaces::embedded_through(space))?;
-            Ok(newest.saturating_sub(embedded))
+            let (mut embedded, mut fed) = (0, 0);
+            if let Some(space) = space.or(active) {
+                embedded = reading.state(&spaces::embedded_through(space))?;
+                fed = match &self.vectors {
+                    None => embedded,
+                    Some(vectors) if forgets(vectors.index.as_ref()) => {
+                        vectors.volatile().get(&space).copied().unwrap_or(0)
+                    }
+                    Some(vectors) => {
+                        reading.state(&spaces::fed_through(space, &vectors.index.identity()))?
+                    }
+                };
+            }
+            Ok(Behind {
+                embedding: newest.saturating_sub(embedded),
+                feeding: newest.saturating_sub(embedded.min(fed)),
+            })
         })
     }
 

@@ -1,8 +1,6 @@
 //! Taking in an outside log: what it says and how far it was read are one commit, so that nothing is taken in twice and
 //! nothing is left out, whenever the process is killed.
 
-use std::sync::PoisonError;
-
 use dormouse_contracts::Timestamp;
 use dormouse_entities as entities;
 
@@ -10,10 +8,13 @@ use crate::{
     change::Change,
     memory::{Inner, Memory, MemoryError, blocking},
     note::Note,
-    ops::{self, ChangeError, Done},
+    ops::{self, Done},
     people, secrets,
-    store::{Abort, tables::LOG_THROUGH},
+    store::tables::LOG_THROUGH,
 };
+
+/// Why what comes from the log is there.
+const REASON: &str = "taken in from the log";
 
 /// What one event of an outside log means for the memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +30,7 @@ pub enum Intake {
 pub enum Taken {
     /// It was taken in.
     Through {
-        /// The checkpoint now.
+        /// The checkpoint now; never less than before.
         through: u64,
         /// How many changes of entities were refused, and skipped. They would be refused each time.
         refused: u64,
@@ -70,13 +71,9 @@ impl Memory {
 
 impl Inner {
     fn take_log(&self, after: u64, through: u64, items: Vec<Intake>) -> Result<Taken, MemoryError> {
-        let _order = self.ordered();
-        let now = self.clock.now();
-        let mut entities = self
-            .entities
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        let written = self.store.write(|writing| {
+        // Looking for secrets takes a while in long texts: nobody else need wait for it.
+        let items: Vec<Intake> = items.into_iter().map(Intake::masked).collect();
+        self.change_all(|writing, entities, now| {
             let found = writing.state(LOG_THROUGH)?;
             if found != after {
                 return Ok((Taken::Moved { through: found }, Done::default()));
@@ -85,33 +82,33 @@ impl Inner {
             let mut refused = 0;
             for item in items {
                 match item {
-                    Intake::Note(note) => {
-                        let note = secrets::masked(*note);
-                        done.extend(ops::add(writing, now, "taken in from the log", note)?.1);
-                    }
+                    Intake::Note(note) => done.extend(ops::add(writing, now, REASON, *note)?.1),
                     Intake::Entity(change, at) => {
                         let Ok(touched) = entities.apply(&change, at) else {
                             refused += 1;
                             continue;
                         };
-                        for (key, row) in people::rows(&entities, &touched)? {
+                        for (key, row) in people::rows(entities, &touched)? {
                             writing.put_entity(&key, row.as_deref())?;
                         }
                         let change = Change::Entity { change };
-                        let stored = writing.append(at, "taken in from the log", change, &[])?;
-                        done.changes.push(stored);
+                        done.changes.push(writing.append(at, REASON, change, &[])?);
                     }
                 }
             }
+            // Going back would take in twice what has no origin.
+            let through = through.max(after);
             writing.set_state(LOG_THROUGH, through)?;
-            Ok::<_, Abort<ChangeError>>((Taken::Through { through, refused }, done))
-        });
-        if written.is_err() {
-            self.reload(&mut entities)?;
+            Ok((Taken::Through { through, refused }, done))
+        })
+    }
+}
+
+impl Intake {
+    fn masked(self) -> Self {
+        match self {
+            Self::Note(note) => Self::Note(Box::new(secrets::masked(*note))),
+            Self::Entity(change, at) => Self::Entity(change, at),
         }
-        drop(entities);
-        let (taken, done) = written?;
-        self.take(&done);
-        Ok(taken)
     }
 }

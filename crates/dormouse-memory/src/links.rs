@@ -226,15 +226,14 @@ pub async fn dream_links(
     policy: &LinkPolicy,
 ) -> Result<LinkProgress, MemoryError> {
     let page = memory.records(from, batch).await?;
+    let checkpoint = page.last().map(|record| record.id).or(from);
+    // Very long records make a page short without being the last ones.
+    let is_last = page.len() < batch && memory.records(checkpoint, 1).await?.is_empty();
     let mut progress = LinkProgress {
         looked_at: 0,
         linked: 0,
-        checkpoint: page.last().map(|record| record.id).or(from),
-        rest: if page.len() < batch {
-            Rest::Nothing
-        } else {
-            Rest::More
-        },
+        checkpoint,
+        rest: if is_last { Rest::Nothing } else { Rest::More },
     };
     for record in page {
         progress.looked_at += 1;

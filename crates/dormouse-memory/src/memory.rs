@@ -4,6 +4,7 @@ mod inner;
 mod opening;
 mod reading;
 
+use inner::Draft;
 pub use reading::{Stats, Why};
 
 use std::{
@@ -43,9 +44,11 @@ pub(crate) struct Inner {
     pub(crate) projection: RwLock<Projection>,
     pub(crate) entities: RwLock<Entities>,
     /// Held over a commit and the taking in of what it wrote, so that both happen in one order.
-    order: Mutex<()>,
+    order: Mutex<Draft>,
     /// The last change that is in the copy of the projection.
     saved: AtomicU64,
+    /// Held while the copy of the projection is written or removed. Whoever holds the order does not wait for it.
+    saving: Mutex<()>,
     pub(crate) assistant: AssistantId,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) counter: Arc<dyn TokenCounter>,
@@ -101,21 +104,24 @@ impl Memory {
     /// As [`Memory::add`].
     pub async fn add_all(&self, notes: Vec<Note>, reason: &str) -> Result<Vec<Added>, MemoryError> {
         let reason = reason.to_owned();
-        self.change(move |writing, now| {
+        let inner = Arc::clone(&self.inner);
+        // Looking for secrets takes a while in long texts: nobody else need wait for it.
+        let mask = move || Ok(notes.into_iter().map(secrets::masked).collect::<Vec<_>>());
+        let notes = blocking(mask).await?;
+        let work = move |writing: &mut Writing<'_>, now| {
             let mut done = Done::default();
             let mut added = Vec::with_capacity(notes.len());
             for note in notes {
-                let note = secrets::masked(note);
                 let (one, more) = ops::add(writing, now, &reason, note)?;
                 added.push(one);
                 done.extend(more);
             }
             Ok((added, done))
-        })
-        .await
+        };
+        blocking(move || inner.change(work)).await
     }
 
-    /// Ends the validity of what `old` says, as of `until`; `by` took its place, if anything did. It is kept, and
+    /// Ends the validity of what `old` says, as of `until` or when it ceased already, if that was earlier; `by` took its place, if anything did. It is kept, and
     /// recalled for the times at which it was so.
     ///
     /// # Errors
@@ -163,18 +169,19 @@ impl Memory {
         .await
     }
 
-    /// Removes a record's text, speaker, tags and vectors for good. Only its number and that it was erased stay. The
-    /// file's free pages may hold the old bytes until they are used again.
+    /// Removes a record's text, speaker, tags and vectors for good. Its number, its origin, its thread and that it was
+    /// erased stay. The file's free pages may hold the old bytes until they are used again; an index of vectors is told
+    /// by the next [`Memory::tend`]; what other records and the reasons of changes say of it is left alone.
+    ///
+    /// The copy of the search index is written anew.
     ///
     /// # Errors
     ///
     /// [`ChangeError::Unknown`] if it is not there.
     pub async fn erase(&self, id: RecordId, reason: &str) -> Result<ChangeSeq, MemoryError> {
-        let spaces = self.inner.space_numbers()?;
-        self.step(reason, move |writing, now, reason| {
-            ops::erase(writing, now, reason, id, &spaces)
-        })
-        .await
+        let reason = reason.to_owned();
+        let inner = Arc::clone(&self.inner);
+        blocking(move || inner.erase(id, &reason)).await
     }
 
     /// Links two records, both ways, with a weight in `0.0..=1.0`.
@@ -200,15 +207,15 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// [`ChangeError::Note`] if the note does not fit.
+    /// [`ChangeError::Note`] if the note does not fit, [`ChangeError::Unknown`] if a record it names is not there.
     pub async fn ignore(
         &self,
         note: Note,
         like: Option<RecordId>,
         reason: &str,
     ) -> Result<ChangeSeq, MemoryError> {
-        let note = secrets::masked(note);
         self.step(reason, move |writing, now, reason| {
+            let note = secrets::masked(note);
             ops::ignore(writing, now, reason, note, like)
         })
         .await

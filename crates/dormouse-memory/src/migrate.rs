@@ -81,7 +81,7 @@ pub enum MigrateError {
     #[error("recall goes by {} already", .0.model)]
     SameEncoder(EncoderInfo),
     /// The encoder or the index failed.
-    #[error("stopped by {0:?}; what was done is kept: migrate again to go on")]
+    #[error("{0}; what was done is kept: migrate again to go on")]
     Stopped(Fallback),
     /// There is no former space to go back to.
     #[error("there is no former space to go back to")]
@@ -108,7 +108,8 @@ impl Memory {
     /// that are added meanwhile are in both. May be stopped at any time, by a kill too, and called again.
     ///
     /// Recall goes by the new space from then on in a memory that was opened with this encoder; others go by words until
-    /// they are opened with it. Nothing of the old space is removed: [`Memory::roll_back`] goes back to it.
+    /// they are opened with it. The old space stays in the file, though not in the index: [`Memory::roll_back`] goes back
+    /// to it.
     ///
     /// # Errors
     ///
@@ -142,6 +143,9 @@ impl Memory {
         };
         if switched {
             self.switch_to(space.number).await?;
+            if let Some(former) = &active {
+                self.clear_index(vectors, former).await?;
+            }
         }
         Ok(Migration {
             space: space.number,
@@ -151,6 +155,8 @@ impl Memory {
     }
 
     /// Goes back to the space that was active before the last switch. The one that is active now is kept.
+    /// What has happened since, and the index, are caught up with by [`Memory::tend`]; [`Recall::waiting`](crate::Recall::waiting)
+    /// says how much of it is left.
     ///
     /// # Errors
     ///
@@ -183,6 +189,19 @@ impl Memory {
         self.keep(move |writing, _| writing.remove_space(number))
             .await?;
         Ok(())
+    }
+
+    /// Takes the points of a space that recall no longer goes by out of the index, where nobody would keep them up to
+    /// date with what is withdrawn or erased. The index is fed from the file again if the space comes back.
+    async fn clear_index(&self, vectors: &Vectors, space: &Space) -> Result<(), MemoryError> {
+        match self.discard_points(vectors, space).await {
+            Ok(()) => Ok(()),
+            Err(Trouble::Memory(error)) => Err(error),
+            Err(Trouble::Fallback(why)) => {
+                tracing::warn!(%why, space = space.number, "points of a former space stay in the index");
+                Ok(())
+            }
+        }
     }
 
     /// The space that is being filled for this encoder; one for another encoder makes way for it.
@@ -225,15 +244,13 @@ impl Memory {
     }
 
     async fn switch_to(&self, number: u32) -> Result<(), MemoryError> {
-        let spaces = self.spaces().await?;
-        self.keep(move |writing, _| switch(writing, spaces, number))
-            .await
+        self.keep(move |writing, _| switch(writing, number)).await
     }
 }
 
 /// Makes the space of this number the active one, and retires the one that was.
-fn switch(writing: &mut Writing<'_>, spaces: Vec<Space>, number: u32) -> Result<(), Fault> {
-    for mut space in spaces {
+fn switch(writing: &mut Writing<'_>, number: u32) -> Result<(), Fault> {
+    for mut space in spaces::now(writing)? {
         let state = match space.state {
             _ if space.number == number => SpaceState::Active,
             SpaceState::Active => SpaceState::Retired,

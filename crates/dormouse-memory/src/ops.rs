@@ -86,7 +86,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    fn of(change: StoredChange, records: Vec<Record>) -> Self {
+    pub(crate) fn of(change: StoredChange, records: Vec<Record>) -> Self {
         Self {
             changes: vec![change],
             records,
@@ -134,11 +134,7 @@ pub(crate) fn add(
     {
         return Ok((Added::AlreadyThere(there), Done::default()));
     }
-    let mut record = record_of(note, now);
-    for source in &record.lineage.derived_from {
-        let source = get(writing, *source)?;
-        record.trust = record.trust.lowest(source.trust);
-    }
+    let mut record = believed(writing, record_of(note, now))?;
     record.id = writing.next_record()?;
     if let Some(origin) = &record.lineage.origin {
         writing.set_origin(origin, record.id)?;
@@ -147,6 +143,20 @@ pub(crate) fn add(
     let change = Change::Added { record: record.id };
     let change = writing.append(now, reason, change, &[record.id])?;
     Ok((Added::New(record.id), Done::of(change, vec![record])))
+}
+
+/// The record with no more trust than what it is made of, if its times fit too.
+fn believed(writing: &Writing<'_>, mut record: Record) -> Step<Record> {
+    let from = record.valid_from;
+    if let Some(until) = record.valid_until.filter(|until| *until < from) {
+        // A note that does not say when it was said is checked here only.
+        return Err(refuse(NoteError::Ended { from, until }));
+    }
+    for source in &record.lineage.derived_from {
+        let source = get(writing, *source)?;
+        record.trust = record.trust.lowest(source.trust);
+    }
+    Ok(record)
 }
 
 /// The record a note becomes, before it has a number.
@@ -180,10 +190,11 @@ pub(crate) fn ignore(
     like: Option<RecordId>,
 ) -> Step<Done> {
     note.check().map_err(refuse)?;
-    let change = Change::Ignored {
-        note: Box::new(record_of(note, now)),
-        like,
-    };
+    if let Some(like) = like {
+        get(writing, like)?;
+    }
+    let note = Box::new(believed(writing, record_of(note, now))?);
+    let change = Change::Ignored { note, like };
     let touched: Vec<_> = like.into_iter().collect();
     let change = writing.append(now, reason, change, &touched)?;
     Ok(Done::of(change, Vec::new()))
@@ -199,6 +210,8 @@ pub(crate) fn supersede(
     until: Timestamp,
 ) -> Step<Done> {
     let mut record = in_use(writing, old)?;
+    // What has ceased already does not become so again.
+    let until = record.valid_until.map_or(until, |had| had.min(until));
     let mut touched = vec![old];
     if let Some(by) = by {
         if by == old {
@@ -283,7 +296,6 @@ pub(crate) fn erase(
     now: Timestamp,
     reason: &str,
     id: RecordId,
-    spaces: &[u32],
 ) -> Step<Done> {
     let mut record = get(writing, id)?;
     record.text = String::new();
@@ -291,7 +303,7 @@ pub(crate) fn erase(
     record.tags.clear();
     record.standing = Standing::Withdrawn;
     writing.put(&record)?;
-    writing.remove_vectors(spaces, id)?;
+    writing.remove_vectors(id)?;
     let change = writing.append(now, reason, Change::Erased { record: id }, &[id])?;
     Ok(Done::of(change, vec![record]))
 }
@@ -344,7 +356,7 @@ fn in_use(writing: &Writing<'_>, id: RecordId) -> Step<Record> {
     }))
 }
 
-fn refuse(error: impl Into<ChangeError>) -> Abort<ChangeError> {
+pub(crate) fn refuse(error: impl Into<ChangeError>) -> Abort<ChangeError> {
     Abort::Refused(error.into())
 }
 

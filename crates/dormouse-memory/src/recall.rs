@@ -36,7 +36,11 @@ impl Memory {
         let inner = self.inner.clone();
         blocking(move || {
             let asked_at = request.asked_at.unwrap_or_else(|| inner.clock.now());
-            let items = inner.recall(&request, asked_at, &dense)?;
+            let similar = match mode {
+                Mode::WordsAndVectors => Similar::Known(&dense),
+                Mode::Words | Mode::WordsBecause(_) => Similar::Unknown,
+            };
+            let items = inner.recall(&request, asked_at, similar)?;
             Ok(Recall {
                 items,
                 mode,
@@ -56,7 +60,8 @@ impl Memory {
         let inner = self.inner.clone();
         let (request, dense) = (request.clone(), dense.to_vec());
         blocking(move || {
-            let found = inner.search(&request, inner.clock.now(), &dense, &BTreeSet::new());
+            let similar = Similar::Known(&dense);
+            let found = inner.search(&request, inner.clock.now(), similar, &BTreeSet::new());
             Ok(found.iter().any(|found| found.id == record.0))
         })
         .await
@@ -68,7 +73,7 @@ impl Memory {
             return Ok((Vec::new(), Mode::Words, 0));
         };
         if request.lexical_only {
-            return Ok((Vec::new(), Mode::Words, self.waiting().await?));
+            return Ok((Vec::new(), Mode::Words, self.unembedded().await?));
         }
         let (hits, mode) = match self.similar(vectors, request).await {
             Ok(hits) => (hits, Mode::WordsAndVectors),
@@ -79,13 +84,22 @@ impl Memory {
     }
 }
 
+/// What is known of similarity.
+#[derive(Clone, Copy)]
+enum Similar<'a> {
+    /// Nothing.
+    Unknown,
+    /// What is similar enough, best first.
+    Known(&'a [Hit]),
+}
+
 impl Inner {
     /// The records that fit, in the form that was asked for.
     fn recall(
         &self,
         request: &RecallRequest,
         asked_at: Timestamp,
-        dense: &[Hit],
+        similar: Similar<'_>,
     ) -> Result<Vec<Recollection>, StoreError> {
         let without = self.store.read(|reading| {
             let mut without = BTreeSet::new();
@@ -94,11 +108,11 @@ impl Inner {
             }
             Ok(without)
         })?;
-        let found = self.search(request, asked_at, dense, &without);
+        let found = self.search(request, asked_at, similar, &without);
         let found = self.read_back(&found)?;
         match request.tokens {
             None => Ok(found),
-            Some(budget) => self.packed(request, asked_at, found, budget),
+            Some(budget) => self.packed(request, asked_at, found, budget, &without),
         }
     }
 
@@ -107,9 +121,17 @@ impl Inner {
         &self,
         request: &RecallRequest,
         asked_at: Timestamp,
-        dense: &[Hit],
+        similar: Similar<'_>,
         without: &BTreeSet<RecordId>,
     ) -> Vec<Match> {
+        let (dense, only) = match (similar, request.min_score) {
+            (Similar::Unknown, _) => (&[][..], None),
+            (Similar::Known(hits), None) => (hits, None),
+            (Similar::Known(hits), Some(_)) => {
+                let only: BTreeSet<u64> = hits.iter().map(|hit| hit.id).collect();
+                (hits, Some(only))
+            }
+        };
         let projection = self
             .projection
             .read()
@@ -120,6 +142,7 @@ impl Inner {
                 .get(RecordId(id))
                 .is_some_and(|meta| admits(request, asked_at, meta))
                 && !without.contains(&RecordId(id))
+                && only.as_ref().is_none_or(|only| only.contains(&id))
         };
         let query = Query::new(request.question())
             .asked_at(asked_at)

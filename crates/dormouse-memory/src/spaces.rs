@@ -62,11 +62,19 @@ pub(crate) fn is_same(a: &EncoderInfo, b: &EncoderInfo) -> bool {
 
 /// All spaces, by number.
 pub(crate) fn all(reading: &Reading) -> Result<Vec<Space>, Fault> {
-    let spaces = reading.spaces::<Space>()?;
-    Ok(spaces
-        .into_iter()
+    Ok(numbered(reading.spaces()?))
+}
+
+/// All spaces, by number, as a transaction finds them.
+pub(crate) fn now(writing: &Writing<'_>) -> Result<Vec<Space>, Fault> {
+    Ok(numbered(writing.spaces()?))
+}
+
+fn numbered(spaces: Vec<(u32, Space)>) -> Vec<Space> {
+    let spaces = spaces.into_iter();
+    spaces
         .map(|(number, space)| Space { number, ..space })
-        .collect())
+        .collect()
 }
 
 /// The space of that state; there is at most one active and one building.

@@ -70,6 +70,8 @@ pub(crate) enum Fault {
     Checksum,
     #[error("{0}")]
     Refers(&'static str),
+    #[error("the copy of the search index cannot be removed")]
+    Copy(#[from] std::io::Error),
 }
 
 macro_rules! from_redb {
@@ -92,6 +94,7 @@ impl From<redb::Error> for Fault {
 impl Fault {
     fn kind(&self) -> StoreErrorKind {
         match self {
+            Self::Copy(_) => StoreErrorKind::Disk,
             Self::Database(fault) if fault.is_disk() => StoreErrorKind::Disk,
             Self::Database(_) | Self::Row(_) | Self::Checksum | Self::Refers(_) => {
                 StoreErrorKind::Damaged

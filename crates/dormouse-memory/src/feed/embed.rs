@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use dormouse_contracts::Embedder;
 
-use super::{STEP, Tended, Trouble, Vectors};
+use super::{CALL_LIMIT, STEP, TEXT_LIMIT, Tended, Trouble, Vectors};
 use crate::{
     change::ChangeSeq,
     memory::{Memory, blocking},
@@ -16,6 +16,9 @@ use crate::{
 
 /// How much of a text an encoder is given, in bytes. Encoders read a few hundred words.
 const TEXT_BYTES: usize = 8 * 1024;
+
+/// A text that every encoder has a vector for.
+const WITNESS: &str = "The tea is on the table.";
 
 /// The next records to embed, and the checkpoint that is reached with them.
 struct Batch {
@@ -61,11 +64,10 @@ impl Memory {
         let (ids, texts): (Vec<_>, Vec<_>) = batch.records.into_iter().unzip();
         let mut made = Vec::new();
         if !texts.is_empty() {
-            made = vectors.encode(encoder, &texts).await?;
-            if made.iter().all(|vector| !is_usable(vector)) {
-                tracing::warn!("the encoder answered no vector that has a direction");
-                return Err(Trouble::Fallback(Fallback::Encoder));
-            }
+            let seconds = u32::try_from(texts.len()).unwrap_or(u32::MAX);
+            let limit = CALL_LIMIT + TEXT_LIMIT * seconds;
+            made = vectors.encode(encoder, &texts, limit).await?;
+            asked_again(vectors, encoder, &texts, &mut made).await?;
         }
         let length = made.iter().find(|vector| is_usable(vector)).map(Vec::len);
         let expected = space.encoder.dimensions.map(usize::from).or(length);
@@ -77,20 +79,56 @@ impl Memory {
             return Err(Trouble::Fallback(Fallback::EncoderChanged));
         }
         tended.embedded += u64::try_from(ids.len()).unwrap_or(u64::MAX);
-        let mut space = space.clone();
-        space.encoder.dimensions = expected.and_then(std::num::NonZeroUsize::new);
+        let number = space.number;
         self.keep(move |writing, _| {
+            // Much may have happened while the encoder worked.
+            let spaces = spaces::now(writing)?;
+            let Some(mut space) = spaces.into_iter().find(|space| space.number == number) else {
+                return Ok(());
+            };
             for (id, vector) in ids.iter().zip(&made) {
-                let vector = if is_usable(vector) { vector } else { &[][..] };
-                writing.put_vector(space.number, *id, vector)?;
+                let record = writing.record(*id)?;
+                if record.is_some_and(|record| !record.text.is_empty()) {
+                    let vector = if is_usable(vector) { vector } else { &[][..] };
+                    writing.put_vector(number, *id, vector)?;
+                }
             }
-            writing.put_space(space.number, &space)?;
-            writing.set_state(&spaces::embedded_through(space.number), batch.through)?;
-            Ok(())
+            space.encoder.dimensions = expected.and_then(std::num::NonZeroUsize::new);
+            writing.put_space(number, &space)?;
+            writing.set_state(&spaces::embedded_through(number), batch.through)
         })
         .await?;
         Ok(())
     }
+}
+
+/// Asks once more for the vectors that are of no use, with a text beside them that any encoder understands. If that one
+/// is of no use either, the encoder ails; if it is, the texts are what no vector can be had for, and the rest goes on.
+async fn asked_again(
+    vectors: &Vectors,
+    encoder: &dyn Embedder,
+    texts: &[String],
+    made: &mut [Vec<f32>],
+) -> Result<(), Trouble> {
+    let useless = |vector: &&mut Vec<f32>| !is_usable(vector);
+    let places = texts.iter().zip(made.iter_mut());
+    let (mut again, missing): (Vec<String>, Vec<&mut Vec<f32>>) = places
+        .filter(|(_, vector)| useless(vector))
+        .map(|(text, vector)| (text.clone(), vector))
+        .unzip();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    again.push(WITNESS.to_owned());
+    let mut answered = vectors.encode(encoder, &again, CALL_LIMIT).await?;
+    if !answered.pop().is_some_and(|witness| is_usable(&witness)) {
+        tracing::warn!("the encoder answered no vector that has a direction");
+        return Err(Trouble::Fallback(Fallback::Encoder));
+    }
+    for (vector, second) in missing.into_iter().zip(answered) {
+        *vector = second;
+    }
+    Ok(())
 }
 
 /// Whether a vector has a direction.

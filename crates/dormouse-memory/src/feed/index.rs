@@ -57,7 +57,7 @@ impl Memory {
         let checkpoint = spaces::fed_through(space.number, &vectors.index.identity());
         loop {
             let volatile = forgets(vectors.index.as_ref())
-                .then(|| feeding.volatile.get(&space.number).copied().unwrap_or(0));
+                .then(|| vectors.volatile().get(&space.number).copied().unwrap_or(0));
             let inner = self.inner.clone();
             let (number, name) = (space.number, checkpoint.clone());
             let batch = blocking(move || {
@@ -76,7 +76,7 @@ impl Memory {
             let through = batch.through;
             tended.fed += self.give(vectors, feeding, space, batch).await?;
             if volatile.is_some() {
-                feeding.volatile.insert(space.number, through);
+                vectors.volatile().insert(space.number, through);
             } else {
                 let name = checkpoint.clone();
                 self.keep(move |writing, _| writing.set_state(&name, through))
@@ -207,16 +207,17 @@ impl Memory {
         feeding: &mut Feeding,
         space: &Space,
     ) -> Result<(), Trouble> {
-        for shelf in Shelf::ALL {
-            let collection = self.inner.collection(shelf, space.number)?;
-            vectors.call(vectors.index.discard(&collection)).await?;
-            feeding.prepared.remove(&collection);
-        }
-        feeding.volatile.remove(&space.number);
+        // First of all it counts as not fed, so that it is fed again if this is stopped anywhere.
+        vectors.volatile().remove(&space.number);
         feeding.verified.remove(&space.number);
         let name = spaces::fed_through(space.number, &vectors.index.identity());
         self.keep(move |writing, _| writing.remove_state(&name))
             .await?;
+        for shelf in Shelf::ALL {
+            let collection = self.inner.collection(shelf, space.number)?;
+            feeding.prepared.remove(&collection);
+            vectors.call(vectors.index.discard(&collection)).await?;
+        }
         Ok(())
     }
 }

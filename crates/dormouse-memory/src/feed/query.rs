@@ -19,7 +19,7 @@ const HITS: usize = 256;
 const ON_THE_WAY: usize = 16;
 /// How long recall spends on bringing vectors up to date.
 const ON_THE_WAY_LIMIT: Duration = Duration::from_millis(500);
-/// How long the encoder and the index have for one question.
+/// How long the encoder has for a question, and the index for each shelf.
 const QUESTION_LIMIT: Duration = Duration::from_secs(2);
 
 impl Memory {
@@ -32,14 +32,12 @@ impl Memory {
         // What is late is found by words alone this time.
         if let Ok(mut feeding) = vectors.feeding.try_lock() {
             let tending = self.tend_holding(vectors, &mut feeding, ON_THE_WAY);
-            if let Ok(tended) = deadline(ON_THE_WAY_LIMIT, tending).await {
-                tended?;
+            if let Ok(Err(error)) = deadline(ON_THE_WAY_LIMIT, tending).await {
+                // A disk that is full keeps nobody from asking.
+                tracing::warn!(%error, "vectors could not be brought up to date");
             }
         }
-        match deadline(QUESTION_LIMIT, self.ask(vectors, request)).await {
-            Ok(hits) => hits,
-            Err(_late) => Err(Trouble::Fallback(Fallback::Encoder)),
-        }
+        self.ask(vectors, request).await
     }
 
     async fn ask(&self, vectors: &Vectors, request: &RecallRequest) -> Result<Vec<Hit>, Trouble> {
@@ -76,7 +74,7 @@ impl Memory {
         request: &RecallRequest,
     ) -> Result<Vec<Hit>, Trouble> {
         let text = vec![request.question().to_owned()];
-        let query = vectors.encode(encoder, &text).await?;
+        let query = vectors.encode(encoder, &text, QUESTION_LIMIT).await?;
         let Some(query) = query.first().filter(|query| is_usable(query)) else {
             return Err(Trouble::Fallback(Fallback::Encoder));
         };
@@ -94,12 +92,21 @@ impl Memory {
             let collection = self.inner.collection(shelf, space)?;
             let limit = HITS.max(request.depth());
             let found = vectors
-                .call(vectors.index.search(&collection, query, &filter, limit))
+                .call_within(
+                    QUESTION_LIMIT,
+                    vectors.index.search(&collection, query, &filter, limit),
+                )
                 .await;
             match found {
                 Ok(found) => hits.extend(found),
-                // Nothing was put on that shelf yet.
-                Err(Refusal::Failed(VectorErrorKind::Missing)) => {}
+                // Nothing was put on that shelf yet, or the server has been set back.
+                Err(Refusal::Failed(VectorErrorKind::Missing)) => {
+                    if let Ok(mut feeding) = vectors.feeding.try_lock()
+                        && feeding.prepared.remove(&collection)
+                    {
+                        feeding.verified.remove(&space);
+                    }
+                }
                 Err(Refusal::Failed(VectorErrorKind::Dimension { .. })) => {
                     return Err(Trouble::Fallback(Fallback::EncoderChanged));
                 }

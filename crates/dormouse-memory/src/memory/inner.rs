@@ -8,43 +8,120 @@ use dormouse_entities::Entities;
 use super::{Inner, MemoryError, opening::copy_path};
 use crate::{
     change::{Change, ChangeSeq},
-    ops::{ChangeError, Done, Step},
+    ops::{self, ChangeError, Done, Step},
     people, projection,
-    store::{Abort, StoreError, Writing},
+    record::RecordId,
+    store::{StoreError, WriteError, Writing},
 };
 
 /// From how many changes on the copy of the projection is saved by itself.
 const UNSAVED: u64 = 1_000;
+/// How many changes are taken in at a time.
+const PAGE: usize = 128;
+
+/// What whoever changes the memory holds.
+pub(crate) struct Draft {
+    /// What is known of people and things, for trying a change before it is on disk. Nobody else sees it.
+    pub(crate) entities: Entities,
+    /// Whether it may not be what is on disk: a write has failed, and may be there all the same.
+    is_uncertain: bool,
+}
+
+impl Draft {
+    pub(super) fn of(entities: &Entities) -> Self {
+        Self {
+            entities: entities.clone(),
+            is_uncertain: false,
+        }
+    }
+}
 
 impl Inner {
-    /// Commits a change and takes it into the projection.
+    /// Commits a change of records and takes it into the projection.
     pub(crate) fn change<T>(
         &self,
         work: impl FnOnce(&mut Writing<'_>, Timestamp) -> Step<(T, Done)>,
     ) -> Result<T, MemoryError> {
-        let _order = self.ordered();
+        let mut draft = self.ordered()?;
         let now = self.clock.now();
-        let (value, done) = self.store.write(|writing| work(writing, now))?;
+        let written = self.store.write(|writing| work(writing, now));
+        draft.is_uncertain = matches!(written, Err(WriteError::Store(_)));
+        let (value, done) = written?;
         self.take(&done);
         Ok(value)
     }
 
-    /// Lets one change after the other through.
-    pub(crate) fn ordered(&self) -> MutexGuard<'_, ()> {
-        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Commits a change that may be one of people and things too, and takes it in.
+    pub(crate) fn change_all<T>(
+        &self,
+        work: impl FnOnce(&mut Writing<'_>, &mut Entities, Timestamp) -> Step<(T, Done)>,
+    ) -> Result<T, MemoryError> {
+        let mut draft = self.ordered()?;
+        let now = self.clock.now();
+        // Whatever happens, a panic too, the draft is made anew unless all went well.
+        draft.is_uncertain = true;
+        let written = self
+            .store
+            .write(|writing| work(writing, &mut draft.entities, now));
+        let (value, done) = written?;
+        draft.is_uncertain = false;
+        self.take(&done);
+        Ok(value)
     }
 
-    /// Takes what was committed into the projection. Only whoever holds the order may.
-    pub(crate) fn take(&self, done: &Done) {
-        let mut projection = self
-            .projection
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        for record in &done.records {
-            projection.take(record);
+    /// Lets one change after the other through. After a failure, what is on disk is taken in first.
+    fn ordered(&self) -> Result<MutexGuard<'_, Draft>, StoreError> {
+        let mut draft = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        if draft.is_uncertain {
+            self.catch_up()?;
+            let entities = self.entities.read().unwrap_or_else(PoisonError::into_inner);
+            *draft = Draft::of(&entities);
         }
-        if let Some(last) = done.changes.last() {
-            projection.through = last.seq;
+        Ok(draft)
+    }
+
+    /// Takes in what is on disk although writing it seemed to fail.
+    fn catch_up(&self) -> Result<(), StoreError> {
+        loop {
+            let projection = self.projection.read();
+            let through = projection.unwrap_or_else(PoisonError::into_inner).through;
+            let done = self.store.read(|reading| {
+                let changes = reading.changes(through, PAGE)?;
+                let ids: Vec<RecordId> = changes
+                    .iter()
+                    .flat_map(|stored| stored.change.records())
+                    .collect();
+                let records = reading.records(&ids)?.into_iter().flatten().collect();
+                Ok(Done { changes, records })
+            })?;
+            if done.changes.is_empty() {
+                return Ok(());
+            }
+            self.take(&done);
+        }
+    }
+
+    /// Takes in what was committed. Only whoever holds the order may.
+    fn take(&self, done: &Done) {
+        {
+            let projection = self.projection.write();
+            let mut projection = projection.unwrap_or_else(PoisonError::into_inner);
+            for record in &done.records {
+                projection.take(record);
+            }
+            if let Some(last) = done.changes.last() {
+                projection.through = last.seq;
+            }
+        }
+        for stored in &done.changes {
+            if let Change::Entity { change } = &stored.change {
+                let entities = self.entities.write();
+                let mut entities = entities.unwrap_or_else(PoisonError::into_inner);
+                // The draft has taken the same change in the same state.
+                if let Err(error) = entities.apply(change, stored.at) {
+                    tracing::error!(%error, seq = stored.seq, "a change that is on disk was refused");
+                }
+            }
         }
     }
 
@@ -53,72 +130,57 @@ impl Inner {
         change: dormouse_entities::Change,
         reason: &str,
     ) -> Result<ChangeSeq, MemoryError> {
-        let _order = self.ordered();
-        let now = self.clock.now();
-        let mut entities = self
-            .entities
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        let touched = entities.apply(&change, now).map_err(ChangeError::from)?;
-        let rows = people::rows(&entities, &touched);
-        let written = self.store.write(|writing| {
-            for (key, row) in &rows? {
-                writing.put_entity(key, row.as_deref())?;
+        self.change_all(|writing, entities, now| {
+            let touched = entities.apply(&change, now).map_err(ChangeError::from);
+            let touched = touched.map_err(ops::refuse)?;
+            for (key, row) in people::rows(entities, &touched)? {
+                writing.put_entity(&key, row.as_deref())?;
             }
-            let stored = Change::Entity {
-                change: Box::new(change),
-            };
-            let stored = writing.append(now, reason, stored, &[])?;
-            Ok::<_, Abort<ChangeError>>(stored.seq)
-        });
-        match written {
-            Ok(seq) => {
-                drop(entities);
-                self.through(seq);
-                Ok(seq)
+            let change = Box::new(change);
+            let stored = writing.append(now, reason, Change::Entity { change }, &[])?;
+            let seq = stored.seq;
+            Ok((seq, Done::of(stored, Vec::new())))
+        })
+    }
+
+    /// Erases a record: from the file, and from the copy of the projection, which has its words.
+    pub(super) fn erase(&self, id: RecordId, reason: &str) -> Result<ChangeSeq, MemoryError> {
+        let _saving = self.saving.lock().unwrap_or_else(PoisonError::into_inner);
+        let copy = self.store.path().map(copy_path);
+        let had_copy = copy.as_ref().is_some_and(|path| path.exists());
+        let seq = self.change(|writing, now| {
+            let done = ops::erase(writing, now, reason, id)?;
+            // A copy that is missing is made again; one that is there must not have the words after a kill.
+            if let Some(path) = &copy {
+                projection::remove(path)?;
             }
-            Err(error) => {
-                self.reload(&mut entities)?;
-                Err(error.into())
-            }
+            Ok((done.changes.last().map_or(0, |change| change.seq), done))
+        })?;
+        if had_copy && let Err(error) = self.save_copy() {
+            tracing::warn!(%error, "the copy of the search index could not be saved");
         }
-    }
-
-    /// After a failure: what is on disk is what is known.
-    pub(crate) fn reload(&self, entities: &mut Entities) -> Result<(), StoreError> {
-        let rows = self.store.read(|reading| reading.entities())?;
-        if let Ok(known) = people::load(rows) {
-            *entities = known;
-        }
-        Ok(())
-    }
-
-    fn through(&self, seq: ChangeSeq) {
-        self.projection
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .through = seq;
-    }
-
-    /// The numbers of all embedding spaces.
-    pub(super) fn space_numbers(&self) -> Result<Vec<u32>, StoreError> {
-        let spaces = self
-            .store
-            .read(|reading| reading.spaces::<serde_json::Value>())?;
-        Ok(spaces.into_iter().map(|(number, _)| number).collect())
+        Ok(seq)
     }
 
     pub(super) fn checkpoint(&self) -> Result<(), StoreError> {
+        let _saving = self.saving.lock().unwrap_or_else(PoisonError::into_inner);
+        self.save_copy()
+    }
+
+    /// Writes the copy. Only whoever holds `saving` may.
+    fn save_copy(&self) -> Result<(), StoreError> {
         let Some(path) = self.store.path().map(copy_path) else {
             return Ok(());
         };
-        let projection = self
-            .projection
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        projection::save(&path, &self.file_id, &projection)
-            .map_err(|error| StoreError::disk(&path, error))?;
-        self.saved.store(projection.through, Ordering::Relaxed);
+        // The disk may be slow: nobody waits for it with the projection locked.
+        let (copy, through) = {
+            let projection = self.projection.read();
+            let projection = projection.unwrap_or_else(PoisonError::into_inner);
+            let copy = projection::encode(&self.file_id, &projection);
+            (copy, projection.through)
+        };
+        projection::save(&path, &copy).map_err(|error| StoreError::disk(&path, error))?;
+        self.saved.store(through, Ordering::Relaxed);
         Ok(())
     }
 }
@@ -137,5 +199,35 @@ impl Drop for Inner {
         {
             tracing::warn!(%error, "the copy of the search index could not be saved");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_contracts::AssistantId;
+
+    use super::*;
+    use crate::{Memory, Note};
+
+    #[tokio::test]
+    async fn a_write_that_seemed_to_fail_and_is_there_is_taken_in_before_the_next() {
+        let id = AssistantId::try_new("dormouse").unwrap();
+        let memory = Memory::builder(id, || Timestamp::EPOCH)
+            .ephemeral()
+            .unwrap();
+        let inner = &memory.inner;
+        let lost = inner
+            .store
+            .write(|writing| ops::add(writing, Timestamp::EPOCH, "heard", Note::new("peppermint")));
+        inner.order.lock().unwrap().is_uncertain = true;
+        let created = dormouse_entities::Change::Created {
+            entity: "alice".parse().unwrap(),
+            entity_type: dormouse_entities::EntityType::Player,
+            name: dormouse_entities::Name::try_new("Alice").unwrap(),
+        };
+        memory.change_entity(created, "met").await.unwrap();
+        assert_eq!(memory.entities().profiles().count(), 1);
+        let found = memory.recall("peppermint").await.unwrap();
+        assert_eq!(found.items.len(), 1, "{lost:?}");
     }
 }

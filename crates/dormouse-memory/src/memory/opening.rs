@@ -7,7 +7,7 @@ use std::{
 
 use dormouse_vectors::Exact;
 
-use super::{Inner, Memory};
+use super::{Inner, Memory, inner::Draft};
 use crate::{
     builder::{MemoryBuilder, OpenError, Progress},
     change::ChangeSeq,
@@ -54,9 +54,10 @@ impl Memory {
                 store,
                 file_id,
                 projection: RwLock::new(projection),
+                order: Mutex::new(Draft::of(&entities)),
                 entities: RwLock::new(entities),
-                order: Mutex::new(()),
                 saved: AtomicU64::new(saved),
+                saving: Mutex::new(()),
                 assistant: builder.assistant,
                 clock: builder.clock,
                 counter: builder.counter,
@@ -71,7 +72,10 @@ impl Memory {
 
 /// Where the copy of the projection lies.
 pub(super) fn copy_path(store: &Path) -> PathBuf {
-    store.with_extension("index")
+    // The whole name and more, so that it is no other file's, whatever the store is called.
+    let mut name = store.as_os_str().to_owned();
+    name.push(".index");
+    name.into()
 }
 
 /// The projection of what is in the store, and the last change that was in the copy: the copy with what is newer, or all of it anew.

@@ -1,6 +1,9 @@
 //! Looking at what a memory holds.
 
-use std::sync::PoisonError;
+use std::{
+    collections::{BTreeSet, VecDeque},
+    sync::PoisonError,
+};
 
 use dormouse_entities::Entities;
 use serde::Serialize;
@@ -58,7 +61,8 @@ impl Memory {
             .await
     }
 
-    /// At most `limit` records after `after`, by number, whatever their standing.
+    /// At most `limit` records after `after`, by number, whatever their standing; fewer where they are very long. Only
+    /// an empty answer says that there are no more.
     ///
     /// # Errors
     ///
@@ -137,13 +141,14 @@ impl Inner {
                 return Ok(None);
             };
             let mut sources: Vec<Record> = Vec::new();
-            let mut waiting = record.lineage.derived_from.clone();
-            while let Some(next) = waiting.first().copied() {
-                waiting.remove(0);
-                if sources.len() >= Why::DEPTH || sources.iter().any(|source| source.id == next) {
-                    continue;
-                }
-                if let Some(source) = reading.record(next)? {
+            let mut waiting = VecDeque::from(record.lineage.derived_from.clone());
+            let mut seen = BTreeSet::new();
+            while sources.len() < Why::DEPTH
+                && let Some(next) = waiting.pop_front()
+            {
+                if seen.insert(next)
+                    && let Some(source) = reading.record(next)?
+                {
                     waiting.extend(&source.lineage.derived_from);
                     sources.push(source);
                 }

@@ -5,7 +5,7 @@ use dormouse_contracts::Timestamp;
 use super::{ChangeError, Done, Step, refuse, there};
 use crate::{
     change::{Change, ChangeSeq},
-    record::{Record, RecordId, Standing},
+    record::{Link, Record, RecordId, Standing},
     store::Writing,
 };
 
@@ -60,10 +60,14 @@ pub(crate) fn revert(
             writing.put(&back)?;
             vec![back]
         }
-        Change::Linked { a, b, kind, .. } => {
+        Change::Linked { a, b, kind, weight } => {
             let mut changed = Vec::new();
             for (from, to) in [(a, b), (b, a)] {
                 let mut record = there(writing.record(from)?)?;
+                let left = Link { to, kind, weight };
+                if !record.links.contains(&left) {
+                    return Err(refuse(ChangeError::ChangedSince { seq, record: from }));
+                }
                 record
                     .links
                     .retain(|link| link.to != to || link.kind != kind);
@@ -74,6 +78,12 @@ pub(crate) fn revert(
         }
         Change::Ignored { note, .. } => {
             let mut record = *note;
+            if let Some(origin) = &record.lineage.origin
+                && let Some(there) = writing.by_origin(origin)?
+            {
+                // It has been added after all.
+                return Err(refuse(ChangeError::ChangedSince { seq, record: there }));
+            }
             record.id = writing.next_record()?;
             record.recorded_at = now;
             if let Some(origin) = &record.lineage.origin {

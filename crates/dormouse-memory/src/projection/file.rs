@@ -3,7 +3,11 @@
 //! It is written whole under another name and then given its own, checked by a sum, and bound to the store by the
 //! store's own id. Whatever is wrong with it, it is left aside and made again from the records.
 
-use std::{fs, io, io::Write, path::Path};
+use std::{
+    fs, io,
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 use dormouse_contracts::{Timestamp, Trust};
 use dormouse_retrieval::{Config, Index};
@@ -34,18 +38,43 @@ pub(crate) enum Unusable {
     Index(#[from] dormouse_retrieval::DecodeError),
 }
 
-/// Writes the copy; the one before stays until this one is whole.
-pub(crate) fn save(path: &Path, store: &str, projection: &Projection) -> io::Result<()> {
-    let bytes = encode(store, projection);
-    let temporary = path.with_extension("new");
+/// Writes an [encoded](encode) copy; the one before stays until this one is whole.
+pub(crate) fn save(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = unfinished(path);
+    let written = write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // It would only fill the disk further.
+        drop(fs::remove_file(&temporary));
+    }
+    written
+}
+
+/// Removes the copy, and what a killed process may have left of one.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    for file in [path, &unfinished(path)] {
+        match fs::remove_file(file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// The name a copy has until it is whole.
+fn unfinished(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    name.into()
+}
+
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&temporary)?;
-    file.write_all(&bytes)?;
-    file.sync_all()?;
-    fs::rename(&temporary, path)
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
 }
 
 /// Reads the copy that belongs to `store`; `None` if there is none.
@@ -62,7 +91,8 @@ pub(crate) fn load(
     decode(&bytes, store, config).map(Some)
 }
 
-fn encode(store: &str, projection: &Projection) -> Vec<u8> {
+/// The copy of a projection of this store's records.
+pub(crate) fn encode(store: &str, projection: &Projection) -> Vec<u8> {
     let rows = projection.metas.rows();
     let index = projection.index.encode();
     let mut out = Vec::with_capacity(64 + store.len() + rows.len() * ROW_BYTES + index.len());
@@ -200,7 +230,7 @@ mod tests {
         let path = folder.path().join("m.index");
         assert!(load(&path, "one", Config::default()).unwrap().is_none());
         let saved = projection();
-        save(&path, "one", &saved).unwrap();
+        save(&path, &encode("one", &saved)).unwrap();
         let loaded = load(&path, "one", Config::default()).unwrap().unwrap();
         assert_eq!(loaded.through, 2);
         assert_eq!(loaded.metas, saved.metas);

@@ -48,8 +48,9 @@ impl Inner {
         asked_at: Timestamp,
         found: Vec<Recollection>,
         budget: u32,
+        without: &BTreeSet<RecordId>,
     ) -> Result<Vec<Recollection>, StoreError> {
-        let beside = self.beside(request, asked_at, &found)?;
+        let beside = self.beside(request, asked_at, &found, without)?;
         let mut candidates: BTreeMap<u64, Recollection> = BTreeMap::new();
         let mut items_of: Vec<(u64, Standing, f32)> = Vec::new();
         for one in found {
@@ -89,6 +90,7 @@ impl Inner {
         request: &RecallRequest,
         asked_at: Timestamp,
         found: &[Recollection],
+        without: &BTreeSet<RecordId>,
     ) -> Result<Vec<(Record, Role, RecordId, f32)>, StoreError> {
         let mut wanted: Vec<(RecordId, Role, RecordId, f32)> = Vec::new();
         {
@@ -96,7 +98,8 @@ impl Inner {
                 .projection
                 .read()
                 .unwrap_or_else(PoisonError::into_inner);
-            let mut seen: BTreeSet<RecordId> = found.iter().map(|one| one.record.id).collect();
+            let mut seen = without.clone();
+            seen.extend(found.iter().map(|one| one.record.id));
             for one in found.iter().take(WITH_NEIGHBOURS) {
                 let id = one.record.id;
                 let score = one.score * NEIGHBOUR_SHARE;

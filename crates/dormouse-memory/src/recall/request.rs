@@ -1,6 +1,6 @@
 //! What a memory is asked, and what it answers.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt};
 
 use dormouse_contracts::{Timestamp, Trust};
 use dormouse_retrieval::ScoreParts;
@@ -25,7 +25,7 @@ const QUERY_BYTES: usize = 64 * 1024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Validity {
-    /// For the time of the question.
+    /// For the time of the question: what has ceased by then is left out; what is said to begin later is known already.
     #[default]
     Now,
     /// For this time.
@@ -108,7 +108,7 @@ impl RecallRequest {
 
     /// Only what an encoder finds at least so similar, as a cosine in `-1.0..=1.0`; anything where it is not said.
     /// Documents of the field use 0.7, which fits calibrated encoders only: where recall goes by words, there is no
-    /// such score, and this is not applied.
+    /// such score, and this is not applied. What stands beside a match in a packed answer need not be similar itself.
     #[must_use]
     pub fn min_similarity(mut self, least: f32) -> Self {
         self.min_score = Some(least);
@@ -216,6 +216,20 @@ pub enum Fallback {
     EncoderChanged,
 }
 
+impl fmt::Display for Fallback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Encoder => "the encoder could not be reached, or answered nothing usable",
+            Self::VectorIndex => "the index of vectors could not be reached",
+            Self::BreakerOpen => {
+                "the encoder or the index failed too often and is left alone for now"
+            }
+            Self::NotEmbedded => "no vectors are ready yet",
+            Self::EncoderChanged => "the encoder is another one than that of the vectors",
+        })
+    }
+}
+
 /// By what recall went.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -264,7 +278,8 @@ pub struct Recall {
     pub items: Vec<Recollection>,
     /// By what it went.
     pub mode: Mode,
-    /// How many changes are not in the vectors yet: what they added is found by words alone until then.
+    /// How many changes are not in the vectors, or not in their index, yet: what they added is found by words alone until
+    /// then. Where only words were asked for, those that are not embedded.
     pub waiting: u64,
 }
 

@@ -16,6 +16,9 @@ use crate::{
     record::{Record, RecordId},
 };
 
+/// About how much of the file is read for one page of records.
+const PAGE_BYTES: usize = 16 << 20;
+
 /// A read transaction.
 pub(crate) struct Reading {
     transaction: ReadTransaction,
@@ -66,13 +69,19 @@ impl Reading {
             .collect()
     }
 
-    /// At most `limit` records after `after`, by number.
+    /// At most `limit` records after `after`, by number; fewer where they are long, but one if there is one.
     pub(crate) fn page(&self, after: Option<RecordId>, limit: usize) -> Result<Vec<Record>, Fault> {
         let records = self.transaction.open_table(RECORDS)?;
         let from = after.map_or(0, |id| id.0.saturating_add(1));
         let mut found = Vec::new();
+        let mut bytes = 0;
         for row in records.range(from..)?.take(limit) {
-            found.push(row::read(row?.1.value())?);
+            let (_, row) = row?;
+            found.push(row::read(row.value())?);
+            bytes += row.value().len();
+            if bytes >= PAGE_BYTES {
+                break;
+            }
         }
         Ok(found)
     }
@@ -125,13 +134,7 @@ impl Reading {
 
     /// Every embedding space, by number.
     pub(crate) fn spaces<T: DeserializeOwned>(&self) -> Result<Vec<(u32, T)>, Fault> {
-        let spaces = self.transaction.open_table(SPACES)?;
-        let mut found = Vec::new();
-        for row in spaces.iter()? {
-            let (number, value) = row?;
-            found.push((number.value(), row::read(value.value())?));
-        }
-        Ok(found)
+        row::by_number(&self.transaction.open_table(SPACES)?)
     }
 
     /// The vector of a record in a space; `Some` and empty where the encoder gave no usable one.

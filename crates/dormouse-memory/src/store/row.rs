@@ -1,6 +1,7 @@
 //! How a row stands in the file: a sum of four bytes, least significant first, and what it is the sum of. The database
 //! checks its pages in small files only, see `check_up_to_bytes` of the file's kind.
 
+use redb::ReadableTable;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::Fault;
@@ -15,6 +16,18 @@ pub(super) fn write(what: &impl Serialize) -> Result<Vec<u8>, Fault> {
 /// Reads a row of JSON.
 pub(super) fn read<T: DeserializeOwned>(row: &[u8]) -> Result<T, Fault> {
     Ok(serde_json::from_slice(opened(row)?)?)
+}
+
+/// Reads every row of a table, by number.
+pub(super) fn by_number<T: DeserializeOwned>(
+    table: &impl ReadableTable<u32, &'static [u8]>,
+) -> Result<Vec<(u32, T)>, Fault> {
+    let mut found = Vec::new();
+    for row in table.iter()? {
+        let (number, value) = row?;
+        found.push((number.value(), read(value.value())?));
+    }
+    Ok(found)
 }
 
 /// A row of bytes as they are.

@@ -2,7 +2,7 @@
 
 use dormouse_contracts::Timestamp;
 use redb::{ReadableTable, Table, WriteTransaction};
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     Fault, row,
@@ -149,6 +149,11 @@ impl<'t> Writing<'t> {
         Ok(())
     }
 
+    /// Every embedding space, by number.
+    pub(crate) fn spaces<T: DeserializeOwned>(&self) -> Result<Vec<(u32, T)>, Fault> {
+        row::by_number(&self.spaces)
+    }
+
     pub(crate) fn put_space(&mut self, number: u32, space: &impl Serialize) -> Result<(), Fault> {
         self.spaces.insert(number, row::write(space)?.as_slice())?;
         Ok(())
@@ -175,9 +180,10 @@ impl<'t> Writing<'t> {
     }
 
     /// Removes a record's vectors from every space.
-    pub(crate) fn remove_vectors(&mut self, spaces: &[u32], record: RecordId) -> Result<(), Fault> {
-        for space in spaces {
-            self.vectors.remove((*space, record.0))?;
+    pub(crate) fn remove_vectors(&mut self, record: RecordId) -> Result<(), Fault> {
+        for space in self.spaces.iter()? {
+            let number = space?.0.value();
+            self.vectors.remove((number, record.0))?;
         }
         Ok(())
     }

@@ -145,6 +145,66 @@ async fn what_is_erased_is_nowhere_and_stays_so() {
 }
 
 #[tokio::test]
+async fn what_was_not_kept_comes_back_believed_no_more_than_its_sources_and_once() {
+    let memory = ephemeral();
+    let low = Trust::try_new(0.3).unwrap();
+    let rumour = add(&memory, said("Eve", 1, "the key is lost").trusted(low)).await;
+    let note = || {
+        Note::new("a key is lost")
+            .made_of([rumour])
+            .from_origin("fact:1")
+    };
+    let ignored = memory.ignore(note(), Some(rumour), "known").await.unwrap();
+    let other = memory.ignore(note(), Some(rumour), "known").await.unwrap();
+    memory.revert(ignored, "it is new").await.unwrap();
+    let back = memory.record(RecordId(2)).await.unwrap().unwrap();
+    assert_eq!(back.trust, low);
+    assert_eq!(
+        refusal(memory.revert(other, "it is new too").await),
+        ChangeError::ChangedSince {
+            seq: other,
+            record: back.id
+        },
+        "one origin is one record"
+    );
+    let unknown = memory.ignore(Note::new("x"), Some(RecordId(99)), "").await;
+    assert_eq!(refusal(unknown), ChangeError::Unknown(RecordId(99)));
+}
+
+#[tokio::test]
+async fn what_has_ceased_is_not_made_so_again_by_superseding_it_later() {
+    let memory = ephemeral();
+    let id = add(&memory, said("Alice", 1, "the tea is hot").so_until(at(5))).await;
+    memory.supersede(id, None, at(9), "cold").await.unwrap();
+    let left = memory.record(id).await.unwrap().unwrap();
+    assert_eq!(left.valid_until, Some(at(5)));
+}
+
+#[tokio::test]
+async fn a_note_without_a_time_that_ceased_before_now_is_refused() {
+    let refused = refusal(ephemeral().add(Note::new("x").so_until(at(-9)), "").await);
+    assert!(matches!(
+        refused,
+        ChangeError::Note(dormouse_memory::NoteError::Ended { .. })
+    ));
+}
+
+#[tokio::test]
+async fn a_link_that_was_replaced_is_not_taken_back() {
+    let memory = ephemeral();
+    let a = add(&memory, said("Alice", 1, "tea")).await;
+    let b = add(&memory, said("Alice", 2, "boat")).await;
+    let first = memory.link(a, b, LinkKind::Related, 0.5, "").await.unwrap();
+    memory.link(b, a, LinkKind::Related, 0.9, "").await.unwrap();
+    assert!(matches!(
+        refusal(memory.revert(first, "").await),
+        ChangeError::ChangedSince { .. }
+    ));
+    let left = memory.record(a).await.unwrap().unwrap();
+    assert!((left.links[0].weight - 0.9).abs() < 1e-6);
+}
+
+#[tokio::test]
 async fn nonsense_is_refused() {
     let memory = ephemeral();
     let a = add(&memory, said("Alice", 1, "tea")).await;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use dormouse_contracts::{ModelErrorKind, VectorIndex};
-use dormouse_memory::{EncoderState, Fallback, Mode, RecallRequest};
-use dormouse_testing::{EmbedTrouble, HashedEmbedder};
+use dormouse_memory::{EncoderState, Fallback, Mode, Note, RecallRequest};
+use dormouse_testing::{EmbedTrouble, Gate, HashedEmbedder};
 use dormouse_vectors::Exact;
 
-use crate::{add, builder, found, said, with_vectors};
+use crate::{add, at, builder, found, said, with_vectors};
 
 fn parts() -> (HashedEmbedder, Arc<Exact>) {
     (HashedEmbedder::new(64), Arc::new(Exact::new()))
@@ -142,4 +142,113 @@ async fn another_encoder_touches_nothing_and_leaves_recall_by_words() {
     assert_eq!((tended.embedded, tended.fed), (0, 1), "vectors were kept");
     assert_eq!(encoder.calls(), calls);
     assert_eq!(found(&memory, "peppermint").await, [tea]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_encoder_that_hangs_is_left_alone_after_a_few_questions() {
+    let (encoder, index) = parts();
+    let memory = with_vectors(Arc::new(encoder.clone()), index)
+        .ephemeral()
+        .unwrap();
+    add(&memory, said("Alice", 1, "peppermint tea")).await;
+    memory.tend(100).await.unwrap();
+    encoder.from_now_on(EmbedTrouble::Hang);
+    let mut modes = Vec::new();
+    for _ in 0..12 {
+        modes.push(memory.recall("peppermint").await.unwrap().mode);
+    }
+    assert_eq!(
+        modes.last(),
+        Some(&Mode::WordsBecause(Fallback::BreakerOpen)),
+        "{modes:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_text_without_a_vector_does_not_hold_up_the_others_nor_does_a_bad_moment_of_the_encoder()
+{
+    let (encoder, index) = parts();
+    let memory = with_vectors(Arc::new(encoder.clone()), index.clone())
+        .ephemeral()
+        .unwrap();
+    add(&memory, said("Alice", 1, "peppermint tea")).await;
+    encoder.next(EmbedTrouble::NotANumber);
+    let tended = memory.tend(100).await.unwrap();
+    assert_eq!((tended.trouble, tended.fed), (None, 1), "asked once more");
+    let collection = "memories_dormouse_s1".parse().unwrap();
+    assert_eq!(index.count(&collection).await.unwrap(), Some(1));
+}
+
+#[tokio::test]
+async fn what_is_erased_while_the_encoder_works_gets_no_vector() {
+    let (encoder, index) = parts();
+    let memory = with_vectors(Arc::new(encoder.clone()), index.clone())
+        .ephemeral()
+        .unwrap();
+    let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
+    let boat = add(&memory, said("Alice", 2, "a boat")).await;
+    let gate = Gate::default();
+    encoder.next(EmbedTrouble::Wait(gate.clone()));
+    let (tended, ()) = tokio::join!(memory.tend(100), async {
+        gate.reached().await;
+        memory.erase(tea, "asked to").await.unwrap();
+        memory.withdraw(boat, "asked to").await.unwrap();
+        gate.open();
+    });
+    assert_eq!(tended.unwrap().embedded, 2);
+    memory.tend(100).await.unwrap();
+    assert_eq!(encoder.calls(), 1);
+    memory.revert(4, "asked to").await.unwrap();
+    let tended = memory.tend(100).await.unwrap();
+    assert_eq!((tended.fed, tended.waiting), (1, 0));
+    assert_eq!(
+        encoder.calls(),
+        1,
+        "the vector of what was withdrawn is kept"
+    );
+}
+
+#[tokio::test]
+async fn what_is_not_in_the_index_yet_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.redb");
+    let (encoder, index) = parts();
+    let memory = with_vectors(Arc::new(encoder.clone()), index)
+        .open(&path)
+        .await
+        .unwrap();
+    for seconds in 0..300 {
+        add(&memory, said("Alice", seconds, &format!("cup {seconds}"))).await;
+    }
+    assert_eq!(memory.tend(usize::MAX).await.unwrap().waiting, 0);
+    drop(memory);
+
+    // An index that forgets is empty now.
+    let memory = with_vectors(Arc::new(encoder.clone()), Arc::new(Exact::new()))
+        .open(&path)
+        .await
+        .unwrap();
+    encoder.from_now_on(EmbedTrouble::Fail(ModelErrorKind::Unavailable));
+    let by_words = RecallRequest::new("cup").by_words();
+    assert_eq!(memory.recall(by_words).await.unwrap().waiting, 0);
+    add(&memory, said("Alice", 301, "a late cup")).await;
+    let recall = memory.recall("cup").await.unwrap();
+    assert_eq!(recall.waiting, 301, "it could not be fed");
+}
+
+#[tokio::test]
+async fn only_what_is_similar_enough_is_recalled_where_that_is_asked_for() {
+    let (encoder, index) = parts();
+    let memory = with_vectors(Arc::new(encoder.clone()), index)
+        .ephemeral()
+        .unwrap();
+    let tea = add(&memory, Note::new("peppermint tea")).await;
+    let long = "a boat with peppermint painted on its side left the harbour at dawn on Sunday";
+    add(&memory, Note::new(long).at(at(90_000))).await;
+    memory.tend(100).await.unwrap();
+    assert_eq!(found(&memory, "peppermint tea").await.len(), 2);
+    let similar = || RecallRequest::new("peppermint tea").min_similarity(0.9);
+    assert_eq!(found(&memory, similar()).await, [tea]);
+    encoder.from_now_on(EmbedTrouble::Fail(ModelErrorKind::Unavailable));
+    assert_eq!(found(&memory, similar()).await.len(), 2);
 }

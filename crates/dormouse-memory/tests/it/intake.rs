@@ -68,5 +68,7 @@ async fn a_part_that_does_not_fit_changes_nothing() {
     assert!(memory.take_log(0, 2, part).await.is_err());
     assert_eq!(memory.log_through().await.unwrap(), 0);
     assert_eq!(memory.entities().profiles().count(), 0);
+    memory.take_log(0, 2, vec![met("alice")]).await.unwrap();
+    assert_eq!(memory.entities().profiles().count(), 1);
     assert!(found(&memory, "tea").await.is_empty());
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use dormouse_contracts::ModelErrorKind;
+use dormouse_contracts::{ModelErrorKind, VectorIndex};
 use dormouse_memory::{
     EncoderState, Memory, MigrateError, MigrationPlan, Mode, SpaceState, Switch,
 };
-use dormouse_testing::{EmbedTrouble, HashedEmbedder};
+use dormouse_testing::{EmbedTrouble, Gate, HashedEmbedder};
+use dormouse_vectors::Exact;
 
 use crate::{add, builder, said};
 
@@ -79,6 +80,66 @@ async fn recall_goes_over_to_a_new_encoder_that_is_no_worse_and_back() {
     ));
     memory.discard_space(2).await.unwrap();
     assert_eq!(memory.spaces().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn what_was_said_after_a_switch_is_caught_up_with_when_it_is_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.redb");
+    let old = Arc::new(HashedEmbedder::new(256));
+    let new = Arc::new(HashedEmbedder::new(512));
+    let index = Arc::new(Exact::new());
+    let with = |encoder| builder().encoder(encoder).vectors(index.clone());
+    let memory = with(old.clone()).open(&path).await.unwrap();
+    filled(&memory).await;
+    let plan = MigrationPlan {
+        switch: Switch::Always,
+        ..MigrationPlan::default()
+    };
+    memory.migrate(new.clone(), plan, |_| {}).await.unwrap();
+    let former = "memories_dormouse_s1".parse().unwrap();
+    assert_eq!(
+        index.count(&former).await.unwrap(),
+        None,
+        "nobody would take out of it what is erased"
+    );
+    drop(memory);
+    let memory = with(new).open(&path).await.unwrap();
+    add(&memory, said("Alice", 90_000, "a new cup")).await;
+    memory.tend(100).await.unwrap();
+    memory.roll_back().await.unwrap();
+    drop(memory);
+
+    let memory = with(old).open(&path).await.unwrap();
+    let tended = memory.tend(100).await.unwrap();
+    assert_eq!((tended.embedded, tended.fed, tended.waiting), (1, 5, 0));
+    let states = states(&memory.spaces().await.unwrap());
+    assert_eq!(states, [(1, SpaceState::Active), (2, SpaceState::Retired)]);
+}
+
+#[tokio::test]
+async fn embedding_under_way_does_not_undo_a_switch() {
+    let old = Arc::new(HashedEmbedder::new(256));
+    let new = Arc::new(HashedEmbedder::new(512));
+    let memory = builder().encoder(old.clone()).ephemeral().unwrap();
+    filled(&memory).await;
+    let plan = MigrationPlan {
+        switch: Switch::Always,
+        ..MigrationPlan::default()
+    };
+    memory.migrate(new, plan, |_| {}).await.unwrap();
+    memory.roll_back().await.unwrap();
+    add(&memory, said("Alice", 90_000, "a new cup")).await;
+    let gate = Gate::default();
+    old.next(EmbedTrouble::Wait(gate.clone()));
+    let (tended, ()) = tokio::join!(memory.tend(100), async {
+        gate.reached().await;
+        memory.roll_back().await.unwrap();
+        gate.open();
+    });
+    assert_eq!(tended.unwrap().embedded, 1);
+    let states = states(&memory.spaces().await.unwrap());
+    assert_eq!(states, [(1, SpaceState::Retired), (2, SpaceState::Active)]);
 }
 
 #[tokio::test]

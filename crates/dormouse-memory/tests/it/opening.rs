@@ -13,7 +13,10 @@ async fn what_was_acknowledged_is_there_after_opening_again() {
     let memory = open(&path).await;
     let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
     drop(memory);
-    assert!(!path.with_extension("index").exists(), "too little to save");
+    assert!(
+        !path.with_extension("redb.index").exists(),
+        "too little to save"
+    );
     assert_eq!(found(&open(&path).await, "peppermint").await, [tea]);
 }
 
@@ -21,7 +24,7 @@ async fn what_was_acknowledged_is_there_after_opening_again() {
 async fn whatever_happens_to_the_copy_of_the_index_nothing_is_lost() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
-    let copy = path.with_extension("index");
+    let copy = path.with_extension("redb.index");
     let memory = open(&path).await;
     let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
     memory.checkpoint().await.unwrap();
@@ -46,6 +49,37 @@ async fn whatever_happens_to_the_copy_of_the_index_nothing_is_lost() {
 }
 
 #[tokio::test]
+async fn the_copy_of_the_index_never_takes_the_place_of_the_memory_whatever_that_is_called() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["m.index", "m.new", "m", "m.redb"] {
+        let path = folder.path().join(name);
+        let memory = open(&path).await;
+        let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
+        memory.checkpoint().await.unwrap();
+        drop(memory);
+        assert_eq!(found(&open(&path).await, "peppermint").await, [tea]);
+    }
+}
+
+#[tokio::test]
+async fn what_is_erased_is_not_in_the_copy_of_the_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.redb");
+    let copy = path.with_extension("redb.index");
+    let unfinished = path.with_extension("redb.index.new");
+    let memory = open(&path).await;
+    let id = add(&memory, said("Alice", 1, "the xylophone is hidden")).await;
+    memory.checkpoint().await.unwrap();
+    // As a kill may have left one.
+    std::fs::copy(&copy, &unfinished).unwrap();
+    let has_it = |bytes: Vec<u8>| bytes.windows(8).any(|part| part == b"xylophon");
+    assert!(has_it(std::fs::read(&copy).unwrap()));
+    memory.erase(id, "asked to").await.unwrap();
+    assert!(!has_it(std::fs::read(&copy).unwrap()));
+    assert!(!unfinished.exists());
+}
+
+#[tokio::test]
 async fn a_copy_of_another_memory_is_not_used() {
     let folder = tempfile::tempdir().unwrap();
     let (one, other) = (
@@ -64,7 +98,11 @@ async fn a_copy_of_another_memory_is_not_used() {
         .unwrap();
     add(&memory, said("Alice", 1, "boat")).await;
     drop(memory);
-    std::fs::copy(one.with_extension("index"), other.with_extension("index")).unwrap();
+    std::fs::copy(
+        one.with_extension("redb.index"),
+        other.with_extension("redb.index"),
+    )
+    .unwrap();
     let memory = open(&other).await;
     assert!(found(&memory, "tea").await.is_empty());
     assert_eq!(found(&memory, "boat").await.len(), 1);

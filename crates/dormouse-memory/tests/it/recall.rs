@@ -136,7 +136,12 @@ async fn records_of_named_origins_are_left_out() {
     let request = RecallRequest::new("what colour is the kettle");
     assert_eq!(found(&memory, request.clone()).await.len(), 2);
     let request = request.without_origins(["log:7".to_owned(), "log:8".to_owned()]);
-    assert_eq!(found(&memory, request).await, [answer]);
+    assert_eq!(found(&memory, request.clone()).await, [answer]);
+    assert_eq!(
+        found(&memory, request.tokens(200)).await,
+        [answer],
+        "not even beside a match"
+    );
 }
 
 #[tokio::test]
