@@ -4,6 +4,9 @@
 //!
 //! Stability: experimental.
 
+#[cfg(feature = "double")]
+pub mod double;
+
 mod direction;
 mod exact;
 #[cfg(feature = "qdrant")]

@@ -56,7 +56,11 @@ impl QdrantUrl {
             return Err(QdrantConfigError::Url);
         }
         let host = authority.host().to_ascii_lowercase();
-        let port = authority.port_u16().unwrap_or(GRPC_PORT);
+        let port = match authority.port_u16() {
+            Some(port) => port,
+            None if authority.as_str().len() == host.len() => GRPC_PORT,
+            None => return Err(QdrantConfigError::Url),
+        };
         Ok(Self(format!("{scheme}://{host}:{port}")))
     }
 

@@ -1,0 +1,131 @@
+//! A server that is away, slow, busy, or dies.
+
+use std::time::Duration;
+
+use dormouse_contracts::{PointFilter, VectorErrorKind, VectorIndex};
+use dormouse_vectors::{
+    Qdrant, QdrantConfig, QdrantUrl,
+    double::{AfterRestart, Fault, QdrantDouble},
+};
+
+use super::{IMPATIENT, PATIENT, connect};
+use crate::{kind, memories, points};
+
+const UNAVAILABLE: Option<VectorErrorKind> = Some(VectorErrorKind::Unavailable);
+
+#[tokio::test]
+async fn a_server_that_is_away_is_noticed_by_the_first_request() {
+    let mut server = QdrantDouble::start().unwrap();
+    server.stop();
+    let index = connect(&server, PATIENT);
+    assert_eq!(kind(index.prepare(&memories(), 2).await), UNAVAILABLE);
+
+    server.restart(AfterRestart::Lost).unwrap();
+    index.prepare(&memories(), 2).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_without_encryption_is_no_server_at_an_encrypted_address() {
+    let server = QdrantDouble::start().unwrap();
+    let url = server.url().replace("http://", "https://");
+    let mut config = QdrantConfig::new(QdrantUrl::try_new(&url).unwrap());
+    config.timeout = PATIENT;
+    let index = Qdrant::connect(config).unwrap();
+    assert_eq!(kind(index.count(&memories()).await), UNAVAILABLE);
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_is_waited_for_no_longer_than_configured() {
+    let server = QdrantDouble::start().unwrap();
+    let index = connect(&server, IMPATIENT);
+    index.prepare(&memories(), 2).await.unwrap();
+    server.fail(Fault::Hang);
+    assert_eq!(kind(index.upsert(&memories(), &points([1])).await), UNAVAILABLE);
+    let filter = PointFilter::default();
+    let found = index.search(&memories(), &[1.0, 0.0], &filter, 1).await;
+    assert_eq!(kind(found), UNAVAILABLE);
+
+    server.fail(Fault::None);
+    index.upsert(&memories(), &points([1])).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_busy_server_says_for_how_long() {
+    let server = QdrantDouble::start().unwrap();
+    let index = connect(&server, PATIENT);
+    index.prepare(&memories(), 2).await.unwrap();
+    let pause = Duration::from_secs(7);
+    server.fail(Fault::Overloaded { calls: 1, pause });
+    let refused = kind(index.upsert(&memories(), &points([1])).await);
+    assert_eq!(refused, Some(VectorErrorKind::Overloaded(Some(pause))));
+    index.upsert(&memories(), &points([1])).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_passing_refusal_is_overcome_and_a_lasting_one_is_told() {
+    let server = QdrantDouble::start().unwrap();
+    let index = connect(&server, PATIENT);
+    index.prepare(&memories(), 2).await.unwrap();
+    server.fail(Fault::Unavailable { calls: 1 });
+    index.upsert(&memories(), &points([1])).await.unwrap();
+
+    server.fail(Fault::Unavailable { calls: 3 });
+    let refused = index.upsert(&memories(), &points([2])).await.unwrap_err();
+    assert_eq!(refused.kind(), VectorErrorKind::Unavailable);
+    assert!(refused.may_succeed_later() && refused.is_service_ill());
+    index.upsert(&memories(), &points([2])).await.unwrap();
+    assert_eq!(index.count(&memories()).await.unwrap(), Some(2));
+}
+
+#[tokio::test]
+async fn what_a_server_died_over_is_completed_by_repeating_it() {
+    let mut server = QdrantDouble::start().unwrap();
+    let index = connect(&server, PATIENT);
+    index.prepare(&memories(), 2).await.unwrap();
+    let all = points(0..600);
+    server.fail(Fault::DieAfter { points: 300 });
+    assert_eq!(kind(index.upsert(&memories(), &all).await), UNAVAILABLE);
+    assert_eq!(kind(index.count(&memories()).await), UNAVAILABLE);
+
+    server.restart(AfterRestart::Kept).unwrap();
+    assert_eq!(index.count(&memories()).await.unwrap(), Some(300));
+    index.upsert(&memories(), &all).await.unwrap();
+    assert_eq!(index.count(&memories()).await.unwrap(), Some(600));
+}
+
+#[tokio::test]
+async fn a_server_that_comes_back_empty_is_told_apart_from_one_that_has_nothing_new() {
+    let mut server = QdrantDouble::start().unwrap();
+    let index = connect(&server, PATIENT);
+    index.prepare(&memories(), 2).await.unwrap();
+    index.upsert(&memories(), &points(0..10)).await.unwrap();
+
+    server.restart(AfterRestart::Lost).unwrap();
+    let missing = Some(VectorErrorKind::Missing);
+    assert_eq!(kind(index.upsert(&memories(), &points([11])).await), missing);
+    assert_eq!(index.count(&memories()).await.unwrap(), None);
+    index.prepare(&memories(), 3).await.unwrap();
+    let dimension = VectorErrorKind::Dimension {
+        expected: 3,
+        actual: 2,
+    };
+    assert_eq!(kind(index.upsert(&memories(), &points([11])).await), Some(dimension));
+}
+
+#[tokio::test]
+async fn a_collection_that_another_made_anew_is_noticed() {
+    let server = QdrantDouble::start().unwrap();
+    let (index, other) = (connect(&server, PATIENT), connect(&server, PATIENT));
+    index.prepare(&memories(), 2).await.unwrap();
+    other.discard(&memories()).await.unwrap();
+    other.prepare(&memories(), 3).await.unwrap();
+    let expected = |actual| {
+        Some(VectorErrorKind::Dimension {
+            expected: 3,
+            actual,
+        })
+    };
+    assert_eq!(kind(index.upsert(&memories(), &points([1])).await), expected(2));
+    assert_eq!(kind(index.upsert(&memories(), &points([1])).await), expected(2));
+    assert_eq!(index.count(&memories()).await.unwrap(), Some(0));
+}
