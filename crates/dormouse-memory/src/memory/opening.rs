@@ -93,6 +93,17 @@ fn projected(
             None
         }
     });
+    if let Some(copy) = copy.as_ref().filter(|copy| copy.through > newest)
+        && let Some(path) = store.path().map(copy_path)
+    {
+        // The file has been set back. Once as much is written anew, the copy would pass for one of it.
+        tracing::warn!(
+            through = copy.through,
+            newest,
+            "the copy of the search index is of a newer file"
+        );
+        projection::remove(&path).map_err(|error| StoreError::disk(&path, error))?;
+    }
     match copy.filter(|copy| copy.through <= newest) {
         Some(copy) if newest - copy.through <= newest / 2 => {
             let saved = copy.through;

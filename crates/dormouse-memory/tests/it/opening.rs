@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use dormouse_memory::{OpenError, Progress};
+use dormouse_memory::{OpenError, Progress, RecordId};
 
 use crate::{add, builder, found, open, said};
 
@@ -59,6 +59,30 @@ async fn the_copy_of_the_index_never_takes_the_place_of_the_memory_whatever_that
         drop(memory);
         assert_eq!(found(&open(&path).await, "peppermint").await, [tea]);
     }
+}
+
+#[tokio::test]
+async fn a_copy_of_a_file_that_was_set_back_is_never_used_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.redb");
+    let backup = folder.path().join("backup.redb");
+    let memory = open(&path).await;
+    add(&memory, said("Alice", 1, "peppermint tea")).await;
+    drop(memory);
+    std::fs::copy(&path, &backup).unwrap();
+    let memory = open(&path).await;
+    add(&memory, said("Alice", 2, "a zeppelin")).await;
+    memory.checkpoint().await.unwrap();
+    drop(memory);
+    std::fs::copy(&backup, &path).unwrap();
+    for seconds in 3..6 {
+        let memory = open(&path).await;
+        add(&memory, said("Alice", seconds, "a boat")).await;
+    }
+    let memory = open(&path).await;
+    assert!(found(&memory, "zeppelin").await.is_empty());
+    let boats = found(&memory, "boat").await;
+    assert!((2..5).all(|id| boats.contains(&RecordId(id))), "{boats:?}");
 }
 
 #[tokio::test]
