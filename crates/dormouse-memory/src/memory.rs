@@ -170,7 +170,7 @@ impl Memory {
     }
 
     /// Removes a record's text, speaker, tags and vectors for good. Its number, its origin, its thread and that it was
-    /// erased stay. The file's free pages may hold the old bytes until they are used again; an index of vectors is told
+    /// erased stay. Notes that were ignored because it says the same are erased with it. The file's free pages may hold the old bytes until they are used again; an index of vectors is told
     /// by the next [`Memory::tend`]; what other records and the reasons of changes say of it is left alone.
     ///
     /// The copy of the search index is written anew.

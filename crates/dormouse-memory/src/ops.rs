@@ -67,8 +67,8 @@ pub enum ChangeError {
         /// The record that is no longer as the change left it.
         record: RecordId,
     },
-    /// Erasing is for good.
-    #[error("change {0} erased a text for good: it cannot be taken back")]
+    /// Erasing is for good, also for a note that was ignored because the erased record said it.
+    #[error("the text of change {0} was erased for good: it cannot be taken back")]
     Erased(ChangeSeq),
     /// The change has an opposite of its own.
     #[error("change {0} is not taken back but undone: unmerge, restore, or change it once more")]
@@ -298,14 +298,31 @@ pub(crate) fn erase(
     id: RecordId,
 ) -> Step<Done> {
     let mut record = get(writing, id)?;
-    record.text = String::new();
-    record.speaker = None;
-    record.tags.clear();
+    blank(&mut record);
     record.standing = Standing::Withdrawn;
     writing.put(&record)?;
+    for stored in writing.history(id)? {
+        // What was not kept since this record says it, and what was not kept at first and became this record.
+        let said_it = match stored.change {
+            Change::Reverted { undone, .. } => writing.change(undone)?,
+            _ => Some(stored),
+        };
+        if let Some(mut stored) = said_it
+            && let Change::Ignored { note, .. } = &mut stored.change
+        {
+            blank(note);
+            writing.put_change(&stored)?;
+        }
+    }
     writing.remove_vectors(id)?;
     let change = writing.append(now, reason, Change::Erased { record: id }, &[id])?;
     Ok(Done::of(change, vec![record]))
+}
+
+fn blank(record: &mut Record) {
+    record.text = String::new();
+    record.speaker = None;
+    record.tags.clear();
 }
 
 /// Links two records, both ways. A link of the same kind between them is replaced.

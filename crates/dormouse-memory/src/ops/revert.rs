@@ -78,6 +78,9 @@ pub(crate) fn revert(
         }
         Change::Ignored { note, .. } => {
             let mut record = *note;
+            if record.text.is_empty() {
+                return Err(refuse(ChangeError::Erased(seq)));
+            }
             if let Some(origin) = &record.lineage.origin
                 && let Some(there) = writing.by_origin(origin)?
             {

@@ -104,15 +104,7 @@ impl Reading {
     pub(crate) fn history(&self, id: RecordId) -> Result<Vec<StoredChange>, Fault> {
         let history = self.transaction.open_table(HISTORY)?;
         let changes = self.transaction.open_table(CHANGES)?;
-        let mut found = Vec::new();
-        for row in history.range((id.0, 0)..=(id.0, u64::MAX))? {
-            let seq = row?.0.value().1;
-            let change = changes.get(seq)?.ok_or(Fault::Refers(
-                "a record's history names a change that is not there",
-            ))?;
-            found.push(row::read(change.value())?);
-        }
-        Ok(found)
+        row::history(&history, &changes, id)
     }
 
     pub(crate) fn by_origin(&self, origin: &str) -> Result<Option<RecordId>, Fault> {

@@ -5,6 +5,7 @@ use redb::ReadableTable;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::Fault;
+use crate::{change::StoredChange, record::RecordId};
 
 /// Something as a row of JSON.
 pub(super) fn write(what: &impl Serialize) -> Result<Vec<u8>, Fault> {
@@ -26,6 +27,23 @@ pub(super) fn by_number<T: DeserializeOwned>(
     for row in table.iter()? {
         let (number, value) = row?;
         found.push((number.value(), read(value.value())?));
+    }
+    Ok(found)
+}
+
+/// Reads the changes that touched a record, in order.
+pub(super) fn history(
+    history: &impl ReadableTable<(u64, u64), ()>,
+    changes: &impl ReadableTable<u64, &'static [u8]>,
+    id: RecordId,
+) -> Result<Vec<StoredChange>, Fault> {
+    let mut found = Vec::new();
+    for row in history.range((id.0, 0)..=(id.0, u64::MAX))? {
+        let seq = row?.0.value().1;
+        let change = changes.get(seq)?.ok_or(Fault::Refers(
+            "a record's history names a change that is not there",
+        ))?;
+        found.push(read(change.value())?);
     }
     Ok(found)
 }

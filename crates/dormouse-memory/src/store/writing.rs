@@ -88,6 +88,18 @@ impl<'t> Writing<'t> {
         Ok(stored)
     }
 
+    /// The changes that touched a record, in order.
+    pub(crate) fn history(&self, id: RecordId) -> Result<Vec<StoredChange>, Fault> {
+        row::history(&self.history, &self.changes, id)
+    }
+
+    /// Replaces a change by what may be left of it.
+    pub(crate) fn put_change(&mut self, stored: &StoredChange) -> Result<(), Fault> {
+        let row = row::write(stored)?;
+        self.changes.insert(stored.seq, row.as_slice())?;
+        Ok(())
+    }
+
     pub(crate) fn change(&self, seq: ChangeSeq) -> Result<Option<StoredChange>, Fault> {
         let found = self.changes.get(seq)?;
         found.map(|row| row::read(row.value())).transpose()

@@ -205,6 +205,24 @@ async fn a_link_that_was_replaced_is_not_taken_back() {
 }
 
 #[tokio::test]
+async fn what_is_erased_is_not_in_what_was_ignored_for_it_either() {
+    let memory = ephemeral();
+    let id = add(&memory, said("Alice", 1, "my secret garden")).await;
+    let note = || Note::new("the secret garden of Alice");
+    let like = memory.ignore(note(), Some(id), "known").await.unwrap();
+    let became = memory.ignore(note(), None, "junk").await.unwrap();
+    memory.revert(became, "it is none").await.unwrap();
+    memory.erase(id, "asked to").await.unwrap();
+    memory.erase(RecordId(2), "asked to").await.unwrap();
+    let changes = memory.changes(0, 100).await.unwrap();
+    assert!(!serde_json::to_string(&changes).unwrap().contains("garden"));
+    assert_eq!(
+        refusal(memory.revert(like, "").await),
+        ChangeError::Erased(like)
+    );
+}
+
+#[tokio::test]
 async fn nonsense_is_refused() {
     let memory = ephemeral();
     let a = add(&memory, said("Alice", 1, "tea")).await;
