@@ -341,7 +341,7 @@ fn what_is_derived_can_be_made_anew() {
             .out
             .contains("3 records made anew")
     );
-    let index = home.file("memory.index");
+    let index = home.file("memory.redb.index");
     assert!(index.exists());
     fs::remove_file(&index).unwrap();
     let found = done(&home, &["memory", "search", "trombone", "--json"]);
