@@ -13,8 +13,8 @@
 
 use std::{env, hint::black_box, time::Instant};
 
-use dormouse_contracts::Timestamp;
-use dormouse_retrieval::{Config, Index, Query, Ranking, Unit};
+use dormouse_contracts::{Hit, Timestamp};
+use dormouse_retrieval::{Config, Index, Match, Query, Ranking, Unit};
 
 const WORDS: usize = 60_000;
 const TURNS: u64 = 30;
@@ -80,6 +80,9 @@ fn text(zipf: &Zipf, chance: &mut Chance, conversation: u64) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
+/// Asks for a text in some way.
+type Ask<'a> = &'a dyn Fn(&str) -> Vec<Match>;
+
 fn main() {
     let records: u64 = env::args()
         .nth(1)
@@ -101,7 +104,7 @@ fn main() {
         index.insert(&Unit {
             id,
             text: &text,
-            speaker: Some(&format!("speaker{}", conversation % 50 * 2 + id % 2)),
+            speaker: Some(&format!("Speaker{}", conversation % 50 * 2 + id % 2)),
             thread: Some(&format!("thread {conversation}")),
             at: Timestamp::from_micros(i64::try_from(id).unwrap_or(0) * 60_000_000),
         });
@@ -124,14 +127,30 @@ fn main() {
         .iter()
         .map(|text| question(text, &zipf, &mut chance))
         .collect();
-    for (name, ranking) in [
-        ("fused", Ranking::Fused),
-        ("plain BM25", Ranking::PlainBm25),
-    ] {
+    let hits: Vec<Hit> = (0..1_000)
+        .map(|_| Hit {
+            id: chance.below(records),
+            score: chance.below(1_000) as f32 / 1_000.0,
+        })
+        .collect();
+    let questions: [(&str, Ask<'_>); 4] = [
+        ("fused", &|text| index.search(&Query::new(text), 10)),
+        ("fused, with a name and a month", &|text| {
+            let text = format!("{text} Speaker7 in March 1970");
+            index.search(&Query::new(&text), 10)
+        }),
+        ("fused, with 1,000 vectors", &|text| {
+            index.search(&Query::new(text).dense(&hits), 10)
+        }),
+        ("plain BM25", &|text| {
+            index.search(&Query::new(text).ranking(Ranking::PlainBm25), 10)
+        }),
+    ];
+    for (name, ask) in questions {
         let mut times = Vec::new();
         for query in &queries {
             let begun = Instant::now();
-            black_box(index.search(&Query::new(query).ranking(ranking), 10));
+            black_box(ask(query));
             times.push(begun.elapsed().as_nanos());
         }
         report(name, times);

@@ -4,6 +4,7 @@ mod bags;
 pub(crate) mod column;
 pub(crate) mod lexicon;
 mod names;
+mod number_hash;
 pub(crate) mod speakers;
 pub(crate) mod threads;
 
@@ -15,6 +16,7 @@ use crate::{Config, Unit, analyse::Analyser, search::ScratchPool, traits::Traits
 use bags::Bags;
 use column::Column;
 use lexicon::{Lexicon, MAX_SLOTS};
+use number_hash::NumberHash;
 use speakers::Speakers;
 use threads::{Arrival, NONE, Threads};
 
@@ -31,7 +33,7 @@ pub struct Index {
     pub(crate) threads: Threads,
     pub(crate) speakers: Speakers,
     pub(crate) cards: Column<Card>,
-    slots: HashMap<u64, u32>,
+    slots: HashMap<u64, u32, NumberHash>,
     free: Vec<u32>,
     /// Slots lie below this.
     slot_bound: u32,
@@ -91,7 +93,7 @@ impl Index {
             threads: Threads::new(gap),
             speakers: Speakers::default(),
             cards: Column::default(),
-            slots: HashMap::new(),
+            slots: HashMap::default(),
             free: Vec::new(),
             slot_bound: 0,
             terms: 0,

@@ -1,7 +1,16 @@
 //! Lexical and hybrid retrieval over conversations and facts, without I/O and without a model.
 //!
+//! An [`Index`] holds [`Unit`]s: turns of conversations, or facts that stand alone. A [`Query`] is answered with
+//! [`Match`]es, whose score is the weighted mean of [`Feature`]s: which of the query's words occur in the unit and how far
+//! around it, in its session as a whole, who speaks, whether it follows a question, the time that is asked for, how much
+//! it says, and what an encoder makes of it if there is one. [`ScoreParts`] say what each contributed, and
+//! [`pack`] chooses what fits a budget of tokens. Plain BM25 is there as a yardstick: [`Ranking::PlainBm25`].
+//!
+//! Everything is a pure function of its arguments: no clock, no chance, no I/O. [`named_times`] reads what times a text
+//! names, given when it was said; [`terms`] tells how text is compared.
+//!
 //! Stability: experimental. The weights and the features are measured and will change with better measurements, and
-//! with them scores and order.
+//! with them scores and order. A snapshot of another version is refused, never misread.
 
 mod analyse;
 mod config;

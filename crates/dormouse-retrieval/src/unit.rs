@@ -11,7 +11,8 @@ use dormouse_contracts::Timestamp;
 pub struct Unit<'a> {
     /// The owner's number for it. A unit replaces the one of the same number.
     pub id: u64,
-    /// What is searched. Of a very long text only the beginning, see
+    /// What is searched. What stands in square brackets at its end is searched too but not taken for said: there belongs
+    /// the description of a picture. The speaker's name does not belong here. Of a very long text only the beginning, see
     /// [`Config::max_terms_per_unit`](crate::Config::max_terms_per_unit).
     pub text: &'a str,
     /// Who said it, by the name that questions would use.

@@ -28,7 +28,7 @@ const FORMS: &[(&str, &str)] = &[
     ("having", "have"), ("heard", "hear"), ("held", "hold"), ("hid", "hide"), ("hidden", "hide"), ("hung", "hang"),
     ("is", "be"), ("kept", "keep"), ("knelt", "kneel"), ("knew", "know"), ("knives", "knife"), ("known", "know"),
     ("laid", "lay"), ("lain", "lie"), ("leant", "lean"), ("leapt", "leap"), ("learnt", "learn"), ("led", "lead"),
-    ("left", "leave"), ("lent", "lend"), ("lit", "light"), ("lives", "life"), ("lost", "lose"), ("lying", "lie"),
+    ("left", "leave"), ("lent", "lend"), ("lit", "light"), ("lost", "lose"), ("lying", "lie"),
     ("made", "make"), ("meant", "mean"), ("men", "man"), ("met", "meet"), ("mice", "mouse"), ("mistaken", "mistake"),
     ("mistook", "mistake"), ("older", "old"), ("oldest", "old"), ("overcame", "overcome"), ("paid", "pay"),
     ("people", "person"), ("proven", "prove"), ("ran", "run"), ("rang", "ring"), ("ridden", "ride"),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, hash_map::Entry};
 
-use super::{column::Column, names::Names};
+use super::{column::Column, names::Names, number_hash::NumberHash};
 
 /// No slot, no session, no thread.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -36,13 +36,24 @@ impl Default for Place {
 }
 
 /// What a session holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// Its first unit, and when that was.
     pub(crate) first: u32,
     pub(crate) begun_at: i64,
     pub(crate) units: u32,
     pub(crate) terms: u64,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            first: NONE,
+            begun_at: 0,
+            units: 0,
+            terms: 0,
+        }
+    }
 }
 
 /// A unit as its thread orders it.
@@ -68,7 +79,7 @@ pub(crate) struct Threads {
     /// The sessions by when they begin.
     begins: BTreeSet<(i64, u32)>,
     /// How many units each speaker has in each session, by session and speaker.
-    participants: HashMap<(u32, u32), u32>,
+    participants: HashMap<(u32, u32), u32, NumberHash>,
     session_numbers: u32,
     free_sessions: Vec<u32>,
 }
@@ -82,7 +93,7 @@ impl Threads {
             places: Column::default(),
             sessions: Column::default(),
             begins: BTreeSet::new(),
-            participants: HashMap::new(),
+            participants: HashMap::default(),
             session_numbers: 0,
             free_sessions: Vec::new(),
         }
@@ -254,6 +265,9 @@ impl Threads {
         let Some(tally) = self.sessions.at_mut(session) else {
             return;
         };
+        if tally.units > 1 && (tally.first, tally.begun_at) == (first, at) {
+            return;
+        }
         self.begins.remove(&(tally.begun_at, session));
         (tally.first, tally.begun_at) = (first, at);
         self.begins.insert((at, session));

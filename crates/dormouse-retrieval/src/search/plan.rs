@@ -55,10 +55,12 @@ impl<'a> Plan<'a> {
         };
         // A query that only names somebody asks for what was said about them.
         if terms.is_empty() {
+            let mut all = Terms::default();
             index.analyser.each_term(text, |term| {
-                push_term(&mut terms, term);
+                all.push(term);
                 ControlFlow::Continue(())
             });
+            terms = all.list;
         }
         let terms = keep_rarest(weigh(index, &terms));
         let total: f32 = terms.iter().map(|term| term.idf).sum();
@@ -129,7 +131,7 @@ impl Plan<'_> {
 
 /// The distinct terms of a text but for those that name a speaker, and the speakers that it names.
 fn read_with_names(index: &Index, text: &str) -> (Vec<String>, Vec<u32>) {
-    let mut terms = Vec::new();
+    let mut terms = Terms::default();
     let mut named = Vec::new();
     let written_as_names = capitalised(text);
     let _whole_text = each_word(text, |word| {
@@ -145,7 +147,7 @@ fn read_with_names(index: &Index, text: &str) -> (Vec<String>, Vec<u32>) {
         if named.len() == before {
             index
                 .analyser
-                .with_term_of_word(word, |term| push_term(&mut terms, term));
+                .with_term_of_word(word, |term| terms.push(term));
         }
         ControlFlow::Continue(())
     });
@@ -161,8 +163,8 @@ fn read_with_names(index: &Index, text: &str) -> (Vec<String>, Vec<u32>) {
             ControlFlow::Continue(())
         });
     }
-    terms.retain(|term| !names.contains(term));
-    (terms, named)
+    terms.list.retain(|term| !names.contains(term));
+    (terms.list, named)
 }
 
 /// The folded words of a text that begin with a capital letter, without the first one.
@@ -183,10 +185,20 @@ fn capitalised(text: &str) -> HashSet<String> {
 /// It makes a difference whether one is named, or nobody, or several.
 const MOST_NAMED: usize = 16;
 
-fn push_term(terms: &mut Vec<String>, term: &str) {
-    // Distinct terms are few unless somebody pastes a book; then this many are enough to choose from.
-    if terms.len() < 16 * MAX_TERMS && !terms.iter().any(|other| other == term) {
-        terms.push(term.to_owned());
+/// Distinct terms in order.
+#[derive(Default)]
+struct Terms {
+    list: Vec<String>,
+    seen: HashSet<String>,
+}
+
+impl Terms {
+    fn push(&mut self, term: &str) {
+        // Distinct terms are few unless somebody pastes a book; then this many are enough to choose from.
+        if self.list.len() < 16 * MAX_TERMS && !self.seen.contains(term) {
+            self.seen.insert(term.to_owned());
+            self.list.push(term.to_owned());
+        }
     }
 }
 

@@ -43,6 +43,17 @@ fn a_query_of_a_megabyte_finds_what_its_rarest_words_say() {
 }
 
 #[test]
+fn a_query_of_ten_thousand_different_words_is_answered_too() {
+    let mut index = Index::default();
+    for id in 0..3_000 {
+        index.insert(&unit(id, &format!("filler{} common words", id)));
+    }
+    let text: String = (0..10_000).map(|id| format!("filler{id} ")).collect();
+    let found = index.search(&Query::new(&text), 100);
+    assert!(!found.is_empty());
+}
+
+#[test]
 fn of_a_text_of_ten_megabytes_the_beginning_is_found() {
     let mut text = String::from("kettle ");
     while text.len() < 10_000_000 {
