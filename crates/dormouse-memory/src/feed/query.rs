@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// How many similar records are asked for, so that those that words find too are among them.
-const HITS: usize = 256;
+const HITS: usize = 1_000;
 /// How many records recall itself embeds before it asks.
 const ON_THE_WAY: usize = 16;
 /// How long recall spends on bringing vectors up to date.
