@@ -56,6 +56,9 @@ async fn measure(asked: &Recall) -> Result<Report, EvalError> {
     let limit = usize::from(asked.limit);
     let mut report = Report::of(&asked.file, &dataset, limit, None);
     let mut rankings = vec![Ranking::PlainBm25, Ranking::Words];
+    if asked.links {
+        rankings.push(Ranking::WordsAndLinks);
+    }
     if encoder.is_some() {
         rankings.push(Ranking::WordsAndVectors);
     }

@@ -28,6 +28,9 @@ pub(crate) struct Recall {
     /// Also recall by similarity: folder:PATH, openai:MODEL[@URL], ollama:MODEL[@URL] or none
     #[arg(long, value_name = "WHICH", default_value = "none", value_parser = encoder::wish)]
     pub(crate) embedder: EmbedderWish,
+    /// Also recall by words after links have been made, as while dreaming
+    #[arg(long)]
+    pub(crate) links: bool,
     /// Print one JSON object instead of tables (docs/json-output.md)
     #[arg(long)]
     pub(crate) json: bool,

@@ -11,6 +11,7 @@ use dormouse_contracts::{Embedder, Timestamp, Trust};
 use dormouse_memory::{
     Fallback, Memory, MemoryError, Mode, Note, NoteError, OpenError, RecallRequest, RecordId, Role,
     Validity,
+    links::{self, LinkPolicy, Rest},
 };
 use dormouse_retrieval::{Config, Index, Query, Ranking as By, Unit};
 use tokio::time::Instant;
@@ -35,6 +36,8 @@ pub(crate) enum Ranking {
     Words,
     /// Plain BM25 over the same texts, the yardstick.
     PlainBm25,
+    /// The same after links have been made, as while dreaming. They are followed in packing.
+    WordsAndLinks,
     /// A memory with an encoder.
     WordsAndVectors,
 }
@@ -91,6 +94,11 @@ impl Contender {
             Ranking::PlainBm25 => Self::Plain(Box::new(Plain::of(conversation)?)),
             Ranking::Words | Ranking::WordsAndVectors => {
                 Self::Memory(Remembered::of(conversation, encoder, tell).await?)
+            }
+            Ranking::WordsAndLinks => {
+                let remembered = Remembered::of(conversation, None, tell).await?;
+                remembered.dream().await?;
+                Self::Memory(remembered)
             }
         })
     }
@@ -180,6 +188,19 @@ impl Remembered {
             if tended.waiting == 0 {
                 return Ok(());
             }
+        }
+    }
+
+    /// Makes all the links that dreaming makes.
+    async fn dream(&self) -> Result<(), ContenderError> {
+        let mut from = None;
+        loop {
+            let policy = LinkPolicy::default();
+            let progress = links::dream_links(&self.memory, from, STEP, &policy).await?;
+            if progress.rest == Rest::Nothing {
+                return Ok(());
+            }
+            from = progress.checkpoint;
         }
     }
 

@@ -117,7 +117,7 @@ impl RawTurn {
             .blip_caption
             .filter(|caption| !caption.trim().is_empty())
         {
-            Some(caption) => format!("{said} {caption}"),
+            Some(caption) => format!("{said} [{caption}]"),
             None => said,
         };
         Turn {

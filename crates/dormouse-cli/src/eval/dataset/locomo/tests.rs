@@ -59,7 +59,7 @@ fn sessions_are_in_the_order_of_their_numbers_and_turns_a_second_apart() {
 #[test]
 fn captions_are_part_of_the_text_and_search_words_are_not() {
     let tea = read(tea()).unwrap();
-    assert_eq!(tea.turns[1].text, "Look! a photo of a tin");
+    assert_eq!(tea.turns[1].text, "Look! [a photo of a tin]");
     assert_eq!(tea.turns[2].text, "");
     assert_eq!(tea.turns[2].speaker, None);
 }
