@@ -176,7 +176,10 @@ impl Vectors {
             Ok(answer) => Ok(answer),
             Err(Guarded::Open(_)) => Err(Refusal::Open),
             Err(Guarded::Failed(error)) => {
-                tracing::warn!(%error, "the vector index failed");
+                // A shelf on which nothing was put yet has no collection.
+                if error.kind() != VectorErrorKind::Missing {
+                    tracing::warn!(%error, "the vector index failed");
+                }
                 Err(Refusal::Failed(error.kind()))
             }
         }
