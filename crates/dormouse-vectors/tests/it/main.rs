@@ -1,4 +1,8 @@
 //! What the crate promises, through its public interface.
+#![expect(
+    clippy::unwrap_used,
+    reason = "the lints know tests from their attribute; these are also the functions tests share"
+)]
 
 #[cfg(feature = "qdrant-edge")]
 mod edge;
