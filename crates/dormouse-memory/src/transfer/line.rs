@@ -22,8 +22,11 @@ pub const LINE_LIMIT: usize = 6 * TEXT_LIMIT + (1 << 20);
 #[non_exhaustive]
 pub enum LineError {
     /// It is no object of the documented form.
-    #[error("not a record: {0}")]
+    #[error("not a record: {}", without_place(.0))]
     Form(#[from] serde_json::Error),
+    /// It is no JSON object at all.
+    #[error("not a record: write it as in {{\"text\":\"The kettle is blue.\"}}")]
+    NoObject,
     /// It is longer than any record.
     #[error("longer than the {LINE_LIMIT} bytes that a line may have")]
     TooLong,
@@ -66,6 +69,16 @@ pub(super) struct Line {
     valid_until: Option<Moment>,
 }
 
+/// What is wrong with a line, and how far into it. That it is "line 1" of itself would be taken for the file's.
+fn without_place(error: &serde_json::Error) -> String {
+    let told = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    match told.strip_suffix(&place) {
+        Some(what) => format!("{what}, at column {}", error.column()),
+        None => told,
+    }
+}
+
 fn full() -> Trust {
     Trust::FULL
 }
@@ -98,6 +111,10 @@ impl Line {
     }
 
     pub(super) fn read(bytes: &[u8]) -> Result<Note, LineError> {
+        // A list would pass for the fields in their order.
+        if !bytes.trim_ascii_start().starts_with(b"{") {
+            return Err(LineError::NoObject);
+        }
         let line: Self = serde_json::from_slice(bytes)?;
         let note = line.into_note()?;
         note.check()?;
@@ -158,7 +175,12 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_line_is_told() {
-        assert!(refused("tea").starts_with("not a record: expected"));
+        assert!(refused("tea").starts_with("not a record: write it as in"));
+        assert!(refused(r#"["tea"]"#).starts_with("not a record: write it as in"));
+        assert_eq!(
+            refused(r#"{"text":tea}"#),
+            "not a record: expected ident, at column 10"
+        );
         assert!(refused("{}").contains("missing field `text`"));
         assert!(refused(r#"{"text":"tea","speeker":"Bob"}"#).contains("unknown field `speeker`"));
         assert!(refused(r#"{"text":"tea","trust":2}"#).contains("between 0 and 1"));
