@@ -25,6 +25,7 @@ use crate::{
 };
 
 mod life;
+mod memory;
 mod probe;
 
 /// Below this much free space a warning is given, in bytes.
@@ -61,6 +62,9 @@ pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError>
     findings.push(finding);
     let (finding, config) = configuration(places, &data);
     findings.push(finding);
+    if let Some(config) = &config {
+        findings.push(memory::finding(&data, log.as_ref(), config));
+    }
     if let Some(log) = log {
         findings.extend(life::findings(&data, &log, world.as_ref(), config.as_ref()));
     }

@@ -15,7 +15,7 @@ pub(crate) use adding::reason;
 use args::{Add, By, Migrate, Of, Search};
 pub(crate) use args::{Form, Memory, trust};
 pub(crate) use changing::told;
-pub(crate) use error::CommandError;
+pub(crate) use error::{CommandError, open_exit};
 pub(crate) use opening::Place;
 pub(crate) use telling::Teller;
 

@@ -24,7 +24,12 @@ impl Place {
     pub(crate) fn locate(places: &Places) -> Result<Self, CommandError> {
         let data = DataFolder::locate(places.data.as_deref())?;
         let (config, _) = Config::load(places.config.as_deref(), &data.config())?;
-        Ok(Self { data, config })
+        Ok(Self::of(data, config))
+    }
+
+    /// The memory in this folder, as this configuration has it.
+    pub(crate) fn of(data: DataFolder, config: Config) -> Self {
+        Self { data, config }
     }
 
     /// Settings for it.

@@ -59,7 +59,7 @@ fn compose_exit(error: &ComposeError) -> Exit {
     match error {
         ComposeError::Log(error) => crate::log::open_exit(error),
         ComposeError::World(error) => world_exit(error),
-        ComposeError::Memory(error) => memory_exit(error),
+        ComposeError::Memory(error) => crate::memory::open_exit(error),
         ComposeError::Remembering(error) => error.exit(),
         ComposeError::Kinship(error) => kinship_exit(error),
         ComposeError::Wake(_) => Exit::Damaged,
@@ -80,24 +80,6 @@ pub(crate) fn kinship_exit(error: &KinshipError) -> Exit {
     match error {
         KinshipError::OldWorld { .. } => Exit::Damaged,
         KinshipError::Id(_) => Exit::Usage,
-        _ => Exit::Failure,
-    }
-}
-
-/// The exit code for a memory that cannot be opened.
-pub(crate) fn memory_exit(error: &dormouse_memory::OpenError) -> Exit {
-    use dormouse_database::OpenError as File;
-    use dormouse_memory::OpenError;
-    match error {
-        OpenError::File(File::InUse { .. }) => Exit::InUse,
-        OpenError::File(
-            File::Empty { .. }
-            | File::Foreign { .. }
-            | File::NewerFormat { .. }
-            | File::Damaged { .. }
-            | File::Repaired { .. },
-        )
-        | OpenError::Entities { .. } => Exit::Damaged,
         _ => Exit::Failure,
     }
 }

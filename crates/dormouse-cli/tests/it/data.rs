@@ -131,6 +131,35 @@ fn a_world_older_than_the_log_is_noticed_before_a_message_is_lost() {
 }
 
 #[test]
+fn a_memory_that_cannot_be_used_is_found_before_the_assistant_is_woken() {
+    let home = Home::new();
+    let doctor = |code, said: &str| {
+        let run = home.run(&["doctor", "--provider", "offline"], "");
+        assert_eq!(run.code, Some(code), "{}", run.out);
+        assert!(run.out.contains(said), "{}", run.out);
+    };
+    home.play("remember that the kettle is blue\n");
+    doctor(0, "ok    the memory can be read: ");
+
+    // A log that is older than its memory.
+    for name in ["log.redb", "world.redb"] {
+        fs::copy(home.file(name), home.file(&format!("old {name}"))).unwrap();
+    }
+    home.play("remember that the tin is red\n");
+    for name in ["log.redb", "world.redb"] {
+        fs::copy(home.file(&format!("old {name}")), home.file(name)).unwrap();
+    }
+    doctor(4, "fail  the memory is newer than the log");
+    let run = home.run(&["play", "--json"], "say hello\n");
+    assert_eq!((run.code, run.out.as_str()), (Some(4), ""));
+
+    fs::write(home.file("memory.redb"), "no memory").unwrap();
+    doctor(4, "fail  the memory cannot be opened");
+    fs::remove_file(home.file("memory.redb")).unwrap();
+    doctor(0, "warn  there is no memory yet");
+}
+
+#[test]
 fn a_folder_that_cannot_be_made_is_said() {
     let home = Home::new();
     let file = home.write("file", "");
