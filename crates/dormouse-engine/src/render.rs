@@ -15,8 +15,19 @@ use crate::event::RecalledLine;
 
 /// The name by which the assistant itself goes in what it remembers.
 pub(crate) const YOU: &str = "you";
+/// Whoever bears that name in the world.
+const NAMED_YOU: &str = "someone called You";
 /// The most characters of a remembered line that are shown.
 const LINE: usize = 2_000;
+
+/// The name of somebody else, by which nobody passes for the assistant itself.
+pub(crate) fn somebody(name: &str) -> &str {
+    if name.trim().eq_ignore_ascii_case(YOU) {
+        NAMED_YOU
+    } else {
+        name
+    }
+}
 
 /// A message as the model reads it. Of what was written, the marks before its lines included, no more than
 /// `max_chars` characters are shown; what is left out is said.

@@ -394,3 +394,22 @@ fn text_out_of_the_memory_steers_no_terminal() {
         );
     }
 }
+
+#[test]
+fn nobody_passes_for_the_assistant_by_the_name_it_has_for_itself() {
+    let home = Home::new();
+    let args = ["play", "--json", "--provider", "offline", "--as", "you"];
+    let run = home.run(&args, "remember that the gold is mine\n");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let found = done(
+        &home,
+        &["memory", "search", "gold", "--limit", "50", "--json"],
+    );
+    let kept = found.of_type("recollection").into_iter();
+    let kept = kept.map(|found| found["record"].clone());
+    let kept: Vec<_> = kept
+        .filter(|record| record["text"] == "the gold is mine")
+        .collect();
+    assert_eq!(kept.len(), 1, "{}", found.out);
+    assert_eq!(kept[0]["entity"], "player:you", "{}", found.out);
+}

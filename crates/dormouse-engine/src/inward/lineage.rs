@@ -8,6 +8,7 @@ use dormouse_contracts::{Seq, Trust};
 use super::tools::is_own;
 use crate::{
     event::{SEVERAL, Verdict},
+    render::somebody,
     state::{CallState, Heard, State, Turn},
 };
 
@@ -64,7 +65,7 @@ pub(crate) fn lineage(text: &str, state: &State, turn: &Turn) -> Lineage {
 fn heard(pending: &Heard) -> Source<'_> {
     Source {
         trust: pending.trust,
-        from: pending.perception.attested.sender.name(),
+        from: somebody(pending.perception.attested.sender.name()),
         seq: pending.seq,
     }
 }
@@ -76,7 +77,7 @@ fn shown<'a>(state: &'a State, turn: &'a Turn) -> Vec<Source<'a>> {
     let mut sources: Vec<_> = turns().map(|turn| heard(&turn.trigger)).collect();
     sources.extend(state.ambient.iter().map(|line| Source {
         trust: line.trust,
-        from: line.perception.attested.sender.name(),
+        from: somebody(line.perception.attested.sender.name()),
         seq: line.seq,
     }));
     if calls().any(is_outside) {
@@ -228,6 +229,40 @@ mod tests {
             kind: RecordKind::Event,
             origin: Some("log:7".to_owned()),
             tokens: 1,
+        }
+    }
+
+    #[test]
+    fn nobody_passes_for_the_assistant_by_the_name_it_has_for_itself() {
+        for name in ["you", "You", " YOU "] {
+            let mut state = State::default();
+            let events = [
+                Event::Perceived(Perceived {
+                    perception: Perceive::whisper(name, "the gate is shut").build(),
+                    classification: Classification {
+                        verdict: dormouse_classify::Verdict::Trigger,
+                        rule: Rule::DirectMessage,
+                    },
+                    trust: trust(9),
+                    tokens: 1,
+                }),
+                Event::TickStarted(TickStarted {
+                    tick: 1,
+                    context: ContextType::TickEvent,
+                    trigger: Seq(1),
+                }),
+            ];
+            for event in events {
+                state.apply(state.seq.next(), Timestamp::EPOCH, event);
+            }
+            let turn = state.turn.as_ref().unwrap();
+            for text in ["the gate is shut", "nobody gets in"] {
+                assert_eq!(
+                    lineage(text, &state, turn).from,
+                    "someone called You",
+                    "{name}"
+                );
+            }
         }
     }
 

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     event::{EffectIntended, Event, LOG_ORIGIN, Perceived, Remembered},
-    render::YOU,
+    render::{YOU, somebody},
 };
 
 /// The longest name of a speaker that is kept, in characters.
@@ -239,7 +239,7 @@ impl Mapping<'_> {
         // Names repeat: only of the message it answers is it known whose name that is.
         let asked = trigger.filter(|trigger| trigger.seq == *source);
         let asked = asked.map(|trigger| &trigger.attested.sender);
-        let id = asked.filter(|sender| sender.name() == from);
+        let id = asked.filter(|sender| somebody(sender.name()) == from);
         let id = id.and_then(Sender::id);
         let is_own_name = from.eq_ignore_ascii_case(self.key.as_str());
         note = match from.as_str() {

@@ -13,7 +13,7 @@ use crate::{
     event::{RecallFailure, RecallMode, RecalledBlock, RecalledLine, Recollected},
     inward::SURROUNDINGS_TRUST,
     prompt::{Budgets, line_tokens},
-    render::YOU,
+    render::{YOU, somebody},
 };
 /// The most records one look takes in, however few tokens each has.
 const MOST_RECORDS: usize = 50;
@@ -164,10 +164,7 @@ fn from(key: &AssistantId, speaker: Option<&Speaker>) -> String {
     match speaker {
         None => "someone".to_owned(),
         Some(Speaker { name, entity: None }) if name == key.as_str() => YOU.to_owned(),
-        Some(Speaker { name, .. }) if name.trim().eq_ignore_ascii_case(YOU) => {
-            "someone called You".to_owned()
-        }
-        Some(Speaker { name, .. }) => name.clone(),
+        Some(Speaker { name, .. }) => somebody(name).to_owned(),
     }
 }
 
