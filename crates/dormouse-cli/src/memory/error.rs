@@ -7,6 +7,7 @@ use dormouse_memory::{
     StoreErrorKind,
 };
 
+use super::searching::because;
 use crate::{
     compose::RememberingError, config::ConfigError, data::DataError, encoder::EncoderError,
     exit::Exit,
@@ -49,9 +50,7 @@ pub(crate) enum CommandError {
     Import(#[source] ImportError),
     #[error(transparent)]
     Export(#[from] ExportError),
-    #[error(
-        "the encoder failed ({0:?}); what was done is kept, and the same command goes on from there"
-    )]
+    #[error("not all vectors could be made, because {}; what was done is kept, and is gone on from", because(.0))]
     Vectors(Fallback),
     #[error(transparent)]
     Migrate(#[from] MigrateError),

@@ -133,7 +133,8 @@ fn say(summary: &Summary) {
     }
 }
 
-fn because(why: &Fallback) -> &'static str {
+/// Why similarity was not had, and what to do about it.
+pub(super) fn because(why: &Fallback) -> &'static str {
     match why {
         Fallback::Encoder => "the encoder could not be used",
         Fallback::VectorIndex => "the index of vectors could not be reached",
