@@ -8,11 +8,15 @@
 pub mod double;
 
 mod direction;
+#[cfg(feature = "qdrant-edge")]
+mod edge;
 mod exact;
 #[cfg(feature = "qdrant")]
 mod qdrant;
 mod rank;
 
+#[cfg(feature = "qdrant-edge")]
+pub use edge::{Edge, EdgeError};
 pub use exact::Exact;
 #[cfg(feature = "qdrant")]
 pub use qdrant::{ApiKey, CollectionPrefix, Qdrant, QdrantConfig, QdrantConfigError, QdrantUrl};

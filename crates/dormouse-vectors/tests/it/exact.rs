@@ -23,9 +23,15 @@ async fn threads_may_add_search_and_remove_at_once() {
         threads.spawn(async move {
             for round in 0..20 {
                 let first = (thread * 20 + round) * 100;
-                index.upsert(&memories(), &points(first..first + 100)).await.unwrap();
+                index
+                    .upsert(&memories(), &points(first..first + 100))
+                    .await
+                    .unwrap();
                 let filter = PointFilter::default();
-                let hits = index.search(&memories(), &[1.0, 9.0], &filter, 50).await.unwrap();
+                let hits = index
+                    .search(&memories(), &[1.0, 9.0], &filter, 50)
+                    .await
+                    .unwrap();
                 assert!(hits.is_sorted_by(|a, b| (b.score, a.id) <= (a.score, b.id)));
                 let half: Vec<u64> = (first..first + 50).collect();
                 index.remove(&memories(), &half).await.unwrap();
@@ -67,7 +73,10 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn cosine(a: &[f32], b: &[f32]) -> f64 {
     let product = |a: &[f32], b: &[f32]| -> f64 {
-        a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+        a.iter()
+            .zip(b)
+            .map(|(a, b)| f64::from(*a) * f64::from(*b))
+            .sum()
     };
     product(a, b) / (product(a, a) * product(b, b)).sqrt()
 }

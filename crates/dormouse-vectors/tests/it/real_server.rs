@@ -16,7 +16,9 @@ async fn a_real_server_keeps_every_promise() {
         return;
     };
     let mut config = QdrantConfig::new(QdrantUrl::try_new(&url).unwrap());
-    let key = env::var("QDRANT_API_KEY").ok().filter(|key| !key.is_empty());
+    let key = env::var("QDRANT_API_KEY")
+        .ok()
+        .filter(|key| !key.is_empty());
     config.api_key = key.map(|key| ApiKey::try_new(key).unwrap());
     config.prefix = CollectionPrefix::try_new(&format!("test-{}", process::id())).unwrap();
     config.timeout = Duration::from_secs(60);

@@ -40,7 +40,10 @@ async fn a_server_that_hangs_is_waited_for_no_longer_than_configured() {
     let index = connect(&server, IMPATIENT);
     index.prepare(&memories(), 2).await.unwrap();
     server.fail(Fault::Hang);
-    assert_eq!(kind(index.upsert(&memories(), &points([1])).await), UNAVAILABLE);
+    assert_eq!(
+        kind(index.upsert(&memories(), &points([1])).await),
+        UNAVAILABLE
+    );
     let filter = PointFilter::default();
     let found = index.search(&memories(), &[1.0, 0.0], &filter, 1).await;
     assert_eq!(kind(found), UNAVAILABLE);
@@ -102,14 +105,20 @@ async fn a_server_that_comes_back_empty_is_told_apart_from_one_that_has_nothing_
 
     server.restart(AfterRestart::Lost).unwrap();
     let missing = Some(VectorErrorKind::Missing);
-    assert_eq!(kind(index.upsert(&memories(), &points([11])).await), missing);
+    assert_eq!(
+        kind(index.upsert(&memories(), &points([11])).await),
+        missing
+    );
     assert_eq!(index.count(&memories()).await.unwrap(), None);
     index.prepare(&memories(), 3).await.unwrap();
     let dimension = VectorErrorKind::Dimension {
         expected: 3,
         actual: 2,
     };
-    assert_eq!(kind(index.upsert(&memories(), &points([11])).await), Some(dimension));
+    assert_eq!(
+        kind(index.upsert(&memories(), &points([11])).await),
+        Some(dimension)
+    );
 }
 
 #[tokio::test]
@@ -125,7 +134,13 @@ async fn a_collection_that_another_made_anew_is_noticed() {
             actual,
         })
     };
-    assert_eq!(kind(index.upsert(&memories(), &points([1])).await), expected(2));
-    assert_eq!(kind(index.upsert(&memories(), &points([1])).await), expected(2));
+    assert_eq!(
+        kind(index.upsert(&memories(), &points([1])).await),
+        expected(2)
+    );
+    assert_eq!(
+        kind(index.upsert(&memories(), &points([1])).await),
+        expected(2)
+    );
     assert_eq!(index.count(&memories()).await.unwrap(), Some(0));
 }

@@ -69,7 +69,10 @@ async fn owners_with_different_prefixes_share_a_server() {
 #[tokio::test]
 async fn what_is_filtered_by_is_indexed() {
     let server = QdrantDouble::start().unwrap();
-    connect(&server, PATIENT).prepare(&memories(), 2).await.unwrap();
+    connect(&server, PATIENT)
+        .prepare(&memories(), 2)
+        .await
+        .unwrap();
     let indexed = server.indexed_fields("test~memories");
     assert_eq!(indexed, ["assistant", "at", "trust"]);
 }
@@ -87,7 +90,10 @@ async fn a_key_is_sent_and_a_missing_or_wrong_one_is_said_without_it() {
         let index = Qdrant::connect(config).unwrap();
         let prepared = index.prepare(&memories(), 2).await;
         let told = format!("{index:?} {prepared:?} {}", index.identity());
-        assert!(!told.contains("s3cr3t") && !told.contains("gu355ed"), "{told}");
+        assert!(
+            !told.contains("s3cr3t") && !told.contains("gu355ed"),
+            "{told}"
+        );
         assert_eq!(kind(prepared), expected);
     }
 }

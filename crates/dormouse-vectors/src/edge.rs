@@ -1,0 +1,165 @@
+//! Qdrant's engine in this process.
+
+mod owner;
+mod shard;
+mod shelves;
+
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+};
+
+use dormouse_contracts::{
+    BoxFuture, CollectionName, Hit, Point, PointFilter, Retention, VectorError, VectorErrorKind,
+    VectorIndex,
+};
+
+use owner::Owner;
+use shard::Failure;
+use shelves::Shelves;
+
+/// An index of vectors in a folder, by the engine of Qdrant's server.
+///
+/// What it has answered is on disk: everything is flushed first, about ten milliseconds for each call that writes, so
+/// give it many points at once. The engine's own log is not replayed after a crash, which is why nothing is answered
+/// that only that log has.
+///
+/// All work happens on one thread of its own, in the order of the calls; at most sixteen wait for it. Dropping an index
+/// ends the thread after what is under way. Dropping the future of a call does not stop what was begun. Where the
+/// engine panics, which it does on damaged files, the call is refused as [`VectorErrorKind::Damaged`]: discard the
+/// collection and feed it again.
+///
+/// It searches exactly, which is good to some hundred thousand points. The engine writes warnings by the crate `log`,
+/// under `qdrant_edge`.
+pub struct Edge {
+    folder: PathBuf,
+    owner: Owner,
+}
+
+/// Why a folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EdgeError {
+    /// Another index, of this process or another one, has it.
+    #[error("{} is in use by another process", folder.display())]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The file system refuses.
+    #[error("{} cannot be used", folder.display())]
+    Io {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl Edge {
+    /// Opens the index in `folder`, and makes the folder if there is none. Blocks for a moment; collections are opened
+    /// when they are first needed.
+    ///
+    /// # Errors
+    ///
+    /// [`EdgeError`] if the folder is in use, or cannot be.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, EdgeError> {
+        let folder = folder.as_ref().to_owned();
+        let shelves = Shelves::open(&folder)?;
+        let owner = Owner::of(shelves).map_err(|source| EdgeError::Io {
+            folder: folder.clone(),
+            source,
+        })?;
+        Ok(Self { folder, owner })
+    }
+
+    /// Has `work` done, and gives a failure the name of this index.
+    fn ask<'a, T: Send + 'static>(
+        &'a self,
+        work: impl FnOnce(&mut Shelves) -> Result<T, Failure> + Send + 'static,
+    ) -> BoxFuture<'a, Result<T, VectorError>> {
+        Box::pin(async move {
+            let answer = self.owner.ask(work).await;
+            answer.map_err(|failure| failure.of(self.identity()))
+        })
+    }
+}
+
+impl fmt::Debug for Edge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Edge")
+            .field("folder", &self.folder)
+            .finish_non_exhaustive()
+    }
+}
+
+impl VectorIndex for Edge {
+    fn identity(&self) -> String {
+        format!("edge {}", self.folder.display())
+    }
+
+    fn retention(&self) -> Retention {
+        Retention::Durable
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        collection: &'a CollectionName,
+        dimensions: usize,
+    ) -> BoxFuture<'a, Result<(), VectorError>> {
+        let name = collection.clone();
+        self.ask(move |shelves| shelves.prepare(&name, dimensions))
+    }
+
+    fn upsert<'a>(
+        &'a self,
+        collection: &'a CollectionName,
+        points: &'a [Point],
+    ) -> BoxFuture<'a, Result<(), VectorError>> {
+        let (name, points) = (collection.clone(), points.to_vec());
+        self.ask(move |shelves| shelves.with(&name, |shard| shard.upsert(&points)))
+    }
+
+    fn remove<'a>(
+        &'a self,
+        collection: &'a CollectionName,
+        ids: &'a [u64],
+    ) -> BoxFuture<'a, Result<(), VectorError>> {
+        let (name, ids) = (collection.clone(), ids.to_vec());
+        self.ask(move |shelves| shelves.with(&name, |shard| shard.remove(&ids)))
+    }
+
+    fn search<'a>(
+        &'a self,
+        collection: &'a CollectionName,
+        query: &'a [f32],
+        filter: &'a PointFilter,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Hit>, VectorError>> {
+        let (name, query, filter) = (collection.clone(), query.to_vec(), filter.clone());
+        self.ask(move |shelves| shelves.with(&name, |shard| shard.search(&query, &filter, limit)))
+    }
+
+    fn count<'a>(
+        &'a self,
+        collection: &'a CollectionName,
+    ) -> BoxFuture<'a, Result<Option<u64>, VectorError>> {
+        let name = collection.clone();
+        self.ask(
+            move |shelves| match shelves.with(&name, |shard| shard.count()) {
+                Ok(count) => Ok(Some(count)),
+                Err(failure) if failure.kind() == VectorErrorKind::Missing => Ok(None),
+                Err(failure) => Err(failure),
+            },
+        )
+    }
+
+    fn discard<'a>(
+        &'a self,
+        collection: &'a CollectionName,
+    ) -> BoxFuture<'a, Result<(), VectorError>> {
+        let name = collection.clone();
+        self.ask(move |shelves| shelves.discard(&name))
+    }
+}
