@@ -11,6 +11,7 @@
 
 mod appending;
 mod classifying;
+mod clock;
 mod life;
 mod replaying;
 mod table;

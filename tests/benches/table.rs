@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+pub(crate) use crate::clock::now;
+
 /// How often each measurement is made.
 const ROUNDS: usize = 5;
 
@@ -66,14 +68,6 @@ fn figure(value: f64) -> String {
         grouped.push(digit);
     }
     grouped
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "real time is what is measured here, and no assistant decides by it"
-)]
-pub(crate) fn now() -> Instant {
-    Instant::now()
 }
 
 /// The median of several rounds, after one that does not count.

@@ -275,10 +275,9 @@ impl Memory {
             return Ok(EncoderState::None);
         };
         let configured = vectors.encoder.info();
-        let spaces = self.spaces().await?;
-        Ok(match spaces::in_state(&spaces, SpaceState::Active) {
+        Ok(match self.claimed().await? {
             Some(space) if !spaces::is_same(&space.encoder, &configured) => EncoderState::Other {
-                active: space.encoder.clone(),
+                active: space.encoder,
                 configured,
             },
             Some(space) => EncoderState::InUse {
@@ -309,14 +308,39 @@ impl Memory {
             .collect()
     }
 
-    /// The active space, if it is this encoder's; begins one if there is none at all.
+    /// The active space, if it is this encoder's; begins one if there is none, or only one in which nothing was ever
+    /// embedded: an encoder that was merely named has no claim.
     async fn active_space(&self, encoder: &dyn Embedder) -> Result<Option<Space>, MemoryError> {
         let info = encoder.info();
         let spaces = self.spaces().await?;
         if let Some(space) = spaces::in_state(&spaces, SpaceState::Active) {
-            return Ok(spaces::is_same(&space.encoder, &info).then(|| space.clone()));
+            if spaces::is_same(&space.encoder, &info) {
+                return Ok(Some(space.clone()));
+            }
+            if self.claimed().await?.is_some() {
+                return Ok(None);
+            }
+            let number = space.number;
+            self.keep(move |writing, _| writing.remove_space(number))
+                .await?;
         }
         self.begin_space(info, SpaceState::Active).await.map(Some)
+    }
+
+    /// The active space, if anything was embedded in it.
+    async fn claimed(&self) -> Result<Option<Space>, MemoryError> {
+        let inner = self.inner.clone();
+        blocking(move || {
+            Ok(inner.store.read(|reading| {
+                let spaces = spaces::all(reading)?;
+                let Some(space) = spaces::in_state(&spaces, SpaceState::Active) else {
+                    return Ok(None);
+                };
+                let embedded = reading.state(&spaces::embedded_through(space.number))?;
+                Ok((embedded > 0).then(|| space.clone()))
+            })?)
+        })
+        .await
     }
 
     pub(crate) async fn begin_space(

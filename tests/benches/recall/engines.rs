@@ -10,8 +10,8 @@ use dormouse_vectors::Exact;
 use rusqlite::{Connection, params};
 
 use crate::{
+    clock::now,
     speech::{Chance, Speech},
-    table::now,
     times::Times,
 };
 

@@ -3,7 +3,7 @@
 use dormouse_contracts::{AssistantId, Timestamp};
 use dormouse_memory::{Memory, MemoryBuilder, Note, RecallRequest};
 
-use crate::{speech::Speech, table::now, times::Times};
+use crate::{clock::now, speech::Speech, times::Times};
 
 /// How many notes are stored in one commit.
 const BATCH: usize = 1_000;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::table::now;
+use crate::clock::now;
 
 /// How long each of several calls took.
 #[derive(Default)]

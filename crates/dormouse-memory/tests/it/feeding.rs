@@ -252,3 +252,24 @@ async fn only_what_is_similar_enough_is_recalled_where_that_is_asked_for() {
     encoder.from_now_on(EmbedTrouble::Fail(ModelErrorKind::Unavailable));
     assert_eq!(found(&memory, similar()).await.len(), 2);
 }
+
+#[tokio::test]
+async fn an_encoder_that_was_merely_named_has_no_claim() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.redb");
+    let typo = HashedEmbedder::named("typo", 32);
+    typo.from_now_on(EmbedTrouble::Fail(ModelErrorKind::Unavailable));
+    let memory = builder().encoder(Arc::new(typo)).open(&path).await.unwrap();
+    add(&memory, said("Alice", 1, "peppermint tea")).await;
+    memory.recall("peppermint").await.unwrap();
+    drop(memory);
+
+    let encoder = HashedEmbedder::new(64);
+    let memory = builder()
+        .encoder(Arc::new(encoder))
+        .open(&path)
+        .await
+        .unwrap();
+    let recall = memory.recall("peppermint").await.unwrap();
+    assert_eq!(recall.mode, Mode::WordsAndVectors);
+}
