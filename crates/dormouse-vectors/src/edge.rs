@@ -29,8 +29,9 @@ use shelves::Shelves;
 /// engine panics, which it does on damaged files, the call is refused as [`VectorErrorKind::Damaged`]: discard the
 /// collection and feed it again.
 ///
-/// It searches exactly, which is good to some hundred thousand points. The engine writes warnings by the crate `log`,
-/// under `qdrant_edge`.
+/// It searches exactly, which is good to some hundred thousand points. The engine never shortens its log, some two
+/// megabytes for a thousand points of 384 numbers each time they are given: discard a collection that is often given anew and feed it
+/// again. It writes warnings by the crate `log`; the filter `qdrant_edge=error` silences them.
 pub struct Edge {
     folder: PathBuf,
     owner: Owner,
@@ -65,8 +66,13 @@ impl Edge {
     ///
     /// [`EdgeError`] if the folder is in use, or cannot be.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, EdgeError> {
-        let folder = folder.as_ref().to_owned();
-        let shelves = Shelves::open(&folder)?;
+        let folder = folder.as_ref();
+        let shelves = Shelves::open(folder)?;
+        // However the path is written, it is one index.
+        let folder = folder.canonicalize().map_err(|source| EdgeError::Io {
+            folder: folder.to_owned(),
+            source,
+        })?;
         let owner = Owner::of(shelves).map_err(|source| EdgeError::Io {
             folder: folder.clone(),
             source,

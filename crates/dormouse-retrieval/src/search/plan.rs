@@ -49,20 +49,22 @@ pub(super) struct Plan<'a> {
 impl<'a> Plan<'a> {
     pub(super) fn new(index: &'a Index, query: &Query<'_>) -> Self {
         let text = beginning(query.text);
-        let (mut terms, named) = match query.ranking {
+        let (terms, named) = match query.ranking {
             Ranking::Fused => read_with_names(index, text),
             Ranking::PlainBm25 => (Vec::new(), Vec::new()),
         };
-        // A query that only names somebody asks for what was said about them.
-        if terms.is_empty() {
+        // A query that only names somebody asks for what was said about them. So does one whose other words nobody ever
+        // used: what is known of whom it names is a better answer than none.
+        let mut terms = weigh(index, &terms);
+        if terms.iter().all(|term| term.number.is_none()) {
             let mut all = Terms::default();
             index.analyser.each_term(text, |term| {
                 all.push(term);
                 ControlFlow::Continue(())
             });
-            terms = all.list;
+            terms = weigh(index, &all.list);
         }
-        let terms = keep_rarest(weigh(index, &terms));
+        let terms = keep_rarest(terms);
         let total: f32 = terms.iter().map(|term| term.idf).sum();
         Self {
             weights: if query.dense.is_empty() {

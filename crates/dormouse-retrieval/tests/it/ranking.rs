@@ -279,3 +279,18 @@ fn neighbours_are_told_in_reading_order() {
     assert_eq!(index.neighbours(1, 9), [0, 2, 3, 4]);
     assert_eq!(index.session(3), [0, 1, 2, 3, 4]);
 }
+
+#[test]
+fn a_query_whose_other_words_nobody_used_finds_what_names_whom_it_names() {
+    let index = talk(&[
+        ("Alice", "Alice prefers tea"),
+        ("Bob", "We had soup for lunch"),
+    ]);
+    let found = index.search(&Query::new("What does Alice drink?"), 4);
+    assert_eq!(found.first().map(|found| found.id), Some(0));
+    assert!(
+        index
+            .search(&Query::new("What does nobody drink?"), 4)
+            .is_empty()
+    );
+}

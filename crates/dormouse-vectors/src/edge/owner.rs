@@ -32,6 +32,7 @@ impl Owner {
                 while let Some(job) = waiting.blocking_recv() {
                     job(&mut shelves);
                 }
+                shelves.close();
             })?;
         Ok(Self {
             jobs: Some(jobs),

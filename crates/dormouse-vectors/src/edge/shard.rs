@@ -111,6 +111,9 @@ impl Shard {
                 ),
             )
         };
+        if let Some(lost) = lost(folder) {
+            return Err(damaged(lost.to_owned()));
+        }
         let engine = EdgeShard::load(folder, None).map_err(|error| damaged(error.to_string()))?;
         let dimensions = engine
             .config()
@@ -244,4 +247,22 @@ fn told(filter: &PointFilter) -> Result<Option<Filter>, Failure> {
     serde_json::from_value(json!({ "must": must }))
         .map(Some)
         .map_err(|error| Failure::because(VectorErrorKind::Refused, error))
+}
+
+/// What a collection has lost that the engine would replace without a word: it numbers changes by its log, and passes
+/// over those it takes for old; and it removes a segment that says no version.
+fn lost(folder: &Path) -> Option<&'static str> {
+    if !has(&folder.join("wal"), |_| true) {
+        return Some("its log is missing");
+    }
+    let whole = |segment: &Path| segment.join("version.info").is_file();
+    (!has(&folder.join("segments"), whole)).then_some("its segments are missing")
+}
+
+/// Whether anything in a folder is like this. What begins with a dot does not count.
+fn has(folder: &Path, like: impl Fn(&Path) -> bool) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    entries
+        .flatten()
+        .any(|entry| !entry.file_name().to_string_lossy().starts_with('.') && like(&entry.path()))
 }

@@ -137,7 +137,7 @@ impl Shelves {
 fn sweep(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(ASIDE) {
+        if entry.file_type()?.is_dir() && entry.file_name().to_string_lossy().starts_with(ASIDE) {
             fs::remove_dir_all(entry.path())?;
         }
     }

@@ -53,6 +53,22 @@ async fn a_damaged_collection_says_so_and_can_be_discarded() {
     assert_eq!(index.count(&name).await.unwrap(), Some(0));
 }
 
+#[tokio::test]
+async fn a_collection_that_lost_its_log_or_its_segments_says_so() {
+    for part in ["wal", "segments"] {
+        let folder = tempfile::tempdir().unwrap();
+        let index = Edge::open(folder.path()).unwrap();
+        let name = memories();
+        index.prepare(&name, 2).await.unwrap();
+        index.upsert(&name, &points([1])).await.unwrap();
+        drop(index);
+        std::fs::remove_dir_all(folder.path().join("c_memories").join(part)).unwrap();
+        let index = Edge::open(folder.path()).unwrap();
+        let counted = index.count(&name).await;
+        assert_eq!(kind(counted), Some(VectorErrorKind::Damaged), "{part}");
+    }
+}
+
 /// Fills every file below a folder with something else.
 fn overwrite(folder: &Path) {
     for entry in std::fs::read_dir(folder).unwrap() {
