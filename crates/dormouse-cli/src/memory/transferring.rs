@@ -108,6 +108,8 @@ fn told(teller: &Teller, form: Form, step: ImportStep) -> Result<(), CommandErro
 
 /// Writes records out: into a new file, or to standard output.
 pub(super) async fn export(place: &Place, into: Option<PathBuf>) -> Result<Exit, CommandError> {
+    // As elsewhere, and as for `import`, a dash is no file.
+    let into = into.filter(|path| path.as_os_str() != "-");
     let memory = place.open(None).await?;
     let exported = match &into {
         None => {

@@ -413,17 +413,3 @@ fn nobody_passes_for_the_assistant_by_the_name_it_has_for_itself() {
     assert_eq!(kept.len(), 1, "{}", found.out);
     assert_eq!(kept[0]["entity"], "player:you", "{}", found.out);
 }
-
-#[test]
-fn vectors_of_another_encoder_are_not_taken_for_an_encoder_that_fails() {
-    let home = filled();
-    for name in ["first", "second"] {
-        let embedder = format!("ollama:{name}@http://127.0.0.1:1");
-        let args = ["memory", "rebuild", "--embedder", &embedder];
-        let said = match name {
-            "first" => "because the encoder could not be used",
-            _ => "because the vectors are of another encoder: `dormouse memory migrate",
-        };
-        failed(&home, &args, 1, said);
-    }
-}

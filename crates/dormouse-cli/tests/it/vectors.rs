@@ -110,7 +110,8 @@ fn a_server_that_is_gone_leaves_recall_by_words() {
     assert!(run.err.contains("recalled by words alone"), "{}", run.err);
     let run = home.run(&["memory", "rebuild", "--embedder", &small], "");
     assert_eq!(run.code, Some(1), "{}", run.out);
-    assert!(run.err.contains("the encoder failed"), "{}", run.err);
+    let said = "because the encoder could not be used";
+    assert!(run.err.contains(said), "{}", run.err);
 }
 
 #[test]
@@ -121,6 +122,10 @@ fn another_encoder_is_gone_over_to_and_back() {
     done(&home, &["memory", "rebuild", "--embedder", &small]);
     let changed = json!({"words_because": "encoder_changed"});
     assert_eq!(mode(&home, &large), changed);
+    let rebuilt = home.run(&["memory", "rebuild", "--embedder", &large], "");
+    assert_eq!(rebuilt.code, Some(1), "{}", rebuilt.out);
+    let said = "because the vectors are of another encoder: `dormouse memory migrate";
+    assert!(rebuilt.err.contains(said), "{}", rebuilt.err);
 
     let migrate = [
         "memory",
