@@ -4,6 +4,7 @@
     reason = "the lints know tests from their attribute; these are also the functions tests share"
 )]
 
+mod broken;
 #[cfg(feature = "qdrant-edge")]
 mod edge;
 mod exact;
@@ -12,9 +13,7 @@ mod qdrant;
 #[cfg(feature = "qdrant")]
 mod real_server;
 
-use dormouse_contracts::{
-    AssistantId, CollectionName, Point, PointPayload, Timestamp, Trust, VectorErrorKind,
-};
+use dormouse_contracts::{AssistantId, CollectionName, Point, PointPayload, Timestamp, Trust};
 
 fn memories() -> CollectionName {
     CollectionName::try_new("memories").unwrap()
@@ -35,6 +34,9 @@ fn points(ids: impl IntoIterator<Item = u64>) -> Vec<Point> {
     ids.into_iter().map(point).collect()
 }
 
-fn kind<T>(result: Result<T, dormouse_contracts::VectorError>) -> Option<VectorErrorKind> {
+#[cfg(any(feature = "double", feature = "qdrant-edge"))]
+fn kind<T>(
+    result: Result<T, dormouse_contracts::VectorError>,
+) -> Option<dormouse_contracts::VectorErrorKind> {
     result.err().map(|error| error.kind())
 }
