@@ -154,7 +154,8 @@ impl Broken {
         } else {
             points.len()
         };
-        self.inner.upsert(place, &points[..end]).await
+        let (stored, _lost) = points.split_at(end);
+        self.inner.upsert(place, stored).await
     }
 
     async fn new_ones(
