@@ -57,7 +57,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// [`ChangeError::Note`] if a note does not fit: the log must not hold such.
+    /// [`ChangeError::Note`](crate::ChangeError::Note) if a note does not fit: the log must not hold such.
     pub async fn take_log(
         &self,
         after: u64,
