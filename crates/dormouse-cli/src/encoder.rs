@@ -2,12 +2,10 @@
 
 use std::{str::FromStr, sync::Arc};
 
-use dormouse_contracts::{BoxError, Embedder};
-#[cfg(feature = "encoder")]
-use dormouse_providers::LocalEncoder;
+use dormouse_contracts::Embedder;
 use dormouse_providers::{
-    Available, ChatProvider, EmbedderChoice, EmbedderChoiceError, EmbedderWanted, EmbedderWish,
-    EmbedderWishError, OllamaEmbedder, OpenAiEmbedder, choose_embedder,
+    Available, ChatProvider, EmbedderChoiceError, EmbedderWanted, EmbedderWish, EmbedderWishError,
+    OpenEmbedderError, choose_embedder, open_embedder,
 };
 
 use crate::{
@@ -22,13 +20,8 @@ pub(crate) enum EncoderError {
     Environment(#[from] ProviderError),
     #[error(transparent)]
     Choice(#[from] EmbedderChoiceError),
-    #[error("the embedder cannot be used")]
-    Unusable(#[source] BoxError),
-    #[cfg(not(feature = "encoder"))]
-    #[error("{NO_FOLDERS}")]
-    NoFolders,
-    #[error("this program does not know that embedder")]
-    Unknown,
+    #[error(transparent)]
+    Unusable(#[from] OpenEmbedderError),
 }
 
 impl EncoderError {
@@ -74,26 +67,6 @@ pub(crate) fn open(
         asked: Some(wish.clone()),
         ..EmbedderWanted::default()
     };
-    Ok(
-        match choose_embedder(ChatProvider::Offline, &available, &wanted)? {
-            EmbedderChoice::None { .. } => None,
-            EmbedderChoice::OpenAi(config) => {
-                Some(Arc::new(OpenAiEmbedder::try_new(config).map_err(unusable)?))
-            }
-            EmbedderChoice::Ollama(config) => {
-                Some(Arc::new(OllamaEmbedder::try_new(config).map_err(unusable)?))
-            }
-            #[cfg(feature = "encoder")]
-            EmbedderChoice::Folder(folder) => {
-                Some(Arc::new(LocalEncoder::open(&folder).map_err(unusable)?))
-            }
-            #[cfg(not(feature = "encoder"))]
-            EmbedderChoice::Folder(_) => return Err(EncoderError::NoFolders),
-            _ => return Err(EncoderError::Unknown),
-        },
-    )
-}
-
-fn unusable(error: impl Into<BoxError>) -> EncoderError {
-    EncoderError::Unusable(error.into())
+    let choice = choose_embedder(ChatProvider::Offline, &available, &wanted)?;
+    Ok(open_embedder(choice)?)
 }
