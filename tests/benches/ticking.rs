@@ -66,6 +66,7 @@ impl ChatModel for FiveSteps {
             ChatDelta::Usage(Usage {
                 prompt_tokens: 100,
                 completion_tokens: 10,
+                ..Usage::default()
             }),
         ];
         Box::pin(stream::iter(deltas.map(Ok)))

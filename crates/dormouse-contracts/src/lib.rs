@@ -35,8 +35,9 @@ pub use log::{
     ReadError, ReadErrorKind, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent,
 };
 pub use model::{
-    ChatDelta, ChatModel, ChatReply, ChatRequest, FinishReason, Message, ModelError,
-    ModelErrorKind, ToolCall, ToolChoice, ToolDefinition, Usage, complete,
+    Allowance, ChatDelta, ChatModel, ChatReply, ChatRequest, ErrorClass, FinishReason, Message,
+    ModelError, ModelErrorKind, OutputFormat, Purpose, RateLimits, ReasoningEffort, ReplyInfo,
+    RequestField, ToolCall, ToolChoice, ToolDefinition, Usage, Usd, complete,
 };
 pub use perception::{Attested, Delivery, Perception, Sender, SourceKind, Words, WordsError};
 pub use time::{Clock, Timestamp};

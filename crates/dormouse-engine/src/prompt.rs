@@ -152,6 +152,7 @@ pub(crate) fn build(
         temperature: config.temperature,
         top_p: None,
         max_tokens: config.max_tokens.map(|most| most.min(longest)),
+        ..ChatRequest::default()
     };
     Prompt {
         request,

@@ -145,6 +145,7 @@ fn usage(request: &ChatRequest, said: &str) -> Usage {
     Usage {
         prompt_tokens: prompt.fold(0, u32::saturating_add),
         completion_tokens: estimate(said),
+        ..Usage::default()
     }
 }
 

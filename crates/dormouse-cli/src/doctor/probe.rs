@@ -29,6 +29,7 @@ pub(super) fn ask(model: &dyn ChatModel) -> Finding {
         temperature: None,
         top_p: None,
         max_tokens: Some(16),
+        ..ChatRequest::default()
     };
     let answer = runtime.block_on(async { timeout(PROBE, complete(model, &request)).await });
     match answer {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::CallId;
 
 fn whole(deltas: Vec<ChatDelta>) -> Result<ChatReply, ModelErrorKind> {
     let mut partial = PartialReply::default();

@@ -19,6 +19,7 @@ fn reply(content: &str) -> ChatReply {
         tool_calls: Vec::new(),
         finish: FinishReason::Stop,
         usage: None,
+        ..ChatReply::default()
     }
 }
 

@@ -105,6 +105,7 @@ fn finished_by(finish: FinishReason, content: &str) -> Turn {
         tool_calls: Vec::new(),
         finish,
         usage: None,
+        ..ChatReply::default()
     })
 }
 

@@ -180,6 +180,7 @@ fn usage(spent: &Spent) -> ChatDelta {
     ChatDelta::Usage(Usage {
         prompt_tokens: tokens(spent.prompt_tokens),
         completion_tokens: tokens(spent.completion_tokens),
+        ..Usage::default()
     })
 }
 

@@ -25,7 +25,9 @@ fn good_day() -> ChatReply {
         usage: Some(Usage {
             prompt_tokens: 11,
             completion_tokens: 4,
+            ..Usage::default()
         }),
+        ..ChatReply::default()
     }
 }
 
@@ -101,6 +103,7 @@ async fn parallel_tool_calls_arrive_whole_and_apart() {
             ],
             finish: FinishReason::ToolCalls,
             usage: None,
+            ..ChatReply::default()
         }
     );
 }

@@ -42,7 +42,16 @@ pub(super) fn pieces(turn: &Turn, request: &ChatRequest, first_call: u64) -> Pie
 }
 
 fn whole(reply: &ChatReply) -> Vec<Result<ChatDelta, ModelErrorKind>> {
-    let mut deltas: Vec<_> = said(&reply.content).collect();
+    let mut deltas: Vec<_> = reply
+        .info
+        .clone()
+        .map(ChatDelta::Info)
+        .into_iter()
+        .collect();
+    if !reply.reasoning.is_empty() {
+        deltas.push(ChatDelta::Reasoning(reply.reasoning.clone()));
+    }
+    deltas.extend(said(&reply.content));
     for (index, call) in reply.tool_calls.iter().enumerate() {
         deltas.push(ChatDelta::CallStart {
             index,
@@ -110,12 +119,14 @@ fn counted(
     let usage = Usage {
         prompt_tokens: words(request.messages.iter().map(content_of)),
         completion_tokens: words(arguments.chain([content.as_str()])),
+        ..Usage::default()
     };
     ChatReply {
         content,
         tool_calls,
         finish,
         usage: Some(usage),
+        ..ChatReply::default()
     }
 }
 

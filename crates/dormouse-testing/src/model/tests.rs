@@ -37,7 +37,9 @@ async fn turns_are_played_in_order_and_then_requests_are_refused() {
         usage: Some(Usage {
             prompt_tokens: 3,
             completion_tokens: 3,
+            ..Usage::default()
         }),
+        ..ChatReply::default()
     };
     assert_eq!(reply, expected);
     assert_eq!(model.remaining(), 1);

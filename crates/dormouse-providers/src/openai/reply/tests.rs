@@ -66,7 +66,8 @@ fn a_text_reply_with_the_oddities_of_real_servers_is_read() {
             ChatDelta::Finished(FinishReason::Stop),
             ChatDelta::Usage(Usage {
                 prompt_tokens: 7,
-                completion_tokens: 2
+                completion_tokens: 2,
+                ..Usage::default()
             }),
         ]
     );

@@ -1,0 +1,121 @@
+//! What a request cost.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What a request cost, in tokens, as the provider counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Tokens of the prompt, those from a cache included.
+    pub prompt_tokens: u32,
+    /// Tokens of the reply, those of its thoughts included.
+    pub completion_tokens: u32,
+    /// Those of the prompt that came from a cache, which are cheaper.
+    pub cached_tokens: u32,
+    /// Those of the prompt that were put into a cache, which some providers charge more for.
+    pub cache_write_tokens: u32,
+    /// Those of the reply that were thoughts.
+    pub reasoning_tokens: u32,
+    /// The price, where the provider itself says it; unknown is `None`, never zero.
+    pub cost: Option<Usd>,
+}
+
+/// An amount of money in United States dollars, exact to a millionth of a millionth: the price of a single token.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Usd(u64);
+
+impl Usd {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+
+    const PICOS: u64 = 1_000_000_000_000;
+
+    /// That many millionths of a millionth of a dollar. A price of one dollar for a million tokens is 1,000,000 of them for
+    /// one.
+    #[must_use]
+    pub fn from_picos(picos: u64) -> Self {
+        Self(picos)
+    }
+
+    /// An amount as providers write it. `None` if it is negative, no number, or more than 18 million dollars.
+    #[must_use]
+    pub fn from_dollars(dollars: f64) -> Option<Self> {
+        let picos = dollars * 1e12;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the range is checked"
+        )]
+        (0.0..1.8e19)
+            .contains(&picos)
+            .then(|| Self(picos.round() as u64))
+    }
+
+    /// In millionths of a millionth of a dollar.
+    #[must_use]
+    pub fn picos(self) -> u64 {
+        self.0
+    }
+
+    /// In dollars, for people and for JSON.
+    #[must_use]
+    pub fn dollars(self) -> f64 {
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "it is for people, who do not read 15 digits"
+        )]
+        let picos = self.0 as f64;
+        picos / 1e12
+    }
+
+    /// Both together; no more than the greatest amount there is.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+
+    /// So many times as much; no more than the greatest amount there is.
+    #[must_use]
+    pub fn times(self, count: u64) -> Self {
+        Self(self.0.saturating_mul(count))
+    }
+}
+
+/// As `$0.000123`, to the millionth of a dollar, rounded up: no cost is shown as none.
+impl fmt::Display for Usd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micros = self.0.div_ceil(Self::PICOS / 1_000_000);
+        let (whole, part) = (micros / 1_000_000, micros % 1_000_000);
+        f.pad(&format!("${whole}.{part:06}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_is_exact_to_a_single_token_and_never_shown_as_none() {
+        let token = Usd::from_picos(100_000);
+        assert_eq!(token.times(1_000_000), Usd::from_dollars(0.1).unwrap());
+        assert_eq!(token.to_string(), "$0.000001");
+        assert_eq!(Usd::ZERO.to_string(), "$0.000000");
+        assert_eq!(Usd::from_dollars(12.5).unwrap().to_string(), "$12.500000");
+        assert_eq!(
+            Usd::from_picos(u64::MAX).plus(token).times(3),
+            Usd::from_picos(u64::MAX)
+        );
+    }
+
+    #[test]
+    fn what_is_no_amount_is_unknown() {
+        for dollars in [-0.01, f64::NAN, f64::INFINITY, 1e9] {
+            assert_eq!(Usd::from_dollars(dollars), None, "{dollars}");
+        }
+    }
+}
