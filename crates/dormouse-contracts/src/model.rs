@@ -20,7 +20,8 @@ use crate::{BoxFuture, BoxStream, ModelName, ProviderId};
 /// A model that continues conversations.
 pub trait ChatModel: Send + Sync {
     /// Sends `request` and answers with the reply as it comes. Dropping the stream cancels the request. A stream
-    /// that ends without [`ChatDelta::Finished`] was cut off. No retry happens inside.
+    /// that ends without [`ChatDelta::Finished`] was cut off; behind it come only [`ChatDelta::Usage`] and
+    /// [`ChatDelta::Info`]. No retry happens inside.
     fn stream<'a>(
         &'a self,
         request: &'a ChatRequest,

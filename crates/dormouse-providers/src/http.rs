@@ -4,15 +4,19 @@ mod address;
 mod client;
 mod complaint;
 mod failure;
+mod limits;
+mod network;
 mod pause;
 mod redact;
 
 pub use address::ServerConfigError;
+pub use network::{CertificateError, Network};
 pub(crate) use {
     address::{base, below, root},
-    client::HttpClient,
+    client::{Access, HttpClient},
     complaint::Complaint,
-    failure::{Failure, Fault},
+    failure::Failure,
+    limits::{rate_limits, request_id},
     pause::LONGEST as LONGEST_PAUSE,
     redact::Redact,
 };

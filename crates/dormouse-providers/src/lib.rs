@@ -23,6 +23,10 @@ mod offline;
 mod ollama;
 mod openai;
 mod secret;
+#[cfg(feature = "openai")]
+mod server;
+#[cfg(feature = "openai")]
+mod stream;
 mod tokens;
 #[cfg(any(feature = "openai", feature = "candle"))]
 mod vectors;
@@ -35,7 +39,7 @@ pub use embedder_choice::{
 #[cfg(feature = "candle")]
 pub use encoder::{LocalEncoder, LocalEncoderError};
 #[cfg(feature = "openai")]
-pub use http::ServerConfigError;
+pub use http::{CertificateError, Network, ServerConfigError};
 pub use offline::OfflineModel;
 pub use ollama::OllamaConfig;
 #[cfg(feature = "openai")]

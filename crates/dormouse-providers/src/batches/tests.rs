@@ -37,6 +37,7 @@ impl EmbedOnce for Server {
             Err(Failure::Status {
                 status: 413,
                 pause: None,
+                request_id: None,
                 complaint: Complaint::of("too long", &Redact::default()),
             })
         } else {

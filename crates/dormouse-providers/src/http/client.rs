@@ -5,7 +5,9 @@ use std::{fmt, time::Duration};
 use futures_util::StreamExt;
 use reqwest::{
     Response, Url,
-    header::{AUTHORIZATION, HeaderValue},
+    header::{
+        ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+    },
     redirect,
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -14,10 +16,12 @@ use super::{
     address::{self, ServerConfigError},
     complaint::Complaint,
     failure::Failure,
+    limits,
+    network::Network,
     pause,
     redact::Redact,
 };
-use crate::Secret;
+use crate::{Secret, stream::Framing};
 
 /// The longest body of an answer that is no success, in bytes; the rest is not read.
 const COMPLAINT_LIMIT: usize = 16 * 1024;
@@ -25,12 +29,41 @@ const COMPLAINT_LIMIT: usize = 16 * 1024;
 /// The longest answer that is read whole, in bytes.
 const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
 
+/// With what a server is asked besides the request itself.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Access {
+    /// The key, and how it is shown.
+    pub(crate) key: Option<Key>,
+    /// Further headers of every request.
+    pub(crate) headers: HeaderMap,
+}
+
+impl Access {
+    /// A key shown as OpenAI's, if there is one, and nothing else.
+    pub(crate) fn bearer(key: Option<Secret>) -> Self {
+        Self {
+            key: key.map(|secret| Key {
+                secret,
+                header: AUTHORIZATION,
+            }),
+            headers: HeaderMap::new(),
+        }
+    }
+}
+
+/// A key, and the header it is shown in. In `Authorization` it is a bearer token, elsewhere it stands alone.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    pub(crate) secret: Secret,
+    pub(crate) header: HeaderName,
+}
+
 /// Sends each request exactly once, follows no redirect, and sees to it that the key is told nowhere. A clone shares
 /// the connections.
 #[derive(Clone)]
 pub(crate) struct HttpClient {
     http: reqwest::Client,
-    key: Option<Secret>,
+    headers: HeaderMap,
     redact: Redact,
 }
 
@@ -38,17 +71,30 @@ impl HttpClient {
     /// How long connecting to the server may take, secure channel included.
     pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+    /// How long the server may say nothing at all. A model that thinks long sends signs of life, or its first byte within this.
+    pub(crate) const SILENCE: Duration = Duration::from_secs(300);
+
     /// A client for the server at `base`. A key that would travel unencrypted to another machine is a warning in the
     /// log.
-    pub(crate) fn try_new(base: &Url, key: Option<Secret>) -> Result<Self, ServerConfigError> {
-        if base.scheme() == "http" && key.is_some() && !address::is_loopback(base) {
+    pub(crate) fn try_new(
+        base: &Url,
+        access: Access,
+        network: &Network,
+    ) -> Result<Self, ServerConfigError> {
+        if base.scheme() == "http" && access.key.is_some() && !address::is_loopback(base) {
             tracing::warn!(server = %base, "the API key will travel unencrypted: use https");
         }
-        let http = connections(base).map_err(|error| ServerConfigError::Client(error.into()))?;
+        let http = connections(base, network);
+        let http = http.map_err(|error| ServerConfigError::Client(error.into()))?;
+        let mut headers = access.headers;
+        if let Some(key) = &access.key {
+            let value = shown(key).map_err(|error| ServerConfigError::Client(error.into()))?;
+            headers.insert(key.header.clone(), value);
+        }
         Ok(Self {
             http,
-            redact: Redact::new(key.as_ref()),
-            key,
+            headers,
+            redact: Redact::new(access.key.as_ref().map(|key| &key.secret)),
         })
     }
 
@@ -57,22 +103,44 @@ impl HttpClient {
         &self.redact
     }
 
-    /// The connections alone, for a client that writes its requests itself and sends them through this one.
-    pub(crate) fn connections(&self) -> reqwest::Client {
-        self.http.clone()
+    /// Sends `body`, which is JSON, and answers with a success that is a stream, whose body is not read yet.
+    pub(crate) async fn stream(
+        &self,
+        url: &Url,
+        body: Vec<u8>,
+        framing: Framing,
+    ) -> Result<Response, Failure> {
+        let request = self.http.post(url.clone()).body(body);
+        let request = request
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, framing.media_type());
+        let answer = self.send(request).await?;
+        let media_type = media_type(&answer);
+        if framing.may_be(&media_type) {
+            return Ok(answer);
+        }
+        Err(Failure::NoStream {
+            content_type: self.redact.line(&media_type),
+            complaint: self.complaint(answer).await,
+        })
     }
 
     /// Sends the request and answers with a success, whose body is not read yet.
-    pub(crate) async fn send(&self, mut request: reqwest::Request) -> Result<Response, Failure> {
-        self.authorise(&mut request)?;
+    async fn send(&self, request: reqwest::RequestBuilder) -> Result<Response, Failure> {
+        let request = request.headers(self.headers.clone()).build();
+        let request = request.map_err(|error| Failure::Request(Box::new(error)))?;
         let answer = self.http.execute(request).await;
-        let answer = answer.map_err(|error| Failure::Unreachable(Box::new(error)))?;
+        let answer = answer.map_err(Failure::of_connection)?;
+        if let Some(encoding) = encoding(&answer) {
+            return Err(Failure::Encoded(self.redact.line(&encoding)));
+        }
         if answer.status().is_success() {
             return Ok(answer);
         }
         Err(Failure::Status {
             status: answer.status().as_u16(),
             pause: pause::asked_for(answer.headers()),
+            request_id: limits::request_id(answer.headers(), &self.redact),
             complaint: self.complaint(answer).await,
         })
     }
@@ -83,8 +151,7 @@ impl HttpClient {
         url: &Url,
         body: &impl Serialize,
     ) -> Result<Answer, Failure> {
-        let request = self.http.post(url.clone()).json(body).build();
-        let request = request.map_err(|error| Failure::Request(Box::new(error)))?;
+        let request = self.http.post(url.clone()).json(body);
         let answer = self.whole(self.send(request).await?).await?;
         serde_json::from_slice(&answer).map_err(|error| {
             let words = format!("{error}, in {}", String::from_utf8_lossy(&answer));
@@ -110,7 +177,7 @@ impl HttpClient {
         let mut pieces = answer.bytes_stream();
         let mut body = Vec::new();
         while let Some(piece) = pieces.next().await {
-            let piece = piece.map_err(|error| Failure::CutOff(Some(Box::new(error))))?;
+            let piece = piece.map_err(Failure::of_body)?;
             if body.len().saturating_add(piece.len()) > ANSWER_LIMIT {
                 return Err(Failure::TooMuch {
                     what: "bytes",
@@ -121,29 +188,42 @@ impl HttpClient {
         }
         Ok(body)
     }
+}
 
-    /// Sets the key, marked so that it is shown in no log, or removes the empty one that another client set.
-    fn authorise(&self, request: &mut reqwest::Request) -> Result<(), Failure> {
-        request.headers_mut().remove(AUTHORIZATION);
-        if let Some(key) = &self.key {
-            let mut value = HeaderValue::try_from(format!("Bearer {}", key.expose()))
-                .map_err(|error| Failure::Request(Box::new(error)))?;
-            value.set_sensitive(true);
-            request.headers_mut().insert(AUTHORIZATION, value);
-        }
-        Ok(())
-    }
+/// The value of the key's header, marked so that it is shown in no log.
+fn shown(key: &Key) -> Result<HeaderValue, reqwest::header::InvalidHeaderValue> {
+    let secret = key.secret.expose();
+    let mut value = if key.header == AUTHORIZATION {
+        HeaderValue::try_from(format!("Bearer {secret}"))?
+    } else {
+        HeaderValue::try_from(secret)?
+    };
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn media_type(answer: &Response) -> String {
+    let value = answer.headers().get(CONTENT_TYPE);
+    let text = value.and_then(|value| value.to_str().ok());
+    text.unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// The encoding of the body, if it has one.
+fn encoding(answer: &Response) -> Option<String> {
+    let value = answer.headers().get(CONTENT_ENCODING)?;
+    let text = String::from_utf8_lossy(value.as_bytes()).trim().to_owned();
+    (!text.is_empty() && !text.eq_ignore_ascii_case("identity")).then_some(text)
 }
 
 impl fmt::Debug for HttpClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpClient")
-            .field("key", &self.key)
+            .field("headers", &self.headers)
             .finish_non_exhaustive()
     }
 }
 
-fn connections(base: &Url) -> Result<reqwest::Client, reqwest::Error> {
+fn connections(base: &Url, network: &Network) -> Result<reqwest::Client, reqwest::Error> {
     // One cryptography for the whole process. Where the program has chosen another one already, that one is used.
     rustls::crypto::ring::default_provider()
         .install_default()
@@ -151,6 +231,7 @@ fn connections(base: &Url) -> Result<reqwest::Client, reqwest::Error> {
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("dormouse/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(HttpClient::CONNECT_TIMEOUT)
+        .read_timeout(HttpClient::SILENCE)
         .redirect(redirect::Policy::none());
     if address::is_loopback(base) {
         builder = builder.no_proxy();
@@ -158,6 +239,8 @@ fn connections(base: &Url) -> Result<reqwest::Client, reqwest::Error> {
     if base.scheme() == "http" {
         // Without certificates to check there is no need for the machine to have any.
         builder = builder.tls_certs_only([]);
+    } else {
+        builder = builder.tls_certs_merge(network.certificates().iter().cloned());
     }
     builder.build()
 }

@@ -20,6 +20,30 @@ const KEY_CODES: &[&str] = &[
     "request_forbidden",
 ];
 
+/// How servers say that they do not know a field, or that the model does not: in lower case.
+const UNKNOWN_WORDS: &[&str] = &[
+    "unsupported",
+    "not supported",
+    "does not support",
+    "doesn't support",
+    "unrecognized",
+    "unknown",
+    "unexpected",
+    "not permitted",
+    "not allowed",
+    "deprecated",
+];
+
+/// Does the text name the field, as a word of its own or as the beginning of a path?
+fn names(text: &str, field: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(field).any(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default();
+        let behind = text.get(at + field.len()..).unwrap_or_default();
+        !before.ends_with(is_word) && !behind.starts_with(is_word)
+    })
+}
+
 /// A server's own words about a failure, made harmless: one line, bounded, and without the key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Complaint {
@@ -29,6 +53,8 @@ pub(crate) struct Complaint {
     status: Option<u16>,
     /// A sentence for people.
     message: String,
+    /// The field of the request that it is about.
+    param: Option<String>,
     /// What was sent is at fault, says a moderator: OpenRouter tells why and what in `metadata`.
     flagged: bool,
 }
@@ -74,6 +100,10 @@ impl Complaint {
                 .collect(),
             status: fields.clone().find_map(number),
             message,
+            param: inner
+                .get("param")
+                .and_then(Value::as_str)
+                .map(|param| redact.line(param)),
             flagged: tells("reasons") || tells("flagged_input"),
         }
     }
@@ -116,6 +146,19 @@ impl Complaint {
             }
             _ => ModelErrorKind::Interrupted,
         }
+    }
+
+    /// Does it say that the server does not know the field of this name, or its model does not?
+    pub(crate) fn does_not_know(&self, field: &str) -> bool {
+        let message = self.message.to_lowercase();
+        let is_unknown = UNKNOWN_WORDS.iter().any(|words| message.contains(words))
+            || self.says("unsupported")
+            || self.says("unknown_parameter");
+        is_unknown
+            && match &self.param {
+                Some(param) => names(param, field),
+                None => names(&message, &field.to_lowercase()),
+            }
     }
 
     fn is_about_length(&self) -> bool {

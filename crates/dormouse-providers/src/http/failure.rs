@@ -1,8 +1,8 @@
 //! Everything that can go wrong between a request and its reply.
 
-use std::{sync::Arc, sync::Mutex, sync::PoisonError, time::Duration};
+use std::time::Duration;
 
-use dormouse_contracts::{BoxError, ModelError, ModelErrorKind, ProviderId};
+use dormouse_contracts::{BoxError, ModelError, ModelErrorKind, ProviderId, RequestField};
 
 use super::complaint::Complaint;
 use crate::vectors::WrongVectors;
@@ -18,10 +18,17 @@ pub(crate) enum Failure {
     Status {
         status: u16,
         pause: Option<Duration>,
+        request_id: Option<String>,
         complaint: Complaint,
     },
+    /// An answer in an encoding that was not asked for. It is not unpacked: a small one may be a large one within.
+    #[error("the server answered with the content encoding {0}, which was not asked for")]
+    Encoded(String),
+    /// Nothing came for longer than any server thinks.
+    #[error("the server fell silent")]
+    Silent(#[source] BoxError),
     /// A success, but no stream of events.
-    #[error("the server answered with {content_type} instead of a stream of events: {complaint}")]
+    #[error("the server answered with {content_type} instead of a stream: {complaint}")]
     NoStream {
         content_type: String,
         complaint: Complaint,
@@ -61,10 +68,13 @@ impl Failure {
                 status,
                 pause,
                 complaint,
+                ..
             } => complaint.kind(*status, *pause),
+            Self::Silent(_) => ModelErrorKind::TimedOut,
             Self::BrokenOff(complaint) => complaint.kind_in_stream(),
             Self::CutOff(_) => ModelErrorKind::Interrupted,
             Self::NoStream { .. }
+            | Self::Encoded(_)
             | Self::TooMuch { .. }
             | Self::Unreadable(_)
             | Self::NoAnswer(_)
@@ -74,25 +84,50 @@ impl Failure {
         }
     }
 
+    /// Which of the optional fields the server says it does not know, by its name for it.
+    pub(crate) fn unknown_field(
+        &self,
+        optional: &[(String, RequestField)],
+    ) -> Option<RequestField> {
+        match self {
+            Self::Status {
+                status: 400 | 422,
+                complaint,
+                ..
+            } => {
+                let mut optional = optional.iter();
+                let unknown = optional.find(|(name, _)| complaint.does_not_know(name));
+                unknown.map(|(_, field)| field.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// A failure to reach the server.
+    pub(crate) fn of_connection(error: reqwest::Error) -> Self {
+        if error.is_timeout() && !error.is_connect() {
+            Self::Silent(Box::new(error))
+        } else {
+            Self::Unreachable(Box::new(error))
+        }
+    }
+
+    /// A failure within the body of an answer.
+    pub(crate) fn of_body(error: reqwest::Error) -> Self {
+        if error.is_timeout() {
+            Self::Silent(Box::new(error))
+        } else {
+            Self::CutOff(Some(Box::new(error)))
+        }
+    }
+
     /// The error that callers see.
     pub(crate) fn of(self, provider: &ProviderId) -> ModelError {
-        ModelError::new(provider.clone(), self.kind(), Some(Box::new(self)))
-    }
-}
-
-/// Where the wire leaves what it saw: the client in between passes on only texts.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Fault(Arc<Mutex<Option<Failure>>>);
-
-impl Fault {
-    /// Keeps the first failure.
-    pub(crate) fn report(&self, failure: Failure) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.get_or_insert(failure);
-    }
-
-    /// Takes what was reported.
-    pub(crate) fn take(&self) -> Option<Failure> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        let kind = self.kind();
+        let id = match &self {
+            Self::Status { request_id, .. } => request_id.clone(),
+            _ => None,
+        };
+        ModelError::new(provider.clone(), kind, Some(Box::new(self))).with_request_id(id)
     }
 }

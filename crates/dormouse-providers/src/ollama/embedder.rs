@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::OllamaConfig;
 use crate::{
     batches::{self, EmbedOnce},
-    http::{self, Complaint, Failure, HttpClient, ServerConfigError},
+    http::{self, Access, Complaint, Failure, HttpClient, Network, ServerConfigError},
     vectors::Dimensions,
 };
 
@@ -49,11 +49,20 @@ impl OllamaEmbedder {
     /// # Errors
     ///
     /// [`ServerConfigError`] if the base URL is no address of a web server, or no HTTP client can be made.
-    #[expect(clippy::expect_used, reason = "the name is a constant of this line")]
     pub fn try_new(config: OllamaConfig) -> Result<Self, ServerConfigError> {
+        Self::on(&Network::direct(), config)
+    }
+
+    /// The same by another way than straight to the server.
+    ///
+    /// # Errors
+    ///
+    /// As [`OllamaEmbedder::try_new`].
+    #[expect(clippy::expect_used, reason = "the name is a constant of this line")]
+    pub fn on(network: &Network, config: OllamaConfig) -> Result<Self, ServerConfigError> {
         let base = http::root(&config.base_url)?;
         Ok(Self {
-            http: HttpClient::try_new(&base, config.api_key)?,
+            http: HttpClient::try_new(&base, Access::bearer(config.api_key), network)?,
             url: http::below(&base, "/api/embed"),
             provider: ProviderId::try_new("ollama").expect("a provider's name is an id"),
             model: config.model,

@@ -13,7 +13,9 @@ pub(super) struct Chunk {
     #[serde(deserialize_with = "or_default")]
     pub(super) choices: Vec<Choice>,
     #[serde(deserialize_with = "or_default")]
-    pub(super) usage: Option<Spent>,
+    pub(super) usage: Option<Value>,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) model: Option<String>,
     pub(super) error: Option<Value>,
 }
 
@@ -37,6 +39,12 @@ pub(super) struct Delta {
     pub(super) content: Option<String>,
     #[serde(deserialize_with = "or_default")]
     pub(super) refusal: Option<String>,
+    /// llama-server's and others' name for thoughts.
+    #[serde(deserialize_with = "or_default")]
+    pub(super) reasoning_content: Option<String>,
+    /// OpenRouter's.
+    #[serde(deserialize_with = "or_default")]
+    pub(super) reasoning: Option<String>,
     #[serde(deserialize_with = "or_default")]
     pub(super) tool_calls: Vec<CallPiece>,
 }
@@ -60,16 +68,6 @@ pub(super) struct FunctionPiece {
     #[serde(deserialize_with = "or_default")]
     pub(super) name: Option<String>,
     pub(super) arguments: Option<Value>,
-}
-
-/// What the request cost.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Spent {
-    #[serde(deserialize_with = "or_default")]
-    pub(super) prompt_tokens: u64,
-    #[serde(deserialize_with = "or_default")]
-    pub(super) completion_tokens: u64,
 }
 
 /// The value, or the default where it has another type.

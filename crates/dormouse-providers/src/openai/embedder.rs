@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::config::OpenAiEmbedderConfig;
 use crate::{
     batches::{self, EmbedOnce},
-    http::{self, Complaint, Failure, HttpClient, ServerConfigError},
+    http::{self, Access, Complaint, Failure, HttpClient, Network, ServerConfigError},
     vectors::{Dimensions, WrongVectors},
 };
 
@@ -73,9 +73,18 @@ impl OpenAiEmbedder {
     ///
     /// [`ServerConfigError`] if the base URL is no address of a web server, or no HTTP client can be made.
     pub fn try_new(config: OpenAiEmbedderConfig) -> Result<Self, ServerConfigError> {
+        Self::on(&Network::direct(), config)
+    }
+
+    /// The same by another way than straight to the server.
+    ///
+    /// # Errors
+    ///
+    /// As [`OpenAiEmbedder::try_new`].
+    pub fn on(network: &Network, config: OpenAiEmbedderConfig) -> Result<Self, ServerConfigError> {
         let base = http::base(&config.server.base_url)?;
         Ok(Self {
-            http: HttpClient::try_new(&base, config.server.api_key)?,
+            http: HttpClient::try_new(&base, Access::bearer(config.server.api_key), network)?,
             url: http::below(&base, "/embeddings"),
             provider: config.server.provider,
             model: config.server.model,

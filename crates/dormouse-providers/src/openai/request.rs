@@ -1,14 +1,22 @@
 //! A chat request in the words of OpenAI's API.
 
+use std::collections::BTreeSet;
+
 use async_openai::types::chat::{
     ChatCompletionMessageToolCall, ChatCompletionMessageToolCalls, ChatCompletionNamedToolChoice,
     ChatCompletionRequestAssistantMessage, ChatCompletionRequestMessage,
     ChatCompletionRequestSystemMessage, ChatCompletionRequestToolMessage,
-    ChatCompletionRequestUserMessage, ChatCompletionStreamOptions, ChatCompletionTool,
-    ChatCompletionToolChoiceOption, ChatCompletionTools, CreateChatCompletionRequest, FunctionCall,
-    FunctionName, FunctionObject, ToolChoiceOptions,
+    ChatCompletionRequestUserMessage, ChatCompletionTool, ChatCompletionToolChoiceOption,
+    ChatCompletionTools, FunctionCall, FunctionName, FunctionObject, ToolChoiceOptions,
 };
-use dormouse_contracts::{ChatRequest, Message, ModelName, ToolCall, ToolChoice, ToolDefinition};
+use dormouse_contracts::{
+    ChatRequest, Message, ModelName, OutputFormat, ReasoningEffort, RequestField, ToolCall,
+    ToolChoice, ToolDefinition,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::server::{Body, Written};
 
 /// By which name a server knows the limit of a reply's length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,37 +37,74 @@ impl LengthField {
             Self::MaxTokens
         }
     }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::MaxCompletionTokens => "max_completion_tokens",
+            Self::MaxTokens => "max_tokens",
+        }
+    }
 }
 
 /// The request, streamed and with a count of what it cost at the end.
-#[expect(
-    deprecated,
-    reason = "servers other than OpenAI's know the limit only by its old name"
-)]
 pub(super) fn write(
     request: &ChatRequest,
     model: &ModelName,
     length_field: LengthField,
-) -> CreateChatCompletionRequest {
-    let limit = |field| request.max_tokens.filter(|_| field == length_field);
-    let offers_tools = !request.tools.is_empty();
-    CreateChatCompletionRequest {
-        model: model.as_str().to_owned(),
-        messages: request.messages.iter().filter_map(message).collect(),
-        tools: offers_tools.then(|| request.tools.iter().map(tool).collect()),
-        tool_choice: offers_tools
-            .then(|| tool_choice(&request.tool_choice))
-            .flatten(),
-        temperature: request.temperature,
-        top_p: request.top_p,
-        max_completion_tokens: limit(LengthField::MaxCompletionTokens),
-        max_tokens: limit(LengthField::MaxTokens),
-        stream: Some(true),
-        stream_options: Some(ChatCompletionStreamOptions {
-            include_usage: Some(true),
-            include_obfuscation: None,
-        }),
-        ..CreateChatCompletionRequest::default()
+    without: &BTreeSet<RequestField>,
+) -> Written {
+    let messages: Vec<_> = request.messages.iter().filter_map(message).collect();
+    let mut body = Body::without(without);
+    body.set("model", model.as_str())
+        .set("messages", json(&messages))
+        .set("stream", true)
+        .offer(
+            "stream_options",
+            RequestField::StreamUsage,
+            Some(serde_json::json!({"include_usage": true})),
+        );
+    if !request.tools.is_empty() {
+        let tools: Vec<_> = request.tools.iter().map(tool).collect();
+        let choice = tool_choice(&request.tool_choice).map(|choice| json(&choice));
+        body.offer("tools", RequestField::Tools, Some(json(&tools)));
+        if !without.contains(&RequestField::Tools) {
+            body.offer("tool_choice", RequestField::ToolChoice, choice);
+        }
+    }
+    let effort = request.reasoning_effort.map(ReasoningEffort::as_str);
+    body.offer_number(
+        "temperature",
+        RequestField::Temperature,
+        request.temperature,
+    )
+    .offer_number("top_p", RequestField::TopP, request.top_p)
+    .offer(
+        length_field.name(),
+        RequestField::MaxTokens,
+        request.max_tokens,
+    )
+    .offer("reasoning_effort", RequestField::ReasoningEffort, effort)
+    .offer(
+        "response_format",
+        RequestField::Output,
+        format(&request.output),
+    )
+    .extra(&request.extra);
+    body.finish()
+}
+
+/// A value in JSON. The types of this file are made of texts, lists and numbers, which JSON has.
+fn json(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
+}
+
+fn format(output: &OutputFormat) -> Option<Value> {
+    match output {
+        OutputFormat::Json => Some(serde_json::json!({"type": "json_object"})),
+        OutputFormat::Schema { name, schema } => Some(serde_json::json!({
+            "type": "json_schema", "json_schema": {"name": name, "schema": schema}
+        })),
+        _ => None,
     }
 }
 

@@ -12,6 +12,8 @@ async fn dropping_a_stream_in_the_middle_of_a_reply_closes_the_connection() {
     let mut server = Server::answering(vec![Answer::stream(BEGUN, Then::Hang)]).await;
     let (model, request) = (server.model(), hello());
     let mut stream = model.stream(&request);
+    let known = guarded(stream.next()).await.unwrap().unwrap();
+    assert!(matches!(known, ChatDelta::Info(_)), "{known:?}");
     let first = guarded(stream.next()).await.unwrap().unwrap();
     assert_eq!(
         first,

@@ -341,7 +341,8 @@ async fn a_model_with_a_secure_channel_is_made_without_setting_anything_up_first
 fn a_model_prints_where_it_is_but_not_its_key() {
     let printed = format!("{:?}", model_at("http://127.0.0.1:8080/"));
     assert!(
-        printed.contains("http://127.0.0.1:8080/v1\"") && printed.contains("***"),
+        printed.contains("http://127.0.0.1:8080/v1/chat/completions\"")
+            && printed.contains("Sensitive"),
         "{printed}"
     );
     assert!(!printed.contains("sk-secret-key"), "{printed}");

@@ -125,9 +125,13 @@ impl Server {
         }
     }
 
-    /// One whole reply.
+    /// One whole reply, but for what is known of it besides.
     pub(crate) async fn reply(&self) -> Result<ChatReply, ModelError> {
-        guarded(complete(&self.model(), &hello())).await
+        let reply = guarded(complete(&self.model(), &hello())).await?;
+        Ok(ChatReply {
+            info: None,
+            ..reply
+        })
     }
 }
 

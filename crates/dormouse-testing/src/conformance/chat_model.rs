@@ -48,10 +48,10 @@ struct Protocol {
 
 impl Protocol {
     fn take(&mut self, delta: &ChatDelta) {
-        let after_the_end = matches!(delta, ChatDelta::Usage(_));
+        let after_the_end = matches!(delta, ChatDelta::Usage(_) | ChatDelta::Info(_));
         assert!(
             !self.finished || after_the_end,
-            "nothing but `Usage` comes after `Finished`: {delta:?}"
+            "nothing but `Usage` and `Info` comes after `Finished`: {delta:?}"
         );
         match delta {
             ChatDelta::CallStart { index, id, name } => {

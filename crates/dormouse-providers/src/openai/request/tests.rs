@@ -1,11 +1,12 @@
 use dormouse_contracts::{CallId, ToolName};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
 
 fn written(request: &ChatRequest) -> Value {
     let model = ModelName::try_new("m").unwrap();
-    serde_json::to_value(write(request, &model, LengthField::MaxTokens)).unwrap()
+    let written = write(request, &model, LengthField::MaxTokens, &BTreeSet::new());
+    Value::Object(written.body)
 }
 
 #[test]
@@ -106,12 +107,11 @@ fn a_limit_is_written_by_the_name_the_server_knows() {
         (&json["max_tokens"], json.get("max_completion_tokens")),
         (&json!(9), None)
     );
-    let model = ModelName::try_new("m").unwrap();
-    let text = serde_json::to_string(&write(&request, &model, LengthField::MaxTokens)).unwrap();
+    let text = json.to_string();
     assert!(text.contains("\"temperature\":0.7,"), "{text}");
     let model = ModelName::try_new("m").unwrap();
-    let json =
-        serde_json::to_value(write(&request, &model, LengthField::MaxCompletionTokens)).unwrap();
+    let field = LengthField::MaxCompletionTokens;
+    let json = Value::Object(write(&request, &model, field, &BTreeSet::new()).body);
     assert_eq!(
         (&json["max_completion_tokens"], json.get("max_tokens")),
         (&json!(9), None)

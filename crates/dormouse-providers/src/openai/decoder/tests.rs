@@ -1,17 +1,39 @@
-use dormouse_contracts::ModelErrorKind;
+use dormouse_contracts::{ChatDelta, ModelErrorKind, RateLimits, ReplyInfo, Usage};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::http::Redact;
 
-/// What a stream of these events amounts to.
+fn draft() -> Draft {
+    let info = ReplyInfo {
+        provider: "local".parse().unwrap(),
+        model: "tiny".parse().unwrap(),
+        served_model: None,
+        request_id: None,
+        rate_limits: RateLimits::default(),
+        left_out: Vec::new(),
+    };
+    Draft::new(3, info, Redact::default())
+}
+
+/// What a stream of these events amounts to, but for what is known of it besides.
 fn read(events: &[Value]) -> Result<Vec<ChatDelta>, Failure> {
-    let mut reply = Reply::new(3, Redact::default());
-    let mut deltas = Vec::new();
+    let mut draft = draft();
+    let mut decoder = ChatDecoder::default();
     for event in events {
-        deltas.extend(reply.take(serde_json::from_value(event.clone()).unwrap())?);
+        let data = event.to_string();
+        let event = Event {
+            name: "",
+            data: data.as_bytes(),
+        };
+        decoder.take(event, &mut draft)?;
     }
-    Ok(deltas)
+    draft.end();
+    let deltas = std::iter::from_fn(|| draft.next());
+    Ok(deltas
+        .filter(|delta| !matches!(delta, ChatDelta::Info(_)))
+        .collect())
 }
 
 fn delta(delta: &Value) -> Value {
@@ -62,6 +84,7 @@ fn a_text_reply_with_the_oddities_of_real_servers_is_read() {
         read(&events).unwrap(),
         [
             ChatDelta::Text("Hel".to_owned()),
+            ChatDelta::Reasoning("thinking".to_owned()),
             ChatDelta::Text("lo".to_owned()),
             ChatDelta::Finished(FinishReason::Stop),
             ChatDelta::Usage(Usage {
@@ -184,7 +207,7 @@ fn a_reply_is_bounded_in_text_and_in_calls() {
     assert!(read(&vec![long.clone(); 4]).is_ok());
     let failure = read(&vec![long; 5]).unwrap_err();
     assert_eq!(failure.to_string(), "the reply has more than 262144 bytes");
-    let many: Vec<Value> = (0..=CALL_LIMIT)
+    let many: Vec<Value> = (0..=128)
         .map(|n| calls(&json!([{"index": n, "function": {"name": "say"}}])))
         .collect();
     let failure = read(&many).unwrap_err();
@@ -238,11 +261,15 @@ proptest! {
     fn no_event_makes_it_fail_and_no_arguments_come_before_their_call(
         events in prop::collection::vec(json_value(), 0..8),
     ) {
-        let mut reply = Reply::new(0, Redact::default());
+        let mut draft = draft();
+        let mut decoder = ChatDecoder::default();
         let mut begun = 0;
         for event in events {
-            let Ok(chunk) = serde_json::from_value::<Chunk>(event) else { continue };
-            let Ok(deltas) = reply.take(chunk) else { break };
+            let data = event.to_string();
+            if decoder.take(Event { name: "", data: data.as_bytes() }, &mut draft).is_err() {
+                break;
+            }
+            let deltas: Vec<_> = std::iter::from_fn(|| draft.next()).collect();
             for delta in deltas {
                 match delta {
                     ChatDelta::CallStart { index, .. } => {

@@ -1,0 +1,52 @@
+//! How requests travel.
+
+use std::fmt;
+
+use dormouse_contracts::BoxError;
+use reqwest::Certificate;
+
+/// How requests travel to a server: straight there, unless something else is set up. A clone shares what is set up.
+#[derive(Clone, Default)]
+pub struct Network {
+    certificates: Vec<Certificate>,
+}
+
+/// A text that holds no certificates.
+#[derive(Debug, thiserror::Error)]
+#[error("these are no certificates; expected PEM, which begins with -----BEGIN CERTIFICATE-----")]
+pub struct CertificateError(#[source] BoxError);
+
+impl Network {
+    /// Straight to the server, by the usual proxy variables (except to this machine), and with the certificates that this machine trusts.
+    #[must_use]
+    pub fn direct() -> Self {
+        Self::default()
+    }
+
+    /// Trusts these authorities besides those that this machine trusts: certificates in PEM, one or many.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError`] if there is none in it, or one that cannot be read.
+    pub fn trusting(mut self, pem: &[u8]) -> Result<Self, CertificateError> {
+        let read = Certificate::from_pem_bundle(pem);
+        let read = read.map_err(|error| CertificateError(Box::new(error)))?;
+        if read.is_empty() {
+            return Err(CertificateError("there is none".into()));
+        }
+        self.certificates.extend(read);
+        Ok(self)
+    }
+
+    pub(crate) fn certificates(&self) -> &[Certificate] {
+        &self.certificates
+    }
+}
+
+impl fmt::Debug for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Network")
+            .field("certificates", &self.certificates.len())
+            .finish_non_exhaustive()
+    }
+}

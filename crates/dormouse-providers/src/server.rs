@@ -1,0 +1,168 @@
+//! A chat model on a server, whatever its vendor's API.
+
+mod written;
+
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use dormouse_contracts::{
+    BoxStream, ChatDelta, ChatRequest, ModelError, ModelName, ProviderId, ReplyInfo, RequestField,
+};
+use futures_util::{TryFutureExt, stream};
+use reqwest::{Response, Url};
+
+pub(crate) use self::written::{Body, Written};
+use crate::{
+    http::{self, Failure, HttpClient},
+    stream::{Decoder, Draft, Framing, Reading},
+};
+
+/// How often a request is made again without a field that the server says it does not know.
+const LEFT_OUT_AT_ONCE: usize = 8;
+
+/// A vendor's API: how a request is written, and how the events of a reply are read.
+pub(crate) trait Api: Send + Sync {
+    /// What reads the events of one reply.
+    type Decoder: Decoder;
+    /// How the stream is cut into events.
+    const FRAMING: Framing;
+
+    /// Where requests go.
+    fn url(&self) -> &Url;
+
+    /// The request in the vendor's words, without those fields.
+    fn write(
+        &self,
+        model: &ModelName,
+        request: &ChatRequest,
+        without: &BTreeSet<RequestField>,
+    ) -> Written;
+
+    /// A decoder of a reply to `request`.
+    fn decoder(&self, request: &ChatRequest) -> Self::Decoder;
+}
+
+/// A model on a server.
+pub(crate) struct Server<A> {
+    pub(crate) api: A,
+    http: HttpClient,
+    pub(crate) provider: ProviderId,
+    pub(crate) model: ModelName,
+    fields: Mutex<Fields>,
+}
+
+/// What is known of the fields of requests.
+#[derive(Debug, Default)]
+struct Fields {
+    /// What the server has refused.
+    unknown: BTreeSet<RequestField>,
+    /// What was told to be left out.
+    told: BTreeSet<RequestField>,
+}
+
+impl<A: Api> Server<A> {
+    pub(crate) fn new(api: A, http: HttpClient, provider: ProviderId, model: ModelName) -> Self {
+        Self {
+            api,
+            http,
+            provider,
+            model,
+            fields: Mutex::new(Fields::default()),
+        }
+    }
+
+    /// The reply to `request`, as it comes.
+    pub(crate) fn stream<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
+        let reading = self.open(request).map_ok(move |reading| {
+            stream::unfold(reading, move |mut reading| async move {
+                let delta = reading.next().await?;
+                Some((delta.map_err(|failure| failure.of(&self.provider)), reading))
+            })
+        });
+        let reading = reading.map_err(|failure| failure.of(&self.provider));
+        Box::pin(reading.try_flatten_stream())
+    }
+
+    async fn open(&self, request: &ChatRequest) -> Result<Reading<A::Decoder>, Failure> {
+        let (answer, left_out) = self.ask(request).await?;
+        let redact = self.http.redact();
+        let info = ReplyInfo {
+            provider: self.provider.clone(),
+            model: self.model.clone(),
+            served_model: None,
+            request_id: http::request_id(answer.headers(), redact),
+            rate_limits: http::rate_limits(answer.headers()),
+            left_out,
+        };
+        let draft = Draft::new(request.messages.len(), info, redact.clone());
+        let decoder = self.api.decoder(request);
+        Ok(Reading::new(
+            answer,
+            A::FRAMING,
+            decoder,
+            draft,
+            redact.clone(),
+        ))
+    }
+
+    /// Makes the request, and once more for each field that the server says it does not know.
+    async fn ask(&self, request: &ChatRequest) -> Result<(Response, Vec<RequestField>), Failure> {
+        let mut without = self.fields().unknown.clone();
+        for _ in 0..LEFT_OUT_AT_ONCE {
+            let written = self.api.write(&self.model, request, &without);
+            let failure = match self.send(&written).await {
+                Ok(answer) => return Ok((answer, self.tell(written.left_out))),
+                Err(failure) => failure,
+            };
+            let unknown = failure.unknown_field(&written.optional);
+            match unknown.filter(|field| without.insert(field.clone())) {
+                Some(field) => self.fields().unknown.insert(field),
+                None => return Err(failure),
+            };
+        }
+        let written = self.api.write(&self.model, request, &without);
+        let answer = self.send(&written).await?;
+        Ok((answer, self.tell(written.left_out)))
+    }
+
+    async fn send(&self, written: &Written) -> Result<Response, Failure> {
+        let body = serde_json::to_vec(&written.body);
+        let body = body.map_err(|error| Failure::Request(Box::new(error)))?;
+        self.http.stream(self.api.url(), body, A::FRAMING).await
+    }
+
+    /// Writes into the log what is left out, each field once.
+    fn tell(&self, left_out: Vec<RequestField>) -> Vec<RequestField> {
+        let mut fields = self.fields();
+        for field in &left_out {
+            if fields.told.insert(field.clone()) {
+                tracing::warn!(
+                    provider = %self.provider, model = %self.model, ?field,
+                    "left out of requests: the provider or its model does not know it"
+                );
+            }
+        }
+        left_out
+    }
+
+    fn fields(&self) -> MutexGuard<'_, Fields> {
+        self.fields.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<A: Api> fmt::Debug for Server<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("provider", &self.provider)
+            .field("model", &self.model)
+            .field("url", &self.api.url().as_str())
+            .field("http", &self.http)
+            .finish_non_exhaustive()
+    }
+}

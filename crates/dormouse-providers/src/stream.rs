@@ -1,0 +1,14 @@
+//! A reply as it comes, whatever the vendor: bytes, lines, events, pieces of a reply.
+
+mod counts;
+mod draft;
+mod events;
+mod lines;
+mod reading;
+
+pub(crate) use {
+    counts::Counts,
+    draft::{Draft, REPLY_LIMIT},
+    events::{Event, Framing},
+    reading::{Decoder, Reading},
+};

@@ -1,0 +1,185 @@
+//! Lines put together to events.
+
+use crate::http::Failure;
+
+/// How a stream is cut into events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// Server-sent events: fields in lines, an empty line behind each event.
+    ServerSentEvents,
+    /// One JSON value in each line.
+    JsonLines,
+}
+
+impl Framing {
+    /// The media type that is asked for.
+    pub(crate) fn media_type(self) -> &'static str {
+        match self {
+            Self::ServerSentEvents => "text/event-stream",
+            Self::JsonLines => "application/x-ndjson",
+        }
+    }
+
+    /// May an answer of this media type be such a stream? Some servers name none.
+    pub(crate) fn may_be(self, media_type: &str) -> bool {
+        let stated = |prefixes: &[&str]| prefixes.iter().any(|p| media_type.starts_with(p));
+        media_type.is_empty()
+            || match self {
+                Self::ServerSentEvents => stated(&["text/event-stream"]),
+                Self::JsonLines => stated(&[
+                    "application/x-ndjson",
+                    "application/ndjson",
+                    "application/json",
+                ]),
+            }
+    }
+
+    /// May a stream begin with this byte? HTML never does.
+    pub(crate) fn may_begin_with(self, byte: u8) -> bool {
+        match self {
+            Self::ServerSentEvents => matches!(byte, b'd' | b'e' | b'i' | b'r' | b':' | 0xef),
+            Self::JsonLines => matches!(byte, b'{' | 0xef),
+        }
+    }
+}
+
+/// An event of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Event<'a> {
+    /// Its name; empty where it has none.
+    pub(crate) name: &'a str,
+    /// Its data; not empty.
+    pub(crate) data: &'a [u8],
+}
+
+/// Events in the making.
+#[derive(Debug)]
+pub(crate) struct Events {
+    framing: Framing,
+    name: String,
+    data: Vec<u8>,
+}
+
+impl Events {
+    pub(crate) fn new(framing: Framing) -> Self {
+        Self {
+            framing,
+            name: String::new(),
+            data: Vec::new(),
+        }
+    }
+
+    /// Takes a line without its end, and tells `each` of the event that it ends, if it ends one.
+    pub(crate) fn take(
+        &mut self,
+        line: &[u8],
+        each: impl FnOnce(Event<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        match self.framing {
+            Framing::JsonLines => match line.trim_ascii() {
+                [] => Ok(()),
+                data => each(Event { name: "", data }),
+            },
+            Framing::ServerSentEvents if line.is_empty() => self.dispatch(each),
+            Framing::ServerSentEvents => {
+                self.field(line);
+                Ok(())
+            }
+        }
+    }
+
+    /// The stream is over: tells `each` of an event whose empty line is missing.
+    pub(crate) fn end(
+        &mut self,
+        each: impl FnOnce(Event<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.dispatch(each)
+    }
+
+    fn field(&mut self, line: &[u8]) {
+        let (field, value) = match line.iter().position(|byte| *byte == b':') {
+            Some(at) => (line.get(..at), line.get(at + 1..)),
+            None => (Some(line), None),
+        };
+        let value = value.unwrap_or_default();
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match field {
+            Some(b"data") => {
+                if !self.data.is_empty() {
+                    self.data.push(b'\n');
+                }
+                self.data.extend_from_slice(value);
+            }
+            Some(b"event") => {
+                self.name.clear();
+                self.name.push_str(&String::from_utf8_lossy(value));
+            }
+            _ => {}
+        }
+    }
+
+    fn dispatch(
+        &mut self,
+        each: impl FnOnce(Event<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let told = match self.data.trim_ascii() {
+            [] => Ok(()),
+            data => each(Event {
+                name: &self.name,
+                data,
+            }),
+        };
+        self.name.clear();
+        self.data.clear();
+        told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_whole(framing: Framing, stream: &str) -> Vec<(String, String)> {
+        let mut events = Events::new(framing);
+        let mut read = Vec::new();
+        let mut each = |event: Event<'_>| {
+            let data = String::from_utf8(event.data.to_vec()).unwrap();
+            read.push((event.name.to_owned(), data));
+            Ok(())
+        };
+        for line in stream.lines() {
+            events.take(line.as_bytes(), &mut each).unwrap();
+        }
+        events.end(&mut each).unwrap();
+        read
+    }
+
+    fn told(framing: Framing, stream: &str) -> Vec<String> {
+        let read = read_whole(framing, stream).into_iter();
+        read.map(|(name, data)| format!("{name}|{data}")).collect()
+    }
+
+    #[test]
+    fn an_event_is_put_together_from_its_fields() {
+        let stream = "\u{feff}: ping\n\nid: 7\nevent: delta\ndata: {\ndata:}\n\ndata: x\nretry: 5\n\nevent: lost\n\ndata\n\n";
+        assert_eq!(
+            told(Framing::ServerSentEvents, stream),
+            ["delta|{\n}", "|x"]
+        );
+    }
+
+    #[test]
+    fn the_last_event_needs_no_empty_line_behind_it() {
+        assert_eq!(told(Framing::ServerSentEvents, "data: [DONE]"), ["|[DONE]"]);
+    }
+
+    #[test]
+    fn a_line_of_json_is_an_event() {
+        let stream = "{\"a\":1}\n\n  {\"b\":2} \n";
+        assert_eq!(
+            told(Framing::JsonLines, stream),
+            ["|{\"a\":1}", "|{\"b\":2}"]
+        );
+    }
+}

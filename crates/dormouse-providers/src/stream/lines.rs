@@ -1,0 +1,207 @@
+//! A stream of bytes, cut into whole lines and within bounds.
+
+use super::events::Framing;
+use crate::http::{Complaint, Failure, Redact};
+
+/// The longest line of a stream, in bytes: a server that sends no line ends costs no more than this.
+const LINE_LIMIT: usize = 1024 * 1024;
+
+/// The longest stream, in bytes on the wire. The wrapping of each piece is some 250 bytes.
+const STREAM_LIMIT: usize = 64 * 1024 * 1024;
+
+/// How much of something that is no stream is shown, in bytes.
+const SHOWN: usize = 1024;
+
+/// What has come of a stream and is no whole line yet.
+#[derive(Debug)]
+pub(super) struct Lines {
+    framing: Framing,
+    redact: Redact,
+    unfinished: Vec<u8>,
+    /// How much of it holds no end of a line, as is known.
+    known: usize,
+    stream: usize,
+    begun: bool,
+}
+
+impl Lines {
+    pub(super) fn new(framing: Framing, redact: Redact) -> Self {
+        Self {
+            framing,
+            redact,
+            unfinished: Vec::new(),
+            known: 0,
+            stream: 0,
+            begun: false,
+        }
+    }
+
+    /// Takes the next piece, and tells `each` of the lines that are whole now, without their ends; often of none. Each
+    /// byte is looked at once, however finely a server cuts its lines.
+    pub(super) fn take(
+        &mut self,
+        piece: &[u8],
+        mut each: impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.begins_like_a_stream(piece)?;
+        self.stream = self.stream.saturating_add(piece.len());
+        at_most(self.stream, STREAM_LIMIT, "bytes")?;
+        self.unfinished.extend_from_slice(piece);
+        let mut begin = 0;
+        while let Some((end, next)) = self.end_of_line() {
+            let line = self.unfinished.get(begin..end).unwrap_or_default();
+            at_most(line.len(), LINE_LIMIT, "bytes in one line")?;
+            each(line)?;
+            (begin, self.known) = (next, next);
+        }
+        self.unfinished.drain(..begin);
+        self.known -= begin;
+        at_most(self.unfinished.len(), LINE_LIMIT, "bytes in one line")
+    }
+
+    /// The stream is over: what is left is its last line.
+    pub(super) fn end(
+        &mut self,
+        each: impl FnOnce(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.known = 0;
+        match std::mem::take(&mut self.unfinished).trim_ascii_end() {
+            [] => Ok(()),
+            last => each(last),
+        }
+    }
+
+    /// Where the first unfinished line ends, and where the next one begins. A carriage return at the very end is no end
+    /// yet: its line feed may be to come.
+    fn end_of_line(&mut self) -> Option<(usize, usize)> {
+        let unread = self.unfinished.get(self.known..)?;
+        let Some(at) = unread.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+            self.known = self.unfinished.len();
+            return None;
+        };
+        let end = self.known + at;
+        let behind = self.unfinished.get(end + 1);
+        match (self.unfinished.get(end), behind) {
+            (Some(b'\r'), None) => {
+                self.known = end;
+                None
+            }
+            (Some(b'\r'), Some(b'\n')) => Some((end, end + 2)),
+            _ => Some((end, end + 1)),
+        }
+    }
+
+    /// HTML, plain words and the like are no stream.
+    fn begins_like_a_stream(&mut self, piece: &[u8]) -> Result<(), Failure> {
+        let first = piece.iter().find(|byte| !byte.is_ascii_whitespace());
+        let Some(first) = first.filter(|_| !self.begun) else {
+            return Ok(());
+        };
+        self.begun = true;
+        if self.framing.may_begin_with(*first) {
+            return Ok(());
+        }
+        Err(Failure::NoStream {
+            content_type: "something else".to_owned(),
+            complaint: Complaint::read(piece.get(..SHOWN).unwrap_or(piece), &self.redact),
+        })
+    }
+}
+
+fn at_most(count: usize, limit: usize, what: &'static str) -> Result<(), Failure> {
+    if count > limit {
+        return Err(Failure::TooMuch { what, limit });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn events() -> Lines {
+        Lines::new(Framing::ServerSentEvents, Redact::default())
+    }
+
+    fn ignored(_: &[u8]) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    #[test]
+    fn a_stream_is_bounded_in_all_and_in_each_line() {
+        let mut lines = events();
+        let mut line = vec![b'd'; LINE_LIMIT];
+        line[LINE_LIMIT - 1] = b'\n';
+        for _ in 0..STREAM_LIMIT / LINE_LIMIT {
+            assert!(lines.take(&line, ignored).is_ok());
+        }
+        assert!(matches!(
+            lines.take(b"d", ignored),
+            Err(Failure::TooMuch { what: "bytes", .. })
+        ));
+
+        let mut lines = events();
+        lines.take(b"data: x\n", ignored).unwrap();
+        lines.take(&vec![b'd'; LINE_LIMIT], ignored).unwrap();
+        let error = lines.take(b"d", ignored).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the reply has more than 1048576 bytes in one line"
+        );
+    }
+
+    #[test]
+    fn what_does_not_begin_like_a_stream_is_none() {
+        for html in ["<html>", "{\"id\":1}", "\n\n <!doctype", "Hello"] {
+            let result = events().take(html.as_bytes(), ignored);
+            assert!(matches!(result, Err(Failure::NoStream { .. })), "{html}");
+        }
+        for stream in [
+            "data: {}",
+            ": ping",
+            "\n\nevent: x",
+            "\u{feff}data: {}",
+            "",
+            " ",
+        ] {
+            assert!(
+                events().take(stream.as_bytes(), ignored).is_ok(),
+                "{stream}"
+            );
+        }
+        let mut lines = Lines::new(Framing::JsonLines, Redact::default());
+        assert!(lines.take(b"<html>", ignored).is_err());
+        let mut lines = Lines::new(Framing::JsonLines, Redact::default());
+        assert!(lines.take(b"{}", ignored).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn lines_are_the_same_however_they_are_cut(
+            text in "[a-c\r\n]{0,60}", cuts in prop::collection::vec(0_usize..60, 0..12),
+        ) {
+            let text = format!("d{text}");
+            let read = |pieces: &[&[u8]]| {
+                let mut told: Vec<Vec<u8>> = Vec::new();
+                let mut lines = events();
+                for piece in pieces {
+                    lines.take(piece, |line| { told.push(line.to_vec()); Ok(()) }).unwrap();
+                }
+                lines.end(|line| { told.push(line.to_vec()); Ok(()) }).unwrap();
+                told
+            };
+            let mut cuts: Vec<_> = cuts.into_iter().map(|cut| cut.min(text.len())).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort_unstable();
+            let pieces: Vec<_> = cuts.windows(2).map(|cut| &text.as_bytes()[cut[0]..cut[1]]).collect();
+            let whole = read(&[text.as_bytes()]);
+            prop_assert_eq!(read(&pieces), whole.clone());
+            let normal = text.replace("\r\n", "\n").replace('\r', "\n");
+            let expected: Vec<_> = normal.split('\n').collect();
+            let expected = expected.strip_suffix(&[""]).unwrap_or(&expected);
+            prop_assert_eq!(whole.concat(), expected.concat().into_bytes());
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! A reply that is being read.
+
+use std::time::Duration;
+
+use dormouse_contracts::{BoxStream, ChatDelta};
+use futures_util::StreamExt;
+use reqwest::Response;
+
+use super::{
+    draft::Draft,
+    events::{Event, Events, Framing},
+    lines::Lines,
+};
+use crate::http::{Failure, Redact};
+
+/// How long is waited for what comes after a finished reply, such as its usage.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Reads what one vendor's events say into a [`Draft`].
+pub(crate) trait Decoder: Send {
+    /// Takes the next event.
+    fn take(&mut self, event: Event<'_>, draft: &mut Draft) -> Result<(), Failure>;
+}
+
+/// A reply that is being read from an answer's body.
+pub(crate) struct Reading<D> {
+    pieces: BoxStream<'static, Result<bytes::Bytes, reqwest::Error>>,
+    lines: Lines,
+    events: Events,
+    decoder: D,
+    draft: Draft,
+    failure: Option<Failure>,
+    over: bool,
+}
+
+impl<D: Decoder> Reading<D> {
+    /// Reads the body of `answer`.
+    pub(crate) fn new(
+        answer: Response,
+        framing: Framing,
+        decoder: D,
+        draft: Draft,
+        redact: Redact,
+    ) -> Self {
+        Self {
+            pieces: Box::pin(answer.bytes_stream()),
+            lines: Lines::new(framing, redact),
+            events: Events::new(framing),
+            decoder,
+            draft,
+            failure: None,
+            over: false,
+        }
+    }
+
+    /// The next piece of the reply. A finished reply is whole, whatever becomes of the connection afterwards.
+    pub(crate) async fn next(&mut self) -> Option<Result<ChatDelta, Failure>> {
+        loop {
+            if let Some(delta) = self.draft.next() {
+                return Some(Ok(delta));
+            }
+            if let Some(failure) = self.failure.take() {
+                self.over = true;
+                if !self.draft.is_finished() {
+                    return Some(Err(failure));
+                }
+                self.draft.end();
+                continue;
+            }
+            if self.over {
+                return None;
+            }
+            self.read().await;
+        }
+    }
+
+    async fn read(&mut self) {
+        let piece = if self.draft.is_closed() {
+            Ok(None)
+        } else if self.draft.is_finished() {
+            tokio::time::timeout(GRACE, self.pieces.next()).await
+        } else {
+            Ok(self.pieces.next().await)
+        };
+        self.failure = match piece {
+            Ok(Some(Ok(piece))) => self.take(&piece).err(),
+            Ok(Some(Err(error))) => Some(Failure::of_body(error)),
+            Ok(None) | Err(_) => self.end().err(),
+        };
+    }
+
+    fn take(&mut self, piece: &[u8]) -> Result<(), Failure> {
+        let Self {
+            lines,
+            events,
+            decoder,
+            draft,
+            ..
+        } = self;
+        lines.take(piece, |line| {
+            events.take(line, |event| unless_closed(decoder, draft, event))
+        })
+    }
+
+    /// The connection has ended. A last event that cannot be read was cut off.
+    fn end(&mut self) -> Result<(), Failure> {
+        self.over = true;
+        let cut_off = self.last_event().is_err();
+        if cut_off || !self.draft.is_finished() {
+            return Err(Failure::CutOff(None));
+        }
+        self.draft.end();
+        Ok(())
+    }
+
+    fn last_event(&mut self) -> Result<(), Failure> {
+        let Self {
+            lines,
+            events,
+            decoder,
+            draft,
+            ..
+        } = self;
+        lines.end(|line| events.take(line, |event| unless_closed(decoder, draft, event)))?;
+        events.end(|event| unless_closed(decoder, draft, event))
+    }
+}
+
+/// What comes behind the end that the server itself has told is not looked at.
+fn unless_closed(
+    decoder: &mut impl Decoder,
+    draft: &mut Draft,
+    event: Event<'_>,
+) -> Result<(), Failure> {
+    if draft.is_closed() {
+        return Ok(());
+    }
+    decoder.take(event, draft)
+}
