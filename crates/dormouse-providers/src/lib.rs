@@ -22,6 +22,7 @@ mod http;
 mod offline;
 mod ollama;
 mod openai;
+mod prices;
 mod secret;
 #[cfg(feature = "openai")]
 mod server;
@@ -47,6 +48,10 @@ pub use ollama::OllamaEmbedder;
 pub use openai::{OpenAiConfig, OpenAiEmbedderConfig};
 #[cfg(feature = "openai")]
 pub use openai::{OpenAiEmbedder, OpenAiModel};
+pub use prices::{
+    Cost, CostSource, Ledger, LedgerKey, ModelPatternError, Price, PriceDate, PriceDateError,
+    PriceEntry, PriceError, PriceField, PriceProblem, PriceTable, Tally,
+};
 pub use secret::{Secret, SecretError};
 #[cfg(feature = "tiktoken")]
 pub use tokens::Tiktoken;

@@ -1,0 +1,187 @@
+//! The table of prices.
+
+use std::sync::LazyLock;
+
+use dormouse_contracts::{ModelName, ProviderId, Usage, Usd};
+use serde::Deserialize;
+
+use super::{
+    Cost, CostSource, Price, PriceEntry, PriceError, PriceProblem,
+    pattern::{Fit, ModelPattern},
+};
+
+/// The id under which the model without a provider appears.
+const OFFLINE: &str = "offline";
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(rename = "about")]
+    _about: String,
+    prices: Vec<PriceEntry>,
+}
+
+/// A test reads the file strictly, so that nothing is lost here.
+static LISTED: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    serde_json::from_str::<File>(include_str!("prices.json"))
+        .map(|file| file.prices)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|entry| Row::read(entry, Price::listed).ok())
+        .collect()
+});
+
+#[derive(Clone, Debug)]
+struct Row {
+    provider: ProviderId,
+    pattern: ModelPattern,
+    price: Price,
+}
+
+type Read = fn(&PriceEntry) -> Result<(ModelPattern, Price), PriceError>;
+
+impl Row {
+    fn read(entry: &PriceEntry, read: Read) -> Result<Self, PriceError> {
+        let (pattern, price) = read(entry)?;
+        Ok(Self {
+            provider: entry.provider.clone(),
+            pattern,
+            price,
+        })
+    }
+}
+
+/// What the models of providers cost.
+///
+/// The list prices that come with the crate were read on the days that stand with them; vendors change theirs without
+/// notice. OpenRouter, Ollama and servers of one's own are not in it: the first says itself what each request cost, the
+/// others cost whatever their electricity does. Prices one knows better go over it with
+/// [`with_overrides`](Self::with_overrides). Cheap to clone as long as there are few of those.
+///
+/// # Examples
+///
+/// ```
+/// use dormouse_contracts::{ModelName, ProviderId, Usage};
+/// use dormouse_providers::{Cost, PriceTable};
+///
+/// let table = PriceTable::listed();
+/// let usage = Usage { prompt_tokens: 1_000, completion_tokens: 100, ..Usage::default() };
+/// let openai = ProviderId::try_new("openai")?;
+///
+/// let cost = table.cost(&openai, &ModelName::try_new("gpt-4.1-mini")?, &usage);
+/// assert_eq!(cost.amount().map(|it| it.to_string()).as_deref(), Some("$0.000560"));
+///
+/// let cost = table.cost(&openai, &ModelName::try_new("nobody-knows-it")?, &usage);
+/// assert_eq!(cost, Cost::Unknown);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct PriceTable {
+    configured: Vec<Row>,
+}
+
+impl PriceTable {
+    /// The list prices that come with the crate.
+    #[must_use]
+    pub fn listed() -> Self {
+        Self::default()
+    }
+
+    /// The same table under these prices. Any of them that fits a model goes before all that come with the crate.
+    ///
+    /// # Errors
+    ///
+    /// [`PriceError`] for the first entry that is no price, or that is for the same model as an earlier one.
+    pub fn with_overrides<'a>(
+        mut self,
+        entries: impl IntoIterator<Item = &'a PriceEntry>,
+    ) -> Result<Self, PriceError> {
+        for entry in entries {
+            let row = Row::read(entry, Price::configured)?;
+            let same = |other: &Row| other.provider == row.provider && other.pattern == row.pattern;
+            if self.configured.iter().any(same) {
+                return Err(PriceError::new(entry, PriceProblem::Twice));
+            }
+            self.configured.push(row);
+        }
+        Ok(self)
+    }
+
+    /// What this provider takes for this model, if that is known. The provider's own name before the model's, as in
+    /// `openai/gpt-4.1`, is looked through; another vendor's is not, since a reseller has prices of its own.
+    #[must_use]
+    pub fn price(&self, provider: &ProviderId, model: &ModelName) -> Option<&Price> {
+        let name = model.as_str();
+        let bare = name
+            .strip_prefix(provider.as_str())
+            .and_then(|rest| rest.strip_prefix('/'))
+            .unwrap_or(name);
+        best_of(&self.configured, provider, name, bare)
+            .or_else(|| best_of(&LISTED, provider, name, bare))
+    }
+
+    /// What a request cost: what the provider said if it did ([`Usage::cost`]), what follows from the table otherwise.
+    /// The offline model costs nothing, since nobody is paid for it.
+    #[must_use]
+    pub fn cost(&self, provider: &ProviderId, model: &ModelName, usage: &Usage) -> Cost {
+        if let Some(amount) = usage.cost {
+            return Cost::Known {
+                amount,
+                source: CostSource::ByProvider,
+            };
+        }
+        let Some(price) = self.price(provider, model) else {
+            return free_or_unknown(provider);
+        };
+        let (amount, source) = (price.cost(usage), price.said_by());
+        match price.dearer_beyond() {
+            Some(limit) if usage.prompt_tokens > limit => Cost::AtLeast { amount, source },
+            _ => Cost::Known { amount, source },
+        }
+    }
+
+    /// How many entries there are, the user's included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.configured.len() + LISTED.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+fn free_or_unknown(provider: &ProviderId) -> Cost {
+    if provider.as_str() == OFFLINE {
+        Cost::Known {
+            amount: Usd::ZERO,
+            source: CostSource::Nobody,
+        }
+    } else {
+        Cost::Unknown
+    }
+}
+
+/// The price whose pattern fits best; among equals there are none, since no two are the same.
+fn best_of<'a>(
+    rows: &'a [Row],
+    provider: &ProviderId,
+    name: &str,
+    bare: &str,
+) -> Option<&'a Price> {
+    rows.iter()
+        .filter(|row| row.provider == *provider)
+        .filter_map(|row| {
+            Some((
+                row.pattern.fit(name).max(row.pattern.fit(bare))?,
+                &row.price,
+            ))
+        })
+        .max_by_key(|(fit, _): &(Fit, &Price)| *fit)
+        .map(|(_, price)| price)
+}
+
+#[cfg(test)]
+mod tests;
