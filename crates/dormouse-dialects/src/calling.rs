@@ -1,0 +1,35 @@
+//! How tools are offered to a model.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// How tools are offered to the model, and calls read from it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolCalling {
+    /// By the provider's own tool calling.
+    #[default]
+    Native,
+    /// As JSON in the text, for models without tool calling.
+    Fallback,
+}
+
+impl ToolCalling {
+    /// The word by which users know it: `native` or `fallback`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Fallback => "fallback",
+        }
+    }
+}
+
+impl fmt::Display for ToolCalling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
