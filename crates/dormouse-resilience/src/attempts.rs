@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::RetryPolicy;
+use crate::{Refusal, RetryPolicy};
 
 /// What a caller makes of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,12 @@ pub enum StopReason {
     GivenUp,
     /// The other side asked for a longer pause than [`RetryPolicy::longest_pause`].
     PauseTooLong(Duration),
+    /// The [`RetryBudget`](crate::RetryBudget) that all callers share is spent.
+    BudgetSpent,
+    /// The pause before the next attempt would outlast the overall deadline of the [`Guard`](crate::Guard).
+    NoTimeLeft,
+    /// The [`Guard`](crate::Guard) did not let another attempt through.
+    NotAdmitted(Refusal),
 }
 
 /// The attempts made under one policy so far.
@@ -62,6 +68,11 @@ impl Attempts {
     #[must_use]
     pub fn made(&self) -> u32 {
         self.made
+    }
+
+    /// The policy they are made under.
+    pub(crate) fn policy(&self) -> &RetryPolicy {
+        &self.policy
     }
 
     /// Counts an attempt that failed with this verdict and tells what to do. `unit` is a random number from

@@ -44,10 +44,10 @@ pub use self::{
 /// ```
 #[derive(Clone)]
 pub struct CircuitBreaker {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
-struct Shared {
+pub(crate) struct Shared {
     name: Arc<str>,
     start: Instant,
     circuit: Mutex<Circuit>,
@@ -116,6 +116,16 @@ impl CircuitBreaker {
             breaker: self.clone(),
             ticket: Some(ticket),
         })
+    }
+
+    /// Would a call be admitted now? Nothing changes, and another call may be quicker. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`CircuitOpen`] if not.
+    pub fn peek(&self) -> Result<(), CircuitOpen> {
+        let now = self.now();
+        self.circuit().peek(now)
     }
 
     /// The service is another one now, or is asked with other credentials: closes the circuit, whatever it was. How

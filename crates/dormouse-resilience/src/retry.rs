@@ -1,8 +1,8 @@
 //! Trying again.
 
-use std::{fmt, future::Future};
+use std::{fmt, future::Future, time::Duration};
 
-use crate::{Attempts, Decision, RetryPolicy, StopReason, Verdict};
+use crate::{Attempts, BudgetSpent, Decision, RetryBudget, RetryPolicy, StopReason, Verdict};
 
 /// Every attempt failed, or the last failure was one that trying again does not help.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,6 +32,9 @@ impl fmt::Display for Ending {
             StopReason::PauseTooLong(pause) => {
                 write!(f, "; the other side asks for a pause of {pause:?}")
             }
+            StopReason::BudgetSpent => f.write_str("; the retry budget is spent"),
+            StopReason::NoTimeLeft => f.write_str("; there is no time for another"),
+            StopReason::NotAdmitted(refusal) => write!(f, "; then {refusal}"),
             StopReason::NoAttemptsLeft | StopReason::GivenUp => Ok(()),
         }
     }
@@ -71,6 +74,60 @@ impl fmt::Display for Ending {
 /// ```
 pub async fn retry<T, E, Operation, Run>(
     policy: &RetryPolicy,
+    jitter: impl FnMut() -> f64,
+    verdict: impl Fn(&E) -> Verdict,
+    operation: Operation,
+) -> Result<T, Exhausted<E>>
+where
+    E: fmt::Display,
+    Operation: FnMut() -> Run,
+    Run: Future<Output = Result<T, E>>,
+{
+    run(policy, || Ok(()), jitter, verdict, operation).await
+}
+
+/// [`retry`] within a budget that all callers of a service share, so that together they add only so much to its load.
+///
+/// Each call is one deposit, each attempt after the first one withdrawal, made before the pause; it is not put back if
+/// the pause is dropped.
+///
+/// # Errors
+///
+/// [`Exhausted`] as from [`retry`], and with [`StopReason::BudgetSpent`] where the policy would allow another attempt
+/// and the budget does not.
+///
+/// # Examples
+///
+/// ```
+/// # use std::{fmt::Error, future::ready};
+/// # use dormouse_resilience::{BudgetPolicy, RetryBudget, RetryPolicy, StopReason, Verdict, retry_within};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let budget = RetryBudget::new(BudgetPolicy::try_new(0.1, 0.0, 1)?);
+/// let policy = RetryPolicy::model_call();
+/// let call = retry_within(&policy, &budget, || 0.0, |_| Verdict::Retry, || ready(Err::<(), _>(Error)));
+/// let failed = call.await.unwrap_err();
+/// assert_eq!((failed.attempts, failed.reason), (2, StopReason::BudgetSpent));
+/// # Ok(()) }
+/// ```
+pub async fn retry_within<T, E, Operation, Run>(
+    policy: &RetryPolicy,
+    budget: &RetryBudget,
+    jitter: impl FnMut() -> f64,
+    verdict: impl Fn(&E) -> Verdict,
+    operation: Operation,
+) -> Result<T, Exhausted<E>>
+where
+    E: fmt::Display,
+    Operation: FnMut() -> Run,
+    Run: Future<Output = Result<T, E>>,
+{
+    budget.deposit();
+    run(policy, || budget.withdraw(), jitter, verdict, operation).await
+}
+
+async fn run<T, E, Operation, Run>(
+    policy: &RetryPolicy,
+    withdraw: impl Fn() -> Result<(), BudgetSpent>,
     mut jitter: impl FnMut() -> f64,
     verdict: impl Fn(&E) -> Verdict,
     mut operation: Operation,
@@ -86,27 +143,33 @@ where
             Ok(done) => return Ok(done),
             Err(error) => error,
         };
-        match attempts.failed(verdict(&error), jitter()) {
-            Decision::Wait(wait) => {
-                tracing::warn!(
-                    attempt = attempts.made(),
-                    of = policy.attempts(),
-                    wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
-                    %error,
-                    "trying again after a failure"
-                );
+        let stop = match attempts.failed(verdict(&error), jitter()) {
+            Decision::Wait(wait) if withdraw().is_ok() => {
+                tell(&attempts, wait, &error);
                 drop(error);
                 tokio::time::sleep(wait).await;
+                continue;
             }
-            Decision::Stop(reason) => {
-                return Err(Exhausted {
-                    error,
-                    attempts: attempts.made(),
-                    reason,
-                });
-            }
-        }
+            Decision::Wait(_) => StopReason::BudgetSpent,
+            Decision::Stop(reason) => reason,
+        };
+        return Err(Exhausted {
+            error,
+            attempts: attempts.made(),
+            reason: stop,
+        });
     }
+}
+
+/// Tells the log that there will be another attempt.
+pub(crate) fn tell(attempts: &Attempts, wait: Duration, error: &impl fmt::Display) {
+    tracing::warn!(
+        attempt = attempts.made(),
+        of = attempts.policy().attempts(),
+        wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+        %error,
+        "trying again after a failure"
+    );
 }
 
 #[cfg(test)]

@@ -125,6 +125,22 @@ impl Circuit {
         }
     }
 
+    /// Would a call be admitted now? Nothing changes, and another call may be quicker.
+    ///
+    /// # Errors
+    ///
+    /// [`CircuitOpen`] if not, as from [`Circuit::admit`].
+    pub fn peek(&self, now: Duration) -> Result<(), CircuitOpen> {
+        let reading = self.read(now);
+        match reading.reason {
+            Some(reason) if reading.retry_in != Some(Duration::ZERO) => Err(CircuitOpen {
+                retry_in: reading.retry_in,
+                reason,
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Takes in how an admitted call ended.
     #[expect(
         clippy::needless_pass_by_value,
