@@ -142,17 +142,17 @@ mod tests {
             ..ChatReply::default()
         };
         let printed = said("Sure: {\"name\": \"report_sum\", \"arguments\": {\"sum\": 5}}");
-        let judge = |outcome| Probe::Required.judge(outcome);
-        assert_eq!(judge(Ok(&native)), ProbeVerdict::NativeWorks);
-        assert_eq!(judge(Ok(&printed)), ProbeVerdict::PrintsCalls);
-        assert_eq!(judge(Ok(&said("It is 5."))), ProbeVerdict::IgnoresTools);
-        assert_eq!(judge(Ok(&said(" "))), ProbeVerdict::Inconclusive);
+        let judge = |reply: &ChatReply| Probe::Required.judge(Ok(reply));
+        assert_eq!(judge(&native), ProbeVerdict::NativeWorks);
+        assert_eq!(judge(&printed), ProbeVerdict::PrintsCalls);
+        assert_eq!(judge(&said("It is 5.")), ProbeVerdict::IgnoresTools);
+        assert_eq!(judge(&said(" ")), ProbeVerdict::Inconclusive);
         assert_eq!(
-            judge(Err(ModelErrorKind::Refused)),
+            Probe::Auto.judge(Err(ModelErrorKind::Refused)),
             ProbeVerdict::RefusesTools
         );
         assert_eq!(
-            judge(Err(ModelErrorKind::Unavailable)),
+            Probe::Auto.judge(Err(ModelErrorKind::Unavailable)),
             ProbeVerdict::Inconclusive
         );
     }

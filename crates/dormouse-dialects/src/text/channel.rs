@@ -5,6 +5,8 @@ use crate::Form;
 
 /// The longest head of a part, in bytes.
 const HEAD_LIMIT: usize = 256;
+/// What the head of a part begins with.
+const BEGINNINGS: [&str; 2] = ["<|start|>", "<|channel|>"];
 /// What stands between the head of a part and its body.
 const MESSAGE: &str = "<|message|>";
 
@@ -35,10 +37,7 @@ pub(crate) enum Ending {
 /// Divides a text that is in this format; `None` if it is not.
 pub(crate) fn channels(text: &str, effort: &mut Effort) -> Option<Channels> {
     let mut rest = text.trim();
-    if !["<|channel|>", "<|start|>"]
-        .iter()
-        .any(|mark| rest.starts_with(mark))
-    {
+    if !begins_part(rest) {
         return None;
     }
     let mut channels = Channels::default();
@@ -82,8 +81,15 @@ impl Channels {
     }
 }
 
+fn begins_part(text: &str) -> bool {
+    BEGINNINGS.iter().any(|token| text.starts_with(token))
+}
+
 /// The head of the part a text begins with, and what stands behind it.
 fn head(text: &str) -> Option<(&str, &str)> {
+    if !begins_part(text) {
+        return None;
+    }
     let near = text
         .char_indices()
         .map(|(at, c)| at + c.len_utf8())
@@ -96,13 +102,12 @@ fn head(text: &str) -> Option<(&str, &str)> {
 /// The body of a part, up to the token that ends it or begins another one, and what stands behind it.
 fn body(text: &str) -> (&str, &str) {
     let ends = ["<|end|>", "<|call|>", "<|return|>"];
-    let others = ["<|start|>", "<|channel|>"];
     for (at, _) in text.match_indices("<|") {
         let (body, rest) = text.split_at(at);
         if let Some(behind) = ends.iter().find_map(|end| rest.strip_prefix(end)) {
             return (body, behind);
         }
-        if others.iter().any(|other| rest.starts_with(other)) {
+        if begins_part(rest) {
             return (body, rest);
         }
     }

@@ -1,1 +1,5 @@
-//! x
+//! What the crate promises, by its public interface.
+
+mod book;
+mod corpus;
+mod hostile;
