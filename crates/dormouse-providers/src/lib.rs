@@ -17,6 +17,8 @@ mod choice;
 mod embedder_choice;
 #[cfg(feature = "candle")]
 mod encoder;
+mod failover;
+mod guarded;
 #[cfg(feature = "openai")]
 mod http;
 mod offline;
@@ -39,6 +41,10 @@ pub use embedder_choice::{
 };
 #[cfg(feature = "candle")]
 pub use encoder::{LocalEncoder, LocalEncoderError};
+pub use failover::{
+    EmptyRoute, FailoverBuilder, FailoverModel, Heartbeats, Route, Switch, SwitchCause,
+};
+pub use guarded::{Accounts, GuardedModel, Spending};
 #[cfg(feature = "openai")]
 pub use http::{CertificateError, Network, ServerConfigError};
 pub use offline::OfflineModel;

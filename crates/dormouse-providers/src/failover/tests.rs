@@ -1,0 +1,213 @@
+use std::{sync::Arc, time::Duration};
+
+use dormouse_contracts::{Message, ModelErrorKind, complete};
+use dormouse_resilience::Guard;
+use dormouse_testing::{ScriptedModel, Turn};
+use proptest::prelude::*;
+
+use super::*;
+
+const COOLDOWN: Duration = Duration::from_secs(30);
+
+fn asking(purpose: Purpose) -> ChatRequest {
+    ChatRequest {
+        messages: vec![Message::User {
+            content: "Tea?".to_owned(),
+        }],
+        purpose,
+        ..ChatRequest::default()
+    }
+}
+
+fn guarded(script: &ScriptedModel) -> GuardedModel {
+    GuardedModel::new(Arc::new(script.clone()), Guard::builder("tea").build())
+}
+
+fn failing(kind: ModelErrorKind, times: usize) -> impl Iterator<Item = Turn> {
+    std::iter::repeat_with(move || Turn::Fail(kind)).take(times)
+}
+
+/// A first model that does this, and a second that always answers.
+struct Pair {
+    first: ScriptedModel,
+    second: ScriptedModel,
+    model: FailoverModel,
+    switches: Arc<Mutex<Vec<String>>>,
+}
+
+impl Pair {
+    fn new(turns: impl IntoIterator<Item = Turn>, heartbeats: Heartbeats) -> Self {
+        let first = ScriptedModel::new(turns).then_for_ever(Turn::text("first"));
+        let second = ScriptedModel::looping(Turn::text("second"));
+        let switches = Arc::new(Mutex::new(Vec::new()));
+        let seen = switches.clone();
+        let route = Route::of(guarded(&first)).then(guarded(&second));
+        let model = FailoverModel::builder(route)
+            .heartbeats(heartbeats)
+            .watched_by(move |switch| seen.lock().unwrap().push(switch.to_string()))
+            .build();
+        Self {
+            first,
+            second,
+            model,
+            switches,
+        }
+    }
+
+    async fn ask(&self, purpose: Purpose) -> Result<String, ModelErrorKind> {
+        let reply = complete(&self.model, &asking(purpose)).await;
+        reply.map(|reply| reply.content).map_err(|e| e.kind())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_falls_over_when_the_breaker_opens_and_returns_when_the_first_is_well() {
+    let pair = Pair::new(
+        failing(ModelErrorKind::Unavailable, 5),
+        Heartbeats::default(),
+    );
+    for _ in 0..4 {
+        let failed = pair.ask(Purpose::Answer).await;
+        assert_eq!(
+            failed,
+            Err(ModelErrorKind::Unavailable),
+            "the caller's to repeat"
+        );
+    }
+    assert_eq!(pair.second.requests().len(), 0);
+    assert_eq!(
+        pair.ask(Purpose::Answer).await.as_deref(),
+        Ok("second"),
+        "the fifth opens it"
+    );
+    assert_eq!(pair.ask(Purpose::Answer).await.as_deref(), Ok("second"));
+    assert_eq!(pair.first.requests().len(), 5, "it is left alone");
+    tokio::time::advance(COOLDOWN).await;
+    assert_eq!(pair.ask(Purpose::Answer).await.as_deref(), Ok("first"));
+    assert_eq!(
+        *pair.switches.lock().unwrap(),
+        [
+            "answer: scripted:scripted answers in place of scripted:scripted, which failed (TRANSIENT)",
+            "answer: scripted:scripted is well again and answers in place of scripted:scripted",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_heartbeat_is_not_answered_by_a_fallback_unless_it_may_be() {
+    let pair = Pair::new(failing(ModelErrorKind::Auth, 1), Heartbeats::FirstModelOnly);
+    assert_eq!(
+        pair.ask(Purpose::Heartbeat).await,
+        Err(ModelErrorKind::Auth)
+    );
+    assert_eq!(
+        pair.ask(Purpose::Heartbeat).await,
+        Err(ModelErrorKind::Auth)
+    );
+    assert_eq!(pair.second.requests().len(), 0);
+    assert_eq!(pair.ask(Purpose::Answer).await.as_deref(), Ok("second"));
+    let pair = Pair::new(failing(ModelErrorKind::Auth, 1), Heartbeats::AnyModel);
+    assert_eq!(pair.ask(Purpose::Heartbeat).await.as_deref(), Ok("second"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_been_said_is_never_said_again_by_another() {
+    let cut_off = || Turn::CutOff {
+        text: "half".to_owned(),
+    };
+    let pair = Pair::new(
+        std::iter::repeat_with(cut_off).take(5),
+        Heartbeats::default(),
+    );
+    for _ in 0..5 {
+        assert_eq!(
+            pair.ask(Purpose::Answer).await,
+            Err(ModelErrorKind::Interrupted)
+        );
+    }
+    assert_eq!(pair.second.requests().len(), 0);
+    assert_eq!(pair.ask(Purpose::Answer).await.as_deref(), Ok("second"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_refused_is_refused_by_no_second_model() {
+    let pair = Pair::new(
+        failing(ModelErrorKind::ContextExceeded, 9),
+        Heartbeats::default(),
+    );
+    for _ in 0..9 {
+        assert_eq!(
+            pair.ask(Purpose::Answer).await,
+            Err(ModelErrorKind::ContextExceeded)
+        );
+    }
+    assert_eq!(pair.second.requests().len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_purpose_has_its_own_list() {
+    let main = ScriptedModel::looping(Turn::text("main"));
+    let small = ScriptedModel::looping(Turn::text("small"));
+    let model = FailoverModel::builder(Route::of(guarded(&main)))
+        .route(Purpose::Scoring, Route::of(guarded(&small)))
+        .build();
+    let reply = complete(&model, &asking(Purpose::Scoring)).await.unwrap();
+    assert_eq!(reply.content, "small");
+    let reply = complete(&model, &asking(Purpose::Compaction))
+        .await
+        .unwrap();
+    assert_eq!(reply.content, "main");
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_nobody_answers_the_last_failure_is_told() {
+    let first = ScriptedModel::looping(Turn::Fail(ModelErrorKind::Auth));
+    let second = ScriptedModel::looping(Turn::Fail(ModelErrorKind::Unavailable));
+    let route = Route::of(guarded(&first)).then(guarded(&second));
+    let model = FailoverModel::builder(route).build();
+    for _ in 0..3 {
+        let error = complete(&model, &asking(Purpose::Answer))
+            .await
+            .unwrap_err();
+        assert_eq!(error.kind(), ModelErrorKind::Unavailable);
+    }
+    assert!(Route::try_new(Vec::new()).is_err());
+}
+
+#[tokio::test]
+async fn it_keeps_the_promises_of_the_port() {
+    let pair = Pair::new([], Heartbeats::default());
+    dormouse_testing::conformance::chat_model(&pair.model, asking(Purpose::Answer)).await;
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn a_heartbeat_never_reaches_a_fallback(
+        steps in prop::collection::vec((0_u8..5, any::<bool>(), 0_u64..40), 1..40),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let pair = Pair::new([], Heartbeats::FirstModelOnly);
+            for (what, is_heartbeat, seconds) in steps {
+                pair.first.push(match what {
+                    0 => Turn::Fail(ModelErrorKind::Auth),
+                    1 | 2 => Turn::Fail(ModelErrorKind::Unavailable),
+                    3 => Turn::CutOff { text: "x".to_owned() },
+                    _ => Turn::text("first"),
+                });
+                let before = pair.second.requests().len();
+                let purpose = if is_heartbeat { Purpose::Heartbeat } else { Purpose::Answer };
+                pair.ask(purpose).await.ok();
+                if is_heartbeat {
+                    assert_eq!(pair.second.requests().len(), before);
+                }
+                tokio::time::advance(Duration::from_secs(seconds)).await;
+            }
+        });
+    }
+}

@@ -1,0 +1,174 @@
+//! A model and what stands between it and its callers.
+
+mod accounts;
+mod reading;
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use dormouse_contracts::{
+    BoxStream, ChatDelta, ChatModel, ChatRequest, ModelError, ModelErrorKind, ModelName,
+    ProviderId, TokenCounter,
+};
+use dormouse_resilience::{CircuitOpen, Guard, GuardBuilder, Health, Limited, Refusal};
+use futures_util::{StreamExt, stream};
+
+pub use self::accounts::{Accounts, Spending};
+use self::reading::Reading;
+
+/// A chat model whose calls go through a [`Guard`]: a rate limit, a bulkhead, a circuit breaker and a deadline, whichever the
+/// guard has.
+///
+/// A call is let through before its stream is opened, and the guard is told how it ended when the stream has ended:
+/// well, or as the error's two answers say ([`ModelErrorKind::is_service_ill`]; `Auth` opens the breaker at once until
+/// the configuration changes). A stream that is dropped before its end tells nothing. What the provider says of
+/// its limits is taken in, and a pause it asks for holds for every caller.
+///
+/// The deadline bounds the whole stream, counted from when the call was let through, so that a service that hangs is
+/// counted as ill; put a later one outside, if any. A call that is not let through fails as
+/// [`ModelErrorKind::LeftAlone`], without a request. No retry happens inside: retry around it.
+#[derive(Clone)]
+pub struct GuardedModel {
+    model: Arc<dyn ChatModel>,
+    guard: Guard,
+    deadline: Duration,
+    accounts: Option<Accounts>,
+    counter: Option<Arc<dyn TokenCounter>>,
+}
+
+impl GuardedModel {
+    /// The model behind the guard, with a deadline of [`GuardBuilder::DEFAULT_ATTEMPT_DEADLINE`]. The guard's own deadlines, attempts and
+    /// budget are not used.
+    #[must_use]
+    pub fn new(model: Arc<dyn ChatModel>, guard: Guard) -> Self {
+        Self {
+            model,
+            guard,
+            deadline: GuardBuilder::DEFAULT_ATTEMPT_DEADLINE,
+            accounts: None,
+            counter: None,
+        }
+    }
+
+    /// Bounds every reply by this instead.
+    #[must_use]
+    pub fn within(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// Enters every reply into these accounts. One that was broken off is entered without its usage.
+    #[must_use]
+    pub fn accounting(mut self, accounts: Accounts) -> Self {
+        self.accounts = Some(accounts);
+        self
+    }
+
+    /// Estimates by this counter what a request takes of a limit on tokens: its prompt, and the reply where it is bounded.
+    /// Without a counter no request takes any, until the provider says so.
+    #[must_use]
+    pub fn counting(mut self, counter: Arc<dyn TokenCounter>) -> Self {
+        self.counter = Some(counter);
+        self
+    }
+
+    /// Its guard.
+    #[must_use]
+    pub fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    async fn open<'a>(&'a self, request: &'a ChatRequest) -> Result<Reading<'a>, ModelError> {
+        let units = self.units(request);
+        let admission = self.guard.admit(units).await;
+        let admission = admission.map_err(|refusal| self.left_alone(refusal))?;
+        Ok(Reading::new(self, request, admission))
+    }
+
+    fn units(&self, request: &ChatRequest) -> u32 {
+        let Some(counter) = &self.counter else {
+            return 0;
+        };
+        let prompt = request.messages.iter().fold(0_u32, |sum, message| {
+            sum.saturating_add(counter.count(text_of(message)).tokens)
+        });
+        prompt.saturating_add(request.max_tokens.unwrap_or(0))
+    }
+
+    fn left_alone(&self, refusal: Refusal) -> ModelError {
+        let (provider, _) = self.model.identity();
+        ModelError::new(provider.clone(), kind_of(refusal), Some(Box::new(refusal)))
+    }
+}
+
+fn text_of(message: &dormouse_contracts::Message) -> &str {
+    use dormouse_contracts::Message;
+    match message {
+        Message::System { content }
+        | Message::User { content }
+        | Message::Assistant { content, .. }
+        | Message::Tool { content, .. } => content,
+        _ => "",
+    }
+}
+
+/// What a refusal is to a caller.
+fn kind_of(refusal: Refusal) -> ModelErrorKind {
+    match refusal {
+        // Nothing but another configuration helps: it is as the provider said when it was asked last.
+        Refusal::Open(CircuitOpen {
+            reason: dormouse_resilience::OpenReason::Refused,
+            ..
+        }) => ModelErrorKind::Auth,
+        Refusal::Open(open) => ModelErrorKind::LeftAlone(open.retry_in),
+        Refusal::Limited(Limited::Later { retry_in, .. }) => {
+            ModelErrorKind::LeftAlone(Some(retry_in))
+        }
+        // It alone is more than the limit lets through at once: less of it may pass.
+        Refusal::Limited(Limited::TooLarge { .. }) => ModelErrorKind::ContextExceeded,
+        _ => ModelErrorKind::LeftAlone(None),
+    }
+}
+
+/// What an error tells of the service.
+fn health_of(kind: ModelErrorKind) -> Health {
+    match kind {
+        ModelErrorKind::Auth => Health::Refused,
+        kind if kind.is_service_ill() => Health::Ill,
+        _ => Health::Irrelevant,
+    }
+}
+
+impl ChatModel for GuardedModel {
+    fn stream<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
+        let reading = stream::once(self.open(request));
+        Box::pin(reading.flat_map(|reading| {
+            match reading {
+                Ok(reading) => stream::unfold(reading, |mut reading| async move {
+                    reading.next().await.map(|delta| (delta, reading))
+                })
+                .left_stream(),
+                Err(error) => stream::iter([Err(error)]).right_stream(),
+            }
+        }))
+    }
+
+    fn identity(&self) -> (&ProviderId, &ModelName) {
+        self.model.identity()
+    }
+}
+
+impl fmt::Debug for GuardedModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GuardedModel")
+            .field("model", &self.model.identity())
+            .field("guard", &self.guard)
+            .field("deadline", &self.deadline)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

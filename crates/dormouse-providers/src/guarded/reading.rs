@@ -1,0 +1,133 @@
+//! A guarded reply that is being read.
+
+use dormouse_contracts::{
+    Allowance, BoxStream, ChatDelta, ChatRequest, ModelError, ModelErrorKind, RateLimits, Usage,
+};
+use dormouse_resilience::{Admission, DeadlineExceeded, Health, Observed, Quota};
+use futures_util::StreamExt;
+use tokio::time::{Instant, timeout_at};
+
+use super::{GuardedModel, health_of};
+
+/// A guarded reply that is being read. Dropped before its end it tells the guard nothing.
+pub(super) struct Reading<'a> {
+    guarded: &'a GuardedModel,
+    request: &'a ChatRequest,
+    deltas: BoxStream<'a, Result<ChatDelta, ModelError>>,
+    admission: Option<Admission>,
+    until: Instant,
+    begun: bool,
+    finished: bool,
+    usage: Option<Usage>,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(
+        guarded: &'a GuardedModel,
+        request: &'a ChatRequest,
+        admission: Admission,
+    ) -> Self {
+        Self {
+            guarded,
+            request,
+            deltas: guarded.model.stream(request),
+            admission: Some(admission),
+            until: Instant::now() + guarded.deadline,
+            begun: false,
+            finished: false,
+            usage: None,
+        }
+    }
+
+    pub(super) async fn next(&mut self) -> Option<Result<ChatDelta, ModelError>> {
+        // Once its end has been told, nothing that follows is about the service.
+        self.admission.as_ref()?;
+        let delta = match timeout_at(self.until, self.deltas.next()).await {
+            Ok(delta) => delta,
+            Err(_) => Some(Err(self.too_late())),
+        };
+        match &delta {
+            Some(Ok(delta)) => self.take(delta),
+            Some(Err(error)) => self.end(error.kind()),
+            None => self.over(),
+        }
+        delta
+    }
+
+    fn too_late(&self) -> ModelError {
+        let (provider, _) = self.guarded.model.identity();
+        let limit = self.guarded.deadline;
+        let source = Box::new(DeadlineExceeded { limit });
+        ModelError::new(provider.clone(), ModelErrorKind::TimedOut, Some(source))
+    }
+
+    fn take(&mut self, delta: &ChatDelta) {
+        match delta {
+            ChatDelta::Info(info) => {
+                if let Some(admission) = &self.admission {
+                    admission.observe(observed(&info.rate_limits));
+                }
+                return;
+            }
+            ChatDelta::Usage(usage) => self.usage = Some(*usage),
+            ChatDelta::Finished(_) => self.finished = true,
+            _ => {}
+        }
+        self.begun = true;
+    }
+
+    /// The stream ended by itself: well, if the model had said that it was finished.
+    fn over(&mut self) {
+        if self.finished {
+            self.record(Health::Well);
+        } else {
+            self.end(ModelErrorKind::Interrupted);
+        }
+    }
+
+    fn end(&mut self, kind: ModelErrorKind) {
+        if let (ModelErrorKind::RateLimited(Some(pause)), Some(admission)) = (kind, &self.admission)
+        {
+            admission.guard().pause(pause);
+        }
+        // A reply that was finished is one, whatever became of the connection.
+        let health = if self.finished {
+            Health::Well
+        } else {
+            health_of(kind)
+        };
+        self.record(health);
+    }
+
+    fn record(&mut self, health: Health) {
+        if let Some(mut admission) = self.admission.take() {
+            if let Some(usage) = &self.usage {
+                admission.settle(usage.prompt_tokens.saturating_add(usage.completion_tokens));
+            }
+            admission.record(health);
+        }
+    }
+}
+
+/// A reply that was broken off has its price, too.
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        if let Some(accounts) = self.guarded.accounts.as_ref().filter(|_| self.begun) {
+            let identity = self.guarded.model.identity();
+            accounts.record(identity, self.request.purpose, self.usage);
+        }
+    }
+}
+
+/// What the provider told, in the words of the limiter.
+fn observed(limits: &RateLimits) -> Observed {
+    let quota = |allowance: Allowance| Quota {
+        limit: allowance.limit,
+        remaining: allowance.remaining,
+        resets_in: allowance.resets_in,
+    };
+    Observed {
+        requests: limits.requests.map(quota),
+        units: limits.tokens.map(quota),
+    }
+}

@@ -1,0 +1,166 @@
+use std::time::Duration;
+
+use dormouse_contracts::{
+    ChatReply, Message, Purpose, RateLimits, ReplyInfo, Usage, Usd, complete,
+};
+use dormouse_resilience::{BulkheadPolicy, CircuitState, OpenReason, RateLimit};
+use dormouse_testing::{Gate, ScriptedModel, Turn};
+
+use futures_util::FutureExt;
+
+use super::*;
+use crate::{Cost, PriceTable};
+
+fn request() -> ChatRequest {
+    ChatRequest {
+        messages: vec![Message::User {
+            content: "Tea?".to_owned(),
+        }],
+        ..ChatRequest::default()
+    }
+}
+
+fn guarded(turns: impl IntoIterator<Item = Turn>) -> GuardedModel {
+    let model = Arc::new(ScriptedModel::new(turns));
+    GuardedModel::new(model, Guard::builder("tea").build())
+}
+
+async fn kind(model: &GuardedModel) -> Result<String, ModelErrorKind> {
+    let reply = complete(model, &request()).await;
+    reply.map(|reply| reply.content).map_err(|e| e.kind())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_fails_five_times_is_left_alone_and_tried_again_later() {
+    let failures = std::iter::repeat_with(|| Turn::Fail(ModelErrorKind::Unavailable)).take(5);
+    let model = guarded(failures.chain([Turn::text("Yes."), Turn::text("Please.")]));
+    for _ in 0..5 {
+        assert_eq!(kind(&model).await, Err(ModelErrorKind::Unavailable));
+    }
+    let half_a_minute = Duration::from_secs(30);
+    let left_alone = ModelErrorKind::LeftAlone(Some(half_a_minute));
+    assert_eq!(kind(&model).await, Err(left_alone), "no request is made");
+    tokio::time::advance(half_a_minute).await;
+    assert_eq!(kind(&model).await.as_deref(), Ok("Yes."));
+    assert_eq!(kind(&model).await.as_deref(), Ok("Please."));
+    assert_eq!(model.guard().health().circuit.state, CircuitState::Closed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_hangs_before_or_within_a_reply_is_ill() {
+    let hanging = [
+        Turn::Hang,
+        Turn::Stall {
+            text: "Y".to_owned(),
+        },
+    ];
+    let model = guarded(hanging).within(Duration::from_secs(60));
+    assert_eq!(kind(&model).await, Err(ModelErrorKind::TimedOut));
+    assert_eq!(model.guard().health().circuit.failures, 1);
+    assert_eq!(kind(&model).await, Err(ModelErrorKind::TimedOut));
+    // The first failure has just left the window of a minute.
+    assert_eq!(model.guard().health().circuit.failures, 1);
+    assert_eq!(model.guard().health().under_way, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_credentials_open_it_at_once_and_stay_what_they_are() {
+    let model = guarded([Turn::Fail(ModelErrorKind::Auth), Turn::text("Yes.")]);
+    assert_eq!(kind(&model).await, Err(ModelErrorKind::Auth));
+    assert_eq!(kind(&model).await, Err(ModelErrorKind::Auth));
+    let reason = model.guard().health().circuit.reason;
+    assert_eq!(reason, Some(OpenReason::Refused));
+    model.guard().configuration_changed();
+    assert_eq!(kind(&model).await.as_deref(), Ok("Yes."));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_wrong_with_a_request_tells_nothing_of_the_service() {
+    let refused = std::iter::repeat_with(|| Turn::Fail(ModelErrorKind::Refused)).take(9);
+    let model = guarded(refused);
+    for _ in 0..9 {
+        assert_eq!(kind(&model).await, Err(ModelErrorKind::Refused));
+    }
+    assert_eq!(model.guard().health().circuit.state, CircuitState::Closed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_that_is_asked_for_holds_for_every_caller() {
+    let pause = Duration::from_secs(20);
+    let turns = [
+        Turn::Fail(ModelErrorKind::RateLimited(Some(pause))),
+        Turn::text("Yes."),
+    ];
+    let model = Arc::new(ScriptedModel::new(turns));
+    let guard = Guard::builder("tea").rate_limit(RateLimit::as_told());
+    let model = GuardedModel::new(model, guard.build());
+    let begun = tokio::time::Instant::now();
+    assert!(kind(&model).await.is_err());
+    assert_eq!(kind(&model.clone()).await.as_deref(), Ok("Yes."));
+    assert!(begun.elapsed() >= pause, "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_dropped_tells_nothing_and_gives_its_place_back() {
+    let gate = Gate::new();
+    let turns = [Turn::after(&gate, Turn::text("late")), Turn::text("Yes.")];
+    let model = Arc::new(ScriptedModel::new(turns));
+    let places = BulkheadPolicy::try_new(1, 0).unwrap();
+    let guard = Guard::builder("tea").bulkhead(places).build();
+    let model = GuardedModel::new(model, guard);
+    let request = request();
+    let mut first = model.stream(&request);
+    assert!(first.next().now_or_never().is_none());
+    assert_eq!(kind(&model).await, Err(ModelErrorKind::LeftAlone(None)));
+    drop(first);
+    assert_eq!(kind(&model).await.as_deref(), Ok("Yes."));
+    assert_eq!(model.guard().health().circuit.failures, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_reply_that_began_is_in_the_accounts() {
+    let cost = Usd::from_dollars(0.25);
+    let usage = Usage {
+        prompt_tokens: 100,
+        completion_tokens: 10,
+        cost,
+        ..Usage::default()
+    };
+    let told = Turn::Reply(ChatReply {
+        content: "Yes.".to_owned(),
+        usage: Some(usage),
+        info: Some(Box::new(ReplyInfo {
+            provider: "scripted".parse().unwrap(),
+            model: "scripted".parse().unwrap(),
+            served_model: None,
+            request_id: None,
+            rate_limits: RateLimits::default(),
+            left_out: Vec::new(),
+        })),
+        ..ChatReply::default()
+    });
+    let cut_off = Turn::CutOff {
+        text: "Ye".to_owned(),
+    };
+    let never = Turn::Fail(ModelErrorKind::Unavailable);
+    let accounts = Accounts::new(PriceTable::listed());
+    let model = guarded([told, cut_off, never]).accounting(accounts.clone());
+    for _ in 0..3 {
+        kind(&model).await.ok();
+    }
+    let total = accounts.ledger().total();
+    assert_eq!(
+        (total.requests, total.without_usage, total.unknown),
+        (2, 1, 1)
+    );
+    assert_eq!(Some(total.known), cost);
+    let spent = accounts.record(model.identity(), Purpose::Answer, None);
+    assert_eq!(spent.cost, Cost::Unknown);
+}
+
+#[tokio::test]
+async fn it_keeps_the_promises_of_the_port() {
+    let model = Arc::new(ScriptedModel::looping(Turn::text("Yes.")));
+    let model = GuardedModel::new(model, Guard::builder("tea").build());
+    dormouse_testing::conformance::chat_model(&model, request()).await;
+}
