@@ -10,6 +10,8 @@ use std::{
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::counted::Counted;
+
 /// How many calls may be under way, and how many may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BulkheadPolicy {
@@ -140,7 +142,10 @@ impl Bulkhead {
         if let Ok(place) = self.try_enter() {
             return Ok(place);
         }
-        let _queued = Queued::enter(&self.shared).ok_or_else(|| self.full())?;
+        let Some(_waiting) = Counted::within(&self.shared.waiting, self.shared.policy.waiting)
+        else {
+            return Err(self.full());
+        };
         let permit = self.shared.places.clone().acquire_owned().await;
         // It fails only if the semaphore is closed, which nobody does.
         permit.map(Place::new).map_err(|_closed| self.full())
@@ -186,25 +191,6 @@ impl Bulkhead {
 impl Place {
     fn new(permit: OwnedSemaphorePermit) -> Self {
         Self { _permit: permit }
-    }
-}
-
-/// One who waits; no longer so when dropped.
-struct Queued<'a>(&'a Shared);
-
-impl<'a> Queued<'a> {
-    fn enter(shared: &'a Shared) -> Option<Self> {
-        let most = shared.policy.waiting;
-        let one_more = |waiting| (waiting < most).then_some(waiting + 1);
-        let waiting = &shared.waiting;
-        let entered = waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
-        entered.is_ok().then_some(Self(shared))
-    }
-}
-
-impl Drop for Queued<'_> {
-    fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -20,8 +20,8 @@ pub use self::{
     error::{CallError, Refusal, Scope, TimedOut},
 };
 use crate::{
-    Bulkhead, CircuitBreaker, Health, Observed, RateLimiter, RetryBudget, RetryPolicy,
-    ServiceHealth, Verdict,
+    Bulkhead, CircuitBreaker, CircuitOpen, Health, Observed, RateLimiter, RetryBudget, RetryPolicy,
+    ServiceHealth, Verdict, counted::Counted,
 };
 
 /// What a caller makes of a failure: two questions that have different answers.
@@ -99,19 +99,20 @@ impl Guard {
     pub async fn admit(&self, units: u32) -> Result<Admission, Refusal> {
         let shared = &*self.shared;
         shared.breaker.peek()?;
-        let (place, paid) = {
-            let _waiting = Counted::one_more(&shared.waiting);
-            let place = match &shared.bulkhead {
-                Some(bulkhead) => Some(bulkhead.enter().await?),
-                None => None,
-            };
-            if let Some(limiter) = &shared.limiter {
-                limiter.acquire(units).await?;
-            }
-            (place, units)
+        if let Some(limiter) = &shared.limiter {
+            limiter.fits_ever(units)?;
+        }
+        let waiting = Counted::one_more(&shared.waiting);
+        let place = match &shared.bulkhead {
+            Some(bulkhead) => Some(bulkhead.enter().await?),
+            None => None,
         };
+        if let Some(limiter) = &shared.limiter {
+            limiter.acquire(units).await?;
+        }
+        drop(waiting);
         match shared.breaker.admit() {
-            Ok(permit) => Ok(Admission::new(self.clone(), permit, place, paid)),
+            Ok(permit) => Ok(Admission::new(self.clone(), permit, place, units)),
             Err(open) => {
                 if let Some(limiter) = &shared.limiter {
                     limiter.give_back(units);
@@ -125,8 +126,8 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// [`CircuitOpen`](crate::CircuitOpen) if not.
-    pub fn peek(&self) -> Result<(), crate::CircuitOpen> {
+    /// [`CircuitOpen`] if not.
+    pub fn peek(&self) -> Result<(), CircuitOpen> {
         self.shared.breaker.peek()
     }
 
@@ -177,22 +178,6 @@ impl Shared {
             limit: self.limiter.as_ref().map(RateLimiter::health),
             retries_left: Some(self.budget.left()),
         }
-    }
-}
-
-/// One of those who do something; no longer so when dropped.
-struct Counted<'a>(&'a AtomicU32);
-
-impl<'a> Counted<'a> {
-    fn one_more(count: &'a AtomicU32) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(count)
-    }
-}
-
-impl Drop for Counted<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

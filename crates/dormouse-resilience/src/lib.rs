@@ -24,6 +24,7 @@ mod board;
 mod breaker;
 mod budget;
 mod bulkhead;
+mod counted;
 mod deadline;
 mod guard;
 mod hedge;

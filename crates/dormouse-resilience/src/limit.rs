@@ -7,7 +7,10 @@ mod told;
 
 use std::{
     fmt,
-    sync::{Arc, MutexGuard, PoisonError},
+    sync::{
+        Arc, MutexGuard, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
@@ -21,6 +24,7 @@ pub use self::{
     policy::{RateLimit, RateLimitError},
     told::{Observed, Quota},
 };
+use crate::counted::Counted;
 
 /// Lets requests through to a service at the rate it allows.
 ///
@@ -58,6 +62,8 @@ struct Shared {
     meter: std::sync::Mutex<Meter>,
     /// Held by whoever is next; the others queue for it.
     turn: Mutex<()>,
+    /// How many wait, whoever is next included.
+    waiting: AtomicU32,
     /// Something was put back, or a pause ended early.
     loosened: Notify,
 }
@@ -72,6 +78,7 @@ impl RateLimiter {
                 start: Instant::now(),
                 meter: std::sync::Mutex::new(Meter::new(policy)),
                 turn: Mutex::new(()),
+                waiting: AtomicU32::new(0),
                 loosened: Notify::new(),
             }),
         }
@@ -102,15 +109,16 @@ impl RateLimiter {
     ///
     /// [`Limited`] if not.
     pub fn try_acquire(&self, units: u32) -> Result<(), Limited> {
-        match self.shared.turn.try_lock() {
-            Ok(_turn) => self.with(|meter, now| meter.take(units, now)),
-            Err(_others_wait) => Err(self.queued(units)),
+        if self.waiting() > 0 {
+            return Err(self.queued(units));
         }
+        self.with(|meter, now| meter.take(units, now))
     }
 
     async fn wait(&self, units: u32) -> Result<(), Limited> {
         let longest = self.shared.policy.longest_wait();
         let asked = Instant::now();
+        let _waiting = Counted::one_more(&self.shared.waiting);
         let turn = timeout(longest, self.shared.turn.lock()).await;
         let Ok(_turn) = turn else {
             return Err(self.queued(units));
@@ -170,6 +178,17 @@ impl RateLimiter {
     /// The service is another one now, or is asked with other credentials: forgets pauses and what it told.
     pub fn configuration_changed(&self) {
         self.loosen(|meter, _now| meter.configuration_changed());
+    }
+
+    /// How many requests are waiting.
+    #[must_use]
+    pub fn waiting(&self) -> u32 {
+        self.shared.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Could a request of so many units ever get through?
+    pub(crate) fn fits_ever(&self, units: u32) -> Result<(), Limited> {
+        self.shared.policy.fits_ever(units)
     }
 
     /// What is left of the limits.

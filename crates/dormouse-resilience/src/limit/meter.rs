@@ -30,6 +30,7 @@ use super::{
 /// # Ok::<(), dormouse_resilience::RateLimitError>(())
 /// ```
 pub struct Meter {
+    policy: RateLimit,
     requests: Gauge,
     units: Gauge,
     paused_until: Duration,
@@ -107,6 +108,7 @@ impl Meter {
     #[must_use]
     pub fn new(policy: RateLimit) -> Self {
         Self {
+            policy,
             requests: Gauge::new(policy.requests().map(Bucket::new)),
             units: Gauge::new(policy.units().map(Bucket::new)),
             paused_until: Duration::ZERO,
@@ -141,7 +143,7 @@ impl Meter {
 
     /// Takes a request out of the configured limits if nothing is in the way. Otherwise tells what is longest in the way.
     fn hold(&mut self, units: u32, now: Duration) -> Result<(), Limited> {
-        self.units.fits_ever(units)?;
+        self.policy.fits_ever(units)?;
         let own_requests = self.requests.take_own(1, now);
         let own_units = self.units.take_own(units, now);
         let pause = self.paused_until.saturating_sub(now);
@@ -227,13 +229,6 @@ impl Meter {
 impl Gauge {
     fn new(own: Option<Bucket>) -> Self {
         Self { own, told: None }
-    }
-
-    fn fits_ever(&self, units: u32) -> Result<(), Limited> {
-        match self.own.as_ref().map(Bucket::burst) {
-            Some(most) if units > most => Err(Limited::TooLarge { units, most }),
-            _ => Ok(()),
-        }
     }
 
     /// Takes so many out of what was configured.

@@ -2,6 +2,8 @@
 
 use std::{num::NonZeroU32, time::Duration};
 
+use super::meter::Limited;
+
 /// The limits of a service: so many requests a minute, so many units (tokens, for a model), both, or neither.
 ///
 /// Each is a bucket that is full at the beginning, refills evenly, and holds a *burst*. Over any stretch of time no more
@@ -98,6 +100,14 @@ impl RateLimit {
     #[must_use]
     pub fn longest_wait(&self) -> Duration {
         self.longest_wait
+    }
+
+    /// Could a request of so many units ever get through?
+    pub(super) fn fits_ever(&self, units: u32) -> Result<(), Limited> {
+        match self.units.map(|rate| rate.burst.get()) {
+            Some(most) if units > most => Err(Limited::TooLarge { units, most }),
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn requests(&self) -> Option<Rate> {

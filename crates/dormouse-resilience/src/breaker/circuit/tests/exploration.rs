@@ -207,7 +207,13 @@ impl Both {
 
     fn admit(&mut self) {
         let expected = self.account.mode();
+        let peeked = self.circuit.peek(self.now());
         let admitted = self.circuit.admit(self.now());
+        assert_eq!(
+            peeked.err(),
+            admitted.as_ref().err().copied(),
+            "a look tells what would be"
+        );
         assert_eq!(admitted.is_ok(), self.account.admit(), "{expected:?}");
         match admitted {
             Ok(ticket) => {
