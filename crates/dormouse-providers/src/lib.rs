@@ -48,9 +48,9 @@ pub use guarded::{Accounts, GuardedModel, Spending};
 #[cfg(feature = "openai")]
 pub use http::{CertificateError, Network, ServerConfigError};
 pub use offline::OfflineModel;
-pub use ollama::OllamaConfig;
+pub use ollama::{KeepAlive, OllamaConfig, OllamaModelConfig};
 #[cfg(feature = "openai")]
-pub use ollama::OllamaEmbedder;
+pub use ollama::{OllamaEmbedder, OllamaModel};
 pub use openai::{OpenAiConfig, OpenAiEmbedderConfig};
 #[cfg(feature = "openai")]
 pub use openai::{OpenAiEmbedder, OpenAiModel};

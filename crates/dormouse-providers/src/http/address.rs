@@ -45,7 +45,8 @@ pub(crate) fn base(text: &str) -> Result<Url, ServerConfigError> {
 pub(crate) fn root(text: &str) -> Result<Url, ServerConfigError> {
     let mut url = checked(text)?;
     let path = url.path().trim_end_matches('/');
-    let path = without(path, &["/api/embed", "/api/embeddings", "/api", "/v1"]).to_owned();
+    let methods = ["/api/chat", "/api/embed", "/api/embeddings", "/api", "/v1"];
+    let path = without(path, &methods).to_owned();
     url.set_path(&path);
     Ok(url)
 }

@@ -76,9 +76,16 @@ impl Complaint {
         }
     }
 
-    /// Reads `{"error": {"message", "type", "code"}}`, the same without the wrapping, and `{"error": "…"}`.
+    /// Reads `{"error": {"message", "type", "code"}}`, the same without the wrapping, `{"error": "…"}`, and one of these as
+    /// text within another, as Ollama passes on what the server behind it says.
     pub(crate) fn from_json(json: &Value, redact: &Redact) -> Self {
         let inner = json.get("error").unwrap_or(json);
+        let passed_on = inner.as_str().map(serde_json::from_str::<Value>);
+        let passed_on = passed_on.and_then(Result::ok).filter(Value::is_object);
+        let inner = match &passed_on {
+            Some(passed_on) => passed_on.get("error").unwrap_or(passed_on),
+            None => inner,
+        };
         let message = ["message", "detail"]
             .into_iter()
             .find_map(|name| inner.get(name));

@@ -19,6 +19,8 @@ mod failing;
 #[cfg(feature = "candle")]
 mod local;
 #[cfg(feature = "openai")]
+mod ollama;
+#[cfg(feature = "openai")]
 mod replying;
 #[cfg(feature = "openai")]
 mod server;
