@@ -13,13 +13,23 @@ pub struct Usage {
     /// Tokens of the reply, those of its thoughts included.
     pub completion_tokens: u32,
     /// Those of the prompt that came from a cache, which are cheaper.
+    #[serde(skip_serializing_if = "is_zero")]
     pub cached_tokens: u32,
     /// Those of the prompt that were put into a cache, which some providers charge more for.
+    #[serde(skip_serializing_if = "is_zero")]
     pub cache_write_tokens: u32,
     /// Those of the reply that were thoughts.
+    #[serde(skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u32,
     /// The price, where the provider itself says it; unknown is `None`, never zero.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Usd>,
+}
+
+/// What costs nothing is not written into every event.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(tokens: &u32) -> bool {
+    *tokens == 0
 }
 
 /// An amount of money in United States dollars, exact to a millionth of a millionth: the price of a single token.
