@@ -1,35 +1,58 @@
-//! Reads a reply from standard input as text and says what it holds; without one (from a terminal, or an empty one), reads
-//! the whole corpus and prints how much of it is read.
+//! Reads a reply from standard input as text and says what it holds. Without one (from a terminal, or an empty one) it reads
+//! a few of its own, or with the feature `corpus` the whole corpus, and prints how much of that is read.
 //!
-//! `cargo run -p dormouse-dialects --features corpus --example read -- < reply.txt`
+//! `cargo run -p dormouse-dialects --example read -- < reply.txt`
 
 #![expect(clippy::print_stdout, reason = "an example that prints")]
 
-use std::io::{self, IsTerminal as _, Read as _};
-
-use dormouse_contracts::ChatReply;
-use dormouse_dialects::{
-    ToolCalling,
-    corpus::{families, rates, table},
-    read,
+use std::{
+    error::Error,
+    io::{self, IsTerminal as _, Read as _},
 };
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+use dormouse_contracts::ChatReply;
+use dormouse_dialects::{ToolCalling, read};
+
+fn main() -> Result<(), Box<dyn Error>> {
     let mut content = String::new();
     if !io::stdin().is_terminal() {
         io::stdin().read_to_string(&mut content)?;
     }
     if content.trim().is_empty() {
-        print!("{}", table(&rates(&families()?)));
-        return Ok(());
+        return without_input();
     }
+    for calling in [ToolCalling::Native, ToolCalling::Fallback] {
+        show(&content, calling);
+    }
+    Ok(())
+}
+
+fn show(content: &str, calling: ToolCalling) {
     let reply = ChatReply {
-        content,
+        content: content.to_owned(),
         ..ChatReply::default()
     };
-    for calling in [ToolCalling::Native, ToolCalling::Fallback] {
-        let reading = read(&reply, calling, |_| true);
-        println!("{calling}: {reading:#?}");
+    println!("{calling}: {:#?}", read(&reply, calling, |_| true));
+}
+
+#[cfg(feature = "corpus")]
+fn without_input() -> Result<(), Box<dyn Error>> {
+    use dormouse_dialects::corpus::{families, rates, table};
+
+    print!("{}", table(&rates(&families()?)));
+    Ok(())
+}
+
+#[cfg(not(feature = "corpus"))]
+#[expect(clippy::unnecessary_wraps, reason = "with the feature it may fail")]
+fn without_input() -> Result<(), Box<dyn Error>> {
+    for content in [
+        "<tool_call>{\"name\": \"say\", \"arguments\": {\"message\": \"hi\"}}</tool_call>",
+        "You wrote <tool_call>{\"name\": \"say\", \"arguments\": {}}</tool_call>, and I will not.",
+        "<think>She greets me.</think>",
+    ] {
+        println!("{content}");
+        show(content, ToolCalling::Native);
     }
     Ok(())
 }

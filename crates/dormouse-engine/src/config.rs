@@ -4,18 +4,8 @@ use std::time::Duration;
 
 use dormouse_classify::ClassifyConfig;
 use dormouse_contracts::AssistantId;
+pub use dormouse_dialects::ToolCalling;
 use serde::{Deserialize, Serialize};
-
-/// How tools are offered to the model, and calls read from it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ToolCalling {
-    /// By the provider's own tool calling.
-    #[default]
-    Native,
-    /// As JSON in the text, for models without tool calling.
-    Fallback,
-}
 
 /// How many actions one tick may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,16 +1,13 @@
-//! Reading tool calls out of a model's reply.
+//! What a model's reply is to the assistant: calls, words to be said, or nothing that can be acted on.
+//!
+//! What a reply holds is read by `dormouse-dialects`; here is decided where words go.
 
-mod text;
-
-use dormouse_contracts::{ChatReply, FinishReason, SourceKind};
+use dormouse_contracts::{ChatReply, SourceKind};
+use dormouse_dialects::{Content, read as read_reply};
 use serde_json::{Value, json};
 
 use crate::{config::ToolCalling, event::NOOP, state::Heard};
 
-/// How many calls are looked for in a text.
-const CALLS_LIMIT: usize = 8;
-/// How many native calls of one reply are taken; every one of them is answered, made or not.
-const NATIVE_CALLS_LIMIT: usize = 128;
 /// What stands behind words that go on, though nobody knows how.
 const CUT_OFF: &str = " …";
 
@@ -32,8 +29,11 @@ pub(crate) enum Reading {
 
 const EMPTY: &str =
     "Your last reply was empty. Call one of the tools; call noop if there is nothing to do.";
+const ONLY_THOUGHTS: &str = "Your last reply held nothing but thoughts, which nobody hears, and nothing of what you thought of \
+                             was done. Call one of the tools; call noop if there is nothing to do.";
 const NO_OBJECT: &str = "Your last reply held no tool call. Reply with nothing but one JSON object of the form \
                          {\"tool\": \"…\", \"parameters\": {…}, \"reasoning\": \"…\"}.";
+const BROKEN: &str = "Your last reply held a tool call that could not be read, and nothing was done. Call the tool once more.";
 const TOO_LONG: &str = "Your last reply reached the greatest length a reply may have before it held a whole call. \
                         Be brief.";
 const FILTERED: &str = "Your last reply was taken away by a content filter, and nobody heard it. Say something else, \
@@ -41,43 +41,31 @@ const FILTERED: &str = "Your last reply was taken away by a content filter, and 
 
 /// Reads the calls of a reply. `is_tool` tells whether there is a tool of that name.
 ///
-/// Native calls come first. Where there are none, a JSON object in the text that names a tool is a call: anywhere in
-/// the text for models without tool calling, which are asked for it, and as the whole text for others, some of which
-/// print their calls now and then; what they only quote is none. Other plain text of a model with native tool calling
-/// is taken as said, by the way it was spoken to.
+/// What is a call is decided by [`dormouse_dialects::read()`]: what a model with native tool calling only quotes is none.
+/// Other plain text of such a model is taken as said, by the way it was spoken to.
 pub(crate) fn read(
     reply: &ChatReply,
     form: ToolCalling,
     trigger: &Heard,
     is_tool: impl Fn(&str) -> bool,
 ) -> Reading {
-    if !reply.tool_calls.is_empty() {
-        let calls = reply.tool_calls.iter().take(NATIVE_CALLS_LIMIT);
-        let calls = calls.map(|call| RawCall {
-            name: call.name.clone(),
-            arguments: call.arguments.clone(),
-        });
-        return Reading::Calls(calls.collect());
-    }
-    let text = reply.content.trim();
-    let printed = match form {
-        ToolCalling::Fallback => text::embedded_call(text).map(|call| vec![call]),
-        ToolCalling::Native => {
-            text::printed_calls(text).filter(|calls| calls.iter().all(|call| is_tool(&call.name)))
+    let said = |text: &str| Reading::Calls(vec![spoken(text, trigger, &is_tool)]);
+    match read_reply(reply, form, &is_tool).content {
+        Content::Calls(calls) => {
+            let calls = calls.into_iter().map(|call| RawCall {
+                name: call.name,
+                arguments: call.arguments,
+            });
+            Reading::Calls(calls.collect())
         }
-    };
-    let is_begun = form == ToolCalling::Fallback || text.is_empty() || text::is_begun_call(text);
-    match (printed, &reply.finish) {
-        (Some(calls), _) => Reading::Calls(calls),
-        (None, FinishReason::ContentFilter) if is_begun => Reading::Unreadable(FILTERED),
-        (None, FinishReason::Length) if is_begun => Reading::Unreadable(TOO_LONG),
-        (None, _) if text.is_empty() => Reading::Unreadable(EMPTY),
-        (None, _) if form == ToolCalling::Fallback => Reading::Unreadable(NO_OBJECT),
-        (None, FinishReason::Length | FinishReason::ContentFilter) => {
-            let text = format!("{text}{CUT_OFF}");
-            Reading::Calls(vec![spoken(&text, trigger, is_tool)])
-        }
-        (None, _) => Reading::Calls(vec![spoken(text, trigger, is_tool)]),
+        Content::Text(text) => said(&text),
+        Content::ClippedText(text) => said(&format!("{text}{CUT_OFF}")),
+        Content::ThoughtsOnly => Reading::Unreadable(ONLY_THOUGHTS),
+        Content::Empty => Reading::Unreadable(EMPTY),
+        Content::CutOff => Reading::Unreadable(TOO_LONG),
+        Content::Filtered => Reading::Unreadable(FILTERED),
+        _ if form == ToolCalling::Fallback => Reading::Unreadable(NO_OBJECT),
+        _ => Reading::Unreadable(BROKEN),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the crate promises, by its public interface.
 
 mod book;
+#[cfg(feature = "corpus")]
 mod corpus;
 mod hostile;

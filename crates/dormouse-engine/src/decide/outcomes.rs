@@ -33,7 +33,8 @@ fn size(reply: &ChatReply) -> usize {
         .tool_calls
         .iter()
         .map(|call| call.name.len() + call.arguments.len());
-    calls.fold(reply.content.len(), usize::saturating_add)
+    let said = reply.content.len().saturating_add(reply.reasoning.len());
+    calls.fold(said, usize::saturating_add)
 }
 
 /// An answer of the model, and what it took to get it.

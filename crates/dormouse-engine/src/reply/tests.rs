@@ -1,4 +1,5 @@
 use dormouse_contracts::{FinishReason, Seq, ToolCall, Trust};
+use dormouse_dialects::{NATIVE_CALLS_LIMIT, corpus};
 use dormouse_testing::Perceive;
 use proptest::prelude::*;
 
@@ -192,6 +193,57 @@ fn a_reply_that_was_cut_off_is_not_said_as_if_it_were_whole() {
         read_finished("{\"tool", ToolCalling::Fallback, Length),
         Reading::Unreadable(TOO_LONG)
     );
+}
+
+#[test]
+fn the_ruins_of_a_call_are_not_said_aloud() {
+    assert_eq!(
+        read_text("<tool_call>{\"name\": \"say\", \"argu", ToolCalling::Native),
+        Reading::Unreadable(BROKEN)
+    );
+}
+
+#[test]
+fn thoughts_are_neither_said_nor_taken_for_silence() {
+    let thinking = ChatReply {
+        reasoning: "Alice greets me. {\"tool\": \"say\"}".to_owned(),
+        ..reply("")
+    };
+    let trigger = pending(Perceive::say("Alice", "hi"));
+    for form in [ToolCalling::Native, ToolCalling::Fallback] {
+        let found = read(&thinking, form, &trigger, |_| true);
+        assert_eq!(found, Reading::Unreadable(ONLY_THOUGHTS));
+    }
+    let text = "<think>Alice greets me.</think>Good evening.";
+    assert_eq!(
+        read_text(text, ToolCalling::Native),
+        call("say", r#"{"message":"Good evening."}"#)
+    );
+}
+
+/// What the corpus calls a call is one here, and nothing else is done but saying what was said.
+#[test]
+fn nothing_is_done_that_the_corpus_of_replies_does_not_call_a_call() {
+    let trigger = pending(Perceive::say("Alice", "hi"));
+    for case in corpus::families()
+        .unwrap()
+        .into_iter()
+        .flat_map(|family| family.cases)
+    {
+        for form in case.callings() {
+            let found = read(&case.reply().unwrap(), form, &trigger, |name| {
+                case.offers(name)
+            });
+            let names: Vec<_> = match &found {
+                Reading::Calls(calls) => calls.iter().map(|call| call.name.as_str()).collect(),
+                Reading::Unreadable(_) => Vec::new(),
+            };
+            let expected = case.expect.calls.iter().map(|(name, _)| name.as_str());
+            let said = case.expect.text.as_ref().map(|_| "say");
+            let wanted: Vec<_> = expected.chain(said).collect();
+            assert_eq!(names, wanted, "{} ({form})", case.name);
+        }
+    }
 }
 
 #[test]

@@ -148,7 +148,7 @@ async fn what_was_overheard_stands_before_the_message_and_the_message_last() {
 async fn a_made_up_tool_name_is_sent_back_in_a_form_that_servers_take() {
     for name in [
         "",
-        "functions.say",
+        "tools.say",
         "say hello to Alice",
         "言う",
         &"x".repeat(65),
