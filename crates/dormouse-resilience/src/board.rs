@@ -21,7 +21,7 @@ use crate::{CircuitBreaker, Guard, breaker, guard};
 /// let board = HealthBoard::new();
 /// let kettle = Guard::builder("kettle").build();
 /// board.watch(&kettle);
-/// // kettle: closed for 0s; 0 under way, 0 waiting; 10 retries left
+/// // kettle: circuit closed for 0s; 0 under way, 0 waiting; 10 retries left
 /// println!("{}", board.report()[0]);
 /// assert!(board.report()[0].is_well());
 /// drop(kettle);

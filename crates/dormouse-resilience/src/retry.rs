@@ -17,9 +17,10 @@ pub struct Exhausted<E> {
     pub reason: StopReason,
 }
 
-struct Ending {
-    attempts: u32,
-    reason: StopReason,
+/// After how many attempts it ended and why, for people.
+pub(crate) struct Ending {
+    pub(crate) attempts: u32,
+    pub(crate) reason: StopReason,
 }
 
 impl fmt::Display for Ending {

@@ -56,7 +56,11 @@ impl fmt::Display for ServiceHealth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let circuit = &self.circuit;
         let lasted = circuit.lasted.as_secs();
-        write!(f, "{}: {} for {lasted}s", circuit.name, circuit.state)?;
+        write!(
+            f,
+            "{}: circuit {} for {lasted}s",
+            circuit.name, circuit.state
+        )?;
         if let Some(reason) = circuit.reason {
             write!(f, ", because {reason}")?;
         }
@@ -65,8 +69,10 @@ impl fmt::Display for ServiceHealth {
             Some(time) => write!(f, ", tried again in {:?}", whole(time))?,
             None => f.write_str(", until that changes")?,
         }
-        if circuit.failures > 0 {
-            write!(f, "; {} failures count", circuit.failures)?;
+        match circuit.failures {
+            0 => {}
+            1 => f.write_str("; 1 failure counts")?,
+            failures => write!(f, "; {failures} failures count")?,
         }
         write!(
             f,

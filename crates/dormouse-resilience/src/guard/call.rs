@@ -54,6 +54,7 @@ impl Guard {
                 limit: late.limit,
                 scope: Scope::Overall,
                 attempts: begun.load(Ordering::Relaxed),
+                reason: StopReason::NoTimeLeft,
             }))
         })
     }
@@ -172,6 +173,7 @@ impl<E: fmt::Display> Trouble<E> {
                 limit,
                 scope: Scope::Attempt,
                 attempts,
+                reason,
             }),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{BulkheadFull, CircuitOpen, Exhausted, Limited};
+use crate::{BulkheadFull, CircuitOpen, Exhausted, Limited, StopReason, retry::Ending};
 
 /// A call was not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,7 +42,7 @@ pub enum CallError<E> {
 
 /// A guarded call took too long and was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{scope} not done within {limit:?} (attempt {attempts})")]
+#[error("{scope} not done within {limit:?} ({})", Ending { attempts: *attempts, reason: *reason })]
 pub struct TimedOut {
     /// How long it was given.
     pub limit: Duration,
@@ -50,6 +50,8 @@ pub struct TimedOut {
     pub scope: Scope,
     /// How many attempts were begun; none if it was still waiting to be let through.
     pub attempts: u32,
+    /// Why there was no further one; [`StopReason::NoTimeLeft`] if there was no time for it.
+    pub reason: StopReason,
 }
 
 /// What took too long.
