@@ -1,0 +1,254 @@
+//! Looks once more for what should not be in a cassette, less sure and more suspicious than the scrubber.
+
+use std::{fmt, ops::Range};
+
+use crate::{
+    cassette::Cassette,
+    exchange::{Body, Exchange, Header},
+    headers::{self, Side},
+    scrub::sightings,
+    shape::{self, Kind, Span},
+};
+
+mod accepted;
+
+pub use accepted::Accepted;
+
+/// Something suspicious in a cassette. It says where, and never repeats it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// In which exchange, counted from 0; `None` for what is said about the whole.
+    pub exchange: Option<usize>,
+    /// In which part of it.
+    pub part: Part,
+    /// Which bytes of that part: of a response's body as a whole, of a request's JSON on one line
+    /// ([`Body::to_bytes`](crate::Body::to_bytes)). If it came in pieces, from the first to the last.
+    pub bytes: Range<usize>,
+    /// What it looks like.
+    pub kind: FindingKind,
+}
+
+/// A part of a cassette.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Part {
+    /// The note or the program of the cassette.
+    About,
+    /// Method, path and query.
+    Target,
+    /// The host.
+    Host,
+    /// A header of the request, by its name.
+    RequestHeader(String),
+    /// The body of the request.
+    RequestBody,
+    /// A header of the response, by its name.
+    ResponseHeader(String),
+    /// The body of the response.
+    ResponseBody,
+    /// What the transport said.
+    Reason,
+}
+
+/// What something looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// A key, token, password or private key.
+    Secret,
+    /// An e-mail address.
+    Email,
+    /// A telephone number.
+    Phone,
+    /// The address of a machine.
+    IpAddress,
+    /// The number of a payment card.
+    Card,
+    /// The name of a user, in the path of a home folder.
+    User,
+    /// The id of an organisation, project or account.
+    Organisation,
+    /// Too random to be words, and no kind of id that is known to be harmless.
+    Random,
+    /// A header that is never recorded.
+    Header,
+    /// Bytes that are no text, so that nobody can say what is in them: compressed, or an image.
+    Unreadable,
+}
+
+impl Cassette {
+    /// Everything suspicious, in order of the exchanges. A cassette from a recorder with the default rules may still have
+    /// findings: the check is meant to tell too much.
+    #[must_use]
+    pub fn check(&self) -> Vec<Finding> {
+        self.check_except(&Accepted::nothing())
+    }
+
+    /// The same without what was looked at and accepted.
+    #[must_use]
+    pub fn check_except(&self, accepted: &Accepted) -> Vec<Finding> {
+        let mut check = Check {
+            accepted,
+            exchange: None,
+            findings: Vec::new(),
+        };
+        check.text(Part::About, self.about.program.as_bytes());
+        check.text(Part::About, self.about.note.as_bytes());
+        for (number, exchange) in self.exchanges.iter().enumerate() {
+            check.exchange = Some(number);
+            check.exchange(exchange);
+        }
+        check.findings
+    }
+}
+
+struct Check<'a> {
+    accepted: &'a Accepted,
+    exchange: Option<usize>,
+    findings: Vec<Finding>,
+}
+
+impl Check<'_> {
+    fn exchange(&mut self, exchange: &Exchange) {
+        let request = &exchange.request;
+        self.target(request.target.as_bytes());
+        self.text(
+            Part::Host,
+            request.host.as_deref().unwrap_or_default().as_bytes(),
+        );
+        self.headers(Side::Request, &request.headers);
+        if !matches!(request.body, Body::Empty) {
+            self.text(Part::RequestBody, &request.body.to_bytes());
+        }
+        if let Some(response) = &exchange.response {
+            self.headers(Side::Response, &response.headers);
+            self.text(Part::ResponseBody, &response.body());
+        }
+        self.text(Part::Reason, exchange.reason.as_bytes());
+    }
+
+    fn target(&mut self, target: &[u8]) {
+        let mut spans = Vec::new();
+        shape::parameters(target, &mut spans);
+        for span in spans {
+            let found = target.get(span.range.clone()).unwrap_or_default();
+            self.add(&Part::Target, span.range, FindingKind::Secret, found);
+        }
+        self.text(Part::Target, target);
+    }
+
+    fn headers(&mut self, side: Side, headers: &[Header]) {
+        for header in headers {
+            let name = header.name.clone();
+            let part = match side {
+                Side::Request => Part::RequestHeader(name),
+                Side::Response => Part::ResponseHeader(name),
+            };
+            let value = header.value.as_bytes();
+            if headers::is_never_recorded(&header.name) {
+                self.add(&part, 0..value.len(), FindingKind::Header, value);
+            }
+            self.text(part, value);
+        }
+    }
+
+    fn text(&mut self, part: Part, text: &[u8]) {
+        let mut from = 0;
+        for piece in text.utf8_chunks() {
+            let start = from + piece.valid().len();
+            from = start + piece.invalid().len();
+            if start < from {
+                self.add(&part, start..from, FindingKind::Unreadable, piece.invalid());
+                // One is enough: of a picture they would be thousands.
+                break;
+            }
+        }
+        for seen in sightings(text, &look) {
+            let start = seen.parts.first().map_or(0, |part| part.start);
+            let end = seen.parts.last().map_or(start, |part| part.end);
+            self.add(&part, start..end, FindingKind::of(seen.kind), &seen.text);
+        }
+    }
+
+    fn add(&mut self, part: &Part, bytes: Range<usize>, kind: FindingKind, found: &[u8]) {
+        let finding = Finding {
+            exchange: self.exchange,
+            part: part.clone(),
+            bytes,
+            kind,
+        };
+        if !self.accepted.covers(&finding, found) && !self.findings.contains(&finding) {
+            self.findings.push(finding);
+        }
+    }
+}
+
+/// Everything that has a shape, and what is random.
+fn look(text: &[u8]) -> Vec<Span> {
+    let mut spans = Vec::new();
+    shape::shapes(text, &mut spans);
+    shape::random(text, &mut spans);
+    shape::merged(spans)
+}
+
+impl FindingKind {
+    fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::Secret => Self::Secret,
+            Kind::Email => Self::Email,
+            Kind::Phone => Self::Phone,
+            Kind::IpAddress => Self::IpAddress,
+            Kind::Card => Self::Card,
+            Kind::User => Self::User,
+            Kind::Organisation => Self::Organisation,
+            Kind::Random => Self::Random,
+        }
+    }
+
+    /// The words for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Secret => "a key, token or password",
+            Self::Email => "an e-mail address",
+            Self::Phone => "a telephone number",
+            Self::IpAddress => "the address of a machine",
+            Self::Card => "the number of a card",
+            Self::User => "the name of a user",
+            Self::Organisation => "the id of an account",
+            Self::Random => "random text",
+            Self::Header => "a header that should not be here",
+            Self::Unreadable => "bytes that are no text",
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::About => f.write_str("note or program"),
+            Self::Target => f.write_str("path"),
+            Self::Host => f.write_str("host"),
+            Self::RequestHeader(name) => write!(f, "request header {name}"),
+            Self::RequestBody => f.write_str("request body"),
+            Self::ResponseHeader(name) => write!(f, "response header {name}"),
+            Self::ResponseBody => f.write_str("response body"),
+            Self::Reason => f.write_str("reason"),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(exchange) = self.exchange {
+            write!(f, "exchange {}, ", exchange + 1)?;
+        }
+        let Range { start, end } = self.bytes;
+        write!(
+            f,
+            "{}, bytes {start}..{end}: {}",
+            self.part,
+            self.kind.as_str()
+        )
+    }
+}

@@ -1,0 +1,71 @@
+//! What somebody looked at and found harmless.
+
+use super::{Finding, FindingKind, Part};
+
+/// Which findings are known and accepted. Its `Debug` shows the texts, which are harmless by definition.
+#[derive(Clone, Debug, Default)]
+pub struct Accepted {
+    rules: Vec<Rule>,
+}
+
+#[derive(Clone, Debug)]
+enum Rule {
+    Everything,
+    Kind(FindingKind),
+    Text(Vec<u8>),
+    Place(FindingKind, Part),
+    One(Finding),
+}
+
+impl Accepted {
+    /// Nothing is.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self::default()
+    }
+
+    /// Everything is: somebody looked through the whole cassette.
+    #[must_use]
+    pub fn everything() -> Self {
+        Self::nothing().with(Rule::Everything)
+    }
+
+    /// This kind is, wherever it stands.
+    #[must_use]
+    pub fn with_kind(self, kind: FindingKind) -> Self {
+        self.with(Rule::Kind(kind))
+    }
+
+    /// This very text is, wherever it stands and whatever it looks like.
+    #[must_use]
+    pub fn with_text(self, text: &str) -> Self {
+        self.with(Rule::Text(text.as_bytes().to_vec()))
+    }
+
+    /// This kind is in this part of any exchange.
+    #[must_use]
+    pub fn with_kind_in(self, kind: FindingKind, part: Part) -> Self {
+        self.with(Rule::Place(kind, part))
+    }
+
+    /// This one finding is, in its place.
+    #[must_use]
+    pub fn with_finding(self, finding: Finding) -> Self {
+        self.with(Rule::One(finding))
+    }
+
+    fn with(mut self, rule: Rule) -> Self {
+        self.rules.push(rule);
+        self
+    }
+
+    pub(super) fn covers(&self, finding: &Finding, found: &[u8]) -> bool {
+        self.rules.iter().any(|rule| match rule {
+            Rule::Everything => true,
+            Rule::Kind(kind) => *kind == finding.kind,
+            Rule::Text(text) => text == found,
+            Rule::Place(kind, part) => *kind == finding.kind && *part == finding.part,
+            Rule::One(known) => known == finding,
+        })
+    }
+}

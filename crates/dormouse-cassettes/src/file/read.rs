@@ -1,0 +1,180 @@
+//! Reads a cassette from a file that anybody may have written.
+
+use std::{fmt, io};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde::Deserialize;
+
+use super::{FILE_VERSION, wire};
+use crate::{cassette::Cassette, shortened::boundary};
+
+/// The longest file that is read: twice what a recorder writes by default.
+pub const READ_LIMIT_BYTES: usize = 64 << 20;
+
+/// Why a cassette could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The file could not be read.
+    #[error("the cassette could not be read")]
+    Io(#[source] io::Error),
+    /// The file is longer than is read.
+    #[error(
+        "the cassette is longer than {limit_bytes} bytes: record with lower limits, or divide it"
+    )]
+    TooLong {
+        /// What would have been read.
+        limit_bytes: usize,
+    },
+    /// The file is JSON, but says nothing of being a cassette.
+    #[error("this is no cassette: `dormouse_cassette` with a version is missing at its top")]
+    NoCassette,
+    /// The file has another version of the format.
+    #[error(
+        "the cassette has version {found}, and this program reads {FILE_VERSION}: use the program that wrote it, or record anew"
+    )]
+    Version {
+        /// Its version.
+        found: u64,
+    },
+    /// The file ends in the middle.
+    #[error("the cassette is cut off at {0}: it was not written or sent as a whole")]
+    CutOff(Fault),
+    /// The file is no JSON.
+    #[error("the cassette is broken at {0}: it is no JSON there")]
+    Broken(Fault),
+    /// The JSON is not that of a cassette.
+    #[error("the cassette cannot be understood at {0}: correct it there, or record anew")]
+    Meaning(Fault),
+}
+
+/// What is wrong in a file, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    line: usize,
+    column: usize,
+    explanation: String,
+}
+
+impl Fault {
+    /// The longest explanation, in bytes: the text comes from the file in part.
+    const LONGEST_BYTES: usize = 200;
+
+    fn of(error: &serde_json::Error) -> Self {
+        let text = error.to_string();
+        // The place is told apart from the explanation.
+        let text = text
+            .rsplit_once(" at line ")
+            .map_or(text.as_str(), |(text, _)| text);
+        let short = text.get(..boundary(text, Self::LONGEST_BYTES));
+        let mut explanation: String = short.unwrap_or_default().escape_debug().collect();
+        explanation = explanation.replace("\\\"", "\"").replace("\\'", "'");
+        if short.is_some_and(|short| short.len() < text.len()) {
+            explanation.push('…');
+        }
+        Self {
+            line: error.line(),
+            column: error.column(),
+            explanation,
+        }
+    }
+
+    /// The line, counted from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The byte within the line, counted from 1.
+    #[must_use]
+    pub fn column(&self) -> usize {
+        self.column
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            line,
+            column,
+            explanation,
+        } = self;
+        write!(f, "line {line}, column {column} ({explanation})")
+    }
+}
+
+impl Cassette {
+    /// Reads a cassette of at most [`READ_LIMIT_BYTES`]. What is read may have been changed by hand:
+    /// [`Cassette::check`] tells what does not belong into it.
+    ///
+    /// # Errors
+    ///
+    /// - [`ReadError::Io`]: the reader failed.
+    /// - [`ReadError::TooLong`]: nothing was looked at.
+    /// - [`ReadError::NoCassette`], [`ReadError::Version`]: it is something else, or from another program.
+    /// - [`ReadError::CutOff`], [`ReadError::Broken`], [`ReadError::Meaning`]: it is damaged; the fault says where.
+    pub fn read(from: &mut dyn io::Read) -> Result<Self, ReadError> {
+        Self::read_within(from, READ_LIMIT_BYTES)
+    }
+
+    /// The same with another limit, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Cassette::read`].
+    pub fn read_within(from: &mut dyn io::Read, limit_bytes: usize) -> Result<Self, ReadError> {
+        let mut bytes = Vec::new();
+        let most = u64::try_from(limit_bytes)
+            .unwrap_or(u64::MAX)
+            .saturating_add(1);
+        let mut limited = io::Read::take(from, most);
+        io::Read::read_to_end(&mut limited, &mut bytes).map_err(ReadError::Io)?;
+        if bytes.len() > limit_bytes {
+            return Err(ReadError::TooLong { limit_bytes });
+        }
+        Self::from_bytes(&bytes)
+    }
+
+    /// Reads a cassette that is in memory already.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Cassette::read`] but for its first two.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ReadError> {
+        // The version first: whatever else is strange may be so because of it.
+        match serde_json::from_slice::<Version>(bytes) {
+            Ok(Version {
+                dormouse_cassette: Some(FILE_VERSION),
+            }) => {}
+            Ok(Version {
+                dormouse_cassette: Some(found),
+            }) => return Err(ReadError::Version { found }),
+            Ok(Version {
+                dormouse_cassette: None,
+            }) => return Err(ReadError::NoCassette),
+            Err(error) => return Err(sorted(&error)),
+        }
+        let file: wire::File = serde_json::from_slice(bytes).map_err(|error| sorted(&error))?;
+        Ok(file.into())
+    }
+}
+
+#[derive(Deserialize)]
+struct Version {
+    dormouse_cassette: Option<u64>,
+}
+
+fn sorted(error: &serde_json::Error) -> ReadError {
+    let fault = Fault::of(error);
+    match error.classify() {
+        serde_json::error::Category::Eof => ReadError::CutOff(fault),
+        serde_json::error::Category::Data => ReadError::Meaning(fault),
+        serde_json::error::Category::Syntax | serde_json::error::Category::Io => {
+            ReadError::Broken(fault)
+        }
+    }
+}
+
+pub(super) fn base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}

@@ -1,0 +1,219 @@
+//! The members of a file, as they are read.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use dormouse_contracts::Timestamp;
+use serde::{Deserialize, Deserializer, de};
+use serde_json::Value;
+
+use super::date;
+use crate::{
+    cassette::{About, Cassette},
+    exchange::{Body, Chunk, Ending, Exchange, Header, RecordedRequest, RecordedResponse},
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    #[serde(rename = "dormouse_cassette")]
+    _version: u64,
+    #[serde(deserialize_with = "time")]
+    recorded_at: Timestamp,
+    program: String,
+    note: String,
+    #[serde(default)]
+    left_out_exchanges: u64,
+    exchanges: Vec<FiledExchange>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FiledExchange {
+    request: Request,
+    response: Option<Response>,
+    ending: Ending,
+    #[serde(default)]
+    reason: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    method: String,
+    target: String,
+    host: Option<String>,
+    #[serde(default)]
+    headers: Vec<Line>,
+    json: Option<Value>,
+    text: Option<String>,
+    base64: Option<Base64>,
+    #[serde(default)]
+    left_out_bytes: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Response {
+    #[serde(deserialize_with = "status")]
+    status: u16,
+    #[serde(default)]
+    waited_ms: u64,
+    #[serde(default)]
+    headers: Vec<Line>,
+    #[serde(default)]
+    left_out_bytes: u64,
+    #[serde(default)]
+    joined_chunks: u64,
+    #[serde(default)]
+    chunks: Vec<FiledChunk>,
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "RawChunk")]
+struct FiledChunk(Chunk);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawChunk {
+    #[serde(default)]
+    pause_ms: u64,
+    text: Option<String>,
+    base64: Option<Base64>,
+}
+
+/// `name: value`.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct Line(Header);
+
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct Base64(Vec<u8>);
+
+/// Why a value of the file is none.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+enum Fault {
+    #[error("a header is written `name: value`, on one line")]
+    Header,
+    #[error("this is no base64")]
+    Base64,
+    #[error("a chunk has either `text` or `base64`")]
+    Chunk,
+    #[error("a time is written like `2026-11-21T00:00:00Z`")]
+    Time,
+    #[error("a status lies in 100 to 999")]
+    Status,
+}
+
+impl TryFrom<String> for Line {
+    type Error = Fault;
+
+    fn try_from(line: String) -> Result<Self, Fault> {
+        let (name, value) = line.split_once(": ").ok_or(Fault::Header)?;
+        let is_name = http::HeaderName::from_bytes(name.as_bytes()).is_ok();
+        let is_value = http::HeaderValue::from_str(value).is_ok();
+        if !is_name || !is_value {
+            return Err(Fault::Header);
+        }
+        Ok(Self(Header {
+            name: name.to_ascii_lowercase(),
+            value: value.to_owned(),
+        }))
+    }
+}
+
+impl TryFrom<String> for Base64 {
+    type Error = Fault;
+
+    fn try_from(text: String) -> Result<Self, Fault> {
+        let bytes = STANDARD.decode(text);
+        bytes.map(Self).or(Err(Fault::Base64))
+    }
+}
+
+impl TryFrom<RawChunk> for FiledChunk {
+    type Error = Fault;
+
+    fn try_from(raw: RawChunk) -> Result<Self, Fault> {
+        let bytes = match (raw.text, raw.base64) {
+            (Some(text), None) => text.into_bytes(),
+            (None, Some(Base64(bytes))) => bytes,
+            (None, None) | (Some(_), Some(_)) => return Err(Fault::Chunk),
+        };
+        let pause_ms = raw.pause_ms;
+        Ok(Self(Chunk { pause_ms, bytes }))
+    }
+}
+
+fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
+    let text = String::deserialize(from)?;
+    date::read(&text).ok_or_else(|| de::Error::custom(Fault::Time))
+}
+
+fn status<'de, D: Deserializer<'de>>(from: D) -> Result<u16, D::Error> {
+    let status = u16::deserialize(from)?;
+    if (100..=999).contains(&status) {
+        return Ok(status);
+    }
+    Err(de::Error::custom(Fault::Status))
+}
+
+impl From<File> for Cassette {
+    fn from(file: File) -> Self {
+        Self {
+            about: About {
+                recorded_at: file.recorded_at,
+                program: file.program,
+                note: file.note,
+            },
+            exchanges: file.exchanges.into_iter().map(Exchange::from).collect(),
+            left_out_exchanges: file.left_out_exchanges,
+        }
+    }
+}
+
+impl From<FiledExchange> for Exchange {
+    fn from(filed: FiledExchange) -> Self {
+        Self {
+            request: filed.request.into(),
+            response: filed.response.map(RecordedResponse::from),
+            ending: filed.ending,
+            reason: filed.reason,
+        }
+    }
+}
+
+impl From<Request> for RecordedRequest {
+    fn from(request: Request) -> Self {
+        let body = match (request.json, request.text, request.base64) {
+            (Some(json), _, _) => Body::Json(json),
+            (None, Some(text), _) => Body::Text(text),
+            (None, None, Some(Base64(bytes))) => Body::Bytes(bytes),
+            (None, None, None) => Body::Empty,
+        };
+        Self {
+            method: request.method,
+            target: request.target,
+            host: request.host,
+            headers: headers(request.headers),
+            body,
+            left_out_bytes: request.left_out_bytes,
+        }
+    }
+}
+
+impl From<Response> for RecordedResponse {
+    fn from(response: Response) -> Self {
+        Self {
+            status: response.status,
+            waited_ms: response.waited_ms,
+            headers: headers(response.headers),
+            chunks: response.chunks.into_iter().map(|chunk| chunk.0).collect(),
+            left_out_bytes: response.left_out_bytes,
+            joined_chunks: response.joined_chunks,
+        }
+    }
+}
+
+fn headers(lines: Vec<Line>) -> Vec<Header> {
+    lines.into_iter().map(|line| line.0).collect()
+}

@@ -1,0 +1,265 @@
+//! An exchange under way.
+
+use std::{fmt, time::Duration};
+
+use http::{HeaderMap, Method, StatusCode};
+
+use super::{Hosts, Recorder, RequestParts, Target};
+use crate::{
+    exchange::{Body, Chunk, Ending, Exchange, RecordedRequest, RecordedResponse},
+    headers::{self, Side},
+    scrub::{Scrubber, Stream},
+    shortened::boundary,
+};
+
+/// An exchange that is being recorded. Tell it what happens, and at last how it ended; dropped before that, it is
+/// recorded as [`Ending::Abandoned`] with what it was told until then.
+pub struct RecordingExchange {
+    recorder: Recorder,
+    /// Its place in the cassette; `None` if there is no room for it.
+    slot: Option<usize>,
+    raw: Option<Raw>,
+    is_over: bool,
+}
+
+/// What was seen so far, not scrubbed yet.
+struct Raw {
+    method: Method,
+    url: String,
+    request_headers: Vec<(String, String)>,
+    request: Taken,
+    status: Option<StatusCode>,
+    waited_ms: u64,
+    response_headers: Vec<(String, String)>,
+    response: Taken,
+    pauses_ms: Vec<u64>,
+    joined_chunks: u64,
+    reason: String,
+}
+
+/// A body, as far as it was taken in.
+struct Taken {
+    stream: Stream,
+    /// Bytes beyond that.
+    beyond: u64,
+}
+
+impl Taken {
+    fn new() -> Self {
+        Self {
+            stream: Stream::default(),
+            beyond: 0,
+        }
+    }
+
+    /// Takes as much of `bytes` as fits into `limit`; as a chunk of its own or as part of the last one.
+    fn take(&mut self, bytes: &[u8], limit: usize, place: Place) {
+        let room = limit.saturating_sub(self.stream.len());
+        let (taken, beyond) = bytes.split_at(bytes.len().min(room));
+        self.beyond = self.beyond.saturating_add(beyond.len() as u64);
+        match place {
+            Place::Own => self.stream.push(taken),
+            Place::Last => self.stream.extend(taken),
+        }
+    }
+}
+
+impl Taken {
+    /// Leaves out what is beyond the limit, and tells how much that is with what was not taken in at all.
+    fn cut(&mut self, limit: usize) -> u64 {
+        let cut = self.stream.cut(limit) as u64;
+        cut.saturating_add(self.beyond)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Own,
+    Last,
+}
+
+impl RecordingExchange {
+    /// How much more than the limit is kept until it is scrubbed, so that a secret that lies across the limit is seen
+    /// as a whole.
+    const MARGIN_BYTES: usize = 16 << 10;
+
+    pub(super) fn new(recorder: Recorder, slot: Option<usize>, parts: RequestParts<'_>) -> Self {
+        let raw = slot.map(|_| {
+            let further = recorder.state().scrubber.rules().headers().to_vec();
+            let mut request = Taken::new();
+            request.take(parts.body, Self::most_kept(&recorder), Place::Own);
+            Raw {
+                method: parts.method.clone(),
+                url: parts.url.to_owned(),
+                request_headers: headers::harmless(Side::Request, parts.headers, &further),
+                request,
+                status: None,
+                waited_ms: 0,
+                response_headers: Vec::new(),
+                response: Taken::new(),
+                pauses_ms: Vec::new(),
+                joined_chunks: 0,
+                reason: String::new(),
+            }
+        });
+        Self {
+            recorder,
+            slot,
+            raw,
+            is_over: false,
+        }
+    }
+
+    /// The status and the headers came, `waited` after the request was sent. Told twice, the last one counts.
+    pub fn answered(&mut self, status: StatusCode, headers: &HeaderMap, waited: Duration) {
+        if let Some(raw) = &mut self.raw {
+            let further = self.recorder.state().scrubber.rules().headers().to_vec();
+            raw.status = Some(status);
+            raw.waited_ms = millis(waited);
+            raw.response_headers = headers::harmless(Side::Response, headers, &further);
+        }
+    }
+
+    /// A piece of the body came, `pause` after the one before it or, the first, after the status. Copies the bytes, as
+    /// far as the limits allow.
+    pub fn chunk(&mut self, bytes: &[u8], pause: Duration) {
+        let limit = Self::most_kept(&self.recorder);
+        let most = self.recorder.shared.limits.chunks.max(1);
+        let Some(raw) = &mut self.raw else {
+            return;
+        };
+        // Once the body is full, chunks are no longer told apart.
+        let full = raw.response.beyond > 0;
+        if raw.pauses_ms.len() < most && !full {
+            raw.pauses_ms.push(millis(pause));
+            raw.response.take(bytes, limit, Place::Own);
+        } else {
+            raw.joined_chunks = raw.joined_chunks.saturating_add(u64::from(!full));
+            raw.response.take(bytes, limit, Place::Last);
+        }
+    }
+
+    /// The exchange is over. Scrubs it and puts it into the cassette.
+    ///
+    /// What contradicts itself is mended: without a status it was never reached (or abandoned), with one it was.
+    pub fn ended(mut self, ending: Ending) {
+        self.finish(ending);
+    }
+
+    /// Like [`RecordingExchange::ended`], with what the transport said, such as `connection reset by peer`. It is
+    /// scrubbed, and cut at [`Exchange::LONGEST_REASON_BYTES`].
+    pub fn ended_because(mut self, ending: Ending, reason: &dyn fmt::Display) {
+        if let Some(raw) = &mut self.raw {
+            raw.reason = reason.to_string();
+        }
+        self.finish(ending);
+    }
+
+    fn most_kept(recorder: &Recorder) -> usize {
+        let limit = recorder.shared.limits.exchange_bytes;
+        limit.saturating_add(Self::MARGIN_BYTES)
+    }
+
+    /// Does nothing the second time.
+    fn finish(&mut self, ending: Ending) {
+        if self.is_over {
+            return;
+        }
+        self.is_over = true;
+        let Self {
+            recorder,
+            slot,
+            raw,
+            ..
+        } = self;
+        let shared = &recorder.shared;
+        let place = slot.take().zip(raw.take());
+        recorder.finish(place, |raw, scrubber| {
+            raw.scrubbed(scrubber, ending, shared.hosts, shared.limits.exchange_bytes)
+        });
+    }
+}
+
+impl Drop for RecordingExchange {
+    fn drop(&mut self) {
+        self.finish(Ending::Abandoned);
+    }
+}
+
+impl fmt::Debug for RecordingExchange {
+    /// Tells nothing of the exchange, which is not scrubbed yet.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecordingExchange")
+            .field("slot", &self.slot)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Raw {
+    /// The exchange without what must not be in it, and within the limit.
+    fn scrubbed(
+        mut self,
+        scrubber: &mut Scrubber,
+        ending: Ending,
+        hosts: Hosts,
+        limit: usize,
+    ) -> Exchange {
+        let target = Target::of(&self.url);
+        let host = (hosts == Hosts::Kept && !target.host.is_empty()).then_some(target.host);
+        scrubber.stream(&mut self.request.stream);
+        scrubber.stream(&mut self.response.stream);
+        let left_out_bytes = self.request.cut(limit);
+        let request = RecordedRequest {
+            method: self.method.as_str().to_owned(),
+            target: scrubber.target(target.path_and_query),
+            host: host.map(|host| scrubber.text(host)),
+            headers: scrubber.headers(self.request_headers),
+            body: Body::of(self.request.stream.into_bytes()),
+            left_out_bytes,
+        };
+        let room = limit.saturating_sub(request.body.to_bytes().len());
+        let left_out_bytes = self.response.cut(room);
+        let response = self.status.map(|status| RecordedResponse {
+            status: status.as_u16(),
+            waited_ms: self.waited_ms,
+            headers: scrubber.headers(self.response_headers),
+            chunks: chunks(self.pauses_ms, &self.response.stream),
+            left_out_bytes,
+            joined_chunks: self.joined_chunks,
+        });
+        Exchange {
+            ending: mended(ending, self.status),
+            reason: shortened(scrubber.text(&self.reason)),
+            request,
+            response,
+        }
+    }
+}
+
+/// An ending that fits with whether a status came.
+fn mended(ending: Ending, status: Option<StatusCode>) -> Ending {
+    match (ending, status) {
+        (Ending::Whole | Ending::CutOff, None) => Ending::NeverReached,
+        (Ending::NeverReached, Some(_)) => Ending::CutOff,
+        (ending, _) => ending,
+    }
+}
+
+fn chunks(pauses_ms: Vec<u64>, stream: &Stream) -> Vec<Chunk> {
+    let chunks = pauses_ms.into_iter().zip(stream.pieces());
+    chunks
+        .map(|(pause_ms, bytes)| Chunk {
+            pause_ms,
+            bytes: bytes.to_vec(),
+        })
+        .collect()
+}
+
+fn shortened(mut reason: String) -> String {
+    reason.truncate(boundary(&reason, Exchange::LONGEST_REASON_BYTES));
+    reason
+}
+
+fn millis(pause: Duration) -> u64 {
+    u64::try_from(pause.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,173 @@
+//! What never gets into a cassette, and what stands in its place.
+
+use std::{collections::HashMap, fmt};
+
+use crate::{
+    exchange::Header,
+    shape::{self, Kind, Span},
+};
+
+mod json;
+mod literals;
+mod rules;
+mod sight;
+mod stream;
+
+pub use rules::{RuleError, ScrubRules};
+pub(crate) use sight::{Sighting, sightings};
+pub(crate) use stream::{Edit, Stream};
+
+/// Takes out keys and personal data, and puts names in their place: `[secret-1]`, `[email-2]`.
+///
+/// The same input has the same name for as long as the scrubber lives. What it knows is the rules' secrets and the
+/// shapes of others; JSON stays JSON, also in the events of a stream, and a secret that a model spelled out over many
+/// events is seen as well.
+///
+/// ```
+/// use dormouse_cassettes::{ScrubRules, Scrubber};
+///
+/// let mut scrubber = Scrubber::new(ScrubRules::new().with_secret("open sesame")?);
+/// assert_eq!(scrubber.text("Say open sesame to alice@example.org"), "Say [secret-1] to [email-1]");
+/// assert_eq!(scrubber.text("open+sesame"), "[secret-1]");
+/// # Ok::<(), dormouse_cassettes::RuleError>(())
+/// ```
+pub struct Scrubber {
+    rules: ScrubRules,
+    names: HashMap<(Kind, Vec<u8>), usize>,
+    counts: HashMap<Kind, usize>,
+}
+
+/// Without its neighbour, what stood beside a secret may be one by itself. So often it is looked again; each round takes
+/// away something, and in practice the second finds nothing.
+const ROUNDS: usize = 8;
+
+impl Scrubber {
+    /// A scrubber that has seen nothing yet.
+    #[must_use]
+    pub fn new(rules: ScrubRules) -> Self {
+        Self {
+            rules,
+            names: HashMap::new(),
+            counts: HashMap::new(),
+        }
+    }
+
+    /// The text without what must not be in it. JSON, server-sent events and lines of JSON are seen as such.
+    #[must_use]
+    pub fn text(&mut self, text: &str) -> String {
+        let bytes = self.bytes(text.as_bytes());
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// The same for bytes, which need not be UTF-8.
+    #[must_use]
+    pub fn bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut stream = Stream::default();
+        stream.push(bytes);
+        self.stream(&mut stream);
+        stream.into_bytes()
+    }
+
+    pub(crate) fn rules(&self) -> &ScrubRules {
+        &self.rules
+    }
+
+    /// Scrubs a body over the borders of its chunks. What takes the place of something that lies in several chunks
+    /// stands in the first of them.
+    pub(crate) fn stream(&mut self, stream: &mut Stream) {
+        for _ in 0..ROUNDS {
+            let seen = sightings(stream.bytes(), &|text| self.look(text));
+            if seen.is_empty() {
+                return;
+            }
+            let edits = seen.into_iter().flat_map(|seen| self.edits(seen)).collect();
+            stream.apply(edits);
+        }
+    }
+
+    /// Scrubs path and query: the values of parameters that are keys, too.
+    pub(crate) fn target(&mut self, target: &str) -> String {
+        let mut stream = Stream::default();
+        stream.push(target.as_bytes());
+        // First what is known everywhere, so that a known secret has its one name here as well.
+        self.stream(&mut stream);
+        let mut spans = Vec::new();
+        shape::parameters(stream.bytes(), &mut spans);
+        let named = spans.into_iter().map(|span| {
+            let value = stream.bytes().get(span.range.clone());
+            let name = self.name(span.kind, value.unwrap_or_default());
+            Edit::new(span.range, name)
+        });
+        let edits = named.collect();
+        stream.apply(edits);
+        String::from_utf8_lossy(stream.bytes()).into_owned()
+    }
+
+    pub(crate) fn headers(&mut self, headers: Vec<(String, String)>) -> Vec<Header> {
+        let headers = headers.into_iter();
+        headers
+            .map(|(name, value)| Header {
+                // A head may not contain line ends, which would become further headers of a replay.
+                value: self.text(&value).replace(['\r', '\n'], " "),
+                name,
+            })
+            .collect()
+    }
+
+    /// What must not be in this text.
+    fn look(&self, text: &[u8]) -> Vec<Span> {
+        let mut spans = Vec::new();
+        self.rules.literals().find(text, &mut spans);
+        shape::shapes(text, &mut spans);
+        shape::merged(spans)
+    }
+
+    /// What takes the place of a sighting: its name where it begins, nothing where it goes on.
+    fn edits(&mut self, seen: Sighting) -> Vec<Edit> {
+        let identity = match seen.literal {
+            Some(literal) => self.rules.literals().identity(literal).to_vec(),
+            None => seen.text,
+        };
+        let mut name = self.name(seen.kind, &identity);
+        if seen.is_bare {
+            name = format!("\"{name}\"");
+        }
+        let mut edits = Vec::with_capacity(seen.parts.len());
+        for part in seen.parts {
+            edits.push(Edit::new(part, std::mem::take(&mut name)));
+        }
+        edits
+    }
+
+    fn name(&mut self, kind: Kind, identity: &[u8]) -> String {
+        let identity = match kind {
+            Kind::Email => identity.to_ascii_lowercase(),
+            Kind::Secret
+            | Kind::Phone
+            | Kind::IpAddress
+            | Kind::Card
+            | Kind::User
+            | Kind::Organisation
+            | Kind::Random => identity.to_vec(),
+        };
+        let count = self.counts.entry(kind).or_default();
+        let number = self.names.entry((kind, identity)).or_insert_with(|| {
+            *count += 1;
+            *count
+        });
+        format!("[{}-{number}]", kind.label())
+    }
+}
+
+impl fmt::Debug for Scrubber {
+    /// Tells how much was seen and nothing of it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scrubber")
+            .field("rules", &self.rules)
+            .field("names", &self.names.len())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

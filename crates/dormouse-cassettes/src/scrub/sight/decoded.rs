@@ -1,0 +1,158 @@
+//! What a string of JSON says, and where it says it.
+
+use std::{borrow::Cow, ops::Range};
+
+/// A string of JSON without its escapes.
+#[derive(Clone, Debug)]
+pub(super) struct Decoded<'a> {
+    text: Cow<'a, [u8]>,
+    /// For each byte of the text where the character or escape begins that it comes from, and at last the end. Empty if
+    /// there are no escapes.
+    map: Vec<usize>,
+    raw: Range<usize>,
+}
+
+impl<'a> Decoded<'a> {
+    /// Reads the string whose bytes between the quotes are `raw`. An escape that is none stands for its letter.
+    pub(super) fn of(body: &'a [u8], raw: Range<usize>) -> Self {
+        let bytes = body.get(raw.clone()).unwrap_or_default();
+        if !bytes.contains(&b'\\') {
+            return Self {
+                text: Cow::Borrowed(bytes),
+                map: Vec::new(),
+                raw,
+            };
+        }
+        let mut text = Vec::with_capacity(bytes.len());
+        let mut map = Vec::with_capacity(bytes.len() + 1);
+        let mut at = 0;
+        while at < bytes.len() {
+            let (unit, length) = unit(bytes.get(at..).unwrap_or_default());
+            let mut buffer = [0; 4];
+            let said: &[u8] = match &unit {
+                Unit::Byte(byte) => std::slice::from_ref(byte),
+                Unit::Char(letter) => letter.encode_utf8(&mut buffer).as_bytes(),
+            };
+            text.extend_from_slice(said);
+            map.resize(text.len(), raw.start + at);
+            at += length;
+        }
+        map.push(raw.end);
+        Self {
+            text: Cow::Owned(text),
+            map,
+            raw,
+        }
+    }
+
+    pub(super) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Where a part of the text stands in the body; an escape as a whole or not at all.
+    pub(super) fn raw(&self, part: Range<usize>) -> Range<usize> {
+        if self.map.is_empty() {
+            return self.raw.start + part.start..self.raw.start + part.end;
+        }
+        let place = |at: usize| self.map.get(at).copied().unwrap_or(self.raw.end);
+        let last = place(part.end.saturating_sub(1));
+        let rest = self.map.get(part.end..).unwrap_or_default();
+        let end = rest.iter().find(|at| **at != last);
+        place(part.start)..end.copied().unwrap_or(self.raw.end)
+    }
+}
+
+enum Unit {
+    Byte(u8),
+    Char(char),
+}
+
+/// The first byte or escape of a string, and how many bytes it is written in.
+fn unit(bytes: &[u8]) -> (Unit, usize) {
+    match bytes {
+        [b'\\', b'u', ..] => match code(bytes) {
+            Some(high @ 0xd800..0xdc00) => {
+                let low = code(bytes.get(6..).unwrap_or_default());
+                let Some(low @ 0xdc00..0xe000) = low else {
+                    return (Unit::Char(char::REPLACEMENT_CHARACTER), 6);
+                };
+                let code = 0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+                let letter = char::from_u32(code);
+                (
+                    Unit::Char(letter.unwrap_or(char::REPLACEMENT_CHARACTER)),
+                    12,
+                )
+            }
+            Some(code) => {
+                let letter = char::from_u32(code);
+                (Unit::Char(letter.unwrap_or(char::REPLACEMENT_CHARACTER)), 6)
+            }
+            None => (Unit::Byte(b'u'), 2),
+        },
+        [b'\\', letter, ..] => {
+            let byte = match letter {
+                b'n' => b'\n',
+                b'r' => b'\r',
+                b't' => b'\t',
+                b'b' => 8,
+                b'f' => 12,
+                other => *other,
+            };
+            (Unit::Byte(byte), 2)
+        }
+        [byte, ..] => (Unit::Byte(*byte), 1),
+        [] => (Unit::Byte(0), 1),
+    }
+}
+
+/// The number of an escape `\uXXXX` at the beginning of `bytes`.
+fn code(bytes: &[u8]) -> Option<u32> {
+    let digits = bytes.strip_prefix(b"\\u")?.get(..4)?;
+    let digits = digits.iter().map(|digit| char::from(*digit).to_digit(16));
+    digits
+        .into_iter()
+        .try_fold(0, |code, digit| Some(code << 4 | digit?))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_part_of_what_a_string_says_is_found_where_it_is_written() {
+        let body = br#""a\u00e9\ud83d\ude00\nb""#;
+        let decoded = Decoded::of(body, 1..body.len() - 1);
+        assert_eq!(decoded.text(), "a\u{e9}\u{1f600}\nb".as_bytes());
+        assert_eq!(decoded.raw(0..1), 1..2);
+        assert_eq!(decoded.raw(1..3), 2..8);
+        assert_eq!(decoded.raw(1..2), 2..8);
+        assert_eq!(decoded.raw(3..7), 8..20);
+        assert_eq!(decoded.raw(7..9), 20..23);
+    }
+
+    #[test]
+    fn half_an_escape_at_the_end_is_read_as_well_as_can_be() {
+        for raw in [
+            &b"a\\"[..],
+            b"a\\u",
+            b"a\\u00",
+            b"a\\ud83d",
+            b"a\\ud83d\\u00",
+        ] {
+            let decoded = Decoded::of(raw, 0..raw.len());
+            assert!(decoded.text().starts_with(b"a"));
+            assert_eq!(decoded.raw(0..decoded.text().len()), 0..raw.len());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_string_says_what_was_written(text in any::<String>()) {
+            let written = serde_json::to_string(&text).unwrap();
+            let decoded = Decoded::of(written.as_bytes(), 1..written.len() - 1);
+            prop_assert_eq!(decoded.text(), text.as_bytes());
+        }
+    }
+}

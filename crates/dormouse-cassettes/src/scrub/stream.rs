@@ -1,0 +1,201 @@
+//! A body in pieces, edited as a whole.
+
+use std::ops::Range;
+
+/// A body as one piece, and where its chunks end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stream {
+    bytes: Vec<u8>,
+    /// Where each chunk ends; never falling, the last one the end of the body.
+    ends: Vec<usize>,
+}
+
+/// A part of a body, and what takes its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Edit {
+    range: Range<usize>,
+    text: String,
+}
+
+impl Edit {
+    pub(crate) fn new(range: Range<usize>, text: String) -> Self {
+        Self { range, text }
+    }
+}
+
+impl Stream {
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Adds a chunk.
+    pub(crate) fn push(&mut self, chunk: &[u8]) {
+        self.bytes.extend_from_slice(chunk);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// Makes the last chunk longer.
+    pub(crate) fn extend(&mut self, bytes: &[u8]) {
+        if self.ends.pop().is_some() {
+            self.push(bytes);
+        }
+    }
+
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        let ranges = starts.zip(&self.ends);
+        ranges.map(|(start, end)| self.bytes.get(*start..*end).unwrap_or_default())
+    }
+
+    /// Leaves out what is beyond `limit`, and up to three bytes more so as not to cut a character. Returns how many
+    /// bytes that was.
+    pub(crate) fn cut(&mut self, limit: usize) -> usize {
+        let whole = self.bytes.len();
+        if whole <= limit {
+            return 0;
+        }
+        let mut end = limit;
+        let continues = |at| {
+            self.bytes
+                .get(at)
+                .is_some_and(|byte: &u8| byte & 0xc0 == 0x80)
+        };
+        for _ in 0..3 {
+            if continues(end) {
+                end = end.saturating_sub(1);
+            }
+        }
+        self.bytes.truncate(end);
+        for chunk_end in &mut self.ends {
+            *chunk_end = (*chunk_end).min(end);
+        }
+        whole - end
+    }
+
+    /// Replaces parts of the body. Parts that overlap become one, with the first text there is. A chunk's border within
+    /// a part comes to lie behind what takes the part's place.
+    pub(crate) fn apply(&mut self, edits: Vec<Edit>) {
+        let edits = apart(edits);
+        let mut bytes = Vec::with_capacity(self.bytes.len());
+        let mut ends = self.ends.iter_mut().peekable();
+        let mut done = 0;
+        for edit in edits {
+            let kept = bytes.len();
+            bytes.extend_from_slice(self.bytes.get(done..edit.range.start).unwrap_or_default());
+            while let Some(end) = ends.next_if(|end| **end <= edit.range.start) {
+                *end = kept + (*end - done);
+            }
+            bytes.extend_from_slice(edit.text.as_bytes());
+            while let Some(end) = ends.next_if(|end| **end < edit.range.end) {
+                *end = bytes.len();
+            }
+            done = edit.range.end;
+        }
+        let kept = bytes.len();
+        bytes.extend_from_slice(self.bytes.get(done..).unwrap_or_default());
+        for end in ends {
+            *end = kept + end.saturating_sub(done);
+        }
+        self.bytes = bytes;
+    }
+}
+
+/// The edits in order, with those that overlap as one.
+fn apart(mut edits: Vec<Edit>) -> Vec<Edit> {
+    // What is nowhere cannot be replaced.
+    edits.retain(|edit| !edit.range.is_empty());
+    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    let mut apart: Vec<Edit> = Vec::with_capacity(edits.len());
+    for edit in edits {
+        match apart.last_mut() {
+            Some(last) if edit.range.start < last.range.end => {
+                last.range.end = last.range.end.max(edit.range.end);
+                if last.text.is_empty() {
+                    last.text = edit.text;
+                }
+            }
+            Some(_) | None => apart.push(edit),
+        }
+    }
+    apart
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn stream(chunks: &[&str]) -> Stream {
+        let mut stream = Stream::default();
+        for chunk in chunks {
+            stream.push(chunk.as_bytes());
+        }
+        stream
+    }
+
+    fn pieces(stream: &Stream) -> Vec<String> {
+        let pieces = stream.pieces();
+        pieces
+            .map(|piece| String::from_utf8_lossy(piece).into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn what_replaces_a_part_stands_in_the_chunk_in_which_the_part_began() {
+        let mut stream = stream(&["ab", "cd", "", "ef", "gh"]);
+        stream.apply(vec![Edit::new(3..7, "[x]".to_owned())]);
+        assert_eq!(pieces(&stream), ["ab", "c[x]", "", "", "h"]);
+        stream.apply(vec![
+            Edit::new(0..2, "0".to_owned()),
+            Edit::new(6..7, String::new()),
+        ]);
+        assert_eq!(pieces(&stream), ["0", "c[x]", "", "", ""]);
+    }
+
+    #[test]
+    fn parts_that_overlap_become_one() {
+        let mut stream = stream(&["abcdef"]);
+        let edits = [(2..5, "[y]"), (1..3, "[x]"), (5..6, "[z]")];
+        stream.apply(
+            edits
+                .map(|(range, text)| Edit::new(range, text.to_owned()))
+                .to_vec(),
+        );
+        assert_eq!(pieces(&stream), ["a[x][z]"]);
+    }
+
+    #[test]
+    fn a_cut_divides_no_character() {
+        let mut stream = stream(&["aä", "öb"]);
+        assert_eq!(stream.cut(4), 3);
+        assert_eq!(pieces(&stream), ["aä", ""]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_chunks_always_make_up_the_body(
+            chunks in prop::collection::vec("[a-e]{0,5}", 1..6),
+            parts in prop::collection::vec((0_usize..25, 0_usize..6, "[XYZ]{0,3}"), 0..5),
+        ) {
+            let mut stream = stream(&chunks.iter().map(String::as_str).collect::<Vec<_>>());
+            let whole = stream.len();
+            let edits = parts.into_iter().map(|(start, len, text)| {
+                let start = start.min(whole);
+                Edit::new(start..(start + len).min(whole), text)
+            });
+            stream.apply(edits.collect());
+            let joined: Vec<u8> = stream.pieces().flatten().copied().collect();
+            prop_assert_eq!(joined, stream.bytes());
+            prop_assert_eq!(stream.pieces().count(), chunks.len());
+        }
+    }
+}
