@@ -8,7 +8,7 @@ use dormouse_engine::{
     Assistant, AssistantConfig, Handle, OutOfRange, Ports, Recorded, Switch, ToolCalling, WakeError,
 };
 use dormouse_memory::{Memory, MemoryBuilder};
-use dormouse_providers::token_counter_for;
+use dormouse_providers::{token_counter_for, warm};
 use dormouse_sandbox::{Character, CharacterKind, JoinError, Sandbox};
 use dormouse_store::RedbLog;
 use tokio::sync::mpsc;
@@ -128,10 +128,11 @@ pub(crate) async fn household(
     let key = config.assistant.key();
     let sandbox = Sandbox::open(&data.world(), Arc::clone(&clock))?;
     let model = chosen.model()?;
-    let counter = token_counter_for(model.identity().1);
-    let warm = Arc::clone(&counter);
+    let (provider, model_name) = model.identity();
+    let counter = token_counter_for(provider, model_name);
+    let cold = Arc::clone(&counter);
     // The first count loads the vocabulary; better now than with the first message.
-    drop(tokio::task::spawn_blocking(move || warm.count("tea")));
+    drop(tokio::task::spawn_blocking(move || warm(&*cold)));
     let memory = remembering(config)?.counter(Arc::clone(&counter));
     let memory = memory.open(data.memory()).await?;
     let ports = Ports {

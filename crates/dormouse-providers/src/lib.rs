@@ -4,7 +4,8 @@
 //! Ollama and many more). [`OfflineModel`] needs no server and no key: it is deterministic, does little, and says
 //! so. [`choose`] picks between them from what was found in the configuration and the environment, neither of which
 //! is read here. [`OpenAiEmbedder`], [`OllamaEmbedder`] and, behind the feature `candle`, `LocalEncoder` turn texts into
-//! vectors; [`choose_embedder`] picks among them likewise. [`token_counter_for`] counts tokens, exactly where the vocabulary is known.
+//! vectors; [`choose_embedder`] picks among them likewise.
+//! [`token_counter_for`] counts tokens, exactly where the vocabulary is known; [`PriceTable`] says what they cost.
 //!
 //! No model and no encoder here retries, limits its rate or sets itself a deadline: wrap the call with `dormouse-resilience`. None
 //! knows the engine, except for the one text convention that [`OfflineModel`] documents.
@@ -21,6 +22,7 @@ mod failover;
 mod guarded;
 #[cfg(feature = "openai")]
 mod http;
+mod model_pattern;
 mod offline;
 mod ollama;
 mod openai;
@@ -47,6 +49,7 @@ pub use failover::{
 pub use guarded::{Accounts, GuardedModel, Spending};
 #[cfg(feature = "openai")]
 pub use http::{CertificateError, Network, ServerConfigError};
+pub use model_pattern::ModelPatternError;
 pub use offline::OfflineModel;
 pub use ollama::{KeepAlive, OllamaConfig, OllamaModelConfig};
 #[cfg(feature = "openai")]
@@ -55,13 +58,17 @@ pub use openai::{OpenAiConfig, OpenAiEmbedderConfig};
 #[cfg(feature = "openai")]
 pub use openai::{OpenAiEmbedder, OpenAiModel};
 pub use prices::{
-    Cost, CostSource, Ledger, LedgerKey, ModelPatternError, Price, PriceDate, PriceDateError,
-    PriceEntry, PriceError, PriceField, PriceProblem, PriceTable, Tally,
+    Cost, CostSource, Ledger, LedgerKey, Price, PriceDate, PriceDateError, PriceEntry, PriceError,
+    PriceField, PriceProblem, PriceTable, Tally,
 };
 pub use secret::{Secret, SecretError};
 #[cfg(feature = "tiktoken")]
 pub use tokens::Tiktoken;
-pub use tokens::{Estimate, EstimateError, token_counter_for};
+pub use tokens::{
+    CachedCounter, CalibratedCounter, Calibration, Estimate, EstimateError, Family, FamilyEstimate,
+    Observed, RequestCount, Utilisation, context_window, count_request, output_limit,
+    token_counter_for, warm,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

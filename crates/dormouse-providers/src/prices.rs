@@ -11,13 +11,11 @@
 mod cost;
 mod date;
 mod ledger;
-mod pattern;
 mod price;
 mod table;
 
 pub use cost::{Cost, CostSource};
 pub use date::{PriceDate, PriceDateError};
 pub use ledger::{Ledger, LedgerKey, Tally};
-pub use pattern::ModelPatternError;
 pub use price::{Price, PriceEntry, PriceError, PriceField, PriceProblem};
 pub use table::PriceTable;

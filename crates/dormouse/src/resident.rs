@@ -116,7 +116,8 @@ impl ResidentBuilder {
         let body = resident_id(&key)?;
 
         let model = self.model.unwrap_or_else(|| Arc::new(OfflineModel::new()));
-        let counter = token_counter_for(model.identity().1);
+        let (provider, name) = model.identity();
+        let counter = token_counter_for(provider, name);
         let memory = self.memory.counter(Arc::clone(&counter));
         let memory = memory.open(self.folder.join("memory.redb")).await?;
         let world = Arc::new(sandbox.clone());

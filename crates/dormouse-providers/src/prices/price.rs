@@ -5,7 +5,8 @@ use std::fmt;
 use dormouse_contracts::{ProviderId, Usage, Usd};
 use serde::{Deserialize, Serialize};
 
-use super::{CostSource, ModelPatternError, PriceDate, pattern::ModelPattern};
+use super::{CostSource, PriceDate};
+use crate::model_pattern::{ModelPattern, ModelPatternError};
 
 /// What a user, or the file `prices.json`, says of a price. In United States dollars for a million tokens, as vendors
 /// write them.

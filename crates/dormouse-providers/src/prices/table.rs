@@ -5,10 +5,8 @@ use std::sync::LazyLock;
 use dormouse_contracts::{ModelName, ProviderId, Usage, Usd};
 use serde::Deserialize;
 
-use super::{
-    Cost, CostSource, Price, PriceEntry, PriceError, PriceProblem,
-    pattern::{Fit, ModelPattern},
-};
+use super::{Cost, CostSource, Price, PriceEntry, PriceError, PriceProblem};
+use crate::model_pattern::{Fit, ModelPattern};
 
 /// The id under which the model without a provider appears.
 const OFFLINE: &str = "offline";

@@ -1,4 +1,4 @@
-//! Which models an entry of the table is for.
+//! Which models an entry of a table is for, and what is left of a name without what stands around it.
 
 /// A name that cannot stand in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,14 +17,14 @@ pub enum ModelPatternError {
 
 /// One name and its dated snapshots, or every name with the same beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum ModelPattern {
+pub(crate) enum ModelPattern {
     Name(String),
     Prefix(String),
 }
 
 /// How well a name fits; the greatest wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Fit {
+pub(crate) enum Fit {
     /// It begins with this many bytes.
     Prefix(usize),
     /// It is a snapshot of the model.
@@ -34,7 +34,7 @@ pub(super) enum Fit {
 }
 
 impl ModelPattern {
-    pub(super) fn try_new(text: &str) -> Result<Self, ModelPatternError> {
+    pub(crate) fn try_new(text: &str) -> Result<Self, ModelPatternError> {
         match text.strip_suffix('*') {
             _ if text.is_empty() => Err(ModelPatternError::Empty),
             _ if text.len() > 256 => Err(ModelPatternError::TooLong),
@@ -44,7 +44,7 @@ impl ModelPattern {
         }
     }
 
-    pub(super) fn fit(&self, name: &str) -> Option<Fit> {
+    pub(crate) fn fit(&self, name: &str) -> Option<Fit> {
         match self {
             Self::Prefix(prefix) => name
                 .starts_with(prefix)
@@ -74,6 +74,17 @@ fn is_snapshot(suffix: &str) -> bool {
                 && parts.iter().all(|part| digits(part))
         }
         _ => false,
+    }
+}
+
+/// The name of the model alone: without providers before it (`openai/gpt-4.1`), without the base and the owner of a
+/// fine-tuned one (`ft:gpt-4o:alice::1`), and without what resellers append (`:free`).
+pub(crate) fn bare(name: &str) -> &str {
+    let name = name.rsplit_once('/').map_or(name, |(_, bare)| bare);
+    let name = name.strip_prefix("ft:").unwrap_or(name);
+    match name.split_once(':') {
+        Some((model, _)) if !model.is_empty() => model,
+        _ => name,
     }
 }
 
@@ -115,6 +126,23 @@ mod tests {
         assert!(fit("gpt-5*", "gpt-5-anything") > fit("*", "gpt-5-anything"));
         assert!(fit("gpt-5", "gpt-5-2025-08-07") > fit("gpt-5-2025*", "gpt-5-2025-08-07"));
         assert!(fit("gpt-5", "gpt-5") > fit("gpt-5*", "gpt-5"));
+    }
+
+    #[test]
+    fn a_bare_name_is_that_of_the_model_alone() {
+        for name in [
+            "gpt-4o",
+            "openai/gpt-4o",
+            "a/b/gpt-4o",
+            "ft:gpt-4o:alice::1",
+            "openai/gpt-4o:free",
+        ] {
+            assert_eq!(bare(name), "gpt-4o", "{name}");
+        }
+        assert_eq!(
+            [bare(""), bare("/"), bare(":"), bare("a/:")],
+            ["", "", ":", ":"]
+        );
     }
 
     #[test]

@@ -1,0 +1,158 @@
+//! A counter that learns from what providers say they counted.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use dormouse_contracts::{ChatRequest, TokenCount, TokenCounter, Usage};
+
+use super::{Calibration, Observed, RequestCount, count_request};
+
+/// A counter for one model, corrected by a [`Calibration`].
+///
+/// It counts the same text differently at different times, as it learns. What depends on a count and must come out the
+/// same when it is replayed keeps the count, not the counter. Counts of the counter within may be cached
+/// ([`CachedCounter`](crate::CachedCounter)); its own may not.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use dormouse_contracts::{ChatRequest, Message, TokenCounter, Usage};
+/// use dormouse_providers::{CalibratedCounter, Estimate};
+///
+/// let counter = CalibratedCounter::new(Arc::new(Estimate::default()));
+/// let request = ChatRequest {
+///     messages: vec![Message::User { content: "1234567890 ".repeat(100) }],
+///     ..ChatRequest::default()
+/// };
+///
+/// let count = counter.count_request(&request);
+/// let before = counter.corrected(&count);
+/// // … the request is made, and the provider says what it counted:
+/// counter.observe(&count, &Usage { prompt_tokens: 507, ..Usage::default() });
+/// assert!(counter.corrected(&count) > before);
+/// ```
+pub struct CalibratedCounter {
+    within: Arc<dyn TokenCounter>,
+    calibration: Mutex<Calibration>,
+}
+
+impl CalibratedCounter {
+    /// Corrects `within`, beginning with nothing learnt.
+    #[must_use]
+    pub fn new(within: Arc<dyn TokenCounter>) -> Self {
+        Self::resumed(within, Calibration::default())
+    }
+
+    /// Corrects `within` by what was learnt before, of the same model with the same counter.
+    #[must_use]
+    pub fn resumed(within: Arc<dyn TokenCounter>, calibration: Calibration) -> Self {
+        Self {
+            within,
+            calibration: Mutex::new(calibration),
+        }
+    }
+
+    /// What was learnt so far, to keep it.
+    #[must_use]
+    pub fn calibration(&self) -> Calibration {
+        *self.learnt()
+    }
+
+    /// Counts a request without correcting it: what [`observe`](Self::observe) wants to be told again when the answer is
+    /// there.
+    #[must_use]
+    pub fn count_request(&self, request: &ChatRequest) -> RequestCount {
+        count_request(&*self.within, request)
+    }
+
+    /// How many tokens a request of that count probably takes.
+    #[must_use]
+    pub fn corrected(&self, count: &RequestCount) -> u32 {
+        self.learnt().apply(count)
+    }
+
+    /// Learns from what the provider says of a request. `count` is that of [`count_request`](Self::count_request), and not
+    /// a corrected one: otherwise it would correct its own corrections.
+    pub fn observe(&self, count: &RequestCount, usage: &Usage) -> Observed {
+        self.learnt().observe(count, usage)
+    }
+
+    /// There is no half-made state that a panic could leave: the three numbers are changed last.
+    fn learnt(&self) -> MutexGuard<'_, Calibration> {
+        self.calibration
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl TokenCounter for CalibratedCounter {
+    fn count(&self, text: &str) -> TokenCount {
+        let counted = self.within.count(text);
+        self.learnt().scale(counted)
+    }
+}
+
+impl fmt::Debug for CalibratedCounter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CalibratedCounter")
+            .field("calibration", &self.calibration())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_testing::CountTokens;
+
+    use super::*;
+    use crate::Estimate;
+
+    fn usage(prompt_tokens: u32) -> Usage {
+        Usage {
+            prompt_tokens,
+            ..Usage::default()
+        }
+    }
+
+    #[test]
+    fn what_comes_back_corrects_the_counts_of_texts_and_survives_a_restart() {
+        let counter = CalibratedCounter::new(Arc::new(Estimate::default()));
+        let count = RequestCount {
+            texts: 1_000,
+            ..RequestCount::default()
+        };
+        for _ in 0..100 {
+            counter.observe(&count, &usage(2_000));
+        }
+        let text = "x".repeat(400);
+        let counted = counter.count(&text);
+        assert!((199..=201).contains(&counted.tokens) && !counted.exact);
+        let again =
+            CalibratedCounter::resumed(Arc::new(Estimate::default()), counter.calibration());
+        assert_eq!(again.count(&text), counted);
+    }
+
+    #[test]
+    fn an_exact_counter_stays_exact_whatever_comes_back() {
+        let counter = CalibratedCounter::new(Arc::new(CountTokens));
+        let count = RequestCount {
+            texts: 1_000,
+            framing: 7,
+            messages: 1,
+            exact_texts: true,
+        };
+        for _ in 0..20 {
+            counter.observe(&count, &usage(3_000));
+        }
+        assert_eq!(
+            counter.count("three little words"),
+            TokenCount {
+                tokens: 3,
+                exact: true
+            }
+        );
+    }
+}

@@ -1,0 +1,197 @@
+//! Estimates by the family of a model's vocabulary.
+
+use dormouse_contracts::{ModelName, ProviderId, TokenCount, TokenCounter};
+use serde::{Deserialize, Serialize};
+
+use super::kind::Kind;
+use crate::model_pattern::bare;
+
+/// Models whose vocabularies part texts alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Family {
+    /// OpenAI's models since GPT-4o, 200,000 tokens: measured. For names newer than the vocabularies that are known.
+    OpenAi,
+    /// Anthropic's models before Claude 4.7. The vendor speaks of 3.5 characters of English a token, for which
+    /// [`Family::OpenAi`] measures 4.4: a quarter more.
+    Claude,
+    /// Anthropic's models from Claude 4.7 on, for which the vendor tells of 30 per cent more tokens than before.
+    NewClaude,
+    /// Google's, with 256,000 tokens and every digit its own. The vendor speaks of 4 characters of English a token: a
+    /// tenth more than [`Family::OpenAi`].
+    Gemini,
+    /// Alibaba's Qwen: the vocabulary of GPT-4 enlarged, with every digit its own.
+    Qwen,
+    /// Vocabularies of 32,000 to 50,000 tokens, as open models had until 2023: like the one of GPT-2, which is measured.
+    Small,
+    /// Vocabularies of 100,000 to 150,000 tokens, as open models have since: like the one of GPT-4, which is measured, and
+    /// which Llama 3 has enlarged. Also what is taken for a model nobody knows.
+    Large,
+}
+
+/// By what a model's bare name begins with; the first that fits.
+const BY_NAME: [(&str, Family); 30] = [
+    ("gpt-2", Family::Small),
+    ("gpt-j", Family::Small),
+    ("gpt-neo", Family::Small),
+    ("gpt", Family::OpenAi),
+    ("chatgpt", Family::OpenAi),
+    ("codex", Family::OpenAi),
+    ("o1", Family::OpenAi),
+    ("o3", Family::OpenAi),
+    ("o4", Family::OpenAi),
+    ("claude-2", Family::Claude),
+    ("claude-3", Family::Claude),
+    ("claude-instant", Family::Claude),
+    ("claude-opus-4-7", Family::NewClaude),
+    ("claude-opus-4-8", Family::NewClaude),
+    ("claude-opus-4", Family::Claude),
+    ("claude-sonnet-4", Family::Claude),
+    ("claude-haiku-4", Family::Claude),
+    ("claude", Family::NewClaude),
+    ("gemini", Family::Gemini),
+    ("gemma", Family::Gemini),
+    ("qwen", Family::Qwen),
+    ("qwq", Family::Qwen),
+    ("llama-2", Family::Small),
+    ("llama2", Family::Small),
+    ("codellama", Family::Small),
+    ("mistral-7b", Family::Small),
+    ("mixtral", Family::Small),
+    ("tinyllama", Family::Small),
+    ("phi-2", Family::Small),
+    ("phi-3", Family::Small),
+];
+
+impl Family {
+    /// The family of this model, by its name, or else by the vendor who serves no other's.
+    #[must_use]
+    pub fn of(provider: &ProviderId, model: &ModelName) -> Self {
+        let name = bare(model.as_str()).to_ascii_lowercase().replace('.', "-");
+        let by_name = BY_NAME.iter().find(|(start, _)| name.starts_with(start));
+        match (by_name, provider.as_str()) {
+            (Some((_, family)), _) => *family,
+            (None, "openai") => Self::OpenAi,
+            (None, "anthropic") => Self::NewClaude,
+            (None, _) => Self::Large,
+        }
+    }
+
+    fn rates(self) -> Rates {
+        match self {
+            Self::OpenAi => Rates::plain(&O200K),
+            Self::Claude => Rates::times(&O200K, 1_250),
+            Self::NewClaude => Rates::times(&O200K, 1_625),
+            Self::Gemini => Rates::times(&O200K, 1_100).each_digit(),
+            Self::Qwen => Rates::plain(&CL100K).each_digit(),
+            Self::Small => Rates::plain(&R50K),
+            Self::Large => Rates::plain(&CL100K),
+        }
+    }
+}
+
+type Weights = [u32; Kind::COUNT];
+
+/// Thousandths of a token for each character, in the order of [`Kind`].
+///
+/// Measured in November 2026 on 5,360 pieces of 600 characters: English conversation, source code in Rust and Python,
+/// JSON, read-me files, tutorials and stories in 36 languages, numbers, dates, hexadecimal digits and emoji. The weights
+/// are the non-negative ones with the least sum of squared relative errors over every second piece, no kind of text
+/// outweighing the others by its mass. On the other pieces the mean error of a piece was 6 per cent for the vocabulary
+/// r50k, 9 for cl100k and 9 for o200k (four characters a token: 41, 23 and 19), the median ratio of estimate to count for
+/// English 1.05, code 1.04, JSON 0.97, numbers 0.99, Chinese 0.98, Japanese 1.01, Korean 0.98 (o200k; for four characters a
+/// token: 1.22, 0.96, 0.91, 0.41, 0.47, 0.48, 0.59). Scripts that were not there count like Thai.
+const R50K: Weights = [
+    679, 87, 336, 3364, 547, 0, 1061, 1715, 1741, 1105, 244, 2030, 972, 2709, 1244, 1300, 1363,
+    1415, 2303, 2018, 2764,
+];
+const CL100K: Weights = [
+    306, 104, 291, 2031, 689, 372, 37, 1196, 1325, 735, 343, 1116, 935, 957, 434, 989, 838, 1083,
+    664, 971, 2890,
+];
+const O200K: Weights = [
+    247, 109, 326, 1114, 688, 380, 44, 1073, 1486, 821, 271, 731, 607, 516, 233, 333, 329, 356,
+    963, 455, 2323,
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Rates {
+    weights: Weights,
+    per_mille: u32,
+}
+
+impl Rates {
+    fn plain(weights: &Weights) -> Self {
+        Self::times(weights, 1_000)
+    }
+
+    fn times(weights: &Weights, per_mille: u32) -> Self {
+        Self {
+            weights: *weights,
+            per_mille,
+        }
+    }
+
+    fn each_digit(mut self) -> Self {
+        if let Some(digit) = self.weights.get_mut(Kind::Digit as usize) {
+            *digit = 1_000;
+        }
+        self
+    }
+
+    fn of(&self, kind: Kind) -> u64 {
+        self.weights
+            .get(kind as usize)
+            .copied()
+            .unwrap_or_default()
+            .into()
+    }
+}
+
+/// Counts tokens by what kinds of characters a text is made of, as was measured for the family's vocabulary.
+///
+/// A longer text never counts less than its beginning. Needs no vocabulary and no memory, and runs at some 100 MB/s when
+/// optimised. Its counts are marked as not exact; [`CalibratedCounter`](crate::CalibratedCounter) brings them nearer to
+/// what a provider really counts. The families say what was measured and what was only read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FamilyEstimate {
+    family: Family,
+    rates: Rates,
+}
+
+impl FamilyEstimate {
+    /// The estimate for this family.
+    #[must_use]
+    pub fn new(family: Family) -> Self {
+        Self {
+            family,
+            rates: family.rates(),
+        }
+    }
+
+    /// Whose estimate it is.
+    #[must_use]
+    pub fn family(&self) -> Family {
+        self.family
+    }
+}
+
+impl TokenCounter for FamilyEstimate {
+    fn count(&self, text: &str) -> TokenCount {
+        let mut before = '\n';
+        let mut thousandths = 0u64;
+        for c in text.chars() {
+            thousandths = thousandths.saturating_add(self.rates.of(Kind::of(before, c)));
+            before = c;
+        }
+        let millionths = thousandths.saturating_mul(self.rates.per_mille.into());
+        TokenCount {
+            tokens: u32::try_from(millionths.div_ceil(1_000_000)).unwrap_or(u32::MAX),
+            exact: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

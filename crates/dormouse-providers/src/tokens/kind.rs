@@ -1,0 +1,87 @@
+//! The kinds of characters that take more or fewer tokens than others.
+
+/// What a character is, as far as vocabularies treat it differently from others, given the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(super) enum Kind {
+    /// The first letter of a word.
+    Word,
+    /// A further small letter.
+    Letter,
+    /// A capital letter within a word.
+    Capital,
+    /// A Latin letter beyond ASCII.
+    Accented,
+    /// A digit.
+    Digit,
+    /// A space or tab after something else: mostly part of the word that follows.
+    Space,
+    /// A further space or tab, as in indented code.
+    Indent,
+    /// The first end of a line.
+    Line,
+    /// A further end of a line.
+    EmptyLine,
+    /// The first of some marks of ASCII.
+    Mark,
+    /// A further mark.
+    Marks,
+    /// A Chinese character.
+    Han,
+    /// Hiragana and katakana.
+    Kana,
+    /// A Korean syllable.
+    Hangul,
+    /// A Cyrillic letter.
+    Cyrillic,
+    /// A Greek letter.
+    Greek,
+    /// An Arabic letter.
+    Arabic,
+    /// A Hebrew letter.
+    Hebrew,
+    /// A mark beyond ASCII: dashes, quotes, full-width forms.
+    WideMark,
+    /// Any other script.
+    Other,
+    /// Emoji and everything else beyond the basic plane.
+    Beyond,
+}
+
+impl Kind {
+    /// How many there are.
+    pub(super) const COUNT: usize = Self::Beyond as usize + 1;
+
+    /// The kind of `c` after `before`, which is a line end at the beginning of a text.
+    pub(super) fn of(before: char, c: char) -> Self {
+        match c {
+            'a'..='z' if before.is_alphabetic() => Self::Letter,
+            'A'..='Z' if before.is_alphabetic() => Self::Capital,
+            'a'..='z' | 'A'..='Z' => Self::Word,
+            '0'..='9' => Self::Digit,
+            ' ' | '\t' if matches!(before, ' ' | '\t') => Self::Indent,
+            ' ' | '\t' => Self::Space,
+            '\n' | '\r' if matches!(before, '\n' | '\r') => Self::EmptyLine,
+            '\n' | '\r' => Self::Line,
+            _ if c.is_ascii() && before.is_ascii_punctuation() => Self::Marks,
+            _ if c.is_ascii() => Self::Mark,
+            _ => Self::beyond_ascii(c),
+        }
+    }
+
+    fn beyond_ascii(c: char) -> Self {
+        match u32::from(c) {
+            0x00c0..0x0250 | 0x1e00..0x1f00 => Self::Accented,
+            0x0370..0x0400 | 0x1f00..0x2000 => Self::Greek,
+            0x0400..0x0530 => Self::Cyrillic,
+            0x0590..0x0600 => Self::Hebrew,
+            0x0600..0x0780 | 0xfb50..0xfe00 => Self::Arabic,
+            0x0080..0x00c0 | 0x2000..0x2070 | 0x3000..0x3040 | 0xff00..0xff66 => Self::WideMark,
+            0x3040..0x3100 | 0xff66..0xffa0 => Self::Kana,
+            0x3400..0xa000 | 0xf900..0xfb00 => Self::Han,
+            0xac00..0xd7b0 => Self::Hangul,
+            0x1_0000.. => Self::Beyond,
+            _ => Self::Other,
+        }
+    }
+}
