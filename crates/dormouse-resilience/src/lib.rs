@@ -17,6 +17,8 @@
 //!
 //! [`Guard`] is all of them around one service, in one order, and [`HealthBoard`] tells how every guarded service is.
 //!
+//! Whatever waits needs a tokio runtime with its timer and panics without one, as tokio's own `sleep` does.
+//!
 //! Stability: what is here keeps its shape; more may come beside it.
 
 mod attempts;

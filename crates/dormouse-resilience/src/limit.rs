@@ -1,6 +1,8 @@
 //! A rate limit: no more requests than a service allows, and none before it wants any.
 
 mod bucket;
+mod gauge;
+mod health;
 mod meter;
 mod policy;
 mod told;
@@ -20,7 +22,8 @@ use tokio::{
 };
 
 pub use self::{
-    meter::{Level, LimitHealth, LimitReason, Limited, Meter},
+    health::{Level, LimitHealth, LimitReason, Limited},
+    meter::Meter,
     policy::{RateLimit, RateLimitError},
     told::{Observed, Quota},
 };

@@ -1,11 +1,12 @@
 //! The rule of a rate limit, as a state machine without a clock in it.
 
-use std::{fmt, num::NonZeroU32, time::Duration};
+use std::{fmt, time::Duration};
 
 use super::{
-    bucket::{Bucket, NoRoom},
+    gauge::Gauge,
+    health::{LimitHealth, LimitReason, Limited},
     policy::RateLimit,
-    told::{Observed, Quota, Told},
+    told::{Observed, Told},
 };
 
 /// Decides for each request whether it gets through, from those before it and from what the service told.
@@ -37,69 +38,6 @@ pub struct Meter {
     now: Duration,
 }
 
-/// One kind of thing that is limited.
-#[derive(Default)]
-struct Gauge {
-    own: Option<Bucket>,
-    told: Option<Told>,
-}
-
-/// Which limit keeps a request from getting through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum LimitReason {
-    /// So many requests were made.
-    Requests,
-    /// So many units were used.
-    Units,
-    /// The service asked for a pause.
-    Paused,
-    /// Others wait already, and are not overtaken.
-    Queued,
-}
-
-/// A call was not made, because of a rate limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Limited {
-    /// It may be made later, but not within [`RateLimit::longest_wait`], or not without waiting where it was not to wait.
-    #[error("the call is not made now, because {reason}; it may be in {retry_in:?}")]
-    Later {
-        /// When to ask again, as far as it can be told now.
-        retry_in: Duration,
-        /// Why.
-        reason: LimitReason,
-    },
-    /// It can never be made: it alone has more units than the limit lets through at once.
-    #[error("the call of {units} units is never made: at most {most} get through at once")]
-    TooLarge {
-        /// Its units.
-        units: u32,
-        /// The most there may be.
-        most: u32,
-    },
-}
-
-/// What is left of a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Level {
-    /// So many are left now.
-    pub left: u64,
-    /// So many there are at most.
-    pub of: u64,
-}
-
-/// The state of a rate limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LimitHealth {
-    /// For how long nothing gets through, because the service asked for a pause. Zero if it did not.
-    pub paused_for: Duration,
-    /// What is left of the requests, by the stricter of what was configured and what the service told; `None` if neither.
-    pub requests: Option<Level>,
-    /// What is left of the units, likewise.
-    pub units: Option<Level>,
-}
-
 impl Meter {
     /// The longest pause a service may ask for: a day. A longer one counts as this.
     pub const LONGEST_PAUSE: Duration = Told::LONGEST;
@@ -109,8 +47,8 @@ impl Meter {
     pub fn new(policy: RateLimit) -> Self {
         Self {
             policy,
-            requests: Gauge::new(policy.requests().map(Bucket::new)),
-            units: Gauge::new(policy.units().map(Bucket::new)),
+            requests: Gauge::new(policy.requests()),
+            units: Gauge::new(policy.units()),
             paused_until: Duration::ZERO,
             now: Duration::ZERO,
         }
@@ -124,8 +62,8 @@ impl Meter {
     pub fn take(&mut self, units: u32, now: Duration) -> Result<(), Limited> {
         let now = self.pass(now);
         self.hold(units, now)?;
-        self.requests.take_told(1, now);
-        self.units.take_told(units, now);
+        self.requests.pass(1, now);
+        self.units.pass(units, now);
         Ok(())
     }
 
@@ -144,26 +82,27 @@ impl Meter {
     /// Takes a request out of the configured limits if nothing is in the way. Otherwise tells what is longest in the way.
     fn hold(&mut self, units: u32, now: Duration) -> Result<(), Limited> {
         self.policy.fits_ever(units)?;
-        let own_requests = self.requests.take_own(1, now);
-        let own_units = self.units.take_own(units, now);
+        let held = (self.requests.hold(1, now), self.units.hold(units, now));
         let pause = self.paused_until.saturating_sub(now);
-        let for_requests = wait(own_requests).max(self.requests.told_wait(1, now));
-        let for_units = wait(own_units).max(self.units.told_wait(units, now));
-        let (retry_in, reason) = [
-            (for_requests, LimitReason::Requests),
-            (for_units, LimitReason::Units),
-            (pause, LimitReason::Paused),
-        ]
-        .into_iter()
-        .max_by_key(|(wait, _reason)| *wait)
-        .unwrap_or((Duration::ZERO, LimitReason::Paused));
-        if retry_in.is_zero() {
+        let obstacles = [
+            (held.0.err(), LimitReason::Requests),
+            (held.1.err(), LimitReason::Units),
+            (
+                Some(pause).filter(|pause| !pause.is_zero()),
+                LimitReason::Paused,
+            ),
+        ];
+        let longest = obstacles
+            .into_iter()
+            .filter_map(|(wait, reason)| Some((wait?, reason)))
+            .max_by_key(|(wait, _reason)| *wait);
+        let Some((retry_in, reason)) = longest else {
             return Ok(());
-        }
-        if own_requests.is_ok() {
+        };
+        if held.0.is_ok() {
             self.requests.put_back(1);
         }
-        if own_units.is_ok() {
+        if held.1.is_ok() {
             self.units.put_back(units);
         }
         Err(Limited::Later { retry_in, reason })
@@ -205,8 +144,8 @@ impl Meter {
     /// was taken of the configured limits.
     pub fn configuration_changed(&mut self) {
         self.paused_until = Duration::ZERO;
-        self.requests.told = None;
-        self.units.told = None;
+        self.requests.forget();
+        self.units.forget();
     }
 
     /// What is left at `now`.
@@ -223,86 +162,6 @@ impl Meter {
     fn pass(&mut self, now: Duration) -> Duration {
         self.now = self.now.max(now);
         self.now
-    }
-}
-
-impl Gauge {
-    fn new(own: Option<Bucket>) -> Self {
-        Self { own, told: None }
-    }
-
-    /// Takes so many out of what was configured.
-    fn take_own(&mut self, count: u32, now: Duration) -> Result<(), NoRoom> {
-        match (&mut self.own, NonZeroU32::new(count)) {
-            (Some(own), Some(count)) => own.take(count, now),
-            (None, _) | (_, None) => Ok(()),
-        }
-    }
-
-    /// How long until so many fit into what the service told; zero for now.
-    fn told_wait(&self, count: u32, now: Duration) -> Duration {
-        let told = self.told.filter(|told| !told.is_over(now));
-        told.map_or(Duration::ZERO, |told| told.wait(count.into(), now))
-    }
-
-    fn take_told(&mut self, count: u32, now: Duration) {
-        self.told = self.told.filter(|told| !told.is_over(now));
-        if let Some(told) = &mut self.told {
-            told.take(count.into(), now);
-        }
-    }
-
-    fn put_back(&mut self, count: u32) {
-        if let Some(own) = &mut self.own {
-            own.put_back(count);
-        }
-    }
-
-    fn overdraw(&mut self, count: u32, now: Duration) {
-        if let Some(own) = &mut self.own {
-            own.overdraw(count, now);
-        }
-    }
-
-    fn observe(&mut self, quota: Option<Quota>, now: Duration) {
-        if let Some(told) = quota.and_then(|quota| Told::new(quota, now)) {
-            self.told = Some(told);
-        }
-    }
-
-    fn read(&self, now: Duration) -> Option<Level> {
-        let own = self.own.as_ref().map(|own| Level {
-            left: own.left(now).into(),
-            of: own.burst().into(),
-        });
-        let told = self
-            .told
-            .filter(|told| !told.is_over(now))
-            .map(|told| Level {
-                left: told.left(now),
-                of: told.limit(),
-            });
-        own.into_iter().chain(told).min_by_key(|level| level.left)
-    }
-}
-
-fn wait(taken: Result<(), NoRoom>) -> Duration {
-    match taken {
-        Ok(()) => Duration::ZERO,
-        Err(NoRoom::For(wait)) => wait,
-        // Asked before, where it is an error of its own.
-        Err(NoRoom::Ever) => Duration::MAX,
-    }
-}
-
-impl fmt::Display for LimitReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Requests => "the limit of requests is used up",
-            Self::Units => "the limit of units is used up",
-            Self::Paused => "the service asked for a pause",
-            Self::Queued => "others are waiting already",
-        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroU32, time::Duration};
 
-use super::meter::Limited;
+use super::health::Limited;
 
 /// The limits of a service: so many requests a minute, so many units (tokens, for a model), both, or neither.
 ///

@@ -276,6 +276,25 @@ proptest! {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn racing_callers_on_several_threads_get_no_more_than_the_burst() {
+    let limit = RateLimit::as_told().try_with_requests(60, 100).unwrap();
+    let limiter = RateLimiter::new(limit);
+    let runtime = tokio::runtime::Handle::current();
+    let take = || {
+        let _its_clock = runtime.enter();
+        (0..50).filter(|_| limiter.try_acquire(0).is_ok()).count()
+    };
+    let through: usize = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(take)).collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .sum()
+    });
+    assert_eq!(through, 100);
+}
+
 #[tokio::test]
 async fn waiting_can_be_sent_to_another_thread() {
     fn sendable<T: Send>(t: T) -> T {

@@ -3,6 +3,7 @@ use std::{cell::Cell, future::pending, time::Duration};
 use tokio::time::Instant;
 
 use super::*;
+use crate::BudgetPolicy;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -127,6 +128,50 @@ async fn a_deadline_around_each_attempt_makes_a_hanging_one_a_failure_like_any_o
     .await;
     assert_eq!(result.unwrap_err().attempts, 4);
     assert_eq!(calls.get(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn callers_with_clones_of_a_budget_share_its_retries() {
+    let budget = RetryBudget::new(BudgetPolicy::try_new(0.0, 0.0, 3).unwrap());
+    let policy = RetryPolicy::model_call();
+    let mut ends = Vec::new();
+    for _ in 0..3 {
+        let budget = budget.clone();
+        let operation = || std::future::ready(Err::<(), _>(Failure::Busy));
+        let run = retry_within(&policy, &budget, || 0.0, verdict, operation);
+        let failed = run.await.unwrap_err();
+        ends.push((failed.attempts, failed.to_string()));
+    }
+    assert_eq!(
+        ends,
+        [
+            (3, "busy (after 3 attempts)".to_owned()),
+            (
+                2,
+                "busy (after 2 attempts; the retry budget is spent)".to_owned()
+            ),
+            (
+                1,
+                "busy (after 1 attempt; the retry budget is spent)".to_owned()
+            ),
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_that_was_asked_for_is_kept_within_a_budget_too_and_success_costs_nothing() {
+    let budget = RetryBudget::new(BudgetPolicy::try_new(0.0, 0.0, 1).unwrap());
+    let policy = RetryPolicy::model_call();
+    let begun = Instant::now();
+    let mut failures = vec![Failure::SlowDown(7 * SECOND)];
+    let operation = || std::future::ready(failures.pop().map_or(Ok(()), Err));
+    let run = retry_within(&policy, &budget, || 0.0, verdict, operation);
+    assert_eq!(run.await, Ok(()));
+    assert_eq!((begun.elapsed(), budget.left()), (7 * SECOND, 0));
+    let ready = || std::future::ready(Ok::<_, Failure>(()));
+    let run = retry_within(&policy, &budget, || 0.0, verdict, ready);
+    assert_eq!(run.await, Ok(()));
+    assert_eq!(budget.left(), 0);
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::limit::{Level, Quota};
 
 fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
