@@ -13,7 +13,7 @@ pub use address::ServerConfigError;
 pub use network::{CertificateError, Network};
 pub(crate) use {
     address::{base, below, root},
-    client::{Access, HttpClient},
+    client::{Access, HttpClient, Key},
     complaint::Complaint,
     failure::Failure,
     limits::{rate_limits, request_id},

@@ -1,7 +1,7 @@
 //! Chat models and text encoders behind one port each, and token counting.
 //!
 //! Layer 2. [`OpenAiModel`] speaks to any server with OpenAI's chat completions (OpenAI, OpenRouter, llama-server,
-//! Ollama and many more). [`OfflineModel`] needs no server and no key: it is deterministic, does little, and says
+//! Ollama and many more), [`AnthropicModel`] to any with Anthropic's messages. [`OfflineModel`] needs no server and no key: it is deterministic, does little, and says
 //! so. [`choose`] picks between them from what was found in the configuration and the environment, neither of which
 //! is read here. [`OpenAiEmbedder`], [`OllamaEmbedder`] and, behind the feature `candle`, `LocalEncoder` turn texts into
 //! vectors; [`choose_embedder`] picks among them likewise.
@@ -12,6 +12,7 @@
 //!
 //! Stability: the models' constructors and the order in [`choose`] are kept; the offline model's wording is not.
 
+mod anthropic;
 #[cfg(feature = "openai")]
 mod batches;
 mod choice;
@@ -36,6 +37,9 @@ mod tokens;
 #[cfg(any(feature = "openai", feature = "candle"))]
 mod vectors;
 
+pub use anthropic::AnthropicConfig;
+#[cfg(feature = "openai")]
+pub use anthropic::AnthropicModel;
 pub use choice::{Available, Choice, ChoiceError, Found, ServedBy, ServedByError, choose};
 pub use embedder_choice::{
     ChatProvider, EmbedderChoice, EmbedderChoiceError, EmbedderWanted, EmbedderWish,

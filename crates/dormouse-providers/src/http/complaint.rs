@@ -32,6 +32,7 @@ const UNKNOWN_WORDS: &[&str] = &[
     "not permitted",
     "not allowed",
     "deprecated",
+    "cannot both be specified",
 ];
 
 /// Does the text name the field, as a word of its own or as the beginning of a path?
@@ -125,7 +126,8 @@ impl Complaint {
             500 if self.message.contains("too large to process") => ModelErrorKind::ContextExceeded,
             // Without credit nothing helps but a change outside: like a key that is not allowed to do this.
             402 => ModelErrorKind::Auth,
-            429 if self.is_about_money() => ModelErrorKind::Auth,
+            // Anthropic's, for a credit that is used up, is 400.
+            400 | 429 if self.is_about_money() => ModelErrorKind::Auth,
             401 => ModelErrorKind::Auth,
             // Most 403 are about what was said: a moderator's, or a firewall's. Another prompt may pass.
             403 if self.is_about_key() => ModelErrorKind::Auth,
@@ -151,6 +153,9 @@ impl Complaint {
             _ if self.says("server_error") || self.says("overloaded") => {
                 ModelErrorKind::Unavailable
             }
+            _ if self.says("api_error") => ModelErrorKind::Unavailable,
+            _ if self.says("timeout_error") => ModelErrorKind::TimedOut,
+            _ if self.says("invalid_request") || self.says("not_found") => ModelErrorKind::Refused,
             _ => ModelErrorKind::Interrupted,
         }
     }
@@ -176,10 +181,16 @@ impl Complaint {
             || message.contains("context window")
             || message.contains("context length")
             || message.contains("too large to process")
+            || message.contains("prompt is too long")
+            || message.contains("exceed context limit")
     }
 
     fn is_about_money(&self) -> bool {
-        self.says("insufficient_quota") || self.says("billing")
+        let message = self.message.to_lowercase();
+        self.says("insufficient_quota")
+            || self.says("billing")
+            || message.contains("credit balance is too low")
+            || message.contains("reached your specified api usage limits")
     }
 
     fn is_about_key(&self) -> bool {

@@ -43,6 +43,8 @@ fn a_prompt_that_is_too_long_is_known_in_every_servers_words() {
         r#"{"error":{"message":"too long","type":"invalid_request_error","code":"context_length_exceeded"}}"#,
         r#"{"error":{"code":400,"message":"request (9000 tokens) exceeds the available context size","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":2048}}"#,
         r#"{"object":"error","message":"This model's maximum context length is 4096 tokens.","code":400}"#,
+        r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
+        r#"{"type":"error","error":{"type":"invalid_request_error","message":"input length and `max_tokens` exceed context limit: 190000 + 64000 > 200000"}}"#,
     ] {
         assert_eq!(kind(400, body), ModelErrorKind::ContextExceeded, "{body}");
     }
@@ -94,6 +96,15 @@ fn only_a_key_that_may_not_is_auth_among_the_forbidden() {
 fn a_used_up_quota_is_no_reason_to_try_again() {
     let body = r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}"#;
     assert_eq!(kind(429, body), ModelErrorKind::Auth);
+    for message in [
+        "Your credit balance is too low to access the Anthropic API.",
+        "You have reached your specified API usage limits.",
+    ] {
+        let body = format!(
+            r#"{{"type":"error","error":{{"type":"invalid_request_error","message":"{message}"}}}}"#
+        );
+        assert_eq!(kind(400, &body), ModelErrorKind::Auth, "{message}");
+    }
 }
 
 #[test]

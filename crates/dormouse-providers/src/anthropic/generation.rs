@@ -1,0 +1,123 @@
+//! What a model's name tells of it.
+//!
+//! As of November 2026, from Anthropic's model pages. A Claude that is newer than this table counts as the newest in it.
+
+use dormouse_contracts::ModelName;
+
+/// The most tokens of a reply of a model that nothing is known of: every model has at least as many.
+const CAUTIOUS_LIMIT: u32 = 4_096;
+
+/// How a model is told to think.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ThinkingForm {
+    /// Not at all.
+    None,
+    /// By a number of tokens: Claude 3.7 to 4.5, and other vendors' models behind this API.
+    Budget,
+    /// As much as it likes, by an effort: Claude 4.6 and later.
+    Effort,
+}
+
+/// What a model's name tells of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Generation {
+    /// A model of Anthropic's.
+    Claude {
+        /// As `(4, 5)`; greater than all where the name has none.
+        version: (u32, u32),
+        /// Is it one of the large ones, whose replies used to be shorter?
+        opus: bool,
+    },
+    /// Another vendor's, or one under a name of somebody's own.
+    Other,
+}
+
+impl Generation {
+    pub(super) fn of(model: &ModelName) -> Self {
+        let name = model.as_str().to_ascii_lowercase();
+        match name.split_once("claude") {
+            Some((_, rest)) => Self::Claude {
+                version: version(rest).unwrap_or((u32::MAX, 0)),
+                opus: rest.contains("opus"),
+            },
+            None => Self::Other,
+        }
+    }
+
+    /// The most tokens of a reply.
+    pub(super) fn output_limit(self) -> u32 {
+        let Self::Claude { version, opus } = self else {
+            return CAUTIOUS_LIMIT;
+        };
+        match version {
+            (..3, _) | (3, 0) => CAUTIOUS_LIMIT,
+            (3, ..7) => 8_192,
+            (4, ..5) if opus => 32_000,
+            (3, _) | (4, ..6) => 64_000,
+            _ => 128_000,
+        }
+    }
+
+    pub(super) fn thinking(self) -> ThinkingForm {
+        match self {
+            Self::Other => ThinkingForm::Budget,
+            Self::Claude { version, .. } if version < (3, 7) => ThinkingForm::None,
+            Self::Claude { version, .. } if version < (4, 6) => ThinkingForm::Budget,
+            Self::Claude { .. } => ThinkingForm::Effort,
+        }
+    }
+
+    /// Does it take either a temperature or `top_p`, and not both? So do Claude 4.1 and later; for those before them the
+    /// vendor advises it.
+    pub(super) fn takes_one_of_both(self) -> bool {
+        matches!(self, Self::Claude { .. })
+    }
+}
+
+/// The first number of a name and the one right behind it; a date is none.
+fn version(name: &str) -> Option<(u32, u32)> {
+    let number = |part: &str| {
+        let short = (1..=2).contains(&part.len());
+        short.then(|| part.parse::<u32>().ok()).flatten()
+    };
+    let mut parts = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let major = parts.find_map(number)?;
+    Some((major, parts.next().and_then(number).unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &str) -> Generation {
+        Generation::of(&ModelName::try_new(name).unwrap())
+    }
+
+    #[test]
+    fn a_name_tells_the_longest_reply_and_how_to_ask_for_thought() {
+        for (name, limit, thinking) in [
+            ("claude-3-haiku-20240307", 4_096, ThinkingForm::None),
+            ("claude-3-5-sonnet-20241022", 8_192, ThinkingForm::None),
+            ("claude-3-7-sonnet-latest", 64_000, ThinkingForm::Budget),
+            ("claude-opus-4-20250514", 32_000, ThinkingForm::Budget),
+            ("claude-opus-4-1", 32_000, ThinkingForm::Budget),
+            (
+                "anthropic.claude-sonnet-4-20250514-v1:0",
+                64_000,
+                ThinkingForm::Budget,
+            ),
+            ("anthropic/claude-opus-4.5", 64_000, ThinkingForm::Budget),
+            ("claude-haiku-4-5-20251001", 64_000, ThinkingForm::Budget),
+            ("claude-opus-4-6", 128_000, ThinkingForm::Effort),
+            ("claude-haiku-5-5", 128_000, ThinkingForm::Effort),
+            ("claude-fable-5-1", 128_000, ThinkingForm::Effort),
+            ("Claude-Next", 128_000, ThinkingForm::Effort),
+            ("tiny", 4_096, ThinkingForm::Budget),
+            ("deepseek-v4", 4_096, ThinkingForm::Budget),
+        ] {
+            let generation = of(name);
+            assert_eq!(generation.output_limit(), limit, "{name}");
+            assert_eq!(generation.thinking(), thinking, "{name}");
+        }
+    }
+}
