@@ -131,11 +131,11 @@ impl HttpClient {
         let request = request.map_err(|error| Failure::Request(Box::new(error)))?;
         let answer = self.http.execute(request).await;
         let answer = answer.map_err(Failure::of_connection)?;
-        if let Some(encoding) = encoding(&answer) {
-            return Err(Failure::Encoded(self.redact.line(&encoding)));
-        }
         if answer.status().is_success() {
-            return Ok(answer);
+            return match encoding(&answer) {
+                Some(encoding) => Err(Failure::Encoded(self.redact.line(&encoding))),
+                None => Ok(answer),
+            };
         }
         Err(Failure::Status {
             status: answer.status().as_u16(),
@@ -159,8 +159,12 @@ impl HttpClient {
         })
     }
 
-    /// What the server says in an answer that is none.
+    /// What the server says in an answer that is none. In an encoding that nobody asked for it is not read.
     pub(crate) async fn complaint(&self, answer: Response) -> Complaint {
+        if let Some(encoding) = encoding(&answer) {
+            let words = format!("something in the content encoding {encoding}");
+            return Complaint::of(&words, &self.redact);
+        }
         let mut pieces = answer.bytes_stream();
         let mut body = Vec::new();
         while let Some(Ok(piece)) = pieces.next().await {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use dormouse_contracts::{BoxStream, ChatDelta};
 use futures_util::StreamExt;
 use reqwest::Response;
+use tokio::time::Instant;
 
 use super::{
     draft::Draft,
@@ -13,7 +14,7 @@ use super::{
 };
 use crate::http::{Failure, Redact};
 
-/// How long is waited for what comes after a finished reply, such as its usage.
+/// How long is waited for what comes after a finished reply, such as its usage: in all, however often the server gives signs of life.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Reads what one vendor's events say into a [`Draft`].
@@ -30,6 +31,8 @@ pub(crate) struct Reading<D> {
     decoder: D,
     draft: Draft,
     failure: Option<Failure>,
+    /// Until when is waited, once the reply is finished.
+    until: Option<Instant>,
     over: bool,
 }
 
@@ -49,6 +52,7 @@ impl<D: Decoder> Reading<D> {
             decoder,
             draft,
             failure: None,
+            until: None,
             over: false,
         }
     }
@@ -78,7 +82,8 @@ impl<D: Decoder> Reading<D> {
         let piece = if self.draft.is_closed() {
             Ok(None)
         } else if self.draft.is_finished() {
-            tokio::time::timeout(GRACE, self.pieces.next()).await
+            let until = *self.until.get_or_insert_with(|| Instant::now() + GRACE);
+            tokio::time::timeout_at(until, self.pieces.next()).await
         } else {
             Ok(self.pieces.next().await)
         };

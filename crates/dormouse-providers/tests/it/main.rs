@@ -13,11 +13,15 @@
 #[cfg(feature = "openai")]
 mod cancelling;
 #[cfg(feature = "openai")]
+mod double;
+#[cfg(feature = "openai")]
 mod embedding;
 #[cfg(feature = "openai")]
 mod failing;
 #[cfg(feature = "candle")]
 mod local;
+#[cfg(feature = "openai")]
+mod matrix;
 #[cfg(feature = "openai")]
 mod ollama;
 #[cfg(feature = "openai")]

@@ -1,0 +1,159 @@
+//! A row of the matrix, and how a cell of it is judged.
+
+use std::error::Error;
+
+use dormouse_contracts::{ChatReply, ModelError};
+use dormouse_providers::ServerConfigError;
+
+use super::{outcome::Outcome, scene::Scene};
+use crate::double::{Dialect, KEY, Request};
+
+/// The most memory that the client of any cell may take at one time, in bytes.
+const MEMORY_BYTES: u64 = 8 * 1024 * 1024;
+
+/// A fault, and what must come of it.
+pub(crate) struct Row {
+    /// The part of the table in which it stands.
+    pub(crate) part: &'static str,
+    /// What is wrong.
+    pub(crate) what: &'static str,
+    pub(crate) scene: fn(&dyn Dialect) -> Scene,
+    outcome: Outcome,
+    /// Providers with which something else comes of it.
+    except: Vec<(&'static str, Outcome)>,
+    /// How many requests the server has read.
+    pub(crate) requests: usize,
+    /// What the error must tell.
+    words: &'static str,
+}
+
+impl Row {
+    pub(crate) fn new(
+        part: &'static str,
+        what: &'static str,
+        scene: fn(&dyn Dialect) -> Scene,
+        outcome: Outcome,
+    ) -> Self {
+        Self {
+            part,
+            what,
+            scene,
+            outcome,
+            except: Vec::new(),
+            requests: 1,
+            words: "",
+        }
+    }
+
+    /// With this provider something else comes of it.
+    pub(crate) fn but(mut self, provider: &'static str, outcome: Outcome) -> Self {
+        self.except.push((provider, outcome));
+        self
+    }
+
+    /// Nothing is sent, or nothing that can be read.
+    pub(crate) fn unasked(mut self) -> Self {
+        self.requests = 0;
+        self
+    }
+
+    /// The error tells this, among other things.
+    pub(crate) fn telling(mut self, words: &'static str) -> Self {
+        self.words = words;
+        self
+    }
+
+    /// What must come of it with this provider.
+    pub(crate) fn outcome(&self, dialect: &dyn Dialect) -> Outcome {
+        let mut except = self.except.iter();
+        let except = except.find(|(provider, _)| *provider == dialect.name());
+        except.map_or(self.outcome, |(_, outcome)| *outcome)
+    }
+
+    /// What is wrong with what came of it, if anything is.
+    pub(crate) fn judge(&self, dialect: &dyn Dialect, came: Came) -> Result<(), String> {
+        let outcome = self.outcome(dialect);
+        let told = came.end.told();
+        match (&came.end, outcome) {
+            (End::Reply(reply), _) if outcome.admits(reply) => {}
+            (End::Failed(error), Outcome::Fails(kind)) if error.kind() == kind => {}
+            (End::NoModel(_), Outcome::NoModel) | (End::Left, Outcome::Deadline) => {}
+            _ => return Err(format!("expected {}, but {told}", outcome.words())),
+        }
+        if dialect.key_line().is_some() && told.to_lowercase().contains(KEY) {
+            return Err(format!("the key is told: {told}"));
+        }
+        if !told.contains(self.words) {
+            return Err(format!("does not tell {:?}: {told}", self.words));
+        }
+        if came.asked.len() != self.requests {
+            return Err(format!("{} requests: {told}", came.asked.len()));
+        }
+        if came.asked_elsewhere != 0 {
+            return Err("a request was sent on to another server".to_owned());
+        }
+        if came.memory_bytes > MEMORY_BYTES {
+            return Err(format!("{} bytes of memory", came.memory_bytes));
+        }
+        came.asked
+            .iter()
+            .try_for_each(|request| proper(request, dialect))
+    }
+}
+
+/// Every request shows the key where the vendor wants it, and nowhere else, and asks for a stream in JSON.
+fn proper(request: &Request, dialect: &dyn Dialect) -> Result<(), String> {
+    let shown = request.headers.iter().filter(|line| line.contains(KEY));
+    let as_wanted = match dialect.key_line() {
+        Some(line) => request.has(&line) && shown.count() == 1,
+        None => shown.count() == 0,
+    };
+    if !as_wanted || request.body.contains(KEY) || request.line.contains(KEY) {
+        return Err(format!("the key is not where it belongs: {request:?}"));
+    }
+    let body: serde_json::Value = serde_json::from_str(&request.body).unwrap_or_default();
+    if body["stream"] != true || body["model"] != "tiny" {
+        return Err(format!("no request for a stream: {request:?}"));
+    }
+    Ok(())
+}
+
+/// What came of a cell.
+pub(crate) struct Came {
+    pub(crate) end: End,
+    pub(crate) asked: Vec<Request>,
+    /// Requests to a second host.
+    pub(crate) asked_elsewhere: usize,
+    /// The most memory that was taken at one time.
+    pub(crate) memory_bytes: u64,
+}
+
+/// How a call ended.
+pub(crate) enum End {
+    NoModel(ServerConfigError),
+    Reply(Box<ChatReply>),
+    Failed(ModelError),
+    Left,
+}
+
+impl End {
+    /// Everything that it tells, causes included.
+    fn told(&self) -> String {
+        match self {
+            Self::NoModel(error) => chain(error),
+            Self::Failed(error) => chain(error),
+            Self::Reply(reply) => format!("reply {reply:?}"),
+            Self::Left => "the deadline passed".to_owned(),
+        }
+    }
+}
+
+fn chain(error: &dyn Error) -> String {
+    let mut told = format!("{error:?}; {error}");
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        told.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    told
+}

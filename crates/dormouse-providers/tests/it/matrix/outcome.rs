@@ -1,0 +1,69 @@
+//! What must come of a fault.
+
+use std::time::Duration;
+
+use dormouse_contracts::{ChatReply, ModelErrorKind};
+
+use super::story;
+
+/// What must come of a fault.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Outcome {
+    /// The whole reply, as if nothing were wrong.
+    Reply,
+    /// The whole reply, and what it cost is unknown.
+    Uncounted,
+    /// A reply that is described by these words and passes this test.
+    Other(&'static str, fn(&ChatReply) -> bool),
+    /// A failure of this kind.
+    Fails(ModelErrorKind),
+    /// No model is made from this configuration.
+    NoModel,
+    /// Nothing, until the caller's own deadline passes; then the connection is closed.
+    Deadline,
+}
+
+impl Outcome {
+    /// It, in the table.
+    pub(crate) fn words(self) -> String {
+        match self {
+            Self::Reply => "reply".to_owned(),
+            Self::Uncounted => "reply, cost unknown".to_owned(),
+            Self::Other(words, _) => format!("reply, {words}"),
+            Self::Fails(ModelErrorKind::RateLimited(Some(pause))) => {
+                format!("`RateLimited`, {}", span(pause))
+            }
+            Self::Fails(ModelErrorKind::RateLimited(None)) => "`RateLimited`".to_owned(),
+            Self::Fails(kind) => format!("`{kind:?}`"),
+            Self::NoModel => "configuration refused".to_owned(),
+            Self::Deadline => "the caller's deadline".to_owned(),
+        }
+    }
+
+    /// Is this reply the one that must come?
+    pub(crate) fn admits(self, reply: &ChatReply) -> bool {
+        let reply = ChatReply {
+            info: None,
+            ..reply.clone()
+        };
+        match self {
+            Self::Reply => reply == story::reply(),
+            Self::Uncounted => {
+                reply
+                    == ChatReply {
+                        usage: None,
+                        ..story::reply()
+                    }
+            }
+            Self::Other(_, test) => test(&reply),
+            _ => false,
+        }
+    }
+}
+
+fn span(pause: Duration) -> String {
+    match pause.as_secs() {
+        86_400 => "1 day".to_owned(),
+        seconds => format!("{seconds} s"),
+    }
+}

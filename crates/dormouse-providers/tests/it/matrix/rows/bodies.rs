@@ -1,0 +1,153 @@
+//! Answers that are no streams, or not well framed.
+
+use dormouse_contracts::ModelErrorKind;
+
+use crate::{
+    double::{Answer, Dialect, KEY},
+    matrix::{
+        cell::Row,
+        outcome::Outcome,
+        scene::Scene,
+        story::{TEXT, body, streamed, told},
+    },
+};
+
+const HTML: &str = "<!doctype html><html><title>Log in, sk-secret-key</title></html>";
+const JSON: &str = "content-type: application/json\r\n";
+
+/// 10 MiB of nothing, as gzip. Several of them one behind the other are gzip too.
+const BOMB: &[u8] = include_bytes!("../../double/bomb.gz");
+
+pub(super) fn rows() -> Vec<Row> {
+    let malformed = Outcome::Fails(ModelErrorKind::Malformed);
+    let interrupted = Outcome::Fails(ModelErrorKind::Interrupted);
+    let unavailable = Outcome::Fails(ModelErrorKind::Unavailable);
+    let row = |what, scene, outcome| Row::new("Bodies", what, scene, outcome);
+    vec![
+        row("HTML with 200", |_| html(200), malformed),
+        row("HTML with 502", |_| html(502), unavailable),
+        row(
+            "HTML that says it is a stream",
+            |d| Scene::of(body(d, HTML)),
+            malformed,
+        ),
+        row(
+            "HTML that says nothing",
+            |_| Scene::of(Answer::status(200, "", HTML)),
+            malformed,
+        ),
+        row(
+            "plain JSON instead of a stream",
+            |d| whole(d, JSON),
+            malformed,
+        )
+        // Its stream is lines of JSON: a single one is a whole reply.
+        .but("Ollama", Outcome::Reply),
+        row(
+            "`{}` with 200",
+            |_| Scene::of(Answer::status(200, JSON, "{}")),
+            malformed,
+        )
+        .but("Ollama", interrupted),
+        row(
+            "an empty body with 200",
+            |d| {
+                Scene::of(Answer::status(
+                    200,
+                    &format!("content-type: {}\r\n", d.media_type()),
+                    "",
+                ))
+            },
+            interrupted,
+        ),
+        row(
+            "an empty body with 500",
+            |_| Scene::of(Answer::status(500, "", "")),
+            unavailable,
+        ),
+        row(
+            "an empty body with 204",
+            |_| Scene::of(Answer::status(204, "", "")),
+            interrupted,
+        ),
+        row(
+            "a gzip bomb that nobody asked for: 100 MiB in 100 KB",
+            |d| bomb(d, 200),
+            malformed,
+        )
+        .telling("gzip"),
+        row("the same with 502", |d| bomb(d, 502), unavailable).telling("gzip"),
+        row(
+            "the stream in an encoding that there is not",
+            |d| Scene::of(streamed(d, "content-encoding: sk-secret-key\r\n")),
+            malformed,
+        ),
+        row(
+            "chunks whose length is no number",
+            |d| chunked(d, "sk\r\n"),
+            interrupted,
+        ),
+        row("a chunk cut short", |d| chunked(d, "ffff\r\n"), interrupted),
+        row(
+            "`content-length` too short",
+            |d| length(d, -60),
+            interrupted,
+        ),
+        row(
+            "`content-length` too long",
+            |d| length(d, 1_000),
+            Outcome::Reply,
+        ),
+        row(
+            "`content-length` that is no number",
+            |d| Scene::of(streamed(d, "content-length: many\r\n")),
+            unavailable,
+        ),
+    ]
+}
+
+fn html(status: u16) -> Scene {
+    Scene::of(Answer::status(
+        status,
+        "content-type: text/html; charset=utf-8\r\n",
+        HTML,
+    ))
+}
+
+fn whole(dialect: &dyn Dialect, headers: &str) -> Scene {
+    Scene::of(Answer::status(
+        200,
+        headers,
+        dialect.whole(TEXT).to_string(),
+    ))
+}
+
+fn bomb(dialect: &dyn Dialect, status: u16) -> Scene {
+    let headers = format!(
+        "content-type: {}\r\ncontent-encoding: gzip\r\nx-key: {KEY}\r\n",
+        dialect.media_type()
+    );
+    Scene::of(Answer::status(status, &headers, BOMB.repeat(10)))
+}
+
+/// The reply begins in a whole chunk; this is the head of the next one.
+fn chunked(dialect: &dyn Dialect, next: &str) -> Scene {
+    let begun = told(dialect).begun;
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: {}\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{begun}\r\n{next}",
+        dialect.media_type(),
+        begun.len()
+    );
+    Scene::of(Answer::raw(head))
+}
+
+/// The whole reply, and a length that is wrong by so many bytes.
+fn length(dialect: &dyn Dialect, wrong_by: isize) -> Scene {
+    let told = told(dialect);
+    let length = if wrong_by < 0 {
+        told.begun.len().saturating_add_signed(wrong_by)
+    } else {
+        told.all().len().saturating_add_signed(wrong_by)
+    };
+    Scene::of(streamed(dialect, &format!("content-length: {length}\r\n")))
+}

@@ -1,0 +1,105 @@
+//! Connections that end, and answers that are no HTTP.
+
+use dormouse_contracts::ModelErrorKind;
+
+use crate::{
+    double::{Answer, Dialect, Step},
+    matrix::{
+        cell::Row,
+        outcome::Outcome,
+        scene::{Pace, SECOND_HOST, Scene},
+        story::{body, streamed, told},
+    },
+};
+
+pub(super) fn rows() -> Vec<Row> {
+    let row = |what, scene, kind| Row::new("Connections", what, scene, Outcome::Fails(kind));
+    vec![
+        row(
+            "reset before the request is read",
+            |_| {
+                Scene::of(Answer {
+                    unread: true,
+                    ..Answer::default()
+                })
+            },
+            ModelErrorKind::Unavailable,
+        )
+        .unasked(),
+        row(
+            "closed before an answer, as by a proxy after 60 s",
+            |_| Scene::of(Answer::default()),
+            ModelErrorKind::Unavailable,
+        ),
+        row(
+            "closed within the head",
+            |_| Scene::of(Answer::raw("HTTP/1.1 200 OK\r\ncontent-ty")),
+            ModelErrorKind::Unavailable,
+        ),
+        row(
+            "closed behind the head",
+            |d| Scene::of(body(d, "")),
+            ModelErrorKind::Interrupted,
+        ),
+        row(
+            "closed within the reply, as by a proxy after 60 s",
+            |d| Scene::of(body(d, told(d).begun)),
+            ModelErrorKind::Interrupted,
+        ),
+        row(
+            "closed within an event",
+            |d| {
+                let begun = told(d).begun;
+                Scene::of(body(d, &begun.as_bytes()[..begun.len() - 9]))
+            },
+            ModelErrorKind::Interrupted,
+        ),
+        reply("closed behind the finish", |d| {
+            let told = told(d);
+            Scene::of(body(d, told.begun + &told.finish))
+        }),
+        row(
+            "silent before an answer, for 5 minutes",
+            |_| Scene::of(Answer::default().then(Step::Silence)).pace(Pace::FromRequest),
+            ModelErrorKind::TimedOut,
+        ),
+        row(
+            "silent within the reply, for 5 minutes",
+            |d| Scene::of(body(d, told(d).begun).then(Step::Silence)).pace(Pace::FromText),
+            ModelErrorKind::TimedOut,
+        ),
+        row(
+            "no HTTP at all",
+            |_| Scene::of(Answer::raw("220 mail.example ESMTP ready\r\n\r\n")),
+            ModelErrorKind::Unavailable,
+        ),
+        row(
+            "100 headers of 8 KB",
+            |d| {
+                let line = |n: usize| format!("x-filler-{n}: {}\r\n", "x".repeat(8 * 1024));
+                Scene::of(streamed(d, &(0..100).map(line).collect::<String>()))
+            },
+            ModelErrorKind::Unavailable,
+        ),
+        row(
+            "302 to another server",
+            |_| {
+                let location = format!("location: {SECOND_HOST}/v1\r\n");
+                Scene::of(Answer::status(302, &location, ""))
+            },
+            ModelErrorKind::Refused,
+        ),
+        row(
+            "307 to another server",
+            |_| {
+                let location = format!("location: {SECOND_HOST}/v1\r\n");
+                Scene::of(Answer::status(307, &location, ""))
+            },
+            ModelErrorKind::Refused,
+        ),
+    ]
+}
+
+fn reply(what: &'static str, scene: fn(&dyn Dialect) -> Scene) -> Row {
+    Row::new("Connections", what, scene, Outcome::Uncounted)
+}

@@ -1,0 +1,95 @@
+//! Replies that are too large, too slow, or never over.
+
+use std::time::Duration;
+
+use dormouse_contracts::ModelErrorKind;
+
+use crate::{
+    double::{Dialect, Step},
+    matrix::{
+        cell::Row,
+        outcome::Outcome,
+        scene::{Pace, Scene},
+        story::{body, streamed, told},
+    },
+};
+
+const MIB: usize = 1024 * 1024;
+
+pub(super) fn rows() -> Vec<Row> {
+    let row =
+        |what, scene, outcome| Row::new("Too much, too slow, never over", what, scene, outcome);
+    let malformed = Outcome::Fails(ModelErrorKind::Malformed);
+    vec![
+        row(
+            "a byte at a time",
+            |d| Scene::of(streamed(d, "").singly()),
+            Outcome::Reply,
+        ),
+        row("100 MB of text", text, malformed).telling("262144 bytes"),
+        row("100 MB of lines that say nothing", nothings, malformed).telling("67108864 bytes"),
+        row("100 MB in a single line", line, malformed).telling("1048576 bytes in one line"),
+        row(
+            "signs of life and nothing else, for ever",
+            |d| drip(d, told(d).begun, 200),
+            Outcome::Deadline,
+        ),
+        row(
+            "nothing behind the finish, and the connection stays open",
+            |d| {
+                let told = told(d);
+                let counted = told.begun + &told.finish + before_the_mark(&told.end);
+                Scene::of(body(d, counted).then(Step::Silence)).pace(Pace::FromFinish)
+            },
+            Outcome::Reply,
+        ),
+        row(
+            "signs of life behind the finish, for ever",
+            |d| {
+                let told = told(d);
+                drip(
+                    d,
+                    told.begun + &told.finish + before_the_mark(&told.end),
+                    8_000,
+                )
+            },
+            Outcome::Reply,
+        ),
+    ]
+}
+
+/// Everything but the last event, by which a server says that this was all.
+fn before_the_mark(end: &str) -> &str {
+    let last = end.trim_end().rfind("\n\n").map_or(0, |at| at + 2);
+    &end[..last]
+}
+
+fn text(dialect: &dyn Dialect) -> Scene {
+    let piece = dormouse_contracts::ChatDelta::Text("x".repeat(64 * 1024));
+    let event = dialect
+        .stream(&[piece], &crate::double::Counted::Nothing)
+        .begun;
+    let flood = Step::Flood(event.into_bytes(), 100 * MIB / (64 * 1024));
+    Scene::of(body(dialect, "").then(flood))
+}
+
+fn nothings(dialect: &dyn Dialect) -> Scene {
+    let nothing = dialect.nothing(64 * 1024).into_bytes();
+    Scene::of(
+        body(dialect, told(dialect).begun).then(Step::Flood(nothing, 100 * MIB / (64 * 1024))),
+    )
+}
+
+fn line(dialect: &dyn Dialect) -> Scene {
+    let begun = told(dialect).begun;
+    // An event that has begun, and whose line never ends.
+    let cut = begun.trim_end().len() - 2;
+    let flood = Step::Flood(vec![b'x'; 64 * 1024], 100 * MIB / (64 * 1024));
+    Scene::of(body(dialect, &begun.as_bytes()[..cut]).then(flood))
+}
+
+fn drip(dialect: &dyn Dialect, before: String, deadline_millis: u64) -> Scene {
+    let nothing = dialect.nothing(8).into_bytes();
+    let drip = Step::Drip(nothing, Duration::from_millis(50));
+    Scene::of(body(dialect, before).then(drip)).pace(Pace::Deadline(deadline_millis))
+}

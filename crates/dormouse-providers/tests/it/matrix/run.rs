@@ -1,0 +1,158 @@
+//! One cell: a host, a client on a runtime of its own, and what comes of a call.
+
+use std::time::Duration;
+
+use dormouse_contracts::{ChatDelta, ChatModel, ChatRequest, Message, ModelError, complete};
+use dormouse_providers::Network;
+use futures_util::StreamExt;
+
+use super::{
+    cell::{Came, End, Row},
+    scene::{Address, Pace, SECOND_HOST, Scene, Trust},
+};
+use crate::double::{AUTHORITY, Answer, Channel, Dialect, Host, Seen, Step};
+
+/// Longer than any cell takes: a test that hangs shall fail.
+const HANGS: Duration = Duration::from_secs(50);
+
+/// Plays the scene of this row with this provider.
+pub(crate) fn run(row: &Row, dialect: &dyn Dialect) -> Came {
+    let mut scene = (row.scene)(dialect);
+    let second = Host::answering("/", Channel::Plain, Answer::status(500, "", ""));
+    point_to(&second, &mut scene);
+    let path = format!("{}{}", scene.prefix, dialect.path());
+    let mut host = Host::answering(&path, scene.channel, scene.answer.clone());
+    let mut end = None;
+    let memory = allocation_counter::measure(|| end = Some(call(dialect, &scene, &mut host)));
+    Came {
+        end: end.unwrap(),
+        asked: host.requests(),
+        asked_elsewhere: second.requests().len(),
+        memory_bytes: memory.bytes_max,
+    }
+}
+
+fn point_to(second: &Host, scene: &mut Scene) {
+    for step in &mut scene.answer.steps {
+        if let Step::Bytes(bytes) = step
+            && let Ok(text) = std::str::from_utf8(bytes)
+            && text.contains(SECOND_HOST)
+        {
+            *bytes = text.replace(SECOND_HOST, &second.url()).into_bytes();
+        }
+    }
+}
+
+fn call(dialect: &dyn Dialect, scene: &Scene, host: &mut Host) -> End {
+    let url = match scene.address {
+        Address::Below(path) => format!("{}{path}", host.url()),
+        Address::Literally(url) => url.to_owned(),
+        Address::ByScheme(scheme) => format!("{scheme}://{}", host.authority()),
+        Address::Nobody => Host::nobody(),
+    };
+    let network = match scene.trust {
+        Trust::Machine => Network::direct(),
+        Trust::Authority => Network::direct().trusting(AUTHORITY).unwrap(),
+    };
+    let model = match dialect.open(&network, &url) {
+        Ok(model) => model,
+        Err(error) => return End::NoModel(error),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.unwrap().block_on(ask(&*model, scene.pace, host))
+}
+
+async fn ask(model: &dyn ChatModel, pace: Pace, host: &mut Host) -> End {
+    let request = ChatRequest {
+        messages: vec![Message::User {
+            content: "Hello?".to_owned(),
+        }],
+        ..ChatRequest::default()
+    };
+    let reply = match pace {
+        Pace::Real => tokio::time::timeout(HANGS, complete(model, &request))
+            .await
+            .ok(),
+        Pace::Deadline(millis) => {
+            let deadline = Duration::from_millis(millis);
+            let reply = tokio::time::timeout(deadline, complete(model, &request)).await;
+            if reply.is_err() {
+                host.until(Seen::Left).await;
+            }
+            reply.ok()
+        }
+        Pace::FromRequest => Some(paused_from_request(model, &request, host).await),
+        Pace::FromText => {
+            Some(paused_from(model, &request, |delta| matches!(delta, ChatDelta::Text(_))).await)
+        }
+        Pace::FromFinish => Some(
+            paused_from(model, &request, |delta| {
+                matches!(delta, ChatDelta::Finished(_))
+            })
+            .await,
+        ),
+    };
+    match reply {
+        Some(Ok(reply)) => End::Reply(Box::new(reply)),
+        Some(Err(error)) => End::Failed(error),
+        None => End::Left,
+    }
+}
+
+/// The clock stands still once the server has read the request, and then jumps from one timer to the next.
+async fn paused_from_request(
+    model: &dyn ChatModel,
+    request: &ChatRequest,
+    host: &mut Host,
+) -> Result<dormouse_contracts::ChatReply, ModelError> {
+    let reply = complete(model, request);
+    let asked = async {
+        host.until(Seen::Request).await;
+        tokio::time::pause();
+    };
+    let (reply, ()) = futures_util::future::join(reply, asked).await;
+    reply
+}
+
+/// The clock stands still from that piece of the reply on.
+async fn paused_from(
+    model: &dyn ChatModel,
+    request: &ChatRequest,
+    from: fn(&ChatDelta) -> bool,
+) -> Result<dormouse_contracts::ChatReply, ModelError> {
+    let watched = Watched { model, from };
+    complete(&watched, request).await
+}
+
+/// A model whose replies stop the clock.
+struct Watched<'m> {
+    model: &'m dyn ChatModel,
+    from: fn(&ChatDelta) -> bool,
+}
+
+impl ChatModel for Watched<'_> {
+    fn stream<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> dormouse_contracts::BoxStream<'a, Result<ChatDelta, ModelError>> {
+        let mut is_paused = false;
+        let stream = self.model.stream(request);
+        Box::pin(stream.inspect(move |delta| {
+            let from = delta.as_ref().is_ok_and(self.from);
+            if from && !std::mem::replace(&mut is_paused, true) {
+                tokio::time::pause();
+            }
+        }))
+    }
+
+    fn identity(
+        &self,
+    ) -> (
+        &dormouse_contracts::ProviderId,
+        &dormouse_contracts::ModelName,
+    ) {
+        self.model.identity()
+    }
+}

@@ -1,0 +1,87 @@
+//! What is set up for a cell.
+
+use crate::double::{Answer, Channel};
+
+/// The address that a user wrote down.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Address {
+    /// The host's URL and this behind it.
+    Below(&'static str),
+    /// This, whatever the host's URL is.
+    Literally(&'static str),
+    /// The host, by this scheme, which is not its own.
+    ByScheme(&'static str),
+    /// An address where nobody listens.
+    Nobody,
+}
+
+/// Whom the client trusts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// Whom this machine trusts.
+    Machine,
+    /// The authority of the tests too.
+    Authority,
+}
+
+/// How time passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// As it does.
+    Real,
+    /// At once, from when the server has read the request.
+    FromRequest,
+    /// At once, from when the reply has begun to speak.
+    FromText,
+    /// At once, from when the model has stopped.
+    FromFinish,
+    /// As it does, but the caller waits only so many milliseconds.
+    Deadline(u64),
+}
+
+/// What is set up for a cell.
+pub(crate) struct Scene {
+    pub(crate) answer: Answer,
+    /// Where the host answers; the dialect's own path, and this before it.
+    pub(crate) prefix: &'static str,
+    pub(crate) address: Address,
+    pub(crate) channel: Channel,
+    pub(crate) trust: Trust,
+    pub(crate) pace: Pace,
+}
+
+/// Stands in the head of an answer for the URL of a second host, which must never be asked.
+pub(crate) const SECOND_HOST: &str = "http://second.invalid";
+
+impl Scene {
+    pub(crate) fn of(answer: Answer) -> Self {
+        Self {
+            answer,
+            prefix: "",
+            address: Address::Below(""),
+            channel: Channel::Plain,
+            trust: Trust::Machine,
+            pace: Pace::Real,
+        }
+    }
+
+    pub(crate) fn at(mut self, address: Address) -> Self {
+        self.address = address;
+        self
+    }
+
+    pub(crate) fn under(mut self, prefix: &'static str) -> Self {
+        self.prefix = prefix;
+        self
+    }
+
+    pub(crate) fn by(mut self, channel: Channel, trust: Trust) -> Self {
+        (self.channel, self.trust) = (channel, trust);
+        self
+    }
+
+    pub(crate) fn pace(mut self, pace: Pace) -> Self {
+        self.pace = pace;
+        self
+    }
+}

@@ -1,0 +1,76 @@
+//! The matrix, for people.
+
+use dormouse_contracts::ModelErrorKind;
+
+use super::cell::Row;
+use crate::double::Dialect;
+
+const HEAD: &str = "# What every provider makes of every fault
+
+Written by the tests of `dormouse-providers`, which try each cell against a server on this machine that speaks the vendor's
+dialect; they fail if this page says anything else. To bring it up to date after a change:
+
+```text
+DORMOUSE_WRITE_DOCS=1 cargo test -p dormouse-providers --test it matrix
+```
+
+*Requests* is how many requests the server has read: nothing is sent twice behind the caller's back. In every cell the key is
+where the vendor wants it and in no error, nothing is sent on to another server, and the client never takes more than 8 MiB of
+memory at one time. *reply* is the whole reply, as if nothing were wrong. A name in `code` is the kind of a failure
+(`ModelErrorKind`), and this is what follows from it:
+
+";
+
+const FOOT: &str = "
+What is not in it: names that no server resolves. Asking a resolver would leave this machine, so it is not asked; the failure takes
+the same way as a refused connection.
+";
+
+/// The matrix as Markdown.
+pub(crate) fn markdown(rows: &[Row], dialects: &[&dyn Dialect]) -> String {
+    let mut page = HEAD.to_owned() + &kinds();
+    let mut part = "";
+    for row in rows {
+        if row.part != part {
+            part = row.part;
+            page.push_str(&format!("\n## {part}\n\n| fault | requests |"));
+            for dialect in dialects {
+                page.push_str(&format!(" {} |", dialect.name()));
+            }
+            page.push_str(&format!(
+                "\n| --- | ---: |{}\n",
+                " --- |".repeat(dialects.len())
+            ));
+        }
+        page.push_str(&format!("| {} | {} |", row.what, row.requests));
+        for dialect in dialects {
+            page.push_str(&format!(" {} |", row.outcome(*dialect).words()));
+        }
+        page.push('\n');
+    }
+    page + FOOT
+}
+
+fn kinds() -> String {
+    use ModelErrorKind as Kind;
+    let mut table = "| kind | class | may the same request succeed later? | is the service ill? |\n| --- | --- | --- | --- |\n".to_owned();
+    for (name, kind) in [
+        ("Auth", Kind::Auth),
+        ("RateLimited", Kind::RateLimited(None)),
+        ("ContextExceeded", Kind::ContextExceeded),
+        ("Refused", Kind::Refused),
+        ("Unavailable", Kind::Unavailable),
+        ("TimedOut", Kind::TimedOut),
+        ("Interrupted", Kind::Interrupted),
+        ("Malformed", Kind::Malformed),
+    ] {
+        let answer = |yes| if yes { "yes" } else { "no" };
+        table.push_str(&format!(
+            "| `{name}` | {} | {} | {} |\n",
+            kind.class(),
+            answer(kind.is_retryable()),
+            answer(kind.is_service_ill())
+        ));
+    }
+    table
+}
