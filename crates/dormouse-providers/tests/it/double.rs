@@ -8,6 +8,7 @@ mod answer;
 mod chat_completions;
 mod dialect;
 mod host;
+mod ollama;
 mod request;
 mod tls;
 

@@ -36,7 +36,7 @@ fn every_fault_has_its_outcome_with_every_provider() {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 while let Some((row, dialect)) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Err(why) = row.judge(*dialect, run(row, *dialect)) {
+                    if let Err(why) = row.judge(*dialect, &run(row, *dialect)) {
                         let cell = format!("{} / {}: {why}", row.what, dialect.name());
                         wrong.lock().unwrap().push(cell);
                     }

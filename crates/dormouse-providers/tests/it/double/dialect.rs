@@ -4,12 +4,16 @@ use dormouse_contracts::{ChatDelta, ChatModel};
 use dormouse_providers::{Network, ServerConfigError};
 use serde_json::{Value, json};
 
-use super::chat_completions::{Accent, ChatCompletions};
+use super::{
+    chat_completions::{Accent, ChatCompletions},
+    ollama::Ollama,
+};
 
 /// Every provider that there is.
 pub(crate) fn dialects() -> Vec<&'static dyn Dialect> {
     vec![
         &ChatCompletions(Accent::OpenAi),
+        &Ollama,
         &ChatCompletions(Accent::LlamaServer),
     ]
 }

@@ -71,7 +71,7 @@ impl Row {
     }
 
     /// What is wrong with what came of it, if anything is.
-    pub(crate) fn judge(&self, dialect: &dyn Dialect, came: Came) -> Result<(), String> {
+    pub(crate) fn judge(&self, dialect: &dyn Dialect, came: &Came) -> Result<(), String> {
         let outcome = self.outcome(dialect);
         let told = came.end.told();
         match (&came.end, outcome) {

@@ -54,10 +54,7 @@ pub(super) fn rows() -> Vec<Row> {
             },
             ModelErrorKind::Interrupted,
         ),
-        reply("closed behind the finish", |d| {
-            let told = told(d);
-            Scene::of(body(d, told.begun + &told.finish))
-        }),
+        closed_behind_the_finish(),
         row(
             "silent before an answer, for 5 minutes",
             |_| Scene::of(Answer::default().then(Step::Silence)).pace(Pace::FromRequest),
@@ -100,6 +97,19 @@ pub(super) fn rows() -> Vec<Row> {
     ]
 }
 
-fn reply(what: &'static str, scene: fn(&dyn Dialect) -> Scene) -> Row {
-    Row::new("Connections", what, scene, Outcome::Uncounted)
+/// Some count what it cost only behind it.
+fn closed_behind_the_finish() -> Row {
+    let scene = |d: &dyn Dialect| {
+        let told = told(d);
+        Scene::of(body(d, told.begun + &told.finish))
+    };
+    Row::new(
+        "Connections",
+        "closed behind the finish",
+        scene,
+        Outcome::Reply,
+    )
+    .but("OpenAI", Outcome::Uncounted)
+    .but("OpenRouter", Outcome::Uncounted)
+    .but("local", Outcome::Uncounted)
 }
