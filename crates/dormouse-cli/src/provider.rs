@@ -4,8 +4,8 @@ use std::{env, ffi::OsString, sync::Arc};
 
 use dormouse_contracts::ChatModel;
 use dormouse_providers::{
-    Available, Choice, ChoiceError, Found, OfflineModel, OpenAiModel, Secret, SecretError,
-    ServedBy, choose,
+    Available, Choice, ChoiceError, Found, Network, Secret, SecretError, ServedBy, choose,
+    open_model,
 };
 
 use crate::{args::ProviderFlags, config::ProviderSection};
@@ -67,7 +67,9 @@ pub(crate) enum ProviderError {
         source: SecretError,
     },
     /// A server was named for a provider that has its own, or none.
-    #[error("the provider {0} takes no --base-url; it belongs to openai and local")]
+    #[error(
+        "the provider {0} takes no --base-url; it belongs to openai, anthropic, ollama and local"
+    )]
     BaseUrl(ServedBy),
     /// The provider local was asked for, and nothing says where it is.
     #[error(
@@ -97,7 +99,7 @@ impl Chosen {
         match &self.choice {
             Choice::Offline { .. } => ("offline".to_owned(), "offline".to_owned()),
             Choice::Server { config, .. } => {
-                (config.provider.to_string(), config.model.to_string())
+                (config.provider().to_string(), config.model().to_string())
             }
         }
     }
@@ -106,19 +108,14 @@ impl Chosen {
     pub(crate) fn server(&self) -> Option<&str> {
         match &self.choice {
             Choice::Offline { .. } => None,
-            Choice::Server { config, .. } => Some(&config.base_url),
+            Choice::Server { config, .. } => Some(config.base_url()),
         }
     }
 
     /// The model itself. Connects to nothing yet.
     pub(crate) fn model(&self) -> Result<Arc<dyn ChatModel>, ProviderError> {
-        match &self.choice {
-            Choice::Offline { .. } => Ok(Arc::new(OfflineModel::new())),
-            Choice::Server { config, .. } => match OpenAiModel::try_new(config.clone()) {
-                Ok(model) => Ok(Arc::new(model)),
-                Err(error) => Err(ProviderError::Server(error.into())),
-            },
-        }
+        open_model(&self.choice, &Network::direct())
+            .map_err(|error| ProviderError::Server(error.into()))
     }
 }
 
@@ -135,7 +132,11 @@ pub(crate) fn select(
         dormouse_api_key: environment.secret("DORMOUSE_API_KEY")?,
         openai_api_key: environment.secret("OPENAI_API_KEY")?,
         openai_base_url: environment.text("OPENAI_BASE_URL")?,
+        anthropic_api_key: environment.secret("ANTHROPIC_API_KEY")?,
+        anthropic_base_url: environment.text("ANTHROPIC_BASE_URL")?,
         openrouter_api_key: environment.secret("OPENROUTER_API_KEY")?,
+        ollama_host: environment.text("OLLAMA_HOST")?,
+        ollama_answers: None,
     };
     let named_server = flags.base_url.clone().or_else(|| section.base_url.clone());
     let by_server = available.asked.is_none() && named_server.is_some();
@@ -170,6 +171,8 @@ fn take_server(
             available.dormouse_base_url = Some(url);
         }
         Some(ServedBy::OpenAi) => available.openai_base_url = Some(url),
+        Some(ServedBy::Anthropic) => available.anthropic_base_url = Some(url),
+        Some(ServedBy::Ollama) => available.ollama_host = Some(url),
         // A server in the configuration is for the provider there; another one asked for by flag has its own.
         Some(_) if flags.base_url.is_none() && flags.provider.is_some() => {}
         Some(other) => return Err(ProviderError::BaseUrl(other)),

@@ -1,12 +1,28 @@
 //! Which provider to use, from what was found at start.
 
-use std::{fmt, str::FromStr};
+mod found;
+#[cfg(feature = "openai")]
+mod open;
+mod places;
+mod served_by;
+mod server;
+mod wish;
 
-use dormouse_contracts::{ModelName, ProviderId};
+use dormouse_contracts::ModelName;
 
-use crate::{OpenAiConfig, Secret};
+#[cfg(feature = "openai")]
+pub use self::open::open_model;
+use self::places::Place;
+pub(crate) use self::places::{OPENAI, key_of, ollama_url};
+pub use self::{
+    found::Found,
+    served_by::{ServedBy, ServedByError},
+    server::ServerConfig,
+    wish::{ModelWish, ModelWishError, choose_model},
+};
+use crate::Secret;
 
-/// What the composition root found in its flags, its configuration and its environment. Nothing is read here.
+/// What the composition root found in its flags, its configuration, its environment and on its machine. Nothing is read here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Available {
     /// A provider that was asked for by name (`--provider`).
@@ -21,87 +37,17 @@ pub struct Available {
     pub openai_api_key: Option<Secret>,
     /// `OPENAI_BASE_URL`: where the above key belongs, or without one a server that wants none.
     pub openai_base_url: Option<String>,
+    /// `ANTHROPIC_API_KEY`.
+    pub anthropic_api_key: Option<Secret>,
+    /// `ANTHROPIC_BASE_URL`: where the above key belongs.
+    pub anthropic_base_url: Option<String>,
     /// `OPENROUTER_API_KEY`.
     pub openrouter_api_key: Option<Secret>,
-}
-
-/// Who may serve a model, by the names a user writes: `openai`, `openrouter`, `local`, `offline`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ServedBy {
-    /// OpenAI, or the server that `OPENAI_BASE_URL` names.
-    OpenAi,
-    /// OpenRouter.
-    OpenRouter,
-    /// The server that `DORMOUSE_BASE_URL`, or else `OPENAI_BASE_URL`, names.
-    Local,
-    /// Nobody: the model in this crate that needs no server.
-    Offline,
-}
-
-/// A name that is no provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no such provider; there are openai, openrouter, local and offline")]
-pub struct ServedByError;
-
-impl ServedBy {
-    /// The name a user writes.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::OpenRouter => "openrouter",
-            Self::Local => "local",
-            Self::Offline => "offline",
-        }
-    }
-}
-
-impl fmt::Display for ServedBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for ServedBy {
-    type Err = ServedByError;
-    fn from_str(text: &str) -> Result<Self, ServedByError> {
-        [Self::OpenAi, Self::OpenRouter, Self::Local, Self::Offline]
-            .into_iter()
-            .find(|served_by| served_by.as_str() == text)
-            .ok_or(ServedByError)
-    }
-}
-
-/// What decided the choice. Displays as a phrase for the line a program prints at start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Found {
-    /// It was asked for by name.
-    Asked,
-    /// `DORMOUSE_BASE_URL` is set.
-    DormouseBaseUrl,
-    /// `OPENAI_API_KEY` is set.
-    OpenAiKey,
-    /// `OPENROUTER_API_KEY` is set.
-    OpenRouterKey,
-    /// `OPENAI_BASE_URL` is set.
-    OpenAiBaseUrl,
-    /// There is no key and no server.
-    Nothing,
-}
-
-impl fmt::Display for Found {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Asked => "asked for",
-            Self::DormouseBaseUrl => "DORMOUSE_BASE_URL is set",
-            Self::OpenAiKey => "OPENAI_API_KEY is set",
-            Self::OpenRouterKey => "OPENROUTER_API_KEY is set",
-            Self::OpenAiBaseUrl => "OPENAI_BASE_URL is set",
-            Self::Nothing => "no key and no server was found",
-        })
-    }
+    /// `OLLAMA_HOST`: where Ollama is, as Ollama itself reads it: `10.0.0.1`, `:11434`, `http://10.0.0.1:11434`.
+    pub ollama_host: Option<String>,
+    /// The models that Ollama has, as far as they can chat, the preferred one first; `None` if it did not answer, or was not
+    /// asked. [`list_models`](crate::list_models) asks.
+    pub ollama_answers: Option<Vec<ModelName>>,
 }
 
 /// Which model to use, and what decided it.
@@ -112,10 +58,10 @@ pub enum Choice {
         /// What decided it.
         because: Found,
     },
-    /// An OpenAI-compatible server.
+    /// A server.
     Server {
         /// Which one, and which model.
-        config: OpenAiConfig,
+        config: ServerConfig,
         /// What decided it.
         because: Found,
     },
@@ -138,21 +84,22 @@ pub enum ChoiceError {
     NoServer,
 }
 
-pub(crate) const OPENAI: &str = "https://api.openai.com/v1";
-const OPENROUTER: &str = "https://openrouter.ai/api/v1";
-
 /// Chooses the provider. The first of these that applies:
 ///
 /// 1. the one asked for by name;
 /// 2. `DORMOUSE_BASE_URL`, with `DORMOUSE_API_KEY` if that is set: a server meant for this program;
 /// 3. `OPENAI_API_KEY`: OpenAI, or the server that `OPENAI_BASE_URL` names;
-/// 4. `OPENROUTER_API_KEY`: OpenRouter;
-/// 5. `OPENAI_BASE_URL` without a key: a server that wants none;
-/// 6. the offline model.
+/// 4. `ANTHROPIC_API_KEY`: Anthropic, or the server that `ANTHROPIC_BASE_URL` names;
+/// 5. `OPENROUTER_API_KEY`: OpenRouter;
+/// 6. `OPENAI_BASE_URL` without a key: a server that wants none;
+/// 7. `OLLAMA_HOST`: Ollama, there;
+/// 8. Ollama, if it answers at its usual place and has a model;
+/// 9. the offline model.
 ///
 /// A key is only ever sent to the server it belongs to: OpenAI's never to the one `DORMOUSE_BASE_URL` names. Unless
-/// a model is asked for it is `gpt-4.1-mini` at OpenAI, `openai/gpt-4.1-mini` at OpenRouter, and `default` at any
-/// other server (llama-server takes every name, others want theirs).
+/// a model is asked for it is `gpt-4.1-mini` at OpenAI, `claude-haiku-4-5` at Anthropic, `openai/gpt-4.1-mini` at OpenRouter,
+/// the first that Ollama has (`llama3.2` where that is not known, which it says how to pull), and `default` at any other
+/// server (llama-server takes every name, others want theirs).
 ///
 /// # Errors
 ///
@@ -167,105 +114,49 @@ const OPENROUTER: &str = "https://openrouter.ai/api/v1";
 /// assert_eq!(choose(&nothing), Ok(Choice::Offline { because: Found::Nothing }));
 /// ```
 pub fn choose(available: &Available) -> Result<Choice, ChoiceError> {
-    match available.asked {
-        Some(ServedBy::Offline) => Ok(Choice::Offline {
-            because: Found::Asked,
-        }),
-        Some(ServedBy::OpenAi) => openai(available, Found::Asked),
-        Some(ServedBy::OpenRouter) => openrouter(available, Found::Asked),
-        Some(ServedBy::Local) => local(available, Found::Asked),
+    let (served_by, because) = match available.asked {
+        Some(asked) => (asked, Found::Asked),
         None => first_found(available),
-    }
+    };
+    at_its_place(served_by, available, because)
 }
 
-fn first_found(available: &Available) -> Result<Choice, ChoiceError> {
+/// The first that was found.
+fn first_found(available: &Available) -> (ServedBy, Found) {
+    let has_models = |models: &Vec<ModelName>| !models.is_empty();
     if available.dormouse_base_url.is_some() {
-        local(available, Found::DormouseBaseUrl)
+        (ServedBy::Local, Found::DormouseBaseUrl)
     } else if available.openai_api_key.is_some() {
-        openai(available, Found::OpenAiKey)
+        (ServedBy::OpenAi, Found::OpenAiKey)
+    } else if available.anthropic_api_key.is_some() {
+        (ServedBy::Anthropic, Found::AnthropicKey)
     } else if available.openrouter_api_key.is_some() {
-        openrouter(available, Found::OpenRouterKey)
+        (ServedBy::OpenRouter, Found::OpenRouterKey)
     } else if available.openai_base_url.is_some() {
-        local(available, Found::OpenAiBaseUrl)
+        (ServedBy::Local, Found::OpenAiBaseUrl)
+    } else if available.ollama_host.is_some() {
+        (ServedBy::Ollama, Found::OllamaHost)
+    } else if available.ollama_answers.as_ref().is_some_and(has_models) {
+        (ServedBy::Ollama, Found::OllamaAnswers)
     } else {
-        Ok(Choice::Offline {
-            because: Found::Nothing,
-        })
+        (ServedBy::Offline, Found::Nothing)
     }
 }
 
-fn openai(available: &Available, because: Found) -> Result<Choice, ChoiceError> {
-    let key = available
-        .openai_api_key
-        .as_ref()
-        .ok_or(ChoiceError::NoKey {
-            provider: ServedBy::OpenAi,
-            variable: "OPENAI_API_KEY",
-        })?;
-    let base_url = available.openai_base_url.as_deref();
-    let default = if base_url.is_none() {
-        "gpt-4.1-mini"
-    } else {
-        "default"
-    };
-    Ok(server(
-        available,
-        ServedBy::OpenAi,
-        (base_url.unwrap_or(OPENAI), Some(key)),
-        default,
-        because,
-    ))
-}
-
-fn openrouter(available: &Available, because: Found) -> Result<Choice, ChoiceError> {
-    let key = available
-        .openrouter_api_key
-        .as_ref()
-        .ok_or(ChoiceError::NoKey {
-            provider: ServedBy::OpenRouter,
-            variable: "OPENROUTER_API_KEY",
-        })?;
-    Ok(server(
-        available,
-        ServedBy::OpenRouter,
-        (OPENROUTER, Some(key)),
-        "openai/gpt-4.1-mini",
-        because,
-    ))
-}
-
-fn local(available: &Available, because: Found) -> Result<Choice, ChoiceError> {
-    let at = match (&available.dormouse_base_url, &available.openai_base_url) {
-        (Some(url), _) => (url.as_str(), available.dormouse_api_key.as_ref()),
-        (None, Some(url)) => (url.as_str(), available.openai_api_key.as_ref()),
-        (None, None) => return Err(ChoiceError::NoServer),
-    };
-    Ok(server(available, ServedBy::Local, at, "default", because))
-}
-
-#[expect(
-    clippy::expect_used,
-    reason = "the names are constants of this file, and a test makes every one of them"
-)]
-fn server(
-    available: &Available,
+/// The provider at the place that is known of it.
+fn at_its_place(
     served_by: ServedBy,
-    (base_url, key): (&str, Option<&Secret>),
-    default_model: &str,
+    available: &Available,
     because: Found,
-) -> Choice {
-    let model = available.model.clone();
-    Choice::Server {
-        config: OpenAiConfig {
-            provider: ProviderId::try_new(served_by.as_str()).expect("a provider's name is an id"),
-            base_url: base_url.to_owned(),
-            api_key: key.cloned(),
-            model: model.unwrap_or_else(|| {
-                ModelName::try_new(default_model).expect("a default model's name is a name")
-            }),
-        },
-        because,
-    }
+) -> Result<Choice, ChoiceError> {
+    Ok(match Place::of(served_by, available)? {
+        None => Choice::Offline { because },
+        Some(place) => {
+            let model = available.model.clone().unwrap_or(place.default_model);
+            let config = ServerConfig::at(served_by, &place.base_url, place.api_key, model);
+            Choice::Server { config, because }
+        }
+    })
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ pub use self::{
     wish::{EmbedderWish, EmbedderWishError},
 };
 use crate::{
-    Available, OllamaConfig, OpenAiConfig, OpenAiEmbedderConfig, Secret, ServedBy, choice::OPENAI,
+    Available, OllamaConfig, OpenAiConfig, OpenAiEmbedderConfig, Secret, ServedBy,
+    choice::{OPENAI, key_of, ollama_url},
 };
 
 /// Who serves the chat model, as far as that decides who embeds.
@@ -37,7 +38,9 @@ impl From<ServedBy> for ChatProvider {
     fn from(served_by: ServedBy) -> Self {
         match served_by {
             ServedBy::OpenAi => Self::OpenAi,
+            ServedBy::Anthropic => Self::Anthropic,
             ServedBy::OpenRouter => Self::OpenRouter,
+            ServedBy::Ollama => Self::Ollama,
             ServedBy::Local => Self::Local,
             ServedBy::Offline => Self::Offline,
         }
@@ -53,7 +56,7 @@ pub struct EmbedderWanted {
     pub api_key: Option<Secret>,
     /// A model's folder that is there, for providers without embeddings.
     pub folder: Option<PathBuf>,
-    /// Where Ollama is, if not at `http://127.0.0.1:11434`.
+    /// Where Ollama is, if not where [`Available::ollama_host`] says or at `http://127.0.0.1:11434`.
     pub ollama_base_url: Option<String>,
 }
 
@@ -104,7 +107,6 @@ pub enum EmbedderChoiceError {
     NoKey,
 }
 
-const OLLAMA: &str = "http://127.0.0.1:11434";
 const OPENAI_MODEL: &str = "text-embedding-3-small";
 const OLLAMA_MODEL: &str = "nomic-embed-text";
 
@@ -142,9 +144,12 @@ pub fn choose_embedder(
             because: NoEmbedder::Asked,
         }),
         Some(EmbedderWish::Folder(folder)) => Ok(EmbedderChoice::Folder(folder.clone())),
-        Some(EmbedderWish::Ollama { model, base_url }) => {
-            Ok(ollama(wanted, model.clone(), base_url.as_deref()))
-        }
+        Some(EmbedderWish::Ollama { model, base_url }) => Ok(ollama(
+            available,
+            wanted,
+            model.clone(),
+            base_url.as_deref(),
+        )),
         Some(EmbedderWish::OpenAi { model, base_url }) => match base_url {
             Some(url) => {
                 let key = wanted.api_key.as_ref().or_else(|| key_of(available, url));
@@ -204,7 +209,7 @@ fn by_provider(
             url.as_ref()
                 .map(|url| openai(ServedBy::Local, url, key.as_ref(), name("default")))
         }
-        ChatProvider::Ollama => Some(ollama(wanted, name(OLLAMA_MODEL), None)),
+        ChatProvider::Ollama => Some(ollama(available, wanted, name(OLLAMA_MODEL), None)),
         ChatProvider::Anthropic | ChatProvider::OpenRouter | ChatProvider::Offline => None,
     };
     let folder = wanted
@@ -215,22 +220,6 @@ fn by_provider(
     served.or(folder).unwrap_or(EmbedderChoice::None {
         because: NoEmbedder::Provider,
     })
-}
-
-/// The key that belongs to this very address.
-fn key_of<'a>(available: &'a Available, url: &str) -> Option<&'a Secret> {
-    let same = |other: &Option<String>| {
-        let other = other.as_deref().map(|other| other.trim_end_matches('/'));
-        other == Some(url.trim_end_matches('/'))
-    };
-    if same(&available.dormouse_base_url) {
-        available.dormouse_api_key.as_ref()
-    } else if same(&available.openai_base_url) || url.trim_end_matches('/') == OPENAI {
-        let known = available.openai_base_url.is_none() || same(&available.openai_base_url);
-        available.openai_api_key.as_ref().filter(|_| known)
-    } else {
-        None
-    }
 }
 
 #[expect(
@@ -254,10 +243,16 @@ fn openai(
     })
 }
 
-fn ollama(wanted: &EmbedderWanted, model: ModelName, base_url: Option<&str>) -> EmbedderChoice {
-    let known = wanted.ollama_base_url.as_deref();
+fn ollama(
+    available: &Available,
+    wanted: &EmbedderWanted,
+    model: ModelName,
+    base_url: Option<&str>,
+) -> EmbedderChoice {
+    let known = base_url.or(wanted.ollama_base_url.as_deref());
+    let host = available.ollama_host.as_deref().unwrap_or_default();
     EmbedderChoice::Ollama(OllamaConfig {
-        base_url: base_url.or(known).unwrap_or(OLLAMA).to_owned(),
+        base_url: known.map_or_else(|| ollama_url(host), str::to_owned),
         api_key: wanted.api_key.clone(),
         model,
     })

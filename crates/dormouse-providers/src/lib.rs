@@ -40,7 +40,12 @@ mod vectors;
 pub use anthropic::AnthropicConfig;
 #[cfg(feature = "openai")]
 pub use anthropic::AnthropicModel;
-pub use choice::{Available, Choice, ChoiceError, Found, ServedBy, ServedByError, choose};
+#[cfg(feature = "openai")]
+pub use choice::open_model;
+pub use choice::{
+    Available, Choice, ChoiceError, Found, ModelWish, ModelWishError, ServedBy, ServedByError,
+    ServerConfig, choose, choose_model,
+};
 pub use embedder_choice::{
     ChatProvider, EmbedderChoice, EmbedderChoiceError, EmbedderWanted, EmbedderWish,
     EmbedderWishError, NoEmbedder, OpenEmbedderError, choose_embedder, open_embedder,

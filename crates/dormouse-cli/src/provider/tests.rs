@@ -47,7 +47,7 @@ fn a_server_named_by_flag_is_local_and_gets_no_key_of_openai() {
     let Choice::Server { config, .. } = chosen.choice else {
         panic!("a server")
     };
-    assert_eq!(config.api_key, None);
+    assert_eq!(config.api_key(), None);
 }
 
 #[test]

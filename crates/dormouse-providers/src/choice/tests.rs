@@ -4,13 +4,21 @@ fn key(text: &str) -> Option<Secret> {
     Some(Secret::try_new(text).unwrap())
 }
 
+fn model(name: &str) -> ModelName {
+    ModelName::try_new(name).unwrap()
+}
+
 fn everything() -> Available {
     Available {
         dormouse_base_url: Some("http://127.0.0.1:8080".to_owned()),
         dormouse_api_key: key("dormouse-key"),
         openai_api_key: key("openai-key"),
         openai_base_url: Some("http://127.0.0.1:9090".to_owned()),
+        anthropic_api_key: key("anthropic-key"),
+        anthropic_base_url: Some("http://127.0.0.1:7070".to_owned()),
         openrouter_api_key: key("openrouter-key"),
+        ollama_host: Some("10.0.0.1".to_owned()),
+        ollama_answers: Some(vec![model("qwen3:8b"), model("second")]),
         ..Available::default()
     }
 }
@@ -26,10 +34,10 @@ fn told(available: &Available) -> (String, String, Option<String>, String, Found
             because,
         ),
         Choice::Server { config, because } => (
-            config.provider.to_string(),
-            config.base_url,
-            config.api_key.map(|key| key.expose().to_owned()),
-            config.model.to_string(),
+            config.provider().to_string(),
+            config.base_url().to_owned(),
+            config.api_key().map(|key| key.expose().to_owned()),
+            config.model().to_string(),
             because,
         ),
     }
@@ -90,6 +98,28 @@ fn the_first_thing_found_in_the_documented_order_decides() {
     assert_eq!(
         told(&available),
         server(
+            "anthropic",
+            "http://127.0.0.1:7070",
+            Some("anthropic-key"),
+            "default",
+            Found::AnthropicKey
+        )
+    );
+    available.anthropic_base_url = None;
+    assert_eq!(
+        told(&available),
+        server(
+            "anthropic",
+            "https://api.anthropic.com",
+            Some("anthropic-key"),
+            "claude-haiku-4-5",
+            Found::AnthropicKey
+        )
+    );
+    available.anthropic_api_key = None;
+    assert_eq!(
+        told(&available),
+        server(
             "openrouter",
             "https://openrouter.ai/api/v1",
             Some("openrouter-key"),
@@ -110,7 +140,21 @@ fn the_first_thing_found_in_the_documented_order_decides() {
         )
     );
     available.openai_base_url = None;
-    assert_eq!(told(&available).4, Found::Nothing);
+    let ollama = |url, model, because| server("ollama", url, None, model, because);
+    assert_eq!(
+        told(&available),
+        ollama("http://10.0.0.1:11434", "qwen3:8b", Found::OllamaHost)
+    );
+    available.ollama_host = None;
+    let here = "http://127.0.0.1:11434";
+    assert_eq!(
+        told(&available),
+        ollama(here, "qwen3:8b", Found::OllamaAnswers)
+    );
+    available.ollama_answers = Some(vec![]);
+    assert_eq!(told(&available).4, Found::Nothing, "nothing to chat with");
+    available.asked = Some(ServedBy::Ollama);
+    assert_eq!(told(&available), ollama(here, "llama3.2", Found::Asked));
 }
 
 #[test]
@@ -119,7 +163,9 @@ fn what_was_asked_for_wins_over_everything_found() {
     available.model = Some(ModelName::try_new("mine").unwrap());
     for (asked, provider, key) in [
         (ServedBy::OpenAi, "openai", Some("openai-key")),
+        (ServedBy::Anthropic, "anthropic", Some("anthropic-key")),
         (ServedBy::OpenRouter, "openrouter", Some("openrouter-key")),
+        (ServedBy::Ollama, "ollama", None),
         (ServedBy::Local, "local", Some("dormouse-key")),
     ] {
         available.asked = Some(asked);
@@ -154,6 +200,10 @@ fn what_was_asked_for_but_cannot_be_used_is_said_and_not_replaced() {
         "the provider openai needs a key: set OPENAI_API_KEY"
     );
     assert_eq!(
+        asked(ServedBy::Anthropic),
+        "the provider anthropic needs a key: set ANTHROPIC_API_KEY"
+    );
+    assert_eq!(
         asked(ServedBy::OpenRouter),
         "the provider openrouter needs a key: set OPENROUTER_API_KEY"
     );
@@ -179,13 +229,91 @@ fn no_choice_prints_a_key() {
 
 #[test]
 fn the_names_of_the_providers_are_read_as_they_are_written() {
-    for served_by in [
-        ServedBy::OpenAi,
-        ServedBy::OpenRouter,
-        ServedBy::Local,
-        ServedBy::Offline,
-    ] {
+    for served_by in ServedBy::ALL {
         assert_eq!(served_by.to_string().parse(), Ok(served_by));
     }
     assert_eq!("OpenAI".parse::<ServedBy>(), Err(ServedByError));
+}
+
+#[test]
+fn a_model_of_a_list_is_chosen_where_its_provider_is_known_to_be() {
+    let available = everything();
+    let chosen = |wish: &str| choose_model(&wish.parse().unwrap(), &available);
+    let told = |wish: &str| match chosen(wish).unwrap() {
+        Choice::Offline { .. } => "offline".to_owned(),
+        Choice::Server { config, .. } => format!(
+            "{} {} {} {}",
+            config.provider(),
+            config.base_url(),
+            config.api_key().map_or("-", Secret::expose),
+            config.model()
+        ),
+    };
+    assert_eq!(told("offline"), "offline");
+    assert_eq!(
+        told("local:tiny"),
+        "local http://127.0.0.1:8080 dormouse-key tiny"
+    );
+    assert_eq!(
+        told("openrouter:a/b:free"),
+        "openrouter https://openrouter.ai/api/v1 openrouter-key a/b:free"
+    );
+    assert_eq!(
+        told("ollama:qwen3:8b"),
+        "ollama http://10.0.0.1:11434 - qwen3:8b"
+    );
+    assert_eq!(
+        told("anthropic:claude-x@http://elsewhere"),
+        "anthropic http://elsewhere - claude-x"
+    );
+    assert_eq!(
+        told("openai:m@http://127.0.0.1:9090/v1/"),
+        "openai http://127.0.0.1:9090/v1/ openai-key m"
+    );
+    assert_eq!(
+        told("openai:m@https://api.openai.com/v1"),
+        "openai https://api.openai.com/v1 - m",
+        "the key that was found belongs elsewhere"
+    );
+    assert_eq!(
+        told("openrouter:m@https://openrouter.ai.evil.example/api/v1"),
+        "openrouter https://openrouter.ai.evil.example/api/v1 - m"
+    );
+    let nothing = Available::default();
+    let error = choose_model(&"openai:m".parse().unwrap(), &nothing).unwrap_err();
+    assert!(error.to_string().contains("OPENAI_API_KEY"), "{error}");
+}
+
+#[test]
+fn a_server_is_given_another_key_whatever_its_api() {
+    for by in ServedBy::ALL {
+        let server = ServerConfig::at(by, "http://x", key("old-key"), model("m"));
+        let server = server.with_key(Secret::try_new("own-key").unwrap());
+        assert_eq!(server.api_key().map(Secret::expose), Some("own-key"));
+        assert_eq!(server.provider().as_str(), by.as_str());
+    }
+}
+
+#[cfg(feature = "openai")]
+#[test]
+fn whatever_is_chosen_can_be_opened_or_says_what_is_wrong_with_its_address() {
+    let network = crate::Network::direct();
+    let open = |wish: &str| {
+        let choice = choose_model(&wish.parse().unwrap(), &everything()).unwrap();
+        open_model(&choice, &network).map(|model| model.identity().0.to_string())
+    };
+    for by in ServedBy::ALL {
+        let wish = match by {
+            ServedBy::Offline => "offline".to_owned(),
+            by => format!("{by}:m"),
+        };
+        assert_eq!(open(&wish).unwrap(), by.as_str());
+        if by != ServedBy::Offline {
+            let wrong = format!("{by}:m@http://user:sk-secret@x");
+            let Err(error) = open(&wrong) else {
+                panic!("{wrong}")
+            };
+            assert!(!format!("{error} {error:?}").contains("sk-"), "{error}");
+        }
+    }
 }

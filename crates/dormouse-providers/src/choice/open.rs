@@ -1,0 +1,30 @@
+//! From a choice to a model.
+
+use std::sync::Arc;
+
+use dormouse_contracts::ChatModel;
+
+use super::{Choice, ServerConfig};
+use crate::{AnthropicModel, Network, OfflineModel, OllamaModel, OpenAiModel, ServerConfigError};
+
+/// Makes the model that was chosen. Sends nothing.
+///
+/// # Errors
+///
+/// [`ServerConfigError`] if the server's address is none, or no HTTP client can be made.
+pub fn open_model(
+    choice: &Choice,
+    network: &Network,
+) -> Result<Arc<dyn ChatModel>, ServerConfigError> {
+    let config = match choice {
+        Choice::Offline { .. } => return Ok(Arc::new(OfflineModel::new())),
+        Choice::Server { config, .. } => config.clone(),
+    };
+    Ok(match config {
+        ServerConfig::OpenAi(config) | ServerConfig::OpenRouter(config) => {
+            Arc::new(OpenAiModel::on(network, config)?)
+        }
+        ServerConfig::Anthropic(config) => Arc::new(AnthropicModel::on(network, config)?),
+        ServerConfig::Ollama(config) => Arc::new(OllamaModel::on(network, config)?),
+    })
+}

@@ -1,0 +1,117 @@
+//! A server, whatever its API.
+
+use dormouse_contracts::{ModelName, ProviderId};
+
+use super::ServedBy;
+use crate::{AnthropicConfig, OllamaConfig, OllamaModelConfig, OpenAiConfig, Secret};
+
+/// Which server, which model, which key, whatever the server's API. What is special about one is in its own configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ServerConfig {
+    /// [`OpenAiModel`](crate::OpenAiModel): OpenAI, or any server that speaks its API.
+    OpenAi(OpenAiConfig),
+    /// [`AnthropicModel`](crate::AnthropicModel): Anthropic, or any server that speaks its API.
+    Anthropic(AnthropicConfig),
+    /// OpenRouter.
+    OpenRouter(OpenAiConfig),
+    /// [`OllamaModel`](crate::OllamaModel).
+    Ollama(OllamaModelConfig),
+}
+
+impl ServerConfig {
+    /// A model at this address.
+    pub(super) fn at(
+        served_by: ServedBy,
+        base_url: &str,
+        api_key: Option<Secret>,
+        model: ModelName,
+    ) -> Self {
+        let base_url = base_url.to_owned();
+        let openai = |base_url, api_key, model| OpenAiConfig {
+            provider: id(served_by),
+            base_url,
+            api_key,
+            model,
+        };
+        match served_by {
+            ServedBy::Anthropic => Self::Anthropic(AnthropicConfig {
+                provider: id(served_by),
+                base_url,
+                api_key,
+                model,
+                output_limit: None,
+            }),
+            ServedBy::OpenRouter => Self::OpenRouter(openai(base_url, api_key, model)),
+            ServedBy::Ollama => Self::Ollama(OllamaModelConfig::from(OllamaConfig {
+                base_url,
+                api_key,
+                model,
+            })),
+            ServedBy::OpenAi | ServedBy::Local | ServedBy::Offline => {
+                Self::OpenAi(openai(base_url, api_key, model))
+            }
+        }
+    }
+
+    /// Who serves it, as its errors and events name it.
+    #[must_use]
+    pub fn provider(&self) -> ProviderId {
+        match self {
+            Self::OpenAi(config) => config.provider.clone(),
+            Self::Anthropic(config) => config.provider.clone(),
+            Self::OpenRouter(_) => id(ServedBy::OpenRouter),
+            Self::Ollama(_) => id(ServedBy::Ollama),
+        }
+    }
+
+    /// The model, as the server names it.
+    #[must_use]
+    pub fn model(&self) -> &ModelName {
+        match self {
+            Self::OpenAi(config) | Self::OpenRouter(config) => &config.model,
+            Self::Anthropic(config) => &config.model,
+            Self::Ollama(config) => &config.server.model,
+        }
+    }
+
+    /// The server's address, as it was written.
+    #[must_use]
+    pub fn base_url(&self) -> &str {
+        match self {
+            Self::OpenAi(config) | Self::OpenRouter(config) => &config.base_url,
+            Self::Anthropic(config) => &config.base_url,
+            Self::Ollama(config) => &config.server.base_url,
+        }
+    }
+
+    /// The key, where there is one.
+    #[must_use]
+    pub fn api_key(&self) -> Option<&Secret> {
+        match self {
+            Self::OpenAi(config) | Self::OpenRouter(config) => config.api_key.as_ref(),
+            Self::Anthropic(config) => config.api_key.as_ref(),
+            Self::Ollama(config) => config.server.api_key.as_ref(),
+        }
+    }
+
+    /// The same with this key.
+    #[must_use]
+    pub fn with_key(mut self, key: Secret) -> Self {
+        let place = match &mut self {
+            Self::OpenAi(config) | Self::OpenRouter(config) => &mut config.api_key,
+            Self::Anthropic(config) => &mut config.api_key,
+            Self::Ollama(config) => &mut config.server.api_key,
+        };
+        *place = Some(key);
+        self
+    }
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "the names are constants of another file, and a test makes every one of them"
+)]
+fn id(served_by: ServedBy) -> ProviderId {
+    ProviderId::try_new(served_by.as_str()).expect("a provider's name is an id")
+}
