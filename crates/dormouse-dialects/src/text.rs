@@ -146,3 +146,6 @@ fn leading_name(text: &str) -> Option<(&str, &str)> {
         .unwrap_or(text.len());
     ((1..=NAME_LIMIT).contains(&end)).then(|| text.split_at(end))
 }
+
+#[cfg(test)]
+mod tests;

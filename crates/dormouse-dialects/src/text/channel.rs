@@ -46,8 +46,8 @@ pub(crate) fn channels(text: &str, effort: &mut Effort) -> Option<Channels> {
             channels.ending = Ending::Broken;
             break;
         };
-        let (body, behind) = body(inner);
-        channels.take(head, body.trim(), effort);
+        let (body, end, behind) = body(inner);
+        channels.take(head, body.trim(), end, effort);
         if channels.ending == Ending::Broken {
             break;
         }
@@ -57,10 +57,10 @@ pub(crate) fn channels(text: &str, effort: &mut Effort) -> Option<Channels> {
 }
 
 impl Channels {
-    fn take(&mut self, head: &str, body: &str, effort: &mut Effort) {
+    fn take(&mut self, head: &str, body: &str, end: End, effort: &mut Effort) {
         self.ending = Ending::Words;
         if let Some(name) = recipient(head) {
-            match call(name, body, effort) {
+            match call(name, body, end, effort) {
                 Some(found) => {
                     self.calls.push(found);
                     self.ending = Ending::Call;
@@ -99,19 +99,27 @@ fn head(text: &str) -> Option<(&str, &str)> {
     Some((text.get(..end)?, text.get(end + MESSAGE.len()..)?))
 }
 
+/// What the body of a part ends with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Token,
+    /// The text ends there, or another part begins: more of it may have been to come.
+    Open,
+}
+
 /// The body of a part, up to the token that ends it or begins another one, and what stands behind it.
-fn body(text: &str) -> (&str, &str) {
+fn body(text: &str) -> (&str, End, &str) {
     let ends = ["<|end|>", "<|call|>", "<|return|>"];
     for (at, _) in text.match_indices("<|") {
         let (body, rest) = text.split_at(at);
         if let Some(behind) = ends.iter().find_map(|end| rest.strip_prefix(end)) {
-            return (body, behind);
+            return (body, End::Token, behind);
         }
         if begins_part(rest) {
-            return (body, rest);
+            return (body, End::Open, rest);
         }
     }
-    (text, "")
+    (text, End::Open, "")
 }
 
 /// The function a part is for, if it is for one.
@@ -125,8 +133,8 @@ fn recipient(head: &str) -> Option<&str> {
     (!name.is_empty()).then_some(name)
 }
 
-fn call(name: &str, body: &str, effort: &mut Effort) -> Option<Found> {
-    if body.is_empty() {
+fn call(name: &str, body: &str, end: End, effort: &mut Effort) -> Option<Found> {
+    if body.is_empty() && end == End::Token {
         return Some(Found::new(name, None, Form::Channel, Certainty::Explicit));
     }
     let (value, syntax, behind) = json::leading(body, effort)?;

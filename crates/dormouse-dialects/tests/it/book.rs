@@ -1,1 +1,208 @@
+//! What is learnt of models, and that it settles.
 
+use dormouse_contracts::{ModelName, ProviderId, Timestamp};
+use dormouse_dialects::{
+    BookError, Change, DialectBook, Evidence, Oddity, ProbeVerdict, Signs, ToolCalling,
+};
+use proptest::prelude::*;
+
+fn provider() -> ProviderId {
+    ProviderId::try_new("local").unwrap()
+}
+
+fn model(name: impl ToString) -> ModelName {
+    ModelName::try_new(name.to_string()).unwrap()
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_micros(second * 1_000_000)
+}
+
+fn native() -> Signs {
+    Signs {
+        native: 1,
+        ..Signs::default()
+    }
+}
+
+fn printed() -> Signs {
+    Signs {
+        printed: 1,
+        ..Signs::default()
+    }
+}
+
+/// Observes each of these under the way of calling that the book knows, as whoever follows it does.
+fn follow(book: &mut DialectBook, seen: impl IntoIterator<Item = Signs>) -> Vec<Change> {
+    let (provider, model) = (provider(), model("m"));
+    let changes = seen.into_iter().zip(0_i64..).filter_map(|(signs, second)| {
+        let offered = book.calling(&provider, &model).calling;
+        book.observe(&provider, &model, &signs, offered, at(second))
+    });
+    changes.collect()
+}
+
+#[test]
+fn nothing_is_known_of_a_model_at_first_and_native_calling_is_tried() {
+    let learnt = DialectBook::default().calling(&provider(), &model("m"));
+    assert_eq!(learnt.calling, ToolCalling::Native);
+    assert_eq!((learnt.evidence, learnt.since), (Evidence::None, None));
+}
+
+#[test]
+fn two_printed_calls_without_a_native_one_change_it() {
+    let mut book = DialectBook::default();
+    assert_eq!(follow(&mut book, [printed(), Signs::default()]), []);
+    let changes = follow(&mut book, [printed()]);
+    assert_eq!(changes.len(), 1, "plain text between them tells nothing");
+    assert_eq!(
+        (changes[0].to, changes[0].evidence),
+        (ToolCalling::Fallback, Evidence::PrintedCalls(2))
+    );
+}
+
+#[test]
+fn a_model_that_has_called_natively_is_given_up_twice_as_slowly() {
+    let mut book = DialectBook::default();
+    let slips = || std::iter::repeat_n(printed(), 3);
+    assert_eq!(follow(&mut book, [native()]), []);
+    assert_eq!(follow(&mut book, slips()), []);
+    assert_eq!(follow(&mut book, [native()]), []);
+    assert_eq!(follow(&mut book, slips()), []);
+    assert_eq!(follow(&mut book, [printed()]).len(), 1);
+}
+
+#[test]
+fn tools_that_were_left_out_decide_at_once() {
+    let mut left_out = Signs::default();
+    left_out.oddities.insert(Oddity::ToolsLeftOut);
+    let changes = follow(&mut DialectBook::default(), [left_out]);
+    assert_eq!(changes[0].evidence, Evidence::ToolsLeftOut);
+}
+
+#[test]
+fn native_calls_that_nobody_asked_for_change_it_back_and_a_probe_has_the_last_word() {
+    let mut book = DialectBook::default();
+    follow(&mut book, [printed(), printed()]);
+    let changes = follow(&mut book, [native(), native(), native(), native()]);
+    assert_eq!(
+        changes[0].evidence,
+        Evidence::NativeCalls(4),
+        "twice as slowly"
+    );
+    let (provider, model) = (provider(), model("m"));
+    let change = book.probed(&provider, &model, ProbeVerdict::IgnoresTools, at(9));
+    assert_eq!(change.unwrap().to, ToolCalling::Fallback);
+    let inconclusive = book.probed(&provider, &model, ProbeVerdict::Inconclusive, at(10));
+    assert_eq!(inconclusive, None);
+    let learnt = book.calling(&provider, &model);
+    assert_eq!(learnt.since, Some(at(9)));
+    assert!(book.forget(&provider, &model));
+    assert_eq!(book, DialectBook::default());
+}
+
+#[test]
+fn replies_to_the_way_of_calling_before_a_change_do_not_count() {
+    let mut book = DialectBook::default();
+    let (provider, model) = (provider(), model("m"));
+    book.probed(&provider, &model, ProbeVerdict::PrintsCalls, at(0));
+    for second in 1..10 {
+        let late = book.observe(
+            &provider,
+            &model,
+            &native(),
+            ToolCalling::Native,
+            at(second),
+        );
+        assert_eq!(late, None);
+    }
+}
+
+#[test]
+fn only_so_many_models_are_remembered_and_those_seen_last() {
+    let mut book = DialectBook::default();
+    for number in 0..DialectBook::MODELS_LIMIT as i64 + 10 {
+        let name = model(number);
+        book.probed(&provider(), &name, ProbeVerdict::PrintsCalls, at(number));
+    }
+    assert_eq!(book.iter().count(), DialectBook::MODELS_LIMIT);
+    let oldest = book.iter().filter_map(|(_, _, learnt)| learnt.since).min();
+    assert_eq!(oldest, Some(at(10)));
+    assert!(book.to_json().unwrap().len() < DialectBook::JSON_LIMIT);
+}
+
+#[test]
+fn what_is_no_book_says_so() {
+    let json = |text: &str| DialectBook::from_json(text).unwrap_err();
+    assert!(matches!(json("{}"), BookError::Json(_)));
+    assert!(matches!(json("[1"), BookError::Json(_)));
+    assert!(matches!(
+        json(r#"{"format": 2, "models": 7}"#),
+        BookError::Newer { found: 2 }
+    ));
+    let long = " ".repeat(DialectBook::JSON_LIMIT + 1);
+    assert!(matches!(json(&long), BookError::TooLong { .. }));
+    let first = r#"{"format": 1, "models": [{"provider": "local", "model": "m", "seen_at": 7,
+        "calling": "fallback", "evidence": {"printed_calls": 2}, "since": 7}]}"#;
+    let book = DialectBook::from_json(first).unwrap();
+    let learnt = book.calling(&provider(), &model("m"));
+    assert_eq!(learnt.evidence, Evidence::PrintedCalls(2));
+}
+
+fn signs() -> impl Strategy<Value = Signs> {
+    prop_oneof![Just(native()), Just(printed()), Just(Signs::default())]
+}
+
+fn book() -> impl Strategy<Value = DialectBook> {
+    let step = (0_u8..4, 0_i64..6, signs(), any::<bool>());
+    proptest::collection::vec(step, 0..12).prop_map(|steps| {
+        let mut book = DialectBook::default();
+        for (name, second, signs, is_native) in steps {
+            let offered = if is_native {
+                ToolCalling::Native
+            } else {
+                ToolCalling::Fallback
+            };
+            book.observe(&provider(), &model(name), &signs, offered, at(second));
+        }
+        book
+    })
+}
+
+fn merged(one: &DialectBook, other: &DialectBook) -> DialectBook {
+    let mut book = one.clone();
+    book.merge(other);
+    book
+}
+
+proptest! {
+    #[test]
+    fn however_a_model_behaves_its_assistant_never_goes_back_and_forth(
+        seen in proptest::collection::vec(signs(), 0..600),
+    ) {
+        let most = seen.len().max(1).ilog2() as usize + 2;
+        let changes = follow(&mut DialectBook::default(), seen);
+        prop_assert!(changes.len() <= most, "{} of at most {most}", changes.len());
+    }
+
+    #[test]
+    fn a_model_that_always_answers_alike_is_settled_after_one_change(
+        signs in signs(), times in 1_usize..200,
+    ) {
+        let changes = follow(&mut DialectBook::default(), vec![signs; times]);
+        prop_assert!(changes.len() <= 1);
+    }
+
+    #[test]
+    fn a_book_read_back_is_the_same(book in book()) {
+        let json = book.to_json().unwrap();
+        prop_assert_eq!(DialectBook::from_json(&json).unwrap(), book);
+    }
+
+    #[test]
+    fn the_order_of_merging_never_matters(a in book(), b in book(), c in book()) {
+        prop_assert_eq!(merged(&a, &b), merged(&b, &a));
+        prop_assert_eq!(merged(&a, &a), a.clone());
+        prop_assert_eq!(merged(&merged(&a, &b), &c), merged(&a, &merged(&b, &c)));
+    }
+}

@@ -1,0 +1,64 @@
+use super::*;
+
+/// How much work reading a text of this length may cause, and how much it did.
+fn work(text: &str) -> (usize, usize) {
+    let mut effort = Effort::on(text);
+    only_calls(text, &mut effort);
+    let strictly = effort.spent();
+    let mut effort = Effort::on(text);
+    first_call(text, &mut effort, &|_| false);
+    let most = text.len() * Effort::FACTOR + Effort::LEAST;
+    // The step that finds out that there was too much of it is counted, too, and looks at no more than what was left.
+    (strictly.max(effort.spent()), most + 2 * text.len() + 2)
+}
+
+#[test]
+fn the_work_grows_with_the_text_and_no_faster() {
+    for piece in [
+        "{",
+        "[",
+        "{\"a\":",
+        "{\"a\":[",
+        "{'a':",
+        "{\"",
+        "<tool_call>{",
+        "<function=say><parameter=a>",
+        "<invoke name=\"say\">\n<parameter name=\"a\">",
+        "<tool_call>say<arg_key>",
+        "[TOOL_CALLS]{\"name\":",
+        "<|tool_call_begin|>functions.a:1<|tool_call_argument_begin|>{",
+        "{} ",
+        "{\"tool\": \"x\"}",
+        "{\"tool_calls\": [{\"tool\": \"x\"}]}",
+        "word ",
+    ] {
+        for times in [10, 100, 1_000, 10_000] {
+            let (work, most) = work(&piece.repeat(times));
+            assert!(work <= most, "{times} times {piece}: {work} of {most}");
+        }
+    }
+}
+
+#[test]
+fn a_text_that_is_what_it_says_costs_a_few_looks_a_byte() {
+    let call = r#"{"name": "say", "arguments": {"message": "a } b"}}"#;
+    for text in [call.to_owned(), call.repeat(1_000), format!("[{call}]")] {
+        let mut effort = Effort::on(&text);
+        assert!(only_calls(&text, &mut effort).is_some());
+        assert!(effort.spent() <= 3 * text.len(), "{}", effort.spent());
+    }
+}
+
+#[test]
+fn what_can_be_read_in_two_ways_is_not_mended() {
+    for text in [
+        "{'tool': 'say', 'parameters': {'message': 'it's'}}",
+        "{tool: 'say'}",
+        "{'tool': 'say', 'parameters': }",
+        "{'tool': 'say' 'parameters': {}}",
+        "{'tool': say}",
+        "{,'tool': 'say'}",
+    ] {
+        assert_eq!(only_calls(text, &mut Effort::on(text)), None, "{text}");
+    }
+}
