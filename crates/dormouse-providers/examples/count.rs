@@ -25,10 +25,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Who serves a model of that name, unless it is said.
 fn provider(model: &str) -> &str {
+    let starts = |with: &[&str]| with.iter().any(|start| model.starts_with(start));
     match model.split_once('/') {
         Some((provider, _)) => provider,
-        None if model.starts_with("claude") => "anthropic",
-        None if model.starts_with("gpt") || model.starts_with('o') => "openai",
+        None if model == "offline" => "offline",
+        None if starts(&["claude"]) => "anthropic",
+        None if starts(&["gpt", "o1", "o3", "o4", "text-embedding"]) => "openai",
         None => "local",
     }
 }

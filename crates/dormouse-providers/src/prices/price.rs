@@ -9,7 +9,18 @@ use super::{CostSource, PriceDate};
 use crate::model_pattern::{ModelPattern, ModelPatternError};
 
 /// What a user, or the file `prices.json`, says of a price. In United States dollars for a million tokens, as vendors
-/// write them.
+/// write them. In TOML:
+///
+/// ```toml
+/// [[prices]]
+/// provider = "openrouter"
+/// model = "openai/gpt-4.1*"
+/// input = 2.0
+/// output = 8
+/// cached_input = 0.5
+/// ```
+///
+/// or in JSON:
 ///
 /// ```
 /// let entry: dormouse_providers::PriceEntry = serde_json::from_str(
@@ -235,6 +246,25 @@ impl Price {
             .plus(self.cached_input.times(cached.into()))
             .plus(self.cache_write.times(written.into()))
             .plus(self.output.times(reply.into()))
+    }
+}
+
+/// As `$2 in, $0.5 cached, $8 out for a million tokens, by the list prices of 2026-09-07`.
+impl fmt::Display for Price {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let million = |token: Usd| token.times(1_000_000).dollars();
+        write!(f, "${} in, ", million(self.input))?;
+        if self.cached_input != self.input {
+            write!(f, "${} cached, ", million(self.cached_input))?;
+        }
+        if self.cache_write != self.input {
+            write!(f, "${} to cache, ", million(self.cache_write))?;
+        }
+        write!(f, "${} out for a million tokens", million(self.output))?;
+        if let Some(limit) = self.dearer_beyond {
+            write!(f, " of prompts up to {limit} tokens")?;
+        }
+        write!(f, ", {}", self.said_by)
     }
 }
 

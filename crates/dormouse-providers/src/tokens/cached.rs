@@ -43,7 +43,7 @@ impl Generations {
 ///
 /// It keeps no text: 40 bytes or so for each, and what has not come again for long goes first. A text is known by a hash
 /// with a key of this process and by its length, so that nobody can make up two texts that are taken for one another.
-/// Where a caller keeps the count beside the message, as `dormouse-engine` does, there is nothing to cache.
+/// Whoever keeps the counts beside the messages has nothing to cache.
 ///
 /// # Examples
 ///

@@ -23,7 +23,8 @@ pub enum Observed {
 ///
 /// - For texts that were estimated, the ratio of what was counted to what was estimated, between 0.25 and 4.
 /// - For texts that were counted exactly, there is nothing to learn of the texts. What stands around a message is learnt
-///   instead, between 0 and 64 tokens.
+///   instead, between 0 and 64 tokens; what a provider makes of the definitions of tools is in there too, spread over the
+///   messages.
 ///
 /// A new observation has the weight of one in the number of observations, and of a tenth at least. No single one counts for
 /// more than twice or less than half of what is believed, so that one wrong figure cannot turn it over. Requests of fewer

@@ -20,6 +20,7 @@ mod embedding;
 mod failing;
 #[cfg(feature = "candle")]
 mod local;
+mod money;
 #[cfg(feature = "openai")]
 mod matrix;
 #[cfg(feature = "openai")]

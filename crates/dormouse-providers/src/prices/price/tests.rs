@@ -121,6 +121,22 @@ fn nonsense_is_refused_and_said_with_its_place() {
 }
 
 #[test]
+fn a_price_reads_as_vendors_write_it() {
+    assert_eq!(
+        with_cache().to_string(),
+        "$3 in, $0.3 cached, $3.75 to cache, $15 out for a million tokens, by the configured prices"
+    );
+    let tiered = PriceEntry {
+        dearer_beyond: Some(272_000),
+        ..entry(0.05, 0.4)
+    };
+    assert_eq!(
+        price(&tiered).to_string(),
+        "$0.05 in, $0.4 out for a million tokens of prompts up to 272000 tokens, by the configured prices"
+    );
+}
+
+#[test]
 fn a_misspelt_word_in_an_entry_is_refused() {
     let text = r#"{"provider":"openai","model":"gpt-5","input":1,"output":2,"chached_input":1}"#;
     assert!(serde_json::from_str::<PriceEntry>(text).is_err());
