@@ -6,14 +6,14 @@ mod reading;
 use std::{fmt, sync::Arc, time::Duration};
 
 use dormouse_contracts::{
-    BoxStream, ChatDelta, ChatModel, ChatRequest, ModelError, ModelErrorKind, ModelName,
-    ProviderId, TokenCounter,
+    BoxStream, ChatDelta, ChatModel, ChatRequest, ModelError, ModelErrorKind, ModelName, ProviderId,
 };
 use dormouse_resilience::{CircuitOpen, Guard, GuardBuilder, Health, Limited, Refusal};
 use futures_util::{StreamExt, stream};
 
 pub use self::accounts::{Accounts, Spending};
 use self::reading::Reading;
+use crate::CalibratedCounter;
 
 /// A chat model whose calls go through a [`Guard`]: a rate limit, a bulkhead, a circuit breaker and a deadline, whichever the
 /// guard has.
@@ -32,7 +32,7 @@ pub struct GuardedModel {
     guard: Guard,
     deadline: Duration,
     accounts: Option<Accounts>,
-    counter: Option<Arc<dyn TokenCounter>>,
+    counter: Option<Arc<CalibratedCounter>>,
 }
 
 impl GuardedModel {
@@ -64,9 +64,9 @@ impl GuardedModel {
     }
 
     /// Estimates by this counter what a request takes of a limit on tokens: its prompt, and the reply where it is bounded.
-    /// Without a counter no request takes any, until the provider says so.
+    /// The counter learns from the usage that comes back. Without one no request takes any, until the provider says so.
     #[must_use]
-    pub fn counting(mut self, counter: Arc<dyn TokenCounter>) -> Self {
+    pub fn counting(mut self, counter: Arc<CalibratedCounter>) -> Self {
         self.counter = Some(counter);
         self
     }
@@ -78,36 +78,19 @@ impl GuardedModel {
     }
 
     async fn open<'a>(&'a self, request: &'a ChatRequest) -> Result<Reading<'a>, ModelError> {
-        let units = self.units(request);
-        let admission = self.guard.admit(units).await;
+        let counter = self.counter.as_ref();
+        let count = counter.map(|counter| counter.count_request(request));
+        let prompt = counter.zip(count.as_ref());
+        let prompt = prompt.map_or(0, |(counter, count)| counter.corrected(count));
+        let reply = count.as_ref().and(request.max_tokens).unwrap_or(0);
+        let admission = self.guard.admit(prompt.saturating_add(reply)).await;
         let admission = admission.map_err(|refusal| self.left_alone(refusal))?;
-        Ok(Reading::new(self, request, admission))
-    }
-
-    fn units(&self, request: &ChatRequest) -> u32 {
-        let Some(counter) = &self.counter else {
-            return 0;
-        };
-        let prompt = request.messages.iter().fold(0_u32, |sum, message| {
-            sum.saturating_add(counter.count(text_of(message)).tokens)
-        });
-        prompt.saturating_add(request.max_tokens.unwrap_or(0))
+        Ok(Reading::new(self, request, admission, count))
     }
 
     fn left_alone(&self, refusal: Refusal) -> ModelError {
         let (provider, _) = self.model.identity();
         ModelError::new(provider.clone(), kind_of(refusal), Some(Box::new(refusal)))
-    }
-}
-
-fn text_of(message: &dormouse_contracts::Message) -> &str {
-    use dormouse_contracts::Message;
-    match message {
-        Message::System { content }
-        | Message::User { content }
-        | Message::Assistant { content, .. }
-        | Message::Tool { content, .. } => content,
-        _ => "",
     }
 }
 

@@ -8,6 +8,7 @@ mod limits;
 mod network;
 mod pause;
 mod redact;
+mod tape;
 
 pub use address::ServerConfigError;
 pub use network::{CertificateError, Network};

@@ -8,6 +8,7 @@ use futures_util::StreamExt;
 use tokio::time::{Instant, timeout_at};
 
 use super::{GuardedModel, health_of};
+use crate::RequestCount;
 
 /// A guarded reply that is being read. Dropped before its end it tells the guard nothing.
 pub(super) struct Reading<'a> {
@@ -19,6 +20,7 @@ pub(super) struct Reading<'a> {
     begun: bool,
     finished: bool,
     usage: Option<Usage>,
+    count: Option<RequestCount>,
 }
 
 impl<'a> Reading<'a> {
@@ -26,6 +28,7 @@ impl<'a> Reading<'a> {
         guarded: &'a GuardedModel,
         request: &'a ChatRequest,
         admission: Admission,
+        count: Option<RequestCount>,
     ) -> Self {
         Self {
             guarded,
@@ -36,6 +39,7 @@ impl<'a> Reading<'a> {
             begun: false,
             finished: false,
             usage: None,
+            count,
         }
     }
 
@@ -69,11 +73,19 @@ impl<'a> Reading<'a> {
                 }
                 return;
             }
-            ChatDelta::Usage(usage) => self.usage = Some(*usage),
+            ChatDelta::Usage(usage) => self.counted(*usage),
             ChatDelta::Finished(_) => self.finished = true,
             _ => {}
         }
         self.begun = true;
+    }
+
+    fn counted(&mut self, usage: Usage) {
+        self.usage = Some(usage);
+        let counter = self.guarded.counter.as_ref();
+        if let Some((counter, count)) = counter.zip(self.count.take()) {
+            counter.observe(&count, &usage);
+        }
     }
 
     /// The stream ended by itself: well, if the model had said that it was finished.

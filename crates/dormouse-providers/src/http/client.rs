@@ -20,6 +20,7 @@ use super::{
     network::Network,
     pause,
     redact::Redact,
+    tape::Tape,
 };
 use crate::{Secret, stream::Framing};
 
@@ -63,6 +64,7 @@ pub(crate) struct Key {
 #[derive(Clone)]
 pub(crate) struct HttpClient {
     http: reqwest::Client,
+    tape: Tape,
     headers: HeaderMap,
     redact: Redact,
 }
@@ -93,6 +95,7 @@ impl HttpClient {
         }
         Ok(Self {
             http,
+            tape: network.tape().clone(),
             headers,
             redact: Redact::new(access.key.as_ref().map(|key| &key.secret)),
         })
@@ -129,8 +132,7 @@ impl HttpClient {
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<Response, Failure> {
         let request = request.headers(self.headers.clone()).build();
         let request = request.map_err(|error| Failure::Request(Box::new(error)))?;
-        let answer = self.http.execute(request).await;
-        let answer = answer.map_err(Failure::of_connection)?;
+        let answer = self.tape.execute(&self.http, request).await?;
         if answer.status().is_success() {
             return match encoding(&answer) {
                 Some(encoding) => Err(Failure::Encoded(self.redact.line(&encoding))),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dormouse_cassettes::NoMatch;
 use dormouse_contracts::{BoxError, ModelError, ModelErrorKind, ProviderId, RequestField};
 
 use super::complaint::Complaint;
@@ -54,6 +55,9 @@ pub(crate) enum Failure {
     /// Arguments of a tool call that has no name.
     #[error("the reply continues a tool call that never began")]
     NamelessCall,
+    /// A request that is in no recording.
+    #[error("the recording has no answer")]
+    NotRecorded(#[source] Box<NoMatch>),
     /// The request could not be made.
     #[error("the request could not be written")]
     Request(#[source] BoxError),
@@ -80,7 +84,7 @@ impl Failure {
             | Self::NoAnswer(_)
             | Self::Vectors(_)
             | Self::NamelessCall => ModelErrorKind::Malformed,
-            Self::Request(_) => ModelErrorKind::Refused,
+            Self::Request(_) | Self::NotRecorded(_) => ModelErrorKind::Refused,
         }
     }
 

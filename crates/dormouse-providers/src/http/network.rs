@@ -2,13 +2,17 @@
 
 use std::fmt;
 
+use dormouse_cassettes::{Player, Recorder};
 use dormouse_contracts::BoxError;
 use reqwest::Certificate;
+
+use super::tape::Tape;
 
 /// How requests travel to a server: straight there, unless something else is set up. A clone shares what is set up.
 #[derive(Clone, Default)]
 pub struct Network {
     certificates: Vec<Certificate>,
+    tape: Tape,
 }
 
 /// A text that holds no certificates.
@@ -38,6 +42,28 @@ impl Network {
         Ok(self)
     }
 
+    /// Records every exchange while it happens.
+    ///
+    /// Give the recorder the keys that are in use as its rules' secrets: what has the shape of a key is scrubbed anyway, what
+    /// has none is not.
+    #[must_use]
+    pub fn recording(mut self, recorder: Recorder) -> Self {
+        self.tape = Tape::Recorded(recorder);
+        self
+    }
+
+    /// Answers every request from a recording, and asks no server. A request that is not in it is `Refused`, and its
+    /// error tells where the nearest one differs. The pauses of the recording are left out.
+    #[must_use]
+    pub fn replaying(mut self, player: Player) -> Self {
+        self.tape = Tape::Replayed(player);
+        self
+    }
+
+    pub(crate) fn tape(&self) -> &Tape {
+        &self.tape
+    }
+
     pub(crate) fn certificates(&self) -> &[Certificate] {
         &self.certificates
     }
@@ -47,6 +73,7 @@ impl fmt::Debug for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Network")
             .field("certificates", &self.certificates.len())
-            .finish_non_exhaustive()
+            .field("tape", &self.tape)
+            .finish()
     }
 }

@@ -29,3 +29,5 @@ mod ollama;
 mod replying;
 #[cfg(feature = "openai")]
 mod server;
+#[cfg(feature = "openai")]
+mod taping;
