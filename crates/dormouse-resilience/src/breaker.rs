@@ -111,7 +111,12 @@ impl CircuitBreaker {
     ///
     /// [`CircuitOpen`] if not.
     pub fn admit(&self) -> Result<Permit, CircuitOpen> {
-        let ticket = self.circuit().admit(self.now())?;
+        self.admit_at(Instant::now())
+    }
+
+    /// [`CircuitBreaker::admit`] for who has just read the clock.
+    pub(crate) fn admit_at(&self, now: Instant) -> Result<Permit, CircuitOpen> {
+        let ticket = self.circuit().admit(now - self.shared.start)?;
         Ok(Permit {
             breaker: self.clone(),
             ticket: Some(ticket),
@@ -124,8 +129,12 @@ impl CircuitBreaker {
     ///
     /// [`CircuitOpen`] if not.
     pub fn peek(&self) -> Result<(), CircuitOpen> {
-        let now = self.now();
-        self.circuit().peek(now)
+        self.peek_at(Instant::now())
+    }
+
+    /// [`CircuitBreaker::peek`] for who has just read the clock.
+    pub(crate) fn peek_at(&self, now: Instant) -> Result<(), CircuitOpen> {
+        self.circuit().peek(now - self.shared.start)
     }
 
     /// The service is another one now, or is asked with other credentials: closes the circuit, whatever it was. How

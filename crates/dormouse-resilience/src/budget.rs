@@ -47,8 +47,7 @@ impl RetryBudget {
 
     /// Takes in that a call is made for the first time.
     pub fn deposit(&self) {
-        let now = self.shared.start.elapsed();
-        self.budget().deposit(now);
+        self.budget().deposit();
     }
 
     /// Takes one retry out.

@@ -14,6 +14,8 @@ use std::{
     time::Duration,
 };
 
+use tokio::time::Instant;
+
 pub use self::{
     admission::Admission,
     builder::GuardBuilder,
@@ -98,20 +100,29 @@ impl Guard {
     /// [`Refusal`], with what did not let it through. Nothing is taken of the rate limit then.
     pub async fn admit(&self, units: u32) -> Result<Admission, Refusal> {
         let shared = &*self.shared;
-        shared.breaker.peek()?;
+        // The clock is read once for all who do not wait, and again after each wait.
+        let mut now = Instant::now();
+        shared.breaker.peek_at(now)?;
         if let Some(limiter) = &shared.limiter {
             limiter.fits_ever(units)?;
         }
         let waiting = Counted::one_more(&shared.waiting);
-        let place = match &shared.bulkhead {
-            Some(bulkhead) => Some(bulkhead.enter().await?),
-            None => None,
-        };
-        if let Some(limiter) = &shared.limiter {
+        let mut place = None;
+        if let Some(bulkhead) = &shared.bulkhead {
+            place = bulkhead.try_enter().ok();
+            if place.is_none() {
+                place = Some(bulkhead.enter().await?);
+                now = Instant::now();
+            }
+        }
+        if let Some(limiter) = &shared.limiter
+            && limiter.try_acquire_at(units, now).is_err()
+        {
             limiter.acquire(units).await?;
+            now = Instant::now();
         }
         drop(waiting);
-        match shared.breaker.admit() {
+        match shared.breaker.admit_at(now) {
             Ok(permit) => Ok(Admission::new(self.clone(), permit, place, units)),
             Err(open) => {
                 if let Some(limiter) = &shared.limiter {

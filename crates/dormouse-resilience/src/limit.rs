@@ -112,10 +112,15 @@ impl RateLimiter {
     ///
     /// [`Limited`] if not.
     pub fn try_acquire(&self, units: u32) -> Result<(), Limited> {
+        self.try_acquire_at(units, Instant::now())
+    }
+
+    /// [`RateLimiter::try_acquire`] for who has just read the clock.
+    pub(crate) fn try_acquire_at(&self, units: u32, now: Instant) -> Result<(), Limited> {
         if self.waiting() > 0 {
             return Err(self.queued(units));
         }
-        self.with(|meter, now| meter.take(units, now))
+        self.meter().take(units, now - self.shared.start)
     }
 
     async fn wait(&self, units: u32) -> Result<(), Limited> {
@@ -206,10 +211,8 @@ impl RateLimiter {
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Meter, Duration) -> T) -> T {
-        let mut meter = self.meter();
-        // Read while nobody else can act, so that the time never runs backwards between two who do.
         let now = self.shared.start.elapsed();
-        act(&mut meter, now)
+        act(&mut self.meter(), now)
     }
 
     fn meter(&self) -> MutexGuard<'_, Meter> {

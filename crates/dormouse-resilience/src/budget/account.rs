@@ -12,7 +12,7 @@ pub struct BudgetSpent;
 /// Decides for each retry whether there is room for it, from the calls and retries before it.
 ///
 /// Over any stretch of time there are never more retries than the budget holds, plus what the calls and the seconds of
-/// that stretch earn. Every method is told the time as the [`Duration`] since any fixed moment; time that goes backwards
+/// that stretch earn. It is told the time as the [`Duration`] since any fixed moment; time that goes backwards
 /// counts as time that stands still. It reads no clock and computes in whole numbers, so nothing is lost or won by
 /// rounding. [`RetryBudget`](crate::RetryBudget) carries it out.
 ///
@@ -23,8 +23,8 @@ pub struct BudgetSpent;
 /// let mut budget = Budget::new(BudgetPolicy::try_new(0.5, 0.0, 1)?);
 /// assert_eq!(budget.withdraw(now), Ok(()));
 /// assert_eq!(budget.withdraw(now), Err(BudgetSpent));
-/// budget.deposit(now);
-/// budget.deposit(now);
+/// budget.deposit();
+/// budget.deposit();
 /// assert_eq!(budget.withdraw(now), Ok(()));
 /// # Ok::<(), dormouse_resilience::BudgetPolicyError>(())
 /// ```
@@ -51,9 +51,9 @@ impl Budget {
         }
     }
 
-    /// Takes in that a call is made for the first time.
-    pub fn deposit(&mut self, now: Duration) {
-        self.pass(now);
+    /// Takes in that a call is made for the first time. When is of no importance: it earns the same before and after
+    /// what the time since the last event has earned.
+    pub fn deposit(&mut self) {
         self.add(u128::from(self.policy.per_call()) * BILLION);
     }
 

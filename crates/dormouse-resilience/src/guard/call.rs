@@ -3,13 +3,14 @@
 use std::{
     fmt,
     future::Future,
+    pin::pin,
     sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
 
 use tokio::time::Instant;
 
-use super::{CallError, Guard, Judgement, Scope, TimedOut};
+use super::{Admission, CallError, Guard, Judgement, Scope, TimedOut};
 use crate::{
     Attempts, Decision, Exhausted, Health, Refusal, StopReason, Verdict, deadline, retry::tell,
 };
@@ -48,7 +49,8 @@ impl Guard {
     {
         let begun = AtomicU32::new(0);
         let limit = self.shared.overall_deadline;
-        let attempts = self.attempts(units, jitter, judge, operation, &begun);
+        // Pinned here: the deadline would move it about, and it is the largest part.
+        let attempts = pin!(self.attempts(units, jitter, judge, operation, &begun));
         deadline(limit, attempts).await.unwrap_or_else(|late| {
             Err(CallError::TimedOut(TimedOut {
                 limit: late.limit,
@@ -85,25 +87,13 @@ impl Guard {
                 }
             };
             begun.fetch_add(1, Ordering::Relaxed);
-            let limit = self.shared.attempt_deadline;
-            let trouble = match deadline(limit, operation()).await {
-                Ok(Ok(done)) => {
-                    admission.record(Health::Well);
-                    return Ok(done);
-                }
-                Ok(Err(error)) => {
-                    let judgement = judge(&error);
-                    Trouble::Failed(error, judgement)
-                }
-                Err(late) => Trouble::Late(late.limit),
+            let trouble = match self.attempt(admission, operation(), &judge).await {
+                Ok(done) => return Ok(done),
+                Err(trouble) => trouble,
             };
-            let Judgement { verdict, health } = trouble.judgement();
-            admission.record(health);
-            let left = self
-                .shared
-                .overall_deadline
-                .saturating_sub(started.elapsed());
-            match self.next(attempts.failed(verdict, jitter()), verdict, left) {
+            let verdict = trouble.judgement().verdict;
+            let decision = attempts.failed(verdict, jitter());
+            match self.next(decision, verdict, started.elapsed()) {
                 Ok(wait) => {
                     trouble.tell(&attempts, wait);
                     before = Some(trouble);
@@ -114,13 +104,36 @@ impl Guard {
         }
     }
 
+    /// Makes one attempt that was let through, and records how it ended.
+    async fn attempt<T, E: fmt::Display>(
+        &self,
+        admission: Admission,
+        call: impl Future<Output = Result<T, E>>,
+        judge: impl Fn(&E) -> Judgement,
+    ) -> Result<T, Trouble<E>> {
+        let trouble = match deadline(self.shared.attempt_deadline, call).await {
+            Ok(Ok(done)) => {
+                admission.record(Health::Well);
+                return Ok(done);
+            }
+            Ok(Err(error)) => {
+                let judgement = judge(&error);
+                Trouble::Failed(error, judgement)
+            }
+            Err(late) => Trouble::Late(late.limit),
+        };
+        admission.record(trouble.judgement().health);
+        Err(trouble)
+    }
+
     /// Whether there is another attempt, and after how long.
     fn next(
         &self,
         decision: Decision,
         verdict: Verdict,
-        left: Duration,
+        passed: Duration,
     ) -> Result<Duration, StopReason> {
+        let left = self.shared.overall_deadline.saturating_sub(passed);
         if let Verdict::RetryAfter(pause) = verdict {
             self.pause(pause);
         }

@@ -6,13 +6,14 @@ use super::{
     bucket::{Bucket, NoRoom},
     health::Level,
     policy::Rate,
-    told::{Quota, Told},
+    told::{Quota, Refill, Told},
 };
 
 /// What is left of one kind of thing.
 pub(super) struct Gauge {
     own: Option<Bucket>,
     told: Option<Told>,
+    refill: Refill,
 }
 
 impl Gauge {
@@ -20,6 +21,7 @@ impl Gauge {
         Self {
             own: rate.map(Bucket::new),
             told: None,
+            refill: Refill::default(),
         }
     }
 
@@ -68,7 +70,9 @@ impl Gauge {
 
     /// Takes in what the service told; nothing if that means nothing.
     pub(super) fn observe(&mut self, quota: Option<Quota>, now: Duration) {
-        if let Some(told) = quota.and_then(|quota| Told::new(quota, now)) {
+        let Some(quota) = quota else { return };
+        self.refill = self.refill.learn(quota);
+        if let Some(told) = Told::new(quota, self.refill, now) {
             self.told = Some(told);
         }
     }
@@ -76,6 +80,7 @@ impl Gauge {
     /// Forgets what the service told.
     pub(super) fn forget(&mut self) {
         self.told = None;
+        self.refill = Refill::default();
     }
 
     /// The stricter of what was configured and what the service told.

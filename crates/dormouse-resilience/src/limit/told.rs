@@ -35,6 +35,23 @@ pub(super) struct Told {
     interval: Option<Duration>,
 }
 
+/// How a service gives back what was used.
+///
+/// Servers are of two kinds. One counts in windows: what is left is left until the reset. One has a bucket that refills
+/// evenly, and the reset is when it is full. Which one it is cannot be told from a header's name, but from its numbers:
+/// for a bucket, the time to the reset is the missing part of its period, to a tenth. Where no period fits, it is taken for
+/// a window, which is the stricter reading. So it is where nothing is left, unless an earlier answer told the same period:
+/// a window that was used up at once looks like that too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Refill {
+    #[default]
+    AtReset,
+    Evenly {
+        /// In which an empty bucket fills.
+        period: Duration,
+    },
+}
+
 /// The periods over which services spread a limit that refills evenly.
 const PERIODS: [Duration; 4] = [
     Duration::from_secs(1),
@@ -47,13 +64,8 @@ impl Told {
     /// No service is believed to be without anything for longer than this.
     pub(super) const LONGEST: Duration = Duration::from_secs(86_400);
 
-    /// What `quota` means; nothing if it is incomplete or over already.
-    ///
-    /// Servers are of two kinds. One counts in windows: what is left is left until the reset. One has a bucket that
-    /// refills evenly, and the reset is when it is full. Which one it is cannot be told from a header's name, but from
-    /// its numbers: for a bucket, the time to the reset is the missing part of a second, a minute, an hour or a day.
-    /// Where that does not fit, it is taken for a window, which is the stricter reading.
-    pub(super) fn new(quota: Quota, now: Duration) -> Option<Self> {
+    /// What `quota` means from a service that refills like this; nothing if it is incomplete or over already.
+    pub(super) fn new(quota: Quota, refill: Refill, now: Duration) -> Option<Self> {
         let resets_in = quota.resets_in.filter(|time| !time.is_zero())?;
         let left = quota.remaining?;
         let limit = quota.limit.unwrap_or(left).max(left);
@@ -63,7 +75,10 @@ impl Told {
             limit,
             since: now,
             until: now.saturating_add(resets_in.min(Self::LONGEST)),
-            interval: refills_evenly(limit, missing, resets_in).then(|| part(resets_in, missing)),
+            interval: match refill {
+                Refill::Evenly { .. } if missing > 0 => Some(part(resets_in, missing)),
+                Refill::Evenly { .. } | Refill::AtReset => None,
+            },
         })
     }
 
@@ -125,13 +140,30 @@ impl Told {
     }
 }
 
-/// Is `resets_in` what `missing` of `limit` take to refill, to a tenth?
-fn refills_evenly(limit: u64, missing: u64, resets_in: Duration) -> bool {
-    missing > 0
-        && PERIODS.iter().any(|period| {
+impl Refill {
+    /// What is known after `quota` was told as well.
+    pub(super) fn learn(self, quota: Quota) -> Self {
+        let (Some(limit), Some(left), Some(resets_in)) =
+            (quota.limit, quota.remaining, quota.resets_in)
+        else {
+            return self;
+        };
+        let missing = limit.saturating_sub(left);
+        if missing == 0 {
+            return self;
+        }
+        let fits = |period: &Duration| {
             let expected = period.as_nanos() * u128::from(missing) / u128::from(limit);
             resets_in.as_nanos().abs_diff(expected) <= expected / 10
-        })
+        };
+        let known = match self {
+            Self::Evenly { period } => Some(period).filter(fits),
+            Self::AtReset => None,
+        };
+        let found = || PERIODS.into_iter().find(fits).filter(|_| left > 0);
+        let period = known.or_else(found);
+        period.map_or(Self::AtReset, |period| Self::Evenly { period })
+    }
 }
 
 /// One of so many parts, rounded up.

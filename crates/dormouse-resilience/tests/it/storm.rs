@@ -1,7 +1,10 @@
 //! Many callers, and a service that has a bad day.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -9,6 +12,7 @@ use dormouse_resilience::{
     BreakerPolicy, BudgetPolicy, BulkheadPolicy, CallError, CircuitState, Guard, GuardBuilder,
     Health, HealthBoard, Judgement, RateLimit, RetryBudget, RetryPolicy, StopReason, Verdict,
 };
+use proptest::prelude::*;
 use tokio::{
     task::JoinSet,
     time::{Instant, sleep},
@@ -168,4 +172,123 @@ async fn a_crowd_gets_through_at_the_rate_and_the_width_that_are_allowed() {
     }
     let health = &board.report()[0];
     assert_eq!((health.under_way, health.waiting), (0, 0));
+}
+
+/// What the service does during each second, one after the other and over again; and callers, each with when it comes,
+/// how long it has patience, and for how long its calls last.
+#[derive(Clone, Debug)]
+struct Weather {
+    ends: Vec<Health>,
+    callers: Vec<(u64, u64, u64)>,
+}
+
+fn weather() -> impl Strategy<Value = Weather> {
+    let health = prop_oneof![
+        6 => Just(Health::Ill),
+        3 => Just(Health::Well),
+        1 => Just(Health::Irrelevant),
+    ];
+    let ends = prop::collection::vec(health, 1..40);
+    let caller = (0u64..200_000, 0u64..40_000, 0u64..3_000);
+    (ends, prop::collection::vec(caller, 1..60))
+        .prop_map(|(ends, callers)| Weather { ends, callers })
+}
+
+/// Calls that are trials at the moment; the most there were.
+#[derive(Default)]
+struct Trials {
+    now: AtomicU32,
+    most: AtomicU32,
+    while_open: AtomicU32,
+}
+
+struct Trial<'a>(&'a Trials);
+
+impl<'a> Trial<'a> {
+    fn begin(trials: &'a Trials, state: CircuitState) -> Option<Self> {
+        match state {
+            CircuitState::Closed => None,
+            CircuitState::Open => {
+                trials.while_open.fetch_add(1, Relaxed);
+                None
+            }
+            CircuitState::HalfOpen => {
+                let now = trials.now.fetch_add(1, Relaxed) + 1;
+                trials.most.fetch_max(now, Relaxed);
+                Some(Self(trials))
+            }
+        }
+    }
+}
+
+impl Drop for Trial<'_> {
+    fn drop(&mut self) {
+        self.0.now.fetch_sub(1, Relaxed);
+    }
+}
+
+async fn live_through(weather: Weather) -> (Guard, Arc<Trials>) {
+    let guard = builder().attempt_deadline(2 * SECOND).build();
+    let (trials, begun) = (Arc::new(Trials::default()), Instant::now());
+    let mut all = JoinSet::new();
+    for (comes, patience, lasts) in weather.callers {
+        let (guard, trials, ends) = (guard.clone(), trials.clone(), weather.ends.clone());
+        all.spawn(async move {
+            sleep(Duration::from_millis(comes)).await;
+            let judge = |health: &Ended| Judgement {
+                verdict: Verdict::Retry,
+                health: health.0,
+            };
+            let call = guard.call(
+                1,
+                || 0.3,
+                judge,
+                || async {
+                    let _trial = Trial::begin(&trials, guard.health().circuit.state);
+                    sleep(Duration::from_millis(lasts)).await;
+                    let second = usize::try_from(begun.elapsed().as_secs()).unwrap();
+                    match ends.get(second % ends.len()) {
+                        Some(Health::Well) | None => Ok(()),
+                        Some(health) => Err(Ended(*health)),
+                    }
+                },
+            );
+            let patience = Duration::from_millis(patience);
+            tokio::time::timeout(patience, call).await.is_ok()
+        });
+    }
+    all.join_all().await;
+    (guard, trials)
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("it ended like that")]
+struct Ended(Health);
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn never_more_than_one_probe_whoever_calls_and_whoever_goes_away(weather in weather()) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let (guard, trials) = live_through(weather).await;
+            prop_assert!(trials.most.load(Relaxed) <= 1, "more than one probe");
+            prop_assert_eq!(trials.while_open.load(Relaxed), 0, "called while open");
+            let health = guard.health();
+            prop_assert_eq!((health.under_way, health.waiting), (0, 0));
+            // Whatever happened, it is called again once it is well.
+            sleep(300 * SECOND).await;
+            for _ in 0..2 {
+                let call = guard.call(1, || 0.0, judge, || async { Ok(()) });
+                prop_assert_eq!(call.await, Ok(()));
+            }
+            prop_assert_eq!(guard.health().circuit.state, CircuitState::Closed);
+            Ok(())
+        })?;
+    }
 }

@@ -8,7 +8,7 @@ const SECOND: Duration = Duration::from_secs(1);
 fn a_full_budget_holds_so_many_retries_and_no_more() {
     let mut budget = Budget::new(BudgetPolicy::service());
     for _ in 0..10_000 {
-        budget.deposit(SECOND);
+        budget.deposit();
     }
     assert_eq!(budget.left(SECOND), 10);
     for _ in 0..10 {
@@ -22,14 +22,14 @@ fn ten_calls_earn_a_retry_and_so_do_two_seconds() {
     let mut budget = Budget::new(BudgetPolicy::service());
     while budget.withdraw(SECOND).is_ok() {}
     for _ in 0..9 {
-        budget.deposit(SECOND);
+        budget.deposit();
     }
     assert_eq!(
         budget.withdraw(SECOND),
         Err(BudgetSpent),
         "nine are not ten"
     );
-    budget.deposit(SECOND);
+    budget.deposit();
     assert_eq!(budget.withdraw(SECOND), Ok(()));
     let nearly = 3 * SECOND - Duration::from_nanos(1);
     assert_eq!(budget.withdraw(nearly), Err(BudgetSpent));
@@ -40,7 +40,7 @@ fn ten_calls_earn_a_retry_and_so_do_two_seconds() {
 fn a_budget_that_earns_nothing_is_spent_once() {
     let mut budget = Budget::new(BudgetPolicy::try_new(0.0, 0.0, 1).unwrap());
     assert_eq!(budget.withdraw(SECOND), Ok(()));
-    budget.deposit(Duration::MAX);
+    budget.deposit();
     assert_eq!(budget.withdraw(Duration::MAX), Err(BudgetSpent));
 }
 
@@ -123,7 +123,7 @@ proptest! {
                     false
                 }
                 Event::Call => {
-                    budget.deposit(now);
+                    budget.deposit();
                     false
                 }
                 Event::Retry => {

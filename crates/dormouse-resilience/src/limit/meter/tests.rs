@@ -230,7 +230,8 @@ proptest! {
         steps in prop::collection::vec(0u64..2_000, 1..80),
     ) {
         let mut meter = Meter::new(RateLimit::as_told());
-        // 999 fits no period that refills evenly.
+        // The first one tells that it counts in windows.
+        meter.observe(requests(quota(999, 500, secs(999))), secs(0));
         meter.observe(requests(quota(999, remaining, secs(resets_in))), secs(0));
         let (mut now, mut through) = (Duration::ZERO, 0);
         for step in steps {

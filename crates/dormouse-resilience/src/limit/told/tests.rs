@@ -14,13 +14,24 @@ fn quota(limit: u64, remaining: u64, resets_in: Duration) -> Quota {
     }
 }
 
-fn told(limit: u64, remaining: u64, resets_in: Duration) -> Told {
-    Told::new(quota(limit, remaining, resets_in), Duration::ZERO).unwrap()
+const MINUTE: Duration = Duration::from_secs(60);
+const EVENLY: Refill = Refill::Evenly { period: MINUTE };
+
+/// From a service that counts in windows.
+fn window(limit: u64, remaining: u64, resets_in: Duration) -> Told {
+    let quota = quota(limit, remaining, resets_in);
+    Told::new(quota, Refill::AtReset, Duration::ZERO).unwrap()
+}
+
+/// From a service whose bucket refills evenly.
+fn bucket(limit: u64, remaining: u64, resets_in: Duration) -> Told {
+    let quota = quota(limit, remaining, resets_in);
+    Told::new(quota, EVENLY, Duration::ZERO).unwrap()
 }
 
 #[test]
 fn a_window_has_what_is_left_and_nothing_more_until_its_reset() {
-    let mut told = told(60, 2, secs(20));
+    let mut told = window(60, 2, secs(20));
     assert_eq!(told.wait(2, secs(1)), Duration::ZERO);
     told.take(2, secs(1));
     assert_eq!(told.wait(1, secs(1)), secs(19));
@@ -29,19 +40,61 @@ fn a_window_has_what_is_left_and_nothing_more_until_its_reset() {
 }
 
 #[test]
-fn a_bucket_that_refills_evenly_is_known_by_its_numbers() {
+fn a_bucket_has_one_more_after_each_interval() {
     // 60 a minute, all of them used: one a second.
-    let mut minute = told(60, 0, secs(60));
+    let mut minute = bucket(60, 0, secs(60));
     assert_eq!(minute.wait(1, secs(0)), secs(1));
     assert_eq!(minute.wait(10, secs(5)), secs(5));
     minute.take(5, secs(5));
     assert_eq!(minute.wait(1, secs(5)), secs(1));
-    // 200 a day, as a free tier tells it: one every 432 s.
-    assert_eq!(told(200, 199, secs(432)).wait(200, secs(0)), secs(432));
-    assert_eq!(told(200, 0, secs(86_400)).wait(1, secs(0)), secs(432));
-    // 150 000 tokens a minute of which 16 are missing.
-    let tokens = told(150_000, 149_984, Duration::from_micros(6_400));
+    assert_eq!(bucket(200, 0, secs(86_400)).wait(1, secs(0)), secs(432));
+    let tokens = bucket(150_000, 149_984, Duration::from_micros(6_400));
     assert_eq!(tokens.left(Duration::from_micros(6_000)), 149_999);
+}
+
+#[test]
+fn which_kind_a_service_is_of_is_known_by_its_numbers() {
+    let learn = |quotas: &[Quota]| {
+        let told = quotas.iter().copied();
+        told.fold(Refill::default(), Refill::learn)
+    };
+    let millis = Duration::from_millis;
+    let evenly = |period| Refill::Evenly { period };
+    for (even, period) in [
+        (quota(60, 59, secs(1)), MINUTE),
+        // A free tier of 200 a day: one every 432 s.
+        (quota(200, 199, secs(432)), secs(86_400)),
+        (quota(150_000, 149_984, millis(6)), MINUTE),
+        (quota(50, 20, secs(34)), MINUTE),
+    ] {
+        assert_eq!(learn(&[even]), evenly(period), "{even:?}");
+    }
+    for at_reset in [
+        quota(60, 59, secs(45)),
+        quota(60, 30, secs(50)),
+        quota(1_000, 1, secs(12)),
+        quota(u64::MAX, 1, Duration::MAX),
+    ] {
+        assert_eq!(learn(&[at_reset]), Refill::AtReset, "{at_reset:?}");
+    }
+    let even = quota(60, 59, secs(1));
+    assert_eq!(learn(&[even, Quota::default()]), EVENLY);
+    assert_eq!(learn(&[even, quota(60, 60, secs(9))]), EVENLY);
+    assert_eq!(learn(&[even, quota(60, 30, secs(50))]), Refill::AtReset);
+}
+
+#[test]
+fn where_nothing_is_left_only_a_known_bucket_is_taken_for_one() {
+    let learn = |quotas: &[Quota]| {
+        let told = quotas.iter().copied();
+        told.fold(Refill::default(), Refill::learn)
+    };
+    let nothing_left = quota(60, 0, secs(60));
+    assert_eq!(learn(&[nothing_left]), Refill::AtReset);
+    assert_eq!(learn(&[quota(60, 59, secs(1)), nothing_left]), EVENLY);
+    // The first answer of a window of a minute looks like a bucket of an hour, and the next one tells.
+    let first = quota(60, 59, secs(60));
+    assert_eq!(learn(&[first, nothing_left]), Refill::AtReset);
 }
 
 #[test]
@@ -60,7 +113,7 @@ fn what_is_incomplete_or_over_teaches_nothing() {
         },
         quota(10, 0, Duration::ZERO),
     ] {
-        assert_eq!(Told::new(quota, now), None);
+        assert_eq!(Told::new(quota, EVENLY, now), None);
     }
 }
 
@@ -70,26 +123,28 @@ fn without_a_limit_what_remains_is_a_window() {
         limit: None,
         ..quota(0, 3, secs(9))
     };
-    let told = Told::new(quota, secs(1)).unwrap();
+    let told = Told::new(quota, EVENLY, secs(1)).unwrap();
     assert_eq!(told.wait(3, secs(1)), Duration::ZERO);
     assert_eq!(told.wait(4, secs(1)), secs(9));
 }
 
 #[test]
 fn absurd_numbers_are_bounded() {
-    let mut far = told(u64::MAX, 0, Duration::MAX);
+    let mut far = window(u64::MAX, 0, Duration::MAX);
     assert_eq!(far.wait(1, secs(0)), Told::LONGEST);
     far.take(u64::MAX, secs(0));
     assert_eq!(far.wait(u64::MAX, secs(0)), Told::LONGEST);
-    let none = told(0, 0, secs(3));
+    let even = bucket(u64::MAX, 0, Duration::MAX);
+    assert!(even.wait(u64::MAX, secs(0)) <= Told::LONGEST);
+    let none = window(0, 0, secs(3));
     assert_eq!(none.wait(1, secs(0)), secs(3), "at the reset it may try");
-    let more_left_than_there_is = told(5, 500, secs(3));
+    let more_left_than_there_is = bucket(5, 500, secs(3));
     assert_eq!(more_left_than_there_is.left(secs(0)), 500);
 }
 
 #[test]
 fn what_is_more_than_the_whole_waits_for_the_reset_and_no_longer() {
-    assert_eq!(told(60, 0, secs(60)).wait(1_000, secs(10)), secs(50));
+    assert_eq!(bucket(60, 0, secs(60)).wait(1_000, secs(10)), secs(50));
 }
 
 proptest! {
@@ -98,10 +153,12 @@ proptest! {
         limit in 1u64..200,
         used in 0u64..200,
         resets_in in 1u64..100_000,
+        refill in prop_oneof![Just(Refill::AtReset), Just(EVENLY)],
         events in prop::collection::vec((0u64..5_000, 1u64..40), 1..30),
     ) {
         let resets_in = Duration::from_millis(resets_in);
-        let mut told = told(limit, limit.saturating_sub(used), resets_in);
+        let quota = quota(limit, limit.saturating_sub(used), resets_in);
+        let mut told = Told::new(quota, refill, Duration::ZERO).unwrap();
         let mut now = Duration::ZERO;
         for (pass, units) in events {
             now += Duration::from_millis(pass);
