@@ -5,6 +5,7 @@
 //! without a runtime, so that the client's clock may be paused.
 
 mod answer;
+mod anthropic;
 mod chat_completions;
 mod dialect;
 mod host;

@@ -113,6 +113,15 @@ impl Dialect for ChatCompletions {
         }], "usage": usage(&json!(11), &json!(4))})
     }
 
+    fn beginning(&self) -> String {
+        let call =
+            json!({"index": 7, "id": "call_7", "type": "function", "function": {"arguments": ""}});
+        self.delta(
+            &json!({"role": "assistant", "tool_calls": [call]}),
+            &Value::Null,
+        )
+    }
+
     fn unknown(&self) -> String {
         "event: weather\ndata: {\"object\":\"weather\",\"sunny\":[true,{\"choices\":7}]}\n\n"
             .to_owned()

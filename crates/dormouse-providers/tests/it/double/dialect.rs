@@ -5,6 +5,7 @@ use dormouse_providers::{Network, ServerConfigError};
 use serde_json::{Value, json};
 
 use super::{
+    anthropic::Anthropic,
     chat_completions::{Accent, ChatCompletions},
     ollama::Ollama,
 };
@@ -13,6 +14,7 @@ use super::{
 pub(crate) fn dialects() -> Vec<&'static dyn Dialect> {
     vec![
         &ChatCompletions(Accent::OpenAi),
+        &Anthropic,
         &Ollama,
         &ChatCompletions(Accent::LlamaServer),
     ]
@@ -55,6 +57,9 @@ pub(crate) trait Dialect: Sync {
     fn event(&self, data: &[u8]) -> Vec<u8> {
         [b"data: ", data, b"\n\n"].concat()
     }
+
+    /// An event by which something begins, such as a block or an item, that says nothing yet.
+    fn beginning(&self) -> String;
 
     /// An event that nobody has heard of.
     fn unknown(&self) -> String;

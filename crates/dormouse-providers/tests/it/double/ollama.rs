@@ -70,6 +70,10 @@ impl Dialect for Ollama {
         [data, b"\n"].concat()
     }
 
+    fn beginning(&self) -> String {
+        line(&json!({"role": "assistant", "content": "", "tool_calls": []}))
+    }
+
     fn unknown(&self) -> String {
         "{\"weather\":\"fine\",\"message\":{\"role\":\"assistant\",\"mood\":[true,{\"done\":7}]}}\n"
             .to_owned()

@@ -9,7 +9,7 @@ use super::{outcome::Outcome, scene::Scene};
 use crate::double::{Dialect, KEY, Request};
 
 /// The most memory that the client of any cell may take at one time, in bytes.
-const MEMORY_BYTES: u64 = 8 * 1024 * 1024;
+pub(super) const MEMORY_BYTES: u64 = 5 * 1024 * 1024;
 
 /// A fault, and what must come of it.
 pub(crate) struct Row {

@@ -28,6 +28,11 @@ pub(super) fn rows() -> Vec<Row> {
         ),
         row("100 MB of text", text, malformed).telling("262144 bytes"),
         row("100 MB of lines that say nothing", nothings, malformed).telling("67108864 bytes"),
+        row(
+            "16 MB of beginnings without a continuation",
+            beginnings,
+            Outcome::Reply,
+        ),
         row("100 MB in a single line", line, malformed).telling("1048576 bytes in one line"),
         row(
             "signs of life and nothing else, for ever",
@@ -78,6 +83,15 @@ fn nothings(dialect: &dyn Dialect) -> Scene {
     Scene::of(
         body(dialect, told(dialect).begun).then(Step::Flood(nothing, 100 * MIB / (64 * 1024))),
     )
+}
+
+fn beginnings(dialect: &dyn Dialect) -> Scene {
+    let beginning = dialect.beginning();
+    let flood = Step::Flood(
+        beginning.repeat(100).into_bytes(),
+        16 * MIB / (100 * beginning.len()),
+    );
+    Scene::of(body(dialect, "").then(flood).and(told(dialect).all()))
 }
 
 fn line(dialect: &dyn Dialect) -> Scene {
