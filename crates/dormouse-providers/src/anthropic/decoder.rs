@@ -12,6 +12,9 @@ use crate::{
     stream::{Counts, Decoder, Draft, Event},
 };
 
+/// The most blocks of one message. Each is remembered until its end, and a server need not say anything in them.
+const BLOCK_LIMIT: usize = 1024;
+
 /// Reads the events of one message.
 #[derive(Debug, Default)]
 pub(super) struct MessageDecoder {
@@ -104,6 +107,12 @@ impl MessageDecoder {
         block: ContentBlock,
         draft: &mut Draft,
     ) -> Result<(), Failure> {
+        if self.blocks.len() >= BLOCK_LIMIT {
+            return Err(Failure::TooMuch {
+                what: "blocks",
+                limit: BLOCK_LIMIT,
+            });
+        }
         let call = match block.kind.as_str() {
             "tool_use" => Some(self.call(block, draft)?),
             "text" => {

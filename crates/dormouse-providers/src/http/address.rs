@@ -33,7 +33,15 @@ pub enum ServerConfigError {
 pub(crate) fn base(text: &str) -> Result<Url, ServerConfigError> {
     let mut url = checked(text)?;
     let path = url.path().trim_end_matches('/');
-    let path = without(path, &["/chat/completions", "/embeddings"]);
+    let path = without(
+        path,
+        &[
+            "/chat/completions",
+            "/responses",
+            "/messages",
+            "/embeddings",
+        ],
+    );
     let versioned = path.split('/').any(is_version);
     let path = format!("{path}{}", if versioned { "" } else { "/v1" });
     url.set_path(&path);
@@ -105,6 +113,10 @@ mod tests {
             ("http://127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1"),
             (
                 "http://127.0.0.1:8080/v1/chat/completions",
+                "http://127.0.0.1:8080/v1",
+            ),
+            (
+                "http://127.0.0.1:8080/v1/responses",
                 "http://127.0.0.1:8080/v1",
             ),
             (
