@@ -20,9 +20,9 @@ mod embedding;
 mod failing;
 #[cfg(feature = "candle")]
 mod local;
-mod money;
 #[cfg(feature = "openai")]
 mod matrix;
+mod money;
 #[cfg(feature = "openai")]
 mod ollama;
 #[cfg(feature = "openai")]
