@@ -54,12 +54,19 @@ fn decoded(event: &Event) -> String {
             )
         }
         Event::Misread(it) => excerpt(&it.note),
-        Event::ModelFailed(it) => format!(
-            "{} after {} in {:.0} ms",
-            it.kind,
-            counted(it.attempts, "attempt", "attempts"),
-            it.duration_ms
-        ),
+        Event::ModelFailed(it) => {
+            let narrowed = it.narrowed.map(|narrowed| {
+                let tokens = narrowed.tokens;
+                format!(": tried again with at most {tokens} tokens")
+            });
+            format!(
+                "{} after {} in {:.0} ms{}",
+                it.kind,
+                counted(it.attempts, "attempt", "attempts"),
+                it.duration_ms,
+                narrowed.unwrap_or_default()
+            )
+        }
         Event::ToolAnswered(it) => {
             format!(
                 "{} {}: {}",

@@ -356,10 +356,20 @@ impl Assistant {
                     duration,
                 },
             ),
-            Done::Failed { error, duration } => {
+            Done::Failed {
+                error,
+                prompt_tokens,
+                duration,
+            } => {
                 let cause = std::error::Error::source(&error.error).map(ToString::to_string);
                 tracing::warn!(error = %error, cause, "the model gave no reply");
-                decide::on_failure(view, error.error.kind(), error.attempts, duration)
+                let failed = decide::Failed {
+                    kind: error.error.kind(),
+                    attempts: error.attempts,
+                    prompt_tokens,
+                    duration,
+                };
+                decide::on_failure(view, &failed)
             }
             Done::Settled { key, outcome } => {
                 if outcome == Outcome::Unknown {

@@ -11,7 +11,7 @@ use dormouse_contracts::{CallId, Effect, EffectKey, Query, Timestamp, TokenCount
 use dormouse_tools::{LoopEffect, Registry, after};
 
 pub(crate) use outcomes::{
-    Answered, on_consulted, on_failure, on_observed, on_recollected, on_reply, on_settled,
+    Answered, Failed, on_consulted, on_failure, on_observed, on_recollected, on_reply, on_settled,
 };
 
 use crate::{
@@ -225,17 +225,20 @@ fn has_been_told_to_end(view: View<'_>, turn: &Turn) -> bool {
         return false;
     };
     let tokens = prompt::tokens(view.state, turn, view.config, view.preamble);
-    share_of_window(tokens.saturating_sub(last.tokens), view) >= CRITICAL_PERCENT
+    // By the configured window, since where a smaller one was learnt meanwhile the model has not been told.
+    let window = view.config.limits.max_context_tokens();
+    percent_of(window, tokens.saturating_sub(last.tokens)) >= CRITICAL_PERCENT
 }
 
 /// How much of the context window the next prompt takes, together with so many tokens more.
 fn percent(view: View<'_>, turn: &Turn, more: u32) -> u64 {
     let tokens = prompt::tokens(view.state, turn, view.config, view.preamble);
-    share_of_window(tokens.saturating_add(more), view)
+    let window = prompt::window(view.state, view.config, view.preamble);
+    percent_of(window, tokens.saturating_add(more))
 }
 
-fn share_of_window(tokens: u32, view: View<'_>) -> u64 {
-    u64::from(tokens) * 100 / u64::from(view.config.limits.max_context_tokens()).max(1)
+fn percent_of(window: u32, tokens: u32) -> u64 {
+    u64::from(tokens) * 100 / u64::from(window).max(1)
 }
 
 /// What the model is told about its use of the context window in a result of so many tokens, if it should be told

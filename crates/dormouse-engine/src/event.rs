@@ -134,6 +134,19 @@ pub struct ModelFailed {
     pub attempts: u32,
     /// How long it took, in milliseconds.
     pub duration_ms: f64,
+    /// Where the prompt was too long for the model and a shorter one is tried: how short. The tick goes on then, and
+    /// this counts as no error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub narrowed: Option<Narrowed>,
+}
+
+/// How long prompts may be, learnt from one that was too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Narrowed {
+    /// The most tokens of a prompt.
+    pub tokens: u32,
+    /// The context window that was configured when this was learnt, in tokens. With another one it means nothing.
+    pub window: u32,
 }
 
 /// How a tool call ended.

@@ -33,9 +33,9 @@ pub use config::{
 };
 pub use event::{
     Call, ContextType, DecodeError, EffectIntended, EffectSettled, EmergencyStopCleared,
-    EmergencyStopTriggered, EntityChanged, Event, Misread, ModelFailed, Perceived, RecallFailure,
-    RecallMode, RecalledBlock, RecalledLine, Recollected, Remembered, Replied, Source, StopCause,
-    StopReason, TickEnded, TickStarted, ToolAnswered, Verdict,
+    EmergencyStopTriggered, EntityChanged, Event, Misread, ModelFailed, Narrowed, Perceived,
+    RecallFailure, RecallMode, RecalledBlock, RecalledLine, Recollected, Remembered, Replied,
+    Source, StopCause, StopReason, TickEnded, TickStarted, ToolAnswered, Verdict,
 };
 pub use gate::{Reason, Skip, gate};
 pub use handle::{Accepted, ClearError, Handle, PerceiveError, Rest};
@@ -45,8 +45,8 @@ pub use prompt::PreambleTooLong;
 pub use remembering::{CatchUpError, CaughtUp, catch_up};
 pub use replay::{ReplayError, freeze, replay, restore};
 pub use state::{
-    AMBIENT_KEPT, CallState, EffectState, ErrorRecord, HISTORY_KEPT, Heard, RECENT_CALLS, Sources,
-    Spent, State, Step, Stopped, Turn,
+    AMBIENT_KEPT, CallState, EffectState, ErrorRecord, HISTORY_KEPT, Heard, LearntWindow,
+    RECENT_CALLS, Sources, Spent, State, Step, Stopped, Turn,
 };
 pub use status::{Activity, Skipped, Status};
 

@@ -10,6 +10,7 @@ mod excerpt;
 mod preamble;
 mod remembered;
 mod room;
+mod shorter;
 
 use dormouse_contracts::{ChatRequest, Seq, ToolChoice};
 
@@ -25,6 +26,7 @@ use room::Room;
 pub use preamble::PreambleTooLong;
 pub(crate) use preamble::{Preamble, leaves_room};
 pub(crate) use remembered::{Budgets, line_tokens};
+pub(crate) use shorter::shorter;
 
 /// Tokens a message takes besides its text, the line ends between its parts included.
 const MESSAGE: u32 = 12;
@@ -69,8 +71,14 @@ pub(crate) fn tokens(
     config: &AssistantConfig,
     preamble: &Preamble,
 ) -> u32 {
-    let choice = choose(state, turn, config, preamble, 0);
+    let room = Room::of(state, config, preamble);
+    let choice = choose(state, turn, config, preamble, room, 0);
     choice.tokens.saturating_add(choice.cut)
+}
+
+/// The size of the context window as far as it is known, in tokens: the configured one, or less if less was learnt.
+pub(crate) fn window(state: &State, config: &AssistantConfig, preamble: &Preamble) -> u32 {
+    Room::of(state, config, preamble).window()
 }
 
 /// How many tokens what is looked up for `turn` may take.
@@ -80,8 +88,9 @@ pub(crate) fn budgets(
     config: &AssistantConfig,
     preamble: &Preamble,
 ) -> Budgets {
-    let now = choose(state, turn, config, preamble, u32::MAX).tokens;
-    Budgets::within(Room::of(config, preamble).before_the_turn(now), config)
+    let room = Room::of(state, config, preamble);
+    let now = choose(state, turn, config, preamble, room, u32::MAX).tokens;
+    Budgets::within(room.before_the_turn(now), config)
 }
 
 /// The places in the log of what the prompt shows by itself, whatever is looked up within `budgets`.
@@ -92,7 +101,8 @@ pub(crate) fn shown_anyway(
     preamble: &Preamble,
     budgets: Budgets,
 ) -> Vec<Seq> {
-    let choice = choose(state, turn, config, preamble, budgets.shown(preamble));
+    let room = Room::of(state, config, preamble);
+    let choice = choose(state, turn, config, preamble, room, budgets.shown(preamble));
     let turns = state.history.iter().rev().take(choice.turns);
     let lines = state.ambient.iter().rev().take(choice.lines);
     let spoken = |turn: &Turn| -> Vec<Seq> {
@@ -120,7 +130,8 @@ pub(crate) fn build(
     preamble: &Preamble,
 ) -> Prompt {
     let form = config.tool_calling;
-    let choice = choose(state, turn, config, preamble, 0);
+    let room = Room::of(state, config, preamble);
+    let choice = choose(state, turn, config, preamble, room, 0);
     let first = state.history.len().saturating_sub(choice.turns);
 
     let mut conversation = Conversation::of(preamble.system.clone());
@@ -144,7 +155,7 @@ pub(crate) fn build(
     } else {
         ToolChoice::Auto
     };
-    let longest = Room::of(config, preamble).reply_behind(choice.tokens);
+    let longest = room.reply_behind(choice.tokens);
     let request = ChatRequest {
         messages: conversation.into_messages(),
         tools,
@@ -170,9 +181,9 @@ fn choose(
     turn: &Turn,
     config: &AssistantConfig,
     preamble: &Preamble,
+    room: Room,
     reserved: u32,
 ) -> Choice {
-    let room = Room::of(config, preamble);
     let form = config.tool_calling;
     let message_cap = room.message();
     let now = [

@@ -7,6 +7,7 @@
 mod errors;
 mod sources;
 mod turn;
+mod window;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,8 +19,12 @@ use sha2::{Digest, Sha256};
 pub use errors::{ErrorRecord, RECENT_CALLS};
 pub use sources::Sources;
 pub use turn::{CallState, EffectState, Step, Turn};
+pub use window::LearntWindow;
 
-use crate::event::{Event, NOOP, Perceived, StopCause, StopReason, TickEnded, Verdict};
+use crate::event::{
+    Event, ModelFailed, NOOP, Narrowed, Perceived, Replied, StopCause, StopReason, TickEnded,
+    Verdict,
+};
 
 /// How many finished turns a state keeps; a prompt may show fewer.
 pub const HISTORY_KEPT: usize = 200;
@@ -102,6 +107,8 @@ pub struct State {
     pub ticks: u64,
     /// How many tokens the last prompt took.
     pub prompt_tokens: u32,
+    /// How long prompts may be, if that turned out to be less than the configured window allows.
+    pub window: Option<LearntWindow>,
     /// What has been spent.
     pub spent: Spent,
 }
@@ -123,26 +130,12 @@ impl State {
                 }
                 self.on_turn(Turn::begin_tick);
             }
-            Event::Replied(replied) => {
-                self.prompt_tokens = replied.prompt_tokens;
-                let usage = replied.reply.usage;
-                self.spent.reply(
-                    usage.map_or(replied.prompt_tokens, |u| u.prompt_tokens),
-                    usage.map_or(replied.tokens, |u| u.completion_tokens),
-                );
-                self.on_turn(|turn| turn.replied(replied));
-            }
+            Event::Replied(replied) => self.reply(replied),
             Event::Misread(misread) => {
                 self.errors.failed();
                 self.on_turn(|turn| turn.misread(misread));
             }
-            Event::ModelFailed(failed) => {
-                self.spent.failures = self.spent.failures.saturating_add(1);
-                self.errors.failed();
-                if failed.kind.refuses_the_prompt() {
-                    self.on_turn(|turn| turn.refusals = turn.refusals.saturating_add(1));
-                }
-            }
+            Event::ModelFailed(failed) => self.fail(&failed),
             Event::ToolAnswered(answered) => {
                 let is_tool = answered.category.is_some();
                 match answered.verdict {
@@ -198,9 +191,59 @@ impl State {
         }
     }
 
+    fn reply(&mut self, replied: Replied) {
+        self.prompt_tokens = replied.prompt_tokens;
+        let usage = replied.reply.usage;
+        self.spent.reply(
+            usage.map_or(replied.prompt_tokens, |u| u.prompt_tokens),
+            usage.map_or(replied.tokens, |u| u.completion_tokens),
+        );
+        let learnt = self.turn.as_mut().and_then(|turn| turn.narrowed.take());
+        self.window = match learnt {
+            Some(Narrowed { tokens, window }) => {
+                // It may be longer than it should have been: no prompt is shorter than what must be in it.
+                let tokens = tokens.max(replied.prompt_tokens);
+                Some(LearntWindow::new(
+                    Narrowed { tokens, window },
+                    &replied.model,
+                ))
+            }
+            None => self
+                .window
+                .take()
+                .and_then(|learnt| learnt.after_reply(&replied.model)),
+        };
+        self.on_turn(|turn| turn.replied(replied));
+    }
+
+    fn fail(&mut self, failed: &ModelFailed) {
+        self.spent.failures = self.spent.failures.saturating_add(1);
+        if let Some(narrowed) = failed.narrowed {
+            self.on_turn(|turn| turn.narrow(narrowed));
+            return;
+        }
+        self.errors.failed();
+        if failed.kind.refuses_the_prompt() {
+            self.on_turn(|turn| turn.refusals = turn.refusals.saturating_add(1));
+        }
+    }
+
+    /// How long prompts may be in a context window of so many tokens, if something was learnt about it.
+    #[must_use]
+    pub fn narrowed(&self, window: u32) -> Option<u32> {
+        let here = self.turn.as_ref().and_then(|turn| turn.narrowed);
+        let learnt = self.window.as_ref().map(|learnt| learnt.narrowed);
+        let known = [here, learnt].into_iter().flatten();
+        known
+            .filter(|narrowed| narrowed.window == window)
+            .map(|narrowed| narrowed.tokens)
+            .min()
+    }
+
     fn close(&mut self, mut turn: Turn, ended: &TickEnded) {
         turn.suspend(ended);
         turn.recollected = None;
+        turn.narrowed = None;
         if ended.reason == StopReason::LlmError {
             // No later prompt shows what made the provider refuse this one.
             push_bounded(&mut self.given_up, turn.trigger_seq(), GIVEN_UP_KEPT);

@@ -39,6 +39,7 @@ pub(crate) enum Done {
     },
     Failed {
         error: Exhausted<ModelError>,
+        prompt_tokens: u32,
         duration: Duration,
     },
     Settled {
@@ -106,7 +107,11 @@ pub(crate) async fn ask(ports: Ports, prompt: Prompt, limit: Duration) -> Done {
             prompt_tokens: prompt.tokens,
             duration,
         },
-        Err(error) => Done::Failed { error, duration },
+        Err(error) => Done::Failed {
+            error,
+            prompt_tokens: prompt.tokens,
+            duration,
+        },
     }
 }
 

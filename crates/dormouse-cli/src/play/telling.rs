@@ -53,6 +53,8 @@ fn trouble(event: &Event, failed: &mut Option<String>, audience: &Audience) -> O
         return None;
     };
     match event {
+        // It is asked again at once, with a shorter prompt.
+        Event::ModelFailed(it) if it.narrowed.is_some() => None,
         Event::ModelFailed(it) => {
             let attempts = counted(it.attempts, "attempt", "attempts");
             *failed = Some(format!(
@@ -79,7 +81,9 @@ fn trouble(event: &Event, failed: &mut Option<String>, audience: &Audience) -> O
 #[cfg(test)]
 mod tests {
     use dormouse_contracts::{ModelErrorKind, Timestamp};
-    use dormouse_engine::{EmergencyStopTriggered, ModelFailed, StopCause, StopReason, TickEnded};
+    use dormouse_engine::{
+        EmergencyStopTriggered, ModelFailed, Narrowed, StopCause, StopReason, TickEnded,
+    };
 
     use super::*;
 
@@ -106,12 +110,33 @@ mod tests {
                 kind: ModelErrorKind::Unavailable,
                 attempts: 4,
                 duration_ms: 1.5,
+                narrowed: None,
             }),
             Event::TickEnded(TickEnded {
                 reason: StopReason::LlmError,
                 resume_at,
             }),
         ]
+    }
+
+    #[test]
+    fn a_prompt_that_is_made_shorter_is_no_trouble() {
+        let events = [
+            Event::ModelFailed(ModelFailed {
+                kind: ModelErrorKind::ContextExceeded,
+                attempts: 1,
+                duration_ms: 1.5,
+                narrowed: Some(Narrowed {
+                    tokens: 900,
+                    window: 4_096,
+                }),
+            }),
+            Event::TickEnded(TickEnded {
+                reason: StopReason::TerminalTool,
+                resume_at: None,
+            }),
+        ];
+        assert_eq!(told(&events), Vec::<String>::new());
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::{
         Recollected, Replied, StopCause, StopReason, TickEnded, Verdict,
     },
     inward::Consulted,
+    prompt,
     reply::{self, RawCall, Reading},
 };
 
@@ -54,7 +55,13 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         return Vec::new();
     };
     if size(&reply) > REPLY_LIMIT {
-        return on_failure(view, ModelErrorKind::Malformed, 1, answered.duration);
+        let failed = Failed {
+            kind: ModelErrorKind::Malformed,
+            attempts: 1,
+            prompt_tokens: answered.prompt_tokens,
+            duration: answered.duration,
+        };
+        return on_failure(view, &failed);
     }
     let is_tool = |name: &str| view.tools.get(name).is_some();
     let reading = reply::read(&reply, view.config.tool_calling, &turn.trigger, is_tool);
@@ -115,19 +122,39 @@ fn named(view: View<'_>, calls: Vec<RawCall>) -> Vec<Call> {
         .collect()
 }
 
+/// How the model failed to answer a prompt.
+pub(crate) struct Failed {
+    pub(crate) kind: ModelErrorKind,
+    pub(crate) attempts: u32,
+    pub(crate) prompt_tokens: u32,
+    pub(crate) duration: Duration,
+}
+
 /// The events that follow when the model could not be reached, or refused.
-pub(crate) fn on_failure(
-    view: View<'_>,
-    kind: ModelErrorKind,
-    attempts: u32,
-    duration: Duration,
-) -> Vec<Event> {
-    let duration_ms = milliseconds(duration);
+pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
+    let kind = failed.kind;
+    let narrowed = match (kind, &view.state.turn) {
+        (ModelErrorKind::ContextExceeded, Some(turn)) => {
+            let View {
+                state,
+                config,
+                preamble,
+                ..
+            } = view;
+            prompt::shorter(state, turn, config, preamble, failed.prompt_tokens)
+        }
+        _ => None,
+    };
     let mut events = vec![Event::ModelFailed(ModelFailed {
         kind,
-        attempts,
-        duration_ms,
+        attempts: failed.attempts,
+        duration_ms: milliseconds(failed.duration),
+        narrowed,
     })];
+    if narrowed.is_some() {
+        // The tick goes on with a prompt that is shorter. Each is shorter than the one before, so that ends.
+        return events;
+    }
     let wait = match kind {
         ModelErrorKind::RateLimited(Some(pause)) => view
             .now
@@ -135,14 +162,15 @@ pub(crate) fn on_failure(
             .max(after_next_error(view)),
         _ => after_next_error(view),
     };
-    // A prompt that is refused is tried once more with nothing in it but the message. If that is refused too, the
-    // message is given up, or it would keep all others waiting for ever.
+    // A prompt that is refused is tried once more with nothing in it but the message. If that is refused too, or if there is
+    // nothing left to shorten, the message is given up, or it would keep all others waiting for ever.
     let refused_before = view
         .state
         .turn
         .as_ref()
         .is_some_and(|turn| turn.refusals > 0);
-    let is_given_up = kind.refuses_the_prompt() && refused_before;
+    let is_given_up =
+        kind == ModelErrorKind::ContextExceeded || (kind.refuses_the_prompt() && refused_before);
     events.push(Event::TickEnded(TickEnded {
         reason: StopReason::LlmError,
         resume_at: (!is_given_up).then_some(wait),

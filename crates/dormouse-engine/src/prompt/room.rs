@@ -1,7 +1,7 @@
 //! How the context window is divided.
 
 use super::Preamble;
-use crate::config::AssistantConfig;
+use crate::{config::AssistantConfig, state::State};
 
 /// Tokens kept free for the reply where the operator does not say how long one may be.
 const REPLY: u32 = 1_000;
@@ -14,6 +14,10 @@ const MESSAGE: u32 = 25;
 const REMEMBERED: u32 = 50;
 /// The share overheard lines may take of what is left besides the current turn, in percent.
 const OVERHEARD: u32 = 10;
+/// The most tokens that a message is always left, where a prompt was too long for the model.
+const MESSAGE_LEFT: u32 = 256;
+/// At this share of the longest prompt a learnt window is taken to be full, in percent.
+const LEARNT_FULL: u32 = 80;
 /// One overheard line may take this share of what all of them may, in percent.
 const OVERHEARD_LINE: u32 = 25;
 
@@ -24,10 +28,12 @@ pub(super) struct Room {
     preamble: u32,
     /// Tokens that stay free for the reply.
     reply: u32,
+    /// The most tokens of a prompt, as far as that was learnt.
+    longest: u32,
 }
 
 impl Room {
-    pub(super) fn of(config: &AssistantConfig, preamble: &Preamble) -> Self {
+    pub(super) fn of(state: &State, config: &AssistantConfig, preamble: &Preamble) -> Self {
         let window = config.limits.max_context_tokens();
         let left = window.saturating_sub(preamble.tokens);
         // A long reply must not push out what it is to answer.
@@ -36,17 +42,39 @@ impl Room {
             window,
             preamble: preamble.tokens,
             reply,
+            longest: state.narrowed(window).unwrap_or(u32::MAX),
         }
+    }
+
+    /// The same window if no prompt is longer than so many tokens.
+    pub(super) fn with_prompts_up_to(self, tokens: u32) -> Self {
+        Self {
+            longest: self.longest.min(tokens),
+            ..self
+        }
+    }
+
+    /// The most tokens of a prompt, as far as that was learnt.
+    pub(super) fn longest(self) -> u32 {
+        self.longest
+    }
+
+    /// The size of the window that a prompt should be measured by, in tokens.
+    pub(super) fn window(self) -> u32 {
+        let learnt = u64::from(self.longest) * 100 / u64::from(LEARNT_FULL);
+        self.window.min(u32::try_from(learnt).unwrap_or(u32::MAX))
     }
 
     /// The most tokens one message takes.
     pub(super) fn message(self) -> u32 {
-        share(self.whole().saturating_sub(self.preamble), MESSAGE)
+        let within = |whole: u32| share(whole.saturating_sub(self.preamble), MESSAGE);
+        let usual = within(self.window.saturating_sub(self.reply));
+        within(self.whole()).max(usual.min(MESSAGE_LEFT))
     }
 
     /// The most tokens of a prompt.
     pub(super) fn whole(self) -> u32 {
-        self.window.saturating_sub(self.reply)
+        self.window.saturating_sub(self.reply).min(self.longest)
     }
 
     /// What is left for everything before the current turn, if that and the preamble take `taken` tokens.
@@ -58,7 +86,9 @@ impl Room {
 
     /// The longest reply that can be asked for behind a prompt of `tokens` tokens.
     pub(super) fn reply_behind(self, tokens: u32) -> u32 {
-        self.window.saturating_sub(tokens).max(1)
+        let left = self.window.saturating_sub(tokens);
+        // A prompt is too long together with the reply that is reserved behind it.
+        left.min(self.longest / 2).max(1)
     }
 }
 

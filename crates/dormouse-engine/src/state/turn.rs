@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Heard, Sources};
 use crate::event::{
-    Call, EffectIntended, EffectSettled, Misread, Recollected, Replied, StopReason, TickEnded,
-    ToolAnswered, Verdict,
+    Call, EffectIntended, EffectSettled, Misread, Narrowed, Recollected, Replied, StopReason,
+    TickEnded, ToolAnswered, Verdict,
 };
 
 /// How much command output one effect collects, in bytes.
@@ -37,6 +37,10 @@ pub struct Turn {
     pub ticks: u32,
     /// How often the provider refused the prompt for good.
     pub refusals: u32,
+    /// How long its prompts may be, where one was too long.
+    pub narrowed: Option<Narrowed>,
+    /// How often in a row its prompt was made shorter.
+    pub narrowings: u32,
     /// True between the start and the end of a tick.
     pub ticking: bool,
     /// When to go on with it, between two ticks.
@@ -102,6 +106,8 @@ impl Turn {
             calls_this_tick: 0,
             ticks: 0,
             refusals: 0,
+            narrowed: None,
+            narrowings: 0,
             ticking: false,
             resume_at: None,
             last_stop: None,
@@ -124,6 +130,11 @@ impl Turn {
         self.recollected = Some(recollected);
     }
 
+    pub(super) fn narrow(&mut self, narrowed: Narrowed) {
+        self.narrowed = Some(narrowed);
+        self.narrowings = self.narrowings.saturating_add(1);
+    }
+
     pub(super) fn suspend(&mut self, ended: &TickEnded) {
         self.ticking = false;
         self.resume_at = ended.resume_at;
@@ -143,6 +154,7 @@ impl Turn {
             ..
         } = replied;
         // Where the calls stood in the text, they say all that the text said.
+        self.narrowings = 0;
         let text_is_call = reply.tool_calls.is_empty() && !calls.is_empty();
         self.steps_this_tick = self.steps_this_tick.saturating_add(1);
         self.steps.push(Step {

@@ -22,3 +22,4 @@ mod people;
 mod prompt;
 mod remembering;
 mod replaying;
+mod window;
