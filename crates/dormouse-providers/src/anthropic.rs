@@ -23,3 +23,5 @@ mod thinking;
 
 #[cfg(feature = "openai")]
 pub use model::AnthropicModel;
+#[cfg(feature = "openai")]
+pub(crate) use model::reach;

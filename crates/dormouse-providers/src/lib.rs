@@ -23,6 +23,8 @@ mod failover;
 mod guarded;
 #[cfg(feature = "openai")]
 mod http;
+#[cfg(feature = "openai")]
+mod listing;
 mod model_pattern;
 mod offline;
 mod ollama;
@@ -58,6 +60,8 @@ pub use failover::{
 pub use guarded::{Accounts, GuardedModel, Spending};
 #[cfg(feature = "openai")]
 pub use http::{CertificateError, Network, ServerConfigError};
+#[cfg(feature = "openai")]
+pub use listing::{ListModelsError, ListedModel, ListedPrice, list_models};
 pub use model_pattern::ModelPatternError;
 pub use offline::OfflineModel;
 pub use ollama::{KeepAlive, OllamaConfig, OllamaModelConfig};

@@ -15,6 +15,7 @@ use super::{
     request,
 };
 use crate::{
+    Secret,
     http::{self, Access, HttpClient, Key, Network, ServerConfigError},
     server::{Api, Server, Written},
     stream::{Framing, REPLY_LIMIT},
@@ -96,19 +97,7 @@ impl AnthropicModel {
     ///
     /// As [`AnthropicModel::try_new`].
     pub fn on(network: &Network, config: AnthropicConfig) -> Result<Self, ServerConfigError> {
-        let base = config.base_url.trim().trim_end_matches('/');
-        let base = http::base(base.strip_suffix("/messages").unwrap_or(base))?;
-        let access = Access {
-            key: config.api_key.map(|secret| Key {
-                secret,
-                header: HeaderName::from_static("x-api-key"),
-            }),
-            headers: HeaderMap::from_iter([(
-                HeaderName::from_static("anthropic-version"),
-                HeaderValue::from_static("2023-06-01"),
-            )]),
-        };
-        let http = HttpClient::try_new(&base, access, network)?;
+        let (base, http) = reach(&config.base_url, config.api_key, network)?;
         let known = Generation::of(&config.model).output_limit();
         let api = Messages {
             url: http::below(&base, "/messages"),
@@ -117,6 +106,28 @@ impl AnthropicModel {
         let server = Server::new(api, http, config.provider, config.model);
         Ok(Self { server })
     }
+}
+
+/// The URL below which the methods of this API are, and a client that shows the key as it wants to see it.
+pub(crate) fn reach(
+    base_url: &str,
+    api_key: Option<Secret>,
+    network: &Network,
+) -> Result<(Url, HttpClient), ServerConfigError> {
+    let base = base_url.trim().trim_end_matches('/');
+    let base = http::base(base.strip_suffix("/messages").unwrap_or(base))?;
+    let access = Access {
+        key: api_key.map(|secret| Key {
+            secret,
+            header: HeaderName::from_static("x-api-key"),
+        }),
+        headers: HeaderMap::from_iter([(
+            HeaderName::from_static("anthropic-version"),
+            HeaderValue::from_static("2023-06-01"),
+        )]),
+    };
+    let http = HttpClient::try_new(&base, access, network)?;
+    Ok((base, http))
 }
 
 impl Api for Messages {

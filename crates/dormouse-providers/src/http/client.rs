@@ -154,7 +154,24 @@ impl HttpClient {
         body: &impl Serialize,
     ) -> Result<Answer, Failure> {
         let request = self.http.post(url.clone()).json(body);
-        let answer = self.whole(self.send(request).await?).await?;
+        self.read(request, ANSWER_LIMIT).await
+    }
+
+    /// Asks for `url` and reads the answer as JSON, all of it, up to this many bytes.
+    pub(crate) async fn get<Answer: DeserializeOwned>(
+        &self,
+        url: &Url,
+        limit: usize,
+    ) -> Result<Answer, Failure> {
+        self.read(self.http.get(url.clone()), limit).await
+    }
+
+    async fn read<Answer: DeserializeOwned>(
+        &self,
+        request: reqwest::RequestBuilder,
+        limit: usize,
+    ) -> Result<Answer, Failure> {
+        let answer = self.whole(self.send(request).await?, limit).await?;
         serde_json::from_slice(&answer).map_err(|error| {
             let words = format!("{error}, in {}", String::from_utf8_lossy(&answer));
             Failure::NoAnswer(Complaint::of(&words, &self.redact))
@@ -179,15 +196,15 @@ impl HttpClient {
         Complaint::read(&body, &self.redact)
     }
 
-    async fn whole(&self, answer: Response) -> Result<Vec<u8>, Failure> {
+    async fn whole(&self, answer: Response, limit: usize) -> Result<Vec<u8>, Failure> {
         let mut pieces = answer.bytes_stream();
         let mut body = Vec::new();
         while let Some(piece) = pieces.next().await {
             let piece = piece.map_err(Failure::of_body)?;
-            if body.len().saturating_add(piece.len()) > ANSWER_LIMIT {
+            if body.len().saturating_add(piece.len()) > limit {
                 return Err(Failure::TooMuch {
                     what: "bytes",
-                    limit: ANSWER_LIMIT,
+                    limit,
                 });
             }
             body.extend_from_slice(&piece);

@@ -18,6 +18,8 @@ mod double;
 mod embedding;
 #[cfg(feature = "openai")]
 mod failing;
+#[cfg(feature = "openai")]
+mod listing;
 #[cfg(feature = "candle")]
 mod local;
 #[cfg(feature = "openai")]
