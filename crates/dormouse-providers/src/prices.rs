@@ -5,8 +5,9 @@
 //! ([`PriceTable::with_overrides`]). A price nobody knows is [`Cost::Unknown`], never zero.
 //!
 //! Not modelled: discounts for batches, dearer or slower service tiers, regions, caches kept longer than the provider's
-//! shortest time, and what tools on the provider's side cost. Where a longer prompt is charged more for each token, the
-//! entry says from which length on, and such a request costs [`Cost::AtLeast`] what is computed.
+//! shortest time, the rent of caches, prices for a limited time, and what tools on the provider's side cost. Where a longer
+//! prompt is charged more for each token, the entry says from which length on, and such a request costs
+//! [`Cost::AtLeast`] what is computed.
 
 mod cost;
 mod date;

@@ -31,7 +31,7 @@ pub enum Family {
 }
 
 /// By what a model's bare name begins with; the first that fits.
-const BY_NAME: [(&str, Family); 30] = [
+const BY_NAME: [(&str, Family); 31] = [
     ("gpt-2", Family::Small),
     ("gpt-j", Family::Small),
     ("gpt-neo", Family::Small),
@@ -62,6 +62,7 @@ const BY_NAME: [(&str, Family); 30] = [
     ("tinyllama", Family::Small),
     ("phi-2", Family::Small),
     ("phi-3", Family::Small),
+    ("phi3", Family::Small),
 ];
 
 impl Family {
