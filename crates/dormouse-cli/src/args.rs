@@ -58,13 +58,13 @@ pub(crate) enum Command {
 /// Who thinks for the assistant.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ProviderFlags {
-    /// Who serves the model: openai, openrouter, local or offline [default: by what is found]
+    /// Who serves the model: openai, anthropic, openrouter, ollama, local or offline [default: by what is found]
     #[arg(long, value_name = "NAME", value_parser = provider)]
     pub(crate) provider: Option<ServedBy>,
     /// The model, as its provider names it
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<ModelName>,
-    /// The server of the provider openai or local
+    /// The server of the provider, if it is not the usual one
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
     /// How tools are offered to the model: native or fallback (as JSON in its text)
@@ -220,7 +220,7 @@ mod tests {
         };
         assert!(
             refused("dormouse play --provider acme")
-                .contains("openai, openrouter, local and offline")
+                .contains("openai, anthropic, openrouter, ollama, local and offline")
         );
         assert!(refused("dormouse play --tool-calling both").contains("native and fallback"));
         assert!(refused("dormouse play --jsn").contains("--json"));

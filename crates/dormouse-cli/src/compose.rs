@@ -8,7 +8,7 @@ use dormouse_engine::{
     Assistant, AssistantConfig, Handle, OutOfRange, Ports, Recorded, Switch, ToolCalling, WakeError,
 };
 use dormouse_memory::{Memory, MemoryBuilder};
-use dormouse_providers::{token_counter_for, warm};
+use dormouse_providers::{Accounts, warm};
 use dormouse_sandbox::{Character, CharacterKind, JoinError, Sandbox};
 use dormouse_store::RedbLog;
 use tokio::sync::mpsc;
@@ -18,7 +18,7 @@ use crate::{
     data::{DataError, DataFolder},
     encoder::{self, EncoderError},
     exit::Exit,
-    provider::{Chosen, Environment, ProviderError},
+    provider::{Environment, Models, ProviderError},
     vectors::{self, VectorsError},
 };
 
@@ -38,6 +38,8 @@ pub(crate) struct Household {
     pub(crate) resident: Body,
     pub(crate) player: Body,
     pub(crate) kinship: Kinship,
+    /// What its models took.
+    pub(crate) accounts: Accounts,
 }
 
 /// Somebody's character in the world.
@@ -117,7 +119,7 @@ pub(crate) enum ComposeError {
 pub(crate) async fn household(
     data: &DataFolder,
     config: &Config,
-    chosen: &Chosen,
+    models: Models,
     tool_calling: Option<ToolCalling>,
     player: &str,
 ) -> Result<Household, ComposeError> {
@@ -127,24 +129,30 @@ pub(crate) async fn household(
     let log = RedbLog::open(&data.log())?;
     let key = config.assistant.key();
     let sandbox = Sandbox::open(&data.world(), Arc::clone(&clock))?;
-    let model = chosen.model()?;
-    let (provider, model_name) = model.identity();
-    let counter = token_counter_for(provider, model_name);
+    let Models {
+        model,
+        accounts,
+        counter,
+        window,
+        timeout,
+        ..
+    } = models;
     let cold = Arc::clone(&counter);
     // The first count loads the vocabulary; better now than with the first message.
     drop(tokio::task::spawn_blocking(move || warm(&*cold)));
-    let memory = remembering(config)?.counter(Arc::clone(&counter));
+    let memory = remembering(config)?.counter(Arc::clone(&counter) as _);
     let memory = memory.open(data.memory()).await?;
     let ports = Ports {
         log: Arc::new(log.clone()),
-        model,
+        model: Arc::new(model),
         world: Arc::new(sandbox.clone()),
         clock,
         chance: Arc::new(SystemChance::default()),
         counter,
         memory: memory.clone(),
     };
-    let settings = assistant_config(config, tool_calling)?;
+    let mut settings = assistant_config(config, tool_calling, window)?;
+    settings.model_timeout = timeout;
     let (assistant, handle) = Assistant::wake(settings, sandbox.tools(), ports).await?;
     let kinship = kinship(&sandbox, &key, assistant.state()).await?;
     let (watcher, events) = mpsc::channel(WATCHED);
@@ -175,6 +183,7 @@ pub(crate) async fn household(
         resident,
         player,
         kinship,
+        accounts,
     })
 }
 
@@ -217,6 +226,7 @@ async fn join(
 fn assistant_config(
     config: &Config,
     tool_calling: Option<ToolCalling>,
+    window: Option<u32>,
 ) -> Result<AssistantConfig, OutOfRange> {
     let mut settings = AssistantConfig::new(config.assistant.key());
     if let Some(persona) = &config.assistant.persona {
@@ -229,20 +239,20 @@ fn assistant_config(
     };
     settings.classify = config.classify.clone();
     settings.pattern = config.execution.pattern();
-    settings.limits = config.limits.limits()?;
+    settings.limits = config.limits.limits(window)?;
     settings.tool_calling = tool_calling
         .or(config.provider.tool_calling)
         .unwrap_or_default();
     settings.temperature = config.provider.temperature.map(|number| number.0);
+    settings.top_p = config.provider.top_p.map(|number| number.0);
     settings.max_tokens = config.provider.max_tokens.map(|number| number.0);
+    settings.reasoning_effort = config.provider.reasoning_effort;
+    settings.extra_params.clone_from(&config.provider.extra);
     if let Some(tokens) = config.memory.tokens {
         settings.memory_tokens = tokens.0;
     }
     if let Some(timeout) = config.memory.timeout {
         settings.recall_timeout = timeout.0;
-    }
-    if let Some(timeout) = config.provider.timeout {
-        settings.model_timeout = timeout.0;
     }
     Ok(settings)
 }

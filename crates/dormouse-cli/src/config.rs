@@ -10,15 +10,18 @@ use std::{
 };
 
 use dormouse_classify::ClassifyConfig;
+use dormouse_providers::PriceEntry;
 use serde::Deserialize;
 
 mod memory;
 mod numbers;
 mod position;
+mod provider;
 mod sections;
 
 pub(crate) use memory::{MemorySection, VectorsWish};
-pub(crate) use sections::{AssistantSection, ExecutionSection, LimitsSection, ProviderSection};
+pub(crate) use provider::{HeartbeatsWish, ProviderSection};
+pub(crate) use sections::{AssistantSection, ExecutionSection, LimitsSection};
 
 #[cfg(test)]
 mod tests;
@@ -36,6 +39,7 @@ pub(crate) struct Config {
     pub(crate) classify: ClassifyConfig,
     pub(crate) provider: ProviderSection,
     pub(crate) memory: MemorySection,
+    pub(crate) prices: Vec<PriceEntry>,
 }
 
 /// The configuration cannot be used.

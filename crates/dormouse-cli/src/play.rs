@@ -8,19 +8,21 @@ use std::{
 };
 
 use dormouse::Kinship;
+use dormouse_providers::{Accounts, ServedBy, Switch};
 use dormouse_sandbox::Sandbox;
 use dormouse_store::RedbLog;
-use tokio::{runtime, select, time::timeout};
+use tokio::{runtime, select, sync::mpsc, time::timeout};
 
 use crate::{
     args::{Places, Play},
-    compose::{Household, household},
+    compose::{ComposeError, Household, household},
     config::Config,
     data::DataFolder,
     describe,
     diagnostics::Diagnostics,
     emergency,
     exit::Exit,
+    grammar::counted,
     item::{Item, Ready},
     plain::Style,
     provider::{self, Chosen, Environment},
@@ -66,7 +68,24 @@ pub(crate) fn run(
         .enable_all()
         .build()
         .map_err(PlayError::System)?;
-    let result = runtime.block_on(Box::pin(visit(&data, &config, &chosen, play, diagnostics)));
+    let (tell, switches) = mpsc::unbounded_channel();
+    let models = provider::assemble(
+        &chosen,
+        &config.provider,
+        &config.prices,
+        &provider::network(&config.provider)?,
+        // Whoever listened may have gone already.
+        move |switch| drop(tell.send(switch.clone())),
+    )?;
+    let household = household(
+        &data,
+        &config,
+        models,
+        play.provider.tool_calling,
+        &play.player,
+    );
+    let visit = visit(&data, &chosen, household, switches, play, diagnostics);
+    let result = runtime.block_on(Box::pin(visit));
     // The thread that reads the input may be waiting for a line that never comes.
     runtime.shutdown_timeout(Duration::from_millis(100));
     result
@@ -74,20 +93,14 @@ pub(crate) fn run(
 
 async fn visit(
     data: &DataFolder,
-    config: &Config,
     chosen: &Chosen,
+    household: impl Future<Output = Result<Household, ComposeError>>,
+    switches: mpsc::UnboundedReceiver<Switch>,
     play: &Play,
     diagnostics: &Diagnostics,
 ) -> Result<Exit, PlayError> {
     let mut signals = Signals::listen().map_err(PlayError::System)?;
-    let household = household(
-        data,
-        config,
-        chosen,
-        play.provider.tool_calling,
-        &play.player,
-    )
-    .await?;
+    let household = household.await?;
     let interactive = !play.json && io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut terminal = interactive.then(|| Terminal::open(data)).transpose()?;
     let (screen, writer) = open_screen(play, terminal.as_ref())?;
@@ -105,9 +118,11 @@ async fn visit(
         assistant,
         events,
         resident,
+        accounts,
         ..
     } = household;
     let mut tasks = Tasks::start(assistant, pump, events, audience, screen.clone());
+    tasks.tell_switches(switches, screen.clone());
     if interactive {
         diagnostics.divert(&screen);
         tasks.follow_status(handle.clone(), resident.name, screen.clone());
@@ -138,6 +153,9 @@ async fn visit(
         tasks.end().await;
         let drained = feed.drain().await;
         drop(feed);
+        if let Some(text) = spent(&accounts) {
+            screen.show(Item::Notice { text }).await;
+        }
         if let Some(reason) = ending.as_ref().ok().and_then(|ending| ending.told(waiting)) {
             let waiting = waiting.count;
             let end = Item::End {
@@ -240,6 +258,22 @@ fn ready(data: &DataFolder, chosen: &Chosen, household: &Household, clear: &str)
         new_world: household.kinship == Kinship::Strangers,
         stopped: stopped.map(|stopped| describe::stop_cause(&stopped.cause)),
         clear: clear.to_owned(),
+    })
+}
+
+/// What was spent, if anything was that somebody is paid for.
+fn spent(accounts: &Accounts) -> Option<String> {
+    let total = accounts
+        .ledger()
+        .sum(|key| key.provider.as_str() != ServedBy::Offline.as_str());
+    let requests = counted(
+        u32::try_from(total.requests).unwrap_or(u32::MAX),
+        "request",
+        "requests",
+    );
+    (total.requests > 0).then(|| {
+        let (prompt, reply) = (total.prompt_tokens, total.completion_tokens);
+        format!("This visit took {requests} of {prompt} and {reply} tokens (prompts and replies): {total}.")
     })
 }
 

@@ -1,8 +1,8 @@
 //! Which model thinks, and saying why: flags before configuration, configuration before environment.
 
-use std::{env, ffi::OsString, sync::Arc};
+use std::{env, ffi::OsString, path::PathBuf, sync::Arc};
 
-use dormouse_contracts::ChatModel;
+use dormouse_contracts::{BoxError, ChatModel, Purpose};
 use dormouse_providers::{
     Available, Choice, ChoiceError, Found, Network, Secret, SecretError, ServedBy, choose,
     open_model,
@@ -10,8 +10,11 @@ use dormouse_providers::{
 
 use crate::{args::ProviderFlags, config::ProviderSection};
 
+mod models;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use models::{Models, assemble, network};
 
 /// The environment, as far as it matters here. A variable that is set and empty counts as not set.
 pub(crate) struct Environment(Box<dyn Fn(&'static str) -> Option<OsString>>);
@@ -80,15 +83,34 @@ pub(crate) enum ProviderError {
     /// What was asked for is not there.
     #[error(transparent)]
     Choice(ChoiceError),
+    /// A list of models for one use names none.
+    #[error("the list of models for {0} is empty")]
+    EmptyList(Purpose),
+    /// The prices in the configuration are none.
+    #[error("the configured prices cannot be used")]
+    Prices(#[source] BoxError),
+    /// A limit in the configuration is none.
+    #[error("the configured limit cannot be used")]
+    Limit(#[source] BoxError),
+    /// The certificates cannot be used.
+    #[error("the certificates in {} cannot be used", file.display())]
+    Certificates {
+        /// The file.
+        file: PathBuf,
+        /// Why not.
+        source: BoxError,
+    },
     /// The server's address or something else of it is wrong.
     #[error("the provider cannot be used")]
-    Server(#[source] dormouse_contracts::BoxError),
+    Server(#[source] BoxError),
 }
 
 /// The provider that will be used.
 #[derive(Clone, Debug)]
 pub(crate) struct Chosen {
     choice: Choice,
+    /// What was found, for models that are named besides.
+    available: Available,
     /// Why it was chosen, for people.
     pub(crate) why: String,
 }
@@ -156,7 +178,11 @@ pub(crate) fn select(
         Found::Asked => "asked for by the configuration".to_owned(),
         found => found.to_string(),
     };
-    Ok(Chosen { choice, why })
+    Ok(Chosen {
+        choice,
+        available,
+        why,
+    })
 }
 
 /// Puts the server where the provider that was asked for looks for it. A server named without a provider is local.

@@ -297,7 +297,10 @@ impl Assistant {
             _ => Activity::Acting,
         };
         match next {
-            Next::Ask(prompt) => Box::pin(work::ask(ports, *prompt, self.config.model_timeout)),
+            Next::Ask(prompt) => {
+                let (limit, budget) = (self.config.model_timeout, &self.config.retry_budget);
+                Box::pin(work::ask(ports, *prompt, limit, budget.clone()))
+            }
             Next::Perform(effect) => {
                 let limit = self.tool_timeout(effect.tool.as_str());
                 // From here on it may have happened: if it comes up again, it is asked after.

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use dormouse_classify::ClassifyConfig;
-use dormouse_contracts::AssistantId;
 pub use dormouse_dialects::ToolCalling;
+use dormouse_contracts::{AssistantId, ReasoningEffort};
+use dormouse_resilience::RetryBudget;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// How many actions one tick may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -166,6 +168,9 @@ pub enum ConfigError {
     /// The sampling temperature is no number in `0.0..=2.0`.
     #[error("temperature is {0}; it must be between 0 and 2")]
     Temperature(f32),
+    /// The nucleus is no number in `0.0..=1.0`.
+    #[error("top_p must be between 0 and 1")]
+    TopP,
     /// A reply could have no token.
     #[error("max_tokens is 0; leave it out, or let a reply have at least one token")]
     NoReply,
@@ -196,10 +201,19 @@ pub struct AssistantConfig {
     pub limits: Limits,
     /// Sampling temperature in `0.0..=2.0`; the model's own where absent.
     pub temperature: Option<f32>,
+    /// Nucleus sampling in `0.0..=1.0`; the model's own where absent.
+    pub top_p: Option<f32>,
     /// The most tokens of one reply; the model's own limit where absent.
     pub max_tokens: Option<u32>,
+    /// How much the model shall think; its own where absent.
+    pub reasoning_effort: Option<ReasoningEffort>,
+    /// Further parameters of every request, in the provider's own words.
+    pub extra_params: Map<String, Value>,
     /// How long one attempt of a model call may take.
     pub model_timeout: Duration,
+    /// What bounds the retries of model calls; share one among all assistants that use the same provider, so that a
+    /// provider in trouble is not stormed. Default: one for each assistant.
+    pub retry_budget: RetryBudget,
     /// The most tokens of remembered lines that are looked up for a message; 0 looks up none. Default 1,024. In a small
     /// context window they take no more than a quarter of what is left beside the message.
     pub memory_tokens: u32,
@@ -218,6 +232,12 @@ impl AssistantConfig {
         match (self.temperature, self.max_tokens) {
             (Some(temperature), _) if !(0.0..=2.0).contains(&temperature) => {
                 Err(ConfigError::Temperature(temperature))
+            }
+            _ if self
+                .top_p
+                .is_some_and(|top_p| !(0.0..=1.0).contains(&top_p)) =>
+            {
+                Err(ConfigError::TopP)
             }
             (_, Some(0)) => Err(ConfigError::NoReply),
             _ if self.model_timeout.is_zero() => Err(ConfigError::NoTime),
@@ -240,8 +260,12 @@ impl AssistantConfig {
             tool_calling: ToolCalling::Native,
             limits: Limits::default(),
             temperature: None,
+            top_p: None,
             max_tokens: None,
+            reasoning_effort: None,
+            extra_params: Map::new(),
             model_timeout: Duration::from_secs(120),
+            retry_budget: RetryBudget::default(),
             memory_tokens: 1_024,
             recall_timeout: Duration::from_secs(2),
         }

@@ -161,8 +161,12 @@ pub(crate) fn build(
         tools,
         tool_choice,
         temperature: config.temperature,
-        top_p: None,
+        top_p: config.top_p,
         max_tokens: config.max_tokens.map(|most| most.min(longest)),
+        reasoning_effort: config.reasoning_effort,
+        extra: config.extra_params.clone(),
+        // The instructions come first and stay as they are.
+        stable_messages: 1,
         ..ChatRequest::default()
     };
     Prompt {

@@ -14,7 +14,9 @@ use dormouse_contracts::{
     ModelErrorKind, ModelName, Outcome, Query, Rejection, World, WorldError, WorldErrorKind,
     complete,
 };
-use dormouse_resilience::{Exhausted, RetryPolicy, Verdict, deadline, retry};
+use dormouse_resilience::{
+    Exhausted, RetryBudget, RetryPolicy, Verdict, deadline, retry, retry_within,
+};
 use serde_json::Value;
 
 use crate::{
@@ -72,18 +74,25 @@ async fn caught_up(ports: &Ports, key: &AssistantId) -> Result<(), RecallFailure
     })
 }
 
-/// Asks the model: three attempts, each bounded by `limit`, with a pause between them.
-pub(crate) async fn ask(ports: Ports, prompt: Prompt, limit: Duration) -> Done {
+/// Asks the model: three attempts, each bounded by `limit`, with a pause between them, as far as the budget for retries
+/// goes.
+pub(crate) async fn ask(
+    ports: Ports,
+    prompt: Prompt,
+    limit: Duration,
+    budget: RetryBudget,
+) -> Done {
     let started = ports.clock.now();
     let model = &*ports.model;
     let (provider, name) = model.identity();
-    let result = retry(
+    let result = retry_within(
         &RetryPolicy::model_call(),
+        &budget,
         || ports.chance.unit(),
-        |error: &ModelError| match error.kind() {
-            ModelErrorKind::RateLimited(Some(pause)) => Verdict::RetryAfter(pause),
-            kind if kind.is_retryable() => Verdict::Retry,
-            _ => Verdict::GiveUp,
+        |error: &ModelError| match (error.kind().is_retryable(), error.kind().pause()) {
+            (true, Some(pause)) => Verdict::RetryAfter(pause),
+            (true, None) => Verdict::Retry,
+            (false, _) => Verdict::GiveUp,
         },
         || async {
             let timed_out = |e| {
@@ -102,8 +111,9 @@ pub(crate) async fn ask(ports: Ports, prompt: Prompt, limit: Duration) -> Done {
     let duration = ports.clock.now().since(started);
     match result {
         Ok(reply) => Done::Replied {
+            // Behind a failover it is not always the same one.
+            model: reply.info.as_ref().map_or(name, |info| &info.model).clone(),
             reply,
-            model: name.clone(),
             prompt_tokens: prompt.tokens,
             duration,
         },

@@ -88,3 +88,51 @@ impl<'de> Deserialize<'de> for Timeout {
         }
     }
 }
+
+/// Nucleus sampling, 0 to 1.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TopP(pub(crate) f32);
+
+impl<'de> Deserialize<'de> for TopP {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = f32::deserialize(deserializer)?;
+        if (0.0..=1.0).contains(&number) {
+            Ok(Self(number))
+        } else {
+            Err(Error::custom(format_args!(
+                "top_p is {number}; it must be between 0 and 1"
+            )))
+        }
+    }
+}
+
+/// How much a provider allows in a minute, 1 to 1,000,000,000.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AMinute(pub(crate) u32);
+
+impl<'de> Deserialize<'de> for AMinute {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        whole(deserializer, 1_000_000_000).map(Self)
+    }
+}
+
+/// How many requests may be under way at the same time, 1 to 1,000.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AtOnce(pub(crate) u32);
+
+impl<'de> Deserialize<'de> for AtOnce {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        whole(deserializer, 1_000).map(Self)
+    }
+}
+
+fn whole<'de, D: Deserializer<'de>>(deserializer: D, most: u32) -> Result<u32, D::Error> {
+    let number = u32::deserialize(deserializer)?;
+    if (1..=most).contains(&number) {
+        Ok(number)
+    } else {
+        Err(Error::custom(format_args!(
+            "the number is {number}; it must be between 1 and {most}"
+        )))
+    }
+}

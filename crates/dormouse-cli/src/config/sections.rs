@@ -1,14 +1,10 @@
 //! The sections of the file.
 
-use dormouse_contracts::{AssistantId, ModelName};
-use dormouse_engine::{ExecutionPattern, Limits, OutOfRange, ToolCalling};
-use dormouse_providers::ServedBy;
+use dormouse_contracts::AssistantId;
+use dormouse_engine::{ExecutionPattern, Limits, OutOfRange};
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::numbers::{
-    MaxConsecutiveErrors, MaxContextTokens, MaxHistory, MaxIterations, MaxTokens, Temperature,
-    TickRate, Timeout,
-};
+use super::numbers::{MaxConsecutiveErrors, MaxContextTokens, MaxHistory, MaxIterations, TickRate};
 
 /// `[assistant]`: who it is.
 #[derive(Clone, Debug, Deserialize)]
@@ -79,9 +75,12 @@ pub(crate) struct LimitsSection {
 }
 
 impl LimitsSection {
-    /// The engine's limits with what was given.
-    pub(crate) fn limits(self) -> Result<Limits, OutOfRange> {
+    /// The engine's limits with what was given, in a context window of so many tokens where none was given.
+    pub(crate) fn limits(self, window: Option<u32>) -> Result<Limits, OutOfRange> {
         let mut limits = Limits::default();
+        if let Some(tokens) = window {
+            limits = limits.with_max_context_tokens(tokens)?;
+        }
         if let Some(number) = self.tick_rate {
             limits = number.set(limits)?;
         }
@@ -147,23 +146,4 @@ impl<'de> Deserialize<'de> for Mode {
             ))),
         }
     }
-}
-
-/// `[provider]`: who thinks. Keys are not among its fields: they stay in the environment.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct ProviderSection {
-    #[serde(deserialize_with = "kind")]
-    pub(crate) kind: Option<ServedBy>,
-    pub(crate) model: Option<ModelName>,
-    pub(crate) base_url: Option<String>,
-    pub(crate) tool_calling: Option<ToolCalling>,
-    pub(crate) temperature: Option<Temperature>,
-    pub(crate) max_tokens: Option<MaxTokens>,
-    pub(crate) timeout: Option<Timeout>,
-}
-
-fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ServedBy>, D::Error> {
-    let name = String::deserialize(deserializer)?;
-    name.parse().map(Some).map_err(Error::custom)
 }

@@ -13,7 +13,7 @@ fn an_empty_file_is_the_defaults() {
     assert_eq!(config.assistant.name(), "Dormouse");
     assert!(config.assistant.enabled);
     assert_eq!(
-        config.limits.limits().unwrap(),
+        config.limits.limits(None).unwrap(),
         dormouse_engine::Limits::default()
     );
     assert_eq!(config.execution.pattern(), ExecutionPattern::ReactLoop);
@@ -30,7 +30,7 @@ fn every_documented_field_is_read() {
         .and_then(|rest| rest.split("```").next())
         .unwrap();
     let config = parse(toml).unwrap();
-    assert_eq!(config.limits.limits().unwrap().max_history(), 50);
+    assert_eq!(config.limits.limits(None).unwrap().max_history(), 50);
     assert_eq!(config.provider.kind, Some(ServedBy::Local));
     assert_eq!(config.provider.tool_calling, Some(ToolCalling::Fallback));
     assert_eq!(config.classify.channels.len(), 1);

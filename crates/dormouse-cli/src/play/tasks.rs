@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use dormouse_engine::{Assistant, Handle, Recorded, RunError};
+use dormouse_providers::Switch;
 use tokio::{
     sync::mpsc,
     task::{AbortHandle, JoinSet},
@@ -14,7 +15,7 @@ use super::{
     telling::{self, Audience},
     terminal,
 };
-use crate::screen::Screen;
+use crate::{item::Item, screen::Screen};
 
 /// Everything that runs. Dropping it ends all of it at once, as a crash would.
 #[derive(Debug)]
@@ -54,6 +55,21 @@ impl Tasks {
     pub(super) fn follow_status(&mut self, handle: Handle, name: String, screen: Screen) {
         self.set.spawn(async move {
             terminal::follow_status(handle, &name, screen).await;
+            Ended::Telling
+        });
+    }
+
+    /// Tells when another model answers than before.
+    pub(super) fn tell_switches(
+        &mut self,
+        mut switches: mpsc::UnboundedReceiver<Switch>,
+        screen: Screen,
+    ) {
+        self.set.spawn(async move {
+            while let Some(switch) = switches.recv().await {
+                let text = format!("{switch}.");
+                screen.show(Item::Notice { text }).await;
+            }
             Ended::Telling
         });
     }

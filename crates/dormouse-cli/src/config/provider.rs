@@ -1,0 +1,80 @@
+//! `[provider]`: who thinks, and how much of it.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use dormouse_contracts::{ModelName, Purpose, ReasoningEffort};
+use dormouse_engine::ToolCalling;
+use dormouse_providers::{ModelWish, ServedBy};
+use serde::{Deserialize, Deserializer, de::Error};
+use serde_json::{Map, Value};
+
+use super::numbers::{AMinute, AtOnce, MaxTokens, Temperature, Timeout, TopP};
+
+/// `[provider]`. Keys are not among its fields: they stay in the environment.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ProviderSection {
+    #[serde(deserialize_with = "kind")]
+    pub(crate) kind: Option<ServedBy>,
+    pub(crate) model: Option<ModelName>,
+    pub(crate) base_url: Option<String>,
+    pub(crate) tool_calling: Option<ToolCalling>,
+    pub(crate) temperature: Option<Temperature>,
+    pub(crate) top_p: Option<TopP>,
+    pub(crate) max_tokens: Option<MaxTokens>,
+    pub(crate) reasoning_effort: Option<ReasoningEffort>,
+    pub(crate) extra: Map<String, Value>,
+    pub(crate) timeout: Option<Timeout>,
+    pub(crate) certificates: Option<PathBuf>,
+    pub(crate) app_name: Option<String>,
+    pub(crate) site_url: Option<String>,
+    pub(crate) requests_per_minute: Option<AMinute>,
+    pub(crate) tokens_per_minute: Option<AMinute>,
+    pub(crate) at_once: Option<AtOnce>,
+    #[serde(deserialize_with = "wishes")]
+    pub(crate) fallbacks: Vec<ModelWish>,
+    pub(crate) heartbeats: HeartbeatsWish,
+    #[serde(deserialize_with = "uses")]
+    pub(crate) uses: BTreeMap<Purpose, Vec<ModelWish>>,
+}
+
+/// Who may answer while nothing happens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum HeartbeatsWish {
+    /// The first model of the list.
+    #[default]
+    First,
+    /// Any of them.
+    Any,
+}
+
+fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ServedBy>, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    name.parse().map(Some).map_err(Error::custom)
+}
+
+fn wishes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ModelWish>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    let wishes = names.iter().map(|name| name.parse());
+    wishes.collect::<Result<_, _>>().map_err(Error::custom)
+}
+
+/// A list of models, each as it is written.
+#[derive(Deserialize)]
+struct Wishes(#[serde(deserialize_with = "wishes")] Vec<ModelWish>);
+
+fn uses<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<Purpose, Vec<ModelWish>>, D::Error> {
+    let lists = BTreeMap::<Purpose, Wishes>::deserialize(deserializer)?;
+    if let Some((purpose, _)) = lists.iter().find(|(_, Wishes(list))| list.is_empty()) {
+        return Err(Error::custom(format_args!(
+            "the list for {purpose} names no model; name at least one, or leave it out"
+        )));
+    }
+    Ok(lists
+        .into_iter()
+        .map(|(purpose, Wishes(list))| (purpose, list))
+        .collect())
+}

@@ -1,0 +1,189 @@
+//! All models of an assistant, put together: each behind its guard, in lists that fall over.
+
+use std::{collections::HashMap, fs, num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
+
+use dormouse_contracts::{BoxError, ChatModel};
+use dormouse_providers::{
+    Accounts, CachedCounter, CalibratedCounter, Choice, EmptyRoute, FailoverModel, GuardedModel,
+    Heartbeats, Network, PriceEntry, PriceTable, Route, Switch, choose_model, context_window,
+    open_model, token_counter_for,
+};
+use dormouse_resilience::{BulkheadPolicy, Guard, HealthBoard, RateLimit};
+
+use super::{Chosen, ProviderError};
+use crate::config::{HeartbeatsWish, ProviderSection};
+
+/// How long one attempt of a model call may take where nothing is said.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How many counts of texts are kept: a prompt's parts, and some more.
+const COUNTED: NonZeroUsize = NonZeroUsize::new(1_024).unwrap();
+
+/// How many calls wait for a place before further ones are turned away.
+const WAITING: u32 = 64;
+
+/// All models of an assistant.
+#[derive(Debug)]
+pub(crate) struct Models {
+    /// Who answers, whoever of them it is.
+    pub(crate) model: FailoverModel,
+    /// How each of them is.
+    pub(crate) board: HealthBoard,
+    /// What they took.
+    pub(crate) accounts: Accounts,
+    /// How long texts are to the first of them.
+    pub(crate) counter: Arc<CalibratedCounter>,
+    /// The context window of the first of them, where it is known.
+    pub(crate) window: Option<u32>,
+    /// How long one attempt may take, waiting for a place and for the rate limit included.
+    pub(crate) timeout: Duration,
+}
+
+/// Puts the models of a configuration together. Nothing is sent.
+pub(crate) fn assemble(
+    chosen: &Chosen,
+    section: &ProviderSection,
+    prices: &[PriceEntry],
+    network: &Network,
+    switched: impl Fn(&Switch) + Send + Sync + 'static,
+) -> Result<Models, ProviderError> {
+    let prices = PriceTable::listed().with_overrides(prices);
+    let prices = prices.map_err(|error| ProviderError::Prices(error.into()))?;
+    let mut desk = Desk {
+        section,
+        network,
+        board: HealthBoard::new(),
+        accounts: Accounts::new(prices),
+        made: HashMap::new(),
+    };
+    let first = desk.guarded(&chosen.choice)?;
+    let (_, name) = first.model.identity();
+    let (window, counter) = (context_window(name), Arc::clone(&first.counter));
+    let mut main = Route::of(first.model);
+    for wish in &section.fallbacks {
+        main = main.then(desk.wished(wish, chosen)?);
+    }
+    let heartbeats = match section.heartbeats {
+        HeartbeatsWish::First => Heartbeats::FirstModelOnly,
+        HeartbeatsWish::Any => Heartbeats::AnyModel,
+    };
+    let mut builder = FailoverModel::builder(main)
+        .heartbeats(heartbeats)
+        .watched_by(switched);
+    for (purpose, list) in &section.uses {
+        let models = list.iter().map(|wish| desk.wished(wish, chosen));
+        let models = models.collect::<Result<Vec<_>, _>>()?;
+        let route = Route::try_new(models);
+        let route = route.map_err(|EmptyRoute| ProviderError::EmptyList(*purpose))?;
+        builder = builder.route(*purpose, route);
+    }
+    let (board, accounts) = (desk.board, desk.accounts);
+    Ok(Models {
+        model: builder.build(),
+        board,
+        accounts,
+        counter,
+        window,
+        timeout: timeout(section) + RateLimit::as_told().longest_wait(),
+    })
+}
+
+fn timeout(section: &ProviderSection) -> Duration {
+    section.timeout.map_or(TIMEOUT, |timeout| timeout.0)
+}
+
+/// By which way requests travel: with the certificates that the configuration names.
+pub(crate) fn network(section: &ProviderSection) -> Result<Network, ProviderError> {
+    let Some(file) = &section.certificates else {
+        return Ok(Network::direct());
+    };
+    trusting(file).map_err(|source| ProviderError::Certificates {
+        file: file.clone(),
+        source,
+    })
+}
+
+fn trusting(file: &Path) -> Result<Network, BoxError> {
+    Ok(Network::direct().trusting(&fs::read(file)?)?)
+}
+
+/// Where models are put together. One that stands in several lists is made once.
+struct Desk<'a> {
+    section: &'a ProviderSection,
+    network: &'a Network,
+    board: HealthBoard,
+    accounts: Accounts,
+    made: HashMap<String, Made>,
+}
+
+#[derive(Clone)]
+struct Made {
+    model: GuardedModel,
+    counter: Arc<CalibratedCounter>,
+}
+
+impl Desk<'_> {
+    fn wished(
+        &mut self,
+        wish: &dormouse_providers::ModelWish,
+        chosen: &Chosen,
+    ) -> Result<GuardedModel, ProviderError> {
+        let choice = choose_model(wish, &chosen.available).map_err(ProviderError::Choice)?;
+        Ok(self.guarded(&choice)?.model)
+    }
+
+    fn guarded(&mut self, choice: &Choice) -> Result<Made, ProviderError> {
+        let name = service(choice);
+        if let Some(made) = self.made.get(&name) {
+            return Ok(made.clone());
+        }
+        let model = open_model(choice, self.network);
+        let model = model.map_err(|error| ProviderError::Server(error.into()))?;
+        let guard = self.guard(&name)?;
+        self.board.watch(&guard);
+        let (provider, model_name) = model.identity();
+        let counter = CachedCounter::new(token_counter_for(provider, model_name), COUNTED);
+        let counter = Arc::new(CalibratedCounter::new(Arc::new(counter)));
+        let model = GuardedModel::new(model, guard)
+            .within(timeout(self.section))
+            .accounting(self.accounts.clone())
+            .counting(Arc::clone(&counter));
+        let made = Made { model, counter };
+        self.made.insert(name, made.clone());
+        Ok(made)
+    }
+
+    fn guard(&self, name: &str) -> Result<Guard, ProviderError> {
+        let out_of_range = |error: BoxError| ProviderError::Limit(error);
+        let mut limit = RateLimit::as_told();
+        if let Some(requests) = self.section.requests_per_minute {
+            let limited = limit.try_with_requests(requests.0, requests.0);
+            limit = limited.map_err(|error| out_of_range(error.into()))?;
+        }
+        if let Some(tokens) = self.section.tokens_per_minute {
+            let limited = limit.try_with_units(tokens.0, tokens.0);
+            limit = limited.map_err(|error| out_of_range(error.into()))?;
+        }
+        let mut guard = Guard::builder(name).rate_limit(limit);
+        if let Some(at_once) = self.section.at_once {
+            let places = BulkheadPolicy::try_new(at_once.0, WAITING);
+            guard = guard.bulkhead(places.map_err(|error| out_of_range(error.into()))?);
+        }
+        Ok(guard.build())
+    }
+}
+
+/// By which name a service is told: `openai:gpt-4.1-mini`, with its address where that is the user's.
+pub(crate) fn service(choice: &Choice) -> String {
+    match choice {
+        Choice::Offline { .. } => "offline".to_owned(),
+        Choice::Server { config, .. } => {
+            format!(
+                "{}:{}@{}",
+                config.provider(),
+                config.model(),
+                config.base_url()
+            )
+        }
+    }
+}
