@@ -29,6 +29,7 @@ mod model_pattern;
 mod offline;
 mod ollama;
 mod openai;
+mod openrouter;
 mod prices;
 mod secret;
 #[cfg(feature = "openai")]
@@ -67,9 +68,12 @@ pub use offline::OfflineModel;
 pub use ollama::{KeepAlive, OllamaConfig, OllamaModelConfig};
 #[cfg(feature = "openai")]
 pub use ollama::{OllamaEmbedder, OllamaModel};
-pub use openai::{OpenAiConfig, OpenAiEmbedderConfig};
+pub use openai::{OpenAiApi, OpenAiConfig, OpenAiEmbedderConfig};
 #[cfg(feature = "openai")]
 pub use openai::{OpenAiEmbedder, OpenAiModel};
+#[cfg(feature = "openai")]
+pub use openrouter::OpenRouterModel;
+pub use openrouter::{DataCollection, Fallbacks, MaxPrice, OpenRouterConfig, Retention, Routing};
 pub use prices::{
     Cost, CostSource, Ledger, LedgerKey, Price, PriceDate, PriceDateError, PriceEntry, PriceError,
     PriceField, PriceProblem, PriceTable, Tally,

@@ -43,6 +43,11 @@ pub(crate) trait Api: Send + Sync {
 
     /// A decoder of a reply to `request`.
     fn decoder(&self, request: &ChatRequest) -> Self::Decoder;
+
+    /// Learns from a refusal how requests are to be written. Is the same request written otherwise from now on?
+    fn learns(&self, _refusal: &Failure, _refused: &Written) -> bool {
+        false
+    }
 }
 
 /// A model on a server.
@@ -79,14 +84,24 @@ impl<A: Api> Server<A> {
         &'a self,
         request: &'a ChatRequest,
     ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
-        let reading = self.open(request).map_ok(move |reading| {
-            stream::unfold(reading, move |mut reading| async move {
+        let reply = self.begin(request);
+        let reply = reply.map_err(|failure| failure.of(&self.provider));
+        Box::pin(reply.try_flatten_stream())
+    }
+
+    /// The same once the server has begun to answer, so that another one may be asked where it did not.
+    pub(crate) async fn begin<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> Result<BoxStream<'a, Result<ChatDelta, ModelError>>, Failure> {
+        let reading = self.open(request).await?;
+        Ok(Box::pin(stream::unfold(
+            reading,
+            move |mut reading| async move {
                 let delta = reading.next().await?;
                 Some((delta.map_err(|failure| failure.of(&self.provider)), reading))
-            })
-        });
-        let reading = reading.map_err(|failure| failure.of(&self.provider));
-        Box::pin(reading.try_flatten_stream())
+            },
+        )))
     }
 
     async fn open(&self, request: &ChatRequest) -> Result<Reading<A::Decoder>, Failure> {
@@ -120,6 +135,9 @@ impl<A: Api> Server<A> {
                 Ok(answer) => return Ok((answer, self.tell(written.left_out))),
                 Err(failure) => failure,
             };
+            if self.api.learns(&failure, &written) {
+                continue;
+            }
             let unknown = failure.unknown_field(&written.optional);
             match unknown.filter(|field| without.insert(field.clone())) {
                 Some(field) => self.fields().unknown.insert(field),

@@ -1,5 +1,7 @@
 //! What a server says went wrong, in the shapes that servers use.
 
+mod unknown;
+
 use std::{fmt, time::Duration};
 
 use dormouse_contracts::ModelErrorKind;
@@ -19,31 +21,6 @@ const KEY_CODES: &[&str] = &[
     // OpenAI's, where it does not serve a country.
     "request_forbidden",
 ];
-
-/// How servers say that they do not know a field, or that the model does not: in lower case.
-const UNKNOWN_WORDS: &[&str] = &[
-    "unsupported",
-    "not supported",
-    "does not support",
-    "doesn't support",
-    "unrecognized",
-    "unknown",
-    "unexpected",
-    "not permitted",
-    "not allowed",
-    "deprecated",
-    "cannot both be specified",
-];
-
-/// Does the text name the field, as a word of its own or as the beginning of a path?
-fn names(text: &str, field: &str) -> bool {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(field).any(|(at, _)| {
-        let before = text.get(..at).unwrap_or_default();
-        let behind = text.get(at + field.len()..).unwrap_or_default();
-        !before.ends_with(is_word) && !behind.starts_with(is_word)
-    })
-}
 
 /// A server's own words about a failure, made harmless: one line, bounded, and without the key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -108,10 +85,7 @@ impl Complaint {
                 .collect(),
             status: fields.clone().find_map(number),
             message,
-            param: inner
-                .get("param")
-                .and_then(Value::as_str)
-                .map(|param| redact.line(param)),
+            param: unknown::place(inner).map(|place| redact.line(&place)),
             flagged: tells("reasons") || tells("flagged_input"),
         }
     }
@@ -158,19 +132,6 @@ impl Complaint {
             _ if self.says("invalid_request") || self.says("not_found") => ModelErrorKind::Refused,
             _ => ModelErrorKind::Interrupted,
         }
-    }
-
-    /// Does it say that the server does not know the field of this name, or its model does not?
-    pub(crate) fn does_not_know(&self, field: &str) -> bool {
-        let message = self.message.to_lowercase();
-        let is_unknown = UNKNOWN_WORDS.iter().any(|words| message.contains(words))
-            || self.says("unsupported")
-            || self.says("unknown_parameter");
-        is_unknown
-            && match &self.param {
-                Some(param) => names(param, field),
-                None => names(&message, &field.to_lowercase()),
-            }
     }
 
     fn is_about_length(&self) -> bool {

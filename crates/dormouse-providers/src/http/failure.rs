@@ -95,15 +95,21 @@ impl Failure {
     ) -> Option<RequestField> {
         match self {
             Self::Status {
-                status: 400 | 422,
+                status, complaint, ..
+            } if complaint.may_be_about_fields(*status) => complaint.unknown_field(optional),
+            _ => None,
+        }
+    }
+
+    /// Does the server say that this model is to be asked through another method of its API, the one of this path?
+    pub(crate) fn points_to(&self, path: &str) -> bool {
+        match self {
+            Self::Status {
+                status: 400 | 404,
                 complaint,
                 ..
-            } => {
-                let mut optional = optional.iter();
-                let unknown = optional.find(|(name, _)| complaint.does_not_know(name));
-                unknown.map(|(_, field)| field.clone())
-            }
-            _ => None,
+            } => complaint.points_to(path),
+            _ => false,
         }
     }
 

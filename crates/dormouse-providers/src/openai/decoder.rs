@@ -3,7 +3,10 @@
 use dormouse_contracts::FinishReason;
 use serde_json::Value;
 
-use super::chunk::{CallPiece, Choice, Chunk};
+use super::{
+    chunk::{CallPiece, Choice, Chunk},
+    ordinary::{Ordinary, OrdinaryCall},
+};
 use crate::{
     http::{Complaint, Failure},
     stream::{Counts, Decoder, Draft, Event},
@@ -11,8 +14,10 @@ use crate::{
 
 /// Reads chunks of a chat completion.
 #[derive(Debug, Default)]
-pub(super) struct ChatDecoder {
+pub(crate) struct ChatDecoder {
     calls: Vec<Call>,
+    /// Is it told in the log whom OpenRouter has asked?
+    is_upstream_told: bool,
 }
 
 /// A tool call that has begun.
@@ -30,41 +35,102 @@ impl Decoder for ChatDecoder {
             draft.close();
             return Ok(());
         }
-        let chunk = serde_json::from_slice(event.data);
-        let chunk = chunk.map_err(|error| draft.unreadable(&error.to_string()))?;
-        self.chunk(chunk, draft)
+        match serde_json::from_slice::<Ordinary<'_>>(event.data) {
+            Ok(chunk) => self.ordinary(chunk, draft),
+            Err(_) => self.unusual(event.data, draft),
+        }
     }
 }
 
 impl ChatDecoder {
-    fn chunk(&mut self, chunk: Chunk, draft: &mut Draft) -> Result<(), Failure> {
-        if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            let complaint = Complaint::from_json(&error, draft.redact());
-            return Err(Failure::BrokenOff(complaint));
+    fn ordinary(&mut self, chunk: Ordinary<'_>, draft: &mut Draft) -> Result<(), Failure> {
+        self.told_by(
+            chunk.id.as_deref(),
+            chunk.model.as_deref(),
+            chunk.provider.as_deref(),
+            draft,
+        );
+        let [choice] = chunk.choices;
+        if choice.index != 0 {
+            return Ok(());
         }
-        draft.served_by(chunk.model.as_deref().unwrap_or_default());
+        let delta = choice.delta;
+        draft.reasoning(delta.reasoning_content.unwrap_or_default().into_owned())?;
+        draft.text(delta.content.unwrap_or_default().into_owned())?;
+        if let Some([call]) = delta.tool_calls {
+            self.more_arguments(call, draft)?;
+        }
+        let native = choice.native_finish_reason;
+        finish(choice.finish_reason.as_deref(), native.as_deref(), draft)
+    }
+
+    fn more_arguments(&mut self, call: OrdinaryCall<'_>, draft: &mut Draft) -> Result<(), Failure> {
+        let continues = |begun: &Call| begun.index == Some(call.index);
+        let arguments = call.function.arguments;
+        match self.calls.iter().rposition(continues) {
+            Some(index) => draft.arguments(index, arguments.into_owned()),
+            None if arguments.is_empty() => Ok(()),
+            None => Err(Failure::NamelessCall),
+        }
+    }
+
+    fn unusual(&mut self, data: &[u8], draft: &mut Draft) -> Result<(), Failure> {
+        let chunk = serde_json::from_slice(data);
+        let chunk = chunk.map_err(|error| draft.unreadable(&error.to_string()))?;
+        self.chunk(chunk, draft)
+    }
+
+    fn chunk(&mut self, chunk: Chunk, draft: &mut Draft) -> Result<(), Failure> {
+        if let Some(usage) = chunk.usage() {
+            draft.count(counts(usage));
+        }
+        broken_off(chunk.error, draft)?;
+        self.told_by(
+            chunk.id.as_deref(),
+            chunk.model.as_deref(),
+            chunk.provider.as_deref(),
+            draft,
+        );
         for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
             self.choice(choice, draft)?;
-        }
-        if let Some(usage) = &chunk.usage {
-            draft.count(counts(usage));
         }
         Ok(())
     }
 
+    /// The server's names for the reply, for the model and for whom it has asked itself.
+    fn told_by(
+        &mut self,
+        id: Option<&str>,
+        model: Option<&str>,
+        upstream: Option<&str>,
+        draft: &mut Draft,
+    ) {
+        draft.served_by(model.unwrap_or_default());
+        draft.request_id(id.unwrap_or_default());
+        if let Some(upstream) = upstream.filter(|_| !self.is_upstream_told) {
+            self.is_upstream_told = true;
+            let upstream = draft.redact().line(upstream);
+            tracing::debug!(upstream, "the reply is passed on from another provider");
+        }
+    }
+
     fn choice(&mut self, choice: Choice, draft: &mut Draft) -> Result<(), Failure> {
+        broken_off(choice.error, draft)?;
         let delta = choice.delta;
-        let thoughts = delta.reasoning_content.or(delta.reasoning);
-        draft.reasoning(thoughts.unwrap_or_default())?;
-        draft.text(delta.content.unwrap_or_default())?;
+        draft.reasoning(delta.thoughts())?;
+        draft.text(delta.text())?;
         draft.text(delta.refusal.unwrap_or_default())?;
-        for piece in delta.tool_calls {
+        let older = delta.function_call.filter(|_| delta.tool_calls.is_empty());
+        let older = older.map(|function| CallPiece {
+            index: Some(0),
+            id: None,
+            function,
+        });
+        for piece in delta.tool_calls.into_iter().chain(older) {
             self.call(piece, draft)?;
         }
-        if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
-            draft.finish(finish_reason(&reason));
-        }
-        Ok(())
+        let native = choice.native_finish_reason;
+        finish(choice.finish_reason.as_deref(), native.as_deref(), draft)
     }
 
     fn call(&mut self, piece: CallPiece, draft: &mut Draft) -> Result<(), Failure> {
@@ -119,14 +185,37 @@ fn arguments(value: Option<&Value>) -> String {
     }
 }
 
-fn finish_reason(reason: &str) -> FinishReason {
-    match reason {
+/// What the server itself says went wrong.
+fn broken_off(error: Option<Value>, draft: &Draft) -> Result<(), Failure> {
+    match error.filter(|error| !error.is_null()) {
+        Some(error) => {
+            let complaint = Complaint::from_json(&error, draft.redact());
+            Err(Failure::BrokenOff(complaint))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The model stopped, if there is a reason; `native` is the reason in the words of whom the server has asked itself.
+fn finish(reason: Option<&str>, native: Option<&str>, draft: &mut Draft) -> Result<(), Failure> {
+    let Some(reason) = reason.filter(|reason| !reason.is_empty()) else {
+        return Ok(());
+    };
+    let other = |reason: &str| FinishReason::Other(reason.chars().take(64).collect());
+    draft.finish(match reason {
         "stop" => FinishReason::Stop,
         "tool_calls" | "function_call" => FinishReason::ToolCalls,
         "length" => FinishReason::Length,
         "content_filter" => FinishReason::ContentFilter,
-        other => FinishReason::Other(other.chars().take(64).collect()),
-    }
+        // It is no end of a reply, although OpenRouter calls it one.
+        "error" => {
+            let native = native.unwrap_or("nothing more");
+            let complaint = Complaint::of(&format!("error: {native}"), draft.redact());
+            return Err(Failure::BrokenOff(complaint));
+        }
+        reason => other(reason),
+    });
+    Ok(())
 }
 
 /// What the server counted. OpenRouter also tells the price, in dollars.
@@ -135,7 +224,9 @@ fn counts(usage: &Value) -> Counts {
     Counts {
         prompt: tokens("/prompt_tokens"),
         completion: tokens("/completion_tokens"),
-        cached: tokens("/prompt_tokens_details/cached_tokens"),
+        // The second is DeepSeek's.
+        cached: tokens("/prompt_tokens_details/cached_tokens")
+            .or_else(|| tokens("/prompt_cache_hit_tokens")),
         cache_write: tokens("/prompt_tokens_details/cache_write_tokens"),
         reasoning: tokens("/completion_tokens_details/reasoning_tokens"),
         cost: Counts::dollars(usage.get("cost")),

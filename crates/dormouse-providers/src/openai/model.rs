@@ -1,30 +1,31 @@
-//! A chat model behind OpenAI's chat completions.
+//! A chat model behind OpenAI's API.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use dormouse_contracts::{
-    BoxStream, ChatDelta, ChatModel, ChatRequest, ModelError, ModelName, ProviderId, RequestField,
+    BoxStream, ChatDelta, ChatModel, ChatRequest, ModelError, ModelName, ProviderId,
 };
-use reqwest::Url;
+use futures_util::TryFutureExt;
 
-use super::{
-    config::OpenAiConfig,
-    decoder::ChatDecoder,
-    request::{self, LengthField},
-};
+use super::{api::OpenAiApi, chat::ChatCompletions, config::OpenAiConfig, responses::Responses};
 use crate::{
-    http::{self, Access, HttpClient, Network, ServerConfigError},
-    server::{Api, Server, Written},
-    stream::{Framing, REPLY_LIMIT},
+    http::{self, Access, Failure, HttpClient, Network, ServerConfigError},
+    server::Server,
+    stream::REPLY_LIMIT,
 };
 
-/// A model on any server that speaks OpenAI's chat completions: OpenAI, OpenRouter, llama-server, Ollama, vLLM.
+/// A model on any server that speaks OpenAI's API: OpenAI, llama-server, Ollama, vLLM.
+///
+/// It is asked through chat completions; through Responses where the model needs it ([`OpenAiApi`]).
 ///
 /// Replies are streamed, tools are native; a request without tools carries none, and calls that a model then writes
 /// into its text are for the caller to find. Needs a tokio runtime.
 ///
 /// Every request is sent once, and once more for each field that the server says it does not know, which is then left out of
-/// all that follow: retries, rate limits and the deadline of the whole reply are the caller's. Connecting may take
+/// all that follow (a limit of the reply's length is first tried by its other name, `max_tokens` or `max_completion_tokens`): retries, rate limits and the deadline of the whole reply are the caller's. Connecting may take
 /// [`OpenAiModel::CONNECT_TIMEOUT`], silence [`OpenAiModel::SILENCE`]. Dropping the stream closes the connection. Redirects are not
 /// followed, so that the key goes nowhere else. The usual proxy variables are honoured, except for this machine.
 ///
@@ -48,13 +49,12 @@ use crate::{
 /// | `Malformed` | no stream of events (HTML, plain JSON), an event that is no JSON, a bound exceeded |
 #[derive(Debug)]
 pub struct OpenAiModel {
-    server: Server<ChatCompletions>,
-}
-
-#[derive(Debug)]
-struct ChatCompletions {
-    url: Url,
-    length_field: LengthField,
+    chat: Server<ChatCompletions>,
+    responses: Server<Responses>,
+    api: OpenAiApi,
+    /// Is it asked through Responses, as far as is known by now?
+    by_responses: AtomicBool,
+    host: String,
 }
 
 impl OpenAiModel {
@@ -90,34 +90,43 @@ impl OpenAiModel {
     pub fn on(network: &Network, config: OpenAiConfig) -> Result<Self, ServerConfigError> {
         let base = http::base(&config.base_url)?;
         let http = HttpClient::try_new(&base, Access::bearer(config.api_key), network)?;
-        let api = ChatCompletions {
-            url: http::below(&base, "/chat/completions"),
-            length_field: LengthField::at(base.host_str().unwrap_or_default()),
+        let (provider, model) = (config.provider, config.model);
+        let chat = ChatCompletions::below(&base);
+        let responses = Responses::below(&base);
+        let made = Self {
+            chat: Server::new(chat, http.clone(), provider.clone(), model.clone()),
+            responses: Server::new(responses, http, provider, model),
+            api: OpenAiApi::Auto,
+            by_responses: AtomicBool::new(false),
+            host: base.host_str().unwrap_or_default().to_owned(),
         };
-        let server = Server::new(api, http, config.provider, config.model);
-        Ok(Self { server })
-    }
-}
-
-impl Api for ChatCompletions {
-    type Decoder = ChatDecoder;
-    const FRAMING: Framing = Framing::ServerSentEvents;
-
-    fn url(&self) -> &Url {
-        &self.url
+        Ok(made.through(OpenAiApi::Auto))
     }
 
-    fn write(
-        &self,
-        model: &ModelName,
-        request: &ChatRequest,
-        without: &BTreeSet<RequestField>,
-    ) -> Written {
-        request::write(request, model, self.length_field, without)
+    /// The same model, asked through this API. Without this it is [`OpenAiApi::Auto`].
+    #[must_use]
+    pub fn through(self, api: OpenAiApi) -> Self {
+        let by_responses = api.begins_with_responses(&self.host, self.chat.model.as_str());
+        Self {
+            api,
+            by_responses: AtomicBool::new(by_responses),
+            ..self
+        }
     }
 
-    fn decoder(&self, _: &ChatRequest) -> ChatDecoder {
-        ChatDecoder::default()
+    /// Asks through chat completions, and through Responses where the server says that the model is to be found there.
+    async fn begin<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> Result<BoxStream<'a, Result<ChatDelta, ModelError>>, Failure> {
+        match self.chat.begin(request).await {
+            Err(failure) if failure.points_to("v1/responses") => {
+                self.by_responses.store(true, Ordering::Relaxed);
+                tracing::info!(model = %self.chat.model, "the model is asked through /v1/responses from now on");
+                self.responses.begin(request).await
+            }
+            begun => begun,
+        }
     }
 }
 
@@ -126,10 +135,18 @@ impl ChatModel for OpenAiModel {
         &'a self,
         request: &'a ChatRequest,
     ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
-        self.server.stream(request)
+        if self.by_responses.load(Ordering::Relaxed) {
+            return self.responses.stream(request);
+        }
+        if self.api == OpenAiApi::ChatCompletions {
+            return self.chat.stream(request);
+        }
+        let reply = self.begin(request);
+        let reply = reply.map_err(|failure| failure.of(&self.chat.provider));
+        Box::pin(reply.try_flatten_stream())
     }
 
     fn identity(&self) -> (&ProviderId, &ModelName) {
-        (&self.server.provider, &self.server.model)
+        (&self.chat.provider, &self.chat.model)
     }
 }

@@ -16,52 +16,67 @@ use dormouse_contracts::{
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::server::{Body, Written};
+use super::{length::LengthField, schema::may_be_strict};
+use crate::server::Body;
 
-/// By which name a server knows the limit of a reply's length.
+/// What differs between servers of chat completions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dialect {
+    /// The name of the limit of a reply's length.
+    length_field: LengthField,
+    /// How they are told to count what a reply cost.
+    counting: (&'static str, &'static str),
+    /// How they are told how much to think: a field of its own, or within another.
+    effort: Effort,
+}
+
+/// How a server is told how much the model shall think.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LengthField {
-    /// `max_completion_tokens`: OpenAI, whose newer models refuse the other.
-    MaxCompletionTokens,
-    /// `max_tokens`: everybody else, some of whom know no other.
-    MaxTokens,
+enum Effort {
+    /// `reasoning_effort: "low"`.
+    Plain,
+    /// `reasoning: {"effort": "low"}`.
+    Within,
 }
 
-impl LengthField {
-    /// The one that the server at this host knows.
-    pub(super) fn at(host: &str) -> Self {
-        let is = |domain: &str| host == domain || host.ends_with(&format!(".{domain}"));
-        if is("openai.com") || is("openai.azure.com") {
-            Self::MaxCompletionTokens
-        } else {
-            Self::MaxTokens
+impl Dialect {
+    /// OpenAI's, and that of all who took it over.
+    pub(super) fn openai(length_field: LengthField) -> Self {
+        Self {
+            length_field,
+            counting: ("stream_options", "include_usage"),
+            effort: Effort::Plain,
         }
     }
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::MaxCompletionTokens => "max_completion_tokens",
-            Self::MaxTokens => "max_tokens",
+    /// OpenRouter's.
+    pub(crate) fn openrouter() -> Self {
+        Self {
+            length_field: LengthField::MaxTokens,
+            counting: ("usage", "include"),
+            effort: Effort::Within,
         }
     }
 }
 
-/// The request, streamed and with a count of what it cost at the end.
-pub(super) fn write(
+/// The request, streamed and with a count of what it cost at the end. What else a server is to be told comes between this
+/// and [`Body::extra`].
+pub(crate) fn chat<'a>(
     request: &ChatRequest,
     model: &ModelName,
-    length_field: LengthField,
-    without: &BTreeSet<RequestField>,
-) -> Written {
+    dialect: Dialect,
+    without: &'a BTreeSet<RequestField>,
+) -> Body<'a> {
     let messages: Vec<_> = request.messages.iter().filter_map(message).collect();
     let mut body = Body::without(without);
+    let (counting, include) = dialect.counting;
     body.set("model", model.as_str())
         .set("messages", json(&messages))
         .set("stream", true)
         .offer(
-            "stream_options",
+            counting,
             RequestField::StreamUsage,
-            Some(serde_json::json!({"include_usage": true})),
+            Some(serde_json::json!({include: true})),
         );
     if !request.tools.is_empty() {
         let tools: Vec<_> = request.tools.iter().map(tool).collect();
@@ -72,6 +87,13 @@ pub(super) fn write(
         }
     }
     let effort = request.reasoning_effort.map(ReasoningEffort::as_str);
+    let (effort_field, effort) = match dialect.effort {
+        Effort::Plain => ("reasoning_effort", effort.map(Value::from)),
+        Effort::Within => (
+            "reasoning",
+            effort.map(|effort| serde_json::json!({"effort": effort})),
+        ),
+    };
     body.offer_number(
         "temperature",
         RequestField::Temperature,
@@ -79,18 +101,17 @@ pub(super) fn write(
     )
     .offer_number("top_p", RequestField::TopP, request.top_p)
     .offer(
-        length_field.name(),
+        dialect.length_field.name(),
         RequestField::MaxTokens,
         request.max_tokens,
     )
-    .offer("reasoning_effort", RequestField::ReasoningEffort, effort)
+    .offer(effort_field, RequestField::ReasoningEffort, effort)
     .offer(
         "response_format",
         RequestField::Output,
         format(&request.output),
-    )
-    .extra(&request.extra);
-    body.finish()
+    );
+    body
 }
 
 /// A value in JSON. The types of this file are made of texts, lists and numbers, which JSON has.
@@ -101,9 +122,15 @@ fn json(value: &impl Serialize) -> Value {
 fn format(output: &OutputFormat) -> Option<Value> {
     match output {
         OutputFormat::Json => Some(serde_json::json!({"type": "json_object"})),
-        OutputFormat::Schema { name, schema } => Some(serde_json::json!({
-            "type": "json_schema", "json_schema": {"name": name, "schema": schema}
-        })),
+        OutputFormat::Schema { name, schema } => {
+            let mut described = serde_json::json!({"name": name, "schema": schema});
+            if may_be_strict(schema)
+                && let Some(described) = described.as_object_mut()
+            {
+                described.insert("strict".to_owned(), Value::Bool(true));
+            }
+            Some(serde_json::json!({"type": "json_schema", "json_schema": described}))
+        }
         _ => None,
     }
 }

@@ -283,3 +283,209 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn thoughts_are_read_once_under_whichever_name() {
+    for event in [
+        json!({"reasoning_content": "hm"}),
+        json!({"reasoning": "hm", "reasoning_details": [{"type": "reasoning.text", "text": "hm"}]}),
+        json!({"reasoning_details": [{"type": "reasoning.summary", "summary": "hm"}, {"type": "reasoning.encrypted", "data": "x"}]}),
+        json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]}),
+        json!({"reasoning_content": "", "reasoning": "hm"}),
+    ] {
+        let deltas = read(&[delta(&event)]).unwrap();
+        assert_eq!(deltas, [ChatDelta::Reasoning("hm".to_owned())], "{event}");
+    }
+}
+
+#[test]
+fn a_text_in_parts_is_text() {
+    let parts =
+        json!({"content": [{"type": "text", "text": "Good "}, {"type": "text", "text": "day"}]});
+    let deltas = read(&[delta(&parts)]).unwrap();
+    assert_eq!(deltas, [ChatDelta::Text("Good day".to_owned())]);
+}
+
+#[test]
+fn the_call_of_older_servers_is_a_call() {
+    let events = [
+        delta(&json!({"function_call": {"name": "say", "arguments": ""}})),
+        delta(&json!({"function_call": {"arguments": "{\"m\":"}})),
+        delta(&json!({"function_call": {"name": "say", "arguments": "1}"}})),
+        finish("function_call"),
+    ];
+    assert_eq!(collected(&events), [call("call_3_0", "say", "{\"m\":1}")]);
+    let both = delta(&json!({
+        "function_call": {"name": "say", "arguments": "{}"},
+        "tool_calls": [{"index": 0, "id": "a", "function": {"name": "say", "arguments": "{}"}}],
+    }));
+    assert_eq!(collected(&[both]), [call("a", "say", "{}")]);
+}
+
+#[test]
+fn an_end_that_is_an_error_is_one() {
+    for (event, kind, said) in [
+        (
+            json!({"error": {"code": 429, "message": "slow"}, "choices": [{"index": 0, "delta": {"content": ""}, "finish_reason": "error"}]}),
+            ModelErrorKind::RateLimited(None),
+            "slow",
+        ),
+        (
+            json!({"choices": [{"index": 0, "delta": {}, "error": {"code": 502, "message": "died"}, "finish_reason": "error"}]}),
+            ModelErrorKind::Unavailable,
+            "died",
+        ),
+        (
+            json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "error", "native_finish_reason": "MALFORMED"}]}),
+            ModelErrorKind::Interrupted,
+            "error: MALFORMED",
+        ),
+    ] {
+        let failure = read(&[event]).unwrap_err();
+        assert_eq!(failure.kind(), kind);
+        assert!(failure.to_string().ends_with(said), "{failure}");
+    }
+}
+
+#[test]
+fn usage_is_read_with_all_its_parts_and_wherever_it_stands() {
+    let counted = json!({
+        "prompt_tokens": 100, "completion_tokens": 20, "cost": 0.0025,
+        "prompt_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 30},
+        "completion_tokens_details": {"reasoning_tokens": 15},
+    });
+    let usage = ChatDelta::Usage(Usage {
+        prompt_tokens: 100,
+        completion_tokens: 20,
+        cached_tokens: 60,
+        cache_write_tokens: 30,
+        reasoning_tokens: 15,
+        cost: dormouse_contracts::Usd::from_dollars(0.0025),
+    });
+    for event in [
+        json!({"choices": [], "usage": counted}),
+        json!({"choices": [{"index": 0, "delta": {}}], "x_groq": {"usage": counted}}),
+        json!({"choices": [{"index": 0, "delta": {}}], "usage": counted}),
+    ] {
+        assert_eq!(read(&[event]).unwrap(), std::slice::from_ref(&usage));
+    }
+    let deepseek = json!({"usage": {"prompt_tokens": 9, "completion_tokens": 1, "prompt_cache_hit_tokens": 8}});
+    let usage = Usage {
+        prompt_tokens: 9,
+        completion_tokens: 1,
+        cached_tokens: 8,
+        ..Usage::default()
+    };
+    assert_eq!(read(&[deepseek]).unwrap(), [ChatDelta::Usage(usage)]);
+}
+
+/// Events that are ordinary, or nearly so.
+fn nearly_ordinary() -> impl Strategy<Value = String> {
+    let texts = vec![
+        "null",
+        "\"\"",
+        "\"x\"",
+        "\"\\u00e4\\n\"",
+        "\"\\ud800\"",
+        "7",
+        "[]",
+        "{}",
+        "\"stop\"",
+        "\"error\"",
+    ];
+    let text = || prop::sample::select(texts.clone());
+    let calls = prop::sample::select(vec![
+        "null",
+        "[]",
+        "[{\"index\":0,\"function\":{\"arguments\":\"{}\"}}]",
+        "[{\"index\":1,\"function\":{\"arguments\":\"\"}}]",
+        "[{\"index\":0,\"id\":null,\"type\":\"function\",\"function\":{\"name\":null,\"arguments\":\"a\"}}]",
+        "[{\"index\":0,\"id\":\"\",\"function\":{\"arguments\":\"a\"}}]",
+        "[{\"index\":0,\"id\":\"c\",\"function\":{\"name\":\"say\",\"arguments\":\"\"}}]",
+        "[{\"index\":0,\"function\":{\"arguments\":{}}}]",
+        "[{\"function\":{\"arguments\":\"a\"}}]",
+    ]);
+    let fields = prop::collection::vec(
+        (
+            prop::sample::select(vec![
+                "content",
+                "reasoning_content",
+                "reasoning",
+                "refusal",
+                "reasoning_details",
+            ]),
+            text(),
+        ),
+        0..4,
+    );
+    let outer = prop::collection::vec(
+        (
+            prop::sample::select(vec!["model", "id", "usage", "error", "provider", "x_groq"]),
+            text(),
+        ),
+        0..3,
+    );
+    let index = prop::sample::select(vec!["0", "1", "null", "\"0\"", "-1"]);
+    (fields, calls, any::<bool>(), outer, index, text(), text()).prop_map(
+        |(fields, calls, has_calls, outer, index, reason, native)| {
+            let pair = |(name, value): &(&str, &str)| format!("\"{name}\":{value}");
+            // What neither way looks at is not compared: a broken text in there is passed over by the short one alone.
+            let mut delta = vec!["\"role\":\"assistant\"".to_owned()];
+            delta.extend(fields.iter().map(pair));
+            if has_calls {
+                delta.push(format!("\"tool_calls\":{calls}"));
+            }
+            let choice = format!(
+                "{{\"index\":{index},\"delta\":{{{}}},\"finish_reason\":{reason},\"native_finish_reason\":{native}}}",
+                delta.join(",")
+            );
+            let mut event: Vec<String> = outer.iter().map(pair).collect();
+            event.push(format!("\"choices\":[{choice}]"));
+            format!("{{{}}}", event.join(","))
+        },
+    )
+}
+
+/// Everything a decoder makes of these events by one way of reading: the pieces, and what went wrong in the end.
+fn outcome(
+    events: &[String],
+    take: impl Fn(&mut ChatDecoder, &[u8], &mut Draft) -> Result<(), Failure>,
+) -> (Vec<ChatDelta>, Option<String>) {
+    let (mut decoder, mut draft) = (ChatDecoder::default(), draft());
+    let begin = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"say"}}]}}]}"#;
+    let mut events = std::iter::once(begin).chain(events.iter().map(String::as_str));
+    let failure = events.find_map(|event| take(&mut decoder, event.as_bytes(), &mut draft).err());
+    draft.end();
+    (
+        std::iter::from_fn(|| draft.next()).collect(),
+        failure.map(|failure| failure.to_string()),
+    )
+}
+
+proptest! {
+    #[test]
+    fn the_short_way_and_the_lenient_one_always_read_the_same(
+        events in prop::collection::vec(nearly_ordinary(), 1..6),
+    ) {
+        let short = outcome(&events, |decoder, data, draft| {
+            decoder.take(Event { name: "", data }, draft)
+        });
+        let lenient = outcome(&events, ChatDecoder::unusual);
+        prop_assert_eq!(short, lenient);
+    }
+}
+
+#[test]
+fn an_ordinary_event_takes_the_short_way() {
+    for event in [
+        r#"{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","service_tier":"default","choices":[{"index":0,"delta":{"content":" a"},"logprobs":null,"finish_reason":null}],"usage":null,"obfuscation":"x"}"#,
+        r#"{"choices":[{"finish_reason":"stop","index":0,"delta":{}}],"created":1,"id":"c","model":"m","system_fingerprint":"b","object":"chat.completion.chunk"}"#,
+        r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"a"}}]}}]}"#,
+        r#"{"id":"gen","provider":"Azure","choices":[{"index":0,"delta":{"role":"assistant","content":"a"},"finish_reason":null,"native_finish_reason":null}]}"#,
+    ] {
+        assert!(
+            serde_json::from_str::<Ordinary<'_>>(event).is_ok(),
+            "{event}"
+        );
+    }
+}

@@ -3,10 +3,16 @@ use serde_json::json;
 
 use super::*;
 
+fn body(request: &ChatRequest, model: &ModelName, length_field: LengthField) -> Value {
+    let without = BTreeSet::new();
+    let mut body = chat(request, model, Dialect::openai(length_field), &without);
+    body.extra(&request.extra);
+    Value::Object(body.finish().body)
+}
+
 fn written(request: &ChatRequest) -> Value {
     let model = ModelName::try_new("m").unwrap();
-    let written = write(request, &model, LengthField::MaxTokens, &BTreeSet::new());
-    Value::Object(written.body)
+    body(request, &model, LengthField::MaxTokens)
 }
 
 #[test]
@@ -111,14 +117,36 @@ fn a_limit_is_written_by_the_name_the_server_knows() {
     assert!(text.contains("\"temperature\":0.7,"), "{text}");
     let model = ModelName::try_new("m").unwrap();
     let field = LengthField::MaxCompletionTokens;
-    let json = Value::Object(write(&request, &model, field, &BTreeSet::new()).body);
+    let json = body(&request, &model, field);
     assert_eq!(
         (&json["max_completion_tokens"], json.get("max_tokens")),
         (&json!(9), None)
     );
-    assert_eq!(
-        LengthField::at("api.openai.com"),
-        LengthField::MaxCompletionTokens
-    );
-    assert_eq!(LengthField::at("notopenai.com"), LengthField::MaxTokens);
+}
+
+#[test]
+fn a_schema_is_strict_where_it_can_be() {
+    for (schema, expected) in [
+        (
+            json!({"type": "object"}),
+            json!({"name": "mood", "schema": {"type": "object"}}),
+        ),
+        (
+            json!({"type": "object", "additionalProperties": false}),
+            json!({"name": "mood", "strict": true, "schema": {"type": "object", "additionalProperties": false}}),
+        ),
+    ] {
+        let output = OutputFormat::Schema {
+            name: "mood".to_owned(),
+            schema,
+        };
+        let request = ChatRequest {
+            output,
+            ..ChatRequest::default()
+        };
+        assert_eq!(
+            written(&request)["response_format"],
+            json!({"type": "json_schema", "json_schema": expected})
+        );
+    }
 }

@@ -1,0 +1,177 @@
+//! Which field of a request a server says it does not know.
+//!
+//! Servers have many words for it, and few of them a code. What is asked for is left out of all later requests, so
+//! a complaint about anything else (a value, a message, an element of a list, a schema) must never count.
+
+use dormouse_contracts::RequestField;
+use serde_json::Value;
+
+use super::Complaint;
+
+/// How servers say that they do not know a field, or that the model does not: in lower case.
+const UNKNOWN_WORDS: &[&str] = &[
+    "unsupported",
+    "not supported",
+    "does not support",
+    "doesn't support",
+    "unrecognized",
+    "unrecognised",
+    "unknown",
+    "unexpected",
+    "not permitted",
+    "not allowed",
+    "deprecated",
+    // Anthropic's, of two fields that exclude each other.
+    "cannot both be specified",
+    "no endpoints found that support",
+    // llama-server's and vLLM's, where a flag of the server's is needed.
+    "requires --",
+];
+
+/// What comes behind these is a hint, and no complaint.
+const HINTS: &[&str] = &[
+    "did you mean",
+    "expected one of",
+    "please use",
+    "use '",
+    "use `",
+    "instead",
+];
+
+/// What is wrong with a value, whatever else is said of it.
+const ABOUT_A_VALUE: &[&str] = &["invalid schema", "invalid json schema"];
+
+/// What servers call a field besides its name in the request.
+fn other_names(field: &RequestField) -> &'static [&'static str] {
+    match field {
+        RequestField::Tools => &[
+            "tool use",
+            "tool choice",
+            "tool calling",
+            "function calling",
+        ],
+        RequestField::Output => &[
+            "json_schema",
+            "json_object",
+            "structured output",
+            "structured outputs",
+        ],
+        RequestField::StreamUsage => &["include_usage"],
+        _ => &[],
+    }
+}
+
+/// Where the complaint points: `param`, or the place in the lists of FastAPI (`{"detail": [{"loc": ["body", "seed"]}]}`).
+pub(super) fn place(complaint: &Value) -> Option<String> {
+    let param = complaint.get("param").and_then(Value::as_str);
+    if let Some(param) = param.filter(|param| !param.is_empty()) {
+        return Some(param.to_owned());
+    }
+    let details = ["/detail", "/message/detail", "/message"];
+    let mut details = details.iter().filter_map(|path| complaint.pointer(path));
+    let place = details.find_map(|detail| detail.pointer("/0/loc"))?;
+    let segments = place.as_array()?.iter().filter(|part| *part != "body");
+    let text = |part: &Value| match part {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    Some(segments.map(text).collect::<Vec<_>>().join("."))
+}
+
+impl Complaint {
+    /// Is an answer of this status about the fields of the request at all?
+    pub(in crate::http) fn may_be_about_fields(&self, status: u16) -> bool {
+        match status {
+            400 | 404 | 422 => !self.is_about_length(),
+            // Some say so of a flag they were not started with.
+            500 | 501 => self.message.contains("requires --"),
+            _ => false,
+        }
+    }
+
+    /// Which of these fields it says the server or its model does not know.
+    pub(in crate::http) fn unknown_field(
+        &self,
+        optional: &[(String, RequestField)],
+    ) -> Option<RequestField> {
+        let message = self.message.to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|words| message.contains(words));
+        let is_unknown =
+            says(UNKNOWN_WORDS) || self.says("unsupported") || self.says("unknown_parameter");
+        if !is_unknown || says(ABOUT_A_VALUE) || self.points_to("/v1/") {
+            return None;
+        }
+        let unknown = match &self.param {
+            Some(place) => optional.iter().find(|(name, _)| is_at(place, name)),
+            None => named_first(without_hints(&message), optional),
+        };
+        unknown.map(|(_, field)| field.clone())
+    }
+
+    /// Does it send the caller to another method of the API, the one of this path?
+    pub(in crate::http) fn points_to(&self, path: &str) -> bool {
+        let message = self.message.to_lowercase();
+        let sends = [
+            "only supported in",
+            "use ",
+            "only available",
+            "only works with",
+        ];
+        sends.iter().any(|words| message.contains(words)) && message.contains(path)
+    }
+}
+
+/// Is the place this field, or a part of it that stands for the whole? An element of a list is not.
+fn is_at(place: &str, field: &str) -> bool {
+    let parts = [
+        "",
+        ".type",
+        ".effort",
+        ".format",
+        ".format.type",
+        ".include_usage",
+    ];
+    place
+        .strip_prefix(field)
+        .is_some_and(|rest| parts.contains(&rest))
+}
+
+fn without_hints(message: &str) -> &str {
+    let ends = HINTS.iter().filter_map(|hint| message.find(hint));
+    let end = ends.min().unwrap_or(message.len());
+    message.get(..end).unwrap_or(message)
+}
+
+/// The field that the text names first.
+fn named_first<'a>(
+    text: &str,
+    optional: &'a [(String, RequestField)],
+) -> Option<&'a (String, RequestField)> {
+    let named = |(name, field): &(String, RequestField)| {
+        let known = other_names(field).iter().copied().map(str::to_owned);
+        let names = known.chain([name.to_lowercase()]);
+        names.filter_map(|name| named_at(text, &name)).min()
+    };
+    let places = optional.iter().filter_map(|one| Some((named(one)?, one)));
+    places.min_by_key(|(at, _)| *at).map(|(_, one)| one)
+}
+
+/// Where the text names the field, as a word of its own; an element of a list of that name does not count.
+fn named_at(text: &str, field: &str) -> Option<usize> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    let mut places = text.match_indices(field).filter(|(at, _)| {
+        let before = text.get(..*at).unwrap_or_default();
+        let behind = text.get(at + field.len()..).unwrap_or_default();
+        let is_element = behind.starts_with('[')
+            || behind
+                .strip_prefix('.')
+                .is_some_and(|rest| rest.starts_with(is_word));
+        !before.ends_with(|c: char| is_word(c) || c == '.')
+            && !behind.starts_with(is_word)
+            && !is_element
+    });
+    places.next().map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests;
