@@ -20,7 +20,8 @@ pub enum LimitReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Limited {
-    /// It may be made later, but not within [`RateLimit::longest_wait`](crate::RateLimit::longest_wait), or not without waiting where it was not to wait.
+    /// It may be made later, but not within [`RateLimit::longest_wait`](crate::RateLimit::longest_wait); or it was not to
+    /// wait at all.
     #[error("the call is not made now, because {reason}; it may be in {retry_in:?}")]
     Later {
         /// When to ask again, as far as it can be told now.
