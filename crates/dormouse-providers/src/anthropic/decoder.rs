@@ -78,6 +78,7 @@ impl MessageDecoder {
         match kind {
             "message_start" => {
                 draft.served_by(&said.message.model);
+                draft.request_id(&said.message.id);
                 self.count(&said.message.usage, draft);
             }
             "content_block_start" if open => self.begin(said.index, said.content_block, draft)?,

@@ -28,6 +28,8 @@ pub(super) struct Said {
 #[serde(default)]
 pub(super) struct Message {
     #[serde(deserialize_with = "or_default")]
+    pub(super) id: String,
+    #[serde(deserialize_with = "or_default")]
     pub(super) model: String,
     pub(super) usage: Value,
 }

@@ -11,6 +11,8 @@
 )]
 
 #[cfg(feature = "openai")]
+mod anthropic;
+#[cfg(feature = "openai")]
 mod cancelling;
 #[cfg(feature = "openai")]
 mod double;
