@@ -72,6 +72,15 @@ impl Peer {
     /// If it does not get ready, or is missing although `DORMOUSE_REQUIRE_PEERS` names it (or is `1`, which names
     /// all).
     pub async fn start(self) -> Option<Server> {
+        self.start_with(&[]).await
+    }
+
+    /// The same with further arguments, in the server's own words.
+    ///
+    /// # Panics
+    ///
+    /// As [`Peer::start`].
+    pub async fn start_with(self, arguments: &[&str]) -> Option<Server> {
         let home = home();
         if !self.files().iter().all(|file| home.join(file).is_file()) {
             let name = self.name();
@@ -88,12 +97,13 @@ impl Peer {
             ));
             return None;
         }
-        Some(self.serve(&home).await)
+        Some(self.serve(&home, arguments).await)
     }
 
-    async fn serve(self, home: &Path) -> Server {
+    async fn serve(self, home: &Path, arguments: &[&str]) -> Server {
         let port = free_port();
         let mut command = self.command(home, port);
+        command.args(arguments);
         let output = NamedTempFile::new().expect("a file for its output");
         let handle = || Stdio::from(output.reopen().expect("another handle on a file"));
         let process = command

@@ -1,10 +1,10 @@
 //! Chat models and text encoders behind one port each, and token counting.
 //!
 //! Layer 2. [`OpenAiModel`] speaks to any server with OpenAI's chat completions (OpenAI, OpenRouter, llama-server,
-//! Ollama and many more), [`AnthropicModel`] to any with Anthropic's messages. [`OfflineModel`] needs no server and no key: it is deterministic, does little, and says
-//! so. [`choose`] picks between them from what was found in the configuration and the environment, neither of which
-//! is read here. [`OpenAiEmbedder`], [`OllamaEmbedder`] and, behind the feature `candle`, `LocalEncoder` turn texts into
-//! vectors; [`choose_embedder`] picks among them likewise.
+//! Ollama and many more), [`AnthropicModel`] to any with Anthropic's messages. [`OfflineModel`] needs no server and no
+//! key: it is deterministic, does little, and says so. [`choose`] picks between them from what was found in the
+//! configuration and the environment, neither of which is read here. [`OpenAiEmbedder`], [`OllamaEmbedder`] and, behind
+//! the feature `candle`, `LocalEncoder` turn texts into vectors; [`choose_embedder`] picks among them likewise.
 //! [`token_counter_for`] counts tokens, exactly where the vocabulary is known; [`PriceTable`] says what they cost.
 //!
 //! No model and no encoder here retries, limits its rate or sets itself a deadline: wrap the call with `dormouse-resilience`. None

@@ -13,4 +13,5 @@ mod kill;
 mod many;
 mod memory;
 mod peers;
+mod providers_anthropic;
 mod replay;
