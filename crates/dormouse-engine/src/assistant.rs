@@ -361,7 +361,7 @@ impl Assistant {
             ),
             Done::Failed {
                 error,
-                prompt_tokens,
+                prompt,
                 duration,
             } => {
                 let cause = std::error::Error::source(&error.error).map(ToString::to_string);
@@ -369,7 +369,7 @@ impl Assistant {
                 let failed = decide::Failed {
                     kind: error.error.kind(),
                     attempts: error.attempts,
-                    prompt_tokens,
+                    prompt: Some(prompt),
                     duration,
                 };
                 decide::on_failure(view, &failed)

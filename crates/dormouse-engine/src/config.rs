@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use dormouse_classify::ClassifyConfig;
-pub use dormouse_dialects::ToolCalling;
 use dormouse_contracts::{AssistantId, ReasoningEffort};
+pub use dormouse_dialects::ToolCalling;
 use dormouse_resilience::RetryBudget;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -140,11 +140,14 @@ pub struct ModelFailed {
     pub narrowed: Option<Narrowed>,
 }
 
-/// How long prompts may be, learnt from one that was too long.
+/// How long a prompt may be, and the reply that is reserved behind it, learnt from one that was too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Narrowed {
     /// The most tokens of a prompt.
     pub tokens: u32,
+    /// The most tokens of a reply that are asked for; absent where the operator does not say how long one may be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<u32>,
     /// The context window that was configured when this was learnt, in tokens. With another one it means nothing.
     pub window: u32,
 }

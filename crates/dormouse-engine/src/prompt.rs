@@ -26,7 +26,7 @@ use room::Room;
 pub use preamble::PreambleTooLong;
 pub(crate) use preamble::{Preamble, leaves_room};
 pub(crate) use remembered::{Budgets, line_tokens};
-pub(crate) use shorter::shorter;
+pub(crate) use shorter::{Length, shorter};
 
 /// Tokens a message takes besides its text, the line ends between its parts included.
 const MESSAGE: u32 = 12;
@@ -155,14 +155,14 @@ pub(crate) fn build(
     } else {
         ToolChoice::Auto
     };
-    let longest = room.reply_behind(choice.tokens);
+    let max_tokens = reply_tokens(config, room, choice.tokens);
     let request = ChatRequest {
         messages: conversation.into_messages(),
         tools,
         tool_choice,
         temperature: config.temperature,
         top_p: config.top_p,
-        max_tokens: config.max_tokens.map(|most| most.min(longest)),
+        max_tokens,
         reasoning_effort: config.reasoning_effort,
         extra: config.extra_params.clone(),
         // The instructions come first and stay as they are.
@@ -173,6 +173,12 @@ pub(crate) fn build(
         request,
         tokens: choice.tokens,
     }
+}
+
+/// How many tokens of reply are asked for behind a prompt of `tokens` tokens.
+fn reply_tokens(config: &AssistantConfig, room: Room, tokens: u32) -> Option<u32> {
+    let most = config.max_tokens?;
+    Some(most.min(room.reply_behind(tokens)))
 }
 
 /// Divides the context window. The current turn stands whole but for the end of a long message, and of long results

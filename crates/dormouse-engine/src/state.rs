@@ -200,13 +200,11 @@ impl State {
         );
         let learnt = self.turn.as_mut().and_then(|turn| turn.narrowed.take());
         self.window = match learnt {
-            Some(Narrowed { tokens, window }) => {
+            Some(narrowed) => {
                 // It may be longer than it should have been: no prompt is shorter than what must be in it.
-                let tokens = tokens.max(replied.prompt_tokens);
-                Some(LearntWindow::new(
-                    Narrowed { tokens, window },
-                    &replied.model,
-                ))
+                let tokens = narrowed.tokens.max(replied.prompt_tokens);
+                let narrowed = Narrowed { tokens, ..narrowed };
+                Some(LearntWindow::new(narrowed, &replied.model))
             }
             None => self
                 .window
@@ -230,14 +228,17 @@ impl State {
 
     /// How long prompts may be in a context window of so many tokens, if something was learnt about it.
     #[must_use]
-    pub fn narrowed(&self, window: u32) -> Option<u32> {
+    pub fn narrowed(&self, window: u32) -> Option<Narrowed> {
         let here = self.turn.as_ref().and_then(|turn| turn.narrowed);
         let learnt = self.window.as_ref().map(|learnt| learnt.narrowed);
         let known = [here, learnt].into_iter().flatten();
         known
             .filter(|narrowed| narrowed.window == window)
-            .map(|narrowed| narrowed.tokens)
-            .min()
+            .reduce(|one, other| Narrowed {
+                tokens: one.tokens.min(other.tokens),
+                reply: one.reply.into_iter().chain(other.reply).min(),
+                window,
+            })
     }
 
     fn close(&mut self, mut turn: Turn, ended: &TickEnded) {

@@ -23,7 +23,7 @@ use crate::{
     Ports,
     event::{RecallFailure, Recollected},
     inward::Consulted,
-    prompt::Prompt,
+    prompt::{Length, Prompt},
     remembering::{CatchUpError, catch_up},
 };
 pub(crate) use consult::consult;
@@ -41,7 +41,7 @@ pub(crate) enum Done {
     },
     Failed {
         error: Exhausted<ModelError>,
-        prompt_tokens: u32,
+        prompt: Length,
         duration: Duration,
     },
     Settled {
@@ -119,7 +119,7 @@ pub(crate) async fn ask(
         },
         Err(error) => Done::Failed {
             error,
-            prompt_tokens: prompt.tokens,
+            prompt: Length::of(&prompt),
             duration,
         },
     }

@@ -128,6 +128,7 @@ mod tests {
                 duration_ms: 1.5,
                 narrowed: Some(Narrowed {
                     tokens: 900,
+                    reply: None,
                     window: 4_096,
                 }),
             }),

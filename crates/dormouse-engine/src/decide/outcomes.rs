@@ -11,7 +11,7 @@ use super::{View, calls};
 use crate::{
     event::{
         Call, EffectSettled, EmergencyStopTriggered, EntityChanged, Event, Misread, ModelFailed,
-        Recollected, Replied, StopCause, StopReason, TickEnded, Verdict,
+        Narrowed, Recollected, Replied, StopCause, StopReason, TickEnded, Verdict,
     },
     inward::Consulted,
     prompt,
@@ -58,7 +58,7 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         let failed = Failed {
             kind: ModelErrorKind::Malformed,
             attempts: 1,
-            prompt_tokens: answered.prompt_tokens,
+            prompt: None,
             duration: answered.duration,
         };
         return on_failure(view, &failed);
@@ -126,25 +126,15 @@ fn named(view: View<'_>, calls: Vec<RawCall>) -> Vec<Call> {
 pub(crate) struct Failed {
     pub(crate) kind: ModelErrorKind,
     pub(crate) attempts: u32,
-    pub(crate) prompt_tokens: u32,
+    /// How long the prompt was, if it can have been too long.
+    pub(crate) prompt: Option<prompt::Length>,
     pub(crate) duration: Duration,
 }
 
 /// The events that follow when the model could not be reached, or refused.
 pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
     let kind = failed.kind;
-    let narrowed = match (kind, &view.state.turn) {
-        (ModelErrorKind::ContextExceeded, Some(turn)) => {
-            let View {
-                state,
-                config,
-                preamble,
-                ..
-            } = view;
-            prompt::shorter(state, turn, config, preamble, failed.prompt_tokens)
-        }
-        _ => None,
-    };
+    let narrowed = narrowed(view, failed);
     let mut events = vec![Event::ModelFailed(ModelFailed {
         kind,
         attempts: failed.attempts,
@@ -182,6 +172,17 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
         }));
     }
     events
+}
+
+/// How long the next prompt may be, if this one was too long and a shorter one can be made.
+fn narrowed(view: View<'_>, failed: &Failed) -> Option<Narrowed> {
+    let (state, config, preamble) = (view.state, view.config, view.preamble);
+    let turn = state.turn.as_ref()?;
+    let length = failed.prompt?;
+    if failed.kind != ModelErrorKind::ContextExceeded {
+        return None;
+    }
+    prompt::shorter(state, turn, config, preamble, length)
 }
 
 /// When to go on after the errors so far: one tick later, twice as long after each further one.

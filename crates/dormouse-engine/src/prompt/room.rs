@@ -30,6 +30,8 @@ pub(super) struct Room {
     reply: u32,
     /// The most tokens of a prompt, as far as that was learnt.
     longest: u32,
+    /// The most tokens of a reply, likewise.
+    longest_reply: u32,
 }
 
 impl Room {
@@ -38,18 +40,22 @@ impl Room {
         let left = window.saturating_sub(preamble.tokens);
         // A long reply must not push out what it is to answer.
         let reply = config.max_tokens.unwrap_or(REPLY).min(left / 2);
+        let narrowed = state.narrowed(window);
+        let reply_asked = narrowed.and_then(|narrowed| narrowed.reply);
         Self {
             window,
             preamble: preamble.tokens,
             reply,
-            longest: state.narrowed(window).unwrap_or(u32::MAX),
+            longest: narrowed.map_or(u32::MAX, |narrowed| narrowed.tokens),
+            longest_reply: reply_asked.unwrap_or(u32::MAX),
         }
     }
 
-    /// The same window if no prompt is longer than so many tokens.
-    pub(super) fn with_prompts_up_to(self, tokens: u32) -> Self {
+    /// The same window if no prompt and no reply is longer than so many tokens.
+    pub(super) fn up_to(self, prompt: u32, reply: u32) -> Self {
         Self {
-            longest: self.longest.min(tokens),
+            longest: self.longest.min(prompt),
+            longest_reply: self.longest_reply.min(reply),
             ..self
         }
     }
@@ -87,8 +93,7 @@ impl Room {
     /// The longest reply that can be asked for behind a prompt of `tokens` tokens.
     pub(super) fn reply_behind(self, tokens: u32) -> u32 {
         let left = self.window.saturating_sub(tokens);
-        // A prompt is too long together with the reply that is reserved behind it.
-        left.min(self.longest / 2).max(1)
+        left.min(self.longest_reply).max(1)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What to do where a prompt was too long for the model, whatever its window was said to be.
 
-use super::{Preamble, Room, choose};
+use super::{Preamble, Prompt, Room, choose, reply_tokens};
 use crate::{
     config::AssistantConfig,
     event::Narrowed,
@@ -10,28 +10,53 @@ use crate::{
 /// How often in a row what stands behind the preamble is halved before nothing but the message is left.
 const HALVINGS: u32 = 4;
 
-/// How long the next prompt for `turn` may be if one of `tokens` tokens was too long: half of what stood behind the preamble,
-/// and after some halvings, or where that would change nothing, only the message and what was done about it, cut.
+/// How much of the context window a prompt takes, and the reply that is asked for behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Length {
+    prompt: u32,
+    reply: Option<u32>,
+}
+
+impl Length {
+    pub(crate) fn of(prompt: &Prompt) -> Self {
+        Self {
+            prompt: prompt.tokens,
+            reply: prompt.request.max_tokens,
+        }
+    }
+
+    fn whole(self) -> u32 {
+        self.prompt.saturating_add(self.reply.unwrap_or(0))
+    }
+}
+
+/// How long the next prompt for `turn` may be if one of this length was too long: half of what stood behind the preamble, and
+/// half of the reply; after some halvings, or where that would change nothing, only the message and what was done about
+/// it, cut.
 ///
-/// `None` if no prompt would be shorter than that one. So there is an end, and nothing is asked twice. Pure.
+/// `None` if nothing would be shorter than it was. So there is an end, and nothing is asked twice. Pure.
 pub(crate) fn shorter(
     state: &State,
     turn: &Turn,
     config: &AssistantConfig,
     preamble: &Preamble,
-    tokens: u32,
+    length: Length,
 ) -> Option<Narrowed> {
-    let window = config.limits.max_context_tokens();
     let room = Room::of(state, config, preamble);
-    let half = tokens.saturating_sub(preamble.tokens) / 2;
+    let half = length.prompt.saturating_sub(preamble.tokens) / 2;
     let half = preamble.tokens.saturating_add(half);
     let halved = (turn.narrowings < HALVINGS).then_some(half);
-    let lengths = halved.into_iter().chain([preamble.tokens]);
-    let mut rooms = lengths.map(|longest| room.with_prompts_up_to(longest));
-    let room =
-        rooms.find(|room| choose(state, turn, config, preamble, *room, 0).tokens < tokens)?;
+    let reply = length.reply.map(|reply| reply.div_ceil(2));
+    let prompts = halved.into_iter().chain([preamble.tokens]);
+    let mut rooms = prompts.map(|prompt| room.up_to(prompt, reply.unwrap_or(u32::MAX)));
+    let room = rooms.find(|room| {
+        let prompt = choose(state, turn, config, preamble, *room, 0).tokens;
+        let reply = reply_tokens(config, *room, prompt);
+        prompt <= length.prompt && Length { prompt, reply }.whole() < length.whole()
+    })?;
     Some(Narrowed {
         tokens: room.longest(),
-        window,
+        reply,
+        window: config.limits.max_context_tokens(),
     })
 }

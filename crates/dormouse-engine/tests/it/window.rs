@@ -171,6 +171,26 @@ async fn results_that_make_a_prompt_too_long_are_cut_and_the_turn_goes_on() {
     home.no_protocol_was_broken();
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_reply_for_which_there_is_no_room_is_asked_for_shorter() {
+    let home = Home::with(ScriptedModel::looping(Turn::with(|request| {
+        // A provider that adds the reply to the prompt before it looks whether both fit.
+        if words(request) + request.max_tokens.unwrap() as usize > 4_096 {
+            Turn::Fail(ModelErrorKind::ContextExceeded)
+        } else {
+            Turn::call("say", json!({"message": "yes"}))
+        }
+    })))
+    .configured(|config| config.max_tokens = Some(8_000));
+    talk(&home, 1, 3, 5).await;
+    assert_eq!(home.deeds().len(), 3);
+    let requests = home.model.requests();
+    let asked: Vec<_> = requests.iter().map(|request| request.max_tokens).collect();
+    assert_eq!(asked, [8_000, 4_000, 2_000, 2_000, 2_000].map(Some));
+    let state = replay(&home.log, &key(), Seq(u64::MAX)).await.unwrap();
+    assert!(state.given_up.is_empty());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
