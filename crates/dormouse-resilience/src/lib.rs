@@ -1,4 +1,4 @@
-//! Retry with backoff, deadlines, and circuit breakers, around any future.
+//! Retries within a budget, deadlines, circuit breakers, rate limits, bulkheads and hedging, around any future.
 //!
 //! Layer 1. It knows nothing of models, worlds or HTTP: what may be tried again is told by the caller as a
 //! [`Verdict`], chance comes in as a function, and waiting is tokio's, so that a paused clock steers all of it.

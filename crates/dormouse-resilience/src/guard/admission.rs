@@ -1,6 +1,6 @@
 //! A call that was let through.
 
-use std::sync::atomic::Ordering;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use super::Guard;
 use crate::{Health, Observed, Permit, Place};
@@ -39,6 +39,12 @@ impl Admission {
     pub fn settle(&mut self, actual_units: u32) {
         self.guard.settle(self.units, actual_units);
         self.units = actual_units;
+    }
+
+    /// Lets nobody through for so long, because the service asked for it. To be told before [`Admission::record`], which
+    /// lets the next one in.
+    pub fn pause(&self, pause: Duration) {
+        self.guard.pause(pause);
     }
 
     /// Takes in what the service told of its limits.

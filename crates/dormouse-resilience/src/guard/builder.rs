@@ -95,7 +95,8 @@ impl GuardBuilder {
         }
     }
 
-    /// How long everything may take, waiting and pauses included. [`Duration::MAX`] for no limit.
+    /// How long everything may take, waiting and pauses included. [`Duration::MAX`] for no limit. Longer than an attempt
+    /// may take, or a service that hangs is never found out: what this cuts off says nothing about the service.
     pub fn overall_deadline(self, overall_deadline: Duration) -> Self {
         Self {
             overall_deadline,

@@ -93,7 +93,7 @@ impl Guard {
             };
             let verdict = trouble.judgement().verdict;
             let decision = attempts.failed(verdict, jitter());
-            match self.next(decision, verdict, started.elapsed()) {
+            match self.next(decision, started.elapsed()) {
                 Ok(wait) => {
                     trouble.tell(&attempts, wait);
                     before = Some(trouble);
@@ -122,21 +122,18 @@ impl Guard {
             }
             Err(late) => Trouble::Late(late.limit),
         };
-        admission.record(trouble.judgement().health);
+        let Judgement { verdict, health } = trouble.judgement();
+        // The pause comes before the place is given up, or the next one in would be sooner than was asked for.
+        if let Verdict::RetryAfter(pause) = verdict {
+            self.pause(pause);
+        }
+        admission.record(health);
         Err(trouble)
     }
 
     /// Whether there is another attempt, and after how long.
-    fn next(
-        &self,
-        decision: Decision,
-        verdict: Verdict,
-        passed: Duration,
-    ) -> Result<Duration, StopReason> {
+    fn next(&self, decision: Decision, passed: Duration) -> Result<Duration, StopReason> {
         let left = self.shared.overall_deadline.saturating_sub(passed);
-        if let Verdict::RetryAfter(pause) = verdict {
-            self.pause(pause);
-        }
         let wait = match decision {
             Decision::Wait(wait) if wait < left => wait,
             Decision::Wait(_) => return Err(StopReason::NoTimeLeft),
