@@ -36,6 +36,9 @@ pub(crate) enum Command {
     /// Visit the assistant: talk to it, from a terminal or from a pipe
     #[command(after_help = exit::HELP)]
     Play(Play),
+    /// Visit the assistant, and keep what is said to its models in a file: for a report, a test, or --replay
+    #[command(after_help = exit::HELP)]
+    Record(Record),
     /// Look into the event log
     #[command(subcommand)]
     Log(Log),
@@ -83,6 +86,25 @@ pub(crate) struct Play {
     /// Print one JSON object per line (docs/json-output.md)
     #[arg(long)]
     pub(crate) json: bool,
+    /// Answer for the models from a recording: no network, no key
+    #[arg(long, value_name = "FILE")]
+    pub(crate) replay: Option<PathBuf>,
+}
+
+/// Visiting, and recording what is said to models.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Record {
+    /// The new file; nothing is ever written over. Keys and personal data are scrubbed (docs/recording.md)
+    #[arg(value_name = "FILE", conflicts_with = "replay")]
+    pub(crate) file: PathBuf,
+    /// What the recording is about, for whoever reads it
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+    /// Write it although something in it looks like a secret or like personal data
+    #[arg(long)]
+    pub(crate) accept: bool,
+    #[command(flatten)]
+    pub(crate) play: Play,
 }
 
 /// Looking into the log.

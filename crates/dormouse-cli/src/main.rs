@@ -30,6 +30,7 @@ mod neutralise;
 mod plain;
 mod play;
 mod provider;
+mod record;
 mod screen;
 mod vectors;
 
@@ -55,6 +56,9 @@ fn main() -> ExitCode {
     let ended = match command {
         Command::Play(play) => {
             play::run(&places, &play, &diagnostics).map_err(|e| failed(e.exit(), &e))
+        }
+        Command::Record(record) => {
+            play::record(&places, &record, &diagnostics).map_err(|e| failed(e.exit(), &e))
         }
         Command::Log(command) => log::run(&places, command).map_err(|e| failed(e.exit(), &e)),
         Command::Doctor(doctor) => {

@@ -1,7 +1,7 @@
 //! `dormouse play`: the terminal, or a pipe, is a player in the world the assistant lives in.
 
 use std::{
-    io::{self, IsTerminal},
+    io::{self, IsTerminal, Write},
     pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -14,7 +14,7 @@ use dormouse_store::RedbLog;
 use tokio::{runtime, select, sync::mpsc, time::timeout};
 
 use crate::{
-    args::{Places, Play},
+    args::{Places, Play, Record},
     compose::{ComposeError, Household, household},
     config::Config,
     data::DataFolder,
@@ -24,8 +24,10 @@ use crate::{
     exit::Exit,
     grammar::counted,
     item::{Item, Ready},
+    neutralise::neutralise,
     plain::Style,
     provider::{self, Chosen, Environment},
+    record::{self, Tape},
     screen::{Format, Screen, Stdout, Surface, Writer},
 };
 
@@ -63,28 +65,71 @@ pub(crate) fn run(
 ) -> Result<Exit, PlayError> {
     let data = DataFolder::locate(places.data.as_deref())?;
     let (config, _) = Config::load(places.config.as_deref(), &data.config())?;
-    let chosen = provider::select(&play.provider, &config.provider, &Environment::of_process())?;
+    let Some(file) = &play.replay else {
+        let environment = Environment::of_process();
+        let chosen = provider::select(&play.provider, &config.provider, &environment)?;
+        return attend(&data, &config, &chosen, play, &Tape::None, diagnostics);
+    };
+    let (tape, flags) = record::replay(file, &play.provider)?;
+    let environment = Environment::of_process().with_any_key();
+    let chosen = provider::select(&flags, &config.provider, &environment)?;
+    attend(&data, &config, &chosen, play, &tape, diagnostics)
+}
+
+/// The same, and keeps what is said to models.
+pub(crate) fn record(
+    places: &Places,
+    record: &Record,
+    diagnostics: &Diagnostics,
+) -> Result<Exit, PlayError> {
+    let data = DataFolder::locate(places.data.as_deref())?;
+    let (config, _) = Config::load(places.config.as_deref(), &data.config())?;
+    let environment = Environment::of_process();
+    let chosen = provider::select(&record.play.provider, &config.provider, &environment)?;
+    let recorder = record::recorder(record, &chosen.keys())?;
+    let tape = Tape::Recording(recorder.clone());
+    let exit = attend(&data, &config, &chosen, &record.play, &tape, diagnostics);
+    // Whatever the visit came to, what was said until then is worth keeping.
+    let kept = record::save(&recorder, record)?;
+    let kept = counted(
+        u32::try_from(kept).unwrap_or(u32::MAX),
+        "exchange",
+        "exchanges",
+    );
+    let told = format!("{kept} recorded in {}", record.file.display());
+    writeln!(io::stderr(), "{}", neutralise(&told)).map_err(PlayError::Output)?;
+    exit
+}
+
+fn attend(
+    data: &DataFolder,
+    config: &Config,
+    chosen: &Chosen,
+    play: &Play,
+    tape: &Tape,
+    diagnostics: &Diagnostics,
+) -> Result<Exit, PlayError> {
     let runtime = runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(PlayError::System)?;
     let (tell, switches) = mpsc::unbounded_channel();
     let models = provider::assemble(
-        &chosen,
+        chosen,
         &config.provider,
         &config.prices,
-        &provider::network(&config.provider)?,
+        &tape.network(provider::network(&config.provider)?),
         // Whoever listened may have gone already.
         move |switch| drop(tell.send(switch.clone())),
     )?;
     let household = household(
-        &data,
-        &config,
+        data,
+        config,
         models,
         play.provider.tool_calling,
         &play.player,
     );
-    let visit = visit(&data, &chosen, household, switches, play, diagnostics);
+    let visit = visit(data, chosen, household, (switches, tape), play, diagnostics);
     let result = runtime.block_on(Box::pin(visit));
     // The thread that reads the input may be waiting for a line that never comes.
     runtime.shutdown_timeout(Duration::from_millis(100));
@@ -95,7 +140,7 @@ async fn visit(
     data: &DataFolder,
     chosen: &Chosen,
     household: impl Future<Output = Result<Household, ComposeError>>,
-    switches: mpsc::UnboundedReceiver<Switch>,
+    (switches, tape): (mpsc::UnboundedReceiver<Switch>, &Tape),
     play: &Play,
     diagnostics: &Diagnostics,
 ) -> Result<Exit, PlayError> {
@@ -153,7 +198,7 @@ async fn visit(
         tasks.end().await;
         let drained = feed.drain().await;
         drop(feed);
-        if let Some(text) = spent(&accounts) {
+        for text in [spent(&accounts), tape.left()].into_iter().flatten() {
             screen.show(Item::Notice { text }).await;
         }
         if let Some(reason) = ending.as_ref().ok().and_then(|ending| ending.told(waiting)) {

@@ -10,7 +10,7 @@ use dormouse::KinshipError;
 
 use crate::{
     compose::ComposeError, config::ConfigError, data::DataError, exit::Exit,
-    provider::ProviderError,
+    provider::ProviderError, record::TapeError,
 };
 
 /// A visit failed. What was accepted is on disk.
@@ -22,6 +22,8 @@ pub(crate) enum PlayError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Provider(#[from] ProviderError),
+    #[error(transparent)]
+    Tape(#[from] TapeError),
     #[error(transparent)]
     Compose(#[from] ComposeError),
     #[error("the assistant has ended")]
@@ -49,6 +51,7 @@ impl PlayError {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Config(_) | Self::Provider(_) => Exit::Usage,
+            Self::Tape(error) => error.exit(),
             Self::Compose(error) => compose_exit(error),
             _ => Exit::Failure,
         }

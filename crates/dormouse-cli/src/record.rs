@@ -1,0 +1,229 @@
+//! `dormouse record` and `--replay`: what is said to models, kept in a file and played from it.
+
+use std::{
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+};
+
+use dormouse::SystemClock;
+use dormouse_cassettes::{
+    About, Accepted, Cassette, Finding, IgnoredPath, Player, PlayerConfig, ReadError, Recorder,
+    RecorderConfig, SaveError, ScrubRules,
+};
+use dormouse_contracts::Clock;
+use dormouse_providers::{Network, Secret, ServedBy};
+
+use crate::{
+    args::{ProviderFlags, Record},
+    exit::Exit,
+};
+
+/// What is not compared when a visit is replayed: a prompt tells the time of day and what is remembered.
+const PROMPTS: [&str; 4] = ["/messages", "/input", "/instructions", "/system"];
+
+/// An address nobody listens at; a replay asks nobody.
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+/// Recording or replaying cannot be done.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TapeError {
+    /// There is something at the place of the new file.
+    #[error("{} is there already; nothing is ever written over", file.display())]
+    Exists {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The recording cannot be opened.
+    #[error("the recording {} cannot be opened", file.display())]
+    Open {
+        /// The file.
+        file: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The recording cannot be read.
+    #[error("the recording {} cannot be read", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// Why not.
+        source: ReadError,
+    },
+    /// The recording holds nothing that was asked of a model.
+    #[error("the recording {} holds no request to a model", file.display())]
+    Empty {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The recording holds something suspicious.
+    #[error(
+        "nothing was written to {}: {} in it may be secrets or personal data ({first}{}). Look at what was asked and \
+         answered; --accept writes it all the same",
+        file.display(), findings.len(), if findings.len() > 1 { ", and more" } else { "" }
+    )]
+    Suspicious {
+        /// The file.
+        file: PathBuf,
+        /// The first of them.
+        first: String,
+        /// All of them.
+        findings: Vec<Finding>,
+    },
+    /// The recording could not be written.
+    #[error("the recording {} could not be written", file.display())]
+    Write {
+        /// The file.
+        file: PathBuf,
+        /// Why not.
+        source: SaveError,
+    },
+}
+
+impl TapeError {
+    /// The exit code.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Exists { .. } | Self::Open { .. } | Self::Read { .. } | Self::Empty { .. } => {
+                Exit::Usage
+            }
+            Self::Suspicious { .. } | Self::Write { .. } => Exit::Failure,
+        }
+    }
+}
+
+/// What becomes of what is said to models.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Tape {
+    /// It is said.
+    #[default]
+    None,
+    /// It is said, and kept.
+    Recording(Recorder),
+    /// It is answered from a recording.
+    Replaying(Player),
+}
+
+impl Tape {
+    /// The network with this tape in it.
+    pub(crate) fn network(&self, network: Network) -> Network {
+        match self {
+            Self::None => network,
+            Self::Recording(recorder) => network.recording(recorder.clone()),
+            Self::Replaying(player) => network.replaying(player.clone()),
+        }
+    }
+
+    /// What there is to say of it at the end of a visit.
+    pub(crate) fn left(&self) -> Option<String> {
+        let Self::Replaying(player) = self else {
+            return None;
+        };
+        let left = player.remaining();
+        (left > 0).then(|| format!("{left} of the recorded exchanges were not asked for."))
+    }
+}
+
+/// A recorder for a new file. The keys are never in it.
+pub(crate) fn recorder(record: &Record, keys: &[&Secret]) -> Result<Recorder, TapeError> {
+    if record.file.exists() {
+        let file = record.file.clone();
+        return Err(TapeError::Exists { file });
+    }
+    // A key that is too short to be looked for has not the shape of one either.
+    let rules = keys.iter().fold(ScrubRules::new(), |rules, key| {
+        rules.clone().with_secret(key.expose()).unwrap_or(rules)
+    });
+    Ok(Recorder::new(RecorderConfig {
+        about: About {
+            recorded_at: SystemClock.now(),
+            program: concat!("dormouse ", env!("CARGO_PKG_VERSION")).to_owned(),
+            note: record.note.clone().unwrap_or_default(),
+        },
+        rules,
+        ..RecorderConfig::default()
+    }))
+}
+
+/// Writes what was recorded, and answers how many exchanges that are.
+pub(crate) fn save(recorder: &Recorder, record: &Record) -> Result<usize, TapeError> {
+    let cassette = recorder.cassette();
+    let accepted = if record.accept {
+        Accepted::everything()
+    } else {
+        Accepted::nothing()
+    };
+    let file = record.file.clone();
+    match cassette.save(&record.file, &accepted) {
+        Ok(()) => Ok(cassette.exchanges.len()),
+        Err(SaveError::Suspicious(findings)) => Err(TapeError::Suspicious {
+            first: findings
+                .first()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+            findings,
+            file,
+        }),
+        Err(source) => Err(TapeError::Write { file, source }),
+    }
+}
+
+/// A recording that is replayed, and the provider whose words are in it.
+pub(crate) fn replay(
+    file: &Path,
+    flags: &ProviderFlags,
+) -> Result<(Tape, ProviderFlags), TapeError> {
+    let open = File::open(file);
+    let mut open = open.map_err(|source| TapeError::Open {
+        file: file.into(),
+        source,
+    })?;
+    let cassette = Cassette::read(&mut open).map_err(|source| TapeError::Read {
+        file: file.into(),
+        source,
+    })?;
+    let flags =
+        provider_of(&cassette, flags).ok_or_else(|| TapeError::Empty { file: file.into() })?;
+    let ignored = PROMPTS
+        .iter()
+        .filter_map(|path| IgnoredPath::try_new(path).ok());
+    let config = PlayerConfig {
+        ignored: ignored.collect(),
+        ..PlayerConfig::default()
+    };
+    Ok((Tape::Replaying(Player::new(cassette, config)), flags))
+}
+
+/// The flags that make requests like those of the recording: by the path that was asked, and the model that was named.
+fn provider_of(cassette: &Cassette, flags: &ProviderFlags) -> Option<ProviderFlags> {
+    let request = cassette.exchanges.iter().map(|exchange| &exchange.request);
+    let mut requests = request.filter(|request| request.method == "POST");
+    let request = requests.next()?;
+    let path = request.target.split('?').next().unwrap_or_default();
+    let (provider, prefix) = [
+        ("/messages", ServedBy::Anthropic),
+        ("/api/chat", ServedBy::Ollama),
+        ("/chat/completions", ServedBy::Local),
+        ("/responses", ServedBy::Local),
+    ]
+    .iter()
+    .find_map(|(end, by)| path.strip_suffix(end).map(|prefix| (*by, prefix)))?;
+    let body: serde_json::Value = serde_json::from_slice(&request.body.to_bytes()).ok()?;
+    let model = body
+        .get("model")
+        .and_then(|model| model.as_str()?.parse().ok());
+    let asked = flags.provider.is_some();
+    Some(ProviderFlags {
+        provider: flags.provider.or(Some(provider)),
+        model: flags.model.clone().or(model),
+        base_url: if asked {
+            flags.base_url.clone()
+        } else {
+            Some(format!("{NOWHERE}{prefix}"))
+        },
+        ..flags.clone()
+    })
+}
+
+#[cfg(test)]
+mod tests;
