@@ -92,8 +92,8 @@ impl Cassette {
             exchange: None,
             findings: Vec::new(),
         };
-        check.text(Part::About, self.about.program.as_bytes());
-        check.text(Part::About, self.about.note.as_bytes());
+        check.text(&Part::About, self.about.program.as_bytes());
+        check.text(&Part::About, self.about.note.as_bytes());
         for (number, exchange) in self.exchanges.iter().enumerate() {
             check.exchange = Some(number);
             check.exchange(exchange);
@@ -113,28 +113,28 @@ impl Check<'_> {
         let request = &exchange.request;
         self.target(request.target.as_bytes());
         self.text(
-            Part::Host,
+            &Part::Host,
             request.host.as_deref().unwrap_or_default().as_bytes(),
         );
         self.headers(Side::Request, &request.headers);
         if !matches!(request.body, Body::Empty) {
-            self.text(Part::RequestBody, &request.body.to_bytes());
+            self.text(&Part::RequestBody, &request.body.to_bytes());
         }
         if let Some(response) = &exchange.response {
             self.headers(Side::Response, &response.headers);
-            self.text(Part::ResponseBody, &response.body());
+            self.text(&Part::ResponseBody, &response.body());
         }
-        self.text(Part::Reason, exchange.reason.as_bytes());
+        self.text(&Part::Reason, exchange.reason.as_bytes());
     }
 
     fn target(&mut self, target: &[u8]) {
         let mut spans = Vec::new();
         shape::parameters(target, &mut spans);
-        for span in spans {
+        spans.extend(look(target));
+        for span in shape::merged(spans) {
             let found = target.get(span.range.clone()).unwrap_or_default();
-            self.add(&Part::Target, span.range, FindingKind::Secret, found);
+            self.add(&Part::Target, span.range, FindingKind::of(span.kind), found);
         }
-        self.text(Part::Target, target);
     }
 
     fn headers(&mut self, side: Side, headers: &[Header]) {
@@ -148,17 +148,17 @@ impl Check<'_> {
             if headers::is_never_recorded(&header.name) {
                 self.add(&part, 0..value.len(), FindingKind::Header, value);
             }
-            self.text(part, value);
+            self.text(&part, value);
         }
     }
 
-    fn text(&mut self, part: Part, text: &[u8]) {
+    fn text(&mut self, part: &Part, text: &[u8]) {
         let mut from = 0;
         for piece in text.utf8_chunks() {
             let start = from + piece.valid().len();
             from = start + piece.invalid().len();
             if start < from {
-                self.add(&part, start..from, FindingKind::Unreadable, piece.invalid());
+                self.add(part, start..from, FindingKind::Unreadable, piece.invalid());
                 // One is enough: of a picture they would be thousands.
                 break;
             }
@@ -166,7 +166,7 @@ impl Check<'_> {
         for seen in sightings(text, &look) {
             let start = seen.parts.first().map_or(0, |part| part.start);
             let end = seen.parts.last().map_or(start, |part| part.end);
-            self.add(&part, start..end, FindingKind::of(seen.kind), &seen.text);
+            self.add(part, start..end, FindingKind::of(seen.kind), &seen.text);
         }
     }
 
@@ -177,7 +177,7 @@ impl Check<'_> {
             bytes,
             kind,
         };
-        if !self.accepted.covers(&finding, found) && !self.findings.contains(&finding) {
+        if !self.accepted.covers(&finding, found) {
             self.findings.push(finding);
         }
     }

@@ -40,8 +40,8 @@ pub enum ReadError {
     /// The file ends in the middle.
     #[error("the cassette is cut off at {0}: it was not written or sent as a whole")]
     CutOff(Fault),
-    /// The file is no JSON.
-    #[error("the cassette is broken at {0}: it is no JSON there")]
+    /// The file is no JSON, or too deep.
+    #[error("the cassette is broken at {0}: mend it there, or record anew")]
     Broken(Fault),
     /// The JSON is not that of a cassette.
     #[error("the cassette cannot be understood at {0}: correct it there, or record anew")]
@@ -152,9 +152,10 @@ impl Cassette {
             Ok(Version {
                 dormouse_cassette: None,
             }) => return Err(ReadError::NoCassette),
-            Err(error) => return Err(sorted(&error)),
+            Err(error) => return Err(sorted(bytes, &error)),
         }
-        let file: wire::File = serde_json::from_slice(bytes).map_err(|error| sorted(&error))?;
+        let file: wire::File =
+            serde_json::from_slice(bytes).map_err(|error| sorted(bytes, &error))?;
         Ok(file.into())
     }
 }
@@ -164,15 +165,23 @@ struct Version {
     dormouse_cassette: Option<u64>,
 }
 
-fn sorted(error: &serde_json::Error) -> ReadError {
+fn sorted(bytes: &[u8], error: &serde_json::Error) -> ReadError {
     let fault = Fault::of(error);
     match error.classify() {
         serde_json::error::Category::Eof => ReadError::CutOff(fault),
         serde_json::error::Category::Data => ReadError::Meaning(fault),
+        // Half a number is no number.
+        serde_json::error::Category::Syntax if is_at_end(bytes, error) => ReadError::CutOff(fault),
         serde_json::error::Category::Syntax | serde_json::error::Category::Io => {
             ReadError::Broken(fault)
         }
     }
+}
+
+fn is_at_end(bytes: &[u8], error: &serde_json::Error) -> bool {
+    let mut lines = bytes.rsplit(|byte| *byte == b'\n');
+    let last = lines.next().unwrap_or_default();
+    error.line() == lines.count() + 1 && error.column() >= last.len()
 }
 
 pub(super) fn base64(bytes: &[u8]) -> String {

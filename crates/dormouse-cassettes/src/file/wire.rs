@@ -36,8 +36,12 @@ struct FiledExchange {
 }
 
 #[derive(Deserialize)]
+#[serde(try_from = "RawRequest")]
+struct Request(RecordedRequest);
+
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Request {
+struct RawRequest {
     method: String,
     target: String,
     host: Option<String>,
@@ -98,6 +102,8 @@ enum Fault {
     Base64,
     #[error("a chunk has either `text` or `base64`")]
     Chunk,
+    #[error("a request has one of `json`, `text` and `base64`, or no body")]
+    Request,
     #[error("a time is written like `2026-11-21T00:00:00Z`")]
     Time,
     #[error("a status lies in 100 to 999")]
@@ -110,7 +116,7 @@ impl TryFrom<String> for Line {
     fn try_from(line: String) -> Result<Self, Fault> {
         let (name, value) = line.split_once(": ").ok_or(Fault::Header)?;
         let is_name = http::HeaderName::from_bytes(name.as_bytes()).is_ok();
-        let is_value = http::HeaderValue::from_str(value).is_ok();
+        let is_value = http::HeaderValue::from_bytes(value.as_bytes()).is_ok();
         if !is_name || !is_value {
             return Err(Fault::Header);
         }
@@ -174,7 +180,7 @@ impl From<File> for Cassette {
 impl From<FiledExchange> for Exchange {
     fn from(filed: FiledExchange) -> Self {
         Self {
-            request: filed.request.into(),
+            request: filed.request.0,
             response: filed.response.map(RecordedResponse::from),
             ending: filed.ending,
             reason: filed.reason,
@@ -182,22 +188,25 @@ impl From<FiledExchange> for Exchange {
     }
 }
 
-impl From<Request> for RecordedRequest {
-    fn from(request: Request) -> Self {
-        let body = match (request.json, request.text, request.base64) {
-            (Some(json), _, _) => Body::Json(json),
-            (None, Some(text), _) => Body::Text(text),
-            (None, None, Some(Base64(bytes))) => Body::Bytes(bytes),
+impl TryFrom<RawRequest> for Request {
+    type Error = Fault;
+
+    fn try_from(raw: RawRequest) -> Result<Self, Fault> {
+        let body = match (raw.json, raw.text, raw.base64) {
             (None, None, None) => Body::Empty,
+            (Some(json), None, None) => Body::Json(json),
+            (None, Some(text), None) => Body::Text(text),
+            (None, None, Some(Base64(bytes))) => Body::Bytes(bytes),
+            _ => return Err(Fault::Request),
         };
-        Self {
-            method: request.method,
-            target: request.target,
-            host: request.host,
-            headers: headers(request.headers),
+        Ok(Self(RecordedRequest {
+            method: raw.method,
+            target: raw.target,
+            host: raw.host,
+            headers: headers(raw.headers),
             body,
-            left_out_bytes: request.left_out_bytes,
-        }
+            left_out_bytes: raw.left_out_bytes,
+        }))
     }
 }
 

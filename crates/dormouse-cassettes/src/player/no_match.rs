@@ -9,7 +9,7 @@ use crate::{exchange::RecordedRequest, shortened::boundary};
 pub struct NoMatch {
     method: String,
     target: Shown,
-    nearest: Option<Nearest>,
+    nearest: Option<Box<Nearest>>,
 }
 
 /// The exchange that is most like a request.
@@ -111,14 +111,14 @@ impl NoMatch {
         Self {
             method: asked.method.clone(),
             target: Shown::text(&asked.target, 0),
-            nearest,
+            nearest: nearest.map(Box::new),
         }
     }
 
     /// The exchange that is most like the request, of those that might have been played; `None` if all were played.
     #[must_use]
     pub fn nearest(&self) -> Option<&Nearest> {
-        self.nearest.as_ref()
+        self.nearest.as_deref()
     }
 }
 

@@ -47,7 +47,7 @@ impl Playback {
             .flat_map(|response| &response.headers);
         let headers = headers.filter_map(|header| {
             let name = HeaderName::from_bytes(header.name.as_bytes()).ok()?;
-            let value = HeaderValue::from_str(&header.value).ok()?;
+            let value = HeaderValue::from_bytes(header.value.as_bytes()).ok()?;
             Some((name, value))
         });
         let mut map = HeaderMap::new();

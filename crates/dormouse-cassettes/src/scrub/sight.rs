@@ -65,7 +65,8 @@ fn segments(body: &[u8]) -> Vec<Segment> {
     let Some(start) = start else {
         return Vec::new();
     };
-    if matches!(body.get(start), Some(b'{' | b'[')) {
+    // A number or string by itself is JSON, too, but most of what begins like one is not.
+    if matches!(body.get(start), Some(b'{' | b'[')) || documents_in(body) == Some(1) {
         return vec![Segment::Json(0..body.len())];
     }
     let mut segments = Vec::new();

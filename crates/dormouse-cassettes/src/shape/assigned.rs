@@ -121,8 +121,10 @@ fn value_after(text: &[u8], name_end: usize, name: Name) -> Option<Span> {
     }
     let quotes = past(text, after, 4, is_space);
     let start = past(text, quotes, 4, is_quote);
-    let (end, shortest) = if start > quotes {
-        let quote = at(text, start - 1);
+    let is_quoted = start > quotes;
+    let start = past_scheme(text, start);
+    let (end, shortest) = if is_quoted {
+        let quote = at(text, past(text, quotes, 4, is_quote) - 1);
         let end = past(text, start, LONGEST_VALUE, |byte| {
             byte != quote && !matches!(byte, b'\n' | b'\r' | b'\\')
         });
@@ -139,6 +141,14 @@ fn value_after(text: &[u8], name_end: usize, name: Name) -> Option<Span> {
         Name::SecretIfLong => is_long_word(value),
     };
     (fits && !is_stand_in(value)).then(|| Span::shape(start..end, Kind::Secret))
+}
+
+/// Behind the word for the kind of credentials, if there is one.
+fn past_scheme(text: &[u8], start: usize) -> usize {
+    let mut schemes = [&b"bearer "[..], b"basic ", b"token "].into_iter();
+    let scheme =
+        schemes.find(|scheme| part(text, start, start + scheme.len()).eq_ignore_ascii_case(scheme));
+    start + scheme.map_or(0, <[u8]>::len)
 }
 
 fn name_of(name: &[u8]) -> Option<Name> {

@@ -39,9 +39,7 @@ pub(super) fn emails(text: &[u8], spans: &mut Vec<Span>) {
 }
 
 fn is_local(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || b".!#$&'*+/=?^_{|}~%-".contains(&byte) && !b"{}'=/?&#".contains(&byte)
-        || byte >= 0x80
+    byte.is_ascii_alphanumeric() || b".!$%*+^_|~-".contains(&byte) || byte >= 0x80
 }
 
 fn is_host(byte: u8) -> bool {

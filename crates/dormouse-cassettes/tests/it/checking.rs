@@ -1,0 +1,146 @@
+//! What the check finds in a cassette that somebody wrote by hand.
+
+use dormouse_cassettes::{
+    Accepted, Body, Cassette, Chunk, Ending, Exchange, Finding, FindingKind, Header, Part,
+    RecordedRequest, RecordedResponse, Recorder, RecorderConfig,
+};
+use http::HeaderMap;
+use proptest::prelude::*;
+
+use crate::support::{post, record};
+
+fn cassette(target: &str, header: (&str, &str), body: &str, chunks: &[&[u8]]) -> Cassette {
+    let (name, value) = (header.0.to_owned(), header.1.to_owned());
+    let chunks = chunks.iter().map(|bytes| Chunk {
+        pause_ms: 0,
+        bytes: bytes.to_vec(),
+    });
+    let exchange = Exchange {
+        request: RecordedRequest {
+            method: "POST".to_owned(),
+            target: target.to_owned(),
+            host: None,
+            headers: vec![Header { name, value }],
+            body: Body::of(body.as_bytes().to_vec()),
+            left_out_bytes: 0,
+        },
+        response: Some(RecordedResponse {
+            status: 200,
+            waited_ms: 0,
+            headers: Vec::new(),
+            chunks: chunks.collect(),
+            left_out_bytes: 0,
+            joined_chunks: 0,
+        }),
+        ending: Ending::Whole,
+        reason: String::new(),
+    };
+    Cassette {
+        exchanges: vec![exchange],
+        ..Cassette::default()
+    }
+}
+
+fn found(cassette: &Cassette) -> Vec<(Part, FindingKind)> {
+    let findings = cassette.check().into_iter();
+    findings
+        .map(|finding| (finding.part, finding.kind))
+        .collect()
+}
+
+#[test]
+fn every_part_is_looked_at_and_what_is_found_is_not_repeated() {
+    let mut cassette = cassette(
+        "/a?key=hunter2",
+        ("authorization", "Bearer [secret-1]"),
+        r#"{"to":"alice@example.org"}"#,
+        &[
+            b"data: {\"t\":\"call +49 30 12\"}\n\ndata: {\"t\":\"34567\"}\n\n a8Fk2LmQ9xZt",
+            b"4RvB7nYw ",
+            b"\xff",
+        ],
+    );
+    cassette.about.note = "seen in /home/alice/x".to_owned();
+    cassette.exchanges[0].reason = "reset by 203.0.113.9".to_owned();
+    assert_eq!(
+        found(&cassette),
+        [
+            (Part::About, FindingKind::User),
+            (Part::Target, FindingKind::Secret),
+            (
+                Part::RequestHeader("authorization".to_owned()),
+                FindingKind::Header
+            ),
+            (Part::RequestBody, FindingKind::Email),
+            (Part::ResponseBody, FindingKind::Unreadable),
+            (Part::ResponseBody, FindingKind::Random),
+            (Part::ResponseBody, FindingKind::Phone),
+            (Part::Reason, FindingKind::IpAddress),
+        ]
+    );
+    let findings = cassette.check();
+    assert_eq!(
+        findings[3].to_string(),
+        "exchange 1, request body, bytes 7..24: an e-mail address"
+    );
+    assert_eq!(findings[3].bytes, 7..24);
+    for told in findings
+        .iter()
+        .flat_map(|finding| [finding.to_string(), format!("{finding:?}")])
+    {
+        for secret in ["hunter2", "alice", "34567", "a8Fk2", "203.0"] {
+            assert!(!told.contains(secret), "{told}");
+        }
+    }
+}
+
+#[test]
+fn what_is_accepted_is_not_told_again() {
+    let cassette = cassette(
+        "/a",
+        ("accept", "x"),
+        r#"{"to":"alice@example.org","cc":"bob@example.org"}"#,
+        &[],
+    );
+    let findings = |accepted: &Accepted| -> usize { cassette.check_except(accepted).len() };
+    assert_eq!(findings(&Accepted::nothing()), 2);
+    assert_eq!(
+        findings(&Accepted::nothing().with_text("bob@example.org")),
+        1
+    );
+    assert_eq!(
+        findings(&Accepted::nothing().with_kind(FindingKind::Email)),
+        0
+    );
+    assert_eq!(
+        findings(&Accepted::nothing().with_kind(FindingKind::Phone)),
+        2
+    );
+    assert_eq!(
+        findings(&Accepted::nothing().with_kind_in(FindingKind::Email, Part::RequestBody)),
+        0
+    );
+    assert_eq!(
+        findings(&Accepted::nothing().with_kind_in(FindingKind::Email, Part::ResponseBody)),
+        2
+    );
+    let first: Finding = cassette.check().remove(0);
+    assert_eq!(findings(&Accepted::nothing().with_finding(first)), 1);
+    assert_eq!(findings(&Accepted::everything()), 0);
+}
+
+proptest! {
+    #[test]
+    fn the_check_finds_nothing_but_random_text_in_what_was_recorded(
+        body in r#"([ -~]{0,20}|alice@example\.org|password=hunter22|\+49 30 1234567|sk-abcdefgh12345|["{}:,]){0,6}"#,
+        target in "/[!-~]{0,30}",
+        cut in 0_usize..40,
+    ) {
+        let recorder = Recorder::new(RecorderConfig::default());
+        let (first, second) = body.as_bytes().split_at(cut.min(body.len()));
+        record(&recorder, post(&target, &HeaderMap::new(), body.as_bytes()), &[first, second]);
+        let certain = |finding: &Finding| finding.kind != FindingKind::Random;
+        let findings: Vec<Finding> = recorder.cassette().check().into_iter().filter(certain).collect();
+        prop_assert!(findings.is_empty(), "{findings:?} in {}", recorder.cassette().to_text());
+    }
+}

@@ -1,0 +1,216 @@
+//! Files that are written, read, damaged and made up.
+
+use std::{fs, io, path::Path, time::Duration};
+
+use dormouse_cassettes::{
+    About, Accepted, Cassette, Ending, ReadError, Recorder, RecorderConfig, SaveError,
+};
+use dormouse_contracts::Timestamp;
+use http::{HeaderMap, StatusCode};
+use proptest::prelude::*;
+
+use crate::support::{headers, post, record};
+
+fn sample() -> Cassette {
+    let about = About {
+        recorded_at: Timestamp::from_micros(1_795_219_200_000_000),
+        program: "test 1.0".to_owned(),
+        note: "two \"lines\"\nof it".to_owned(),
+    };
+    let recorder = Recorder::new(RecorderConfig {
+        about,
+        ..RecorderConfig::default()
+    });
+    let sent = headers(&[("content-type", "application/json")]);
+    record(
+        &recorder,
+        post("/v1/a?b=c", &sent, br#"{"a":[1,2.5,"x"]}"#),
+        &[b"one \xc3", b"\xa4 two", b""],
+    );
+    record(&recorder, post("/v1/a", &sent, b"\xff"), &[]);
+    recorder
+        .begin(post("/v1/b", &sent, b"text"))
+        .ended_because(Ending::NeverReached, &"refused");
+    recorder.cassette()
+}
+
+#[test]
+fn a_file_says_what_was_recorded_one_chunk_a_line() {
+    let text = sample().to_text();
+    for line in [
+        "  \"dormouse_cassette\": 1,",
+        "  \"recorded_at\": \"2026-11-21T00:00:00Z\",",
+        "          { \"pause_ms\": 3, \"base64\": \"b25lIMM=\" },",
+        "          { \"pause_ms\": 3, \"text\": \"\" }",
+        "      \"ending\": \"never_reached\",",
+    ] {
+        assert!(text.lines().any(|there| there == line), "{line} in {text}");
+    }
+    assert_eq!(Cassette::from_bytes(text.as_bytes()).unwrap(), sample());
+}
+
+#[test]
+fn the_readme_shows_a_file_that_can_be_read() {
+    let readme = include_str!("../../README.md");
+    let (_, file) = readme.split_once("```json\n").unwrap();
+    let (file, _) = file.split_once("```").unwrap();
+    let cassette = Cassette::from_bytes(file.as_bytes()).unwrap();
+    assert_eq!(
+        cassette.exchanges[0].response.as_ref().unwrap().chunks[1].bytes,
+        [0xff, 0xfe]
+    );
+}
+
+#[test]
+fn a_file_cut_off_anywhere_is_told_to_be_cut_off() {
+    let text = sample().to_text();
+    for end in 0..text.trim_end().len() {
+        let read = Cassette::from_bytes(&text.as_bytes()[..end]);
+        assert!(matches!(read, Err(ReadError::CutOff(_))), "{end}: {read:?}");
+    }
+}
+
+#[test]
+fn what_is_no_cassette_of_this_version_is_refused_with_the_place() {
+    let exchange = r#"{"request":{"method":"GET","target":"/"},"ending":"whole"}"#;
+    let file = |version: &str, exchange: &str| {
+        format!(
+            "{{\"dormouse_cassette\":{version},\n\"recorded_at\":\"2026-11-21T00:00:00Z\",\"program\":\"\",\"note\":\"\",\"exchanges\":[\n{exchange}]}}"
+        )
+    };
+    assert!(Cassette::from_bytes(file("1", exchange).as_bytes()).is_ok());
+    let told = |text: String| {
+        Cassette::from_bytes(text.as_bytes())
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        told(file("2", exchange)),
+        "the cassette has version 2, and this program reads 1: use the program that wrote it, or record anew"
+    );
+    assert_eq!(
+        told("{}".to_owned()),
+        "this is no cassette: `dormouse_cassette` with a version is missing at its top"
+    );
+    for (broken, part) in [
+        (
+            exchange.replace("target", "path"),
+            "line 3, column 33 (unknown field `path`",
+        ),
+        (
+            exchange.replace("whole", "well"),
+            "line 3, column 56 (unknown variant `well`",
+        ),
+        (
+            exchange.replace("\"/\"", "\"/\",\"text\":\"\",\"base64\":\"\""),
+            "one of `json`, `text` and `base64`",
+        ),
+        (
+            exchange.replace("\"/\"", "\"/\",\"headers\":[\"a: \\n\"]"),
+            "a header is written `name: value`",
+        ),
+        (
+            exchange.replace("\"/\"", "\"/\",\"base64\":\"?\""),
+            "this is no base64",
+        ),
+        (
+            exchange.replace("\"/\"", &format!("\"{}\",\"{}\":1", "/", "x".repeat(5000))),
+            "…)",
+        ),
+        (
+            exchange.replace("\"/\"", &format!("\"/\",\"json\":{}", "[".repeat(5000))),
+            "broken at line 3",
+        ),
+        (
+            exchange.replace("}}", "}").replace("},", "}"),
+            "broken at line 3",
+        ),
+    ] {
+        let told = told(file("1", &broken));
+        assert!(told.contains(part) && told.len() < 500, "{told}");
+    }
+}
+
+#[test]
+fn a_file_that_is_too_long_is_not_read() {
+    let mut endless = io::repeat(b' ');
+    let read = Cassette::read_within(&mut endless, 1000);
+    assert!(
+        matches!(read, Err(ReadError::TooLong { limit_bytes: 1000 })),
+        "{read:?}"
+    );
+}
+
+#[test]
+fn a_cassette_is_saved_whole_for_its_owner_alone_and_beside_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.json");
+    fs::write(&path, "before").unwrap();
+    sample().save(&path, &Accepted::everything()).unwrap();
+    assert_eq!(
+        Cassette::read(&mut fs::File::open(&path).unwrap()).unwrap(),
+        sample()
+    );
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+    }
+}
+
+#[test]
+fn a_cassette_that_is_refused_leaves_the_file_before_it_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.json");
+    fs::write(&path, "before").unwrap();
+    let refused = sample().save(&path, &Accepted::nothing());
+    assert!(matches!(refused, Err(SaveError::Suspicious(findings)) if findings.len() == 1));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "before");
+
+    let missing = sample().save(&folder.path().join("none/a.json"), &Accepted::everything());
+    assert!(matches!(missing, Err(SaveError::Io(_))));
+    let folder_itself = sample().save(folder.path(), &Accepted::everything());
+    assert!(matches!(folder_itself, Err(SaveError::Io(_))));
+    assert!(matches!(
+        sample().save(Path::new("/"), &Accepted::everything()),
+        Err(SaveError::NoFile)
+    ));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+proptest! {
+    #[test]
+    fn what_was_recorded_is_read_as_it_was_written(
+        target in "\\PC{0,12}",
+        body in prop::collection::vec(any::<u8>(), 0..40),
+        chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..12), 0..5),
+        header in "[ -~\\u{e4}]{0,12}",
+    ) {
+        let recorder = Recorder::new(RecorderConfig::default());
+        let mut got = HeaderMap::new();
+        got.insert("x-request-id", http::HeaderValue::from_bytes(header.as_bytes()).unwrap());
+        let mut exchange = recorder.begin(post(&target, &got, &body));
+        exchange.answered(StatusCode::OK, &got, Duration::MAX);
+        for chunk in &chunks {
+            exchange.chunk(chunk, Duration::MAX);
+        }
+        exchange.ended(Ending::CutOff);
+        let cassette = recorder.cassette();
+        prop_assert_eq!(Cassette::from_bytes(cassette.to_text().as_bytes()).unwrap(), cassette);
+    }
+
+    #[test]
+    fn no_damage_makes_the_reader_panic(at in 0_usize..1500, byte in any::<u8>()) {
+        let mut bytes = sample().to_text().into_bytes();
+        let at = at.min(bytes.len() - 1);
+        bytes[at] = byte;
+        // Whether it can still be read depends on what was hit.
+        if let Ok(cassette) = Cassette::from_bytes(&bytes) {
+            prop_assert_eq!(cassette.exchanges.len(), 3);
+        }
+    }
+}
