@@ -19,6 +19,8 @@ mod names;
 #[cfg(feature = "openai")]
 mod request;
 #[cfg(feature = "openai")]
+mod schema;
+#[cfg(feature = "openai")]
 mod thinking;
 
 #[cfg(feature = "openai")]

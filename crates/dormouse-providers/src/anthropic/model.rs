@@ -52,7 +52,9 @@ use crate::{
 /// - [`reasoning_effort`](ChatRequest::reasoning_effort): from Claude 4.6 on adaptive thinking with that effort (`minimal` as `low`, without thinking). For others a
 ///   budget of 1,024 (low), 4,096 (medium) or 16,384 tokens (high), at most half of the reply; left out where a tool is forced, where
 ///   the reply follows upon tool results, or where half of the reply is less than 1,024.
-/// - A schema for the reply goes into `output_config`; any JSON without one cannot be asked for and is left out.
+/// - A schema for the reply goes into `output_config`, with its objects closed to properties that it does not name. One whose objects
+///   have properties of free names, and JSON without a schema, cannot be asked for and are left out.
+/// - A request without tools whose conversation has calls tells of those tools, but lets none be called.
 /// - With [`stable_messages`](ChatRequest::stable_messages) the cache is marked behind the tools, behind the system's stable instructions and behind the last
 ///   stable message.
 #[derive(Debug)]
@@ -114,8 +116,7 @@ pub(crate) fn reach(
     api_key: Option<Secret>,
     network: &Network,
 ) -> Result<(Url, HttpClient), ServerConfigError> {
-    let base = base_url.trim().trim_end_matches('/');
-    let base = http::base(base.strip_suffix("/messages").unwrap_or(base))?;
+    let base = http::base(base_url)?;
     let access = Access {
         key: api_key.map(|secret| Key {
             secret,

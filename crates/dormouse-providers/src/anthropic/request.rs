@@ -11,9 +11,18 @@ use super::{
     conversation::{self, Conversation},
     generation::Generation,
     names::ToolNames,
+    schema,
     thinking::Thinking,
 };
 use crate::server::{Body, Written};
+
+/// How a server may call the form of a reply where it says that it does not know it.
+const OUTPUT_NAMES: [&str; 4] = [
+    "output_config.format",
+    "output format",
+    "output_format",
+    "structured outputs",
+];
 
 /// The request, streamed. `output_limit` is the most tokens of a reply where the request names no limit.
 pub(super) fn write(
@@ -29,13 +38,7 @@ pub(super) fn write(
         .set("max_tokens", max_tokens)
         .set("stream", true);
     messages(&mut body, request, without);
-    let mut thinking = Thinking::of(request, generation.thinking(), max_tokens);
-    if without.contains(&RequestField::ReasoningEffort) && thinking != Thinking::default() {
-        thinking = Thinking {
-            left_out: true,
-            ..Thinking::default()
-        };
-    }
+    let thinking = Thinking::of(request, generation.thinking(), max_tokens, without);
     if thinking.left_out {
         body.leave_out(RequestField::ReasoningEffort);
     }
@@ -80,8 +83,7 @@ fn messages(body: &mut Body<'_>, request: &ChatRequest, without: &BTreeSet<Reque
     }
     body.offer("tools", RequestField::Tools, Some(tools));
     if !without.contains(&RequestField::Tools) {
-        let choice = tool_choice(&request.tool_choice, &names);
-        body.offer("tool_choice", RequestField::ToolChoice, choice);
+        tool_choice(body, &request.tool_choice, &names);
     }
 }
 
@@ -89,12 +91,12 @@ fn tool(tool: &ToolDefinition, names: &ToolNames) -> Value {
     json!({
         "name": names.written(tool.name.as_str()),
         "description": tool.description,
-        "input_schema": schema(&tool.parameters),
+        "input_schema": input_schema(&tool.parameters),
     })
 }
 
 /// The schema of a tool's arguments, which must be one of an object here.
-fn schema(parameters: &Value) -> Value {
+fn input_schema(parameters: &Value) -> Value {
     let mut schema = match parameters {
         Value::Object(schema) => schema.clone(),
         _ => Map::new(),
@@ -105,16 +107,21 @@ fn schema(parameters: &Value) -> Value {
     Value::Object(schema)
 }
 
-/// The choice; left out where it is the server's default.
-fn tool_choice(choice: &ToolChoice, names: &ToolNames) -> Option<Value> {
-    match choice {
-        ToolChoice::None => Some(json!({"type": "none"})),
+/// The choice; left out where it is the server's default. Some models refuse to be forced; that no tool may be called is
+/// known to all.
+fn tool_choice(body: &mut Body<'_>, choice: &ToolChoice, names: &ToolNames) {
+    let forced = match choice {
+        ToolChoice::None => {
+            body.set("tool_choice", json!({"type": "none"}));
+            None
+        }
         ToolChoice::Required => Some(json!({"type": "any"})),
         ToolChoice::Tool(name) => {
             Some(json!({"type": "tool", "name": names.written(name.as_str())}))
         }
         _ => None,
-    }
+    };
+    body.offer("tool_choice", RequestField::ToolChoice, forced);
 }
 
 /// Temperature and `top_p`. While it thinks a model takes neither, and some take only one of them.
@@ -154,20 +161,24 @@ fn output_config(
         config.insert("effort".to_owned(), effort.into());
         fields.push(("effort", RequestField::ReasoningEffort));
     }
-    match &request.output {
+    let format = match &request.output {
         OutputFormat::Schema { schema, .. } if !without.contains(&RequestField::Output) => {
+            schema::closed(schema)
+        }
+        // Any JSON without a schema cannot be asked for.
+        _ => None,
+    };
+    match format {
+        Some(schema) => {
             let format = json!({"type": "json_schema", "schema": schema});
             config.insert("format".to_owned(), format);
-            fields.push(("output_config.format", RequestField::Output));
-            fields.push(("output format", RequestField::Output));
-            fields.push(("output_format", RequestField::Output));
-            fields.push(("structured outputs", RequestField::Output));
+            let names = OUTPUT_NAMES.iter();
+            fields.extend(names.map(|name| (*name, RequestField::Output)));
         }
-        OutputFormat::Text => {}
-        // Any JSON without a schema cannot be asked for.
-        _ => {
+        None if request.output != OutputFormat::Text => {
             body.leave_out(RequestField::Output);
         }
+        None => {}
     }
     if let Some((_, field)) = fields.last().cloned() {
         fields.push(("output_config", field));

@@ -1,6 +1,8 @@
 //! How much a model shall think, in the words of this API.
 
-use dormouse_contracts::{ChatRequest, Message, ReasoningEffort, ToolChoice};
+use std::collections::BTreeSet;
+
+use dormouse_contracts::{ChatRequest, Message, ReasoningEffort, RequestField, ToolChoice};
 use serde_json::{Value, json};
 
 use super::generation::ThinkingForm;
@@ -20,17 +22,30 @@ pub(super) struct Thinking {
 }
 
 impl Thinking {
-    /// What to say to a model of this form whose reply may have `max_tokens`.
-    pub(super) fn of(request: &ChatRequest, form: ThinkingForm, max_tokens: u32) -> Self {
+    /// What to say to a model of this form whose reply may have `max_tokens`, in a request without those fields.
+    pub(super) fn of(
+        request: &ChatRequest,
+        form: ThinkingForm,
+        max_tokens: u32,
+        without: &BTreeSet<RequestField>,
+    ) -> Self {
         let Some(effort) = request.reasoning_effort else {
             return Self::default();
         };
+        let left = |field| without.contains(&field);
+        let forced = forces_a_tool(request) && !left(RequestField::ToolChoice);
         match form {
-            ThinkingForm::Effort => Self::by_effort(effort, request),
             // Without a word these do not think, which is as little as they can.
-            _ if effort == ReasoningEffort::Minimal => Self::default(),
+            ThinkingForm::None | ThinkingForm::Budget if effort == ReasoningEffort::Minimal => {
+                Self::default()
+            }
+            _ if left(RequestField::ReasoningEffort) => Self::cannot(),
             ThinkingForm::None => Self::cannot(),
-            ThinkingForm::Budget => Self::by_budget(effort, request, max_tokens),
+            ThinkingForm::Effort => Self::by_effort(effort, forced),
+            // These refuse to think where a tool is forced, and where the turn has begun without thoughts: those would have
+            // to be sent back with their signature, which the port does not carry.
+            ThinkingForm::Budget if forced || continues_a_turn(&request.messages) => Self::cannot(),
+            ThinkingForm::Budget => Self::by_budget(effort, max_tokens),
         }
     }
 
@@ -41,8 +56,8 @@ impl Thinking {
         }
     }
 
-    fn by_effort(effort: ReasoningEffort, request: &ChatRequest) -> Self {
-        let thinks = effort != ReasoningEffort::Minimal && !forces_a_tool(request);
+    fn by_effort(effort: ReasoningEffort, forced: bool) -> Self {
+        let thinks = effort != ReasoningEffort::Minimal && !forced;
         Self {
             thinking: thinks.then(|| json!({"type": "adaptive"})),
             effort: Some(match effort {
@@ -54,16 +69,15 @@ impl Thinking {
         }
     }
 
-    /// A budget of at most half of the reply. These models refuse to think where a tool is forced, and where the turn has begun
-    /// without thoughts: those would have to be sent back with their signature, which the port does not carry.
-    fn by_budget(effort: ReasoningEffort, request: &ChatRequest, max_tokens: u32) -> Self {
+    /// A budget of at most half of the reply.
+    fn by_budget(effort: ReasoningEffort, max_tokens: u32) -> Self {
         let wanted = match effort {
             ReasoningEffort::Minimal | ReasoningEffort::Low => LEAST,
             ReasoningEffort::High => 16 * LEAST,
             _ => 4 * LEAST,
         };
         let budget = wanted.min(max_tokens / 2);
-        if budget < LEAST || forces_a_tool(request) || continues_a_turn(&request.messages) {
+        if budget < LEAST {
             return Self::cannot();
         }
         Self {
@@ -101,8 +115,12 @@ mod tests {
         }
     }
 
+    fn thinking(request: &ChatRequest, form: ThinkingForm, max_tokens: u32) -> Thinking {
+        Thinking::of(request, form, max_tokens, &BTreeSet::new())
+    }
+
     fn budget(request: &ChatRequest, max_tokens: u32) -> Option<u64> {
-        let thinking = Thinking::of(request, ThinkingForm::Budget, max_tokens);
+        let thinking = thinking(request, ThinkingForm::Budget, max_tokens);
         assert_eq!(thinking.left_out, thinking.thinking.is_none());
         thinking.thinking?.get("budget_tokens")?.as_u64()
     }
@@ -128,7 +146,7 @@ mod tests {
             content: "{}".to_owned(),
         }];
         assert_eq!(budget(&request, 64_000), None);
-        let newer = Thinking::of(&request, ThinkingForm::Effort, 64_000);
+        let newer = thinking(&request, ThinkingForm::Effort, 64_000);
         assert_eq!((newer.effort, newer.left_out), (Some("low"), false));
         assert_eq!(newer.thinking, Some(json!({"type": "adaptive"})));
     }
@@ -137,11 +155,11 @@ mod tests {
     fn as_little_as_possible_is_no_thought() {
         let request = asking(ReasoningEffort::Minimal);
         for form in [ThinkingForm::None, ThinkingForm::Budget] {
-            assert_eq!(Thinking::of(&request, form, 9_000), Thinking::default());
+            assert_eq!(thinking(&request, form, 9_000), Thinking::default());
         }
-        let newer = Thinking::of(&request, ThinkingForm::Effort, 9_000);
+        let newer = thinking(&request, ThinkingForm::Effort, 9_000);
         assert_eq!((newer.thinking, newer.effort), (None, Some("low")));
         let request = asking(ReasoningEffort::Low);
-        assert!(Thinking::of(&request, ThinkingForm::None, 9_000).left_out);
+        assert!(thinking(&request, ThinkingForm::None, 9_000).left_out);
     }
 }

@@ -2,7 +2,7 @@ use std::error::Error;
 
 use dormouse_contracts::{
     ChatReply, ChatRequest, FinishReason, Message, ModelError, ModelErrorKind, OutputFormat,
-    RequestField, ToolCall, ToolDefinition, Usage, complete,
+    RequestField, ToolCall, ToolChoice, ToolDefinition, Usage, complete,
 };
 use dormouse_providers::{AnthropicConfig, AnthropicModel, Secret};
 use serde_json::{Value, json};
@@ -340,6 +340,7 @@ async fn a_field_that_a_model_does_not_take_is_left_out_from_then_on() {
     let server = Server::answering(vec![
         refused("`temperature` is deprecated for this model."),
         refused("output_config: Extra inputs are not permitted"),
+        refused("tool_choice: type \"tool\" and \"any\" are not supported for this model."),
         hello_again(),
         hello_again(),
     ])
@@ -347,6 +348,12 @@ async fn a_field_that_a_model_does_not_take_is_left_out_from_then_on() {
     let model = model(&server.url, "claude-fable-5-1");
     let mut request = hello();
     request.temperature = Some(0.5);
+    request.tools = vec![ToolDefinition {
+        name: "say".parse().unwrap(),
+        description: "Says it.".to_owned(),
+        parameters: json!({"type": "object"}),
+    }];
+    request.tool_choice = ToolChoice::Required;
     request.output = OutputFormat::Schema {
         name: "answer".to_owned(),
         schema: json!({"type": "object"}),
@@ -355,18 +362,28 @@ async fn a_field_that_a_model_does_not_take_is_left_out_from_then_on() {
         let reply = guarded(complete(&model, &request)).await.unwrap();
         assert_eq!(
             reply.info.unwrap().left_out,
-            [RequestField::Temperature, RequestField::Output]
+            [
+                RequestField::ToolChoice,
+                RequestField::Temperature,
+                RequestField::Output
+            ]
         );
     }
     let told = sent(&server);
     let fields = told.iter().map(|(_, body)| {
         let has = |name| body.get(name).is_some();
-        (has("temperature"), has("output_config"))
+        [has("temperature"), has("output_config"), has("tool_choice")]
     });
     let fields: Vec<_> = fields.collect();
     assert_eq!(
         fields,
-        [(true, true), (false, true), (false, false), (false, false)]
+        [
+            [true, true, true],
+            [false, true, true],
+            [false, false, true],
+            [false, false, false],
+            [false, false, false],
+        ]
     );
     assert_eq!(told[3].1["max_tokens"], 128_000);
 }

@@ -67,6 +67,13 @@ fn tools_and_their_choice_are_written_with_names_that_are_allowed() {
             }])
         );
     }
+    let refused = [RequestField::ToolChoice];
+    let written = asked_without("m", &request, &refused);
+    assert!(!written.body.contains_key("tool_choice"));
+    assert_eq!(written.left_out, refused);
+    request.tool_choice = ToolChoice::None;
+    let written = asked_without("m", &request, &refused);
+    assert_eq!(written.body["tool_choice"], json!({"type": "none"}));
     let written = asked_without("m", &request, &[RequestField::Tools]);
     assert!(!written.body.contains_key("tools") && !written.body.contains_key("tool_choice"));
     assert_eq!(written.left_out, [RequestField::Tools]);
@@ -175,7 +182,8 @@ fn a_schema_is_asked_for_and_json_alone_is_left_out() {
         ..hello()
     };
     let written = asked("claude-opus-4-6", &request);
-    let format = json!({"type": "json_schema", "schema": {"type": "object"}});
+    let schema = json!({"type": "object", "additionalProperties": false});
+    let format = json!({"type": "json_schema", "schema": schema});
     assert_eq!(
         written.body["output_config"],
         json!({"effort": "medium", "format": format})
