@@ -78,7 +78,7 @@ pub use prices::{
     Cost, CostSource, Ledger, LedgerKey, Price, PriceDate, PriceDateError, PriceEntry, PriceError,
     PriceField, PriceProblem, PriceTable, Tally,
 };
-pub use secret::{Secret, SecretError};
+pub use secret::{ResolveSecretError, Secret, SecretError, SecretSource, SecretSourceError};
 #[cfg(feature = "tiktoken")]
 pub use tokens::Tiktoken;
 pub use tokens::{

@@ -1,10 +1,23 @@
 //! A key, kept out of every text.
 
+mod keyring;
+mod resolve;
+mod source;
+
 use std::fmt;
 
+use zeroize::Zeroizing;
+
+pub use self::{
+    resolve::ResolveSecretError,
+    source::{SecretSource, SecretSourceError},
+};
+
 /// An API key. It is printed nowhere: `Debug` shows `***`, there is no `Display`, and no error holds it.
+///
+/// Its memory is overwritten when it goes away. What an HTTP client keeps of it for its headers is not.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(Box<str>);
+pub struct Secret(Zeroizing<Box<str>>);
 
 /// Why a text is no key. The text itself is not told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,7 +61,7 @@ impl Secret {
         }
         match text.char_indices().find(|(_, c)| !c.is_ascii_graphic()) {
             Some((at, _)) => Err(SecretError::Character { at }),
-            None => Ok(Self(text.into())),
+            None => Ok(Self(Zeroizing::new(text.into()))),
         }
     }
 
