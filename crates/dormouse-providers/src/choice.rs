@@ -51,7 +51,7 @@ pub struct Available {
 }
 
 /// Which model to use, and what decided it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Choice {
     /// [`OfflineModel`](crate::OfflineModel).
     Offline {

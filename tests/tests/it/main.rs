@@ -14,4 +14,5 @@ mod many;
 mod memory;
 mod peers;
 mod providers_anthropic;
+mod providers_ollama;
 mod replay;

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use dormouse_contracts::ChatModel;
 
 use super::{Choice, ServerConfig};
-use crate::{AnthropicModel, Network, OfflineModel, OllamaModel, OpenAiModel, ServerConfigError};
+use crate::{
+    AnthropicModel, Network, OfflineModel, OllamaModel, OpenAiModel, OpenRouterModel,
+    ServerConfigError,
+};
 
 /// Makes the model that was chosen. Sends nothing.
 ///
@@ -21,9 +24,8 @@ pub fn open_model(
         Choice::Server { config, .. } => config.clone(),
     };
     Ok(match config {
-        ServerConfig::OpenAi(config) | ServerConfig::OpenRouter(config) => {
-            Arc::new(OpenAiModel::on(network, config)?)
-        }
+        ServerConfig::OpenAi(config) => Arc::new(OpenAiModel::on(network, config)?),
+        ServerConfig::OpenRouter(config) => Arc::new(OpenRouterModel::on(network, config)?),
         ServerConfig::Anthropic(config) => Arc::new(AnthropicModel::on(network, config)?),
         ServerConfig::Ollama(config) => Arc::new(OllamaModel::on(network, config)?),
     })

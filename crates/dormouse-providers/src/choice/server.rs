@@ -3,18 +3,21 @@
 use dormouse_contracts::{ModelName, ProviderId};
 
 use super::ServedBy;
-use crate::{AnthropicConfig, OllamaConfig, OllamaModelConfig, OpenAiConfig, Secret};
+use crate::{
+    AnthropicConfig, OllamaConfig, OllamaModelConfig, OpenAiConfig, OpenRouterConfig, Routing,
+    Secret,
+};
 
 /// Which server, which model, which key, whatever the server's API. What is special about one is in its own configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ServerConfig {
     /// [`OpenAiModel`](crate::OpenAiModel): OpenAI, or any server that speaks its API.
     OpenAi(OpenAiConfig),
     /// [`AnthropicModel`](crate::AnthropicModel): Anthropic, or any server that speaks its API.
     Anthropic(AnthropicConfig),
-    /// OpenRouter.
-    OpenRouter(OpenAiConfig),
+    /// [`OpenRouterModel`](crate::OpenRouterModel): OpenRouter.
+    OpenRouter(OpenRouterConfig),
     /// [`OllamaModel`](crate::OllamaModel).
     Ollama(OllamaModelConfig),
 }
@@ -28,12 +31,6 @@ impl ServerConfig {
         model: ModelName,
     ) -> Self {
         let base_url = base_url.to_owned();
-        let openai = |base_url, api_key, model| OpenAiConfig {
-            provider: id(served_by),
-            base_url,
-            api_key,
-            model,
-        };
         match served_by {
             ServedBy::Anthropic => Self::Anthropic(AnthropicConfig {
                 provider: id(served_by),
@@ -42,15 +39,26 @@ impl ServerConfig {
                 model,
                 output_limit: None,
             }),
-            ServedBy::OpenRouter => Self::OpenRouter(openai(base_url, api_key, model)),
+            ServedBy::OpenRouter => Self::OpenRouter(OpenRouterConfig {
+                provider: id(served_by),
+                api_key,
+                model,
+                base_url,
+                app_name: OpenRouterConfig::APP_NAME.to_owned(),
+                site_url: String::new(),
+                routing: Routing::default(),
+            }),
             ServedBy::Ollama => Self::Ollama(OllamaModelConfig::from(OllamaConfig {
                 base_url,
                 api_key,
                 model,
             })),
-            ServedBy::OpenAi | ServedBy::Local | ServedBy::Offline => {
-                Self::OpenAi(openai(base_url, api_key, model))
-            }
+            ServedBy::OpenAi | ServedBy::Local | ServedBy::Offline => Self::OpenAi(OpenAiConfig {
+                provider: id(served_by),
+                base_url,
+                api_key,
+                model,
+            }),
         }
     }
 
@@ -60,7 +68,7 @@ impl ServerConfig {
         match self {
             Self::OpenAi(config) => config.provider.clone(),
             Self::Anthropic(config) => config.provider.clone(),
-            Self::OpenRouter(_) => id(ServedBy::OpenRouter),
+            Self::OpenRouter(config) => config.provider.clone(),
             Self::Ollama(_) => id(ServedBy::Ollama),
         }
     }
@@ -69,7 +77,8 @@ impl ServerConfig {
     #[must_use]
     pub fn model(&self) -> &ModelName {
         match self {
-            Self::OpenAi(config) | Self::OpenRouter(config) => &config.model,
+            Self::OpenAi(config) => &config.model,
+            Self::OpenRouter(config) => &config.model,
             Self::Anthropic(config) => &config.model,
             Self::Ollama(config) => &config.server.model,
         }
@@ -79,7 +88,8 @@ impl ServerConfig {
     #[must_use]
     pub fn base_url(&self) -> &str {
         match self {
-            Self::OpenAi(config) | Self::OpenRouter(config) => &config.base_url,
+            Self::OpenAi(config) => &config.base_url,
+            Self::OpenRouter(config) => &config.base_url,
             Self::Anthropic(config) => &config.base_url,
             Self::Ollama(config) => &config.server.base_url,
         }
@@ -89,7 +99,8 @@ impl ServerConfig {
     #[must_use]
     pub fn api_key(&self) -> Option<&Secret> {
         match self {
-            Self::OpenAi(config) | Self::OpenRouter(config) => config.api_key.as_ref(),
+            Self::OpenAi(config) => config.api_key.as_ref(),
+            Self::OpenRouter(config) => config.api_key.as_ref(),
             Self::Anthropic(config) => config.api_key.as_ref(),
             Self::Ollama(config) => config.server.api_key.as_ref(),
         }
@@ -99,7 +110,8 @@ impl ServerConfig {
     #[must_use]
     pub fn with_key(mut self, key: Secret) -> Self {
         let place = match &mut self {
-            Self::OpenAi(config) | Self::OpenRouter(config) => &mut config.api_key,
+            Self::OpenAi(config) => &mut config.api_key,
+            Self::OpenRouter(config) => &mut config.api_key,
             Self::Anthropic(config) => &mut config.api_key,
             Self::Ollama(config) => &mut config.server.api_key,
         };

@@ -10,8 +10,8 @@ use crate::Secret;
 pub struct OpenRouterConfig {
     /// Who serves it, for errors and events.
     pub provider: ProviderId,
-    /// The key.
-    pub api_key: Secret,
+    /// The key. OpenRouter wants one; what stands before it may have its own.
+    pub api_key: Option<Secret>,
     /// The model, such as `anthropic/claude-sonnet-4.5`.
     pub model: ModelName,
     /// Where OpenRouter is: [`OpenRouterConfig::BASE_URL`], unless something stands before it.
@@ -37,7 +37,7 @@ impl OpenRouterConfig {
     pub fn new(provider: ProviderId, api_key: Secret, model: ModelName) -> Self {
         Self {
             provider,
-            api_key,
+            api_key: Some(api_key),
             model,
             base_url: Self::BASE_URL.to_owned(),
             app_name: Self::APP_NAME.to_owned(),

@@ -42,7 +42,7 @@ impl OpenRouterModel {
         let base = http::base(&config.base_url)?;
         let access = Access {
             headers: headers(&config),
-            ..Access::bearer(Some(config.api_key))
+            ..Access::bearer(config.api_key)
         };
         let http = HttpClient::try_new(&base, access, network)?;
         let api = Completions {

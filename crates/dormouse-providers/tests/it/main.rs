@@ -32,6 +32,8 @@ mod ollama;
 #[cfg(feature = "openai")]
 mod replying;
 #[cfg(feature = "openai")]
+mod secrets;
+#[cfg(feature = "openai")]
 mod server;
 #[cfg(feature = "openai")]
 mod taping;
