@@ -96,8 +96,9 @@ impl DialectBook {
         )
     }
 
-    /// Takes in what was seen in a reply of a model to which tools were `offered` in this way. Replies to requests without
-    /// tools must not be told here.
+    /// Takes in what was seen in a reply of a model to which tools were `offered` in this way. A reply to a request without
+    /// tools must not be told here. One to tools that were offered otherwise than [`calling`](Self::calling) says tells
+    /// nothing, since it may have been on its way when that changed.
     pub fn observe(
         &mut self,
         provider: &ProviderId,
@@ -131,7 +132,7 @@ impl DialectBook {
         self.models.remove(&key).is_some()
     }
 
-    /// All models of which something is known, by provider and name.
+    /// All models that were seen, by provider and name; of some nothing is known yet but that.
     pub fn iter(&self) -> impl Iterator<Item = (&ProviderId, &ModelName, Learnt)> {
         let models = self.models.iter();
         models.map(|((provider, model), record)| (provider, model, record.learnt()))

@@ -1,7 +1,7 @@
 //! Replies in the shapes that real models produce, and how each is to be read. All of them were written for this corpus.
 //!
 //! For tests: of this crate, of whoever acts on replies, and of whoever turns a provider's wire into
-//! [`ChatDelta`]s.
+//! [`ChatDelta`](dormouse_contracts::ChatDelta)s.
 
 mod case;
 mod table;

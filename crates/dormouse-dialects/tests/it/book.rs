@@ -10,8 +10,8 @@ fn provider() -> ProviderId {
     ProviderId::try_new("local").unwrap()
 }
 
-fn model(name: impl ToString) -> ModelName {
-    ModelName::try_new(name.to_string()).unwrap()
+fn model(name: &str) -> ModelName {
+    ModelName::try_new(name).unwrap()
 }
 
 fn at(second: i64) -> Timestamp {
@@ -122,7 +122,7 @@ fn replies_to_the_way_of_calling_before_a_change_do_not_count() {
 fn only_so_many_models_are_remembered_and_those_seen_last() {
     let mut book = DialectBook::default();
     for number in 0..DialectBook::MODELS_LIMIT as i64 + 10 {
-        let name = model(number);
+        let name = model(&number.to_string());
         book.probed(&provider(), &name, ProbeVerdict::PrintsCalls, at(number));
     }
     assert_eq!(book.iter().count(), DialectBook::MODELS_LIMIT);
@@ -163,7 +163,13 @@ fn book() -> impl Strategy<Value = DialectBook> {
             } else {
                 ToolCalling::Fallback
             };
-            book.observe(&provider(), &model(name), &signs, offered, at(second));
+            book.observe(
+                &provider(),
+                &model(&name.to_string()),
+                &signs,
+                offered,
+                at(second),
+            );
         }
         book
     })
