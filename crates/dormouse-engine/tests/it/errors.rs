@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dormouse_contracts::ModelErrorKind;
+use dormouse_contracts::{ChatReply, ModelErrorKind};
 use dormouse_engine::{
     Assistant, AssistantConfig, ClearError, Event, ExecutionPattern, Rest, StopCause, StopReason,
     ToolCalling, WakeError,
@@ -405,4 +405,36 @@ async fn a_configuration_nobody_can_live_by_is_refused() {
         let woken = Assistant::wake(home.config.clone(), FakeWorld::tools(), home.ports()).await;
         assert!(matches!(woken, Err(WakeError::Config(_))));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_only_thinks_is_told_so_and_acts_then() {
+    let thinking = ChatReply {
+        reasoning: "Alice greets me. {\"tool\": \"say\", \"parameters\": {\"message\": \"boo\"}}"
+            .to_owned(),
+        ..ChatReply::default()
+    };
+    let home = Home::new([Turn::Reply(thinking), say("hi")]);
+    home.hear(Perceive::whisper("Alice", "hello").build()).await;
+    assert_eq!(home.deeds(), ["say hi"]);
+    assert!(home.last_shown().contains("nothing but thoughts"));
+    assert!(
+        !home.last_shown().contains("boo"),
+        "thoughts are not shown again"
+    );
+    home.no_protocol_was_broken();
+}
+
+#[tokio::test(start_paused = true)]
+async fn thoughts_without_end_are_no_reply_and_do_not_fill_the_log() {
+    let thinking = ChatReply {
+        reasoning: "hm ".repeat(200_000),
+        ..ChatReply::default()
+    };
+    let home = Home::new([Turn::Reply(thinking), say("hi")]);
+    home.hear(Perceive::whisper("Alice", "hello").build()).await;
+    assert_eq!(home.deeds(), ["say hi"]);
+    let replies = home.events().into_iter();
+    let replies = replies.filter(|event| matches!(event, Event::Replied(_)));
+    assert_eq!(replies.count(), 1);
 }
