@@ -1,7 +1,10 @@
-use dormouse_contracts::CallId;
+use dormouse_contracts::ToolCall;
 use proptest::prelude::*;
 
-use super::*;
+use super::{
+    turn::{NO_RESULT, input},
+    *,
+};
 
 fn system(content: &str) -> Message {
     Message::System {
