@@ -90,13 +90,16 @@ pub(crate) fn record(
     let tape = Tape::Recording(recorder.clone());
     let exit = attend(&data, &config, &chosen, &record.play, &tape, diagnostics);
     // Whatever the visit came to, what was said until then is worth keeping.
-    let kept = record::save(&recorder, record)?;
-    let kept = counted(
-        u32::try_from(kept).unwrap_or(u32::MAX),
-        "exchange",
-        "exchanges",
-    );
-    let told = format!("{kept} recorded in {}", record.file.display());
+    let record::Written { exchanges, random } = record::save(&recorder, record)?;
+    let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
+    let exchanges = counted(count(exchanges), "exchange", "exchanges");
+    let mut told = format!("{exchanges} recorded in {}", record.file.display());
+    if random > 0 {
+        let places = counted(count(random), "place looks", "places look");
+        told.push_str(&format!(
+            "; {places} random: look through it before you give it away"
+        ));
+    }
     writeln!(io::stderr(), "{}", neutralise(&told)).map_err(PlayError::Output)?;
     exit
 }

@@ -8,8 +8,8 @@ use std::{
 
 use dormouse::SystemClock;
 use dormouse_cassettes::{
-    About, Accepted, Cassette, Finding, IgnoredPath, Player, PlayerConfig, ReadError, Recorder,
-    RecorderConfig, SaveError, ScrubRules,
+    About, Accepted, Cassette, Finding, FindingKind, IgnoredPath, Player, PlayerConfig, ReadError,
+    Recorder, RecorderConfig, SaveError, ScrubRules,
 };
 use dormouse_contracts::Clock;
 use dormouse_providers::{Network, Secret, ServedBy};
@@ -145,17 +145,33 @@ pub(crate) fn recorder(record: &Record, keys: &[&Secret]) -> Result<Recorder, Ta
     }))
 }
 
-/// Writes what was recorded, and answers how many exchanges that are.
-pub(crate) fn save(recorder: &Recorder, record: &Record) -> Result<usize, TapeError> {
+/// What was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// How many exchanges.
+    pub(crate) exchanges: usize,
+    /// How many places in them look like chance: ids of requests mostly, and who knows what.
+    pub(crate) random: usize,
+}
+
+/// Writes what was recorded. What has the shape of a secret or of personal data and was not scrubbed keeps it from being
+/// written; what only looks like chance is counted.
+pub(crate) fn save(recorder: &Recorder, record: &Record) -> Result<Written, TapeError> {
     let cassette = recorder.cassette();
     let accepted = if record.accept {
         Accepted::everything()
     } else {
-        Accepted::nothing()
+        Accepted::nothing().with_kind(FindingKind::Random)
     };
+    let findings = cassette.check();
+    let is_random = |finding: &&Finding| finding.kind == FindingKind::Random;
+    let random = findings.iter().filter(is_random).count();
     let file = record.file.clone();
     match cassette.save(&record.file, &accepted) {
-        Ok(()) => Ok(cassette.exchanges.len()),
+        Ok(()) => Ok(Written {
+            exchanges: cassette.exchanges.len(),
+            random,
+        }),
         Err(SaveError::Suspicious(findings)) => Err(TapeError::Suspicious {
             first: findings
                 .first()

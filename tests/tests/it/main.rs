@@ -15,4 +15,5 @@ mod memory;
 mod peers;
 mod providers_anthropic;
 mod providers_ollama;
+mod recording;
 mod replay;
