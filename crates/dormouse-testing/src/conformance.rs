@@ -20,7 +20,9 @@ mod event_log;
 mod vector_index;
 mod world;
 
-pub use chat_model::chat_model;
+pub use chat_model::{
+    BackendAnswer, ChatBackend, ChatStage, Cut, REQUEST_ID, chat_adapter, chat_model,
+};
 pub use embedder::embedder;
 pub use event_log::{event_log, event_log_reopened};
 pub use vector_index::{Exactness, vector_index, vector_index_reopened};

@@ -15,6 +15,8 @@ mod anthropic;
 #[cfg(feature = "openai")]
 mod cancelling;
 #[cfg(feature = "openai")]
+mod conforming;
+#[cfg(feature = "openai")]
 mod double;
 #[cfg(feature = "openai")]
 mod embedding;

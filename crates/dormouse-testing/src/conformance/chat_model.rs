@@ -1,9 +1,21 @@
 //! The promises of a chat model.
+#![expect(
+    clippy::panic,
+    reason = "a suite: what an implementation got wrong is told to it by a panic"
+)]
 
-use std::collections::HashSet;
+mod backend;
+mod failures;
+mod protocol;
+mod replies;
+mod said;
 
-use dormouse_contracts::{ChatDelta, ChatModel, ChatRequest, complete};
+pub use self::backend::{BackendAnswer, ChatBackend, ChatStage, Cut, REQUEST_ID};
+
+use dormouse_contracts::{ChatModel, ChatRequest, complete};
 use futures_util::StreamExt;
+
+use self::protocol::Protocol;
 
 /// Checks the promises of [`ChatModel`] with a request that the model answers.
 ///
@@ -15,20 +27,11 @@ use futures_util::StreamExt;
 /// At the first promise that is broken, and if the model fails.
 pub async fn chat_model(model: &dyn ChatModel, request: ChatRequest) {
     let identity = model.identity();
-    streams_a_whole_reply(model, &request).await;
+    Protocol::read(model, &request).await.unwrap();
     can_be_dropped_at_any_moment(model, &request).await;
-    streams_a_whole_reply(model, &request).await;
+    Protocol::read(model, &request).await.unwrap();
     complete(model, &request).await.unwrap();
     assert_eq!(model.identity(), identity, "a model stays the one it is");
-}
-
-async fn streams_a_whole_reply(model: &dyn ChatModel, request: &ChatRequest) {
-    let mut reply = Protocol::default();
-    let mut stream = model.stream(request);
-    while let Some(delta) = stream.next().await {
-        reply.take(&delta.unwrap());
-    }
-    assert!(reply.finished, "a stream that ends says `Finished` before");
 }
 
 async fn can_be_dropped_at_any_moment(model: &dyn ChatModel, request: &ChatRequest) {
@@ -38,34 +41,28 @@ async fn can_be_dropped_at_any_moment(model: &dyn ChatModel, request: &ChatReque
     assert!(first.is_some(), "a reply has at least one piece");
 }
 
-/// A reply as far as it has come.
-#[derive(Default)]
-struct Protocol {
-    begun: HashSet<usize>,
-    ids: HashSet<String>,
-    finished: bool,
-}
-
-impl Protocol {
-    fn take(&mut self, delta: &ChatDelta) {
-        let after_the_end = matches!(delta, ChatDelta::Usage(_) | ChatDelta::Info(_));
-        assert!(
-            !self.finished || after_the_end,
-            "nothing but `Usage` and `Info` comes after `Finished`: {delta:?}"
-        );
-        match delta {
-            ChatDelta::CallStart { index, id, name } => {
-                assert!(self.begun.insert(*index), "call {index} begins once");
-                assert!(self.ids.insert(id.to_string()), "{id} names one call");
-                assert!(!id.as_str().is_empty(), "a call has an id");
-                assert!(!name.is_empty(), "a call names a tool");
-            }
-            ChatDelta::CallArguments { index, .. } => assert!(
-                self.begun.contains(index),
-                "arguments of call {index} come after its `CallStart`"
-            ),
-            ChatDelta::Finished(_) => self.finished = true,
-            _ => {}
-        }
-    }
+/// Checks the promises of a [`ChatModel`] that asks a backend, whatever the backend's vendor: what the backend says comes as it
+/// was said, in text, thoughts, calls, finish reason and usage, however it is cut on its way; failures are of the same kinds
+/// with all of them; nothing is asked twice; who goes away is gone.
+///
+/// `backend` puts what the suite wants said into the vendor's words. Needs whatever runtime the models need, and waits as long
+/// as they take: give the test a deadline.
+///
+/// # Panics
+///
+/// At the first promise that is broken.
+pub async fn chat_adapter(backend: &dyn ChatBackend) {
+    replies::a_text_is_told(backend).await;
+    replies::thoughts_are_told_apart(backend).await;
+    replies::one_call_is_told(backend).await;
+    replies::several_calls_are_told_apart(backend).await;
+    replies::a_text_and_a_call_are_told(backend).await;
+    replies::a_reply_cut_for_its_length_says_so(backend).await;
+    replies::what_is_not_counted_is_not_told(backend).await;
+    replies::it_is_told_who_answered(backend).await;
+    replies::pieces_come_as_they_are_sent(backend).await;
+    replies::nothing_is_sent_for_a_stream_that_is_not_read(backend).await;
+    replies::replies_at_the_same_time_are_apart(backend).await;
+    failures::a_status_is_a_kind(backend).await;
+    failures::a_reply_that_is_cut_off_is_interrupted(backend).await;
 }

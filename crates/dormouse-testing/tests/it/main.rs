@@ -5,6 +5,7 @@
     reason = "a test says what it expects by a panic, also in the functions it calls"
 )]
 
+mod adapters;
 mod logs;
 mod models;
 mod worlds;

@@ -36,6 +36,10 @@ impl Dialect for Anthropic {
         Some(format!("x-api-key: {KEY}"))
     }
 
+    fn request_id_header(&self) -> &'static str {
+        "request-id"
+    }
+
     fn stream(&self, said: &[ChatDelta], counted: &Counted) -> Streamed {
         let mut blocks = Blocks::default();
         said.iter().for_each(|piece| blocks.take(piece));

@@ -42,6 +42,11 @@ pub(crate) trait Dialect: Sync {
         "text/event-stream; charset=utf-8"
     }
 
+    /// The header in which the server tells its name for a request.
+    fn request_id_header(&self) -> &'static str {
+        "x-request-id"
+    }
+
     /// A reply of these pieces. What was counted is told as it is given, and not as it stands among them.
     fn stream(&self, said: &[ChatDelta], counted: &Counted) -> Streamed;
 
