@@ -11,6 +11,7 @@ mod dialect;
 mod host;
 mod ollama;
 mod request;
+mod responses;
 mod tls;
 
 pub(crate) use self::{

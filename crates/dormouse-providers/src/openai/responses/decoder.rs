@@ -98,8 +98,13 @@ impl ResponsesDecoder {
         draft: &mut Draft,
     ) -> Result<usize, Failure> {
         let (item_id, call_id) = (known(&item.id), known(&item.call_id));
+        // Some give every call the same id: another place and another item make it another call.
+        let is_elsewhere = |call: &Call| {
+            differ(call.output_index.as_ref(), output_index.as_ref())
+                && differ(call.item_id.as_ref(), item_id.as_ref())
+        };
         let is_it = |call: &Call| {
-            (call_id.is_some() && call.call_id == call_id)
+            (call_id.is_some() && call.call_id == call_id && !is_elsewhere(call))
                 || (call_id.is_none() || call.call_id.is_none())
                     && (call.output_index.is_some() && call.output_index == output_index
                         || call.item_id.is_some() && call.item_id == item_id)
@@ -237,6 +242,11 @@ impl Item {
     fn is_call(&self) -> bool {
         self.kind == "function_call"
     }
+}
+
+/// Are both known, and not the same?
+fn differ<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
+    one.is_some() && other.is_some() && one != other
 }
 
 /// The text, unless there is none in it.

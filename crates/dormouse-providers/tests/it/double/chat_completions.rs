@@ -1,7 +1,10 @@
 //! OpenAI's chat completions, with the accents of those who took them over.
 
 use dormouse_contracts::{ChatDelta, ChatModel, FinishReason};
-use dormouse_providers::{Network, OpenAiConfig, OpenAiModel, Secret, ServerConfigError};
+use dormouse_providers::{
+    Network, OpenAiConfig, OpenAiModel, OpenRouterConfig, OpenRouterModel, Secret,
+    ServerConfigError,
+};
 use serde_json::{Map, Value, json};
 
 use super::{Counted, Dialect, KEY, Streamed};
@@ -10,6 +13,7 @@ use super::{Counted, Dialect, KEY, Streamed};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accent {
     OpenAi,
+    OpenRouter,
     /// llama-server and others of one's own, without a key.
     LlamaServer,
 }
@@ -28,6 +32,13 @@ impl ChatCompletions {
                 fields.insert("system_fingerprint".to_owned(), json!("fp_1"));
                 fields.insert("usage".to_owned(), usage.clone());
             }
+            Accent::OpenRouter => {
+                fields.insert("id".to_owned(), json!("gen-1795244400-7"));
+                fields.insert("provider".to_owned(), json!("Somebody"));
+                if !usage.is_null() {
+                    fields.insert("usage".to_owned(), usage.clone());
+                }
+            }
             Accent::LlamaServer => {
                 if !usage.is_null() {
                     fields.insert("usage".to_owned(), usage.clone());
@@ -39,13 +50,21 @@ impl ChatCompletions {
     }
 
     fn delta(&self, delta: &Value, finish: &Value) -> String {
-        let choice = json!({"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish});
+        let mut choice =
+            json!({"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish});
+        if self.0 == Accent::OpenRouter {
+            choice["native_finish_reason"] = finish.clone();
+        }
         self.chunk(&json!([choice]), &Value::Null)
     }
 
     fn piece(&self, piece: &ChatDelta) -> Option<Value> {
         Some(match piece {
             ChatDelta::Text(text) => json!({ "content": text }),
+            ChatDelta::Reasoning(text) if self.0 == Accent::OpenRouter => {
+                let details = json!([{"type": "reasoning.text", "text": text, "index": 0}]);
+                json!({"content": "", "reasoning": text, "reasoning_details": details})
+            }
             ChatDelta::Reasoning(text) => json!({ "reasoning_content": text }),
             ChatDelta::CallStart { index, id, name } => json!({"tool_calls": [{
                 "index": index, "id": id, "type": "function", "function": {"name": name, "arguments": ""}
@@ -62,22 +81,29 @@ impl Dialect for ChatCompletions {
     fn name(&self) -> &'static str {
         match self.0 {
             Accent::OpenAi => "OpenAI",
+            Accent::OpenRouter => "OpenRouter",
             Accent::LlamaServer => "local",
         }
     }
 
     fn open(&self, network: &Network, url: &str) -> Result<Box<dyn ChatModel>, ServerConfigError> {
-        let key = (self.0 != Accent::LlamaServer).then(|| Secret::try_new(KEY).unwrap());
-        let model = OpenAiModel::on(
-            network,
-            OpenAiConfig {
-                provider: self.name().to_lowercase().parse().unwrap(),
+        let (provider, model) = (self.name().to_lowercase(), "tiny".parse().unwrap());
+        let provider = provider.parse().unwrap();
+        let key = Secret::try_new(KEY).unwrap();
+        if self.0 == Accent::OpenRouter {
+            let config = OpenRouterConfig {
                 base_url: url.to_owned(),
-                api_key: key,
-                model: "tiny".parse().unwrap(),
-            },
-        )?;
-        Ok(Box::new(model))
+                ..OpenRouterConfig::new(provider, key, model)
+            };
+            return Ok(Box::new(OpenRouterModel::on(network, config)?));
+        }
+        let config = OpenAiConfig {
+            provider,
+            base_url: url.to_owned(),
+            api_key: (self.0 != Accent::LlamaServer).then_some(key),
+            model,
+        };
+        Ok(Box::new(OpenAiModel::on(network, config)?))
     }
 
     fn path(&self) -> &'static str {
@@ -92,7 +118,19 @@ impl Dialect for ChatCompletions {
         (self.0 != Accent::LlamaServer).then(|| format!("authorization: Bearer {KEY}"))
     }
 
+    fn request_id_header(&self) -> &'static str {
+        match self.0 {
+            Accent::OpenRouter => "x-generation-id",
+            _ => "x-request-id",
+        }
+    }
+
     fn stream(&self, said: &[ChatDelta], counted: &Counted) -> Streamed {
+        // Signs of life before the first word.
+        let waiting = match self.0 {
+            Accent::OpenRouter => ": OPENROUTER PROCESSING\n\n",
+            _ => "",
+        };
         let role = self.delta(&json!({"role": "assistant", "content": null}), &Value::Null);
         let pieces = said.iter().filter_map(|piece| self.piece(piece));
         let pieces = pieces.map(|piece| self.delta(&piece, &Value::Null));
@@ -101,7 +139,7 @@ impl Dialect for ChatCompletions {
             Counted::Tokens(prompt, reply) => self.chunk(&json!([]), &usage(prompt, reply)),
         };
         Streamed {
-            begun: role + &pieces.collect::<String>(),
+            begun: waiting.to_owned() + &role + &pieces.collect::<String>(),
             finish: self.delta(&Value::Object(Map::new()), &finish_reason(said)),
             end: usage + "data: [DONE]\n\n",
         }
@@ -128,6 +166,12 @@ impl Dialect for ChatCompletions {
     }
 
     fn broken_off(&self, words: &str) -> String {
+        if self.0 == Accent::OpenRouter {
+            let choice = json!({"index": 0, "delta": {"content": ""}, "finish_reason": "error"});
+            let error = json!({"code": 502, "message": words});
+            let chunk = json!({"id": "gen-1795244400-7", "error": error, "choices": [choice]});
+            return format!("data: {chunk}\n\n");
+        }
         let error = json!({"error": {"message": words, "type": "server_error", "param": null, "code": null}});
         format!("data: {error}\n\n")
     }
@@ -144,6 +188,9 @@ impl Dialect for ChatCompletions {
                     _ => ("invalid_request_error", "invalid_value"),
                 };
                 json!({"error": {"message": words, "type": kind, "param": null, "code": code}})
+            }
+            Accent::OpenRouter => {
+                json!({"error": {"code": status, "message": words}, "user_id": "user_7"})
             }
             Accent::LlamaServer => {
                 let kind = match status {
@@ -164,6 +211,10 @@ impl Dialect for ChatCompletions {
             Accent::OpenAi => json!({
                 "message": "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
                 "type": "invalid_request_error", "param": "messages", "code": "context_length_exceeded"
+            }),
+            Accent::OpenRouter => json!({
+                "code": 400, "metadata": {"provider_name": null},
+                "message": "This endpoint's maximum context length is 8192 tokens. However, you requested about 9001 tokens."
             }),
             Accent::LlamaServer => json!({
                 "code": 400, "message": "the request exceeds the available context size", "type": "exceed_context_size_error",

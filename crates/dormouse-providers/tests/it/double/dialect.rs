@@ -8,13 +8,16 @@ use super::{
     anthropic::Anthropic,
     chat_completions::{Accent, ChatCompletions},
     ollama::Ollama,
+    responses::Responses,
 };
 
 /// Every provider that there is.
 pub(crate) fn dialects() -> Vec<&'static dyn Dialect> {
     vec![
         &ChatCompletions(Accent::OpenAi),
+        &Responses,
         &Anthropic,
+        &ChatCompletions(Accent::OpenRouter),
         &Ollama,
         &ChatCompletions(Accent::LlamaServer),
     ]

@@ -141,11 +141,11 @@ pub(super) async fn it_is_told_who_answered(backend: &dyn ChatBackend) {
     let said = reply(&[text("Hm.")], FinishReason::Stop);
     let stage = backend.stage(&BackendAnswer::Reply(said, Cut::Freely));
     let came = Protocol::read(stage.model(), &asking()).await.unwrap();
-    let told = came.iter().filter_map(|delta| match delta {
+    let mut told = came.iter().rev().filter_map(|delta| match delta {
         ChatDelta::Info(info) => Some(info),
         _ => None,
     });
-    let Some(last) = told.last() else {
+    let Some(last) = told.next() else {
         panic!("a reply from a backend tells of itself in `Info`");
     };
     let (provider, model) = stage.model().identity();
