@@ -6,7 +6,10 @@ use dormouse_classify::{Capture, ClassifyConfig, classify, find_mention, source_
 use dormouse_contracts::{AssistantId, Perception, Words};
 use dormouse_testing::Perceive;
 
-use crate::table::{Row, Table, median, per_second};
+use crate::{
+    rate::per_second,
+    table::{Row, Table, median},
+};
 
 /// How many classifications a round makes.
 const SHORT: usize = 400_000;

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::{
     life::{Life, key},
-    table::{Row, Table, median, middle, now, per_second},
+    rate::per_second,
+    table::{Row, Table, median, middle, now},
 };
 
 const EVENTS: usize = 100_000;

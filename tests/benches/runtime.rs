@@ -13,6 +13,7 @@ mod appending;
 mod classifying;
 mod clock;
 mod life;
+mod rate;
 mod replaying;
 mod table;
 mod ticking;

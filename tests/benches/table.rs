@@ -82,10 +82,3 @@ pub(crate) fn middle(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().expect("a value")
 }
-
-/// How often a second `work` is done that takes `count` pieces at once.
-pub(crate) fn per_second(count: usize, work: impl FnOnce()) -> f64 {
-    let started = now();
-    work();
-    count as f64 / now().duration_since(started).as_secs_f64()
-}

@@ -7,7 +7,7 @@ use crate::Result;
 pub(crate) fn run(sh: &Shell) -> Result {
     cmd!(
         sh,
-        "cargo bench --package dormouse-tests --features yardstick --bench runtime --bench recall"
+        "cargo bench --package dormouse-tests --features yardstick --bench runtime --bench providers --bench recall"
     )
     .run()?;
     Ok(())
