@@ -3,6 +3,7 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
+    sync::Arc,
     thread,
 };
 
@@ -19,13 +20,14 @@ pub(crate) enum Pace {
 pub(crate) fn serving(tokens: usize, pace: Pace) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let events = events(tokens);
+    let events = Arc::new(events(tokens));
     thread::spawn(move || {
         for connection in listener.incoming() {
             let connection = connection.unwrap();
             connection.set_nodelay(true).unwrap();
-            // The client may hang up between two requests.
-            while answer(&connection, &events, pace).is_some() {}
+            let events = Arc::clone(&events);
+            // Until the client hangs up between two requests.
+            thread::spawn(move || while answer(&connection, &events, pace).is_some() {});
         }
     });
     url
