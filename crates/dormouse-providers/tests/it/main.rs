@@ -23,6 +23,8 @@ mod embedding;
 #[cfg(feature = "openai")]
 mod failing;
 #[cfg(feature = "openai")]
+mod leaving_out;
+#[cfg(feature = "openai")]
 mod listing;
 #[cfg(feature = "candle")]
 mod local;
@@ -32,7 +34,11 @@ mod money;
 #[cfg(feature = "openai")]
 mod ollama;
 #[cfg(feature = "openai")]
+mod openrouter;
+#[cfg(feature = "openai")]
 mod replying;
+#[cfg(feature = "openai")]
+mod responses;
 #[cfg(feature = "openai")]
 mod secrets;
 #[cfg(feature = "openai")]

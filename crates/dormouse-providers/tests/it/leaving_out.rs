@@ -1,0 +1,247 @@
+//! Fields that a server does not know.
+
+use std::sync::{Arc, Mutex};
+
+use dormouse_contracts::{
+    ChatModel, ChatRequest, OutputFormat, ReasoningEffort, RequestField, ToolDefinition, ToolName,
+    complete,
+};
+use dormouse_providers::{OpenAiApi, OpenAiModel};
+use serde_json::{Value, json};
+
+use crate::{
+    replying::HELLO,
+    server::{Answer, Server, Then, guarded, hello},
+};
+
+const JSON: &str = "content-type: application/json\r\n";
+
+fn refusal(body: &Value) -> Answer {
+    Answer::status("400 Bad Request", JSON, &body.to_string())
+}
+
+fn good_day() -> Answer {
+    Answer::stream(HELLO, Then::Close)
+}
+
+/// A request with everything in it that a server may do without.
+fn everything() -> ChatRequest {
+    ChatRequest {
+        tools: vec![ToolDefinition {
+            name: ToolName::try_new("say").unwrap(),
+            description: "Says it.".to_owned(),
+            parameters: json!({"type": "object"}),
+        }],
+        tool_choice: dormouse_contracts::ToolChoice::Required,
+        temperature: Some(0.5),
+        top_p: Some(0.5),
+        max_tokens: Some(9),
+        reasoning_effort: Some(ReasoningEffort::Low),
+        output: OutputFormat::Json,
+        extra: json!({"seed": 7}).as_object().unwrap().clone(),
+        ..hello()
+    }
+}
+
+/// What was sent, request by request.
+fn bodies(server: &Server) -> Vec<Value> {
+    let requests = server.requests();
+    let bodies = requests
+        .iter()
+        .map(|sent| sent.split_once("\r\n\r\n").unwrap().1);
+    bodies
+        .map(|body| serde_json::from_str(body).unwrap())
+        .collect()
+}
+
+async fn left_out(model: &OpenAiModel, request: &ChatRequest) -> Vec<RequestField> {
+    let reply = guarded(complete(model, request)).await.unwrap();
+    reply.info.unwrap().left_out
+}
+
+#[tokio::test]
+async fn each_field_that_a_server_does_not_know_is_left_out_from_then_on_and_everything_else_is_kept()
+ {
+    for (name, field) in [
+        ("stream_options", RequestField::StreamUsage),
+        ("tools", RequestField::Tools),
+        ("tool_choice", RequestField::ToolChoice),
+        ("temperature", RequestField::Temperature),
+        ("top_p", RequestField::TopP),
+        ("reasoning_effort", RequestField::ReasoningEffort),
+        ("response_format", RequestField::Output),
+        ("seed", RequestField::Extra("seed".to_owned())),
+    ] {
+        for complaint in [
+            json!({"error": {"message": format!("Unsupported parameter: '{name}' is not supported with this model."),
+                "type": "invalid_request_error", "param": name, "code": "unsupported_parameter"}}),
+            json!({"error": {"message": format!("Unrecognized request argument supplied: {name}"), "param": null}}),
+            json!({"detail": [{"type": "extra_forbidden", "loc": ["body", name], "msg": "Extra inputs are not permitted", "input": {"top_p": 1}}]}),
+            json!({"object": "error", "message": format!("[{{'type': 'extra_forbidden', 'loc': ('body', '{name}'), 'msg': 'Extra inputs are not permitted'}}]"), "code": 400}),
+        ] {
+            let server = Server::answering(vec![refusal(&complaint), good_day(), good_day()]).await;
+            let model = server.model();
+            let request = everything();
+            assert_eq!(
+                left_out(&model, &request).await,
+                std::slice::from_ref(&field),
+                "{complaint}"
+            );
+            assert_eq!(
+                left_out(&model, &request).await,
+                std::slice::from_ref(&field),
+                "{complaint}"
+            );
+            let [first, second, third] = &bodies(&server)[..] else {
+                panic!("not one request more than replies: {complaint}")
+            };
+            let mut expected = first.clone();
+            expected.as_object_mut().unwrap().remove(name).unwrap();
+            if field == RequestField::Tools {
+                expected.as_object_mut().unwrap().remove("tool_choice");
+            }
+            assert_eq!((second, third), (&expected, &expected), "{complaint}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_limit_that_is_refused_by_one_name_is_kept_by_the_other_and_told_by_no_reply() {
+    let refused = json!({"error": {"message": "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        "type": "invalid_request_error", "param": "max_tokens", "code": "unsupported_parameter"}});
+    let server = Server::answering(vec![refusal(&refused), good_day(), good_day()]).await;
+    let model = server.model();
+    assert_eq!(left_out(&model, &everything()).await, []);
+    assert_eq!(left_out(&model, &everything()).await, []);
+    let bodies = bodies(&server);
+    let limits: Vec<_> = bodies
+        .iter()
+        .map(|body| (body.get("max_tokens"), body.get("max_completion_tokens")))
+        .collect();
+    let nine = json!(9);
+    assert_eq!(
+        limits,
+        [
+            (Some(&nine), None),
+            (None, Some(&nine)),
+            (None, Some(&nine))
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_limit_that_is_refused_by_both_names_is_left_out_and_no_request_is_made_without_end() {
+    let refused = |name: &str| {
+        refusal(
+            &json!({"detail": [{"loc": ["body", name], "msg": "Extra inputs are not permitted"}]}),
+        )
+    };
+    let answers = vec![
+        refused("max_tokens"),
+        refused("max_completion_tokens"),
+        good_day(),
+        good_day(),
+    ];
+    let server = Server::answering(answers).await;
+    let model = server.model();
+    assert_eq!(
+        left_out(&model, &everything()).await,
+        [RequestField::MaxTokens]
+    );
+    assert_eq!(
+        left_out(&model, &everything()).await,
+        [RequestField::MaxTokens]
+    );
+    assert_eq!(server.requests().len(), 4);
+}
+
+#[tokio::test]
+async fn the_same_complaint_is_heeded_once() {
+    let refused = || {
+        refusal(
+            &json!({"error": {"message": "temperature is not supported", "param": "temperature"}}),
+        )
+    };
+    let server = Server::answering(vec![refused(), refused(), good_day()]).await;
+    let model = server.model();
+    guarded(complete(&model, &everything())).await.unwrap_err();
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_complaint_about_something_else_is_an_error_and_changes_no_later_request() {
+    for complaint in [
+        json!({"error": {"message": "Unsupported value: 'messages[0].role' does not support 'system' with this model.", "param": "messages[0].role"}}),
+        json!({"error": {"message": "Invalid schema for function 'say': 'oneOf' is not permitted.", "param": "tools[0].function.parameters"}}),
+        json!({"error": {"message": "temperature must be at most 2", "param": "temperature"}}),
+        json!({"error": {"message": "unexpected role", "type": "invalid_request_error"}}),
+    ] {
+        let server = Server::answering(vec![refusal(&complaint), good_day()]).await;
+        let model = server.model();
+        guarded(complete(&model, &everything())).await.unwrap_err();
+        assert_eq!(left_out(&model, &everything()).await, [], "{complaint}");
+        let bodies = bodies(&server);
+        assert_eq!(bodies.len(), 2, "{complaint}");
+        assert_eq!(bodies[0], bodies[1], "{complaint}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_left_out_is_logged_once_and_the_key_never() {
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO);
+    let writer = log.clone();
+    let subscriber = subscriber.with_writer(move || writer.clone()).finish();
+    let _logging = tracing::subscriber::set_default(subscriber);
+    let refused = json!({"error": {"message": "sk-secret-key: temperature is not supported", "param": "temperature"}});
+    let server = Server::answering(vec![refusal(&refused), good_day(), good_day()]).await;
+    let model = server.model();
+    for _ in 0..2 {
+        left_out(&model, &everything()).await;
+    }
+    let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(
+        logged.matches("left out of requests").count(),
+        1,
+        "{logged}"
+    );
+    assert!(logged.contains("Temperature"), "{logged}");
+    assert!(!logged.contains("secret"), "{logged}");
+}
+
+#[tokio::test]
+async fn responses_leave_out_by_their_own_names() {
+    let refused = json!({"error": {"message": "Unsupported parameter: 'reasoning.effort' is not supported with this model.", "param": "reasoning.effort"}});
+    let reply =
+        "data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\"}}\n\n";
+    let answers = vec![refusal(&refused), Answer::stream(reply, Then::Close)];
+    let server = Server::answering(answers).await;
+    let model = server.model().through(OpenAiApi::Responses);
+    assert_eq!(
+        left_out(&model, &everything()).await,
+        [RequestField::ReasoningEffort]
+    );
+    let bodies = bodies(&server);
+    assert_eq!(
+        (
+            bodies[0]["reasoning"]["effort"].as_str(),
+            bodies[1].get("reasoning")
+        ),
+        (Some("low"), None)
+    );
+    assert_eq!(model.identity().1.as_str(), "tiny");
+}
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
