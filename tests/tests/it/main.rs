@@ -15,5 +15,6 @@ mod memory;
 mod peers;
 mod providers_anthropic;
 mod providers_ollama;
+mod providers_openai;
 mod recording;
 mod replay;
