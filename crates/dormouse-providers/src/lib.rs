@@ -1,7 +1,7 @@
 //! Chat models and text encoders behind one port each, and token counting.
 //!
 //! Layer 2. [`OpenAiModel`] speaks to any server with OpenAI's chat completions (OpenAI, OpenRouter, llama-server,
-//! Ollama and many more), [`AnthropicModel`] to any with Anthropic's messages. [`OfflineModel`] needs no server and no
+//! Ollama and many more), [`AnthropicModel`] to any with Anthropic's messages, [`OllamaModel`] to Ollama in its own words. [`OfflineModel`] needs no server and no
 //! key: it is deterministic, does little, and says so. [`choose`] picks between them from what was found in the
 //! configuration and the environment, neither of which is read here. [`OpenAiEmbedder`], [`OllamaEmbedder`] and, behind
 //! the feature `candle`, `LocalEncoder` turn texts into vectors; [`choose_embedder`] picks among them likewise.

@@ -25,7 +25,7 @@ pub fn open_model(
     };
     Ok(match config {
         ServerConfig::OpenAi(config) => Arc::new(OpenAiModel::on(network, config)?),
-        ServerConfig::OpenRouter(config) => Arc::new(OpenRouterModel::on(network, config)?),
+        ServerConfig::OpenRouter(config) => Arc::new(OpenRouterModel::on(network, *config)?),
         ServerConfig::Anthropic(config) => Arc::new(AnthropicModel::on(network, config)?),
         ServerConfig::Ollama(config) => Arc::new(OllamaModel::on(network, config)?),
     })

@@ -17,7 +17,7 @@ pub enum ServerConfig {
     /// [`AnthropicModel`](crate::AnthropicModel): Anthropic, or any server that speaks its API.
     Anthropic(AnthropicConfig),
     /// [`OpenRouterModel`](crate::OpenRouterModel): OpenRouter.
-    OpenRouter(OpenRouterConfig),
+    OpenRouter(Box<OpenRouterConfig>),
     /// [`OllamaModel`](crate::OllamaModel).
     Ollama(OllamaModelConfig),
 }
@@ -39,7 +39,7 @@ impl ServerConfig {
                 model,
                 output_limit: None,
             }),
-            ServedBy::OpenRouter => Self::OpenRouter(OpenRouterConfig {
+            ServedBy::OpenRouter => Self::OpenRouter(Box::new(OpenRouterConfig {
                 provider: id(served_by),
                 api_key,
                 model,
@@ -47,7 +47,7 @@ impl ServerConfig {
                 app_name: OpenRouterConfig::APP_NAME.to_owned(),
                 site_url: String::new(),
                 routing: Routing::default(),
-            }),
+            })),
             ServedBy::Ollama => Self::Ollama(OllamaModelConfig::from(OllamaConfig {
                 base_url,
                 api_key,

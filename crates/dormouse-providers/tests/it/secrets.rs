@@ -59,7 +59,7 @@ fn open(config: ServerConfig) -> (Box<dyn ChatModel>, String) {
     match config {
         ServerConfig::OpenAi(config) => shown(OpenAiModel::try_new(config).unwrap()),
         ServerConfig::Anthropic(config) => shown(AnthropicModel::try_new(config).unwrap()),
-        ServerConfig::OpenRouter(config) => shown(OpenRouterModel::try_new(config).unwrap()),
+        ServerConfig::OpenRouter(config) => shown(OpenRouterModel::try_new(*config).unwrap()),
         ServerConfig::Ollama(config) => shown(OllamaModel::try_new(config).unwrap()),
         other => panic!("a new kind of server, to be added here: {other:?}"),
     }
