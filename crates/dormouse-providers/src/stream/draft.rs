@@ -79,7 +79,7 @@ impl Draft {
     pub(crate) fn text(&mut self, text: String) -> Result<(), Failure> {
         if !text.is_empty() {
             self.weigh(text.len())?;
-            self.ready.push_back(ChatDelta::Text(text));
+            self.say(ChatDelta::Text(text));
         }
         Ok(())
     }
@@ -88,7 +88,7 @@ impl Draft {
     pub(crate) fn reasoning(&mut self, text: String) -> Result<(), Failure> {
         if !text.is_empty() {
             self.weigh(text.len())?;
-            self.ready.push_back(ChatDelta::Reasoning(text));
+            self.say(ChatDelta::Reasoning(text));
         }
         Ok(())
     }
@@ -112,7 +112,7 @@ impl Draft {
             None => id_of_ours().map_err(|error| self.unreadable(&error.to_string()))?,
         };
         self.calls.push(id.to_owned());
-        self.ready.push_back(ChatDelta::CallStart {
+        self.say(ChatDelta::CallStart {
             index,
             id: call,
             name,
@@ -124,8 +124,7 @@ impl Draft {
     pub(crate) fn arguments(&mut self, index: usize, fragment: String) -> Result<(), Failure> {
         if !fragment.is_empty() {
             self.weigh(fragment.len())?;
-            let more = ChatDelta::CallArguments { index, fragment };
-            self.ready.push_back(more);
+            self.say(ChatDelta::CallArguments { index, fragment });
         }
         Ok(())
     }
@@ -173,6 +172,13 @@ impl Draft {
     /// The failure of an event that cannot be read, for this reason.
     pub(crate) fn unreadable(&self, why: &str) -> Failure {
         Failure::Unreadable(Complaint::of(why, &self.redact))
+    }
+
+    /// A piece of the reply. What is said behind its finish is no part of it.
+    fn say(&mut self, piece: ChatDelta) {
+        if !self.finished {
+            self.ready.push_back(piece);
+        }
     }
 
     fn weigh(&mut self, bytes: usize) -> Result<(), Failure> {

@@ -5,6 +5,7 @@
 //! environment it is brought up to date.
 
 mod cell;
+mod log;
 mod outcome;
 mod rows;
 mod run;

@@ -45,6 +45,7 @@ enum Wrong {
     ForgetsThePause,
     GoesOnBehindAFailure,
     NamesAnotherProvider,
+    FailsWithoutRequestId,
 }
 
 struct Backend(Wrong);
@@ -170,7 +171,8 @@ impl Stage {
             Wrong::NamesAnotherProvider => "another".parse().unwrap(),
             _ => self.identity.0.clone(),
         };
-        ModelError::new(provider, kind, None)
+        let id = (self.wrong != Wrong::FailsWithoutRequestId).then(|| REQUEST_ID.to_owned());
+        ModelError::new(provider, kind, None).with_request_id(id)
     }
 
     fn info(&self) -> Option<ChatDelta> {
@@ -295,6 +297,10 @@ fn every_promise_that_an_adapter_breaks_is_caught_by_the_check_that_is_about_it(
         (Wrong::ForgetsThePause, "what 429 means"),
         (Wrong::GoesOnBehindAFailure, "nothing comes after a failure"),
         (Wrong::NamesAnotherProvider, "an error names the provider"),
+        (
+            Wrong::FailsWithoutRequestId,
+            "an error tells the backend's name",
+        ),
     ] {
         let said = complaint_about(wrong);
         let said = said.unwrap_or_else(|| panic!("{wrong:?} was not caught"));

@@ -83,6 +83,9 @@ impl Row {
         if dialect.key_line().is_some() && told.to_lowercase().contains(KEY) {
             return Err(format!("the key is told: {told}"));
         }
+        if came.key_logged {
+            return Err("the key is in the log".to_owned());
+        }
         if !told.contains(self.words) {
             return Err(format!("does not tell {:?}: {told}", self.words));
         }
@@ -126,6 +129,8 @@ pub(crate) struct Came {
     pub(crate) asked_elsewhere: usize,
     /// The most memory that was taken at one time.
     pub(crate) memory_bytes: u64,
+    /// Was the key written into the log?
+    pub(crate) key_logged: bool,
 }
 
 /// How a call ended.

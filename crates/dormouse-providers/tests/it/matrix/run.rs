@@ -8,6 +8,7 @@ use futures_util::StreamExt;
 
 use super::{
     cell::{Came, End, Row},
+    log::Log,
     scene::{Address, Pace, SECOND_HOST, Scene, Trust},
 };
 use crate::double::{AUTHORITY, Answer, Channel, Dialect, Host, Seen, Step};
@@ -23,12 +24,16 @@ pub(crate) fn run(row: &Row, dialect: &dyn Dialect) -> Came {
     let path = format!("{}{}", scene.prefix, dialect.path());
     let mut host = Host::answering(&path, scene.channel, scene.answer.clone());
     let mut end = None;
-    let memory = allocation_counter::measure(|| end = Some(call(dialect, &scene, &mut host)));
+    let log = Log::default();
+    let memory = tracing::subscriber::with_default(log.subscriber(), || {
+        allocation_counter::measure(|| end = Some(call(dialect, &scene, &mut host)))
+    });
     Came {
         end: end.unwrap(),
         asked: host.requests(),
         asked_elsewhere: second.requests().len(),
         memory_bytes: memory.bytes_max,
+        key_logged: log.told_the_key(),
     }
 }
 

@@ -15,8 +15,8 @@ DORMOUSE_WRITE_DOCS=1 cargo test -p dormouse-providers --test it matrix
 ```
 
 *Requests* is how many requests the server has read: nothing is sent twice behind the caller's back. In every cell the key is
-where the vendor wants it and in no error, nothing is sent on to another server, and the client never takes more than 5 MiB of
-memory at one time. *reply* is the whole reply, as if nothing were wrong. A name in `code` is the kind of a failure
+where the vendor wants it and in no error and no log, nothing is sent on to another server, and the client never takes more
+than 5 MiB of memory at one time. *reply* is the whole reply, as if nothing were wrong. A name in `code` is the kind of a failure
 (`ModelErrorKind`), and this is what follows from it:
 
 ";

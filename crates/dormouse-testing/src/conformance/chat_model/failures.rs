@@ -5,7 +5,7 @@ use std::time::Duration;
 use dormouse_contracts::{ModelError, ModelErrorKind};
 
 use super::{
-    backend::{BackendAnswer, ChatBackend},
+    backend::{BackendAnswer, ChatBackend, REQUEST_ID},
     protocol::Protocol,
     replies::asking,
     said::{more, start, text, thought},
@@ -36,6 +36,12 @@ pub(super) async fn a_status_is_a_kind(backend: &dyn ChatBackend) {
         let answer = BackendAnswer::Status(status, Duration::from_secs(seconds));
         let error = failure(backend, &answer).await;
         assert_eq!(error.kind(), kind, "what {status} means");
+        let id = error.request_id();
+        assert_eq!(
+            id,
+            Some(REQUEST_ID),
+            "an error tells the backend's name for the request"
+        );
     }
 }
 

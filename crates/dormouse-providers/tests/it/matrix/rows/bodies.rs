@@ -83,6 +83,37 @@ pub(super) fn rows() -> Vec<Row> {
             malformed,
         ),
         row(
+            "a stream labelled as plain text",
+            |d| labelled(d, "content-type: text/plain\r\n"),
+            malformed,
+        ),
+        row(
+            "a stream labelled in capitals",
+            |d| {
+                labelled(
+                    d,
+                    &format!("Content-Type: {}\r\n", d.media_type().to_uppercase()),
+                )
+            },
+            Outcome::Reply,
+        ),
+        row(
+            "a stream without a label",
+            |d| labelled(d, ""),
+            Outcome::Reply,
+        ),
+        row(
+            "a complaint with 200",
+            |d| {
+                let body = d
+                    .complaint(500, "this is not possible, sk-secret-key")
+                    .to_string();
+                Scene::of(Answer::status(200, JSON, body))
+            },
+            malformed,
+        )
+        .but("Ollama", interrupted),
+        row(
             "chunks whose length is no number",
             |d| chunked(d, "sk\r\n"),
             interrupted,
@@ -120,6 +151,12 @@ fn whole(dialect: &dyn Dialect, headers: &str) -> Scene {
         headers,
         dialect.whole(TEXT).to_string(),
     ))
+}
+
+/// The whole reply, with this line for its type.
+fn labelled(dialect: &dyn Dialect, line: &str) -> Scene {
+    let head = format!("HTTP/1.1 200 OK\r\n{line}connection: close\r\n\r\n");
+    Scene::of(Answer::raw(head).and(told(dialect).all()))
 }
 
 fn bomb(dialect: &dyn Dialect, status: u16) -> Scene {

@@ -78,6 +78,24 @@ pub(super) fn rows() -> Vec<Row> {
             },
             ModelErrorKind::Unavailable,
         ),
+        whole("103 before the answer", |d| {
+            before(d, "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n")
+        }),
+        whole("HTTP/1.0", |d| {
+            let head = format!(
+                "HTTP/1.0 200 OK\r\ncontent-type: {}\r\n\r\n",
+                d.media_type()
+            );
+            Scene::of(Answer::raw(head).and(told(d).all()))
+        }),
+        whole("headers that are no text", |d| {
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: {}\r\nx-request-id: ",
+                d.media_type()
+            );
+            let head = [head.as_bytes(), b"\xff\xfe\r\nretry-after: \xff\r\n\r\n"].concat();
+            Scene::of(Answer::raw(head).and(told(d).all()))
+        }),
         row(
             "302 to another server",
             |_| {
@@ -95,6 +113,17 @@ pub(super) fn rows() -> Vec<Row> {
             ModelErrorKind::Refused,
         ),
     ]
+}
+
+fn whole(what: &'static str, scene: fn(&dyn Dialect) -> Scene) -> Row {
+    Row::new("Connections", what, scene, Outcome::Reply)
+}
+
+/// The whole reply, and these bytes before its head.
+fn before(dialect: &dyn Dialect, head: &str) -> Scene {
+    let mut scene = Scene::of(Answer::raw(head));
+    scene.answer.steps.extend(streamed(dialect, "").steps);
+    scene
 }
 
 /// Some count what it cost only behind it.

@@ -73,6 +73,47 @@ pub(super) fn rows() -> Vec<Row> {
             Outcome::Reply,
         ),
         row(
+            "more text and calls behind the finish",
+            |d| {
+                let told = told(d);
+                let [start, arguments] = call(0, "call_late", "say");
+                let late = [ChatDelta::Text("And".to_owned()), start, arguments];
+                let late = d.stream(&late, &Counted::Nothing).begun;
+                Scene::of(body(d, told.begun + &told.finish + &late + &told.end))
+            },
+            Outcome::Reply,
+        ),
+        row(
+            "129 calls",
+            |d| {
+                let calls = (0..129).flat_map(|n| call(n, &format!("call_{n}"), "say"));
+                Scene::of(body(
+                    d,
+                    d.stream(&calls.collect::<Vec<_>>(), &Counted::Nothing)
+                        .all(),
+                ))
+            },
+            malformed,
+        )
+        .telling("128 tool calls"),
+        row(
+            "JSON of 100,000 levels",
+            |d| garbled(d, "[".repeat(100_000).as_bytes()),
+            malformed,
+        ),
+        row(
+            "half of a surrogate pair",
+            |d| Scene::of(body(d, told(d).all().replace("Good ", r"Good\ud83d"))),
+            malformed,
+        ),
+        row(
+            "NUL and other control characters in a text",
+            |d| Scene::of(body(d, told(d).all().replace("Good ", r"\u0000\u001b[2J"))),
+            Outcome::Other("characters kept", |reply| {
+                reply.content == "\0\u{1b}[2Jday, schöner Tag."
+            }),
+        ),
+        row(
             "usage missing",
             |d| counted(d, &Counted::Nothing),
             Outcome::Uncounted,
@@ -169,19 +210,20 @@ fn broken_off(dialect: &dyn Dialect) -> Scene {
     ))
 }
 
-fn calls(dialect: &dyn Dialect, rename: fn(String) -> String) -> Scene {
-    let call = |index: usize, id: &str, name: &str| {
-        let start = ChatDelta::CallStart {
-            index,
-            id: id.parse().unwrap(),
-            name: name.to_owned(),
-        };
-        let arguments = ChatDelta::CallArguments {
-            index,
-            fragment: format!("{{\"n\":{index}}}"),
-        };
-        [start, arguments]
+fn call(index: usize, id: &str, name: &str) -> [ChatDelta; 2] {
+    let start = ChatDelta::CallStart {
+        index,
+        id: id.parse().unwrap(),
+        name: name.to_owned(),
     };
+    let arguments = ChatDelta::CallArguments {
+        index,
+        fragment: format!("{{\"n\":{index}}}"),
+    };
+    [start, arguments]
+}
+
+fn calls(dialect: &dyn Dialect, rename: fn(String) -> String) -> Scene {
     let mut said = [call(0, "call_first", "say"), call(1, "call_other", "look")].concat();
     said.push(ChatDelta::Finished(FinishReason::ToolCalls));
     let told = dialect.stream(&said, &Counted::tokens(11, 4)).all();
