@@ -12,9 +12,13 @@ mod kinship;
 mod resident;
 mod system;
 
+#[cfg(feature = "cassettes")]
+pub use dormouse_cassettes as cassettes;
 #[cfg(feature = "classify")]
 pub use dormouse_classify as classify;
 pub use dormouse_contracts as contracts;
+#[cfg(feature = "dialects")]
+pub use dormouse_dialects as dialects;
 #[cfg(feature = "engine")]
 pub use dormouse_engine as engine;
 #[cfg(feature = "memory")]
