@@ -42,7 +42,7 @@ pub enum Heartbeats {
 /// try again. Since every request begins with the first model, it is back as soon as its breaker lets a trial through
 /// that goes well. [`ReplyInfo::model`](dormouse_contracts::ReplyInfo) says who answered.
 ///
-/// Every change of who answers is told to the one who [watches](FailoverModel::watched_by), and to the log as a `WARN` away
+/// Every change of who answers is told to the one who [watches](FailoverBuilder::watched_by), and to the log as a `WARN` away
 /// from the first model and an `INFO` back to it. A clone shares who is in use.
 #[derive(Clone)]
 pub struct FailoverModel {
