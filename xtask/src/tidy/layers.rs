@@ -18,6 +18,27 @@ const PURE: &[(&str, &[&str])] = &[
         &["futures-core", "jiff", "serde", "serde_json", "thiserror"],
     ),
     ("dormouse-classify", &["dormouse-contracts", "serde"]),
+    (
+        "dormouse-dialects",
+        &[
+            "dormouse-contracts",
+            "futures-core",
+            "serde",
+            "serde_json",
+            "thiserror",
+        ],
+    ),
+    (
+        "dormouse-cassettes",
+        &[
+            "base64",
+            "dormouse-contracts",
+            "http",
+            "serde",
+            "serde_json",
+            "thiserror",
+        ],
+    ),
 ];
 
 pub(super) fn findings(metadata: &Metadata) -> Vec<String> {
