@@ -1,9 +1,29 @@
 //! Events and states of an assistant in words, each on one line.
 
-use dormouse_contracts::{Outcome, StoredEvent};
+use dormouse_contracts::{ModelName, Outcome, ProviderId, Purpose, StoredEvent};
 use dormouse_engine::{Activity, Event, State, Status, StopCause, StopReason, Verdict};
+use dormouse_providers::Switch;
 
 use crate::{grammar::counted, item::source_name};
+
+/// That another model answers than before, in a sentence.
+pub(crate) fn switch(switch: &Switch) -> String {
+    let of = |(provider, model): &(ProviderId, ModelName)| match provider.as_str() == model.as_str()
+    {
+        true => provider.to_string(),
+        false => format!("{provider}:{model}"),
+    };
+    let (from, to, cause) = (of(&switch.from), of(&switch.to), switch.cause);
+    let what = match switch.purpose {
+        Purpose::Answer => String::new(),
+        other => format!(" ({other})"),
+    };
+    if switch.is_return() {
+        format!("{to} {cause} and thinks again in place of {from}{what}.")
+    } else {
+        format!("{to} thinks in place of {from}, which {cause}{what}.")
+    }
+}
 
 #[cfg(test)]
 mod tests;

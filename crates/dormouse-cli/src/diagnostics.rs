@@ -15,7 +15,8 @@ use crate::{
 
 /// What is logged unless `RUST_LOG` says otherwise. A model that does not answer is an event of the assistant, and told
 /// as such; what these log about it on the way would tell it three times more.
-const DEFAULT: &str = "warn,dormouse_resilience=error,dormouse_engine=error,async_openai=off";
+const DEFAULT: &str =
+    "warn,dormouse_resilience=error,dormouse_engine=error,dormouse_providers::failover=error";
 
 /// Where log lines go. While somebody types at a terminal they go through the screen, above the line that is being
 /// typed, if standard error is that terminal.

@@ -1,5 +1,7 @@
 use dormouse_contracts::{Seq, Timestamp};
 
+use dormouse_providers::SwitchCause;
+
 use super::*;
 
 fn stored(kind: &str, payload: &str) -> StoredEvent {
@@ -68,4 +70,30 @@ fn messages_that_were_given_up_are_told() {
     );
     let done = ended(r#"{"reason":"noop","resume_at":null}"#);
     assert!(done.ends_with(" noop"), "{done}");
+}
+
+#[test]
+fn a_switch_is_one_sentence_away_and_back() {
+    let local = ("local".parse().unwrap(), "tiny".parse().unwrap());
+    let offline = ("offline".parse().unwrap(), "offline".parse().unwrap());
+    let away = Switch {
+        purpose: Purpose::Answer,
+        from: local,
+        to: offline,
+        cause: SwitchCause::LeftAlone,
+    };
+    assert_eq!(
+        switch(&away),
+        "offline thinks in place of local:tiny, which is left alone for now."
+    );
+    let back = Switch {
+        purpose: Purpose::Scoring,
+        from: away.to.clone(),
+        to: away.from.clone(),
+        cause: SwitchCause::WellAgain,
+    };
+    assert_eq!(
+        switch(&back),
+        "local:tiny is well again and thinks again in place of offline (scoring)."
+    );
 }

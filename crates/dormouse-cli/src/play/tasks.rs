@@ -15,7 +15,7 @@ use super::{
     telling::{self, Audience},
     terminal,
 };
-use crate::{item::Item, screen::Screen};
+use crate::{describe, item::Item, screen::Screen};
 
 /// Everything that runs. Dropping it ends all of it at once, as a crash would.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl Tasks {
     ) {
         self.set.spawn(async move {
             while let Some(switch) = switches.recv().await {
-                let text = format!("{switch}.");
+                let text = describe::switch(&switch);
                 screen.show(Item::Notice { text }).await;
             }
             Ended::Telling
