@@ -138,7 +138,10 @@ pub(crate) enum End {
     NoModel(ServerConfigError),
     Reply(Box<ChatReply>),
     Failed(ModelError),
+    /// At the caller's deadline, and the server saw it.
     Left,
+    /// Not at all.
+    Hung,
 }
 
 impl End {
@@ -148,6 +151,7 @@ impl End {
             Self::NoModel(error) => chain(error),
             Self::Failed(error) => chain(error),
             Self::Reply(reply) => format!("reply {reply:?}"),
+            Self::Hung => "it hung".to_owned(),
             Self::Left => "the deadline passed".to_owned(),
         }
     }

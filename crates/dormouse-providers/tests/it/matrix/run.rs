@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use dormouse_contracts::{ChatDelta, ChatModel, ChatRequest, Message, ModelError, complete};
+use dormouse_contracts::{
+    BoxStream, ChatDelta, ChatModel, ChatReply, ChatRequest, Message, ModelError, ModelName,
+    ProviderId, complete,
+};
 use dormouse_providers::Network;
 use futures_util::StreamExt;
 
@@ -76,34 +79,53 @@ async fn ask(model: &dyn ChatModel, pace: Pace, host: &mut Host) -> End {
         }],
         ..ChatRequest::default()
     };
-    let reply = match pace {
-        Pace::Real => tokio::time::timeout(HANGS, complete(model, &request))
-            .await
-            .ok(),
-        Pace::Deadline(millis) => {
-            let deadline = Duration::from_millis(millis);
-            let reply = tokio::time::timeout(deadline, complete(model, &request)).await;
-            if reply.is_err() {
-                host.until(Seen::Left).await;
-            }
-            reply.ok()
+    let reply = async {
+        match pace {
+            Pace::Real => Some(complete(model, &request).await),
+            Pace::Deadline(millis) => with_deadline(model, &request, host, millis).await,
+            Pace::FromRequest => Some(paused_from_request(model, &request, host).await),
+            Pace::FromText => Some(paused_from(model, &request, is_text).await),
+            Pace::FromFinish => Some(paused_from(model, &request, is_finish).await),
         }
-        Pace::FromRequest => Some(paused_from_request(model, &request, host).await),
-        Pace::FromText => {
-            Some(paused_from(model, &request, |delta| matches!(delta, ChatDelta::Text(_))).await)
-        }
-        Pace::FromFinish => Some(
-            paused_from(model, &request, |delta| {
-                matches!(delta, ChatDelta::Finished(_))
-            })
-            .await,
-        ),
     };
-    match reply {
-        Some(Ok(reply)) => End::Reply(Box::new(reply)),
-        Some(Err(error)) => End::Failed(error),
-        None => End::Left,
+    let hangs = match pace {
+        Pace::Real | Pace::Deadline(_) => HANGS,
+        // An hour is over at once where the clock jumps.
+        _ => HANGS.max(Duration::from_secs(3_600)),
+    };
+    match tokio::time::timeout(hangs, reply).await {
+        Ok(Some(Ok(reply))) => End::Reply(Box::new(reply)),
+        Ok(Some(Err(error))) => End::Failed(error),
+        Ok(None) => End::Left,
+        Err(_) => End::Hung,
     }
+}
+
+fn is_text(delta: &ChatDelta) -> bool {
+    matches!(delta, ChatDelta::Text(_))
+}
+
+fn is_finish(delta: &ChatDelta) -> bool {
+    matches!(delta, ChatDelta::Finished(_))
+}
+
+/// The caller waits so long from when the server has read the request; where that was too short, the server must see it leave.
+async fn with_deadline(
+    model: &dyn ChatModel,
+    request: &ChatRequest,
+    host: &mut Host,
+    millis: u64,
+) -> Option<Result<ChatReply, ModelError>> {
+    let mut reply = complete(model, request);
+    tokio::select! {
+        reply = &mut reply => return Some(reply),
+        () = host.until(Seen::Request) => {}
+    }
+    let in_time = tokio::time::timeout(Duration::from_millis(millis), reply).await;
+    if in_time.is_err() {
+        host.until(Seen::Left).await;
+    }
+    in_time.ok()
 }
 
 /// The clock stands still once the server has read the request, and then jumps from one timer to the next.
@@ -111,7 +133,7 @@ async fn paused_from_request(
     model: &dyn ChatModel,
     request: &ChatRequest,
     host: &mut Host,
-) -> Result<dormouse_contracts::ChatReply, ModelError> {
+) -> Result<ChatReply, ModelError> {
     let reply = complete(model, request);
     let asked = async {
         host.until(Seen::Request).await;
@@ -126,7 +148,7 @@ async fn paused_from(
     model: &dyn ChatModel,
     request: &ChatRequest,
     from: fn(&ChatDelta) -> bool,
-) -> Result<dormouse_contracts::ChatReply, ModelError> {
+) -> Result<ChatReply, ModelError> {
     let watched = Watched { model, from };
     complete(&watched, request).await
 }
@@ -141,7 +163,7 @@ impl ChatModel for Watched<'_> {
     fn stream<'a>(
         &'a self,
         request: &'a ChatRequest,
-    ) -> dormouse_contracts::BoxStream<'a, Result<ChatDelta, ModelError>> {
+    ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
         let mut is_paused = false;
         let stream = self.model.stream(request);
         Box::pin(stream.inspect(move |delta| {

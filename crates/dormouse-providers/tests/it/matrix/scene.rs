@@ -35,7 +35,7 @@ pub(crate) enum Pace {
     FromText,
     /// At once, from when the model has stopped.
     FromFinish,
-    /// As it does, but the caller waits only so many milliseconds.
+    /// As it does, but from when the server has read the request the caller waits only so many milliseconds.
     Deadline(u64),
 }
 

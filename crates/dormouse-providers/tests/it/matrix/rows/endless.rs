@@ -57,7 +57,7 @@ pub(super) fn rows() -> Vec<Row> {
                 drip(
                     d,
                     told.begun + &told.finish + before_the_mark(&told.end),
-                    8_000,
+                    30_000,
                 )
             },
             Outcome::Reply,
