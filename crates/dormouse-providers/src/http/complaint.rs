@@ -22,6 +22,22 @@ const KEY_CODES: &[&str] = &[
     "request_forbidden",
 ];
 
+/// How servers say that the prompt is longer than the context window, where they have no code for it: in lower case. They
+/// are OpenAI's and vLLM's, Ollama's and LM Studio's, llama-server's, Anthropic's, Groq's, Gemini's, TGI's and Cohere's;
+/// gateways pass them on.
+const LENGTH_WORDS: &[&str] = &[
+    "context window",
+    "context length",
+    "available context size",
+    "too large to process",
+    "prompt is too long",
+    "exceed context limit",
+    "reduce the length of the messages",
+    "input token count",
+    "`inputs` tokens",
+    "too many tokens",
+];
+
 /// A server's own words about a failure, made harmless: one line, bounded, and without the key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Complaint {
@@ -138,12 +154,7 @@ impl Complaint {
         let message = self.message.to_lowercase();
         self.says("context_length_exceeded")
             || self.says("exceed_context_size")
-            || message.contains("maximum context length")
-            || message.contains("context window")
-            || message.contains("context length")
-            || message.contains("too large to process")
-            || message.contains("prompt is too long")
-            || message.contains("exceed context limit")
+            || LENGTH_WORDS.iter().any(|words| message.contains(words))
     }
 
     fn is_about_money(&self) -> bool {

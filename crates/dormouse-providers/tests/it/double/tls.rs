@@ -1,5 +1,6 @@
 //! Secure channels, with certificates that an authority of the tests has signed. Its key is thrown away; those of the
-//! certificates are worth nothing, since nobody trusts them but the tests.
+//! certificates are worth nothing, since nobody trusts them but the tests. They were made with openssl (P-256, 2020 to 2120)
+//! and are kept as files, so that no test needs a library that makes certificates.
 
 use std::{
     io::{Read, Write},

@@ -22,6 +22,71 @@ pub(super) fn rows() -> Vec<Row> {
             ModelErrorKind::ContextExceeded,
         ),
         row(
+            "400: the same, in vLLM's words behind a gateway",
+            |d| {
+                said(
+                    d,
+                    "This model's maximum context length is 8192 tokens, however you requested 9001 tokens.",
+                )
+            },
+            ModelErrorKind::ContextExceeded,
+        ),
+        row(
+            "400: the same, in Anthropic's words behind a gateway",
+            |d| {
+                said(
+                    d,
+                    "input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000",
+                )
+            },
+            ModelErrorKind::ContextExceeded,
+        ),
+        row(
+            "400: the same, in Gemini's words behind a gateway",
+            |d| {
+                said(
+                    d,
+                    "The input token count (1100000) exceeds the maximum number of tokens allowed (1048576).",
+                )
+            },
+            ModelErrorKind::ContextExceeded,
+        ),
+        row(
+            "400: the same, in Groq's words behind a gateway",
+            |d| said(d, "Please reduce the length of the messages or completion."),
+            ModelErrorKind::ContextExceeded,
+        ),
+        row(
+            "400: the same, in llama-server's words and without its code",
+            |d| {
+                said(
+                    d,
+                    "request (9001 tokens) exceeds the available context size (8192 tokens), try increasing it",
+                )
+            },
+            ModelErrorKind::ContextExceeded,
+        ),
+        row(
+            "400: the same, in TGI's words behind a gateway",
+            |d| {
+                said(
+                    d,
+                    "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8192.",
+                )
+            },
+            ModelErrorKind::ContextExceeded,
+        ),
+        row(
+            "400: the reply may not be that long",
+            |d| {
+                said(
+                    d,
+                    "max_tokens is too large: 100000. This model supports at most 16384 completion tokens.",
+                )
+            },
+            ModelErrorKind::Refused,
+        ),
+        row(
             "401: the key is wrong",
             |d| status(d, 401),
             ModelErrorKind::Auth,
@@ -112,6 +177,10 @@ pub(super) fn rows() -> Vec<Row> {
 fn status(dialect: &dyn Dialect, status: u16) -> Scene {
     let words = format!("this is not possible, {KEY}");
     Scene::of(complaint(status, &dialect.complaint(status, &words)))
+}
+
+fn said(dialect: &dyn Dialect, words: &str) -> Scene {
+    Scene::of(complaint(400, &dialect.complaint(400, words)))
 }
 
 fn too_long(dialect: &dyn Dialect) -> Scene {
