@@ -5,8 +5,8 @@ use std::{collections::HashMap, fs, num::NonZeroUsize, path::Path, sync::Arc, ti
 use dormouse_contracts::{BoxError, ChatModel};
 use dormouse_providers::{
     Accounts, CachedCounter, CalibratedCounter, Choice, EmptyRoute, FailoverModel, GuardedModel,
-    Heartbeats, Network, PriceEntry, PriceTable, Route, Switch, choose_model, context_window,
-    open_model, token_counter_for,
+    Heartbeats, Network, PriceEntry, PriceTable, Route, ServerConfig, Switch, choose_model,
+    context_window, open_model, token_counter_for,
 };
 use dormouse_resilience::{BulkheadPolicy, Guard, HealthBoard, RateLimit};
 
@@ -137,7 +137,7 @@ impl Desk<'_> {
         if let Some(made) = self.made.get(&name) {
             return Ok(made.clone());
         }
-        let model = open_model(choice, self.network);
+        let model = open_model(&named(choice, self.section), self.network);
         let model = model.map_err(|error| ProviderError::Server(error.into()))?;
         let guard = self.guard(&name)?;
         self.board.watch(&guard);
@@ -171,6 +171,24 @@ impl Desk<'_> {
         }
         Ok(guard.build())
     }
+}
+
+/// The same choice with the names that the configuration tells OpenRouter.
+fn named(choice: &Choice, section: &ProviderSection) -> Choice {
+    let mut choice = choice.clone();
+    if let Choice::Server {
+        config: ServerConfig::OpenRouter(config),
+        ..
+    } = &mut choice
+    {
+        if let Some(name) = &section.app_name {
+            config.app_name.clone_from(name);
+        }
+        if let Some(url) = &section.site_url {
+            config.site_url.clone_from(url);
+        }
+    }
+    choice
 }
 
 /// By which name a service is told: `openai:gpt-4.1-mini`, with its address where that is the user's.
