@@ -174,12 +174,7 @@ impl ChatModel for Watched<'_> {
         }))
     }
 
-    fn identity(
-        &self,
-    ) -> (
-        &dormouse_contracts::ProviderId,
-        &dormouse_contracts::ModelName,
-    ) {
+    fn identity(&self) -> (&ProviderId, &ModelName) {
         self.model.identity()
     }
 }
