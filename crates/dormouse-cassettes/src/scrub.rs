@@ -4,6 +4,7 @@ use std::{collections::HashMap, fmt};
 
 use crate::{
     exchange::Header,
+    headers,
     shape::{self, Kind, Span},
 };
 
@@ -112,6 +113,32 @@ impl Scrubber {
                 name,
             })
             .collect()
+    }
+
+    /// Headers that were recorded before, without those that never should have been.
+    pub(crate) fn again(&mut self, mut headers: Vec<Header>) -> Vec<Header> {
+        headers.retain(|header| !headers::is_never_recorded(&header.name));
+        let pairs = headers
+            .into_iter()
+            .map(|header| (header.name, header.value));
+        self.headers(pairs.collect())
+    }
+
+    /// Counts on behind the placeholders of a text, so that nobody new gets a name that is taken.
+    pub(crate) fn count_on(&mut self, text: &str) {
+        for kind in Kind::SCRUBBED {
+            let beginning = format!("[{}-", kind.label());
+            let numbers = text.split(&beginning).skip(1).filter_map(|rest| {
+                let (number, _) = rest.split_once(']')?;
+                number.parse().ok()
+            });
+            let count = self.counts.entry(kind).or_default();
+            // No cassette has so many; a made-up number must not run over.
+            let most = usize::MAX / 2;
+            *count = numbers
+                .filter(|number: &usize| *number < most)
+                .fold(*count, usize::max);
+        }
     }
 
     /// What must not be in this text.

@@ -32,6 +32,17 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// Those that are scrubbed.
+    pub(crate) const SCRUBBED: [Self; 7] = [
+        Self::Secret,
+        Self::Email,
+        Self::Phone,
+        Self::IpAddress,
+        Self::Card,
+        Self::User,
+        Self::Organisation,
+    ];
+
     /// How a placeholder calls it.
     pub(crate) const fn label(self) -> &'static str {
         match self {

@@ -16,7 +16,7 @@ use crate::{
 #[non_exhaustive]
 pub enum SaveError {
     /// There is something in it that looks as if it did not belong there.
-    #[error("the cassette still holds {} suspicious passages: look at them, and accept them or add them to the secrets", .0.len())]
+    #[error("the cassette still holds {} suspicious passages: look at them, and accept them or scrub it again with further secrets", .0.len())]
     Suspicious(Vec<Finding>),
     /// The path names no file.
     #[error("the path names no file")]

@@ -2,7 +2,7 @@
 
 use dormouse_cassettes::{
     Accepted, Body, Cassette, Chunk, Ending, Exchange, Finding, FindingKind, Header, Part,
-    RecordedRequest, RecordedResponse, Recorder, RecorderConfig,
+    RecordedRequest, RecordedResponse, Recorder, RecorderConfig, ScrubRules,
 };
 use http::HeaderMap;
 use proptest::prelude::*;
@@ -127,6 +127,33 @@ fn what_is_accepted_is_not_told_again() {
     let first: Finding = cassette.check().remove(0);
     assert_eq!(findings(&Accepted::nothing().with_finding(first)), 1);
     assert_eq!(findings(&Accepted::everything()), 0);
+}
+
+#[test]
+fn a_cassette_is_scrubbed_again_by_further_rules_and_its_names_stay() {
+    let events: [&[u8]; 2] = [
+        b"data: {\"t\":\"[email-7] said open se\"}\n\nda",
+        b"ta: {\"t\":\"same to bob@example.org\"}\n\n",
+    ];
+    let cassette = cassette(
+        "/a?key=hunter2",
+        ("cookie", "a=b"),
+        r#"{"to":"[secret-3]"}"#,
+        &events,
+    );
+    let rules = ScrubRules::new().with_secret("open sesame").unwrap();
+    let scrubbed = cassette.scrubbed(rules);
+    assert_eq!(scrubbed.check(), []);
+    let exchange = &scrubbed.exchanges[0];
+    assert_eq!(exchange.request.target, "/a?key=[secret-4]");
+    assert_eq!(exchange.request.headers, []);
+    assert_eq!(exchange.request.body.to_bytes(), br#"{"to":"[secret-3]"}"#);
+    let chunks = &exchange.response.as_ref().unwrap().chunks;
+    assert_eq!(
+        chunks[0].bytes,
+        b"data: {\"t\":\"[email-7] said [secret-5]\"}\n\nda"
+    );
+    assert_eq!(chunks[1].bytes, b"ta: {\"t\":\" to [email-8]\"}\n\n");
 }
 
 proptest! {
