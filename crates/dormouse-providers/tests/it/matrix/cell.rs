@@ -166,3 +166,62 @@ fn chain(error: &dyn Error) -> String {
     }
     told
 }
+
+#[cfg(test)]
+mod tests {
+    use dormouse_contracts::ModelErrorKind;
+
+    use super::*;
+    use crate::{
+        double::{Answer, dialects},
+        matrix::{run::run, story::streamed},
+    };
+
+    /// What is found wrong with a cell once this was done to what came of it.
+    fn wrong(row: &Row, spoil: impl Fn(&mut Came)) -> String {
+        let dialect = dialects()[0];
+        let mut came = run(row, dialect);
+        assert_eq!(row.judge(dialect, &came), Ok(()));
+        spoil(&mut came);
+        row.judge(dialect, &came).unwrap_err()
+    }
+
+    #[test]
+    fn a_cell_is_wrong_if_any_part_of_it_is() {
+        let reply = Row::new("", "", |d| Scene::of(streamed(d, "")), Outcome::Reply);
+        let found = |spoil: fn(&mut Came)| wrong(&reply, spoil);
+        assert!(found(|came| came.asked_elsewhere = 1).contains("another server"));
+        assert!(found(|came| came.memory_bytes = MEMORY_BYTES + 1).contains("of memory"));
+        assert!(found(|came| came.key_logged = true).contains("in the log"));
+        assert!(found(|came| came.asked.clear()).starts_with("0 requests"));
+        assert!(found(|came| came.asked[0].headers.clear()).contains("where it belongs"));
+        assert!(found(|came| came.asked[0].body.push_str(KEY)).contains("where it belongs"));
+        assert!(found(|came| came.asked[0].body.clear()).contains("no request for a stream"));
+        assert!(found(|came| came.end = End::Hung).contains("but it hung"));
+        assert!(found(|came| came.end = End::Left).contains("the deadline passed"));
+        let other_text = |came: &mut Came| {
+            if let End::Reply(reply) = &mut came.end {
+                reply.content.push('!');
+            }
+        };
+        assert!(found(other_text).starts_with("expected reply"));
+    }
+
+    #[test]
+    fn a_failure_is_wrong_if_it_is_of_another_kind_or_tells_the_key_or_not_the_cause() {
+        let scene = |_: &dyn Dialect| Scene::of(Answer::status(500, "", "oh dear"));
+        let kind = ModelErrorKind::Unavailable;
+        let row = Row::new("", "", scene, Outcome::Fails(kind)).telling("oh dear");
+        let failed = |kind, cause: &str| {
+            let cause = cause.to_owned();
+            wrong(&row, move |came| {
+                let cause = cause.clone().into();
+                let error = ModelError::new("openai".parse().unwrap(), kind, Some(cause));
+                came.end = End::Failed(error);
+            })
+        };
+        assert!(failed(ModelErrorKind::Auth, "oh dear").starts_with("expected `Unavailable`"));
+        assert!(failed(kind, "oh dear, SK-secret-key").starts_with("the key is told"));
+        assert!(failed(kind, "well").starts_with("does not tell"));
+    }
+}

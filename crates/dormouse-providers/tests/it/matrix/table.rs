@@ -2,7 +2,7 @@
 
 use dormouse_contracts::ModelErrorKind;
 
-use super::cell::Row;
+use super::cell::{MEMORY_BYTES, Row};
 use crate::double::Dialect;
 
 const HEAD: &str = "# What every provider makes of every fault
@@ -16,7 +16,7 @@ DORMOUSE_WRITE_DOCS=1 cargo test -p dormouse-providers --test it matrix
 
 *Requests* is how many requests the server has read: nothing is sent twice behind the caller's back. In every cell the key is
 where the vendor wants it and in no error and no log, nothing is sent on to another server, and the client never takes more
-than 5 MiB of memory at one time. *reply* is the whole reply, as if nothing were wrong. A name in `code` is the kind of a failure
+than {memory} MiB of memory at one time. *reply* is the whole reply, as if nothing were wrong. A name in `code` is the kind of a failure
 (`ModelErrorKind`), and this is what follows from it:
 
 ";
@@ -28,7 +28,8 @@ the same way as a refused connection.
 
 /// The matrix as Markdown.
 pub(crate) fn markdown(rows: &[Row], dialects: &[&dyn Dialect]) -> String {
-    let mut page = HEAD.to_owned() + &kinds();
+    let memory_mib = (MEMORY_BYTES / (1024 * 1024)).to_string();
+    let mut page = HEAD.replace("{memory}", &memory_mib) + &kinds();
     let mut part = "";
     for row in rows {
         if row.part != part {
