@@ -1,14 +1,17 @@
-//! Chat models and text encoders behind one port each, and token counting.
+//! Chat models and text encoders behind one port each, whoever serves them; guards, lists that fall over, tokens and prices.
 //!
-//! Layer 2. [`OpenAiModel`] speaks to any server with OpenAI's chat completions (OpenAI, OpenRouter, llama-server,
-//! Ollama and many more), [`AnthropicModel`] to any with Anthropic's messages, [`OllamaModel`] to Ollama in its own words. [`OfflineModel`] needs no server and no
+//! Layer 2. [`OpenAiModel`] speaks to any server with OpenAI's chat completions or Responses, [`AnthropicModel`] to any with
+//! Anthropic's messages, [`OpenRouterModel`] to OpenRouter, [`OllamaModel`] to Ollama in its own words. [`OfflineModel`] needs no server and no
 //! key: it is deterministic, does little, and says so. [`choose`] picks between them from what was found in the
-//! configuration and the environment, neither of which is read here. [`OpenAiEmbedder`], [`OllamaEmbedder`] and, behind
-//! the feature `candle`, `LocalEncoder` turn texts into vectors; [`choose_embedder`] picks among them likewise.
-//! [`token_counter_for`] counts tokens, exactly where the vocabulary is known; [`PriceTable`] says what they cost.
+//! configuration and the environment, neither of which is read here. [`GuardedModel`] puts any of them behind a guard, and
+//! [`FailoverModel`] makes a list of them into one model.
 //!
-//! No model and no encoder here retries, limits its rate or sets itself a deadline: wrap the call with `dormouse-resilience`. None
-//! knows the engine, except for the one text convention that [`OfflineModel`] documents.
+//! [`OpenAiEmbedder`], [`OllamaEmbedder`] and, behind the feature `candle`, `LocalEncoder` turn texts into vectors;
+//! [`choose_embedder`] picks among them likewise. [`token_counter_for`] counts tokens, exactly where the vocabulary is known;
+//! [`PriceTable`] says what they cost.
+//!
+//! No model and no encoder here retries, and none but a guarded one limits its rate or sets itself a deadline: wrap the call with
+//! `dormouse-resilience`. None knows the engine, except for the one text convention that [`OfflineModel`] documents.
 //!
 //! Stability: the models' constructors and the order in [`choose`] are kept; the offline model's wording is not.
 
@@ -87,6 +90,6 @@ pub use tokens::{
     token_counter_for, warm,
 };
 
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "openai"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
