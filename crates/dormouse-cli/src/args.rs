@@ -7,7 +7,7 @@ use dormouse_contracts::{AssistantId, ModelName};
 use dormouse_engine::ToolCalling;
 use dormouse_providers::{ServedBy, ServedByError};
 
-use crate::{entity::Entity, eval::Eval, exit, memory::Memory};
+use crate::{entity::Entity, eval::Eval, exit, memory::Memory, provider::Provider};
 
 /// Runs a resident assistant that you can talk to, and inspects its log.
 #[derive(Debug, Parser)]
@@ -44,6 +44,9 @@ pub(crate) enum Command {
     Log(Log),
     /// Check data, configuration and provider
     Doctor(Doctor),
+    /// Look at who can think for the assistant, and try it
+    #[command(subcommand, after_help = exit::HELP)]
+    Provider(Provider),
     /// See to the emergency stop
     #[command(subcommand)]
     Emergency(Emergency),
@@ -165,7 +168,7 @@ pub(crate) struct Whose {
 pub(crate) struct Doctor {
     #[command(flatten)]
     pub(crate) provider: ProviderFlags,
-    /// Ask the provider's model one word, over the network
+    /// Ask every model of every list for a word and for a tool call, over the network
     #[arg(long)]
     pub(crate) probe: bool,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dormouse::{Kinship, KinshipError, SystemChance, SystemClock, kinship, resident_id};
-use dormouse_contracts::{AssistantId, Clock, EntityId, IdError};
+use dormouse_contracts::{AssistantId, ChatModel, Clock, EntityId, IdError};
 use dormouse_engine::{
     Assistant, AssistantConfig, Handle, OutOfRange, Ports, Recorded, Switch, ToolCalling, WakeError,
 };
@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 use crate::{
     config::Config,
     data::{DataError, DataFolder},
+    dialects::{Dialects, Learning},
     encoder::{self, EncoderError},
     exit::Exit,
     provider::{Environment, Models, ProviderError},
@@ -40,6 +41,8 @@ pub(crate) struct Household {
     pub(crate) kinship: Kinship,
     /// What its models took.
     pub(crate) accounts: Accounts,
+    /// What is learnt of its models meanwhile.
+    pub(crate) learning: Learning,
 }
 
 /// Somebody's character in the world.
@@ -137,6 +140,11 @@ pub(crate) async fn household(
         timeout,
         ..
     } = models;
+    let (book, trouble) = Dialects::open(&data.dialects());
+    let (provider, name) = model.identity();
+    let configured = tool_calling.or(config.provider.tool_calling);
+    let offered = configured.unwrap_or_else(|| book.learnt(provider, name).calling);
+    let learning = Learning::new(book, offered, configured, trouble);
     let cold = Arc::clone(&counter);
     // The first count loads the vocabulary; better now than with the first message.
     drop(tokio::task::spawn_blocking(move || warm(&*cold)));
@@ -151,7 +159,7 @@ pub(crate) async fn household(
         counter,
         memory: memory.clone(),
     };
-    let mut settings = assistant_config(config, tool_calling, window)?;
+    let mut settings = assistant_config(config, offered, window)?;
     settings.model_timeout = timeout;
     let (assistant, handle) = Assistant::wake(settings, sandbox.tools(), ports).await?;
     let kinship = kinship(&sandbox, &key, assistant.state()).await?;
@@ -184,6 +192,7 @@ pub(crate) async fn household(
         player,
         kinship,
         accounts,
+        learning,
     })
 }
 
@@ -225,7 +234,7 @@ async fn join(
 /// What the engine is told. Flags win over the file.
 fn assistant_config(
     config: &Config,
-    tool_calling: Option<ToolCalling>,
+    tool_calling: ToolCalling,
     window: Option<u32>,
 ) -> Result<AssistantConfig, OutOfRange> {
     let mut settings = AssistantConfig::new(config.assistant.key());
@@ -240,9 +249,7 @@ fn assistant_config(
     settings.classify = config.classify.clone();
     settings.pattern = config.execution.pattern();
     settings.limits = config.limits.limits(window)?;
-    settings.tool_calling = tool_calling
-        .or(config.provider.tool_calling)
-        .unwrap_or_default();
+    settings.tool_calling = tool_calling;
     settings.temperature = config.provider.temperature.map(|number| number.0);
     settings.top_p = config.provider.top_p.map(|number| number.0);
     settings.max_tokens = config.provider.max_tokens.map(|number| number.0);

@@ -88,6 +88,11 @@ impl DataFolder {
         self.0.join("world.redb")
     }
 
+    /// What was learnt of models.
+    pub(crate) fn dialects(&self) -> PathBuf {
+        self.0.join("dialects.json")
+    }
+
     /// What was typed.
     pub(crate) fn history(&self) -> PathBuf {
         self.0.join("history.txt")

@@ -5,11 +5,9 @@ use std::{
     fs,
     io::{self, Write},
     sync::Arc,
-    time::Duration,
 };
 
 use dormouse::SystemClock;
-use dormouse_engine::ToolCalling;
 use dormouse_sandbox::Sandbox;
 use dormouse_store::{OpenError, RedbLog};
 
@@ -18,20 +16,17 @@ use crate::{
     config::{Config, Origin},
     data::{DataError, DataFolder},
     exit::{Exit, Report},
+    finding::{self, Finding},
     log::open_exit,
-    neutralise::{indented, neutralise},
     play::world_exit,
-    provider::{self, Environment},
 };
 
 mod life;
 mod memory;
-mod probe;
+mod models;
 
 /// Below this much free space a warning is given, in bytes.
 const LITTLE_SPACE: u64 = 100 << 20;
-/// How long the provider may take to say a word.
-const PROBE: Duration = Duration::from_secs(20);
 
 /// Nothing could be checked.
 #[derive(Debug, thiserror::Error)]
@@ -40,14 +35,6 @@ pub(crate) enum DoctorError {
     Data(#[from] DataError),
     #[error("output could not be written")]
     Output(#[from] io::Error),
-}
-
-/// What one check found.
-#[derive(Debug)]
-enum Finding {
-    Fine(String),
-    Doubtful(String),
-    Wrong(String, Exit),
 }
 
 /// Checks everything and prints a line for each. The exit code is that of the first thing that is wrong; doubts
@@ -69,27 +56,10 @@ pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError>
         findings.extend(life::findings(&data, &log, world.as_ref(), config.as_ref()));
     }
     if let Some(config) = config {
-        findings.extend(provider_findings(&config, doctor));
+        findings.extend(models::findings(&data, &config, doctor));
     }
-    print(&findings)?;
-    let worst = findings.iter().find_map(|finding| match finding {
-        Finding::Wrong(_, exit) => Some(*exit),
-        Finding::Fine(_) | Finding::Doubtful(_) => None,
-    });
-    Ok(worst.unwrap_or(Exit::Success))
-}
-
-fn print(findings: &[Finding]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    for finding in findings {
-        let (word, text) = match finding {
-            Finding::Fine(text) => ("ok  ", text),
-            Finding::Doubtful(text) => ("warn", text),
-            Finding::Wrong(text, _) => ("fail", text),
-        };
-        writeln!(out, "{word}  {}", indented(&neutralise(text)))?;
-    }
-    out.flush()
+    finding::print(&findings)?;
+    Ok(finding::exit(&findings))
 }
 
 fn folder(data: &DataFolder) -> Finding {
@@ -208,38 +178,4 @@ fn configuration(places: &Places, data: &DataFolder) -> (Finding, Option<Config>
             None,
         ),
     }
-}
-
-fn provider_findings(config: &Config, doctor: &Doctor) -> Vec<Finding> {
-    let chosen = provider::select(
-        &doctor.provider,
-        &config.provider,
-        &Environment::of_process(),
-    );
-    let model = chosen.and_then(|chosen| Ok((chosen.model()?, chosen)));
-    let (model, chosen) = match model {
-        Ok(both) => both,
-        Err(error) => return vec![Finding::Wrong(Report(&error).to_string(), Exit::Usage)],
-    };
-    let (provider, name) = chosen.name();
-    let served = chosen.server().map_or(String::new(), |url| {
-        let calling = doctor.provider.tool_calling;
-        let offered = match calling.or(config.provider.tool_calling).unwrap_or_default() {
-            ToolCalling::Native => "natively",
-            ToolCalling::Fallback => "as JSON in the text",
-        };
-        format!(" at {url}, tools offered {offered}")
-    });
-    let mut findings = vec![Finding::Fine(format!(
-        "the provider is {provider}{served}, model {name}: {}",
-        chosen.why
-    ))];
-    if doctor.probe {
-        findings.push(probe::ask(&*model));
-    } else if chosen.server().is_some() {
-        findings.push(Finding::Doubtful(
-            "the provider was not asked; --probe asks it for one word".to_owned(),
-        ));
-    }
-    findings
 }

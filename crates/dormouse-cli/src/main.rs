@@ -3,7 +3,8 @@
 //! Row 6, the composition root: the only crate that reads the environment, the clock and the command line, and the
 //! only one that knows which log, which world and which model the ports are given. It decides nothing that the
 //! engine decides. [`args`] is the command line, [`play`] the visit, [`log`] and [`doctor`] look without changing
-//! anything, [`memory`] and [`entity`] look into what is remembered and change it, and [`eval`] measures recall.
+//! anything, [`memory`] and [`entity`] look into what is remembered and change it, [`provider`] tries models, and [`eval`]
+//! measures recall.
 //!
 //! Stability: commands, flags, exit codes and JSON lines are kept once released; text for people is not.
 
@@ -13,12 +14,14 @@ mod config;
 mod data;
 mod describe;
 mod diagnostics;
+mod dialects;
 mod doctor;
 mod emergency;
 mod encoder;
 mod entity;
 mod eval;
 mod exit;
+mod finding;
 mod grammar;
 mod input;
 mod item;
@@ -61,6 +64,9 @@ fn main() -> ExitCode {
             play::record(&places, &record, &diagnostics).map_err(|e| failed(e.exit(), &e))
         }
         Command::Log(command) => log::run(&places, command).map_err(|e| failed(e.exit(), &e)),
+        Command::Provider(command) => {
+            provider::run(&places, &command).map_err(|e| failed(e.exit(), &e))
+        }
         Command::Doctor(doctor) => {
             doctor::run(&places, &doctor).map_err(|e| failed(Exit::Failure, &e))
         }

@@ -167,9 +167,13 @@ async fn visit(
         events,
         resident,
         accounts,
+        learning,
         ..
     } = household;
-    let mut tasks = Tasks::start(assistant, pump, events, audience, screen.clone());
+    // What a recording says was learnt when it was made.
+    let learning = play.replay.is_none().then_some(learning);
+    let ears = (audience, learning);
+    let mut tasks = Tasks::start(assistant, pump, events, ears, screen.clone());
     tasks.tell_switches(switches, screen.clone());
     if interactive {
         diagnostics.divert(&screen);

@@ -1,64 +1,33 @@
 //! Which model thinks, and saying why: flags before configuration, configuration before environment.
 
-use std::{env, ffi::OsString, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use dormouse_contracts::{BoxError, ChatModel, Purpose};
 use dormouse_providers::{
-    Available, Choice, ChoiceError, Found, Network, Secret, SecretError, ServedBy, choose,
-    open_model,
+    Available, Choice, ChoiceError, Found, ModelWish, Network, ResolveSecretError, Secret,
+    SecretError, ServedBy, choose, choose_model, open_model,
 };
 
 use crate::{args::ProviderFlags, config::ProviderSection};
 
+mod command;
+mod environment;
+mod key;
+mod known;
+mod list;
 mod models;
+mod show;
+mod standing;
 #[cfg(test)]
 mod tests;
+mod trial;
 
-pub(crate) use models::{Models, assemble, network};
-
-/// The environment, as far as it matters here. A variable that is set and empty counts as not set.
-pub(crate) struct Environment(Box<dyn Fn(&'static str) -> Option<OsString>>);
-
-impl std::fmt::Debug for Environment {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Keys are among the values.
-        f.debug_struct("Environment").finish_non_exhaustive()
-    }
-}
-
-impl Environment {
-    /// The environment of this process.
-    pub(crate) fn of_process() -> Self {
-        Self(Box::new(|name: &'static str| env::var_os(name)))
-    }
-
-    /// The same with a key for everybody who has none: enough for a replay, in which nobody is asked.
-    pub(crate) fn with_any_key(self) -> Self {
-        Self(Box::new(move |name| {
-            let found = (self.0)(name).filter(|value| !value.is_empty());
-            found.or_else(|| name.ends_with("_API_KEY").then(|| "replayed".into()))
-        }))
-    }
-
-    pub(crate) fn text(&self, name: &'static str) -> Result<Option<String>, ProviderError> {
-        match (self.0)(name).filter(|value| !value.is_empty()) {
-            None => Ok(None),
-            Some(value) => value
-                .into_string()
-                .map(Some)
-                .map_err(|_lossy| ProviderError::NotText { name }),
-        }
-    }
-
-    pub(crate) fn secret(&self, name: &'static str) -> Result<Option<Secret>, ProviderError> {
-        let Some(text) = self.text(name)? else {
-            return Ok(None);
-        };
-        Secret::try_new(&text)
-            .map(Some)
-            .map_err(|source| ProviderError::Secret { name, source })
-    }
-}
+pub(crate) use command::{Provider, run};
+pub(crate) use environment::Environment;
+use key::OwnKey;
+pub(crate) use known::Known;
+pub(crate) use models::{Models, assemble, network, price_table, service};
+pub(crate) use trial::{one_word, probe_tools};
 
 /// Why no provider can be used.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +46,28 @@ pub(crate) enum ProviderError {
         /// Why not.
         source: SecretError,
     },
+    /// A key is in a variable, and the name of a file with one in another.
+    #[error("both {name} and {name}_FILE are set; set one of them")]
+    TwoKeys {
+        /// The first of them.
+        name: &'static str,
+    },
+    /// The file that a variable names holds no key.
+    #[error("the environment variable {name}_FILE names no file with a usable key")]
+    KeyFile {
+        /// Which, without its end.
+        name: &'static str,
+        /// Why not.
+        source: ResolveSecretError,
+    },
+    /// The configuration says where the key is, and there is none.
+    #[error("the key that key_from under [provider] tells cannot be used")]
+    KeyFrom(#[source] ResolveSecretError),
+    /// The configuration says where a key is, and not whose.
+    #[error(
+        "key_from under [provider] needs kind or base_url beside it, which say whose key it is"
+    )]
+    KeyOfNobody,
     /// A server was named for a provider that has its own, or none.
     #[error(
         "the provider {0} takes no --base-url; it belongs to openai, anthropic, ollama and local"
@@ -118,9 +109,19 @@ pub(crate) enum ProviderError {
 pub(crate) struct Chosen {
     choice: Choice,
     /// What was found, for models that are named besides.
-    available: Available,
+    found: Findings,
     /// Why it was chosen, for people.
     pub(crate) why: String,
+}
+
+/// What was found in flags, configuration and environment.
+#[derive(Clone, Debug)]
+struct Findings {
+    available: Available,
+    /// The key that the configuration tells, and whose it is.
+    own_key: Option<OwnKey>,
+    /// Whether a server was named without a provider.
+    by_server: bool,
 }
 
 impl Chosen {
@@ -150,21 +151,77 @@ impl Chosen {
             anthropic_api_key,
             openrouter_api_key,
             ..
-        } = &self.available;
+        } = &self.found.available;
+        let own_key = self.found.own_key.as_ref().map(|own| &own.key);
         let keys = [
-            dormouse_api_key,
-            openai_api_key,
-            anthropic_api_key,
-            openrouter_api_key,
+            dormouse_api_key.as_ref(),
+            openai_api_key.as_ref(),
+            anthropic_api_key.as_ref(),
+            openrouter_api_key.as_ref(),
+            own_key,
         ];
         keys.into_iter().flatten().collect()
     }
 
-    /// The model itself. Connects to nothing yet.
-    pub(crate) fn model(&self) -> Result<Arc<dyn ChatModel>, ProviderError> {
-        open_model(&self.choice, &Network::direct())
-            .map_err(|error| ProviderError::Server(error.into()))
+    /// Another model, with what was found.
+    pub(crate) fn wished(&self, wish: &ModelWish) -> Result<Choice, ProviderError> {
+        self.found.wished(wish)
     }
+
+    /// All lists of models: the main one, which begins with the chosen one, and those of single uses.
+    pub(crate) fn lists(&self, section: &ProviderSection) -> Result<Vec<List>, ProviderError> {
+        let mut main = vec![self.choice.clone()];
+        for wish in &section.fallbacks {
+            main.push(self.wished(wish)?);
+        }
+        let mut lists = vec![List {
+            purpose: None,
+            models: main,
+        }];
+        for (purpose, wishes) in &section.uses {
+            let models = wishes.iter().map(|wish| self.wished(wish));
+            lists.push(List {
+                purpose: Some(*purpose),
+                models: models.collect::<Result<_, _>>()?,
+            });
+        }
+        Ok(lists)
+    }
+}
+
+impl Findings {
+    /// A model that is named with its provider.
+    fn wished(&self, wish: &ModelWish) -> Result<Choice, ProviderError> {
+        let choice = choose_model(wish, &self.available).map_err(ProviderError::Choice)?;
+        let elsewhere = matches!(
+            wish,
+            ModelWish::Served {
+                base_url: Some(_),
+                ..
+            }
+        );
+        Ok(if elsewhere {
+            choice
+        } else {
+            key::given(self, choice)
+        })
+    }
+}
+
+/// A list of models, of which the first that is well answers.
+#[derive(Clone, Debug)]
+pub(crate) struct List {
+    /// What for; nothing for whatever has no list of its own.
+    pub(crate) purpose: Option<Purpose>,
+    pub(crate) models: Vec<Choice>,
+}
+
+/// Makes a model. Connects to nothing yet.
+pub(crate) fn open(
+    choice: &Choice,
+    network: &Network,
+) -> Result<Arc<dyn ChatModel>, ProviderError> {
+    open_model(choice, network).map_err(|error| ProviderError::Server(error.into()))
 }
 
 /// Chooses the provider.
@@ -173,6 +230,16 @@ pub(crate) fn select(
     section: &ProviderSection,
     environment: &Environment,
 ) -> Result<Chosen, ProviderError> {
+    let found = look(flags, section, environment)?;
+    decide(found, flags)
+}
+
+/// Takes in what there is.
+fn look(
+    flags: &ProviderFlags,
+    section: &ProviderSection,
+    environment: &Environment,
+) -> Result<Findings, ProviderError> {
     let mut available = Available {
         asked: flags.provider.or(section.kind),
         model: flags.model.clone().or_else(|| section.model.clone()),
@@ -186,37 +253,49 @@ pub(crate) fn select(
         ollama_host: environment.text("OLLAMA_HOST")?,
         ollama_answers: None,
     };
-    let named_server = flags.base_url.clone().or_else(|| section.base_url.clone());
+    // A server in the configuration is for the provider there; another one asked for by flag has its own.
+    let written_for = section.kind.unwrap_or(ServedBy::Local);
+    let is_meant = flags.provider.is_none_or(|by| by == written_for);
+    let written = section.base_url.clone().filter(|_| is_meant);
+    let named_server = flags.base_url.clone().or(written);
     let by_server = available.asked.is_none() && named_server.is_some();
     if let Some(url) = named_server {
-        take_server(&mut available, url, flags)?;
+        take_server(&mut available, url)?;
     }
-    let choice = choose(&available).map_err(|error| match error {
+    let own_key = key::own(flags, section, environment, available.asked)?;
+    if let Some(own) = &own_key {
+        key::put(&mut available, own);
+    }
+    Ok(Findings {
+        available,
+        own_key,
+        by_server,
+    })
+}
+
+fn decide(found: Findings, flags: &ProviderFlags) -> Result<Chosen, ProviderError> {
+    let choice = choose(&found.available).map_err(|error| match error {
         ChoiceError::NoServer => ProviderError::NoServer,
         error => ProviderError::Choice(error),
     })?;
     let why = match because(&choice) {
-        Found::Asked if by_server && flags.base_url.is_some() => {
+        Found::Asked if found.by_server && flags.base_url.is_some() => {
             "--base-url names a server".to_owned()
         }
-        Found::Asked if by_server => "the configuration names a server".to_owned(),
+        Found::Asked if found.by_server => "the configuration names a server".to_owned(),
         Found::Asked if flags.provider.is_some() => "asked for by --provider".to_owned(),
         Found::Asked => "asked for by the configuration".to_owned(),
         found => found.to_string(),
     };
     Ok(Chosen {
-        choice,
-        available,
+        choice: key::given(&found, choice),
+        found,
         why,
     })
 }
 
 /// Puts the server where the provider that was asked for looks for it. A server named without a provider is local.
-fn take_server(
-    available: &mut Available,
-    url: String,
-    flags: &ProviderFlags,
-) -> Result<(), ProviderError> {
+fn take_server(available: &mut Available, url: String) -> Result<(), ProviderError> {
     match available.asked {
         None | Some(ServedBy::Local) => {
             available.asked = Some(ServedBy::Local);
@@ -225,8 +304,6 @@ fn take_server(
         Some(ServedBy::OpenAi) => available.openai_base_url = Some(url),
         Some(ServedBy::Anthropic) => available.anthropic_base_url = Some(url),
         Some(ServedBy::Ollama) => available.ollama_host = Some(url),
-        // A server in the configuration is for the provider there; another one asked for by flag has its own.
-        Some(_) if flags.base_url.is_none() && flags.provider.is_some() => {}
         Some(other) => return Err(ProviderError::BaseUrl(other)),
     }
     Ok(())

@@ -4,13 +4,13 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use dormouse_contracts::{ModelName, Purpose, ReasoningEffort};
 use dormouse_engine::ToolCalling;
-use dormouse_providers::{ModelWish, ServedBy};
+use dormouse_providers::{ModelWish, SecretSource, ServedBy};
 use serde::{Deserialize, Deserializer, de::Error};
 use serde_json::{Map, Value};
 
 use super::numbers::{AMinute, AtOnce, MaxTokens, Temperature, Timeout, TopP};
 
-/// `[provider]`. Keys are not among its fields: they stay in the environment.
+/// `[provider]`. Keys are not among its fields, only where one is.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ProviderSection {
@@ -18,6 +18,8 @@ pub(crate) struct ProviderSection {
     pub(crate) kind: Option<ServedBy>,
     pub(crate) model: Option<ModelName>,
     pub(crate) base_url: Option<String>,
+    #[serde(deserialize_with = "key_from")]
+    pub(crate) key_from: Option<SecretSource>,
     pub(crate) tool_calling: Option<ToolCalling>,
     pub(crate) temperature: Option<Temperature>,
     pub(crate) top_p: Option<TopP>,
@@ -52,6 +54,11 @@ pub(crate) enum HeartbeatsWish {
 fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ServedBy>, D::Error> {
     let name = String::deserialize(deserializer)?;
     name.parse().map(Some).map_err(Error::custom)
+}
+
+fn key_from<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SecretSource>, D::Error> {
+    let place = String::deserialize(deserializer)?;
+    place.parse().map(Some).map_err(Error::custom)
 }
 
 fn wishes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ModelWish>, D::Error> {

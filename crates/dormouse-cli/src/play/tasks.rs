@@ -15,7 +15,7 @@ use super::{
     telling::{self, Audience},
     terminal,
 };
-use crate::{describe, item::Item, screen::Screen};
+use crate::{describe, dialects::Learning, item::Item, screen::Screen};
 
 /// Everything that runs. Dropping it ends all of it at once, as a crash would.
 #[derive(Debug)]
@@ -38,14 +38,14 @@ impl Tasks {
         assistant: Assistant,
         pump: Pump,
         events: mpsc::Receiver<Arc<Recorded>>,
-        audience: Audience,
+        (audience, learning): (Audience, Option<Learning>),
         screen: Screen,
     ) -> Self {
         let mut set = JoinSet::new();
         set.spawn(async { Ended::Assistant(assistant.run().await) });
         let pump = set.spawn(async { Ended::Pump(pump.run().await) });
         set.spawn(async move {
-            telling::tell(events, audience, screen).await;
+            telling::tell(events, audience, learning, screen).await;
             Ended::Telling
         });
         Self { set, pump }

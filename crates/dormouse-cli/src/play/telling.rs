@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dormouse_engine::{Event, Recorded};
 use tokio::sync::mpsc;
 
-use crate::{describe, grammar::counted, item::Item, screen::Screen};
+use crate::{describe, dialects::Learning, grammar::counted, item::Item, screen::Screen};
 
 /// Whom events are told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,9 +27,11 @@ pub(super) enum Audience {
 pub(super) async fn tell(
     mut events: mpsc::Receiver<Arc<Recorded>>,
     audience: Audience,
+    mut learning: Option<Learning>,
     screen: Screen,
 ) {
     let mut failed = None;
+    notices(learning.as_mut().map(Learning::begun), &screen).await;
     while let Some(recorded) = events.recv().await {
         match &audience {
             Audience::Program => screen.show(Item::Event((&*recorded).into())).await,
@@ -39,6 +41,17 @@ pub(super) async fn tell(
                 }
             }
         }
+        if let (Some(learning), Event::Replied(replied)) = (&mut learning, &recorded.event) {
+            notices(Some(learning.heard(replied, recorded.at)), &screen).await;
+        }
+    }
+    notices(learning.as_mut().map(Learning::ended), &screen).await;
+}
+
+/// What was learnt, or could not be kept, is told to everybody.
+async fn notices(texts: Option<Vec<String>>, screen: &Screen) {
+    for text in texts.into_iter().flatten() {
+        screen.show(Item::Notice { text }).await;
     }
 }
 

@@ -1,16 +1,16 @@
 //! All models of an assistant, put together: each behind its guard, in lists that fall over.
 
-use std::{collections::HashMap, fs, num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fs, num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
 use dormouse_contracts::{BoxError, ChatModel};
 use dormouse_providers::{
     Accounts, CachedCounter, CalibratedCounter, Choice, EmptyRoute, FailoverModel, GuardedModel,
-    Heartbeats, Network, PriceEntry, PriceTable, Route, ServerConfig, Switch, choose_model,
-    context_window, open_model, token_counter_for,
+    Heartbeats, Network, PriceEntry, PriceTable, Route, ServerConfig, Switch, context_window,
+    token_counter_for,
 };
 use dormouse_resilience::{BulkheadPolicy, Guard, HealthBoard, RateLimit};
 
-use super::{Chosen, ProviderError};
+use super::{Chosen, ProviderError, open};
 use crate::config::{HeartbeatsWish, ProviderSection};
 
 /// How long one attempt of a model call may take where nothing is said.
@@ -27,6 +27,8 @@ const WAITING: u32 = 64;
 pub(crate) struct Models {
     /// Who answers, whoever of them it is.
     pub(crate) model: FailoverModel,
+    /// Every one of them, by their services' names.
+    pub(crate) each: Vec<GuardedModel>,
     /// How each of them is.
     pub(crate) board: HealthBoard,
     /// What they took.
@@ -47,14 +49,13 @@ pub(crate) fn assemble(
     network: &Network,
     switched: impl Fn(&Switch) + Send + Sync + 'static,
 ) -> Result<Models, ProviderError> {
-    let prices = PriceTable::listed().with_overrides(prices);
-    let prices = prices.map_err(|error| ProviderError::Prices(error.into()))?;
+    let prices = price_table(prices)?;
     let mut desk = Desk {
         section,
         network,
         board: HealthBoard::new(),
         accounts: Accounts::new(prices),
-        made: HashMap::new(),
+        made: BTreeMap::new(),
     };
     let first = desk.guarded(&chosen.choice)?;
     let (_, name) = first.model.identity();
@@ -77,8 +78,10 @@ pub(crate) fn assemble(
         let route = route.map_err(|EmptyRoute| ProviderError::EmptyList(*purpose))?;
         builder = builder.route(*purpose, route);
     }
+    let each = desk.made.into_values().map(|made| made.model);
     let (board, accounts) = (desk.board, desk.accounts);
     Ok(Models {
+        each: each.collect(),
         model: builder.build(),
         board,
         accounts,
@@ -86,6 +89,12 @@ pub(crate) fn assemble(
         window,
         timeout: timeout(section) + RateLimit::as_told().longest_wait(),
     })
+}
+
+/// The prices that are known, those of the configuration first.
+pub(crate) fn price_table(prices: &[PriceEntry]) -> Result<PriceTable, ProviderError> {
+    let prices = PriceTable::listed().with_overrides(prices);
+    prices.map_err(|error| ProviderError::Prices(error.into()))
 }
 
 fn timeout(section: &ProviderSection) -> Duration {
@@ -113,7 +122,7 @@ struct Desk<'a> {
     network: &'a Network,
     board: HealthBoard,
     accounts: Accounts,
-    made: HashMap<String, Made>,
+    made: BTreeMap<String, Made>,
 }
 
 #[derive(Clone)]
@@ -128,8 +137,7 @@ impl Desk<'_> {
         wish: &dormouse_providers::ModelWish,
         chosen: &Chosen,
     ) -> Result<GuardedModel, ProviderError> {
-        let choice = choose_model(wish, &chosen.available).map_err(ProviderError::Choice)?;
-        Ok(self.guarded(&choice)?.model)
+        Ok(self.guarded(&chosen.wished(wish)?)?.model)
     }
 
     fn guarded(&mut self, choice: &Choice) -> Result<Made, ProviderError> {
@@ -137,8 +145,7 @@ impl Desk<'_> {
         if let Some(made) = self.made.get(&name) {
             return Ok(made.clone());
         }
-        let model = open_model(&named(choice, self.section), self.network);
-        let model = model.map_err(|error| ProviderError::Server(error.into()))?;
+        let model = open(&named(choice, self.section), self.network)?;
         let guard = self.guard(&name)?;
         self.board.watch(&guard);
         let (provider, model_name) = model.identity();
@@ -174,7 +181,7 @@ impl Desk<'_> {
 }
 
 /// The same choice with the names that the configuration tells OpenRouter.
-fn named(choice: &Choice, section: &ProviderSection) -> Choice {
+pub(super) fn named(choice: &Choice, section: &ProviderSection) -> Choice {
     let mut choice = choice.clone();
     if let Choice::Server {
         config: ServerConfig::OpenRouter(config),

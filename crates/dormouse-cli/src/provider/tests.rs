@@ -1,12 +1,12 @@
+use std::ffi::OsString;
+
 use super::*;
 
 fn environment(pairs: &'static [(&'static str, &'static str)]) -> Environment {
-    Environment(Box::new(|name| {
-        pairs
-            .iter()
-            .find(|(key, _)| *key == name)
-            .map(|(_, value)| OsString::from(value))
-    }))
+    Environment::of(|name| {
+        let pair = pairs.iter().find(|(key, _)| *key == name);
+        pair.map(|(_, value)| OsString::from(value))
+    })
 }
 
 fn flags(provider: Option<ServedBy>, base_url: Option<&str>) -> ProviderFlags {

@@ -94,9 +94,16 @@ impl Home {
         for name in [
             "DORMOUSE_BASE_URL",
             "DORMOUSE_API_KEY",
+            "DORMOUSE_API_KEY_FILE",
             "OPENAI_API_KEY",
+            "OPENAI_API_KEY_FILE",
             "OPENAI_BASE_URL",
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_API_KEY_FILE",
+            "ANTHROPIC_BASE_URL",
             "OPENROUTER_API_KEY",
+            "OPENROUTER_API_KEY_FILE",
+            "OLLAMA_HOST",
             "RUST_LOG",
         ] {
             command.env_remove(name);

@@ -1,0 +1,100 @@
+//! The file of the book: read whole, written whole.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use dormouse_dialects::{BookError, DialectBook};
+
+use super::DialectsError;
+
+/// How many damaged files are kept beside it.
+const KEPT_ASIDE: u32 = 100;
+
+/// The book in the file; an empty one if there is none.
+pub(super) fn read_book(file: &Path) -> Result<DialectBook, DialectsError> {
+    let text = match read_text(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(DialectBook::default()),
+        Err(source) => {
+            let file = file.to_owned();
+            return Err(DialectsError::Read { file, source });
+        }
+        Ok(text) => text,
+    };
+    DialectBook::from_json(&text).map_err(|source| match source {
+        newer @ BookError::Newer { .. } => DialectsError::Newer(newer),
+        source => DialectsError::Unreadable {
+            file: file.to_owned(),
+            source,
+        },
+    })
+}
+
+/// What is no text is none of a book's, and comes out as damaged.
+fn read_text(file: &Path) -> io::Result<String> {
+    let open = File::open(file)?;
+    if !open.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut bytes = Vec::new();
+    let limit = DialectBook::JSON_LIMIT as u64 + 1;
+    open.take(limit).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Writes the book beside the file, readable by its owner alone, and puts it in its place once it is on disk.
+pub(super) fn write_book(file: &Path, book: &DialectBook) -> Result<(), DialectsError> {
+    let failed = |source| DialectsError::Write {
+        file: file.to_owned(),
+        source,
+    };
+    let text = book.to_json().map_err(|error| failed(error.into()))?;
+    let new = beside(file, &format!(".{}.new", std::process::id()));
+    let written = write_whole(&new, &text).and_then(|()| fs::rename(&new, file));
+    if let Err(error) = written {
+        // What is left of it helps nobody; if it cannot be removed either, that is for the same reason.
+        drop(fs::remove_file(&new));
+        return Err(failed(error));
+    }
+    Ok(())
+}
+
+fn write_whole(new: &Path, text: &str) -> io::Result<()> {
+    // One that an earlier process of this number left behind.
+    drop(fs::remove_file(new));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    let mut open = options.open(new)?;
+    open.write_all(text.as_bytes())?;
+    open.sync_all()
+}
+
+/// Gives the file another name, and answers which.
+pub(super) fn put_aside(file: &Path) -> Result<PathBuf, DialectsError> {
+    let failed = |source| DialectsError::Write {
+        file: file.to_owned(),
+        source,
+    };
+    let names = (1..=KEPT_ASIDE).map(|number| beside(file, &format!(".damaged-{number}")));
+    let free = names.clone().find(|name| !name.exists());
+    // The last of so many is written over.
+    let aside = free
+        .or_else(|| names.clone().next_back())
+        .unwrap_or_default();
+    fs::rename(file, &aside).map_err(failed)?;
+    Ok(aside)
+}
+
+fn beside(file: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(file);
+    name.push(end);
+    name.into()
+}

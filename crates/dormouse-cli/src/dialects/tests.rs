@@ -1,0 +1,148 @@
+use std::fs;
+
+use dormouse_contracts::ReplyInfo;
+use proptest::prelude::*;
+
+use super::*;
+
+fn model() -> (ProviderId, ModelName) {
+    (
+        ProviderId::try_new("local").unwrap(),
+        ModelName::try_new("small").unwrap(),
+    )
+}
+
+fn printed() -> ChatReply {
+    let (provider, model) = model();
+    ChatReply {
+        content: "{\"name\": \"say\", \"arguments\": {}}".to_owned(),
+        info: Some(Box::new(ReplyInfo {
+            provider,
+            model,
+            served_model: None,
+            request_id: None,
+            rate_limits: dormouse_contracts::RateLimits::default(),
+            left_out: Vec::new(),
+        })),
+        ..ChatReply::default()
+    }
+}
+
+fn observe(book: &mut Dialects) -> Option<Change> {
+    book.observe(
+        &printed(),
+        ToolCalling::Native,
+        |name| name == "say",
+        Timestamp::EPOCH,
+    )
+}
+
+#[test]
+fn what_was_learnt_is_known_at_the_next_start_and_to_its_owner_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("dialects.json");
+    let (mut book, told) = Dialects::open(&file);
+    assert!(told.is_none());
+    assert_eq!(observe(&mut book), None);
+    book.save().unwrap();
+    let (mut book, _) = Dialects::open(&file);
+    let change = observe(&mut book).unwrap();
+    assert_eq!(change.to, ToolCalling::Fallback, "the first was not lost");
+    book.save().unwrap();
+    let (book, _) = Dialects::look(&file);
+    let (provider, model) = model();
+    let learnt = book.learnt(&provider, &model);
+    assert_eq!(learnt.calling, ToolCalling::Fallback);
+    assert_eq!(learnt.evidence, Evidence::PrintedCalls(2));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_damaged_book_is_put_aside_and_looking_leaves_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("dialects.json");
+    for number in 1..=2 {
+        fs::write(&file, b"\xff{").unwrap();
+        let (_, told) = Dialects::look(&file);
+        assert!(
+            matches!(told, Some(DialectsError::Unreadable { .. })),
+            "{told:?}"
+        );
+        let (mut book, told) = Dialects::open(&file);
+        let Some(DialectsError::Damaged { aside, .. }) = told else {
+            panic!("{told:?}")
+        };
+        assert!(aside.ends_with(format!("dialects.json.damaged-{number}")));
+        assert_eq!(fs::read(aside).unwrap(), b"\xff{");
+        observe(&mut book);
+        book.save().unwrap();
+    }
+}
+
+#[test]
+fn a_book_of_a_newer_program_or_none_at_all_is_never_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("dialects.json");
+    fs::write(&file, "{\"format\": 99}").unwrap();
+    let (mut book, told) = Dialects::open(&file);
+    assert!(matches!(told, Some(DialectsError::Newer(_))), "{told:?}");
+    observe(&mut book);
+    book.save().unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{\"format\": 99}");
+
+    let (mut book, told) = Dialects::open(folder.path());
+    assert!(
+        matches!(told, Some(DialectsError::Read { .. })),
+        "a folder: {told:?}"
+    );
+    observe(&mut book);
+    book.save().unwrap();
+}
+
+#[test]
+fn two_programs_do_not_lose_what_the_other_has_learnt() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("dialects.json");
+    let ((mut one, _), (mut other, _)) = (Dialects::open(&file), Dialects::open(&file));
+    let (provider, small) = model();
+    let large = ModelName::try_new("large").unwrap();
+    let at = Timestamp::EPOCH;
+    one.probed(&provider, &small, ProbeVerdict::PrintsCalls, at);
+    other.probed(&provider, &large, ProbeVerdict::IgnoresTools, at);
+    one.save().unwrap();
+    other.save().unwrap();
+    let (book, _) = Dialects::look(&file);
+    for model in [small, large] {
+        let learnt = book.learnt(&provider, &model);
+        assert_eq!(learnt.calling, ToolCalling::Fallback, "{model}");
+    }
+}
+
+#[test]
+fn a_disk_that_takes_nothing_is_told_and_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("nowhere").join("dialects.json");
+    let (mut book, told) = Dialects::open(&file);
+    assert!(told.is_none());
+    observe(&mut book);
+    let error = book.save().unwrap_err();
+    assert!(matches!(error, DialectsError::Write { .. }), "{error:?}");
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_in_the_file_it_can_be_opened_and_learnt_in(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("dialects.json");
+        fs::write(&file, bytes).unwrap();
+        let (mut book, _) = Dialects::open(&file);
+        observe(&mut book);
+        prop_assert!(book.save().is_ok());
+    }
+}

@@ -1,0 +1,118 @@
+//! Who thinks for the assistant: the lists of models, and how each of them is.
+
+mod probe;
+
+use dormouse_engine::ToolCalling;
+use dormouse_providers::{Choice, Network};
+
+use super::Finding;
+use crate::{
+    args::Doctor,
+    config::{Config, HeartbeatsWish},
+    data::DataFolder,
+    dialects::{self, Dialects},
+    exit::{Exit, Report},
+    provider::{self, Chosen, Environment, Known, Models, ProviderError, service},
+};
+
+/// Everything there is to check.
+struct Found {
+    chosen: Chosen,
+    models: Models,
+    /// What is known of each, once for each service.
+    known: Vec<(String, Known)>,
+}
+
+/// What is to be said of the models.
+pub(super) fn findings(data: &DataFolder, config: &Config, doctor: &Doctor) -> Vec<Finding> {
+    let found = match look(config, doctor) {
+        Ok(found) => found,
+        Err(error) => return vec![Finding::Wrong(Report(&error).to_string(), Exit::Usage)],
+    };
+    let (book, trouble) = Dialects::look(&data.dialects());
+    let mut findings = vec![chosen(&found, config, doctor, &book)];
+    findings.extend(trouble.map(|error| Finding::Doubtful(Report(&error).to_string())));
+    findings.extend(lists(&found, config));
+    findings.extend(found.known.iter().map(|(name, known)| {
+        let text = format!("{name}: {}; {}", known.window_told(), known.price_told());
+        Finding::Fine(text)
+    }));
+    if doctor.probe {
+        findings.extend(probe::findings(data, &found.models));
+    } else if found.chosen.server().is_some() {
+        findings.push(Finding::Doubtful(
+            "no model was asked; --probe asks each for a word and for a tool call".to_owned(),
+        ));
+    }
+    findings
+}
+
+fn look(config: &Config, doctor: &Doctor) -> Result<Found, ProviderError> {
+    let section = &config.provider;
+    let chosen = provider::select(&doctor.provider, section, &Environment::of_process())?;
+    let network: Network = provider::network(section)?;
+    let models = provider::assemble(&chosen, section, &config.prices, &network, |_| {})?;
+    let prices = provider::price_table(&config.prices)?;
+    let mut known: Vec<(String, Known)> = Vec::new();
+    for choice in chosen.lists(section)?.iter().flat_map(|list| &list.models) {
+        let name = service(choice);
+        if known.iter().all(|(other, _)| *other != name) {
+            known.push((name, Known::of(choice, &prices)?));
+        }
+    }
+    Ok(Found {
+        chosen,
+        models,
+        known,
+    })
+}
+
+fn chosen(found: &Found, config: &Config, doctor: &Doctor, book: &Dialects) -> Finding {
+    let (provider, name) = found.chosen.name();
+    let configured = doctor
+        .provider
+        .tool_calling
+        .or(config.provider.tool_calling);
+    let first = found.known.first();
+    let learnt = first.map(|(_, known)| book.learnt(&known.provider, &known.model));
+    let served = found.chosen.server().map_or(String::new(), |url| {
+        let learnt = learnt.map(|learnt| learnt.calling);
+        let calling: ToolCalling = configured.or(learnt).unwrap_or_default();
+        format!(" at {url}, tools offered {}", dialects::way(calling))
+    });
+    Finding::Fine(format!(
+        "the provider is {provider}{served}, model {name}: {}",
+        found.chosen.why
+    ))
+}
+
+/// Who answers while somebody is ill, and who answers while nothing happens.
+fn lists(found: &Found, config: &Config) -> Vec<Finding> {
+    // They could be made, so they can be listed.
+    let lists = found.chosen.lists(&config.provider).unwrap_or_default();
+    let named = |models: &[Choice]| {
+        let names: Vec<_> = models.iter().map(service).collect();
+        names.join(", while that is ill ")
+    };
+    let mut findings: Vec<_> = lists
+        .iter()
+        .filter(|list| list.purpose.is_some() || list.models.len() > 1)
+        .map(|list| {
+            let purpose = match list.purpose {
+                Some(purpose) => format!("for {purpose}: "),
+                None => "who answers: ".to_owned(),
+            };
+            Finding::Fine(purpose + &named(&list.models))
+        })
+        .collect();
+    if lists.iter().any(|list| list.models.len() > 1) {
+        let who = match config.provider.heartbeats {
+            HeartbeatsWish::First => "the first model of its list alone answers",
+            HeartbeatsWish::Any => "any model of its list answers",
+        };
+        findings.push(Finding::Fine(format!(
+            "every request goes to the first model that is well, and every switch is told; while nothing happens, {who}"
+        )));
+    }
+    findings
+}

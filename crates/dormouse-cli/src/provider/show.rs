@@ -1,0 +1,115 @@
+//! `dormouse provider show`: what is known of a model without asking anybody.
+
+use std::io;
+
+use dormouse_dialects::Evidence;
+use dormouse_engine::ToolCalling;
+use dormouse_providers::Choice;
+use serde_json::json;
+
+use super::{
+    Known,
+    command::{CommandError, Form, Here},
+    known::tokens,
+    network, open, price_table, service,
+};
+use crate::{
+    args::ProviderFlags,
+    dialects::{self, Dialects},
+    exit::{Exit, Report},
+};
+
+/// Shows one model.
+pub(super) fn run(
+    here: &Here,
+    choice: &Choice,
+    flags: &ProviderFlags,
+    form: Form,
+) -> Result<Exit, CommandError> {
+    let section = &here.config.provider;
+    // Whatever cannot be used is said before anything of it is shown.
+    open(choice, &network(section)?)?;
+    let known = Known::of(choice, &price_table(&here.config.prices)?)?;
+    let (book, trouble) = Dialects::look(&here.data.dialects());
+    let learnt = book.learnt(&known.provider, &known.model);
+    let configured = flags.tool_calling.or(section.tool_calling);
+    let calling = configured.unwrap_or(learnt.calling);
+    let exact = known.is_counted_exactly();
+    let address = match choice {
+        Choice::Offline { .. } => None,
+        Choice::Server { config, .. } => Some(config.base_url()),
+    };
+    let value = json!({
+        "type": "model",
+        "provider": known.provider.as_str(),
+        "model": known.model.as_str(),
+        "address": address,
+        "context_window": known.window,
+        "output_limit": known.output_limit,
+        "tokens": if exact { "exact" } else { "estimate" },
+        "price": known.price_value(),
+        "tools": {
+            "calling": calling,
+            "configured": configured,
+            "learnt": (learnt.evidence != Evidence::None).then(|| json!({
+                "calling": learnt.calling,
+                "evidence": learnt.evidence,
+                "since": learnt.since.map(|since| since.to_string()),
+            })),
+        },
+        "limits": {
+            "requests_per_minute": section.requests_per_minute.map(|number| number.0),
+            "tokens_per_minute": section.tokens_per_minute.map(|number| number.0),
+            "at_once": section.at_once.map(|number| number.0),
+        },
+    });
+    let counted = match exact {
+        true => "tokens are counted exactly",
+        false => "tokens are estimated, and corrected by what the provider counts",
+    };
+    let mut lines = vec![
+        service(choice),
+        known.window_told(),
+        counted.to_owned(),
+        known.price_told(),
+        tools(calling, configured, &learnt),
+        limits(here),
+    ];
+    lines.extend(trouble.map(|error| Report(&error).to_string()));
+    form.tell(&mut io::stdout().lock(), &value, &lines.join("\n"))?;
+    Ok(Exit::Success)
+}
+
+fn tools(
+    calling: ToolCalling,
+    configured: Option<ToolCalling>,
+    learnt: &dormouse_dialects::Learnt,
+) -> String {
+    let offered = format!("tools are offered {}", dialects::way(calling));
+    let since = learnt.since.map(|since| format!(" (since {since})"));
+    let because = dialects::because(learnt.evidence) + &since.unwrap_or_default();
+    match configured {
+        Some(_) => format!("{offered}, as is configured; learnt: {because}"),
+        None => format!("{offered}: {because}"),
+    }
+}
+
+fn limits(here: &Here) -> String {
+    let section = &here.config.provider;
+    let parts = [
+        section
+            .requests_per_minute
+            .map(|number| format!("{} requests a minute", tokens(number.0))),
+        section
+            .tokens_per_minute
+            .map(|number| format!("{} tokens a minute", tokens(number.0))),
+        section
+            .at_once
+            .map(|number| format!("{} at once", number.0)),
+    ];
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    match parts.is_empty() {
+        true => "limits as the provider tells them".to_owned(),
+        false => format!("limits: {}", parts.join(", ")),
+    }
+}

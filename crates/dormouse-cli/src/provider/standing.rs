@@ -1,0 +1,94 @@
+//! Who can be used here.
+
+use dormouse_providers::{Available, Choice, ChoiceError, Network, ServedBy, choose};
+use serde::Serialize;
+
+use super::{Findings, ProviderError, command::Here, open};
+use crate::exit::Report;
+
+/// Whether one provider can be used, and why.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "provider")]
+pub(super) struct Standing {
+    provider: &'static str,
+    usable: bool,
+    /// Where it is; nothing if it needs no server or cannot be used.
+    address: Option<String>,
+    /// Where its key was found; never the key.
+    key: Option<String>,
+    /// Why it cannot be used.
+    reason: Option<String>,
+}
+
+impl Standing {
+    /// How this provider stands.
+    pub(super) fn of(by: ServedBy, found: &Findings, here: &Here) -> Self {
+        let standing = Self {
+            provider: by.as_str(),
+            usable: false,
+            address: None,
+            key: None,
+            reason: None,
+        };
+        match place(by, found) {
+            Err(error) => Self {
+                reason: Some(Report(&error).to_string()),
+                ..standing
+            },
+            Ok(Choice::Offline { .. }) => Self {
+                usable: true,
+                ..standing
+            },
+            Ok(Choice::Server { config, .. }) => Self {
+                usable: true,
+                address: Some(config.base_url().to_owned()),
+                key: config.api_key().map(|_| key_of(by, found, here)),
+                ..standing
+            },
+        }
+    }
+
+    /// For people.
+    pub(super) fn told(&self) -> String {
+        let what = match (&self.reason, &self.address) {
+            (Some(reason), _) => format!("no   {reason}"),
+            (None, None) => "yes  needs no key and no server; no language model".to_owned(),
+            (None, Some(address)) => {
+                let key = match &self.key {
+                    Some(place) => format!("key from {place}"),
+                    None => "without a key".to_owned(),
+                };
+                format!("yes  at {address}, {key}")
+            }
+        };
+        format!("{:<10}  {what}", self.provider)
+    }
+}
+
+fn place(by: ServedBy, found: &Findings) -> Result<Choice, ProviderError> {
+    let available = Available {
+        asked: Some(by),
+        ..found.available.clone()
+    };
+    let choice = choose(&available).map_err(|error| match error {
+        ChoiceError::NoServer => ProviderError::NoServer,
+        error => ProviderError::Choice(error),
+    })?;
+    // Whatever an address holds that none should is told nowhere.
+    open(&choice, &Network::direct())?;
+    Ok(super::key::given(found, choice))
+}
+
+fn key_of(by: ServedBy, found: &Findings, here: &Here) -> String {
+    let own = found.own_key.as_ref().filter(|own| own.of == by);
+    if let Some(place) = own.and(here.config.provider.key_from.as_ref()) {
+        return place.to_string();
+    }
+    let variable = match by {
+        ServedBy::Anthropic => "ANTHROPIC_API_KEY",
+        ServedBy::OpenRouter => "OPENROUTER_API_KEY",
+        ServedBy::Local if found.available.dormouse_base_url.is_some() => "DORMOUSE_API_KEY",
+        _ => "OPENAI_API_KEY",
+    };
+    here.environment.place_of(variable)
+}
