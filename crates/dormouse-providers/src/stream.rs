@@ -3,6 +3,7 @@
 mod counts;
 mod draft;
 mod events;
+mod json;
 mod lines;
 mod reading;
 
@@ -10,5 +11,6 @@ pub(crate) use {
     counts::Counts,
     draft::{Draft, REPLY_LIMIT},
     events::{Event, Framing},
+    json::read,
     reading::{Decoder, Reading},
 };

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     http::{Complaint, Failure},
-    stream::{Counts, Decoder, Draft, Event},
+    stream::{self, Counts, Decoder, Draft, Event},
 };
 
 /// The most blocks of one message. Each is remembered until its end, and a server need not say anything in them.
@@ -49,7 +49,7 @@ struct Prompt {
 
 impl Decoder for MessageDecoder {
     fn take(&mut self, event: Event<'_>, draft: &mut Draft) -> Result<(), Failure> {
-        let said = serde_json::from_slice::<Said>(event.data);
+        let said = stream::read::<Said>(event.data);
         let said = said.map_err(|error| draft.unreadable(&error.to_string()))?;
         let kind = match said.kind.as_str() {
             "" => event.name.to_owned(),

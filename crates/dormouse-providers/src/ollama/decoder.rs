@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     http::{Complaint, Failure},
-    stream::{Counts, Decoder, Draft, Event},
+    stream::{self, Counts, Decoder, Draft, Event},
 };
 
 /// Reads the lines of a chat. Each call is whole in one of them, so that nothing is remembered.
@@ -14,7 +14,7 @@ pub(super) struct ChatDecoder;
 
 impl Decoder for ChatDecoder {
     fn take(&mut self, event: Event<'_>, draft: &mut Draft) -> Result<(), Failure> {
-        let line = serde_json::from_slice::<Value>(event.data);
+        let line = stream::read::<Value>(event.data);
         let line = line.map_err(|error| draft.unreadable(&error.to_string()))?;
         if !line.is_object() {
             return Err(draft.unreadable("a line that is no object"));

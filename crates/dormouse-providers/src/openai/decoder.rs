@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     http::{Complaint, Failure},
-    stream::{Counts, Decoder, Draft, Event},
+    stream::{self, Counts, Decoder, Draft, Event},
 };
 
 /// Reads chunks of a chat completion.
@@ -75,7 +75,7 @@ impl ChatDecoder {
     }
 
     fn unusual(&mut self, data: &[u8], draft: &mut Draft) -> Result<(), Failure> {
-        let chunk = serde_json::from_slice(data);
+        let chunk = stream::read(data);
         let chunk = chunk.map_err(|error| draft.unreadable(&error.to_string()))?;
         self.chunk(chunk, draft)
     }

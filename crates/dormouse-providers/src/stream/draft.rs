@@ -132,6 +132,10 @@ impl Draft {
     /// The model stopped. Only the first reason counts.
     pub(crate) fn finish(&mut self, reason: FinishReason) {
         if !std::mem::replace(&mut self.finished, true) {
+            let reason = match reason {
+                FinishReason::Other(words) => FinishReason::Other(self.redact.line(&words)),
+                known => known,
+            };
             self.ready.push_back(ChatDelta::Finished(reason));
         }
     }

@@ -1,5 +1,6 @@
 //! Lines put together to events.
 
+use super::lines::{LINE_LIMIT, at_most};
 use crate::http::Failure;
 
 /// How a stream is cut into events.
@@ -82,10 +83,7 @@ impl Events {
                 data => each(Event { name: "", data }),
             },
             Framing::ServerSentEvents if line.is_empty() => self.dispatch(each),
-            Framing::ServerSentEvents => {
-                self.field(line);
-                Ok(())
-            }
+            Framing::ServerSentEvents => self.field(line),
         }
     }
 
@@ -97,7 +95,8 @@ impl Events {
         self.dispatch(each)
     }
 
-    fn field(&mut self, line: &[u8]) {
+    /// An event may be no longer than a line: what is made of it takes many times its room.
+    fn field(&mut self, line: &[u8]) -> Result<(), Failure> {
         let (field, value) = match line.iter().position(|byte| *byte == b':') {
             Some(at) => (line.get(..at), line.get(at + 1..)),
             None => (Some(line), None),
@@ -110,12 +109,14 @@ impl Events {
                     self.data.push(b'\n');
                 }
                 self.data.extend_from_slice(value);
+                at_most(self.data.len(), LINE_LIMIT, "bytes in one event")
             }
             Some(b"event") => {
                 self.name.clear();
                 self.name.push_str(&String::from_utf8_lossy(value));
+                Ok(())
             }
-            _ => {}
+            _ => Ok(()),
         }
     }
 
@@ -172,6 +173,27 @@ mod tests {
     #[test]
     fn the_last_event_needs_no_empty_line_behind_it() {
         assert_eq!(told(Framing::ServerSentEvents, "data: [DONE]"), ["|[DONE]"]);
+    }
+
+    #[test]
+    fn an_event_of_many_lines_is_no_longer_than_one_line() {
+        let mut events = Events::new(Framing::ServerSentEvents);
+        let line = [b"data: ", [b'0'; 1023].as_slice()].concat();
+        let mut told = 0;
+        let mut each = |event: Event<'_>| {
+            told = event.data.len();
+            Ok(())
+        };
+        for _ in 0..LINE_LIMIT / 1024 {
+            events.take(&line, &mut each).unwrap();
+        }
+        events.take(b"data", &mut each).unwrap();
+        let error = events.take(&line, &mut each).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the reply has more than 1048576 bytes in one event"
+        );
+        assert_eq!(told, 0);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::events::Framing;
 use crate::http::{Complaint, Failure, Redact};
 
 /// The longest line of a stream, in bytes: a server that sends no line ends costs no more than this.
-const LINE_LIMIT: usize = 1024 * 1024;
+pub(super) const LINE_LIMIT: usize = 1024 * 1024;
 
 /// The longest stream, in bytes on the wire. The wrapping of each piece is some 250 bytes.
 const STREAM_LIMIT: usize = 64 * 1024 * 1024;
@@ -108,7 +108,7 @@ impl Lines {
     }
 }
 
-fn at_most(count: usize, limit: usize, what: &'static str) -> Result<(), Failure> {
+pub(super) fn at_most(count: usize, limit: usize, what: &'static str) -> Result<(), Failure> {
     if count > limit {
         return Err(Failure::TooMuch { what, limit });
     }

@@ -205,6 +205,26 @@ async fn an_endless_complaint_is_read_only_so_far() {
 }
 
 #[tokio::test]
+async fn half_a_character_is_replaced_and_the_reply_kept() {
+    let events = "data: {\"choices\":[{\"delta\":{\"content\":\"a\\ud83d\"}}]}\n\n\
+        data: {\"choices\":[{\"delta\":{\"content\":\"\\ude00b\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let server = Server::answering(vec![Answer::stream(events, Then::Close)]).await;
+    assert_eq!(server.reply().await.unwrap().content, "a\u{fffd}\u{fffd}b");
+}
+
+#[tokio::test]
+async fn an_event_of_a_million_lines_is_malformed() {
+    let event = format!("data: {{\"choices\":[0\n{}", "data: ,0\n".repeat(1 << 19));
+    let error = error(Answer::stream(&event, Then::Hang)).await;
+    assert_eq!(error.kind(), ModelErrorKind::Malformed);
+    assert!(
+        told(&error).contains("bytes in one event"),
+        "{}",
+        told(&error)
+    );
+}
+
+#[tokio::test]
 async fn what_is_no_stream_of_events_is_malformed() {
     let html = "<!doctype html><title>Log in</title>";
     for answer in [

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::event::{Item, Response, ResponsesEvent};
 use crate::{
     http::{Complaint, Failure},
-    stream::{Counts, Decoder, Draft, Event},
+    stream::{self, Counts, Decoder, Draft, Event},
 };
 
 /// Reads the events of a response. Each thing is told several times, in pieces, whole, and within the whole response at
@@ -34,7 +34,7 @@ impl Decoder for ResponsesDecoder {
             draft.close();
             return Ok(());
         }
-        let read = serde_json::from_slice::<ResponsesEvent>(event.data);
+        let read = stream::read::<ResponsesEvent>(event.data);
         let read = read.map_err(|error| draft.unreadable(&error.to_string()))?;
         // Some name the event in the frame alone.
         let kind = if read.kind.is_empty() {

@@ -1,0 +1,100 @@
+//! What an event says, read with as much patience as its letters need.
+
+use serde::de::DeserializeOwned;
+
+/// Reads the data of an event.
+///
+/// Servers that count text in units of UTF-16 cut a character in two, and write each half as an escape that is no character. A reply
+/// is not lost for it: each half becomes U+FFFD.
+pub(crate) fn read<T: DeserializeOwned>(data: &[u8]) -> Result<T, serde_json::Error> {
+    serde_json::from_slice(data).or_else(|error| match without_halves(data) {
+        Some(whole) => serde_json::from_slice(&whole),
+        None => Err(error),
+    })
+}
+
+/// The same text without escapes of half a character; nothing if there are none.
+fn without_halves(data: &[u8]) -> Option<Vec<u8>> {
+    let mut whole = data.to_vec();
+    let mut is_changed = false;
+    let mut at = 0;
+    while let Some(rest) = data.get(at..).filter(|rest| !rest.is_empty()) {
+        at += match (rest.first(), unit(rest), rest.get(6..).and_then(unit)) {
+            (_, Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 12,
+            (_, Some(0xd800..0xe000), _) => {
+                if let Some(digits) = whole.get_mut(at + 2..at + 6) {
+                    digits.copy_from_slice(b"fffd");
+                    is_changed = true;
+                }
+                6
+            }
+            // The letter behind it is no beginning of another escape.
+            (Some(b'\\'), _, _) => 2,
+            _ => 1,
+        };
+    }
+    is_changed.then_some(whole)
+}
+
+/// The number of an escape `\uXXXX` with which the text begins.
+fn unit(text: &[u8]) -> Option<u32> {
+    let digits = text.strip_prefix(b"\\u")?.get(..4)?;
+    let mut digits = digits.iter().map(|digit| char::from(*digit).to_digit(16));
+    digits.try_fold(0, |number, digit| Some(number << 4 | digit?))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn half_a_character_is_no_reason_to_lose_a_reply() {
+        for (text, said) in [
+            (r#""a\ud83d""#, "a\u{fffd}"),
+            (r#""\ude00b""#, "\u{fffd}b"),
+            (r#""\ud83d\ud83d\ude00""#, "\u{fffd}\u{1f600}"),
+            (r#""\ud83d\n\u00e9\ud83D""#, "\u{fffd}\n\u{e9}\u{fffd}"),
+            (r#""\\ud83d\ude00""#, "\\ud83d\u{fffd}"),
+        ] {
+            assert_eq!(
+                read::<Value>(text.as_bytes()).unwrap(),
+                json!(said),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_stays_none() {
+        for text in [
+            r#""\ud83d"#,
+            r#""\ud8"#,
+            r#"\ud83d"#,
+            "\"\\",
+            "",
+            "\"\u{1}\\ud83d\"",
+        ] {
+            assert!(read::<Value>(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whole_characters_are_read_as_they_are(text in any::<String>()) {
+            let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}"));
+            let written = format!("\"{}\"", units.collect::<String>());
+            prop_assert_eq!(read::<Value>(written.as_bytes()).unwrap(), json!(text));
+            prop_assert_eq!(without_halves(written.as_bytes()), None);
+        }
+
+        #[test]
+        fn units_in_any_order_are_read(units in prop::collection::vec(any::<u16>(), 0..20)) {
+            let written: String = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
+            let said = String::from_utf16_lossy(&units);
+            prop_assert_eq!(read::<Value>(format!("\"{written}\"").as_bytes()).unwrap(), json!(said));
+        }
+    }
+}
