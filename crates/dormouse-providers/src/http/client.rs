@@ -11,6 +11,7 @@ use reqwest::{
     redirect,
 };
 use serde::{Serialize, de::DeserializeOwned};
+use tokio::time::{Instant, timeout_at};
 
 use super::{
     address::{self, ServerConfigError},
@@ -26,6 +27,9 @@ use crate::{Secret, stream::Framing};
 
 /// The longest body of an answer that is no success, in bytes; the rest is not read.
 const COMPLAINT_LIMIT: usize = 16 * 1024;
+
+/// How long is waited for what a server says of a failure: that it failed is known by then, and often all there is.
+const COMPLAINT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The longest answer that is read whole, in bytes.
 const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
@@ -178,7 +182,7 @@ impl HttpClient {
         })
     }
 
-    /// What the server says in an answer that is none. In an encoding that nobody asked for it is not read.
+    /// What the server says in an answer that is none, as far as it says it soon. In an encoding that nobody asked for it is not read.
     pub(crate) async fn complaint(&self, answer: Response) -> Complaint {
         if let Some(encoding) = encoding(&answer) {
             let words = format!("something in the content encoding {encoding}");
@@ -186,7 +190,8 @@ impl HttpClient {
         }
         let mut pieces = answer.bytes_stream();
         let mut body = Vec::new();
-        while let Some(Ok(piece)) = pieces.next().await {
+        let until = Instant::now() + COMPLAINT_PATIENCE;
+        while let Ok(Some(Ok(piece))) = timeout_at(until, pieces.next()).await {
             let room = COMPLAINT_LIMIT.saturating_sub(body.len());
             body.extend(piece.iter().take(room));
             if body.len() >= COMPLAINT_LIMIT {
@@ -267,3 +272,6 @@ fn connections(base: &Url, network: &Network) -> Result<reqwest::Client, reqwest
     }
     builder.build()
 }
+
+#[cfg(test)]
+mod tests;

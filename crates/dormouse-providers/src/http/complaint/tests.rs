@@ -1,7 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Secret, http::redact::LONGEST};
+use crate::{
+    Secret,
+    http::redact::{LONGEST, Redact},
+};
 
 fn hiding() -> Redact {
     Redact::new(Some(&Secret::try_new("sk-1234").unwrap()))
@@ -45,6 +48,24 @@ fn a_prompt_that_is_too_long_is_known_in_every_servers_words() {
         r#"{"object":"error","message":"This model's maximum context length is 4096 tokens.","code":400}"#,
         r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
         r#"{"type":"error","error":{"type":"invalid_request_error","message":"input length and `max_tokens` exceed context limit: 190000 + 64000 > 200000"}}"#,
+        // Older llama-server, and what Ollama passes on as words.
+        r#"{"error":{"code":400,"message":"the request exceeds the available context size. try increasing the context size or enable context shift","type":"invalid_request_error"}}"#,
+        r#"{"error":"request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it"}"#,
+        r#"{"error":"the input length exceeds the context length"}"#,
+        // vLLM.
+        r#"{"error":{"message":"The decoder prompt (length 9000) is longer than the maximum model length of 4096. Make sure that `max_model_len` is no smaller than the number of text tokens.","type":"BadRequestError","param":null,"code":400}}"#,
+        // OpenAI: too many messages, a message that is too long.
+        r#"{"error":{"message":"Invalid 'messages': array too long. Expected an array with maximum length 2048, but got an array with length 2049 instead.","type":"invalid_request_error","param":"messages","code":"array_above_max_length"}}"#,
+        r#"{"error":{"message":"Invalid 'messages[1].content': string too long. Expected a string with maximum length 1048576, but got a string with length 1200000 instead.","type":"invalid_request_error","param":"messages[1].content","code":"string_above_max_length"}}"#,
+        // OpenRouter, which passes on what others said: as text, as JSON within text.
+        r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"prompt is too long: 210000 tokens > 200000 maximum\"}}","provider_name":"Anthropic"}}}"#,
+        r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"too long\",\"code\":\"context_length_exceeded\"}}","provider_name":"Azure"}}}"#,
+        r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"ERROR: maximum context length is 8192","provider_name":"x"}}}"#,
+        // Google, in a list; xAI, with its code beside; Moonshot; Text Generation Inference.
+        r#"[{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}]"#,
+        r#"{"code":"Client specified an invalid argument","error":"This model's maximum prompt length is 131072 but the request contains 537812 tokens."}"#,
+        r#"{"error":{"message":"Invalid request: Your request exceeded model token limit: 8192","type":"invalid_request_error"}}"#,
+        r#"{"error":"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 20 `max_new_tokens`","error_type":"validation"}"#,
     ] {
         assert_eq!(kind(400, body), ModelErrorKind::ContextExceeded, "{body}");
     }
@@ -52,6 +73,76 @@ fn a_prompt_that_is_too_long_is_known_in_every_servers_words() {
         kind(500, r#"{"error":"context window"}"#),
         ModelErrorKind::Unavailable
     );
+}
+
+#[test]
+fn what_is_too_long_and_no_prompt_is_nothing_to_compact() {
+    for body in [
+        r#"{"error":{"message":"Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 129 instead.","param":"tools","code":"array_above_max_length"}}"#,
+        r#"{"error":{"message":"Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40.","param":"messages[2].tool_calls[0].id","code":"string_above_max_length"}}"#,
+        r#"{"error":{"message":"max_tokens is too large: 200000. This model supports at most 16384 completion tokens.","param":"max_tokens"}}"#,
+    ] {
+        assert_eq!(kind(400, body), ModelErrorKind::Refused, "{body}");
+    }
+}
+
+#[test]
+fn a_request_that_fits_into_no_minute_is_not_waited_for() {
+    let body = r#"{"error":{"message":"Request too large for gpt-4o in organization x on tokens per min (TPM): Limit 30000, Requested 32000. The input or output tokens must be reduced in order to run successfully.","type":"tokens","code":"rate_limit_exceeded"}}"#;
+    assert_eq!(kind(429, body), ModelErrorKind::ContextExceeded);
+    let body = r#"{"error":{"message":"Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000.","type":"tokens","code":"rate_limit_exceeded"}}"#;
+    assert_eq!(kind(429, body), ModelErrorKind::RateLimited(None));
+}
+
+#[test]
+fn a_key_that_is_none_is_auth_whatever_the_status() {
+    for (status, body) in [
+        (
+            400,
+            r#"[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]"#,
+        ),
+        (
+            400,
+            r#"{"code":"Client specified an invalid argument","error":"Incorrect API key provided: xa***. You can obtain one from the console."}"#,
+        ),
+        (
+            403,
+            r#"{"error":{"code":403,"message":"Key limit exceeded (total limit). Manage it in the settings."}}"#,
+        ),
+        (
+            403,
+            r#"[{"error":{"code":403,"message":"no","status":"PERMISSION_DENIED"}}]"#,
+        ),
+    ] {
+        assert_eq!(kind(status, body), ModelErrorKind::Auth, "{body}");
+    }
+    for (status, body) in [
+        (
+            400,
+            r#"{"error":{"message":"Flagged: 'API key not valid, said Bob'"}}"#,
+        ),
+        (
+            403,
+            r#"{"error":{"code":403,"message":"Flagged: key limit exceeded","metadata":{"reasons":["x"],"flagged_input":"key limit exceeded"}}}"#,
+        ),
+    ] {
+        assert_eq!(kind(status, body), ModelErrorKind::Refused, "{body}");
+    }
+}
+
+#[test]
+fn what_was_passed_on_is_told_once_and_without_the_key() {
+    let body = r#"{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"sk-1234 is rate-limited upstream","provider_name":"x"}}}"#;
+    let told = Complaint::read(body.as_bytes(), &hiding()).to_string();
+    assert_eq!(
+        told,
+        "Provider returned error: *** is rate-limited upstream"
+    );
+    let nested = (0..8).fold("deep".to_owned(), |raw, _| {
+        serde_json::json!({"error": {"message": "m", "metadata": {"raw": raw}}}).to_string()
+    });
+    let told = Complaint::read(nested.as_bytes(), &hiding()).to_string();
+    assert_eq!(told, format!("{}deep", "m: ".repeat(8)));
 }
 
 #[test]
@@ -133,6 +224,10 @@ fn a_complaint_within_a_stream_tells_as_much() {
         (
             r#"{"error":{"code":403,"message":"flagged","metadata":{"reasons":["x"]}}}"#,
             ModelErrorKind::Refused,
+        ),
+        (
+            r#"{"error":{"code":429,"message":"too many tokens per minute"}}"#,
+            ModelErrorKind::RateLimited(None),
         ),
         (r#"{"error":"broken"}"#, ModelErrorKind::Interrupted),
         (r#"{"error":{"code":7}}"#, ModelErrorKind::Interrupted),

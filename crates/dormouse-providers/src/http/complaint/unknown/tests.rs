@@ -106,6 +106,11 @@ fn an_unknown_field_is_known_in_every_servers_words() {
         ),
         // OpenRouter.
         (
+            400,
+            r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"Unsupported parameter: 'top_p' is not supported with this model.\",\"param\":\"top_p\",\"code\":\"unsupported_parameter\"}}"}}}"#,
+            RequestField::TopP,
+        ),
+        (
             404,
             r#"{"error":{"message":"No endpoints found that support tool use. To learn more about provider routing, visit the site","code":404}}"#,
             RequestField::Tools,
