@@ -6,6 +6,7 @@ use std::{
     collections::BTreeSet,
     fmt,
     sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use dormouse_contracts::{
@@ -13,6 +14,7 @@ use dormouse_contracts::{
 };
 use futures_util::{TryFutureExt, stream};
 use reqwest::{Response, Url};
+use tokio::time::Instant;
 
 pub(crate) use self::written::{Body, Written};
 use crate::{
@@ -22,6 +24,9 @@ use crate::{
 
 /// How often a request is made again without a field that the server says it does not know.
 const LEFT_OUT_AT_ONCE: usize = 8;
+
+/// After this the server is asked with all fields again: it may have been started anew, with more in it.
+const LEFT_OUT_FOR: Duration = Duration::from_secs(60 * 60);
 
 /// A vendor's API: how a request is written, and how the events of a reply are read.
 pub(crate) trait Api: Send + Sync {
@@ -62,8 +67,10 @@ pub(crate) struct Server<A> {
 /// What is known of the fields of requests.
 #[derive(Debug, Default)]
 struct Fields {
-    /// What the server has refused.
+    /// What the server has refused, and done without.
     unknown: BTreeSet<RequestField>,
+    /// Since when the first of them is known.
+    since: Option<Instant>,
     /// What was told to be left out.
     told: BTreeSet<RequestField>,
 }
@@ -126,27 +133,31 @@ impl<A: Api> Server<A> {
         ))
     }
 
-    /// Makes the request, and once more for each field that the server says it does not know.
+    /// Makes the request, and once more for each field that the server says it does not know. What helped is kept.
     async fn ask(&self, request: &ChatRequest) -> Result<(Response, Vec<RequestField>), Failure> {
-        let mut without = self.fields().unknown.clone();
-        for _ in 0..LEFT_OUT_AT_ONCE {
+        let mut without = self.fields().known(Instant::now());
+        let mut again = LEFT_OUT_AT_ONCE;
+        loop {
             let written = self.api.write(&self.model, request, &without);
             let failure = match self.send(&written).await {
-                Ok(answer) => return Ok((answer, self.tell(written.left_out))),
+                Ok(answer) => {
+                    self.fields().learn(without, Instant::now());
+                    return Ok((answer, self.tell(written.left_out)));
+                }
                 Err(failure) => failure,
+            };
+            again = match again.checked_sub(1) {
+                Some(again) => again,
+                None => return Err(failure),
             };
             if self.api.learns(&failure, &written) {
                 continue;
             }
             let unknown = failure.unknown_field(&written.optional);
-            match unknown.filter(|field| without.insert(field.clone())) {
-                Some(field) => self.fields().unknown.insert(field),
-                None => return Err(failure),
-            };
+            if !unknown.is_some_and(|field| without.insert(field)) {
+                return Err(failure);
+            }
         }
-        let written = self.api.write(&self.model, request, &without);
-        let answer = self.send(&written).await?;
-        Ok((answer, self.tell(written.left_out)))
     }
 
     async fn send(&self, written: &Written) -> Result<Response, Failure> {
@@ -171,6 +182,26 @@ impl<A: Api> Server<A> {
 
     fn fields(&self) -> MutexGuard<'_, Fields> {
         self.fields.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Fields {
+    /// What the server is known not to know.
+    fn known(&mut self, now: Instant) -> BTreeSet<RequestField> {
+        if self.since.is_some_and(|since| now - since >= LEFT_OUT_FOR) {
+            self.unknown.clear();
+            self.since = None;
+        }
+        self.unknown.clone()
+    }
+
+    /// The server has answered a request without these. Whoever complains of a field without being helped by its absence has meant
+    /// something else, or repeats what a user said: that is no reason to leave it out of anything else.
+    fn learn(&mut self, without: BTreeSet<RequestField>, now: Instant) {
+        if !without.is_empty() {
+            self.since.get_or_insert(now);
+            self.unknown.extend(without);
+        }
     }
 }
 

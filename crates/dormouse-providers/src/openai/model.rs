@@ -24,8 +24,8 @@ use crate::{
 /// Replies are streamed, tools are native; a request without tools carries none, and calls that a model then writes
 /// into its text are for the caller to find. Needs a tokio runtime.
 ///
-/// Every request is sent once, and once more for each field that the server says it does not know, which is then left out of
-/// all that follow (a limit of the reply's length is first tried by its other name, `max_tokens` or `max_completion_tokens`): retries, rate limits and the deadline of the whole reply are the caller's. Connecting may take
+/// Every request is sent once, and once more for each field that the server says it does not know. Where it does without, the field
+/// is left out of all that follow within an hour (a limit of the reply's length is first tried by its other name, `max_tokens` or `max_completion_tokens`): retries, rate limits and the deadline of the whole reply are the caller's. Connecting may take
 /// [`OpenAiModel::CONNECT_TIMEOUT`], silence [`OpenAiModel::SILENCE`]. Dropping the stream closes the connection. Redirects are not
 /// followed, so that the key goes nowhere else. The usual proxy variables are honoured, except for this machine.
 ///
@@ -39,9 +39,9 @@ use crate::{
 ///
 /// | kind | when |
 /// | --- | --- |
-/// | `Auth` | 401; 403 with a code about the key or its permission; 402, and 429 for a used-up quota: nothing helps but another key or more money |
+/// | `Auth` | 401; 400 for a key that is none; 403 with a code about the key or its permission; 402, and 429 for a used-up quota: nothing helps but another key or more money |
 /// | `RateLimited` | 429, and 503 with `Retry-After`; with the pause asked for, in seconds or as a date, at most [`OpenAiModel::LONGEST_PAUSE`] |
-/// | `ContextExceeded` | 413, and 400 or 422 that say so |
+/// | `ContextExceeded` | 413, and 400 or 422 that say so; 429 for a request that is larger than what is allowed in a minute |
 /// | `Refused` | 3xx, every other 4xx (a moderator's 403 among them), 501, 505 |
 /// | `Unavailable` | no connection; 5xx |
 /// | `TimedOut` | 408 |
@@ -121,9 +121,10 @@ impl OpenAiModel {
     ) -> Result<BoxStream<'a, Result<ChatDelta, ModelError>>, Failure> {
         match self.chat.begin(request).await {
             Err(failure) if failure.points_to("v1/responses") => {
+                let begun = self.responses.begin(request).await?;
                 self.by_responses.store(true, Ordering::Relaxed);
                 tracing::info!(model = %self.chat.model, "the model is asked through /v1/responses from now on");
-                self.responses.begin(request).await
+                Ok(begun)
             }
             begun => begun,
         }

@@ -78,7 +78,7 @@ pub(crate) fn chat<'a>(
             RequestField::StreamUsage,
             Some(serde_json::json!({include: true})),
         );
-    if !request.tools.is_empty() {
+    if offers_tools(request, without) {
         let tools: Vec<_> = request.tools.iter().map(tool).collect();
         let choice = tool_choice(&request.tool_choice).map(|choice| json(&choice));
         body.offer("tools", RequestField::Tools, Some(json(&tools)));
@@ -112,6 +112,12 @@ pub(crate) fn chat<'a>(
         format(&request.output),
     );
     body
+}
+
+/// Are there tools that may be called? Where it cannot be said that none of them may be, none is offered.
+pub(super) fn offers_tools(request: &ChatRequest, without: &BTreeSet<RequestField>) -> bool {
+    let may_say = !without.contains(&RequestField::ToolChoice);
+    !request.tools.is_empty() && (may_say || request.tool_choice != ToolChoice::None)
 }
 
 /// A value in JSON. The types of this file are made of texts, lists and numbers, which JSON has.

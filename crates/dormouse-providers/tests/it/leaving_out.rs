@@ -1,6 +1,9 @@
 //! Fields that a server does not know.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use dormouse_contracts::{
     ChatModel, ChatRequest, OutputFormat, ReasoningEffort, RequestField, ToolDefinition, ToolName,
@@ -166,6 +169,65 @@ async fn the_same_complaint_is_heeded_once() {
     let model = server.model();
     guarded(complete(&model, &everything())).await.unwrap_err();
     assert_eq!(server.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_field_whose_absence_did_not_help_is_part_of_the_next_request() {
+    // What a user said is repeated, and the request is refused for quite another reason.
+    let repeated = || {
+        refusal(
+            &json!({"error": {"message": "no: 'tools are unknown, temperature is unsupported'"}}),
+        )
+    };
+    let mut answers: Vec<Answer> = (0..3).map(|_| repeated()).collect();
+    answers.push(good_day());
+    let server = Server::answering(answers).await;
+    let model = server.model();
+    guarded(complete(&model, &everything())).await.unwrap_err();
+    assert_eq!(left_out(&model, &everything()).await, []);
+    let bodies = bodies(&server);
+    assert_eq!(bodies.len(), 4);
+    assert_eq!(bodies[0], bodies[3]);
+}
+
+#[tokio::test]
+async fn after_an_hour_a_server_is_asked_with_all_fields_again() {
+    let refused =
+        json!({"error": {"message": "temperature is not supported", "param": "temperature"}});
+    let answers = vec![refusal(&refused), good_day(), good_day(), good_day()];
+    let server = Server::answering(answers).await;
+    let model = server.model();
+    for expected in [
+        vec![RequestField::Temperature],
+        vec![RequestField::Temperature],
+    ] {
+        assert_eq!(left_out(&model, &everything()).await, expected);
+    }
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(60 * 60)).await;
+    tokio::time::resume();
+    assert_eq!(left_out(&model, &everything()).await, []);
+    let bodies = bodies(&server);
+    assert_eq!(bodies[3], bodies[0]);
+}
+
+#[tokio::test]
+async fn where_no_choice_of_tools_can_be_told_none_is_offered_to_a_model_that_shall_call_none() {
+    let refused = json!({"error": {"message": "this model does not support tool_choice"}});
+    let server = Server::answering(vec![refusal(&refused), good_day(), good_day()]).await;
+    let model = server.model();
+    let request = ChatRequest {
+        tool_choice: dormouse_contracts::ToolChoice::None,
+        ..everything()
+    };
+    left_out(&model, &request).await;
+    left_out(&model, &everything()).await;
+    let bodies = bodies(&server);
+    assert_eq!(
+        (&bodies[0]["tool_choice"], bodies[1].get("tools")),
+        (&json!("none"), None)
+    );
+    assert_eq!(bodies[2]["tools"], bodies[0]["tools"]);
 }
 
 #[tokio::test]

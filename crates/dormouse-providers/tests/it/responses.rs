@@ -111,6 +111,32 @@ async fn a_model_that_is_served_through_responses_alone_is_asked_there_from_then
 }
 
 #[tokio::test]
+async fn a_way_that_leads_nowhere_is_not_taken_again() {
+    let said = |message: &str| {
+        let body = format!(r#"{{"error":{{"message":"{message}"}}}}"#);
+        Answer::status("404 Not Found", "content-type: application/json\r\n", &body)
+    };
+    let answers = vec![
+        said("Please use /v1/responses instead."),
+        said("no such path"),
+        Answer::stream(HELLO, Then::Close),
+    ];
+    let server = Server::answering(answers).await;
+    let model = server.model();
+    let error = guarded(complete(&model, &hello())).await.unwrap_err();
+    assert_eq!(error.kind(), ModelErrorKind::Refused);
+    assert_eq!(reply(&model).await.content, "Good day, schöner Tag.");
+    assert_eq!(
+        paths(&server),
+        [
+            "/v1/chat/completions",
+            "/v1/responses",
+            "/v1/chat/completions"
+        ]
+    );
+}
+
+#[tokio::test]
 async fn a_model_that_shall_be_asked_through_chat_completions_is_asked_nowhere_else() {
     let body =
         r#"{"error":{"message":"This model is only supported in v1/responses.","param":"model"}}"#;

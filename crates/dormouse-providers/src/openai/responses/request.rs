@@ -8,7 +8,7 @@ use dormouse_contracts::{
 };
 use serde_json::{Value, json};
 
-use super::super::schema::may_be_strict;
+use super::super::{request::offers_tools, schema::may_be_strict};
 use crate::server::{Body, Written};
 
 /// The request, streamed. Nothing is stored at the server, since the conversation is sent whole each time; so there
@@ -31,7 +31,7 @@ pub(super) fn write(
     if let Some(instructions) = instructions {
         body.set("instructions", instructions);
     }
-    if !request.tools.is_empty() {
+    if offers_tools(request, without) {
         let tools: Vec<Value> = request.tools.iter().map(tool).collect();
         body.offer("tools", RequestField::Tools, Some(tools));
         if !without.contains(&RequestField::Tools) {
