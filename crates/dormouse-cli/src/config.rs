@@ -168,7 +168,8 @@ fn parse(text: &str) -> Result<Config, Mistake> {
         {
             message =
                 "keys do not belong into a file. Set the environment variable OPENAI_API_KEY, \
-                       OPENROUTER_API_KEY or DORMOUSE_API_KEY instead"
+                       ANTHROPIC_API_KEY, OPENROUTER_API_KEY or DORMOUSE_API_KEY instead, or say with \
+                       key_from under [provider] where the key is"
                     .to_owned();
         }
         Mistake {

@@ -73,7 +73,11 @@ pub(crate) fn run(
     let (tape, flags) = record::replay(file, &play.provider)?;
     let environment = Environment::of_process().with_any_key();
     let chosen = provider::select(&flags, &config.provider, &environment)?;
-    attend(&data, &config, &chosen, play, &tape, diagnostics)
+    let play = Play {
+        provider: flags,
+        ..play.clone()
+    };
+    attend(&data, &config, &chosen, &play, &tape, diagnostics)
 }
 
 /// The same, and keeps what is said to models.

@@ -12,6 +12,7 @@ use dormouse_cassettes::{
     Recorder, RecorderConfig, SaveError, ScrubRules,
 };
 use dormouse_contracts::Clock;
+use dormouse_engine::ToolCalling;
 use dormouse_providers::{Network, Secret, ServedBy};
 
 use crate::{
@@ -229,7 +230,18 @@ fn provider_of(cassette: &Cassette, flags: &ProviderFlags) -> Option<ProviderFla
         .get("model")
         .and_then(|model| model.as_str()?.parse().ok());
     let asked = flags.provider.is_some();
+    // What was learnt of the model on this machine is not what was known when it was recorded.
+    let offers_tools = |body: &serde_json::Value| {
+        let tools = body.get("tools").and_then(serde_json::Value::as_array);
+        tools.is_some_and(|tools| !tools.is_empty())
+    };
+    let tool_calling = if offers_tools(&body) {
+        ToolCalling::Native
+    } else {
+        ToolCalling::Fallback
+    };
     Some(ProviderFlags {
+        tool_calling: flags.tool_calling.or(Some(tool_calling)),
         provider: flags.provider.or(Some(provider)),
         model: flags.model.clone().or(model),
         base_url: if asked {
@@ -237,7 +249,6 @@ fn provider_of(cassette: &Cassette, flags: &ProviderFlags) -> Option<ProviderFla
         } else {
             Some(format!("{NOWHERE}{prefix}"))
         },
-        ..flags.clone()
     })
 }
 

@@ -75,6 +75,55 @@ fn a_flag_wins_over_the_configuration_and_that_over_the_environment() {
 }
 
 #[test]
+fn a_server_in_the_configuration_is_for_the_provider_there_alone() {
+    let pairs = &[("OPENAI_API_KEY", "sk-1"), ("OWN", "sk-own")];
+    let section = ProviderSection {
+        base_url: Some("http://127.0.0.1:1".to_owned()),
+        key_from: Some("env:OWN".parse().unwrap()),
+        ..ProviderSection::default()
+    };
+    let told = |flags: &ProviderFlags| {
+        let chosen = select(flags, &section, &environment(pairs)).unwrap();
+        let Choice::Server { config, .. } = &chosen.choice else {
+            panic!("a server")
+        };
+        let key = config.api_key().map(|key| key.expose().to_owned());
+        (config.base_url().to_owned(), key.unwrap_or_default())
+    };
+    let of = |url: &str, key: &str| (url.to_owned(), key.to_owned());
+    let here = of("http://127.0.0.1:1", "sk-own");
+    assert_eq!(told(&flags(None, None)), here);
+    assert_eq!(told(&flags(Some(ServedBy::Local), None)), here);
+    assert_eq!(
+        told(&flags(Some(ServedBy::OpenAi), None)),
+        of("https://api.openai.com/v1", "sk-1")
+    );
+    assert_eq!(
+        told(&flags(None, Some("http://127.0.0.1:2"))),
+        of("http://127.0.0.1:2", "")
+    );
+    let wished = |wish: &str| {
+        let chosen = select(&flags(None, None), &section, &environment(pairs)).unwrap();
+        match chosen.wished(&wish.parse().unwrap()).unwrap() {
+            Choice::Offline { .. } => None,
+            Choice::Server { config, .. } => config.api_key().map(|key| key.expose().to_owned()),
+        }
+    };
+    assert_eq!(wished("local:m").as_deref(), Some("sk-own"));
+    assert_eq!(wished("local:m@http://127.0.0.1:2"), None);
+    assert_eq!(wished("openai:m").as_deref(), Some("sk-1"));
+    let mut keys: Vec<_> = select(&flags(None, None), &section, &environment(pairs))
+        .unwrap()
+        .keys()
+        .iter()
+        .map(|key| key.expose().to_owned())
+        .collect();
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys, ["sk-1", "sk-own"]);
+}
+
+#[test]
 fn a_server_is_refused_where_it_cannot_be_meant() {
     for provider in [ServedBy::OpenRouter, ServedBy::Offline] {
         let refused = select_with(&flags(Some(provider), Some("http://x")), &[]);

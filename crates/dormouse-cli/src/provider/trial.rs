@@ -3,6 +3,8 @@
 mod asking;
 mod checks;
 mod report;
+#[cfg(test)]
+mod tests;
 
 use std::{io, time::Duration};
 

@@ -48,6 +48,19 @@ fn a_replay_asks_as_the_recording_did() {
 }
 
 #[test]
+fn a_replay_offers_tools_as_the_recording_did() {
+    for (body, calling) in [
+        (r#"{"tools":[{}]}"#, ToolCalling::Native),
+        (r#"{"tools":[]}"#, ToolCalling::Fallback),
+        ("{}", ToolCalling::Fallback),
+    ] {
+        let cassette = recorded("http://host/v1/chat/completions", body);
+        let flags = provider_of(&cassette, &ProviderFlags::default()).unwrap();
+        assert_eq!(flags.tool_calling, Some(calling), "{body}");
+    }
+}
+
+#[test]
 fn a_recording_of_something_else_is_no_replay() {
     let cassette = recorded("http://host/v1/models", "{}");
     assert!(provider_of(&cassette, &ProviderFlags::default()).is_none());

@@ -66,7 +66,9 @@ fn assert_clean_files(folder: &Path) -> usize {
 
 #[test]
 fn a_key_that_a_server_repeats_is_in_no_output_and_in_no_file() {
-    let commands: [&[&str]; 10] = [
+    let commands: [&[&str]; 12] = [
+        &["record", "recorded.json"],
+        &["play", "--replay", "recorded.json"],
         &["play"],
         &["play", "--json"],
         &["log", "show"],
@@ -83,6 +85,7 @@ fn a_key_that_a_server_repeats_is_in_no_output_and_in_no_file() {
         for args in commands {
             let mut command = home.command(args);
             command
+                .current_dir(home.path())
                 .env("RUST_LOG", "trace")
                 .env("DORMOUSE_BASE_URL", &server.url)
                 .env("DORMOUSE_API_KEY", KEY);
@@ -100,7 +103,8 @@ fn a_key_that_a_server_repeats_is_in_no_output_and_in_no_file() {
             "it was sent"
         );
         assert!(keys.len() >= 4, "{keys:?}");
-        assert!(assert_clean_files(home.path()) >= 2);
+        assert!(home.file("recorded.json").exists());
+        assert!(assert_clean_files(home.path()) >= 3);
     }
 }
 

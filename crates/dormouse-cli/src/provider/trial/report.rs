@@ -34,7 +34,8 @@ impl Check {
         self
     }
 
-    fn value(&self) -> Value {
+    /// As programs read it.
+    pub(super) fn value(&self) -> Value {
         let mut fields = Map::new();
         fields.insert("type".to_owned(), "check".into());
         fields.insert("check".to_owned(), self.name.into());
