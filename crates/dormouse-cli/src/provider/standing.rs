@@ -58,7 +58,10 @@ impl Standing {
                     Some(place) => format!("key from {place}"),
                     None => "without a key".to_owned(),
                 };
-                format!("yes  at {address}, {key}")
+                // Its usual address is taken for granted, and nobody is asked.
+                let is_guess = self.provider == ServedBy::Ollama.as_str();
+                let guess = if is_guess { ", if it runs" } else { "" };
+                format!("yes  at {address}, {key}{guess}")
             }
         };
         format!("{:<10}  {what}", self.provider)
