@@ -15,7 +15,10 @@ use dormouse_sandbox::Act;
 use dormouse_testing::SeededChance;
 use dormouse_tests::{Child, Program, RunningClock, tell};
 use serde_json::Value;
-use tokio::{task::JoinSet, time::timeout};
+use tokio::{
+    task::JoinSet,
+    time::{Instant, timeout},
+};
 
 use message::{Kind, number_in};
 
@@ -28,12 +31,8 @@ use crate::{
 const KILLS: u32 = 300;
 /// The most lines of input in one life.
 const MOST_LINES: u64 = 5;
-/// About how long a start takes, repairing what the last kill left included.
+/// A start is never taken to be shorter than this: repairing what the last kill left takes its time, too.
 const START: Duration = Duration::from_millis(120);
-/// Within this time from its start a life is killed, where the moment is drawn from the clock.
-const LONGEST: Duration = Duration::from_millis(250);
-/// How long the next line of output is waited for before the program counts as having nothing more to do.
-const QUIET: Duration = Duration::from_millis(300);
 /// How long all of it may take.
 const HARD_LIMIT: Duration = Duration::from_secs(240);
 
@@ -57,6 +56,8 @@ struct Ledger {
     chance: SeededChance,
     sent: u64,
     acknowledged: BTreeSet<u64>,
+    /// About how long a start takes on this machine at this moment.
+    start: Duration,
     starts: u32,
     kills: BTreeMap<&'static str, u32>,
     /// The kind of the last event that this life has told.
@@ -74,8 +75,8 @@ impl Ledger {
     fn moment(&self) -> Moment {
         match self.below(8) {
             0 => Moment::Sent(self.below(MOST_LINES + 1)),
-            1..=3 => Moment::Starting(START.mul_f64(self.chance.unit())),
-            4 => Moment::After(LONGEST.mul_f64(self.chance.unit())),
+            1..=3 => Moment::Starting(self.start.mul_f64(self.chance.unit())),
+            4 => Moment::After((2 * self.start).mul_f64(self.chance.unit())),
             _ => Moment::Printed(1 + self.below(8 * MOST_LINES)),
         }
     }
@@ -121,7 +122,7 @@ impl Ledger {
                     if line == 0 || (line < MOST_LINES && self.below(2) == 0) {
                         child.write(&self.next_line()).await;
                     }
-                    match child.json_within(QUIET).await {
+                    match child.json_within(3 * self.start).await {
                         Some(line) => self.note(&line),
                         None => break,
                     }
@@ -285,10 +286,23 @@ async fn ask_the_program(program: &Program, data: &Path) {
     assert_eq!(printed[0]["hash"], state.unwrap().hash().unwrap());
 }
 
+/// The longest of three starts, so that a slow or busy machine gets as far as a fast one before it is killed.
+async fn measured_start(program: &Program) -> Duration {
+    let mut longest = START;
+    for _ in 0..3 {
+        let begun = Instant::now();
+        let (_, status) = program.start(&PLAY).finish().await;
+        assert!(status.success(), "{}", program.complaints());
+        longest = longest.max(begun.elapsed());
+    }
+    longest
+}
+
 async fn die_often(data: &Path) {
     let program = Program::over(data);
     let mut ledger = Ledger {
         chance: SeededChance::new(9),
+        start: measured_start(&program).await,
         sent: 0,
         acknowledged: BTreeSet::new(),
         starts: 0,
