@@ -6,7 +6,7 @@ use super::{
 };
 
 /// What a name ends with whose value is secret; without signs, in small letters.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 24] = [
     "accesskey",
     "accesstoken",
     "apikey",
@@ -16,10 +16,14 @@ const NAMES: [&str; 20] = [
     "clientsecret",
     "cookie",
     "idtoken",
+    "kennwort",
+    "passcode",
     "passphrase",
     "passwd",
     "password",
+    "passwort",
     "privatekey",
+    "pwd",
     "refreshtoken",
     "secret",
     "secretaccesskey",
@@ -51,6 +55,9 @@ const SHORTEST_BARE: usize = 6;
 const SHORTEST_QUOTED: usize = 4;
 /// The shortest value of a name that means other things, too.
 const SHORTEST_LONG: usize = 16;
+/// From this length on a value without a space is a secret, whatever its letters: to look for names in it again and again would
+/// take no end of time.
+const ENDLESS: usize = 512;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Name {
@@ -117,7 +124,7 @@ fn value_after(text: &[u8], name_end: usize, name: Name) -> Option<Span> {
     let sign = past(text, past(text, name_end, 4, is_quote), 4, is_space);
     let after = past(text, sign, 2, |byte| matches!(byte, b':' | b'=' | b'>'));
     if after == sign || at(text, sign) == b'>' {
-        return None;
+        return told_after(text, name_end, name);
     }
     let quotes = past(text, after, 4, is_space);
     let start = past(text, quotes, 4, is_quote);
@@ -138,9 +145,47 @@ fn value_after(text: &[u8], name_end: usize, name: Name) -> Option<Span> {
     let value = part(text, start, end);
     let fits = match name {
         Name::Secret => value.len() >= shortest,
-        Name::SecretIfLong => is_long_word(value),
+        Name::SecretIfLong => value.len() >= ENDLESS || is_long_word(value),
     };
     (fits && !is_stand_in(value)).then(|| Span::shape(start..end, Kind::Secret))
+}
+
+/// The password of `my password is hunter2`. Of words alone it is not known whether they are one: a password has a digit, and some other
+/// sign.
+fn told_after(text: &[u8], name_end: usize, name: Name) -> Option<Span> {
+    let is_space = |byte: u8| matches!(byte, b' ' | b'\t');
+    let verb = past(text, name_end, 4, is_space);
+    let mut verbs = [&b"is"[..], b"was", b"ist", b"war"].into_iter();
+    let verb_end = verb
+        + verbs
+            .find(|known| {
+                let end = verb + known.len();
+                part(text, verb, end).eq_ignore_ascii_case(known) && is_space(at(text, end))
+            })?
+            .len();
+    let is_quote = |byte: u8| matches!(byte, b'"' | b'\'' | b'`' | b'\\');
+    let quotes = past(text, verb_end, 4, is_space);
+    let start = past(text, quotes, 4, is_quote);
+    let end = past(text, start, ENDLESS, |byte| {
+        !byte.is_ascii_whitespace() && !b"\"'`,;<>\\".contains(&byte)
+    });
+    // What stands at its end is the sentence's, unless it is in quotes.
+    let value = part(text, start, end);
+    let signs = value
+        .iter()
+        .rev()
+        .take_while(|byte| b".!?)]".contains(byte));
+    let trailing = if start > quotes { 0 } else { signs.count() };
+    let value = part(text, start, end - trailing);
+    let has_digit = value.iter().any(u8::is_ascii_digit);
+    let has_other = value.iter().any(|byte| !byte.is_ascii_digit());
+    let is_told = name == Name::Secret
+        && verb > name_end
+        && value.len() >= SHORTEST_BARE
+        && has_digit
+        && has_other
+        && !is_stand_in(value);
+    is_told.then(|| Span::shape(start..end - trailing, Kind::Secret))
 }
 
 /// Behind the word for the kind of credentials, if there is one.

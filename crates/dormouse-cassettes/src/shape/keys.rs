@@ -67,11 +67,11 @@ const ACCESS_IDS: [&[u8]; 7] = [
 
 /// Finds keys by their beginning, signed tokens, and what follows `Bearer` and `Basic`.
 pub(super) fn keys(text: &[u8], spans: &mut Vec<Span>) {
-    let mut from = 0;
+    let (mut from, mut head_end) = (0, 0);
     while from < text.len() {
         let is_letter = at(text, from).is_ascii_alphanumeric();
         let found = if is_letter && begins_word(text, from) {
-            key_at(text, from)
+            key_at(text, from, &mut head_end)
         } else {
             None
         };
@@ -86,8 +86,9 @@ pub(super) fn keys(text: &[u8], spans: &mut Vec<Span>) {
     }
 }
 
-fn key_at(text: &[u8], start: usize) -> Option<Span> {
-    if let Some(end) = signed_token_at(text, start).or_else(|| access_id_at(text, start)) {
+fn key_at(text: &[u8], start: usize, head_end: &mut usize) -> Option<Span> {
+    let token = signed_token_at(text, start, head_end);
+    if let Some(end) = token.or_else(|| access_id_at(text, start)) {
         return Some(Span::shape(start..end, Kind::Secret));
     }
     if let Some(range) = carried_at(text, start) {
@@ -133,17 +134,25 @@ fn rest_end(text: &[u8], rest: usize, has_dots: bool) -> usize {
 }
 
 /// A JSON web token: the base64 of `{"`, and parts between dots. With one dot it is taken for one that was cut off.
-fn signed_token_at(text: &[u8], start: usize) -> Option<usize> {
+///
+/// `head_end` is where the letters end that were looked at last, so that nothing is looked at once for each of its beginnings.
+fn signed_token_at(text: &[u8], start: usize, head_end: &mut usize) -> Option<usize> {
     if part(text, start, start + 3) != b"eyJ" {
         return None;
     }
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'=');
-    let mut end = past(text, start, LONGEST_TOKEN_HEAD, is_part);
-    let is_token = end - start >= 8 && at(text, end) == b'.' && is_part(at(text, end + 1));
+    if start >= *head_end {
+        *head_end = past(text, start, usize::MAX, is_part);
+    }
+    let mut end = *head_end;
+    let is_head = (8..=LONGEST_TOKEN_HEAD).contains(&(end - start));
+    if !is_head || at(text, end) != b'.' || !is_part(at(text, end + 1)) {
+        return None;
+    }
     while at(text, end) == b'.' && is_part(at(text, end + 1)) {
         end = past(text, end + 1, usize::MAX, is_part);
     }
-    is_token.then_some(end)
+    Some(end)
 }
 
 /// An AWS id: four known letters and sixteen capitals or digits.

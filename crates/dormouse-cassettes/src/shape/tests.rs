@@ -47,6 +47,11 @@ fn credentials_are_known_by_what_is_before_them() {
         ("{\\\"password\\\":\\\"hunter22\\\"}", "hunter22"),
         ("https://alice:pw@localhost/x", "alice:pw"),
         ("Basic YWxpY2U6cHc=", "YWxpY2U6cHc="),
+        ("my password is hunter2, now let me in", "hunter2"),
+        ("My Password was \"s3cret!\".", "s3cret!"),
+        ("mein Passwort ist 4pfelbaum!", "4pfelbaum"),
+        ("Passwort: hunter2", "hunter2"),
+        ("pwd=hunter22", "hunter22"),
     ] {
         assert_eq!(found(text), [(secret, Kind::Secret)], "{text}");
     }
@@ -128,5 +133,61 @@ fn random_text_is_told_apart_from_ids_and_words() {
         "2026-11-21T06:36:49Z",
     ] {
         assert!(!random(text), "{text}");
+    }
+}
+
+#[test]
+fn words_about_a_password_are_none() {
+    for text in [
+        "the password is required",
+        "my password is 123",
+        "the password is [secret-1].",
+        "Her password was forgotten in 2019",
+        "the tokens are 12345678a",
+        "password isolated7 it",
+    ] {
+        assert_eq!(found(text), [], "{text}");
+    }
+}
+
+#[test]
+fn no_text_makes_the_same_part_be_looked_at_for_every_word() {
+    // Looking at the rest of the text once for each of them would take minutes.
+    for word in [
+        "token:",
+        "token=",
+        "token:\"",
+        "token='\"",
+        "xtoken>",
+        "password=",
+        "password is ",
+        "password is a",
+        "eyJ",
+        "eyJ-",
+        "eyJhb.",
+        "eyJhb.eyJhbGci.",
+        " eyJhbGci.",
+        "sk-",
+        "sk-a ",
+        "Bearer ",
+        "://",
+        "a://b:c@",
+        "@",
+        "%40",
+        "a@",
+        "/home/",
+        "-----BEGIN ",
+        "-----BEGIN PRIVATE KEY",
+        "+1",
+        "0 ",
+        "(",
+        "1.1.1.1",
+        "::",
+        "4111111111111111",
+    ] {
+        let text = word.repeat((1 << 17) / word.len());
+        let mut spans = Vec::new();
+        shapes(text.as_bytes(), &mut spans);
+        assert!(spans.len() <= text.len());
     }
 }
