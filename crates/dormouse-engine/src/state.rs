@@ -12,7 +12,7 @@ mod window;
 use std::collections::{BTreeMap, VecDeque};
 
 use dormouse_classify::Verdict as Classified;
-use dormouse_contracts::{Perception, Seq, Timestamp, Trust, WorldId};
+use dormouse_contracts::{ModelErrorKind, Perception, Seq, Timestamp, Trust, WorldId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -218,6 +218,11 @@ impl State {
         self.spent.failures = self.spent.failures.saturating_add(1);
         if let Some(narrowed) = failed.narrowed {
             self.on_turn(|turn| turn.narrow(narrowed));
+            return;
+        }
+        if let ModelErrorKind::LeftAlone(_) = failed.kind {
+            // Nobody was asked: an outage that outlasts the patience of the emergency stop ends by itself.
+            self.on_turn(Turn::left_alone);
             return;
         }
         self.errors.failed();

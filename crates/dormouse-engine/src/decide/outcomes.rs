@@ -21,7 +21,8 @@ use crate::{
 /// The longest wait after an error.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
-/// The longest a provider is let ask for. What is longer is a mistake, or no provider to wait for.
+/// The longest a provider is waited for, whether it asked for that or is left alone. What is longer is a mistake, or no
+/// provider to wait for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3_600);
 /// The longest reply that is taken, in bytes; a longer one would not fit into the log for long.
 const REPLY_LIMIT: usize = 512 * 1024;
@@ -145,13 +146,8 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
         // The tick goes on with a prompt that is shorter. Each is shorter than the one before, so that ends.
         return events;
     }
-    let wait = match kind {
-        ModelErrorKind::RateLimited(Some(pause)) => view
-            .now
-            .plus(pause.min(LONGEST_PAUSE))
-            .max(after_next_error(view)),
-        _ => after_next_error(view),
-    };
+    let asked_for = kind.pause().unwrap_or_default().min(LONGEST_PAUSE);
+    let wait = view.now.plus(asked_for).max(after_next_error(view));
     // A prompt that is refused is tried once more with nothing in it but the message. If that is refused too, or if there is
     // nothing left to shorten, the message is given up, or it would keep all others waiting for ever.
     let refused_before = view

@@ -33,7 +33,8 @@ pub struct Turn {
     pub steps_this_tick: u32,
     /// How many calls were made in the tick that is under way.
     pub calls_this_tick: u32,
-    /// How many ticks it has taken since it began, or since somebody last cleared a stop.
+    /// How many ticks it has taken since it began, or since somebody last cleared a stop; those that found the model left
+    /// alone and did nothing are not among them.
     pub ticks: u32,
     /// How often the provider refused the prompt for good.
     pub refusals: u32,
@@ -133,6 +134,13 @@ impl Turn {
     pub(super) fn narrow(&mut self, narrowed: Narrowed) {
         self.narrowed = Some(narrowed);
         self.narrowings = self.narrowings.saturating_add(1);
+    }
+
+    /// The model was left alone. A tick that came to nothing because of that is none.
+    pub(super) fn left_alone(&mut self) {
+        if self.steps_this_tick == 0 {
+            self.ticks = self.ticks.saturating_sub(1);
+        }
     }
 
     pub(super) fn suspend(&mut self, ended: &TickEnded) {

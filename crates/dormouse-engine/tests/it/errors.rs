@@ -338,6 +338,32 @@ async fn no_provider_can_ask_for_a_pause_of_centuries() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_message_outlives_a_provider_that_is_left_alone_for_hours() {
+    let five_minutes = ModelErrorKind::LeftAlone(Some(minutes(5)));
+    let home = Home::new(failing(five_minutes, 100).chain([say("there you are")]));
+    let before = time::Instant::now();
+    assert_eq!(
+        home.hear(Perceive::whisper("Alice", "hello").build()).await,
+        Rest::Settled,
+        "a call that was not made is no error of the assistant's"
+    );
+    assert_eq!(home.deeds(), ["say there you are"]);
+    assert!(
+        before.elapsed() >= 100 * minutes(5),
+        "nobody asks sooner than it is worth while"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn being_left_alone_between_steps_does_not_keep_one_message_going_for_ever() {
+    let recall = || Turn::call("recall_memories", json!({"query": "tea"}));
+    let left_alone = || Turn::Fail(ModelErrorKind::LeftAlone(Some(minutes(5))));
+    let home = Home::new((0..1_000).flat_map(|_| [recall(), left_alone()]));
+    let rest = home.hear(Perceive::whisper("Alice", "hello").build()).await;
+    assert_eq!(rest, Rest::Stopped(StopCause::EndlessTurn(21)));
+}
+
+#[tokio::test(start_paused = true)]
 async fn successes_between_failures_do_not_keep_one_message_going_for_ever() {
     let recall = || Turn::call("recall_memories", json!({"query": "tea"}));
     let rounds: [(fn() -> Turn, usize); 2] = [
