@@ -1,10 +1,12 @@
 //! An ordered list of models, of which the first that is well answers.
 
+mod aside;
+mod failures;
 mod route;
 mod switch;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -15,6 +17,7 @@ use dormouse_contracts::{
 };
 use futures_util::{StreamExt, stream};
 
+use self::{aside::Aside, failures::Failures};
 pub use self::{
     route::{EmptyRoute, Route},
     switch::{Switch, SwitchCause},
@@ -41,6 +44,10 @@ pub enum Heartbeats {
 /// the next model at once, unless a part of the reply has been passed on already; any other failure is the caller's, who may
 /// try again. Since every request begins with the first model, it is back as soon as its breaker lets a trial through
 /// that goes well. [`ReplyInfo::model`](dormouse_contracts::ReplyInfo) says who answered.
+///
+/// Where nobody answers, the failure of the last call that was made is told; where none was made, that of the model that may
+/// be asked soonest; refused credentials only where nothing else failed, since the others may be well again. Nothing of a
+/// model that said nothing is passed on, and whoever answers in place of the first says so even if it tells nothing else.
 ///
 /// Every change of who answers is told to the one who [watches](FailoverBuilder::watched_by), and to the log as a `WARN` away
 /// from the first model and an `INFO` back to it. A clone shares who is in use.
@@ -133,8 +140,9 @@ impl Shared {
         self.in_use.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in who answers now, and tells of it if that is another one than before.
-    fn answers(&self, purpose: Purpose, now: usize, cause: Option<SwitchCause>) {
+    /// Takes in who answers now, and tells of it if that is another one than before. `failures` are those of the models
+    /// that stand before it in the list.
+    fn answers(&self, purpose: Purpose, now: usize, failures: &Failures) {
         let before = self.in_use().insert(purpose, now).unwrap_or(0);
         if before == now {
             return;
@@ -144,7 +152,8 @@ impl Shared {
         let (Some(from), Some(to)) = (identity(before), identity(now)) else {
             return;
         };
-        let switch = Switch::new(purpose, from, to, cause.unwrap_or(SwitchCause::WellAgain));
+        let cause = failures.cause(before).unwrap_or(SwitchCause::WellAgain);
+        let switch = Switch::new(purpose, from, to, cause);
         switch.log();
         if let Some(watcher) = &self.watcher {
             watcher(&switch);
@@ -152,12 +161,16 @@ impl Shared {
     }
 }
 
+type Deltas<'a> = BoxStream<'a, Result<ChatDelta, ModelError>>;
+
 /// Where a reply stands.
 enum Stage<'a> {
-    /// The model at this place of the list is asked next; the one before it failed like this.
-    Next(usize, Option<ModelError>),
-    /// The model at this place answers.
-    Answering(usize, BoxStream<'a, Result<ChatDelta, ModelError>>, bool),
+    /// The model at this place of the list is asked next.
+    Next(usize),
+    /// The model at this place was asked and has said nothing yet.
+    Asked(usize, Deltas<'a>, Aside),
+    /// It answers.
+    Answering(Deltas<'a>),
     Over,
 }
 
@@ -165,50 +178,78 @@ struct Reading<'a> {
     shared: &'a Shared,
     request: &'a ChatRequest,
     stage: Stage<'a>,
-    cause: Option<SwitchCause>,
+    failures: Failures,
+    /// What comes next in any case.
+    ready: VecDeque<Result<ChatDelta, ModelError>>,
 }
 
 impl<'a> Reading<'a> {
     async fn next(&mut self) -> Option<Result<ChatDelta, ModelError>> {
         loop {
+            if let Some(delta) = self.ready.pop_front() {
+                return Some(delta);
+            }
             match std::mem::replace(&mut self.stage, Stage::Over) {
                 Stage::Over => return None,
-                Stage::Next(at, failed) => {
-                    if let Err(error) = self.ask(at, failed)? {
-                        return Some(Err(error));
-                    }
-                }
-                Stage::Answering(at, mut deltas, told) => match deltas.next().await? {
-                    Ok(delta) => {
-                        let is_first = !told && !matches!(delta, ChatDelta::Info(_));
-                        if is_first {
-                            let cause = self.cause.take();
-                            self.shared.answers(self.request.purpose, at, cause);
-                        }
-                        self.stage = Stage::Answering(at, deltas, told || is_first);
-                        return Some(Ok(delta));
-                    }
-                    Err(error) if !told && self.falls_over(at, &error) => {
-                        drop(deltas);
-                        self.cause.get_or_insert(SwitchCause::of(&error));
-                        self.stage = Stage::Next(at + 1, Some(error));
-                    }
-                    Err(error) => return Some(Err(error)),
+                Stage::Next(at) => self.ask(at),
+                Stage::Asked(at, mut deltas, mut aside) => match deltas.next().await {
+                    Some(Ok(delta)) => match aside.take(delta) {
+                        None => self.stage = Stage::Asked(at, deltas, aside),
+                        Some(first) => self.answers(at, deltas, aside, first),
+                    },
+                    Some(Err(error)) => self.failed(at, error),
+                    None => self.ready.extend(aside.deltas().map(Ok)),
                 },
+                Stage::Answering(mut deltas) => {
+                    let delta = deltas.next().await?;
+                    if delta.is_ok() {
+                        self.stage = Stage::Answering(deltas);
+                    }
+                    return Some(delta);
+                }
             }
         }
     }
 
-    /// Asks the model at this place. Behind the last one, the failure of the one before is the answer.
-    fn ask(&mut self, at: usize, failed: Option<ModelError>) -> Option<Result<(), ModelError>> {
+    /// Asks the model at this place. Behind the last one, what can be done about the failures is the answer.
+    fn ask(&mut self, at: usize) {
         let (shared, request) = (self.shared, self.request);
         match shared.candidates(request.purpose).get(at) {
             Some(model) => {
-                self.stage = Stage::Answering(at, model.stream(request), false);
-                Some(Ok(()))
+                self.stage = Stage::Asked(at, model.stream(request), Aside::default());
             }
-            None => failed.map(Err),
+            None => self.ready.extend(self.failures.told().map(Err)),
         }
+    }
+
+    /// The model at this place says its first word.
+    fn answers(&mut self, at: usize, deltas: Deltas<'a>, mut aside: Aside, first: ChatDelta) {
+        let purpose = self.request.purpose;
+        self.shared.answers(purpose, at, &self.failures);
+        let model = self.shared.candidates(purpose).get(at);
+        let identity = model.map(GuardedModel::identity);
+        // A caller takes who does not say who it is for the first of the main list.
+        if let Some(other) = identity.filter(|it| *it != self.shared.main.first().identity()) {
+            aside.introduce(other);
+        }
+        self.ready.extend(aside.deltas().chain([first]).map(Ok));
+        self.stage = Stage::Answering(deltas);
+    }
+
+    fn failed(&mut self, at: usize, error: ModelError) {
+        if self.falls_over(at, &error) {
+            self.stage = Stage::Next(at + 1);
+            self.failures.add(error);
+        } else if self.is_last(at) {
+            self.failures.add(error);
+            self.ready.extend(self.failures.told().map(Err));
+        } else {
+            self.ready.push_back(Err(error));
+        }
+    }
+
+    fn is_last(&self, at: usize) -> bool {
+        at + 1 >= self.shared.candidates(self.request.purpose).len()
     }
 
     /// Does the next model answer in place of the one that failed? It does if that one is left alone from now on.
@@ -219,7 +260,7 @@ impl<'a> Reading<'a> {
             let guard = models.get(at).map(GuardedModel::guard);
             guard.is_some_and(|guard| guard.peek().is_err())
         };
-        at + 1 < models.len() && (left_alone || is_open())
+        !self.is_last(at) && (left_alone || is_open())
     }
 }
 
@@ -231,8 +272,9 @@ impl ChatModel for FailoverModel {
         let reading = Reading {
             shared: &self.shared,
             request,
-            stage: Stage::Next(0, None),
-            cause: None,
+            stage: Stage::Next(0),
+            failures: Failures::default(),
+            ready: VecDeque::new(),
         };
         Box::pin(stream::unfold(reading, |mut reading| async move {
             reading.next().await.map(|delta| (delta, reading))

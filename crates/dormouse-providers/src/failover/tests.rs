@@ -1,7 +1,9 @@
 use std::{sync::Arc, time::Duration};
 
-use dormouse_contracts::{Message, ModelErrorKind, complete};
-use dormouse_resilience::Guard;
+use dormouse_contracts::{
+    FinishReason, Message, ModelErrorKind, RateLimits, ReplyInfo, Usage, complete,
+};
+use dormouse_resilience::{BreakerPolicy, Guard};
 use dormouse_testing::{ScriptedModel, Turn};
 use proptest::prelude::*;
 
@@ -172,6 +174,143 @@ async fn where_nobody_answers_the_last_failure_is_told() {
         assert_eq!(error.kind(), ModelErrorKind::Unavailable);
     }
     assert!(Route::try_new(Vec::new()).is_err());
+}
+
+fn info(model: &str) -> ChatDelta {
+    ChatDelta::Info(Box::new(ReplyInfo {
+        provider: "scripted".parse().unwrap(),
+        model: model.parse().unwrap(),
+        served_model: None,
+        request_id: Some("req-1".to_owned()),
+        rate_limits: RateLimits::default(),
+        left_out: Vec::new(),
+    }))
+}
+
+struct Named(ScriptedModel, ModelName);
+
+impl ChatModel for Named {
+    fn stream<'a>(&'a self, request: &'a ChatRequest) -> Deltas<'a> {
+        self.0.stream(request)
+    }
+
+    fn identity(&self) -> (&ProviderId, &ModelName) {
+        (self.0.identity().0, &self.1)
+    }
+}
+
+/// A model of this name whose breaker opens at one failure.
+fn named(name: &str, script: ScriptedModel) -> GuardedModel {
+    let policy = BreakerPolicy::service();
+    let policy = policy.try_with_trip(1, COOLDOWN).unwrap();
+    let model = Arc::new(Named(script, name.parse().unwrap()));
+    GuardedModel::new(model, Guard::builder(name).breaker(policy).build())
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_that_a_failed_model_told_is_taken_for_the_words_of_the_next() {
+    let usage = Usage {
+        prompt_tokens: 9,
+        ..Usage::default()
+    };
+    let overloaded = Turn::Raw(vec![
+        Ok(info("big")),
+        Ok(ChatDelta::Usage(usage)),
+        Err(ModelErrorKind::Unavailable),
+    ]);
+    let silent = Turn::Raw(vec![
+        Ok(ChatDelta::Text("second".to_owned())),
+        Ok(ChatDelta::Finished(FinishReason::Stop)),
+    ]);
+    let route = Route::of(named("big", ScriptedModel::new([overloaded])));
+    let route = route.then(named("small", ScriptedModel::new([silent])));
+    let model = FailoverModel::builder(route).build();
+    let reply = complete(&model, &asking(Purpose::Answer)).await.unwrap();
+    assert_eq!((reply.content.as_str(), reply.usage), ("second", None));
+    let info = reply.info.expect("who answers in place of another says so");
+    assert_eq!((info.model.as_str(), info.request_id), ("small", None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_model_tells_of_itself_is_passed_on_once() {
+    let told = Turn::Raw(vec![
+        Ok(info("small")),
+        Ok(ChatDelta::Text("yes".to_owned())),
+        Ok(ChatDelta::Finished(FinishReason::Stop)),
+    ]);
+    let dead = Turn::Fail(ModelErrorKind::Unavailable);
+    let route = Route::of(named("big", ScriptedModel::new([dead])));
+    let route = route.then(named("small", ScriptedModel::new([told])));
+    let model = FailoverModel::builder(route).build();
+    let request = asking(Purpose::Answer);
+    let deltas: Vec<_> = model.stream(&request).map(Result::unwrap).collect().await;
+    let text = ChatDelta::Text("yes".to_owned());
+    let finished = ChatDelta::Finished(FinishReason::Stop);
+    assert_eq!(deltas, [info("small"), text, finished]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fallback_with_a_wrong_key_does_not_hide_that_the_first_will_be_well_again() {
+    let first = ScriptedModel::new([Turn::Fail(ModelErrorKind::Unavailable)]);
+    let second = ScriptedModel::looping(Turn::Fail(ModelErrorKind::Auth));
+    let route = Route::of(named("big", first)).then(named("small", second));
+    let model = FailoverModel::builder(route).build();
+    let mut kinds = Vec::new();
+    for _ in 0..2 {
+        let failed = complete(&model, &asking(Purpose::Answer)).await;
+        kinds.push(failed.unwrap_err().kind());
+    }
+    let left_alone = ModelErrorKind::LeftAlone(Some(COOLDOWN));
+    assert_eq!(kinds, [ModelErrorKind::Unavailable, left_alone]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_all_are_left_alone_the_one_that_may_be_asked_soonest_says_when() {
+    let dead = || ScriptedModel::looping(Turn::Fail(ModelErrorKind::Unavailable));
+    let route = Route::of(named("big", dead())).then(named("small", dead()));
+    let models = route.models().to_vec();
+    let model = FailoverModel::builder(route).build();
+    complete(&models[0], &asking(Purpose::Answer)).await.ok();
+    tokio::time::advance(COOLDOWN / 3).await;
+    complete(&models[1], &asking(Purpose::Answer)).await.ok();
+    let failed = complete(&model, &asking(Purpose::Answer)).await;
+    let soonest = ModelErrorKind::LeftAlone(Some(COOLDOWN * 2 / 3));
+    assert_eq!(failed.unwrap_err().kind(), soonest);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_switch_tells_why_the_one_before_does_not_answer_and_not_why_another_does_not() {
+    let twice_down = ScriptedModel::new(failing(ModelErrorKind::Unavailable, 2));
+    let once_refused = ScriptedModel::new([Turn::text("b"), Turn::Fail(ModelErrorKind::Auth)]);
+    let switches = Arc::new(Mutex::new(Vec::new()));
+    let seen = switches.clone();
+    let route = Route::of(named("a", twice_down.then_for_ever(Turn::text("a"))))
+        .then(named("b", once_refused.then_for_ever(Turn::text("b"))))
+        .then(named("c", ScriptedModel::looping(Turn::text("c"))));
+    let b = route.models()[1].guard().clone();
+    let model = FailoverModel::builder(route)
+        .watched_by(move |switch| seen.lock().unwrap().push(switch.to_string()))
+        .build();
+    for _ in 0..2 {
+        complete(&model, &asking(Purpose::Answer)).await.unwrap();
+    }
+    b.configuration_changed();
+    for _ in 0..2 {
+        complete(&model, &asking(Purpose::Answer)).await.unwrap();
+    }
+    tokio::time::advance(2 * COOLDOWN).await;
+    complete(&model, &asking(Purpose::Answer)).await.unwrap();
+    tokio::time::advance(2 * COOLDOWN).await;
+    complete(&model, &asking(Purpose::Answer)).await.unwrap();
+    assert_eq!(
+        *switches.lock().unwrap(),
+        [
+            "answer: scripted:b answers in place of scripted:a, which failed (TRANSIENT)",
+            "answer: scripted:c answers in place of scripted:b, which refused its credentials",
+            "answer: scripted:b is well again and answers in place of scripted:c",
+            "answer: scripted:a is well again and answers in place of scripted:b",
+        ]
+    );
 }
 
 #[tokio::test]
