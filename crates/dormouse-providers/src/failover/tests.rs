@@ -322,6 +322,66 @@ async fn it_keeps_the_promises_of_the_port() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
+    fn who_answers_is_always_the_one_that_was_switched_to_and_says_so(
+        steps in prop::collection::vec((0_u8..9, 0_u8..9, 0_u64..90), 1..40),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let scripts = ["a", "b", "c"].map(|name| {
+                (name, ScriptedModel::new([]).then_for_ever(Turn::text(name)))
+            });
+            let mut models = scripts.iter().map(|(name, script)| named(name, script.clone()));
+            let route = Route::of(models.next().unwrap());
+            let route = models.fold(route, Route::then);
+            let guards: Vec<_> = route.models().iter().map(|it| it.guard().clone()).collect();
+            let switches = Arc::new(Mutex::new(Vec::<Switch>::new()));
+            let seen = switches.clone();
+            let model = FailoverModel::builder(route)
+                .watched_by(move |switch| seen.lock().unwrap().push(switch.clone()))
+                .build();
+            let mut in_use = "a".to_owned();
+            for (first, second, seconds) in steps {
+                for ((name, script), what) in scripts.iter().zip([first, second]) {
+                    script.push(match what {
+                        0 => Turn::Fail(ModelErrorKind::Auth),
+                        1 | 2 => Turn::Raw(vec![Ok(info(name)), Err(ModelErrorKind::Unavailable)]),
+                        3 => Turn::CutOff { text: (*name).to_owned() },
+                        4 => Turn::Raw(vec![
+                            Ok(info(name)),
+                            Ok(ChatDelta::Text((*name).to_owned())),
+                            Ok(ChatDelta::Finished(FinishReason::Stop)),
+                        ]),
+                        _ => Turn::text(*name),
+                    });
+                }
+                let before = switches.lock().unwrap().len();
+                let reply = complete(&model, &asking(Purpose::Answer)).await;
+                let told = switches.lock().unwrap()[before..].to_vec();
+                assert!(told.len() <= 1, "one reply, one switch: {told:?}");
+                if let Some(switch) = told.first() {
+                    assert_eq!(switch.from.1.as_str(), in_use);
+                    assert_ne!(switch.from, switch.to);
+                    assert_eq!(switch.is_return(), switch.to.1 < switch.from.1);
+                    in_use = switch.to.1.to_string();
+                }
+                if let Ok(reply) = reply {
+                    assert_eq!(reply.content, in_use);
+                    let said = reply.info.map_or("a".to_owned(), |info| info.model.to_string());
+                    assert_eq!(said, in_use);
+                }
+                if seconds == 0 {
+                    guards.iter().for_each(Guard::configuration_changed);
+                }
+                tokio::time::advance(Duration::from_secs(seconds)).await;
+            }
+        });
+    }
+
+    #[test]
     fn a_heartbeat_never_reaches_a_fallback(
         steps in prop::collection::vec((0_u8..5, any::<bool>(), 0_u64..40), 1..40),
     ) {

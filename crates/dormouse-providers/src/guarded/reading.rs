@@ -1,5 +1,7 @@
 //! A guarded reply that is being read.
 
+use std::time::Duration;
+
 use dormouse_contracts::{
     Allowance, BoxStream, ChatDelta, ChatRequest, ModelError, ModelErrorKind, RateLimits, Usage,
 };
@@ -10,7 +12,17 @@ use tokio::time::{Instant, timeout_at};
 use super::{GuardedModel, health_of};
 use crate::RequestCount;
 
-/// A guarded reply that is being read. Dropped before its end it tells the guard nothing.
+/// More tokens than any prompt or reply has of which nothing else is known.
+const MOST_TOKENS: u32 = 1_000_000;
+/// No prompt has more than so many times the tokens that were counted, as [`Calibration`](crate::Calibration) has it; a few
+/// a provider may have added itself.
+const ABSURD: u32 = 16;
+const ADDED: u32 = 64;
+
+/// A longer deadline is none: a moment that far away is not known to every clock.
+const LONGEST: Duration = Duration::from_secs(365 * 86_400);
+
+/// A guarded reply that is being read. Dropped before it is finished it tells the guard nothing.
 pub(super) struct Reading<'a> {
     guarded: &'a GuardedModel,
     request: &'a ChatRequest,
@@ -35,7 +47,7 @@ impl<'a> Reading<'a> {
             request,
             deltas: guarded.model.stream(request),
             admission: Some(admission),
-            until: Instant::now() + guarded.deadline,
+            until: Instant::now() + guarded.deadline.min(LONGEST),
             begun: false,
             finished: false,
             usage: None,
@@ -73,19 +85,11 @@ impl<'a> Reading<'a> {
                 }
                 return;
             }
-            ChatDelta::Usage(usage) => self.counted(*usage),
+            ChatDelta::Usage(usage) => self.usage = Some(*usage),
             ChatDelta::Finished(_) => self.finished = true,
             _ => {}
         }
         self.begun = true;
-    }
-
-    fn counted(&mut self, usage: Usage) {
-        self.usage = Some(usage);
-        let counter = self.guarded.counter.as_ref();
-        if let Some((counter, count)) = counter.zip(self.count.take()) {
-            counter.observe(&count, &usage);
-        }
     }
 
     /// The stream ended by itself: well, if the model had said that it was finished.
@@ -111,19 +115,37 @@ impl<'a> Reading<'a> {
         self.record(health);
     }
 
+    /// How many tokens count towards the limit. Nobody is silenced for a day by a provider that has miscounted.
+    fn believed(&self, usage: &Usage) -> u32 {
+        let prompt = self.count.map_or(MOST_TOKENS, |count| {
+            count.total().saturating_add(ADDED).saturating_mul(ABSURD)
+        });
+        let reply = self.request.max_tokens.unwrap_or(MOST_TOKENS);
+        let prompt = usage.prompt_tokens.min(prompt);
+        prompt.saturating_add(usage.completion_tokens.min(reply))
+    }
+
     fn record(&mut self, health: Health) {
         if let Some(mut admission) = self.admission.take() {
             if let Some(usage) = &self.usage {
-                admission.settle(usage.prompt_tokens.saturating_add(usage.completion_tokens));
+                admission.settle(self.believed(usage));
             }
             admission.record(health);
         }
     }
 }
 
-/// A reply that was broken off has its price, too.
+/// A reply that was finished is one, even if nobody waits for what comes behind it. One that was broken off has its price,
+/// too.
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
+        if self.finished {
+            self.record(Health::Well);
+        }
+        let counter = self.guarded.counter.as_ref();
+        if let Some(((counter, count), usage)) = counter.zip(self.count).zip(self.usage) {
+            counter.observe(&count, &usage);
+        }
         if let Some(accounts) = self.guarded.accounts.as_ref().filter(|_| self.begun) {
             let identity = self.guarded.model.identity();
             accounts.record(identity, self.request.purpose, self.usage);

@@ -158,6 +158,89 @@ async fn every_reply_that_began_is_in_the_accounts() {
     assert_eq!(spent.cost, Cost::Unknown);
 }
 
+fn used(prompt_tokens: u32, completion_tokens: u32) -> ChatDelta {
+    ChatDelta::Usage(Usage {
+        prompt_tokens,
+        completion_tokens,
+        ..Usage::default()
+    })
+}
+
+fn finished() -> ChatDelta {
+    ChatDelta::Finished(dormouse_contracts::FinishReason::Stop)
+}
+
+fn raw(deltas: impl IntoIterator<Item = ChatDelta>) -> Turn {
+    Turn::Raw(deltas.into_iter().map(Ok).collect())
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_deadline_is_too_long_and_none_too_short() {
+    let model = guarded([Turn::text("Yes.")]).within(Duration::MAX);
+    assert_eq!(kind(&model).await.as_deref(), Ok("Yes."));
+    let model = guarded([Turn::Hang]).within(Duration::ZERO);
+    assert_eq!(kind(&model).await, Err(ModelErrorKind::TimedOut));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_finished_reply_closes_the_breaker_even_if_nobody_reads_to_the_end() {
+    let failures = std::iter::repeat_with(|| Turn::Fail(ModelErrorKind::Unavailable)).take(5);
+    let model = Arc::new(ScriptedModel::new(failures).then_for_ever(raw([finished(), used(9, 1)])));
+    let model = GuardedModel::new(model, Guard::builder("tea").build());
+    for _ in 0..5 {
+        kind(&model).await.unwrap_err();
+    }
+    tokio::time::advance(Duration::from_secs(30)).await;
+    for _ in 0..2 {
+        let request = request();
+        let mut stream = model.stream(&request);
+        assert_eq!(stream.next().await.unwrap().unwrap(), finished());
+    }
+    assert_eq!(model.guard().health().circuit.state, CircuitState::Closed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_several_usages_the_last_one_counts_everywhere() {
+    let long = ChatRequest {
+        messages: vec![Message::User {
+            content: "tea ".repeat(1_000),
+        }],
+        ..ChatRequest::default()
+    };
+    let twice = || raw([used(0, 0), finished(), used(2_000, 7)]);
+    let accounts = Accounts::new(PriceTable::listed());
+    let counter = Arc::new(CalibratedCounter::new(Arc::new(crate::Estimate::default())));
+    let limit = RateLimit::as_told().try_with_units(10_000, 10_000).unwrap();
+    let guard = Guard::builder("tea").rate_limit(limit).build();
+    let model = GuardedModel::new(Arc::new(ScriptedModel::looping(twice())), guard)
+        .accounting(accounts.clone())
+        .counting(counter.clone());
+    complete(&model, &long).await.unwrap();
+    assert_eq!(counter.calibration().seen(), 1);
+    assert_eq!(accounts.ledger().total().prompt_tokens, 2_000);
+    let left = model.guard().health().limit.unwrap().units.unwrap().left;
+    assert_eq!(left, 10_000 - 2_007);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_provider_that_miscounts_silences_its_callers() {
+    let counter = Arc::new(CalibratedCounter::new(Arc::new(crate::Estimate::default())));
+    let limit = RateLimit::as_told().try_with_units(30_000, 30_000).unwrap();
+    let guard = Guard::builder("tea").rate_limit(limit).build();
+    let absurd = raw([finished(), used(u32::MAX, u32::MAX)]);
+    let model = GuardedModel::new(Arc::new(ScriptedModel::looping(absurd)), guard);
+    let model = model.counting(counter);
+    let request = ChatRequest {
+        max_tokens: Some(100),
+        ..request()
+    };
+    let begun = tokio::time::Instant::now();
+    for _ in 0..20 {
+        complete(&model, &request).await.unwrap();
+    }
+    assert!(begun.elapsed() < Duration::from_secs(60));
+}
+
 #[tokio::test]
 async fn it_keeps_the_promises_of_the_port() {
     let model = Arc::new(ScriptedModel::looping(Turn::text("Yes.")));
