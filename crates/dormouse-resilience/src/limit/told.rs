@@ -64,8 +64,12 @@ impl Told {
     /// No service is believed to be without anything for longer than this.
     pub(super) const LONGEST: Duration = Duration::from_secs(86_400);
 
-    /// What `quota` means from a service that refills like this; nothing if it is incomplete or over already.
+    /// What `quota` means from a service that refills like this; nothing if it is incomplete, over already, or of nothing:
+    /// a service that has just answered allows something, and some write 0 for what they do not limit.
     pub(super) fn new(quota: Quota, refill: Refill, now: Duration) -> Option<Self> {
+        if quota.limit == Some(0) {
+            return None;
+        }
         let resets_in = quota.resets_in.filter(|time| !time.is_zero())?;
         let left = quota.remaining?;
         let limit = quota.limit.unwrap_or(left).max(left);

@@ -147,6 +147,18 @@ fn a_new_configuration_ends_pauses_but_not_what_was_configured() {
 }
 
 #[test]
+fn a_limit_of_nothing_is_none() {
+    let mut meter = Meter::new(RateLimit::as_told());
+    meter.observe(requests(quota(0, 0, secs(86_400))), secs(0));
+    assert_eq!(meter.take(0, secs(0)), Ok(()));
+    meter.observe(requests(quota(1, 0, secs(7))), secs(0));
+    assert_eq!(
+        meter.take(0, secs(0)),
+        later(secs(7), LimitReason::Requests)
+    );
+}
+
+#[test]
 fn a_pause_for_ever_is_a_day() {
     let mut meter = Meter::new(RateLimit::as_told());
     meter.pause(Duration::MAX, secs(0));
@@ -249,4 +261,52 @@ proptest! {
             prop_assert!(through <= remaining);
         }
     }
+
+    #[test]
+    fn nothing_a_service_tells_silences_its_callers_for_more_than_a_day(
+        lies in prop::collection::vec((lie(), lie(), lie(), lie(), lie()), 1..20),
+        units in 0u32..1_000,
+    ) {
+        let mut meter = Meter::new(limit());
+        let mut now = Duration::ZERO;
+        for (remaining, most, resets, pause, time) in lies {
+            // A century at most: the clock stands still after some more.
+            now = now.saturating_add(Duration::from_nanos(time)).min(secs(3_155_760_000));
+            let quota = Quota {
+                limit: Some(most).filter(|most| *most != 3),
+                remaining: Some(remaining),
+                resets_in: Some(Duration::new(resets, 999_999_999)),
+            };
+            meter.observe(Observed { requests: Some(quota), units: Some(quota) }, now);
+            meter.pause(Duration::from_nanos(pause), now);
+            let (few, many) = (u32::try_from(most % 500).unwrap(), clamped(remaining));
+            meter.settle(few, many, now);
+            meter.settle(many, few, now);
+            meter.take(few, now).ok();
+        }
+        meter.pause(Duration::MAX, now);
+        let day = secs(86_400);
+        if meter.take(units, now + day).is_err() {
+            // Debts of units are paid off besides, in a day and the time that a burst takes.
+            prop_assert_eq!(meter.take(units, now + day + secs(10)), Ok(()));
+        }
+        meter.observe(Observed::default(), Duration::MAX);
+        prop_assert_eq!(meter.read(Duration::MAX).paused_for, Duration::ZERO);
+    }
+}
+
+/// What a service says that means harm, or nothing.
+fn lie() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        Just(0),
+        Just(1),
+        Just(u64::MAX),
+        0u64..100,
+        any::<u64>(),
+        0u64..200_000_000_000_000,
+    ]
+}
+
+fn clamped(units: u64) -> u32 {
+    u32::try_from(units).unwrap_or(u32::MAX)
 }

@@ -136,8 +136,14 @@ fn absurd_numbers_are_bounded() {
     assert_eq!(far.wait(u64::MAX, secs(0)), Told::LONGEST);
     let even = bucket(u64::MAX, 0, Duration::MAX);
     assert!(even.wait(u64::MAX, secs(0)) <= Told::LONGEST);
-    let none = window(0, 0, secs(3));
-    assert_eq!(none.wait(1, secs(0)), secs(3), "at the reset it may try");
+    let used_up = window(1, 0, secs(3));
+    assert_eq!(used_up.wait(9, secs(0)), secs(3), "at the reset it may try");
+    let of_nothing = quota(0, 0, secs(3));
+    assert_eq!(
+        Told::new(of_nothing, Refill::AtReset, Duration::ZERO),
+        None,
+        "nobody answers who allows nothing"
+    );
     let more_left_than_there_is = bucket(5, 500, secs(3));
     assert_eq!(more_left_than_there_is.left(secs(0)), 500);
 }
