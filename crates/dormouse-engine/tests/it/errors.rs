@@ -1,12 +1,19 @@
 //! When the model fails or talks nonsense: nothing is lost, and nothing goes on for ever.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use dormouse_contracts::{ChatReply, ModelErrorKind};
 use dormouse_engine::{
     Assistant, AssistantConfig, ClearError, Event, ExecutionPattern, Rest, StopCause, StopReason,
     ToolCalling, WakeError,
 };
+use dormouse_resilience::{BreakerPolicy, CircuitBreaker, Health};
 use dormouse_testing::{FakeWorld, Perceive, ScriptedModel, Turn};
 use serde_json::json;
 use tokio::time;
@@ -352,6 +359,35 @@ async fn a_message_outlives_a_provider_that_is_left_alone_for_hours() {
         before.elapsed() >= 100 * minutes(5),
         "nobody asks sooner than it is worth while"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_outlives_an_outage_behind_a_breaker_and_hardly_anybody_calls_meanwhile() {
+    let breaker = CircuitBreaker::new("provider", BreakerPolicy::service());
+    let well_at = time::Instant::now() + minutes(180);
+    let calls = Arc::new(AtomicU32::new(0));
+    let counted = calls.clone();
+    let home = Home::with(ScriptedModel::looping(Turn::with(move |_| {
+        let permit = match breaker.admit() {
+            Ok(permit) => permit,
+            Err(open) => return Turn::Fail(ModelErrorKind::LeftAlone(open.retry_in)),
+        };
+        counted.fetch_add(1, Relaxed);
+        if time::Instant::now() < well_at {
+            permit.record(Health::Ill);
+            return Turn::Fail(ModelErrorKind::Unavailable);
+        }
+        permit.record(Health::Well);
+        say("I was away")
+    })));
+    assert_eq!(
+        home.hear(Perceive::whisper("Alice", "hello").build()).await,
+        Rest::Settled
+    );
+    assert_eq!(home.deeds(), ["say I was away"]);
+    assert!(well_at.elapsed() < minutes(6), "one cooldown later at most");
+    let calls = calls.load(Relaxed);
+    assert!(calls < 50, "{calls} calls in three hours");
 }
 
 #[tokio::test(start_paused = true)]
