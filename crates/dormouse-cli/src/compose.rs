@@ -138,6 +138,7 @@ pub(crate) async fn household(
         counter,
         window,
         timeout,
+        retry_budget,
         ..
     } = models;
     let (book, trouble) = Dialects::open(&data.dialects());
@@ -161,6 +162,7 @@ pub(crate) async fn household(
     };
     let mut settings = assistant_config(config, offered, window)?;
     settings.model_timeout = timeout;
+    settings.retry_budget = retry_budget;
     let (assistant, handle) = Assistant::wake(settings, sandbox.tools(), ports).await?;
     let kinship = kinship(&sandbox, &key, assistant.state()).await?;
     let (watcher, events) = mpsc::channel(WATCHED);

@@ -8,7 +8,7 @@ use dormouse_providers::{
     Heartbeats, Network, PriceEntry, PriceTable, Route, ServerConfig, Switch, context_window,
     token_counter_for,
 };
-use dormouse_resilience::{BulkheadPolicy, Guard, HealthBoard, RateLimit};
+use dormouse_resilience::{BulkheadPolicy, Guard, HealthBoard, RateLimit, RetryBudget};
 
 use super::{Chosen, ProviderError, open};
 use crate::config::{HeartbeatsWish, ProviderSection};
@@ -39,6 +39,8 @@ pub(crate) struct Models {
     pub(crate) window: Option<u32>,
     /// How long one attempt may take, waiting for a place and for the rate limit included.
     pub(crate) timeout: Duration,
+    /// What bounds the retries of all who ask them.
+    pub(crate) retry_budget: RetryBudget,
 }
 
 /// Puts the models of a configuration together. Nothing is sent.
@@ -55,6 +57,7 @@ pub(crate) fn assemble(
         network,
         board: HealthBoard::new(),
         accounts: Accounts::new(prices),
+        retry_budget: RetryBudget::default(),
         made: BTreeMap::new(),
     };
     let first = desk.guarded(&chosen.choice)?;
@@ -78,8 +81,14 @@ pub(crate) fn assemble(
         let route = route.map_err(|EmptyRoute| ProviderError::EmptyList(*purpose))?;
         builder = builder.route(*purpose, route);
     }
-    let each = desk.made.into_values().map(|made| made.model);
-    let (board, accounts) = (desk.board, desk.accounts);
+    let Desk {
+        board,
+        accounts,
+        retry_budget,
+        made,
+        ..
+    } = desk;
+    let each = made.into_values().map(|made| made.model);
     Ok(Models {
         each: each.collect(),
         model: builder.build(),
@@ -88,6 +97,7 @@ pub(crate) fn assemble(
         counter,
         window,
         timeout: timeout(section) + RateLimit::as_told().longest_wait(),
+        retry_budget,
     })
 }
 
@@ -122,6 +132,8 @@ struct Desk<'a> {
     network: &'a Network,
     board: HealthBoard,
     accounts: Accounts,
+    /// Whoever asks retries around all of them; each of their guards tells how much is left.
+    retry_budget: RetryBudget,
     made: BTreeMap<String, Made>,
 }
 
@@ -171,7 +183,8 @@ impl Desk<'_> {
             let limited = limit.try_with_units(tokens.0, tokens.0);
             limit = limited.map_err(|error| out_of_range(error.into()))?;
         }
-        let mut guard = Guard::builder(name).rate_limit(limit);
+        let budget = self.retry_budget.clone();
+        let mut guard = Guard::builder(name).rate_limit(limit).budget(budget);
         if let Some(at_once) = self.section.at_once {
             let places = BulkheadPolicy::try_new(at_once.0, WAITING);
             guard = guard.bulkhead(places.map_err(|error| out_of_range(error.into()))?);

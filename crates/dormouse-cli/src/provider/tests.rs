@@ -156,3 +156,19 @@ fn what_was_asked_for_and_is_not_there_is_said() {
         assert!(refused.to_string().contains(way), "{refused}");
     }
 }
+
+#[test]
+fn the_budget_that_is_told_is_the_one_that_retries_are_taken_from() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let _its_clock = runtime.enter();
+    let chosen = select_with(&flags(None, None), &[]).unwrap();
+    let section = ProviderSection::default();
+    let network = Network::direct();
+    let models = assemble(&chosen, &section, &[], &network, |_| ()).unwrap();
+    let told = || models.board.report().first().and_then(|it| it.retries_left);
+    assert_eq!(told(), Some(10));
+    for _ in 0..10 {
+        models.retry_budget.withdraw().unwrap();
+    }
+    assert_eq!(told(), Some(0));
+}
