@@ -457,8 +457,9 @@ async fn a_reply_too_large_for_the_log_is_no_reply() {
 
 #[tokio::test(start_paused = true)]
 async fn a_configuration_nobody_can_live_by_is_refused() {
-    let changes: [fn(&mut AssistantConfig); 3] = [
+    let changes: [fn(&mut AssistantConfig); 4] = [
         |config| config.temperature = Some(f32::NAN),
+        |config| config.top_p = Some(1.5),
         |config| config.max_tokens = Some(0),
         |config| config.model_timeout = Duration::ZERO,
     ];

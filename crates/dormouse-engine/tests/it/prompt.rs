@@ -1,6 +1,6 @@
 //! What the model is shown, and what it never is.
 
-use dormouse_contracts::{Message, ModelErrorKind};
+use dormouse_contracts::{Message, ModelErrorKind, Purpose, ReasoningEffort};
 use dormouse_testing::{Perceive, ScriptedModel, Turn};
 use serde_json::json;
 
@@ -87,6 +87,28 @@ async fn a_reply_that_may_be_long_still_fits_behind_the_prompt() {
     assert!(
         reply >= 3_000,
         "the message does not push the reply out: {reply}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_model_is_told_what_the_operator_decides() {
+    let home = Home::new([noop()]).configured(|config| {
+        config.temperature = Some(0.5);
+        config.top_p = Some(0.25);
+        config.reasoning_effort = Some(ReasoningEffort::Low);
+        config.extra_params.insert("seed".to_owned(), 7.into());
+    });
+    home.hear(Perceive::whisper("Alice", "hello").build()).await;
+    let request = &home.model.requests()[0];
+    assert_eq!(
+        (request.temperature, request.top_p),
+        (Some(0.5), Some(0.25))
+    );
+    assert_eq!(request.reasoning_effort, Some(ReasoningEffort::Low));
+    assert_eq!(request.extra["seed"], 7);
+    assert_eq!(
+        (request.stable_messages, request.purpose),
+        (1, Purpose::Answer)
     );
 }
 
