@@ -12,5 +12,5 @@ pub(crate) use {
     draft::{Draft, REPLY_LIMIT},
     events::{Event, Framing},
     json::read,
-    reading::{Decoder, Reading},
+    reading::{Decoder, Reading, no_reply},
 };

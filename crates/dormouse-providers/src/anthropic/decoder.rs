@@ -4,7 +4,7 @@ use dormouse_contracts::FinishReason;
 use serde_json::Value;
 
 use super::{
-    event::{ContentBlock, Delta, Said},
+    event::{ContentBlock, Delta, Message, Said},
     names::ToolNames,
 };
 use crate::{
@@ -57,6 +57,31 @@ impl Decoder for MessageDecoder {
         };
         self.event(&kind, said, draft)
     }
+
+    fn whole(&mut self, body: &[u8], draft: &mut Draft) -> Result<(), Failure> {
+        let said = stream::read::<Said>(body);
+        let said = said.map_err(|error| draft.unreadable(&error.to_string()))?;
+        broken_off(&said.kind, &said.error, draft)?;
+        if said.kind != "message" {
+            return Err(stream::no_reply(body, draft));
+        }
+        let message = stream::read::<Message>(body);
+        let message = message.map_err(|error| draft.unreadable(&error.to_string()))?;
+        draft.served_by(&message.model);
+        draft.request_id(&message.id);
+        self.count(&message.usage, draft);
+        for (index, block) in (0..).zip(message.content) {
+            self.begin(Some(index), block, draft)?;
+        }
+        let reason = match (message.stop_reason.as_str(), draft.calls()) {
+            ("", 0) => "end_turn",
+            ("", _) => "tool_use",
+            (reason, _) => reason,
+        };
+        self.stop(reason, draft)?;
+        draft.close();
+        Ok(())
+    }
 }
 
 impl MessageDecoder {
@@ -69,10 +94,7 @@ impl MessageDecoder {
     }
 
     fn event(&mut self, kind: &str, said: Said, draft: &mut Draft) -> Result<(), Failure> {
-        if kind == "error" || !said.error.is_null() {
-            let complaint = Complaint::from_json(&said.error, draft.redact());
-            return Err(Failure::BrokenOff(complaint));
-        }
+        broken_off(kind, &said.error, draft)?;
         // What is said behind the end is not part of the reply.
         let open = !draft.is_finished();
         match kind {
@@ -222,6 +244,15 @@ impl Call {
         let input = self.input.take().unwrap_or_default();
         draft.arguments(self.index, input)
     }
+}
+
+/// What the server itself says went wrong.
+fn broken_off(kind: &str, error: &Value, draft: &Draft) -> Result<(), Failure> {
+    if kind == "error" || !error.is_null() {
+        let complaint = Complaint::from_json(error, draft.redact());
+        return Err(Failure::BrokenOff(complaint));
+    }
+    Ok(())
 }
 
 fn finish_reason(reason: &str) -> FinishReason {

@@ -32,6 +32,11 @@ pub(super) struct Message {
     #[serde(deserialize_with = "or_default")]
     pub(super) model: String,
     pub(super) usage: Value,
+    /// All of it, where it does not come in pieces.
+    #[serde(deserialize_with = "or_default")]
+    pub(super) content: Vec<ContentBlock>,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) stop_reason: String,
 }
 
 /// A block as it begins.

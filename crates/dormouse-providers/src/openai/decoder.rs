@@ -40,6 +40,39 @@ impl Decoder for ChatDecoder {
             Err(_) => self.unusual(event.data, draft),
         }
     }
+
+    fn whole(&mut self, body: &[u8], draft: &mut Draft) -> Result<(), Failure> {
+        let completion = stream::read::<Value>(body);
+        let mut completion = completion.map_err(|error| draft.unreadable(&error.to_string()))?;
+        if !has_message(&mut completion) && completion.get("error").is_none_or(Value::is_null) {
+            return Err(stream::no_reply(body, draft));
+        }
+        let chunk = serde_json::from_value(completion);
+        self.chunk(
+            chunk.map_err(|error| draft.unreadable(&error.to_string()))?,
+            draft,
+        )?;
+        let reason = match draft.calls() {
+            0 => FinishReason::Stop,
+            _ => FinishReason::ToolCalls,
+        };
+        draft.finish(reason);
+        draft.close();
+        Ok(())
+    }
+}
+
+/// Has a completion a message? It becomes what is new, as in a stream.
+fn has_message(completion: &mut Value) -> bool {
+    let choices = completion.get_mut("choices").and_then(Value::as_array_mut);
+    let choices = choices.into_iter().flatten();
+    let messages = choices.filter_map(|choice| {
+        let choice = choice.as_object_mut()?;
+        let message = choice.remove("message").filter(Value::is_object)?;
+        choice.insert("delta".to_owned(), message);
+        Some(())
+    });
+    messages.count() > 0
 }
 
 impl ChatDecoder {

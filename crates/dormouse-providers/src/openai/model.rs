@@ -29,6 +29,8 @@ use crate::{
 /// [`OpenAiModel::CONNECT_TIMEOUT`], silence [`OpenAiModel::SILENCE`]. Dropping the stream closes the connection. Redirects are not
 /// followed, so that the key goes nowhere else. The usual proxy variables are honoured, except for this machine.
 ///
+/// A server that answers with the whole reply in JSON, of at most 1 MiB, instead of a stream is understood as well.
+///
 /// A reply may have [`OpenAiModel::REPLY_LIMIT`] bytes of text and arguments, 128 tool calls and 64 MiB on the wire with
 /// lines of at most 1 MiB; of an answer that is no success 16 KiB are read, and 300 characters kept in the error. The
 /// key is taken out of everything that a server says and an error keeps.
@@ -46,7 +48,7 @@ use crate::{
 /// | `Unavailable` | no connection; 5xx |
 /// | `TimedOut` | 408 |
 /// | `Interrupted` | the connection ended before the reply did |
-/// | `Malformed` | no stream of events (HTML, plain JSON), an event that is no JSON, a bound exceeded |
+/// | `Malformed` | no stream of events and no reply in JSON (HTML), an event that is no JSON, a bound exceeded |
 #[derive(Debug)]
 pub struct OpenAiModel {
     chat: Server<ChatCompletions>,

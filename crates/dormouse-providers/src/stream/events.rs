@@ -21,12 +21,13 @@ impl Framing {
         }
     }
 
-    /// May an answer of this media type be such a stream? Some servers name none.
+    /// May an answer of this media type be such a stream? Some servers name none, and some answer with a whole reply in JSON, whatever
+    /// they were asked for.
     pub(crate) fn may_be(self, media_type: &str) -> bool {
         let stated = |prefixes: &[&str]| prefixes.iter().any(|p| media_type.starts_with(p));
         media_type.is_empty()
             || match self {
-                Self::ServerSentEvents => stated(&["text/event-stream"]),
+                Self::ServerSentEvents => stated(&["text/event-stream", "application/json"]),
                 Self::JsonLines => stated(&[
                     "application/x-ndjson",
                     "application/ndjson",

@@ -91,6 +91,12 @@ impl Lines {
         }
     }
 
+    /// Does JSON begin here, where a stream of events should?
+    pub(super) fn is_json_instead(&self, piece: &[u8]) -> bool {
+        let first = piece.iter().find(|byte| !byte.is_ascii_whitespace());
+        !self.begun && self.framing == Framing::ServerSentEvents && first == Some(&b'{')
+    }
+
     /// HTML, plain words and the like are no stream.
     fn begins_like_a_stream(&mut self, piece: &[u8]) -> Result<(), Failure> {
         let first = piece.iter().find(|byte| !byte.is_ascii_whitespace());

@@ -10,9 +10,9 @@ use tokio::time::Instant;
 use super::{
     draft::Draft,
     events::{Event, Events, Framing},
-    lines::Lines,
+    lines::{LINE_LIMIT, Lines, at_most},
 };
-use crate::http::{Failure, Redact};
+use crate::http::{Complaint, Failure, Redact};
 
 /// How long is waited for what comes after a finished reply, such as its usage: in all, however often the server gives signs of life.
 const GRACE: Duration = Duration::from_secs(5);
@@ -21,6 +21,25 @@ const GRACE: Duration = Duration::from_secs(5);
 pub(crate) trait Decoder: Send {
     /// Takes the next event.
     fn take(&mut self, event: Event<'_>, draft: &mut Draft) -> Result<(), Failure>;
+
+    /// Takes all of a reply at once, from a server that does not stream. Where streams are lines of JSON it is one of them.
+    fn whole(&mut self, body: &[u8], draft: &mut Draft) -> Result<(), Failure> {
+        self.take(
+            Event {
+                name: "",
+                data: body,
+            },
+            draft,
+        )
+    }
+}
+
+/// The failure of a body that is JSON, and no reply.
+pub(crate) fn no_reply(body: &[u8], draft: &Draft) -> Failure {
+    Failure::NoStream {
+        content_type: "JSON".to_owned(),
+        complaint: Complaint::read(body, draft.redact()),
+    }
 }
 
 /// A reply that is being read from an answer's body.
@@ -28,6 +47,8 @@ pub(crate) struct Reading<D> {
     pieces: BoxStream<'static, Result<bytes::Bytes, reqwest::Error>>,
     lines: Lines,
     events: Events,
+    /// The body so far, where it is one reply in JSON instead of a stream.
+    whole: Option<Vec<u8>>,
     decoder: D,
     draft: Draft,
     failure: Option<Failure>,
@@ -49,6 +70,7 @@ impl<D: Decoder> Reading<D> {
             pieces: Box::pin(answer.bytes_stream()),
             lines: Lines::new(framing, redact),
             events: Events::new(framing),
+            whole: None,
             decoder,
             draft,
             failure: None,
@@ -95,6 +117,13 @@ impl<D: Decoder> Reading<D> {
     }
 
     fn take(&mut self, piece: &[u8]) -> Result<(), Failure> {
+        if self.lines.is_json_instead(piece) {
+            self.whole = Some(Vec::new());
+        }
+        if let Some(whole) = &mut self.whole {
+            whole.extend_from_slice(piece);
+            return at_most(whole.len(), LINE_LIMIT, "bytes at once");
+        }
         let Self {
             lines,
             events,
@@ -110,6 +139,11 @@ impl<D: Decoder> Reading<D> {
     /// The connection has ended. A last event that cannot be read was cut off.
     fn end(&mut self) -> Result<(), Failure> {
         self.over = true;
+        if let Some(whole) = self.whole.take() {
+            self.decoder.whole(&whole, &mut self.draft)?;
+            self.draft.end();
+            return Ok(());
+        }
         let cut_off = self.last_event().is_err();
         if cut_off || !self.draft.is_finished() {
             return Err(Failure::CutOff(None));

@@ -326,8 +326,23 @@ async fn a_reply_that_ends_without_its_end_is_no_reply() {
         let error = error(Answer::stream(events, Then::Close)).await;
         assert_eq!(error.kind(), expected, "{events}");
     }
+    for (body, expected) in [
+        ("{}", ModelErrorKind::Malformed),
+        (r#"{"type":"message_stop"}"#, ModelErrorKind::Malformed),
+        (
+            r#"{"type":"message","content":[{"typ"#,
+            ModelErrorKind::Malformed,
+        ),
+        (
+            r#"{"type":"message","content":[{"type":"tool_use","id":"a"}]}"#,
+            ModelErrorKind::Malformed,
+        ),
+    ] {
+        let error = error(Answer::status("200 OK", JSON, body)).await;
+        assert_eq!(error.kind(), expected, "{body}");
+    }
     let plain = Answer::status("200 OK", JSON, &complaint("api_error", "sk-secret-key"));
-    assert_eq!(error(plain).await.kind(), ModelErrorKind::Malformed);
+    assert_eq!(error(plain).await.kind(), ModelErrorKind::Unavailable);
 }
 
 #[tokio::test]

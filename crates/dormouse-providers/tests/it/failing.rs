@@ -232,7 +232,16 @@ async fn what_is_no_stream_of_events_is_malformed() {
         Answer::status(
             "200 OK",
             JSON,
-            r#"{"choices":[{"message":{"content":"hi"}}]}"#,
+            r#"{"choices":[{"delta":{"content":"hi"}}]}"#,
+        ),
+        Answer::status("200 OK", JSON, r#"{"choices":[{"message":"hi"}]}"#),
+        Answer::status("200 OK", JSON, r#"{"choices":[{"mess"#),
+        Answer::status("200 OK", JSON, "[]"),
+        Answer::status("200 OK", JSON, "{}"),
+        Answer::status(
+            "200 OK",
+            JSON,
+            &format!("{{\"x\":\"{}", "x".repeat(2 << 20)),
         ),
         Answer::status("200 OK", "", html),
         Answer::stream(html, Then::Close),
@@ -251,6 +260,36 @@ async fn what_is_no_stream_of_events_is_malformed() {
     assert_eq!(
         error(Answer::raw(invalid, Then::Close)).await.kind(),
         ModelErrorKind::Malformed
+    );
+}
+
+#[tokio::test]
+async fn a_whole_reply_in_json_is_a_reply_and_an_error_in_it_is_that_error() {
+    let body = r#"
+        {"id":"c-1", "model":"m", "choices":[{"index":0, "message":{"role":"assistant", "content":"hi", "tool_calls":[
+            {"id":"a", "type":"function", "function":{"name":"say", "arguments":"{}"}},
+            {"id":"b", "type":"function", "function":{"name":"look", "arguments":"{\"n\":1}"}}]}}],
+         "usage":{"prompt_tokens":3, "completion_tokens":2}}"#;
+    for answer in [
+        Answer::status("200 OK", JSON, body),
+        Answer::status("200 OK", JSON, body).bytes(),
+        Answer::stream(body, Then::Close),
+    ] {
+        let server = Server::answering(vec![answer]).await;
+        let reply = server.reply().await.unwrap();
+        assert_eq!(reply.content, "hi");
+        let calls = reply.tool_calls.iter();
+        let calls: Vec<_> = calls
+            .map(|call| (call.id.as_str(), &*call.name, &*call.arguments))
+            .collect();
+        assert_eq!(calls, [("a", "say", "{}"), ("b", "look", "{\"n\":1}")]);
+        assert_eq!(reply.finish, dormouse_contracts::FinishReason::ToolCalls);
+        assert_eq!(reply.usage.unwrap().prompt_tokens, 3);
+    }
+    let slow = r#"{"error":{"message":"slow down","code":429}}"#;
+    assert_eq!(
+        error(Answer::status("200 OK", JSON, slow)).await.kind(),
+        ModelErrorKind::RateLimited(None)
     );
 }
 

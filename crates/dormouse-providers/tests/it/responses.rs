@@ -163,6 +163,20 @@ async fn a_response_that_ends_early_or_fails_is_no_reply() {
             ModelErrorKind::RateLimited(None),
         ),
         ("data: nonsense\n\n", ModelErrorKind::Malformed),
+        // All at once instead of a stream.
+        (
+            "{\"status\":\"failed\",\"error\":{\"code\":\"server_error\"},\"output\":[]}",
+            ModelErrorKind::Unavailable,
+        ),
+        (
+            "{\"error\":{\"code\":\"rate_limit_exceeded\"}}",
+            ModelErrorKind::RateLimited(None),
+        ),
+        (
+            "{\"status\":\"completed\",\"output\":[]}",
+            ModelErrorKind::Malformed,
+        ),
+        ("{\"status\":\"comple", ModelErrorKind::Malformed),
     ] {
         let server = Server::answering(vec![Answer::stream(events, Then::Close)]).await;
         let model = server.model().through(OpenAiApi::Responses);

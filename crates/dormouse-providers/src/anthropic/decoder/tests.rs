@@ -331,6 +331,36 @@ fn json_value() -> impl Strategy<Value = Value> {
     })
 }
 
+#[test]
+fn a_message_at_once_is_read_like_one_in_pieces() {
+    let message = json!({
+        "type": "message", "id": "msg_1", "model": "m", "usage": {"input_tokens": 3, "output_tokens": 2},
+        "content": [
+            {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "hi"},
+            {"type": "tool_use", "id": "a", "name": "world_say", "input": {"n": 1}},
+        ],
+    });
+    let mut draft = draft();
+    let body = message.to_string();
+    decoder().whole(body.as_bytes(), &mut draft).unwrap();
+    let deltas: Vec<_> = std::iter::from_fn(|| draft.next()).skip(1).collect();
+    let expected = [
+        ChatDelta::Reasoning("hm".to_owned()),
+        ChatDelta::Text("hi".to_owned()),
+        ChatDelta::CallStart {
+            index: 0,
+            id: "a".parse().unwrap(),
+            name: "world.say".to_owned(),
+        },
+        ChatDelta::CallArguments {
+            index: 0,
+            fragment: "{\"n\":1}".to_owned(),
+        },
+        ChatDelta::Finished(FinishReason::ToolCalls),
+    ];
+    assert_eq!(deltas, expected);
+}
+
 /// Events that are nearly as they should be.
 fn event() -> impl Strategy<Value = Value> {
     let index = || 0_u64..3;

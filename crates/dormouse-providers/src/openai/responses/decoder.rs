@@ -44,6 +44,17 @@ impl Decoder for ResponsesDecoder {
         };
         self.event(&kind, read, event.data, draft)
     }
+
+    fn whole(&mut self, body: &[u8], draft: &mut Draft) -> Result<(), Failure> {
+        let response = stream::read::<Response>(body);
+        let response = response.map_err(|error| draft.unreadable(&error.to_string()))?;
+        let is_failure = matches!(response.status.as_deref(), Some("failed" | "cancelled"));
+        if response.output.is_empty() && !is_failure {
+            broken_off(body, draft)?;
+            return Err(stream::no_reply(body, draft));
+        }
+        self.end("response.completed", response, draft)
+    }
 }
 
 impl ResponsesDecoder {

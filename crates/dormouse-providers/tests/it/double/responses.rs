@@ -75,7 +75,8 @@ impl Dialect for Responses {
         let content = json!([{"type": "output_text", "text": text}]);
         let message =
             json!({"type": "message", "id": "msg_7", "role": "assistant", "content": content});
-        response(&json!({"status": "completed", "output": [message]}))
+        let usage = json!({"input_tokens": 11, "output_tokens": 4});
+        response(&json!({"status": "completed", "output": [message], "usage": usage}))
     }
 
     fn beginning(&self) -> String {

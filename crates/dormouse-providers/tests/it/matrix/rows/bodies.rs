@@ -39,10 +39,8 @@ pub(super) fn rows() -> Vec<Row> {
         row(
             "plain JSON instead of a stream",
             |d| whole(d, JSON),
-            malformed,
-        )
-        // Its stream is lines of JSON: a single one is a whole reply.
-        .but("Ollama", Outcome::Reply),
+            Outcome::Reply,
+        ),
         row(
             "`{}` with 200",
             |_| Scene::of(Answer::status(200, JSON, "{}")),
@@ -110,7 +108,7 @@ pub(super) fn rows() -> Vec<Row> {
                     .to_string();
                 Scene::of(Answer::status(200, JSON, body))
             },
-            malformed,
+            unavailable,
         )
         .but("Ollama", interrupted),
         row(
