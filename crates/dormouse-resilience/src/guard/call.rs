@@ -75,7 +75,6 @@ impl Guard {
         Run: Future<Output = Result<T, E>>,
     {
         let started = Instant::now();
-        self.shared.budget.deposit();
         let mut attempts = Attempts::new(self.shared.retry.clone());
         let mut before: Option<Trouble<E>> = None;
         loop {
@@ -86,7 +85,10 @@ impl Guard {
                     return Err(trouble.end(&attempts, StopReason::NotAdmitted(refusal)));
                 }
             };
-            begun.fetch_add(1, Ordering::Relaxed);
+            if begun.fetch_add(1, Ordering::Relaxed) == 0 {
+                // What is not made earns no retries, or an outage would fill the budget for its end.
+                self.shared.budget.deposit();
+            }
             let trouble = match self.attempt(admission, operation(), &judge).await {
                 Ok(done) => return Ok(done),
                 Err(trouble) => trouble,

@@ -3,6 +3,7 @@ use std::{
     future::{pending, ready},
 };
 
+use proptest::prelude::*;
 use tokio::time::{Instant, advance, sleep};
 
 use super::*;
@@ -165,6 +166,25 @@ async fn retries_stay_within_the_budget_that_guards_share() {
     assert_eq!(answer, failed(Failure::Busy, 2, StopReason::BudgetSpent));
     let (answer, _) = call(&guards[0], 0, &[Failure::Busy; 9]).await;
     assert_eq!(answer, failed(Failure::Busy, 1, StopReason::BudgetSpent));
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_are_not_made_earn_no_retries() {
+    let budget = RetryBudget::new(BudgetPolicy::try_new(1.0, 0.0, 5).unwrap());
+    let guard = Guard::builder("kettle").breaker(opens_at(1));
+    let guard = guard.budget(budget.clone()).build();
+    guard.admit(0).await.unwrap().record(Health::Ill);
+    for _ in 0..5 {
+        budget.withdraw().unwrap();
+    }
+    for _ in 0..100 {
+        let (refused, _) = call(&guard, 0, &[]).await;
+        assert_eq!(refused, Err(CallError::Open(open(30))));
+    }
+    assert_eq!(budget.left(), 0);
+    advance(30 * SECOND).await;
+    assert_eq!(call(&guard, 0, &[]).await, (Ok(1), 1));
+    assert_eq!(budget.left(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -358,4 +378,80 @@ async fn a_guarded_call_of_sendable_parts_can_be_sent() {
     assert_eq!(run.await, Ok(1));
     assert!(format!("{guard:?}").contains("kettle"));
     drop(sendable(guard.admit(1).await));
+}
+
+/// A caller: when it comes, for how many polls it has patience, its units, how long its call lasts and how that ends.
+type Caller = (u64, u32, u32, u64, Health);
+
+fn callers() -> impl Strategy<Value = Vec<Caller>> {
+    let health = prop_oneof![
+        Just(Health::Ill),
+        Just(Health::Well),
+        Just(Health::Irrelevant)
+    ];
+    let caller = (0u64..20_000, 0u32..9, 0u32..11, 0u64..3_000, health);
+    prop::collection::vec(caller, 1..40)
+}
+
+/// Polls `future` so often at most, and drops it then: at each of its awaits, for some number.
+async fn polled<F: Future>(polls: u32, future: F) -> Option<F::Output> {
+    let mut future = std::pin::pin!(future);
+    let mut left = polls;
+    std::future::poll_fn(|context| {
+        if left == 0 {
+            return std::task::Poll::Ready(None);
+        }
+        left -= 1;
+        future.as_mut().poll(context).map(Some)
+    })
+    .await
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whoever_goes_away_wherever_it_waits_nothing_is_ever_kept(callers in callers()) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let guard = Guard::builder("kettle")
+                .breaker(opens_at(2))
+                .bulkhead(bulkhead(2, 5))
+                .rate_limit(ten_units())
+                .attempt_deadline(2 * SECOND)
+                .build();
+            let mut all = tokio::task::JoinSet::new();
+            for (comes, polls, units, lasts, ends) in callers {
+                let guard = guard.clone();
+                all.spawn(async move {
+                    sleep(Duration::from_millis(comes)).await;
+                    let visit = async {
+                        let mut admission = guard.admit(units).await.ok()?;
+                        sleep(Duration::from_millis(lasts)).await;
+                        admission.settle(1);
+                        admission.record(ends);
+                        Some(())
+                    };
+                    polled(polls, visit).await;
+                });
+            }
+            all.join_all().await;
+            let health = guard.health();
+            prop_assert_eq!((health.under_way, health.waiting), (0, 0));
+            sleep(300 * SECOND).await;
+            for _ in 0..2 {
+                guard.admit(0).await.unwrap().record(Health::Well);
+            }
+            // All places, all units, and no trial that nobody makes.
+            let whole = [guard.admit(10).await.unwrap(), guard.admit(0).await.unwrap()];
+            prop_assert_eq!(guard.health().circuit.state, CircuitState::Closed);
+            prop_assert_eq!(guard.health().under_way, 2);
+            drop(whole);
+            Ok(())
+        })?;
+    }
 }
