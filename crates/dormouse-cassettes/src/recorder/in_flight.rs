@@ -206,6 +206,10 @@ impl Raw {
     ) -> Exchange {
         let target = Target::of(&self.url);
         let host = (hosts == Hosts::Kept && !target.host.is_empty()).then_some(target.host);
+        let reason = match hosts {
+            Hosts::Dropped => target.out_of(&self.reason),
+            Hosts::Kept => self.reason,
+        };
         scrubber.stream(&mut self.request.stream);
         scrubber.stream(&mut self.response.stream);
         let left_out_bytes = self.request.cut(limit);
@@ -229,7 +233,7 @@ impl Raw {
         });
         Exchange {
             ending: mended(ending, self.status),
-            reason: shortened(scrubber.text(&self.reason)),
+            reason: shortened(scrubber.text(&reason)),
             request,
             response,
         }
