@@ -53,13 +53,17 @@ fn allowance(headers: &HeaderMap, name: impl Fn(&str) -> String) -> Option<Allow
     (allowance != Allowance::default()).then_some(allowance)
 }
 
-/// How long until a limit is whole again: a span such as `6m0.5s` or `120ms`, a number of seconds, or a moment (RFC 3339, or milliseconds
-/// since 1970), held against the server's own `Date`. At most a day, like every pause.
+/// From here on a number of a moment is one of milliseconds: as seconds it would be the year 5138.
+const MILLIS_FROM: i64 = 100_000_000_000;
+
+/// How long until a limit is whole again: a span such as `6m0.5s` or `120ms`, a number of seconds, or a moment (RFC 3339, or seconds or
+/// milliseconds since 1970), held against the server's own `Date`. At most a day, like every pause.
 fn resets_in(headers: &HeaderMap, reset: &str) -> Option<Duration> {
     if let Some(span) = span(reset) {
         return Some(span.min(LONGEST));
     }
     let at = match reset.parse::<i64>() {
+        Ok(seconds) if seconds < MILLIS_FROM => Timestamp::from_second(seconds).ok()?,
         Ok(millis) => Timestamp::from_millisecond(millis).ok()?,
         Err(_) => reset.parse().ok()?,
     };
@@ -152,6 +156,13 @@ mod tests {
             ("x-ratelimit-reset", "1795256160000"),
         ]);
         assert_eq!(rate_limits(&openrouter).requests, left(20, 3, 60_000));
+        let in_seconds = headers(&[
+            ("date", "Sat, 21 Nov 2026 10:15:00 GMT"),
+            ("x-ratelimit-limit-requests", "20"),
+            ("x-ratelimit-remaining-requests", "0"),
+            ("x-ratelimit-reset-requests", "1795256160"),
+        ]);
+        assert_eq!(rate_limits(&in_seconds).requests, left(20, 0, 60_000));
     }
 
     #[test]
