@@ -55,7 +55,7 @@ impl Complaint {
 
     /// What a caller can do about a reply that was broken off with this complaint.
     pub(crate) fn kind_in_stream(&self) -> ModelErrorKind {
-        if self.is_about_length() && !self.is_about_a_rate() {
+        if self.is_about_size() || (self.is_about_length() && !self.is_about_a_rate()) {
             return ModelErrorKind::ContextExceeded;
         }
         match self.status {

@@ -162,7 +162,7 @@ fn free_or_unknown(provider: &ProviderId) -> Cost {
     }
 }
 
-/// The price whose pattern fits best; among equals there are none, since no two are the same.
+/// The price whose pattern fits best; of two that fit as well, one for the whole name and one for the bare one, the former.
 fn best_of<'a>(
     rows: &'a [Row],
     provider: &ProviderId,
@@ -172,12 +172,11 @@ fn best_of<'a>(
     rows.iter()
         .filter(|row| row.provider == *provider)
         .filter_map(|row| {
-            Some((
-                row.pattern.fit(name).max(row.pattern.fit(bare))?,
-                &row.price,
-            ))
+            let whole = row.pattern.fit(name);
+            let fit = whole.max(row.pattern.fit(bare))?;
+            Some(((fit, whole.is_some()), &row.price))
         })
-        .max_by_key(|(fit, _): &(Fit, &Price)| *fit)
+        .max_by_key(|(fit, _): &((Fit, bool), &Price)| *fit)
         .map(|(_, price)| price)
 }
 

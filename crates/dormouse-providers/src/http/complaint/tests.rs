@@ -229,6 +229,10 @@ fn a_complaint_within_a_stream_tells_as_much() {
             r#"{"error":{"code":429,"message":"too many tokens per minute"}}"#,
             ModelErrorKind::RateLimited(None),
         ),
+        (
+            r#"{"error":{"code":"rate_limit_exceeded","message":"Request too large for gpt-x: Limit 30000, Requested 32000."}}"#,
+            ModelErrorKind::ContextExceeded,
+        ),
         (r#"{"error":"broken"}"#, ModelErrorKind::Interrupted),
         (r#"{"error":{"code":7}}"#, ModelErrorKind::Interrupted),
     ] {

@@ -55,6 +55,17 @@ fn every_listed_price_is_one_has_a_date_and_a_source_and_stands_there_once() {
 }
 
 #[test]
+fn a_price_for_the_whole_name_goes_before_one_for_the_bare_one_in_whatever_order() {
+    let bare = entry("openai", "gpt-x", 1.0);
+    let whole = entry("openai", "openai/gpt-x", 3.0);
+    for entries in [[&bare, &whole], [&whole, &bare]] {
+        let table = PriceTable::listed().with_overrides(entries).unwrap();
+        assert_eq!(input(&table, "openai", "openai/gpt-x"), Some(3_000_000));
+        assert_eq!(input(&table, "openai", "gpt-x"), Some(1_000_000));
+    }
+}
+
+#[test]
 fn the_default_models_of_the_providers_have_a_price() {
     let table = PriceTable::listed();
     assert_eq!(input(&table, "openai", "gpt-4.1-mini"), Some(400_000));
