@@ -98,18 +98,30 @@ pub(crate) fn first_call(
     while let Some(at) = rest.find(['{', '<', '[']) {
         effort.spend(at + 1)?;
         rest = rest.get(at..)?;
-        let (calls, behind) = if rest.starts_with('{') {
+        let found = if rest.starts_with('{') {
             object::calls_within(rest, effort)
         } else {
             marked_calls(rest, effort)
-        }
-        .unwrap_or((Vec::new(), rest.get(1..)?));
+        };
+        let (calls, behind) = match found {
+            Some(found) => found,
+            None => (Vec::new(), past_marks(rest)?),
+        };
         if let Some(found) = calls.into_iter().find(|found| wanted(found)) {
             return Some(found);
         }
         rest = behind;
     }
     None
+}
+
+/// Where to look on, where no call begins: behind all of the marks that stand here, since behind the next of them stands nothing else
+/// than behind the first.
+fn past_marks(text: &str) -> Option<&str> {
+    match marks::skip(text) {
+        (inner, _) if inner.len() < text.len() => Some(inner),
+        _ => text.get(1..),
+    }
 }
 
 /// The calls a text begins with, if a mark or a tag says that they are some.

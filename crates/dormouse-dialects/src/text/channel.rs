@@ -122,8 +122,13 @@ fn body(text: &str) -> (&str, End, &str) {
     (text, End::Open, "")
 }
 
-/// The function a part is for, if it is for one.
+/// The function a part is for, if it is for one. Whatever a model lets a user or a tool say is no call of its own.
 fn recipient(head: &str) -> Option<&str> {
+    if let Some(role) = head.strip_prefix("<|start|>")
+        && !(role.starts_with("assistant") || role.starts_with('<'))
+    {
+        return None;
+    }
     let (_, to) = head.split_once("to=")?;
     let end = to
         .find(|c: char| c.is_whitespace() || c == '<')
