@@ -56,7 +56,8 @@ impl GuardedModel {
         self
     }
 
-    /// Enters every reply into these accounts. One that was broken off is entered without its usage.
+    /// Enters every reply into these accounts. One that was broken off, did not come in time, or was not waited for, is entered
+    /// without its usage: it may have been charged for.
     #[must_use]
     pub fn accounting(mut self, accounts: Accounts) -> Self {
         self.accounts = Some(accounts);

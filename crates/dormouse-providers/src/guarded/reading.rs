@@ -106,6 +106,8 @@ impl<'a> Reading<'a> {
         {
             admission.guard().pause(pause);
         }
+        // Nobody knows what was done meanwhile at the other end, and is charged for.
+        self.begun |= kind == ModelErrorKind::TimedOut;
         // A reply that was finished is one, whatever became of the connection.
         let health = if self.finished {
             Health::Well
@@ -139,6 +141,8 @@ impl<'a> Reading<'a> {
 /// too.
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
+        // So it is with one that was given up before its end.
+        self.begun |= self.admission.is_some();
         if self.finished {
             self.record(Health::Well);
         }

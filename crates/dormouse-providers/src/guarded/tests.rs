@@ -158,6 +158,21 @@ async fn every_reply_that_began_is_in_the_accounts() {
     assert_eq!(spent.cost, Cost::Unknown);
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_was_given_up_is_of_unknown_price_and_not_free() {
+    let accounts = Accounts::new(PriceTable::listed());
+    let model = guarded([Turn::Hang, Turn::Hang])
+        .within(Duration::from_secs(60))
+        .accounting(accounts.clone());
+    assert_eq!(kind(&model).await, Err(ModelErrorKind::TimedOut));
+    let impatient = Duration::from_secs(5);
+    let given_up = tokio::time::timeout(impatient, kind(&model)).await;
+    assert!(given_up.is_err());
+    let total = accounts.ledger().total();
+    assert_eq!((total.requests, total.unknown), (2, 2));
+    assert!(!total.is_complete());
+}
+
 fn used(prompt_tokens: u32, completion_tokens: u32) -> ChatDelta {
     ChatDelta::Usage(Usage {
         prompt_tokens,
