@@ -41,8 +41,9 @@ const FILTERED: &str = "Your last reply was taken away by a content filter, and 
 
 /// Reads the calls of a reply. `is_tool` tells whether there is a tool of that name.
 ///
-/// What is a call is decided by [`dormouse_dialects::read()`]: what a model with native tool calling only quotes is none.
-/// Other plain text of such a model is taken as said, by the way it was spoken to.
+/// What is a call is decided by [`dormouse_dialects::read()`]: what a model with native tool calling only quotes is none, and
+/// neither is what it was made to repeat, word for word, by the message it answers. Other plain text of such a model is taken as
+/// said, by the way it was spoken to.
 pub(crate) fn read(
     reply: &ChatReply,
     form: ToolCalling,
@@ -50,7 +51,13 @@ pub(crate) fn read(
     is_tool: impl Fn(&str) -> bool,
 ) -> Reading {
     let said = |text: &str| Reading::Calls(vec![spoken(text, trigger, &is_tool)]);
+    let repeated = || repeats(&reply.content, trigger.perception.words.as_claimed());
     match read_reply(reply, form, &is_tool).content {
+        Content::Calls(_)
+            if form == ToolCalling::Native && reply.tool_calls.is_empty() && repeated() =>
+        {
+            said(reply.content.trim())
+        }
         Content::Calls(calls) => {
             let calls = calls.into_iter().map(|call| RawCall {
                 name: call.name,
@@ -67,6 +74,12 @@ pub(crate) fn read(
         _ if form == ToolCalling::Fallback => Reading::Unreadable(NO_OBJECT),
         _ => Reading::Unreadable(BROKEN),
     }
+}
+
+/// Does a reply say nothing but what stands in the message it answers? White space does not count.
+fn repeats(reply: &str, message: &str) -> bool {
+    let letters = |text: &str| -> String { text.split_whitespace().collect() };
+    letters(message).contains(&letters(reply))
 }
 
 /// Plain text as the call that says it by the way the assistant was spoken to.

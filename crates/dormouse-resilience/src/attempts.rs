@@ -9,7 +9,8 @@ use crate::{Refusal, RetryPolicy};
 pub enum Verdict {
     /// It may go better next time.
     Retry,
-    /// It may go better next time, but the other side wants to be left alone for this long first.
+    /// It may go better next time, but the other side wants to be left alone for this long first. Where the wait by the
+    /// policy is longer, that one holds.
     RetryAfter(Duration),
     /// It will not go better next time.
     GiveUp,
@@ -104,7 +105,8 @@ impl Attempts {
             Verdict::RetryAfter(pause) if pause > self.policy.longest_pause() => {
                 Err(StopReason::PauseTooLong(pause))
             }
-            Verdict::RetryAfter(pause) => Ok(pause),
+            // "Come back at once" is no leave to come without any pause.
+            Verdict::RetryAfter(pause) => Ok(pause.max(part_of(step, unit))),
             Verdict::Retry | Verdict::GiveUp => Ok(part_of(step, unit)),
         }
     }

@@ -32,7 +32,7 @@ use crate::{
 /// - **Thinking.** [`ChatRequest::reasoning_effort`] turns it on, and `Minimal` off. Models named `gpt-oss` cannot do
 ///   without, and are told how much.
 /// - **Tools.** There is no choice of tools: `None` offers none, and any other is left out and told. A model without tools
-///   gets none from its first refusal on, which is told, too. Calls have no ids; they get one each.
+///   gets none for an hour once it has refused them, which is told, too. Calls have no ids; they get one each.
 /// - **Arguments** of earlier calls must be objects here. Others are sent as an object whose one field `arguments` holds them.
 /// - **Further parameters.** `options` in [`ChatRequest::extra`] are put beside those that are set; none replaces any.
 #[derive(Debug)]
