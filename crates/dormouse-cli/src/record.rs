@@ -35,6 +35,12 @@ pub(crate) enum TapeError {
         /// The file.
         file: PathBuf,
     },
+    /// There is no folder for the new file.
+    #[error("{} cannot be written: there is no such folder", file.display())]
+    NoFolder {
+        /// The file.
+        file: PathBuf,
+    },
     /// The recording cannot be opened.
     #[error("the recording {} cannot be opened", file.display())]
     Open {
@@ -85,9 +91,11 @@ impl TapeError {
     /// The exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Exists { .. } | Self::Open { .. } | Self::Read { .. } | Self::Empty { .. } => {
-                Exit::Usage
-            }
+            Self::Exists { .. }
+            | Self::NoFolder { .. }
+            | Self::Open { .. }
+            | Self::Read { .. }
+            | Self::Empty { .. } => Exit::Usage,
             Self::Suspicious { .. } | Self::Write { .. } => Exit::Failure,
         }
     }
@@ -130,6 +138,14 @@ pub(crate) fn recorder(record: &Record, keys: &[&Secret]) -> Result<Recorder, Ta
     if record.file.exists() {
         let file = record.file.clone();
         return Err(TapeError::Exists { file });
+    }
+    let folder = record
+        .file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_some_and(|folder| !folder.is_dir()) {
+        let file = record.file.clone();
+        return Err(TapeError::NoFolder { file });
     }
     // A key that is too short to be looked for has not the shape of one either.
     let rules = keys.iter().fold(ScrubRules::new(), |rules, key| {

@@ -252,10 +252,14 @@ impl<'a> Reading<'a> {
         at + 1 >= self.shared.candidates(self.request.purpose).len()
     }
 
-    /// Does the next model answer in place of the one that failed? It does if that one is left alone from now on.
+    /// Does the next model answer in place of the one that failed? It does if that one is left alone from now on, or is not
+    /// there at all.
     fn falls_over(&self, at: usize, error: &ModelError) -> bool {
         let models = self.shared.candidates(self.request.purpose);
-        let left_alone = matches!(error.kind(), ModelErrorKind::LeftAlone(_));
+        let left_alone = matches!(
+            error.kind(),
+            ModelErrorKind::LeftAlone(_) | ModelErrorKind::NotFound
+        );
         let is_open = || {
             let guard = models.get(at).map(GuardedModel::guard);
             guard.is_some_and(|guard| guard.peek().is_err())

@@ -25,6 +25,7 @@ pub(crate) struct ProviderSection {
     pub(crate) top_p: Option<TopP>,
     pub(crate) max_tokens: Option<MaxTokens>,
     pub(crate) reasoning_effort: Option<ReasoningEffort>,
+    #[serde(deserialize_with = "extra")]
     pub(crate) extra: Map<String, Value>,
     pub(crate) timeout: Option<Timeout>,
     pub(crate) certificates: Option<PathBuf>,
@@ -84,4 +85,27 @@ fn uses<'de, D: Deserializer<'de>>(
         .into_iter()
         .map(|(purpose, Wishes(list))| (purpose, list))
         .collect())
+}
+
+/// Further parameters. Keys are refused here as everywhere.
+fn extra<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
+    let extra = Map::<String, Value>::deserialize(deserializer)?;
+    let is_key = |name: &&String| {
+        let name = name.to_ascii_lowercase();
+        let words = [
+            "api_key",
+            "apikey",
+            "api-key",
+            "secret",
+            "password",
+            "authorization",
+        ];
+        name == "key" || words.iter().any(|word| name.contains(word))
+    };
+    match extra.keys().find(is_key) {
+        Some(name) => Err(Error::custom(format_args!(
+            "{name} looks like a key, and keys do not belong into a file; see key_from"
+        ))),
+        None => Ok(extra),
+    }
 }

@@ -51,6 +51,27 @@ fn a_server_named_by_flag_is_local_and_gets_no_key_of_openai() {
 }
 
 #[test]
+fn the_key_of_a_server_in_the_environment_goes_to_no_other_server() {
+    let key_at = |url, pairs| {
+        let chosen = select_with(&flags(None, Some(url)), pairs).unwrap();
+        let Choice::Server { config, .. } = chosen.choice else {
+            panic!("a server")
+        };
+        config.api_key().map(|key| key.expose().to_owned())
+    };
+    let both = &[
+        ("DORMOUSE_BASE_URL", "http://127.0.0.1:1/v1"),
+        ("DORMOUSE_API_KEY", "sk-of-one"),
+    ];
+    assert_eq!(key_at("http://127.0.0.1:2", both), None);
+    let same = Some("sk-of-one".to_owned());
+    assert_eq!(key_at("http://127.0.0.1:1/", both), same);
+    // Without another server it can belong to none but the one that is named.
+    let alone = &[("DORMOUSE_API_KEY", "sk-of-one")];
+    assert_eq!(key_at("http://127.0.0.1:2", alone), same);
+}
+
+#[test]
 fn a_flag_wins_over_the_configuration_and_that_over_the_environment() {
     let pairs = &[("OPENAI_API_KEY", "sk-1"), ("OPENROUTER_API_KEY", "sk-2")];
     let section = ProviderSection {

@@ -23,6 +23,9 @@ pub enum ModelErrorKind {
     /// The provider understood the request and refused it; the same request never succeeds.
     #[error("the provider refused the request")]
     Refused,
+    /// There is no such model, or nothing at this address, whatever is asked: nothing helps but a change of configuration.
+    #[error("the provider has no such model, or is not at this address")]
+    NotFound,
     /// The connection failed, or the provider answered with a server error.
     #[error("the provider is unavailable")]
     Unavailable,
@@ -85,7 +88,7 @@ impl ModelErrorKind {
             | Self::TimedOut
             | Self::Interrupted
             | Self::LeftAlone(_) => ErrorClass::Transient,
-            Self::ContextExceeded | Self::Refused => ErrorClass::BusinessLogic,
+            Self::ContextExceeded | Self::Refused | Self::NotFound => ErrorClass::BusinessLogic,
             Self::Malformed => ErrorClass::Unknown,
         }
     }
@@ -115,7 +118,7 @@ impl ModelErrorKind {
             | Self::Interrupted
             | Self::Malformed
             | Self::LeftAlone(_) => true,
-            Self::Auth | Self::ContextExceeded | Self::Refused => false,
+            Self::Auth | Self::ContextExceeded | Self::Refused | Self::NotFound => false,
         }
     }
 
@@ -129,7 +132,7 @@ impl ModelErrorKind {
             | Self::TimedOut
             | Self::Interrupted
             | Self::Malformed => true,
-            Self::ContextExceeded | Self::Refused | Self::LeftAlone(_) => false,
+            Self::ContextExceeded | Self::Refused | Self::NotFound | Self::LeftAlone(_) => false,
         }
     }
 }

@@ -8,17 +8,17 @@ use std::{
     time::Duration,
 };
 
-use dormouse_contracts::{ChatReply, ModelErrorKind};
+use dormouse_contracts::{ChatReply, ModelErrorKind, Seq};
 use dormouse_engine::{
     Assistant, AssistantConfig, ClearError, Event, ExecutionPattern, Rest, StopCause, StopReason,
-    ToolCalling, WakeError,
+    ToolCalling, WakeError, replay,
 };
 use dormouse_resilience::{BreakerPolicy, CircuitBreaker, Health};
 use dormouse_testing::{FakeWorld, Perceive, ScriptedModel, Turn};
 use serde_json::json;
 use tokio::time;
 
-use crate::home::{Home, minutes};
+use crate::home::{Home, key, minutes};
 
 fn say(text: &str) -> Turn {
     Turn::call("say", json!({"message": text}))
@@ -59,6 +59,24 @@ async fn a_failed_call_ends_the_tick_and_the_message_is_answered_by_a_later_one(
         [StopReason::LlmError, StopReason::TerminalTool]
     );
     assert_eq!(home.deeds(), ["say back again"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_is_not_there_loses_no_message() {
+    let home = Home::new(failing(ModelErrorKind::NotFound, 4).chain([say("found me")]));
+    assert_eq!(
+        home.hear(Perceive::whisper("Alice", "hello").build()).await,
+        Rest::Settled
+    );
+    assert_eq!(home.deeds(), ["say found me"]);
+    let home = Home::new(failing(ModelErrorKind::NotFound, 5));
+    let life = home.wake().await;
+    life.accept(Perceive::whisper("Alice", "hello").number(1).build())
+        .await;
+    let rest = life.handle.at_rest().await;
+    assert_eq!(rest, Rest::Stopped(StopCause::ConsecutiveErrors(5)));
+    let state = replay(&home.log, &key(), Seq(u64::MAX)).await.unwrap();
+    assert!(state.given_up.is_empty() && state.turn.is_some());
 }
 
 #[tokio::test(start_paused = true)]

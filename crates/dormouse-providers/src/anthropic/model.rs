@@ -33,7 +33,8 @@ use crate::{
 /// | `Auth` | `authentication_error`, `permission_error`, `billing_error`; 400 where the credit is used up or a limit of spending is reached |
 /// | `RateLimited` | `rate_limit_error` |
 /// | `ContextExceeded` | `request_too_large`, `prompt is too long` |
-/// | `Refused` | `invalid_request_error`, `not_found_error` |
+/// | `Refused` | `invalid_request_error` |
+/// | `NotFound` | `not_found_error`: no such model |
 /// | `Unavailable` | `overloaded_error` (529), `api_error`, also in the middle of a reply |
 /// | `TimedOut` | `timeout_error` in the middle of a reply |
 ///

@@ -39,6 +39,9 @@ impl Complaint {
             // Google's and xAI's, for a key that is none.
             400 if self.begins_with_a_wrong_key() => ModelErrorKind::Auth,
             401 => ModelErrorKind::Auth,
+            // The address is wrong, or the model's name: no prompt is at fault, and none would be answered.
+            301 | 302 | 303 | 307 | 308 | 404 | 405 | 410 => ModelErrorKind::NotFound,
+            400 if self.says("model_not_found") => ModelErrorKind::NotFound,
             // Most 403 are about what was said: a moderator's, or a firewall's. Another prompt may pass.
             403 if self.is_about_key() => ModelErrorKind::Auth,
             408 => ModelErrorKind::TimedOut,
@@ -67,7 +70,8 @@ impl Complaint {
             }
             _ if self.says("api_error") => ModelErrorKind::Unavailable,
             _ if self.says("timeout_error") => ModelErrorKind::TimedOut,
-            _ if self.says("invalid_request") || self.says("not_found") => ModelErrorKind::Refused,
+            _ if self.says("not_found") => ModelErrorKind::NotFound,
+            _ if self.says("invalid_request") => ModelErrorKind::Refused,
             _ => ModelErrorKind::Interrupted,
         }
     }

@@ -13,12 +13,13 @@ const WORD_LIMIT: usize = 256;
 const WORDS_LIMIT: usize = 64;
 
 /// Where servers tell how much fits: OpenRouter, Anthropic, vLLM, Groq, LM Studio, llama-server.
-const WINDOWS: [&str; 6] = [
+const WINDOWS: [&str; 7] = [
     "/context_length",
     "/max_input_tokens",
     "/max_model_len",
     "/context_window",
     "/max_context_length",
+    "/meta/n_ctx",
     "/meta/n_ctx_train",
 ];
 

@@ -44,7 +44,8 @@ use crate::{
 /// | `Auth` | 401; 400 for a key that is none; 403 with a code about the key or its permission; 402, and 429 for a used-up quota: nothing helps but another key or more money |
 /// | `RateLimited` | 429, and 503 with `Retry-After`; with the pause asked for, in seconds or as a date, at most [`OpenAiModel::LONGEST_PAUSE`] |
 /// | `ContextExceeded` | 413, and 400 or 422 that say so; 429 for a request that is larger than what is allowed in a minute |
-/// | `Refused` | 3xx, every other 4xx (a moderator's 403 among them), 501, 505 |
+/// | `Refused` | every other 4xx (a moderator's 403 among them), 501, 505 |
+/// | `NotFound` | 404, 405, 410 and 3xx: no such model, or nothing at this address |
 /// | `Unavailable` | no connection; 5xx |
 /// | `TimedOut` | 408 |
 /// | `Interrupted` | the connection ended before the reply did |

@@ -259,7 +259,7 @@ async fn every_complaint_tells_what_can_be_done() {
             "404 Not Found",
             "not_found_error",
             "model: tiny",
-            ModelErrorKind::Refused,
+            ModelErrorKind::NotFound,
         ),
         (
             "413 Payload Too Large",

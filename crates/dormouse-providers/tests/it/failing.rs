@@ -176,7 +176,7 @@ async fn a_request_that_cannot_succeed_is_refused_and_a_long_prompt_is_told_as_s
         (
             "404 Not Found",
             "<html>nothing here</html>",
-            ModelErrorKind::Refused,
+            ModelErrorKind::NotFound,
         ),
         (
             "422 Unprocessable",
@@ -184,7 +184,7 @@ async fn a_request_that_cannot_succeed_is_refused_and_a_long_prompt_is_told_as_s
             ModelErrorKind::Refused,
         ),
         ("400 Bad Request", too_long, ModelErrorKind::ContextExceeded),
-        ("307 Temporary Redirect", "", ModelErrorKind::Refused),
+        ("307 Temporary Redirect", "", ModelErrorKind::NotFound),
     ] {
         let headers = "location: http://127.0.0.1:1/elsewhere\r\n";
         assert_eq!(

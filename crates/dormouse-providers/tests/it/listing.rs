@@ -143,7 +143,7 @@ async fn what_is_no_list_has_its_kind_and_is_told_without_the_key() {
         ),
         (
             Answer::status("404 Not Found", "", "sk-secret-key"),
-            ModelErrorKind::Refused,
+            ModelErrorKind::NotFound,
         ),
         (
             Answer::status("200 OK", "", "<html>sk-secret-key"),

@@ -161,7 +161,7 @@ async fn every_refusal_has_its_kind_and_tells_the_servers_words_without_the_key(
         (
             "404 Not Found",
             r#"{"error":"model 'tiny' not found, try pulling it first; sk-secret-key"}"#,
-            ModelErrorKind::Refused,
+            ModelErrorKind::NotFound,
             "try pulling it first; ***",
         ),
         (

@@ -149,7 +149,7 @@ async fn every_refusal_of_openrouters_is_known() {
             "404 Not Found",
             json,
             r#"{"error":{"code":404,"message":"No endpoints found for a/b."}}"#,
-            ModelErrorKind::Refused,
+            ModelErrorKind::NotFound,
         ),
     ] {
         let server = Server::answering(vec![Answer::status(status, headers, body)]).await;

@@ -124,7 +124,7 @@ async fn a_way_that_leads_nowhere_is_not_taken_again() {
     let server = Server::answering(answers).await;
     let model = server.model();
     let error = guarded(complete(&model, &hello())).await.unwrap_err();
-    assert_eq!(error.kind(), ModelErrorKind::Refused);
+    assert_eq!(error.kind(), ModelErrorKind::NotFound);
     assert_eq!(reply(&model).await.content, "Good day, schöner Tag.");
     assert_eq!(
         paths(&server),
@@ -144,7 +144,7 @@ async fn a_model_that_shall_be_asked_through_chat_completions_is_asked_nowhere_e
     let server = Server::answering(vec![refused, Answer::stream(HELLO, Then::Close)]).await;
     let model = server.model().through(OpenAiApi::ChatCompletions);
     let error = guarded(complete(&model, &hello())).await.unwrap_err();
-    assert_eq!(error.kind(), ModelErrorKind::Refused);
+    assert_eq!(error.kind(), ModelErrorKind::NotFound);
     assert_eq!(reply(&model).await.content, "Good day, schöner Tag.");
     assert_eq!(paths(&server), ["/v1/chat/completions"; 2]);
 }

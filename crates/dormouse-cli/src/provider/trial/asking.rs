@@ -114,15 +114,25 @@ impl Probed {
     }
 }
 
-/// Asks for a tool call; a second time, without insisting, where that is refused.
+/// Asks for a tool call; a second time, insisting, where that did not come to a native one. Some servers do not survive
+/// being insisted on.
 pub(crate) async fn probe_tools(model: &dyn ChatModel, limit: Duration) -> Probed {
     let mut answers = Vec::new();
     let mut verdict = ProbeVerdict::Inconclusive;
-    for probe in [Probe::Required, Probe::Auto] {
+    for probe in [Probe::Auto, Probe::Required] {
         let answer = ask(model, &probe.request(), limit).await;
-        verdict = probe.judge(answer.outcome.as_ref().map_err(Silence::kind));
+        let shown = probe.judge(answer.outcome.as_ref().map_err(Silence::kind));
+        let failed = answer.outcome.is_err();
         answers.push(answer);
-        if verdict != ProbeVerdict::RefusesTools {
+        let is_last_word = matches!(
+            shown,
+            ProbeVerdict::NativeWorks | ProbeVerdict::PrintsCalls | ProbeVerdict::IgnoresTools
+        );
+        // A server that does not take the insisting has said nothing against what it showed before.
+        if probe == Probe::Auto || is_last_word {
+            verdict = shown;
+        }
+        if failed || verdict == ProbeVerdict::NativeWorks {
             break;
         }
     }

@@ -19,12 +19,12 @@ fn every_status_tells_what_a_caller_can_do() {
     let pause = Some(Duration::from_secs(7));
     let nothing = Complaint::default();
     for (status, expected) in [
-        (301, ModelErrorKind::Refused),
+        (301, ModelErrorKind::NotFound),
         (400, ModelErrorKind::Refused),
         (401, ModelErrorKind::Auth),
         (402, ModelErrorKind::Auth),
         (403, ModelErrorKind::Refused),
-        (404, ModelErrorKind::Refused),
+        (404, ModelErrorKind::NotFound),
         (408, ModelErrorKind::TimedOut),
         (413, ModelErrorKind::ContextExceeded),
         (422, ModelErrorKind::Refused),

@@ -137,7 +137,7 @@ async fn ollamas_words_about_a_model_that_is_not_there_are_told() {
     let error = guarded(server.ollama().embed(&texts(&["one"])))
         .await
         .unwrap_err();
-    assert_eq!(error.kind(), ModelErrorKind::Refused);
+    assert_eq!(error.kind(), ModelErrorKind::NotFound);
     assert!(
         told(&error).contains("try pulling it first"),
         "{}",

@@ -60,6 +60,7 @@ fn kinds() -> String {
         ("RateLimited", Kind::RateLimited(None)),
         ("ContextExceeded", Kind::ContextExceeded),
         ("Refused", Kind::Refused),
+        ("NotFound", Kind::NotFound),
         ("Unavailable", Kind::Unavailable),
         ("TimedOut", Kind::TimedOut),
         ("Interrupted", Kind::Interrupted),

@@ -14,7 +14,7 @@ use crate::{
 
 pub(super) fn rows() -> Vec<Row> {
     let row = |what, scene, outcome| Row::new("Base URLs", what, scene, outcome);
-    let refused = Outcome::Fails(ModelErrorKind::Refused);
+    let not_found = Outcome::Fails(ModelErrorKind::NotFound);
     vec![
         row(
             "without a version",
@@ -59,7 +59,7 @@ pub(super) fn rows() -> Vec<Row> {
         row(
             "with a typo: the server answers 404 in HTML",
             |d| at(d, Address::Below("/vi/wrong")),
-            refused,
+            not_found,
         )
         .telling("404"),
         none("empty", |d| at(d, Address::Literally(""))),

@@ -118,7 +118,7 @@ pub(super) fn rows() -> Vec<Row> {
         row(
             "404: no such model",
             |d| status(d, 404),
-            ModelErrorKind::Refused,
+            ModelErrorKind::NotFound,
         ),
         row(
             "408: too slow",

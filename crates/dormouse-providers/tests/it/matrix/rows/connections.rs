@@ -102,7 +102,7 @@ pub(super) fn rows() -> Vec<Row> {
                 let location = format!("location: {SECOND_HOST}/v1\r\n");
                 Scene::of(Answer::status(302, &location, ""))
             },
-            ModelErrorKind::Refused,
+            ModelErrorKind::NotFound,
         ),
         row(
             "307 to another server",
@@ -110,7 +110,7 @@ pub(super) fn rows() -> Vec<Row> {
                 let location = format!("location: {SECOND_HOST}/v1\r\n");
                 Scene::of(Answer::status(307, &location, ""))
             },
-            ModelErrorKind::Refused,
+            ModelErrorKind::NotFound,
         ),
     ]
 }
