@@ -79,9 +79,11 @@ fn decoded(event: &Event) -> String {
                 let tokens = narrowed.tokens;
                 format!(": tried again with at most {tokens} tokens")
             });
+            let reason = it.reason.as_ref().map(|reason| format!(": {reason}"));
             format!(
-                "{} after {} in {:.0} ms{}",
+                "{}{} after {} in {:.0} ms{}",
                 it.kind,
+                reason.unwrap_or_default(),
                 counted(it.attempts, "attempt", "attempts"),
                 it.duration_ms,
                 narrowed.unwrap_or_default()

@@ -365,12 +365,13 @@ impl Assistant {
                 duration,
             } => {
                 let cause = std::error::Error::source(&error.error).map(ToString::to_string);
-                tracing::warn!(error = %error, cause, "the model gave no reply");
+                tracing::warn!(error = %error, cause = cause.as_deref(), "the model gave no reply");
                 let failed = decide::Failed {
                     kind: error.error.kind(),
                     attempts: error.attempts,
                     prompt: Some(prompt),
                     duration,
+                    reason: cause.map(shortened),
                 };
                 decide::on_failure(view, &failed)
             }
@@ -534,4 +535,18 @@ async fn wake(at: Option<Instant>) {
         Some(at) => sleep_until(at).await,
         None => std::future::pending().await,
     }
+}
+
+/// The longest reason of a failure that is kept, in bytes.
+const REASON_LIMIT: usize = 500;
+
+/// As much of a text as is kept.
+fn shortened(mut text: String) -> String {
+    if text.len() > REASON_LIMIT {
+        let end = (0..=REASON_LIMIT)
+            .rev()
+            .find(|at| text.is_char_boundary(*at));
+        text.truncate(end.unwrap_or(0));
+    }
+    text
 }

@@ -134,6 +134,9 @@ pub struct ModelFailed {
     pub attempts: u32,
     /// How long it took, in milliseconds.
     pub duration_ms: f64,
+    /// What the provider said of it, or what else is known, for people; at most 500 bytes, and without its key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Where the prompt was too long for the model and a shorter one is tried: how short. The tick goes on then, and
     /// this counts as no error.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -70,9 +70,11 @@ fn trouble(event: &Event, failed: &mut Option<String>, audience: &Audience) -> O
         Event::ModelFailed(it) if it.narrowed.is_some() => None,
         Event::ModelFailed(it) => {
             let attempts = counted(it.attempts, "attempt", "attempts");
+            let reason = it.reason.as_ref().map(|reason| format!(": {reason}"));
             *failed = Some(format!(
-                "{name}'s model gave no answer: {} ({server}; {attempts}).",
-                it.kind
+                "{name}'s model gave no answer: {}{} ({server}; {attempts}).",
+                it.kind,
+                reason.unwrap_or_default()
             ));
             None
         }
@@ -123,6 +125,7 @@ mod tests {
                 kind: ModelErrorKind::Unavailable,
                 attempts: 4,
                 duration_ms: 1.5,
+                reason: None,
                 narrowed: None,
             }),
             Event::TickEnded(TickEnded {
@@ -139,6 +142,7 @@ mod tests {
                 kind: ModelErrorKind::ContextExceeded,
                 attempts: 1,
                 duration_ms: 1.5,
+                reason: None,
                 narrowed: Some(Narrowed {
                     tokens: 900,
                     reply: None,
@@ -163,6 +167,13 @@ mod tests {
             ]
         );
         assert!(told(&failed_tick(None))[0].ends_with("The message is given up."));
+        let mut events = failed_tick(None);
+        if let Event::ModelFailed(failed) = &mut events[0] {
+            failed.reason = Some("the server could not be reached".to_owned());
+        }
+        assert!(
+            told(&events)[0].contains("is unavailable: the server could not be reached (local")
+        );
     }
 
     #[test]

@@ -61,6 +61,7 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
             attempts: 1,
             prompt: None,
             duration: answered.duration,
+            reason: None,
         };
         return on_failure(view, &failed);
     }
@@ -130,6 +131,8 @@ pub(crate) struct Failed {
     /// How long the prompt was, if it can have been too long.
     pub(crate) prompt: Option<prompt::Length>,
     pub(crate) duration: Duration,
+    /// What is known of it, for people.
+    pub(crate) reason: Option<String>,
 }
 
 /// The events that follow when the model could not be reached, or refused.
@@ -140,6 +143,7 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
         kind,
         attempts: failed.attempts,
         duration_ms: milliseconds(failed.duration),
+        reason: failed.reason.clone(),
         narrowed,
     })];
     if narrowed.is_some() {

@@ -247,6 +247,7 @@ fn kind(status: u16, pause: Duration) -> ModelErrorKind {
         413 => ModelErrorKind::ContextExceeded,
         429 => ModelErrorKind::RateLimited(Some(pause).filter(|pause| !pause.is_zero())),
         500.. => ModelErrorKind::Unavailable,
+        404 => ModelErrorKind::NotFound,
         _ => ModelErrorKind::Refused,
     }
 }
