@@ -4,8 +4,8 @@ use std::{str::FromStr, sync::Arc};
 
 use dormouse_contracts::Embedder;
 use dormouse_providers::{
-    Available, ChatProvider, EmbedderChoiceError, EmbedderWanted, EmbedderWish, EmbedderWishError,
-    OpenEmbedderError, choose_embedder, open_embedder,
+    Available, EmbedderChoiceError, EmbedderWanted, EmbedderWish, EmbedderWishError,
+    OpenEmbedderError, ServedBy, choose_embedder, open_embedder,
 };
 
 use crate::{
@@ -67,6 +67,6 @@ pub(crate) fn open(
         asked: Some(wish.clone()),
         ..EmbedderWanted::default()
     };
-    let choice = choose_embedder(ChatProvider::Offline, &available, &wanted)?;
+    let choice = choose_embedder(ServedBy::Offline, &available, &wanted)?;
     Ok(open_embedder(choice)?)
 }

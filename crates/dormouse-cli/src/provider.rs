@@ -226,11 +226,7 @@ fn take_server(available: &mut Available, url: String) -> Result<(), ProviderErr
     match available.asked {
         None | Some(ServedBy::Local) => {
             available.asked = Some(ServedBy::Local);
-            let before = available.dormouse_base_url.replace(url.clone());
-            // The key in the environment belongs to the server in the environment, if there is one.
-            if before.is_some_and(|server| !is_same_server(&server, &url)) {
-                available.dormouse_api_key = None;
-            }
+            available.name_local_server(url);
         }
         Some(ServedBy::OpenAi) => available.openai_base_url = Some(url),
         Some(ServedBy::Anthropic) => available.anthropic_base_url = Some(url),
@@ -238,15 +234,6 @@ fn take_server(available: &mut Available, url: String) -> Result<(), ProviderErr
         Some(other) => return Err(ProviderError::BaseUrl(other)),
     }
     Ok(())
-}
-
-/// Whether two addresses are of one server, as far as their letters tell.
-fn is_same_server(a: &str, b: &str) -> bool {
-    let bare = |url: &str| {
-        let url = url.trim().trim_end_matches('/').to_ascii_lowercase();
-        url.strip_suffix("/v1").unwrap_or(&url).to_owned()
-    };
-    bare(a) == bare(b)
 }
 
 fn because(choice: &Choice) -> Found {

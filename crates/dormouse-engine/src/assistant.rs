@@ -371,7 +371,7 @@ impl Assistant {
                     attempts: error.attempts,
                     prompt: Some(prompt),
                     duration,
-                    reason: cause.map(shortened),
+                    reason: cause,
                 };
                 decide::on_failure(view, &failed)
             }
@@ -535,18 +535,4 @@ async fn wake(at: Option<Instant>) {
         Some(at) => sleep_until(at).await,
         None => std::future::pending().await,
     }
-}
-
-/// The longest reason of a failure that is kept, in bytes.
-const REASON_LIMIT: usize = 500;
-
-/// As much of a text as is kept.
-fn shortened(mut text: String) -> String {
-    if text.len() > REASON_LIMIT {
-        let end = (0..=REASON_LIMIT)
-            .rev()
-            .find(|at| text.is_char_boundary(*at));
-        text.truncate(end.unwrap_or(0));
-    }
-    text
 }

@@ -50,6 +50,18 @@ pub struct Available {
     pub ollama_answers: Option<Vec<ModelName>>,
 }
 
+impl Available {
+    /// The server of the provider `local` is this one. The key that was found for another one is not its own, and is
+    /// forgotten; one that was found without a server can be of no other.
+    pub fn name_local_server(&mut self, base_url: String) {
+        let found = self.dormouse_base_url.as_deref();
+        if found.is_some_and(|found| !places::is_same(found, &base_url)) {
+            self.dormouse_api_key = None;
+        }
+        self.dormouse_base_url = Some(base_url);
+    }
+}
+
 /// Which model to use, and what decided it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Choice {

@@ -16,37 +16,6 @@ use crate::{
     choice::{OPENAI, key_of, ollama_url},
 };
 
-/// Who serves the chat model, as far as that decides who embeds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ChatProvider {
-    /// OpenAI.
-    OpenAi,
-    /// Anthropic, who has no embeddings.
-    Anthropic,
-    /// OpenRouter, who passes on chats alone.
-    OpenRouter,
-    /// Ollama.
-    Ollama,
-    /// Another server that speaks OpenAI's API.
-    Local,
-    /// Nobody.
-    Offline,
-}
-
-impl From<ServedBy> for ChatProvider {
-    fn from(served_by: ServedBy) -> Self {
-        match served_by {
-            ServedBy::OpenAi => Self::OpenAi,
-            ServedBy::Anthropic => Self::Anthropic,
-            ServedBy::OpenRouter => Self::OpenRouter,
-            ServedBy::Ollama => Self::Ollama,
-            ServedBy::Local => Self::Local,
-            ServedBy::Offline => Self::Offline,
-        }
-    }
-}
-
 /// What the composition root found that concerns the embedder alone. Nothing is read here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EmbedderWanted {
@@ -129,13 +98,13 @@ const OLLAMA_MODEL: &str = "nomic-embed-text";
 /// # Examples
 ///
 /// ```
-/// # use dormouse_providers::{Available, ChatProvider, EmbedderChoice, EmbedderWanted, NoEmbedder, choose_embedder};
+/// # use dormouse_providers::{Available, ServedBy, EmbedderChoice, EmbedderWanted, NoEmbedder, choose_embedder};
 /// let (available, wanted) = (Available::default(), EmbedderWanted::default());
 /// let none = EmbedderChoice::None { because: NoEmbedder::Provider };
-/// assert_eq!(choose_embedder(ChatProvider::Anthropic, &available, &wanted), Ok(none));
+/// assert_eq!(choose_embedder(ServedBy::Anthropic, &available, &wanted), Ok(none));
 /// ```
 pub fn choose_embedder(
-    chat: ChatProvider,
+    chat: ServedBy,
     available: &Available,
     wanted: &EmbedderWanted,
 ) -> Result<EmbedderChoice, EmbedderChoiceError> {
@@ -183,13 +152,9 @@ fn asked_of_openai(
     ))
 }
 
-fn by_provider(
-    chat: ChatProvider,
-    available: &Available,
-    wanted: &EmbedderWanted,
-) -> EmbedderChoice {
+fn by_provider(chat: ServedBy, available: &Available, wanted: &EmbedderWanted) -> EmbedderChoice {
     let served = match chat {
-        ChatProvider::OpenAi => available.openai_api_key.as_ref().map(|key| {
+        ServedBy::OpenAi => available.openai_api_key.as_ref().map(|key| {
             let url = available.openai_base_url.as_deref();
             openai(
                 ServedBy::OpenAi,
@@ -202,15 +167,15 @@ fn by_provider(
                 }),
             )
         }),
-        ChatProvider::Local => {
+        ServedBy::Local => {
             let own = (&available.dormouse_base_url, &available.dormouse_api_key);
             let other = (&available.openai_base_url, &available.openai_api_key);
             let (url, key) = if own.0.is_some() { own } else { other };
             url.as_ref()
                 .map(|url| openai(ServedBy::Local, url, key.as_ref(), name("default")))
         }
-        ChatProvider::Ollama => Some(ollama(available, wanted, name(OLLAMA_MODEL), None)),
-        ChatProvider::Anthropic | ChatProvider::OpenRouter | ChatProvider::Offline => None,
+        ServedBy::Ollama => Some(ollama(available, wanted, name(OLLAMA_MODEL), None)),
+        ServedBy::Anthropic | ServedBy::OpenRouter | ServedBy::Offline => None,
     };
     let folder = wanted
         .folder

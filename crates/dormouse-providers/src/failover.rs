@@ -256,7 +256,7 @@ impl<'a> Reading<'a> {
     /// there at all.
     fn falls_over(&self, at: usize, error: &ModelError) -> bool {
         let models = self.shared.candidates(self.request.purpose);
-        let left_alone = matches!(
+        let answers_nobody = matches!(
             error.kind(),
             ModelErrorKind::LeftAlone(_) | ModelErrorKind::NotFound
         );
@@ -264,7 +264,7 @@ impl<'a> Reading<'a> {
             let guard = models.get(at).map(GuardedModel::guard);
             guard.is_some_and(|guard| guard.peek().is_err())
         };
-        !self.is_last(at) && (left_alone || is_open())
+        !self.is_last(at) && (answers_nobody || is_open())
     }
 }
 

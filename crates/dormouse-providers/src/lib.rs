@@ -53,8 +53,8 @@ pub use choice::{
     ServerConfig, choose, choose_model,
 };
 pub use embedder_choice::{
-    ChatProvider, EmbedderChoice, EmbedderChoiceError, EmbedderWanted, EmbedderWish,
-    EmbedderWishError, NoEmbedder, OpenEmbedderError, choose_embedder, open_embedder,
+    EmbedderChoice, EmbedderChoiceError, EmbedderWanted, EmbedderWish, EmbedderWishError,
+    NoEmbedder, OpenEmbedderError, choose_embedder, open_embedder,
 };
 #[cfg(feature = "candle")]
 pub use encoder::{LocalEncoder, LocalEncoderError};

@@ -7,10 +7,12 @@ mod json;
 mod lines;
 mod reading;
 
+#[cfg(test)]
+pub(crate) use draft::draft_to_try;
 pub(crate) use {
     counts::Counts,
     draft::{Draft, REPLY_LIMIT},
     events::{Event, Framing},
-    json::read,
+    json::{or_default, read},
     reading::{Decoder, Reading, no_reply},
 };

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
-use dormouse_contracts::{BoxError, ChatModel};
+use dormouse_contracts::{BoxError, ChatModel, Purpose};
 use dormouse_providers::{
     Accounts, CachedCounter, CalibratedCounter, Choice, EmptyRoute, FailoverModel, GuardedModel,
     Heartbeats, Network, PriceEntry, PriceTable, Route, ServerConfig, Switch, context_window,
@@ -61,26 +61,30 @@ pub(crate) fn assemble(
         made: BTreeMap::new(),
     };
     let first = desk.guarded(&chosen.choice)?;
-    let (_, name) = first.model.identity();
-    let (window, counter) = (context_window(name), Arc::clone(&first.counter));
-    let mut main = Route::of(first.model);
-    for wish in &section.fallbacks {
-        main = main.then(desk.wished(wish, chosen)?);
-    }
+    let window = context_window(first.model.identity().1);
     let heartbeats = match section.heartbeats {
         HeartbeatsWish::First => Heartbeats::FirstModelOnly,
         HeartbeatsWish::Any => Heartbeats::AnyModel,
     };
-    let mut builder = FailoverModel::builder(main)
+    let mut main = Route::of(first.model);
+    let mut uses = Vec::new();
+    for list in chosen.lists(section)? {
+        match list.purpose {
+            // It begins with the chosen one, which stands there already.
+            None => {
+                for choice in list.models.iter().skip(1) {
+                    main = main.then(desk.guarded(choice)?.model);
+                }
+            }
+            Some(purpose) => uses.push((purpose, desk.route(purpose, &list.models)?)),
+        }
+    }
+    let builder = FailoverModel::builder(main)
         .heartbeats(heartbeats)
         .watched_by(switched);
-    for (purpose, list) in &section.uses {
-        let models = list.iter().map(|wish| desk.wished(wish, chosen));
-        let models = models.collect::<Result<Vec<_>, _>>()?;
-        let route = Route::try_new(models);
-        let route = route.map_err(|EmptyRoute| ProviderError::EmptyList(*purpose))?;
-        builder = builder.route(*purpose, route);
-    }
+    let builder = uses.into_iter().fold(builder, |builder, (purpose, route)| {
+        builder.route(purpose, route)
+    });
     let Desk {
         board,
         accounts,
@@ -94,7 +98,7 @@ pub(crate) fn assemble(
         model: builder.build(),
         board,
         accounts,
-        counter,
+        counter: first.counter,
         window,
         timeout: timeout(section) + RateLimit::as_told().longest_wait(),
         retry_budget,
@@ -144,12 +148,10 @@ struct Made {
 }
 
 impl Desk<'_> {
-    fn wished(
-        &mut self,
-        wish: &dormouse_providers::ModelWish,
-        chosen: &Chosen,
-    ) -> Result<GuardedModel, ProviderError> {
-        Ok(self.guarded(&chosen.wished(wish)?)?.model)
+    fn route(&mut self, purpose: Purpose, models: &[Choice]) -> Result<Route, ProviderError> {
+        let models = models.iter().map(|choice| Ok(self.guarded(choice)?.model));
+        let models = models.collect::<Result<Vec<_>, ProviderError>>()?;
+        Route::try_new(models).map_err(|EmptyRoute| ProviderError::EmptyList(purpose))
     }
 
     fn guarded(&mut self, choice: &Choice) -> Result<Made, ProviderError> {

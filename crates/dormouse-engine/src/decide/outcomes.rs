@@ -26,6 +26,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(300);
 const LONGEST_PAUSE: Duration = Duration::from_secs(3_600);
 /// The longest reply that is taken, in bytes; a longer one would not fit into the log for long.
 const REPLY_LIMIT: usize = 512 * 1024;
+/// The longest reason of a failure that is kept, in bytes.
+const REASON_LIMIT: usize = 500;
 /// The largest receipt that is kept, in bytes of JSON, and how deep it may be nested.
 const RECEIPT_LIMIT: usize = 256 * 1024;
 const RECEIPT_DEPTH: usize = 64;
@@ -143,7 +145,7 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
         kind,
         attempts: failed.attempts,
         duration_ms: milliseconds(failed.duration),
-        reason: failed.reason.clone(),
+        reason: failed.reason.as_deref().map(shortened),
         narrowed,
     })];
     if narrowed.is_some() {
@@ -172,6 +174,17 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
         }));
     }
     events
+}
+
+/// As much of a reason as is kept.
+fn shortened(reason: &str) -> String {
+    let end = (0..=REASON_LIMIT.min(reason.len()))
+        .rev()
+        .find(|at| reason.is_char_boundary(*at));
+    reason
+        .get(..end.unwrap_or(0))
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// How long the next prompt may be, if this one was too long and a shorter one can be made.

@@ -2,8 +2,10 @@
 //!
 //! Whatever has another type than expected counts as absent: servers that are not Anthropic's leave things out.
 
-use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde::Deserialize;
 use serde_json::Value;
+
+use crate::stream::or_default;
 
 /// One event.
 #[derive(Debug, Default, Deserialize)]
@@ -70,12 +72,4 @@ pub(super) struct Delta {
     pub(super) partial_json: String,
     #[serde(deserialize_with = "or_default")]
     pub(super) stop_reason: String,
-}
-
-/// The value, or the default where it has another type.
-fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    let value = Value::deserialize(deserializer)?;
-    Ok(serde_json::from_value(value).unwrap_or_default())
 }

@@ -101,7 +101,7 @@ fn key_for(served_by: ServedBy, available: &Available) -> Result<&Secret, Choice
 
 /// The key that belongs to this very address, whoever is there.
 pub(crate) fn key_of<'a>(available: &'a Available, url: &str) -> Option<&'a Secret> {
-    let is = |other: Option<&str>| other.is_some_and(|other| bare(other) == bare(url));
+    let is = |other: Option<&str>| other.is_some_and(|other| is_same(other, url));
     let or = |own: &Option<String>, vendor: &'static str| match own {
         None => is(Some(vendor)),
         own => is(own.as_deref()),
@@ -118,6 +118,11 @@ pub(crate) fn key_of<'a>(available: &'a Available, url: &str) -> Option<&'a Secr
         return None;
     };
     key.as_ref()
+}
+
+/// Are both the address of one server?
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    bare(one) == bare(other)
 }
 
 /// An address without what may be left out of it.

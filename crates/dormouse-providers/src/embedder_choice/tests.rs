@@ -43,22 +43,18 @@ fn each_provider_has_its_embedder() {
     let none = EmbedderWanted::default();
     let by = |chat| told(choose_embedder(chat, &available(), &none));
     assert_eq!(
-        by(ChatProvider::OpenAi),
+        by(ServedBy::OpenAi),
         "openai https://api.openai.com/v1 sk-openai text-embedding-3-small"
     );
     assert_eq!(
-        by(ChatProvider::Local),
+        by(ServedBy::Local),
         "local http://127.0.0.1:8080/v1 sk-dormouse default"
     );
     assert_eq!(
-        by(ChatProvider::Ollama),
+        by(ServedBy::Ollama),
         "ollama http://127.0.0.1:11434 - nomic-embed-text"
     );
-    for chat in [
-        ChatProvider::Anthropic,
-        ChatProvider::OpenRouter,
-        ChatProvider::Offline,
-    ] {
+    for chat in [ServedBy::Anthropic, ServedBy::OpenRouter, ServedBy::Offline] {
         assert_eq!(by(chat), "none: Provider");
     }
     let other = Available {
@@ -68,21 +64,21 @@ fn each_provider_has_its_embedder() {
     };
     let by = |chat| told(choose_embedder(chat, &other, &none));
     assert_eq!(
-        by(ChatProvider::OpenAi),
+        by(ServedBy::OpenAi),
         "openai http://127.0.0.1:1 sk-openai default"
     );
     assert_eq!(
-        by(ChatProvider::Local),
+        by(ServedBy::Local),
         "local http://127.0.0.1:1 sk-openai default"
     );
     let nothing = Available::default();
     let by = |chat| told(choose_embedder(chat, &nothing, &none));
     assert_eq!(
-        by(ChatProvider::OpenAi),
+        by(ServedBy::OpenAi),
         "none: Provider",
         "nobody asked for it by name"
     );
-    assert_eq!(by(ChatProvider::Local), "none: Provider");
+    assert_eq!(by(ServedBy::Local), "none: Provider");
 }
 
 #[test]
@@ -97,17 +93,17 @@ fn a_folder_stands_in_where_the_provider_embeds_nothing_and_this_program_can_run
     } else {
         "none: Provider"
     };
-    assert_eq!(by(ChatProvider::Anthropic), expected);
-    assert_eq!(by(ChatProvider::OpenRouter), expected);
-    assert_eq!(by(ChatProvider::Offline), expected);
-    assert!(by(ChatProvider::OpenAi).starts_with("openai"));
+    assert_eq!(by(ServedBy::Anthropic), expected);
+    assert_eq!(by(ServedBy::OpenRouter), expected);
+    assert_eq!(by(ServedBy::Offline), expected);
+    assert!(by(ServedBy::OpenAi).starts_with("openai"));
 }
 
 #[test]
 fn the_one_that_is_asked_for_wins_over_the_provider() {
     let by = |wish: &str| {
         told(choose_embedder(
-            ChatProvider::OpenAi,
+            ServedBy::OpenAi,
             &available(),
             &asked(wish),
         ))
@@ -127,7 +123,7 @@ fn the_one_that_is_asked_for_wins_over_the_provider() {
 fn a_key_is_never_sent_to_a_server_it_does_not_belong_to() {
     let by = |wish: &str| {
         told(choose_embedder(
-            ChatProvider::OpenAi,
+            ServedBy::OpenAi,
             &available(),
             &asked(wish),
         ))
@@ -153,20 +149,20 @@ fn a_key_is_never_sent_to_a_server_it_does_not_belong_to() {
         ..available()
     };
     let wish = asked("openai:m@https://api.openai.com/v1");
-    let told_of = told(choose_embedder(ChatProvider::OpenAi, &of_another, &wish));
+    let told_of = told(choose_embedder(ServedBy::OpenAi, &of_another, &wish));
     assert_eq!(told_of, "local https://api.openai.com/v1 - m");
     let own = EmbedderWanted {
         api_key: secret("sk-own"),
         ..asked("openai:m@http://elsewhere:1")
     };
-    let told_of = told(choose_embedder(ChatProvider::OpenAi, &available(), &own));
+    let told_of = told(choose_embedder(ServedBy::OpenAi, &available(), &own));
     assert_eq!(told_of, "local http://elsewhere:1 sk-own m");
 }
 
 #[test]
 fn openai_asked_for_without_a_key_says_what_to_set() {
     let nothing = Available::default();
-    let error = choose_embedder(ChatProvider::Offline, &nothing, &asked("openai:m")).unwrap_err();
+    let error = choose_embedder(ServedBy::Offline, &nothing, &asked("openai:m")).unwrap_err();
     assert!(error.to_string().contains("OPENAI_API_KEY"), "{error}");
 }
 
@@ -245,9 +241,8 @@ fn what_was_chosen_is_made_or_says_what_is_missing() {
     };
     assert_eq!(open(none), "none");
     let nowhere = open(EmbedderChoice::Folder("/nowhere/at/all".into()));
-    let server = |wish: &str| {
-        open(choose_embedder(ChatProvider::Offline, &available(), &asked(wish)).unwrap())
-    };
+    let server =
+        |wish: &str| open(choose_embedder(ServedBy::Offline, &available(), &asked(wish)).unwrap());
     let (openai, ollama) = (server("openai:m"), server("ollama:m"));
     if cfg!(feature = "candle") {
         assert!(

@@ -3,8 +3,10 @@
 //! Servers differ: content that is null or a list of parts, indices and ids left out, usage in an event without choices,
 //! arguments as an object, fields nobody has heard of. Whatever has another type than expected counts as absent.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
+
+use crate::stream::or_default;
 
 /// One event.
 #[derive(Debug, Default, Deserialize)]
@@ -137,12 +139,4 @@ pub(super) struct FunctionPiece {
     #[serde(deserialize_with = "or_default")]
     pub(super) name: Option<String>,
     pub(super) arguments: Option<Value>,
-}
-
-/// The value, or the default where it has another type.
-fn or_default<'de, D: Deserializer<'de>, T: serde::de::DeserializeOwned + Default>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    let value = Value::deserialize(deserializer)?;
-    Ok(serde_json::from_value(value).unwrap_or_default())
 }

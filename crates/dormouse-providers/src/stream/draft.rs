@@ -196,3 +196,17 @@ impl Draft {
         Ok(())
     }
 }
+
+/// A draft for the tests of those who read into it.
+#[cfg(test)]
+pub(crate) fn draft_to_try() -> Draft {
+    let info = ReplyInfo {
+        provider: "local".parse().unwrap(),
+        model: "tiny".parse().unwrap(),
+        served_model: None,
+        request_id: None,
+        rate_limits: dormouse_contracts::RateLimits::default(),
+        left_out: Vec::new(),
+    };
+    Draft::new(3, info, Redact::default())
+}

@@ -1,6 +1,7 @@
 //! What an event says, read with as much patience as its letters need.
 
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde_json::Value;
 
 /// Reads the data of an event.
 ///
@@ -11,6 +12,14 @@ pub(crate) fn read<T: DeserializeOwned>(data: &[u8]) -> Result<T, serde_json::Er
         Some(whole) => serde_json::from_slice(&whole),
         None => Err(error),
     })
+}
+
+/// The value, or the default where it has another type: for fields that servers fill as they like.
+pub(crate) fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(value).unwrap_or_default())
 }
 
 /// The same text without escapes of half a character; nothing if there are none.
@@ -36,7 +45,7 @@ fn without_halves(data: &[u8]) -> Option<Vec<u8>> {
     is_changed.then_some(whole)
 }
 
-/// The number of an escape `\uXXXX` with which the text begins.
+/// The number of an escape such as `\u00e9` with which the text begins.
 fn unit(text: &[u8]) -> Option<u32> {
     let digits = text.strip_prefix(b"\\u")?.get(..4)?;
     let mut digits = digits.iter().map(|digit| char::from(*digit).to_digit(16));
@@ -46,7 +55,7 @@ fn unit(text: &[u8]) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 

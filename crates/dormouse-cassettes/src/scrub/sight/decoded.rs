@@ -105,7 +105,7 @@ fn unit(bytes: &[u8]) -> (Unit, usize) {
     }
 }
 
-/// The number of an escape `\uXXXX` at the beginning of `bytes`.
+/// The number of an escape such as `\u00e9` at the beginning of `bytes`.
 fn code(bytes: &[u8]) -> Option<u32> {
     let digits = bytes.strip_prefix(b"\\u")?.get(..4)?;
     let digits = digits.iter().map(|digit| char::from(*digit).to_digit(16));

@@ -1,21 +1,9 @@
-use dormouse_contracts::{ChatDelta, ModelErrorKind, RateLimits, ReplyInfo, ToolDefinition, Usage};
+use dormouse_contracts::{ChatDelta, ModelErrorKind, ToolDefinition, Usage};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::http::Redact;
-
-fn draft() -> Draft {
-    let info = ReplyInfo {
-        provider: "anthropic".parse().unwrap(),
-        model: "tiny".parse().unwrap(),
-        served_model: None,
-        request_id: None,
-        rate_limits: RateLimits::default(),
-        left_out: Vec::new(),
-    };
-    Draft::new(3, info, Redact::default())
-}
+use crate::stream::draft_to_try as draft;
 
 fn decoder() -> MessageDecoder {
     MessageDecoder::new(ToolNames::of(&[ToolDefinition {

@@ -1,21 +1,9 @@
-use dormouse_contracts::{ChatDelta, ModelErrorKind, RateLimits, ReplyInfo, Usage};
+use dormouse_contracts::{ChatDelta, ModelErrorKind, Usage};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::http::Redact;
-
-fn draft() -> Draft {
-    let info = ReplyInfo {
-        provider: "local".parse().unwrap(),
-        model: "tiny".parse().unwrap(),
-        served_model: None,
-        request_id: None,
-        rate_limits: RateLimits::default(),
-        left_out: Vec::new(),
-    };
-    Draft::new(3, info, Redact::default())
-}
+use crate::stream::draft_to_try as draft;
 
 /// What a stream of these events amounts to, but for what is known of it besides.
 fn read(events: &[Value]) -> Result<Vec<ChatDelta>, Failure> {

@@ -1,7 +1,9 @@
 //! One event of a streamed response, read with as few expectations as possible.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
+
+use crate::stream::or_default;
 
 /// One event. What has another type than expected counts as absent.
 #[derive(Debug, Default, Deserialize)]
@@ -70,12 +72,4 @@ pub(super) struct Response {
     pub(super) incomplete_details: Option<Value>,
     #[serde(deserialize_with = "or_default")]
     pub(super) output: Vec<Item>,
-}
-
-/// The value, or the default where it has another type.
-fn or_default<'de, D: Deserializer<'de>, T: serde::de::DeserializeOwned + Default>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    let value = Value::deserialize(deserializer)?;
-    Ok(serde_json::from_value(value).unwrap_or_default())
 }
