@@ -4,7 +4,7 @@ use std::{hint::black_box, sync::Arc};
 
 use dormouse_contracts::{Append, AppendRequest, NewEvent, Perception, ReadEvents, Seq};
 use dormouse_engine::{Event, replay};
-use dormouse_providers::OfflineModel;
+use dormouse_offline::OfflineModel;
 use dormouse_store::RedbLog;
 use dormouse_testing::Perceive;
 use serde_json::Value;

@@ -132,6 +132,23 @@ impl Child {
         (printed, self.ended().await)
     }
 
+    /// Its number, while it runs.
+    #[must_use]
+    pub fn id(&self) -> Option<u32> {
+        self.process.id()
+    }
+
+    /// Ends its input, passes over all it still prints, and answers how it ends.
+    ///
+    /// # Panics
+    ///
+    /// As [`Child::finish`] does.
+    pub async fn end(mut self) -> ExitStatus {
+        self.close_input();
+        while self.line().await.is_some() {}
+        self.ended().await
+    }
+
     async fn rest(&mut self) -> Vec<Value> {
         let mut printed = Vec::new();
         while let Some(line) = self.json().await {

@@ -3,6 +3,7 @@
 mod crates;
 mod dependencies;
 mod layers;
+mod names;
 mod sources;
 
 use xshell::{Shell, cmd};
@@ -20,13 +21,16 @@ pub(crate) fn run(sh: &Shell) -> Result {
     let reasons = sh.read_file("docs/dependencies.md").unwrap_or_default();
     findings.extend(dependencies::findings(&reasons, &metadata));
 
+    let mut names = names::TypeNames::default();
     for (path, text) in texts(sh)? {
+        names.add(&path, &text);
         findings.extend(sources::findings(&path, &text));
         let length = text.lines().count();
         if path.ends_with(".rs") && length > LONG {
             println!("long: {path} has {length} lines; does a second concept live in it?");
         }
     }
+    findings.extend(names.findings());
     if findings.is_empty() {
         return Ok(());
     }

@@ -27,6 +27,9 @@ pub struct About {
     pub recorded_at: Timestamp,
     /// Name and version of the program that recorded.
     pub program: String,
+    /// Who answered, by the program's own word for it; empty if it does not say. Where nobody was asked over the network
+    /// there are no exchanges, and this alone says who it was.
+    pub service: String,
     /// What a person says about it. Scrubbed by the recorder like everything else.
     pub note: String,
 }
@@ -40,6 +43,7 @@ impl Cassette {
         scrubber.count_on(&self.to_text());
         let about = About {
             program: scrubber.text(&self.about.program),
+            service: scrubber.text(&self.about.service),
             note: scrubber.text(&self.about.note),
             ..self.about
         };

@@ -9,12 +9,11 @@ use crate::{
     exchange::{Body, Chunk, Exchange, Header, RecordedRequest, RecordedResponse},
 };
 
-mod date;
 mod read;
 mod save;
 mod wire;
 
-pub use read::{Fault, READ_LIMIT_BYTES, ReadError};
+pub use read::{CassetteReadError, Fault, READ_LIMIT_BYTES};
 pub use save::SaveError;
 
 /// The version of the format that is written, and the only one that is read.
@@ -30,12 +29,16 @@ impl Cassette {
         writeln!(to, "{{")?;
         writeln!(to, "  \"dormouse_cassette\": {FILE_VERSION},")?;
         let about = &self.about;
+        let service = Some(&about.service).filter(|service| !service.is_empty());
         for (name, value) in [
-            ("recorded_at", date::written(about.recorded_at)),
-            ("program", about.program.clone()),
-            ("note", about.note.clone()),
+            ("recorded_at", Some(about.recorded_at.to_string())),
+            ("program", Some(about.program.clone())),
+            ("service", service.cloned()),
+            ("note", Some(about.note.clone())),
         ] {
-            writeln!(to, "  \"{name}\": {},", Value::from(value))?;
+            if let Some(value) = value {
+                writeln!(to, "  \"{name}\": {},", Value::from(value))?;
+            }
         }
         if self.left_out_exchanges > 0 {
             writeln!(to, "  \"left_out_exchanges\": {},", self.left_out_exchanges)?;

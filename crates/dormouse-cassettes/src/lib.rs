@@ -18,18 +18,19 @@ mod headers;
 mod player;
 mod recorder;
 mod scrub;
-mod shape;
 mod shortened;
 
 pub use cassette::{About, Cassette};
-pub use check::{Accepted, Finding, FindingKind, Part};
+pub use check::{AcceptedFindings, Finding, FindingKind, Part};
 pub use exchange::{Body, Chunk, Ending, Exchange, Header, RecordedRequest, RecordedResponse};
-pub use file::{FILE_VERSION, Fault, READ_LIMIT_BYTES, ReadError, SaveError};
+pub use file::{CassetteReadError, FILE_VERSION, Fault, READ_LIMIT_BYTES, SaveError};
 pub use player::{
     Difference, IgnoredPath, IgnoredPathError, Mode, Nearest, NoMatch, Playback, Player,
     PlayerConfig, Shown,
 };
-pub use recorder::{Hosts, Limits, Recorder, RecorderConfig, RecordingExchange, RequestParts};
+pub use recorder::{
+    Hosts, Recorder, RecorderConfig, RecorderLimits, RecordingExchange, RequestParts,
+};
 pub use scrub::{RuleError, ScrubRules, Scrubber};
 
 #[cfg(doctest)]

@@ -19,7 +19,7 @@ mod limits;
 mod target;
 
 pub use in_flight::RecordingExchange;
-pub use limits::{Hosts, Limits};
+pub use limits::{Hosts, RecorderLimits};
 pub(crate) use target::Target;
 
 /// What a [`Recorder`] is made with.
@@ -30,7 +30,7 @@ pub struct RecorderConfig {
     /// What never gets in.
     pub rules: ScrubRules,
     /// How much gets in at most.
-    pub limits: Limits,
+    pub limits: RecorderLimits,
     /// Whether it is told whom the requests went to.
     pub hosts: Hosts,
 }
@@ -60,7 +60,7 @@ impl fmt::Debug for RequestParts<'_> {
 
 /// Records exchanges, any number at a time. Clones record into the same cassette.
 ///
-/// An exchange is kept raw in memory only while it goes on, at most as much as [`Limits::exchange_bytes`] and a little
+/// An exchange is kept raw in memory only while it goes on, at most as much as [`RecorderLimits::exchange_bytes`] and a little
 /// more; when it ends it is scrubbed as a whole, so that a secret is seen wherever the chunks were cut.
 ///
 /// ```
@@ -88,7 +88,7 @@ pub struct Recorder {
 }
 
 struct Shared {
-    limits: Limits,
+    limits: RecorderLimits,
     hosts: Hosts,
     state: Mutex<State>,
 }
@@ -112,6 +112,7 @@ impl Recorder {
         let about = About {
             recorded_at: config.about.recorded_at,
             program: scrubber.text(&config.about.program),
+            service: scrubber.text(&config.about.service),
             note: scrubber.text(&config.about.note),
         };
         let state = State {

@@ -2,14 +2,11 @@
 
 use std::{collections::HashMap, fmt};
 
-use crate::{
-    exchange::Header,
-    headers,
-    shape::{self, Kind, Span},
-};
+use dormouse_redact::{Match, RedactionProfile, SensitiveKind, merged, scan, scan_query};
+
+use crate::{exchange::Header, headers};
 
 mod json;
-mod literals;
 mod rules;
 mod sight;
 mod stream;
@@ -34,8 +31,9 @@ pub(crate) use stream::{Edit, Stream};
 /// ```
 pub struct Scrubber {
     rules: ScrubRules,
-    names: HashMap<(Kind, Vec<u8>), usize>,
-    counts: HashMap<Kind, usize>,
+    /// The number of everything that was seen, by the word of its placeholder and what it said.
+    names: HashMap<(&'static str, Vec<u8>), usize>,
+    counts: HashMap<&'static str, usize>,
 }
 
 /// Without its neighbour, what stood beside a secret may be one by itself. So often it is looked again; each round takes
@@ -92,12 +90,10 @@ impl Scrubber {
         stream.push(target.as_bytes());
         // First what is known everywhere, so that a known secret has its one name here as well.
         self.stream(&mut stream);
-        let mut spans = Vec::new();
-        shape::parameters(stream.bytes(), &mut spans);
-        let named = spans.into_iter().map(|span| {
-            let value = stream.bytes().get(span.range.clone());
-            let name = self.name(span.kind, value.unwrap_or_default());
-            Edit::new(span.range, name)
+        let named = scan_query(stream.bytes()).into_iter().map(|found| {
+            let value = stream.bytes().get(found.range.clone());
+            let name = self.name(found.kind, value.unwrap_or_default());
+            Edit::new(found.range, name)
         });
         let edits = named.collect();
         stream.apply(edits);
@@ -126,13 +122,13 @@ impl Scrubber {
 
     /// Counts on behind the placeholders of a text, so that nobody new gets a name that is taken.
     pub(crate) fn count_on(&mut self, text: &str) {
-        for kind in Kind::SCRUBBED {
-            let beginning = format!("[{}-", kind.label());
+        for label in SensitiveKind::ALL.map(SensitiveKind::label) {
+            let beginning = format!("[{label}-");
             let numbers = text.split(&beginning).skip(1).filter_map(|rest| {
                 let (number, _) = rest.split_once(']')?;
                 number.parse().ok()
             });
-            let count = self.counts.entry(kind).or_default();
+            let count = self.counts.entry(label).or_default();
             // No cassette has so many; a made-up number must not run over.
             let most = usize::MAX / 2;
             *count = numbers
@@ -142,17 +138,16 @@ impl Scrubber {
     }
 
     /// What must not be in this text.
-    fn look(&self, text: &[u8]) -> Vec<Span> {
-        let mut spans = Vec::new();
-        self.rules.literals().find(text, &mut spans);
-        shape::shapes(text, &mut spans);
-        shape::merged(spans)
+    fn look(&self, text: &[u8]) -> Vec<Match> {
+        let mut found = self.rules.known().scan(text);
+        found.extend(scan(text, RedactionProfile::Recordings));
+        merged(found)
     }
 
     /// What takes the place of a sighting: its name where it begins, nothing where it goes on.
     fn edits(&mut self, seen: Sighting) -> Vec<Edit> {
-        let identity = match seen.literal {
-            Some(literal) => self.rules.literals().identity(literal).to_vec(),
+        let identity = match seen.known {
+            Some(known) => self.rules.known().get(known).to_vec(),
             None => seen.text,
         };
         let mut name = self.name(seen.kind, &identity);
@@ -166,23 +161,19 @@ impl Scrubber {
         edits
     }
 
-    fn name(&mut self, kind: Kind, identity: &[u8]) -> String {
-        let identity = match kind {
-            Kind::Email => identity.to_ascii_lowercase(),
-            Kind::Secret
-            | Kind::Phone
-            | Kind::IpAddress
-            | Kind::Card
-            | Kind::User
-            | Kind::Organisation
-            | Kind::Random => identity.to_vec(),
+    fn name(&mut self, kind: SensitiveKind, identity: &[u8]) -> String {
+        let identity = if kind == SensitiveKind::Email {
+            identity.to_ascii_lowercase()
+        } else {
+            identity.to_vec()
         };
-        let count = self.counts.entry(kind).or_default();
-        let number = self.names.entry((kind, identity)).or_insert_with(|| {
+        let label = kind.label();
+        let count = self.counts.entry(label).or_default();
+        let number = self.names.entry((label, identity)).or_insert_with(|| {
             *count += 1;
             *count
         });
-        format!("[{}-{number}]", kind.label())
+        format!("[{label}-{number}]")
     }
 }
 

@@ -1,25 +1,25 @@
-//! What a classification says: the verdict, and the rule that gave it.
+//! The result of a classification: a verdict, and the rule that decided it.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What becomes of a message. Serialised and displayed in lower case (`"trigger"`).
+/// What the assistant does with a message. Serialised and displayed in lower case (`"trigger"`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// It asks for an answer: queue it as an event, and wake the assistant if it is asleep.
+pub enum MessageVerdict {
+    /// The message asks for an answer: queue it as an event, and wake the assistant if it is asleep.
     Trigger,
-    /// It is worth knowing: keep it for the next prompt, and do not answer.
+    /// The message is worth knowing: keep it for the next prompt, and do not answer.
     Context,
-    /// It is the output of the command that is running: append it to that command's output.
+    /// The message is output of the running command: append it to that command's output.
     Capture,
-    /// It is nothing to the assistant: drop it.
+    /// The message does not concern the assistant: drop it.
     Ignore,
 }
 
-impl Verdict {
-    /// The name it is serialised by.
+impl MessageVerdict {
+    /// The serialised name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -31,40 +31,40 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for MessageVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-/// The rule that decided, in the order the rules are tried. Serialised and displayed by its number (`"1a"`).
+/// The rule that decided, in the order the rules are tried. Serialised and displayed as its number (`"1a"`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Rule {
     /// 0: interaction is disabled. IGNORE.
     #[serde(rename = "0")]
     InteractionDisabled,
-    /// 1a: the assistant hears what it said itself, marked as such. IGNORE, or it would answer itself.
+    /// 1a: the assistant's own message, marked as such. IGNORE; otherwise the assistant would answer itself.
     #[serde(rename = "1a")]
     OwnMessage,
     /// 1b: the assistant's own output while a command's output is being captured. CAPTURE.
     #[serde(rename = "1b")]
     OwnCapture,
-    /// 1c: any other output of its own. CONTEXT.
+    /// 1c: any other output of the assistant. CONTEXT.
     #[serde(rename = "1c")]
     OwnOutput,
-    /// 2: it is addressed, by @mention or by the server's routing. TRIGGER.
+    /// 2: the message is addressed to the assistant, by @mention or by the server's routing. TRIGGER.
     #[serde(rename = "2")]
     Addressing,
     /// 3: a whisper or a page. TRIGGER.
     #[serde(rename = "3")]
     DirectMessage,
-    /// 4: another assistant speaks. CONTEXT, or two assistants would answer each other for ever.
+    /// 4: the sender is another assistant. CONTEXT; otherwise two assistants would answer each other without end.
     #[serde(rename = "4")]
     CrossTalk,
-    /// 5: the operator permits this sender to trigger from anywhere. TRIGGER.
+    /// 5: the operator permits this sender to trigger the assistant from any source. TRIGGER.
     #[serde(rename = "5")]
     TriggerPermission,
-    /// 6: the operator configured this channel, or what is said aloud in rooms. As configured.
+    /// 6: the operator configured this channel, or speech in rooms. As configured.
     #[serde(rename = "6")]
     Configured,
     /// 7: nothing else matched. IGNORE.
@@ -87,7 +87,7 @@ impl Rule {
         Self::Fallback,
     ];
 
-    /// The number it is serialised by.
+    /// The serialised number.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -111,12 +111,12 @@ impl fmt::Display for Rule {
     }
 }
 
-/// A verdict and the rule that gave it.
+/// A verdict and the rule that decided it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Classification {
-    /// What becomes of the message.
-    pub verdict: Verdict,
-    /// Which rule decided so; the first that matched.
+    /// What the assistant does with the message.
+    pub verdict: MessageVerdict,
+    /// The first rule that matched.
     pub rule: Rule,
 }
 
@@ -140,10 +140,10 @@ mod tests {
     #[test]
     fn a_verdict_is_displayed_as_it_is_serialised() {
         for verdict in [
-            Verdict::Trigger,
-            Verdict::Context,
-            Verdict::Capture,
-            Verdict::Ignore,
+            MessageVerdict::Trigger,
+            MessageVerdict::Context,
+            MessageVerdict::Capture,
+            MessageVerdict::Ignore,
         ] {
             let json = format!("\"{verdict}\"");
             assert_eq!(serde_json::to_string(&verdict).unwrap(), json);
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn a_classification_is_written_to_logs_in_two_words() {
         let classification = Classification {
-            verdict: Verdict::Ignore,
+            verdict: MessageVerdict::Ignore,
             rule: Rule::OwnMessage,
         };
         let json = r#"{"verdict":"ignore","rule":"1a"}"#;

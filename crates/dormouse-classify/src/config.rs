@@ -1,14 +1,14 @@
-//! What the operator decides about classification and trust.
+//! The operator's settings for classification and trust.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_contracts::{ChannelId, EntityId, Trust};
 use serde::{Deserialize, Serialize};
 
-/// The operator's side of classification. Every value of this type makes sense: ids and trust scores are
-/// checked when they are made, also on deserialisation, and unknown fields are refused.
+/// The operator's settings for classification. Deserialisation checks ids and trust scores and rejects unknown fields,
+/// so every value of this type is valid.
 ///
-/// The field names are those of the configuration file; a field that is not given has its default.
+/// The field names are those of the configuration file. A missing field has its default.
 ///
 /// ```
 /// # use dormouse_classify::{ClassifyConfig, RoomPolicy};
@@ -18,17 +18,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClassifyConfig {
-    /// Whether the assistant perceives anything at all. Default: true.
+    /// Whether the assistant perceives messages at all. Default: true.
     pub interaction_enabled: bool,
-    /// Whether being addressed (rule 2) triggers. Default: true.
+    /// Whether a message addressed to the assistant (rule 2) triggers it. Default: true.
     pub enable_addressing: bool,
-    /// Senders who trigger from any source (rule 5), by the id their world attests. Default: none.
+    /// Senders who trigger the assistant from any source (rule 5), by the id that their world attests. Default: none.
     pub trigger_permissions: BTreeSet<EntityId>,
-    /// What is done with channels (rule 6). A channel that is not listed is ignored. Default: none.
+    /// The action for each channel (rule 6). A channel without an entry is ignored. Default: none.
     pub channels: BTreeMap<ChannelId, ChannelConfig>,
-    /// What is done with what is said aloud in rooms (rule 6). Default: kept as context.
+    /// The action for speech in rooms (rule 6). Default: keep it as context.
     pub rooms: RoomPolicy,
-    /// Trust in single senders, replacing that of the source, whichever it is. Default: none.
+    /// Trust scores of individual senders. An entry replaces the trust of the source. Default: none.
     pub trust_overrides: BTreeMap<EntityId, Trust>,
 }
 
@@ -45,19 +45,19 @@ impl Default for ClassifyConfig {
     }
 }
 
-/// What is done with a message on a channel.
+/// The action for a message on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChannelAction {
-    /// It asks for an answer.
+    /// The message asks for an answer.
     Trigger,
-    /// It is kept for the next prompt.
+    /// The message is kept for the next prompt.
     Context,
-    /// It is dropped.
+    /// The message is dropped.
     Ignore,
 }
 
-/// What the operator decides about one channel.
+/// The operator's settings for one channel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChannelConfig {
@@ -67,7 +67,7 @@ pub struct ChannelConfig {
 }
 
 impl ChannelConfig {
-    /// A channel with this action and the trust of any channel, 0.6.
+    /// A channel with this action and the default trust of channels, 0.6.
     #[must_use]
     pub const fn new(action: ChannelAction) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl ChannelConfig {
         }
     }
 
-    /// The same with its own trust.
+    /// The same channel with its own trust score.
     #[must_use]
     pub const fn with_trust(self, trust: Trust) -> Self {
         Self {
@@ -85,29 +85,29 @@ impl ChannelConfig {
         }
     }
 
-    /// What is done with its messages.
+    /// The action for the channel's messages.
     #[must_use]
     pub const fn action(&self) -> ChannelAction {
         self.action
     }
 
-    /// Its own trust, if the operator gave it one.
+    /// The channel's own trust score, if the operator set one.
     #[must_use]
     pub const fn trust(&self) -> Option<Trust> {
         self.trust
     }
 }
 
-/// What is done with what is said, acted or emitted in a room and not addressed to the assistant.
+/// The action for a message in a room (say, pose or emit) that is not addressed to the assistant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoomPolicy {
-    /// It is kept for the next prompt (rule 6).
+    /// The message is kept for the next prompt (rule 6).
     #[default]
     Context,
-    /// Rule 6 speaks of channels only, so that it falls to rule 7 and is dropped.
+    /// Rule 6 does not apply to rooms; rule 7 drops the message.
     Ignore,
-    /// It asks for an answer (rule 6).
+    /// The message asks for an answer (rule 6).
     Trigger,
 }
 

@@ -1,10 +1,11 @@
-//! Decides what a perceived message is to an assistant: TRIGGER, CONTEXT, CAPTURE or IGNORE; and how far it is believed.
+//! Decides what an assistant does with a perceived message (TRIGGER, CONTEXT, CAPTURE or IGNORE) and how far it trusts
+//! it.
 //!
-//! Everything here is a pure function of its arguments: no I/O, no clock, no globals, no heap. The rules see
-//! [`Attested`](dormouse_contracts::Attested), what the server vouches for, and the operator's
-//! [`ClassifyConfig`]; they have no access to the words of a message, so no rule can be written against what
-//! a text claims. The words contribute one fact only, by way of [`find_mention`]: whether they hold the
-//! assistant's key as an @mention. That fact may wake the assistant, and is no argument of [`source_trust`].
+//! Everything here is a pure function of its arguments: no I/O, no clock, no globals, no heap allocation. The rules
+//! read [`Attested`](dormouse_contracts::Attested) (the facts that the server vouches for) and the operator's
+//! [`ClassifyConfig`]. They cannot read the words of a message, so no rule can depend on what a text claims. The words
+//! contribute one fact, through [`find_mention`]: whether they contain the assistant's key as an @mention. That fact
+//! may wake the assistant, but it is not an argument of [`source_trust`].
 //!
 //! [`classify`] takes no words, so this does not compile:
 //!
@@ -16,7 +17,7 @@
 //! }
 //! ```
 //!
-//! and neither does a verdict on the whole perception, words included:
+//! neither does passing the whole perception, which includes the words:
 //!
 //! ```compile_fail,E0308
 //! # use dormouse_classify::{classify, Capture, Classification, ClassifyConfig, Mention};
@@ -26,7 +27,7 @@
 //! }
 //! ```
 //!
-//! while the same call with the attested half does:
+//! while the same call with the attested half compiles:
 //!
 //! ```
 //! # use dormouse_classify::{classify, Capture, Classification, ClassifyConfig, Mention};
@@ -36,8 +37,8 @@
 //! }
 //! ```
 //!
-//! Stability: the rules, their order and their serialised names are stable, since logs hold them. Fields may
-//! be added to [`ClassifyConfig`] with a default that changes nothing.
+//! Stability: the rules, their order and their serialised names are stable, because logs contain them. New fields of
+//! [`ClassifyConfig`] will have a default that changes nothing.
 
 mod classification;
 mod config;
@@ -45,7 +46,7 @@ mod mention;
 mod rules;
 mod trust;
 
-pub use classification::{Classification, Rule, Verdict};
+pub use classification::{Classification, MessageVerdict, Rule};
 pub use config::{ChannelAction, ChannelConfig, ClassifyConfig, RoomPolicy};
 pub use mention::{Mention, find_mention};
 pub use rules::{Capture, classify};

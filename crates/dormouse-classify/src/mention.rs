@@ -1,28 +1,27 @@
-//! Finding an assistant's key as an @mention in the words of a message.
+//! Finds an assistant's key as an @mention in the words of a message.
 
 use dormouse_contracts::{AssistantId, Words};
 use serde::{Deserialize, Serialize};
 
-/// Whether the words of a message hold the assistant's key as an @mention. A claim of the text, not a fact of
-/// the server: it may wake an assistant, and never raises trust.
+/// Whether the words of a message contain the assistant's key as an @mention. This is a claim of the text, not a fact
+/// from the server: it may wake an assistant, and never raises trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mention {
-    /// They do.
+    /// The words contain an @mention.
     Addressed,
-    /// They do not.
+    /// The words do not contain an @mention.
     NotAddressed,
 }
 
 /// Looks for `@key` as a whole word in `words`.
 ///
-/// ASCII case does not matter; no other folding takes place, so look-alike letters and the full-width `＠`
-/// do not match. The word ends where the name cannot go on: `@dormouse,` and a sentence's `@dormouse.` are
-/// mentions of `dormouse`, although `.` and `-` may stand in keys; `@dormouse-x`, `@dormouse.x`, `@dormouse_`
-/// and `@dormouse2` are somebody else. An e-mail address or handle (`x@dormouse`, `@dormouse@example.org`) and
-/// a doubled `@@dormouse` are no mentions.
+/// ASCII case is ignored. No other folding takes place, so look-alike letters and the full-width `＠` do not match. The
+/// word ends where a key cannot continue: `@dormouse,` and `@dormouse.` at the end of a sentence mention `dormouse`,
+/// although keys may contain `.` and `-`. `@dormouse-x`, `@dormouse.x`, `@dormouse_` and `@dormouse2` are other names.
+/// An e-mail address or handle (`x@dormouse`, `@dormouse@example.org`) and a doubled `@@dormouse` are not mentions.
 ///
-/// Takes time in proportion to the length of the words and uses no heap.
+/// Runs in time linear in the length of the words and allocates nothing.
 ///
 /// ```
 /// # use dormouse_classify::{find_mention, Mention};
@@ -48,11 +47,11 @@ pub fn find_mention(words: &Words, key: &AssistantId) -> Mention {
     }
 }
 
-/// Whether an `@` after `before` begins a word, rather than being the middle of an address or of another word.
+/// Whether an `@` after `before` starts a word. Otherwise it is part of an address or of another word.
 ///
-/// An address may have these signs before its `@`, but there is a letter, digit or dot before them; a dash or an
-/// underscore that stands alone is punctuation or markup. No `@` is among them, so all calls for one text
-/// together look at each character at most once.
+/// An address may have these signs before its `@`, but then a letter, digit or dot precedes them; a dash or underscore
+/// on its own is punctuation or markup. The signs do not include `@`, so all calls for one text together visit each
+/// character at most once.
 fn may_begin_after(before: &str) -> bool {
     let name = before.trim_end_matches(['_', '-', '+', '%']);
     let signs = before.len() > name.len();
@@ -64,7 +63,7 @@ fn may_begin_after(before: &str) -> bool {
     }
 }
 
-/// Whether `text` begins with `key` and the word ends with it.
+/// Whether `text` starts with `key` and the word ends there.
 fn begins_with_word(text: &str, key: &str) -> bool {
     let Some((head, tail)) = text.split_at_checked(key.len()) else {
         return false;
@@ -72,7 +71,7 @@ fn begins_with_word(text: &str, key: &str) -> bool {
     head.eq_ignore_ascii_case(key) && word_ends_before(tail)
 }
 
-/// Dots and dashes may go on with a name or end a sentence: what follows them tells.
+/// A dot or dash may continue a name or end a sentence; the character after it decides.
 fn word_ends_before(tail: &str) -> bool {
     let rest = tail.trim_start_matches(['.', '-']);
     match rest.chars().next() {
@@ -82,7 +81,7 @@ fn word_ends_before(tail: &str) -> bool {
     }
 }
 
-/// Letters and digits of any script, the underscore, and the marks that combine with the letter before them.
+/// Letters and digits of any script, the underscore, and combining marks.
 fn continues_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || matches!(c, '\u{300}'..='\u{36f}')
 }

@@ -1,24 +1,24 @@
-//! The rules of classification, in order.
+//! The classification rules, in order.
 
 use dormouse_contracts::{Attested, Sender, SourceKind};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ChannelAction, ChannelConfig, Classification, ClassifyConfig, Mention, RoomPolicy, Rule,
-    Verdict,
+    ChannelAction, ChannelConfig, Classification, ClassifyConfig, Mention, MessageVerdict,
+    RoomPolicy, Rule,
 };
 
-/// Whether a tool of the assistant is collecting the output of a command right now.
+/// Whether a tool of the assistant is collecting the output of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Capture {
-    /// It is: the assistant's own output belongs to that command.
+    /// A command is running; the assistant's own output belongs to it.
     Active,
-    /// It is not.
+    /// No command is running.
     Inactive,
 }
 
-/// Decides what becomes of a message. The rules are tried in order, and the first that matches decides:
+/// Classifies a message. The rules are tried in order, and the first match decides:
 ///
 /// | rule | condition | verdict |
 /// | --- | --- | --- |
@@ -33,13 +33,13 @@ pub enum Capture {
 /// | 6 | the channel is configured, or it was said aloud in a room and rooms are not ignored | as configured |
 /// | 7 | otherwise | IGNORE |
 ///
-/// *Own* is what the server attributes to the assistant itself ([`Sender::Myself`]) and the output of its
-/// commands ([`SourceKind::CommandOutput`]), which many worlds attribute to nobody. *Aloud in a room* are say,
-/// pose and emit, and what was addressed to the assistant while addressing is disabled.
+/// *Own* means: the server attributes the message to the assistant itself ([`Sender::Myself`]), or it is the output of
+/// the assistant's commands ([`SourceKind::CommandOutput`]), which many worlds attribute to no sender. *Aloud in a
+/// room* means say, pose, emit, and addressed messages while addressing is disabled.
 ///
-/// So an assistant that another one addresses, whispers to or pages is triggered, since rules 2 and 3 come
-/// before 4. A pure function without heap use, in time logarithmic in the size of the configuration. The
-/// words of the message are no argument; the crate's documentation shows what that prevents.
+/// Rules 2 and 3 come before rule 4, so another assistant can trigger this one by addressing, whispering or paging it.
+/// A pure function without heap allocation, in time logarithmic in the size of the configuration. The words of the
+/// message are not an argument; the crate documentation shows what that prevents.
 #[must_use]
 pub fn classify(
     attested: &Attested,
@@ -48,36 +48,36 @@ pub fn classify(
     config: &ClassifyConfig,
 ) -> Classification {
     let (verdict, rule) = if !config.interaction_enabled {
-        (Verdict::Ignore, Rule::InteractionDisabled)
+        (MessageVerdict::Ignore, Rule::InteractionDisabled)
     } else if is_own(attested) {
         own(attested, capture)
     } else if config.enable_addressing && is_addressed(attested, mention) {
-        (Verdict::Trigger, Rule::Addressing)
+        (MessageVerdict::Trigger, Rule::Addressing)
     } else if is_direct(&attested.source) {
-        (Verdict::Trigger, Rule::DirectMessage)
+        (MessageVerdict::Trigger, Rule::DirectMessage)
     } else if matches!(attested.sender, Sender::Assistant { .. }) {
-        (Verdict::Context, Rule::CrossTalk)
+        (MessageVerdict::Context, Rule::CrossTalk)
     } else if may_trigger(attested, config) {
-        (Verdict::Trigger, Rule::TriggerPermission)
+        (MessageVerdict::Trigger, Rule::TriggerPermission)
     } else if let Some(verdict) = configured(&attested.source, config) {
         (verdict, Rule::Configured)
     } else {
-        (Verdict::Ignore, Rule::Fallback)
+        (MessageVerdict::Ignore, Rule::Fallback)
     };
     Classification { verdict, rule }
 }
 
-/// Whether the server says that the assistant itself brought it forth.
+/// Whether the server attributes the message to the assistant itself.
 pub(crate) fn is_own(attested: &Attested) -> bool {
     matches!(attested.sender, Sender::Myself { .. })
         || matches!(attested.source, SourceKind::CommandOutput)
 }
 
-fn own(attested: &Attested, capture: Capture) -> (Verdict, Rule) {
+fn own(attested: &Attested, capture: Capture) -> (MessageVerdict, Rule) {
     match (&attested.sender, capture) {
-        (Sender::Myself { marked: true }, _) => (Verdict::Ignore, Rule::OwnMessage),
-        (_, Capture::Active) => (Verdict::Capture, Rule::OwnCapture),
-        (_, Capture::Inactive) => (Verdict::Context, Rule::OwnOutput),
+        (Sender::Myself { marked: true }, _) => (MessageVerdict::Ignore, Rule::OwnMessage),
+        (_, Capture::Active) => (MessageVerdict::Capture, Rule::OwnCapture),
+        (_, Capture::Inactive) => (MessageVerdict::Context, Rule::OwnOutput),
     }
 }
 
@@ -96,8 +96,8 @@ fn may_trigger(attested: &Attested, config: &ClassifyConfig) -> bool {
         .is_some_and(|id| config.trigger_permissions.contains(id))
 }
 
-/// What the operator configured for this source, if anything.
-fn configured(source: &SourceKind, config: &ClassifyConfig) -> Option<Verdict> {
+/// The operator's setting for this source, if there is one.
+fn configured(source: &SourceKind, config: &ClassifyConfig) -> Option<MessageVerdict> {
     match source {
         SourceKind::Channel(id) => config
             .channels
@@ -107,23 +107,23 @@ fn configured(source: &SourceKind, config: &ClassifyConfig) -> Option<Verdict> {
         SourceKind::Addressed | SourceKind::Say | SourceKind::Pose | SourceKind::Emit => {
             room_verdict(config.rooms)
         }
-        // A kind of source that the rules do not know is nothing to the assistant until they do.
+        // The rules do not know this kind of source, so rule 7 drops it.
         _ => None,
     }
 }
 
-fn action_verdict(action: ChannelAction) -> Verdict {
+fn action_verdict(action: ChannelAction) -> MessageVerdict {
     match action {
-        ChannelAction::Trigger => Verdict::Trigger,
-        ChannelAction::Context => Verdict::Context,
-        ChannelAction::Ignore => Verdict::Ignore,
+        ChannelAction::Trigger => MessageVerdict::Trigger,
+        ChannelAction::Context => MessageVerdict::Context,
+        ChannelAction::Ignore => MessageVerdict::Ignore,
     }
 }
 
-fn room_verdict(rooms: RoomPolicy) -> Option<Verdict> {
+fn room_verdict(rooms: RoomPolicy) -> Option<MessageVerdict> {
     match rooms {
-        RoomPolicy::Trigger => Some(Verdict::Trigger),
-        RoomPolicy::Context => Some(Verdict::Context),
+        RoomPolicy::Trigger => Some(MessageVerdict::Trigger),
+        RoomPolicy::Context => Some(MessageVerdict::Context),
         RoomPolicy::Ignore => None,
     }
 }

@@ -1,4 +1,4 @@
-//! How far a message is believed, by where it came from.
+//! How far a message is trusted, by its source.
 
 use dormouse_contracts::{Attested, SourceKind, Trust};
 
@@ -11,7 +11,7 @@ const SAY: Trust = score(0.4);
 const POSE: Trust = score(0.3);
 const EMIT: Trust = score(0.2);
 const OWN_OUTPUT: Trust = score(0.2);
-/// A kind of source that this version does not know is believed no more than the least of those it knows.
+/// An unknown kind of source gets the lowest trust of the known ones.
 const UNKNOWN: Trust = score(0.2);
 
 const fn score(score: f32) -> Trust {
@@ -21,26 +21,26 @@ const fn score(score: f32) -> Trust {
     }
 }
 
-/// Returns how far a message is believed. The score travels with everything that is derived from the message.
+/// Returns how far a message is trusted. Everything derived from the message inherits this score.
 ///
 /// | source | trust | why |
 /// | --- | --- | --- |
 /// | whisper, page | 0.9 | direct and private |
-/// | addressed | 0.7 | public, and meant |
+/// | addressed | 0.7 | public, and meant for the assistant |
 /// | channel | 0.6, or what the channel's configuration says | |
 /// | say | 0.4 | public |
 /// | pose | 0.3 | an act, open to interpretation |
-/// | emit | 0.2 | without an author |
-/// | command output | 0.2 | may print what anybody wrote |
+/// | emit | 0.2 | has no author |
+/// | command output | 0.2 | may contain text from anyone |
 ///
-/// A sender's entry in [`ClassifyConfig::trust_overrides`] replaces all of these, up or down, except for
-/// command output, which is the assistant's own and no sender's. A pure function without heap use.
+/// An entry for the sender in [`ClassifyConfig::trust_overrides`] replaces all of these, up or down. Command output is
+/// the exception: it belongs to the assistant and has no sender. A pure function without heap allocation.
 ///
-/// Neither the words nor an @mention are arguments, so nothing that a sender writes can raise the score: *addressed*
-/// is what the server's routing says, and an @mention said aloud stays at 0.4.
+/// Neither the words nor an @mention are arguments, so a sender cannot raise the score by writing something:
+/// *addressed* is the server's routing, and an @mention in a room stays at 0.4.
 ///
-/// What is not in the score yet: the sender's history. It will enter with entity profiles, which hold what
-/// became of earlier interactions; until then the operator's overrides are the only judgement of single senders.
+/// The sender's history does not count yet. Until entity profiles enter the score, the operator's overrides are the
+/// only judgement of individual senders.
 #[must_use]
 pub fn source_trust(attested: &Attested, config: &ClassifyConfig) -> Trust {
     let by_sender = attested

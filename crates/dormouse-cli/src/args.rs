@@ -7,7 +7,7 @@ use dormouse_contracts::{AssistantId, ModelName};
 use dormouse_engine::ToolCalling;
 use dormouse_providers::{ServedBy, ServedByError};
 
-use crate::{entity::Entity, eval::Eval, exit, memory::Memory, provider::Provider};
+use crate::{entity::Entity, exit, memory::Memory, provider::Provider};
 
 /// Runs a resident assistant that you can talk to, and inspects its log.
 #[derive(Debug, Parser)]
@@ -47,7 +47,7 @@ pub(crate) enum Command {
     /// Look at who can think for the assistant, and try it
     #[command(subcommand, after_help = exit::HELP)]
     Provider(Provider),
-    /// See to the emergency stop
+    /// Show, trigger or clear the emergency stop
     #[command(subcommand)]
     Emergency(Emergency),
     /// Look into what the assistant remembers, and change it
@@ -56,9 +56,6 @@ pub(crate) enum Command {
     /// Look at whom the assistant knows, and change it
     #[command(subcommand, after_help = exit::HELP)]
     Entity(Entity),
-    /// Measure how well a memory recalls
-    #[command(subcommand)]
-    Eval(Eval),
 }
 
 /// Who thinks for the assistant.
@@ -152,6 +149,9 @@ pub(crate) enum Log {
         /// The damaged file [default: log.redb in the data folder]
         #[arg(value_name = "LOG")]
         from: Option<PathBuf>,
+        /// Put the new file in the place of the data folder's log, which is kept, and bind the memory to it
+        #[arg(long, conflicts_with = "from")]
+        replace: bool,
     },
 }
 
@@ -176,6 +176,22 @@ pub(crate) struct Doctor {
 /// Seeing to the emergency stop.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Emergency {
+    /// Trigger it: what is said from then on is kept, and nothing is answered until it is cleared
+    Stop {
+        #[command(flatten)]
+        of: Whose,
+        /// Who stops the assistant, for the log [default: the user's name]
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+    },
+    /// Say whether it is on, since when and why; ends with 5 if it is
+    Show {
+        #[command(flatten)]
+        of: Whose,
+        /// Print a JSON object (docs/json-output.md)
+        #[arg(long)]
+        json: bool,
+    },
     /// Clear it, so that the assistant goes on with what is waiting at its next start
     Clear {
         #[command(flatten)]

@@ -1,25 +1,29 @@
 //! Putting a household together: log, world, model, assistant and player.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use dormouse::{Kinship, KinshipError, SystemChance, SystemClock, kinship, resident_id};
-use dormouse_contracts::{AssistantId, ChatModel, Clock, EntityId, IdError};
+use dormouse_contracts::{
+    AssistantId, ChatModel, Clock, EntityId, IdError, Timestamp, VectorIndex,
+};
 use dormouse_engine::{
-    Assistant, AssistantConfig, Handle, OutOfRange, Ports, Recorded, Switch, ToolCalling, WakeError,
+    Assistant, AssistantConfig, Handle, OutOfRange, Pauses, Ports, Recorded, Switch, ToolCalling,
+    WakeError,
 };
 use dormouse_memory::{Memory, MemoryBuilder};
-use dormouse_providers::{Accounts, warm};
+use dormouse_providers::{Accounts, GuardedModel, warm};
 use dormouse_sandbox::{Character, CharacterKind, JoinError, Sandbox};
 use dormouse_store::RedbLog;
 use tokio::sync::mpsc;
 
 use crate::{
-    config::Config,
+    config::{Config, unmatched},
     data::{DataError, DataFolder},
     dialects::{Dialects, Learning},
     encoder::{self, EncoderError},
     exit::Exit,
-    provider::{Environment, Models, ProviderError},
+    memory::Mismatch,
+    provider::{self, Models, ProviderError},
     vectors::{self, VectorsError},
 };
 
@@ -39,7 +43,11 @@ pub(crate) struct Household {
     pub(crate) resident: Body,
     pub(crate) player: Body,
     pub(crate) kinship: Kinship,
-    /// What its models took.
+    /// Its models.
+    pub(crate) models: Vec<GuardedModel>,
+    /// After how long whoever waits is told that it takes longer.
+    pub(crate) slow_after: Duration,
+    /// What they took.
     pub(crate) accounts: Accounts,
     /// What is learnt of its models meanwhile.
     pub(crate) learning: Learning,
@@ -81,16 +89,19 @@ pub(crate) enum ComposeError {
     Data(#[from] DataError),
     /// The log cannot be opened.
     #[error(transparent)]
-    Log(#[from] dormouse_store::OpenError),
+    Log(#[from] dormouse_store::LogOpenError),
     /// The memory cannot be opened.
     #[error("the memory cannot be opened")]
-    Memory(#[from] dormouse_memory::OpenError),
+    Memory(#[from] dormouse_memory::MemoryOpenError),
+    /// The memory is not that of this log.
+    #[error(transparent)]
+    Mismatch(#[from] Box<Mismatch>),
     /// What it was to recall by cannot be used.
     #[error(transparent)]
     Remembering(#[from] RememberingError),
     /// The world cannot be opened.
     #[error("the world cannot be opened")]
-    World(#[from] dormouse_sandbox::OpenError),
+    World(#[from] dormouse_sandbox::SandboxOpenError),
     /// Log and world do not belong together.
     #[error(transparent)]
     Kinship(#[from] KinshipError),
@@ -127,6 +138,9 @@ pub(crate) async fn household(
     player: &str,
 ) -> Result<Household, ComposeError> {
     data.create()?;
+    for warning in unmatched(&config.classify) {
+        tracing::warn!("{warning}");
+    }
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     // The log first: it is what another process has open, and what must not be lost.
     let log = RedbLog::open(&data.log())?;
@@ -134,6 +148,7 @@ pub(crate) async fn household(
     let sandbox = Sandbox::open(&data.world(), Arc::clone(&clock))?;
     let Models {
         model,
+        each,
         accounts,
         counter,
         window,
@@ -150,7 +165,8 @@ pub(crate) async fn household(
     // The first count loads the vocabulary; better now than with the first message.
     drop(tokio::task::spawn_blocking(move || warm(&*cold)));
     let memory = remembering(config)?.counter(Arc::clone(&counter) as _);
-    let memory = memory.open(data.memory()).await?;
+    let memory = memory.open(data.memory(&key)).await?;
+    crate::memory::check(data, &log, &memory).await?;
     let ports = Ports {
         log: Arc::new(log.clone()),
         model: Arc::new(model),
@@ -163,7 +179,9 @@ pub(crate) async fn household(
     let mut settings = assistant_config(config, offered, window)?;
     settings.model_timeout = timeout;
     settings.retry_budget = retry_budget;
+    let slow_after = settings.slow_after;
     let (assistant, handle) = Assistant::wake(settings, sandbox.tools(), ports).await?;
+    keep_pausing(&each, &assistant.state().pauses, SystemClock.now());
     let kinship = kinship(&sandbox, &key, assistant.state()).await?;
     let (watcher, events) = mpsc::channel(WATCHED);
     let resident = Body {
@@ -193,24 +211,46 @@ pub(crate) async fn household(
         resident,
         player,
         kinship,
+        models: each,
+        slow_after,
         accounts,
         learning,
     })
 }
 
+/// A pause outlives the program that was asked for it: a list of models must pass over whoever asked.
+fn keep_pausing(models: &[GuardedModel], pauses: &Pauses, now: Timestamp) {
+    for pause in pauses.at(now) {
+        let asked = |model: &&GuardedModel| model.services().contains(&pause.by);
+        for model in models.iter().filter(asked) {
+            model.guard().pause(pause.until.since(now));
+        }
+    }
+}
+
 /// Settings of the memory: whose it is, and by what it recalls.
 pub(crate) fn remembering(config: &Config) -> Result<MemoryBuilder, RememberingError> {
-    let environment = Environment::of_process();
+    let environment = provider::environment();
     let mut memory = Memory::builder(config.assistant.key(), SystemClock);
     if let Some(wish) = &config.memory.embedder
         && let Some(encoder) = encoder::open(&wish.0, &environment)?
     {
         memory = memory.encoder(encoder);
     }
-    if let Some(index) = vectors::open(&config.memory.vectors, &environment)? {
+    if let Some(index) = vector_index(config)? {
         memory = memory.vectors(index);
     }
     Ok(memory)
+}
+
+/// The index of vectors that is configured; `None` for the one that a memory brings along.
+pub(crate) fn vector_index(
+    config: &Config,
+) -> Result<Option<Arc<dyn VectorIndex>>, RememberingError> {
+    Ok(vectors::open(
+        &config.memory.vectors,
+        &provider::environment(),
+    )?)
 }
 
 async fn join(
@@ -240,6 +280,19 @@ fn assistant_config(
     window: Option<u32>,
 ) -> Result<AssistantConfig, OutOfRange> {
     let mut settings = AssistantConfig::new(config.assistant.key());
+    settings.name = Some(config.assistant.name());
+    if let Some(apology) = &config.assistant.apology {
+        settings.apology.clone_from(apology);
+    }
+    if let Some(sentence) = &config.assistant.broken_off {
+        settings.broken_off.clone_from(sentence);
+    }
+    if let Some(notice) = &config.assistant.outage_notice {
+        settings.outage_notice.clone_from(notice);
+    }
+    if let Some(notice) = &config.assistant.wait_notice {
+        settings.wait_notice.clone_from(notice);
+    }
     if let Some(persona) = &config.assistant.persona {
         settings.persona.clone_from(persona);
     }
@@ -257,6 +310,12 @@ fn assistant_config(
     settings.max_tokens = config.provider.max_tokens.map(|number| number.0);
     settings.reasoning_effort = config.provider.reasoning_effort;
     settings.extra_params.clone_from(&config.provider.extra);
+    if let Some(seconds) = config.provider.retry_for {
+        settings.retry_for = seconds.0;
+    }
+    if let Some(seconds) = config.limits.slow_after {
+        settings.slow_after = seconds.0;
+    }
     if let Some(tokens) = config.memory.tokens {
         settings.memory_tokens = tokens.0;
     }

@@ -18,10 +18,13 @@ mod numbers;
 mod position;
 mod provider;
 mod sections;
+mod senders;
 
-pub(crate) use memory::{MemorySection, VectorsWish};
+pub(crate) use memory::{MemorySection, QdrantSection, VectorsWish};
+pub(crate) use numbers::Seconds;
 pub(crate) use provider::{HeartbeatsWish, ProviderSection};
 pub(crate) use sections::{AssistantSection, ExecutionSection, LimitsSection};
+pub(crate) use senders::unmatched;
 
 #[cfg(test)]
 mod tests;
@@ -145,7 +148,10 @@ fn parse_bytes(bytes: &[u8]) -> Result<Config, Mistake> {
     match str::from_utf8(bytes) {
         Ok(text) => parse(text),
         Err(error) => {
-            let intact = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            let intact = dormouse_contracts::invariant!(
+                bytes.get(..error.valid_up_to()),
+                "what is valid is a part"
+            );
             let (line, column) = position::of(&String::from_utf8_lossy(intact), usize::MAX);
             Err(Mistake {
                 line,

@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use dormouse_contracts::AssistantId;
+
 /// The folder that holds everything the program keeps.
 #[derive(Clone, Debug)]
 pub(crate) struct DataFolder(PathBuf);
@@ -78,9 +80,10 @@ impl DataFolder {
         self.0.join("log.redb")
     }
 
-    /// What the assistant remembers; made anew from the log where it is missing.
-    pub(crate) fn memory(&self) -> PathBuf {
-        self.0.join("memory.redb")
+    /// What this assistant remembers; made anew from the log where it is missing. The log and the world of a folder are
+    /// shared by its residents, a memory is not.
+    pub(crate) fn memory(&self, key: &AssistantId) -> PathBuf {
+        self.0.join(format!("memory-{key}.redb"))
     }
 
     /// The world.

@@ -1,13 +1,19 @@
 //! Events and states of an assistant in words, each on one line.
 
-use dormouse_contracts::{ModelName, Outcome, ProviderId, Purpose, StoredEvent};
-use dormouse_engine::{Activity, Event, State, Status, StopCause, StopReason, Verdict};
-use dormouse_providers::Switch;
+use dormouse_contracts::{
+    ModelName, Outcome, ProviderId, Purpose, Sender, StoredEvent, Timestamp, invariant,
+};
+use dormouse_engine::{
+    Activity, DelayCause, Event, ModelFailed, NameDoubt, Pause, State, Status, StopCause,
+    UnansweredCause, Verdict,
+};
+use dormouse_providers::ModelSwitch;
+use dormouse_text::{escape_id, shortened};
 
 use crate::{grammar::counted, item::source_name};
 
 /// That another model answers than before, in a sentence.
-pub(crate) fn switch(switch: &Switch) -> String {
+pub(crate) fn switch(switch: &ModelSwitch) -> String {
     let of = |(provider, model): &(ProviderId, ModelName)| match provider.as_str() == model.as_str()
     {
         true => provider.to_string(),
@@ -19,19 +25,19 @@ pub(crate) fn switch(switch: &Switch) -> String {
         other => format!(" ({other})"),
     };
     if switch.is_return() {
-        format!("{to} {cause} and thinks again in place of {from}{what}.")
+        format!("{to} {cause} and answers again in place of {from}{what}.")
     } else {
-        format!("{to} thinks in place of {from}, which {cause}{what}.")
+        format!("{to} answers in place of {from}, which {cause}{what}.")
     }
 }
 
 #[cfg(test)]
 mod tests;
 
-/// How much of a text is told.
+/// How much of a text is printed.
 const EXCERPT: usize = 160;
 
-/// An event in words. One that this program cannot read is told as it stands.
+/// An event in words. One that this program cannot read is printed as it is.
 pub(crate) fn event(stored: &StoredEvent) -> String {
     let what = match Event::decode(stored) {
         Ok(event) => decoded(&event),
@@ -51,12 +57,13 @@ fn decoded(event: &Event) -> String {
         Event::Perceived(it) => {
             let attested = &it.perception.attested;
             format!(
-                "{} by rule {}, trust {}: {} from {}: {}",
+                "{} by rule {}, trust {}: {} from {}{}: {}",
                 it.classification.verdict,
                 it.classification.rule,
                 it.trust,
                 source_name(&attested.source),
                 attested.sender.name(),
+                id_of(&attested.sender, &it.doubts),
                 excerpt(it.perception.words.as_claimed())
             )
         }
@@ -69,8 +76,10 @@ fn decoded(event: &Event) -> String {
                 calls.join(", ")
             };
             format!(
-                "{} in {:.0} ms, prompt of {} tokens: {said}",
-                it.model, it.duration_ms, it.prompt_tokens
+                "{} in {}, prompt of {} tokens: {said}",
+                it.model,
+                rounded(it.duration_ms),
+                it.prompt_tokens
             )
         }
         Event::Misread(it) => excerpt(&it.note),
@@ -80,13 +89,16 @@ fn decoded(event: &Event) -> String {
                 format!(": tried again with at most {tokens} tokens")
             });
             let reason = it.reason.as_ref().map(|reason| format!(": {reason}"));
+            let pause =
+                paused(it).map(|pause| format!(": not called again {}", self::pause(&pause)));
             format!(
-                "{}{} after {} in {:.0} ms{}",
+                "{}{} after {} in {}{}{}",
                 it.kind,
                 reason.unwrap_or_default(),
                 counted(it.attempts, "attempt", "attempts"),
-                it.duration_ms,
-                narrowed.unwrap_or_default()
+                rounded(it.duration_ms),
+                narrowed.unwrap_or_default(),
+                pause.unwrap_or_default()
             )
         }
         Event::ToolAnswered(it) => {
@@ -107,9 +119,12 @@ fn decoded(event: &Event) -> String {
             Some(failure) => format!("nothing: {}", failure.told()),
             None => counted(it.items.len() as u64, "memory", "memories"),
         },
-        Event::EntityChanged(it) => excerpt(&serde_json::to_string(&it.change).unwrap_or_default()),
+        Event::EntityChanged(it) => {
+            let change = invariant!(serde_json::to_string(&it.change), "a change is JSON");
+            excerpt(&change)
+        }
         Event::EffectIntended(it) => {
-            let arguments = serde_json::to_string(&it.arguments).unwrap_or_default();
+            let arguments = invariant!(serde_json::to_string(&it.arguments), "arguments are JSON");
             format!("{} {}", it.tool, excerpt(&arguments))
         }
         Event::EffectSettled(it) => match &it.outcome {
@@ -117,17 +132,115 @@ fn decoded(event: &Event) -> String {
             Outcome::Rejected(rejection) => format!("rejected: {}", excerpt(&rejection.reason)),
             Outcome::Unknown => "unknown whether it happened".to_owned(),
         },
+        Event::WorldFailed(it) => world_failure(it.reason.as_deref()),
+        Event::Unanswered(it) => format!(
+            "the message of {} (event {}): {}{}",
+            it.from,
+            it.trigger,
+            unanswered(it.cause),
+            if it.calls.is_empty() {
+                ""
+            } else {
+                "; the sender is informed"
+            }
+        ),
+        Event::Delayed(it) => {
+            let what = match it.cause {
+                DelayCause::Outage => "told that the model gives no answers",
+                _ => "asked to wait",
+            };
+            format!("the sender of event {} is {what}", it.trigger)
+        }
         Event::TickEnded(it) => match it.resume_at {
             Some(at) => format!("{}; goes on at {at}", it.reason.code()),
-            None if it.reason == StopReason::LlmError => format!(
-                "{}; the message is given up, the provider refused every prompt with it",
-                it.reason.code()
-            ),
             None => it.reason.code().to_owned(),
         },
         Event::EmergencyStopTriggered(it) => stop_cause(&it.cause),
         Event::EmergencyStopCleared(it) => format!("by {}", it.cleared_by),
+        Event::RetryRequested(it) => format!("by {}", it.requested_by),
     }
+}
+
+/// Why a message ends without an answer.
+pub(crate) fn unanswered(cause: UnansweredCause) -> String {
+    match cause {
+        UnansweredCause::Refused => "the provider refused every prompt that contains it".to_owned(),
+        UnansweredCause::Failures(count) => {
+            format!("it led to {} in a row", counted(count, "error", "errors"))
+        }
+        UnansweredCause::NoReply(seconds) => {
+            let lasted = match u64::from(seconds) {
+                ..120 => counted(seconds, "second", "seconds"),
+                _ => counted(seconds / 60, "minute", "minutes"),
+            };
+            format!(
+                "its model's server gave no reply to it for {lasted}, and nothing else was asked meanwhile"
+            )
+        }
+        UnansweredCause::EndlessTurn(ticks) => {
+            let ticks = counted(ticks, "tick", "ticks");
+            format!("it took {ticks} without coming to an end")
+        }
+        UnansweredCause::NoMoreSteps => {
+            "the model used up its steps without giving an answer".to_owned()
+        }
+        UnansweredCause::NoMoreRoom => {
+            "the model filled its context window without giving an answer".to_owned()
+        }
+        UnansweredCause::BrokenOff => "the world took only the beginning of the answer".to_owned(),
+        UnansweredCause::NoSpeech => "no tool can answer the way it was said".to_owned(),
+        _ => "for a reason this version does not know".to_owned(),
+    }
+}
+
+/// That the world could not be reached, and why.
+pub(crate) fn world_failure(reason: Option<&str>) -> String {
+    let reason = reason.map(|reason| format!(": {}", excerpt(reason)));
+    format!(
+        "the world could not be reached{}",
+        reason.unwrap_or_default()
+    )
+}
+
+/// The pause that a failed call ended with, if it did.
+pub(crate) fn paused(failed: &ModelFailed) -> Option<Pause> {
+    let (by, until) = (failed.service.clone()?, failed.paused_until?);
+    Some(Pause { by, until })
+}
+
+/// A pause in words: `until 04:43 UTC (requested by openai:…)`.
+pub(crate) fn pause(pause: &Pause) -> String {
+    format!("until {} (requested by {})", minute(pause.until), pause.by)
+}
+
+/// As in `04:43 UTC`.
+fn minute(at: Timestamp) -> String {
+    let text = at.to_string();
+    format!("{} UTC", text.get(11..16).unwrap_or(&text))
+}
+
+/// As in `04:43:05 UTC`.
+fn second(at: Timestamp) -> String {
+    let text = at.to_string();
+    format!("{} UTC", text.get(11..19).unwrap_or(&text))
+}
+
+/// A duration in the unit that it is long in: `120 ms`, `1.5 s`, `2 min 5 s`.
+fn rounded(milliseconds: f64) -> String {
+    if milliseconds < 0.5 {
+        return "under 1 ms".to_owned();
+    }
+    // What rounds to the next unit is written in that.
+    if milliseconds < 999.5 {
+        return format!("{milliseconds:.0} ms");
+    }
+    let seconds = milliseconds / 1_000.0;
+    if seconds < 59.95 {
+        return format!("{seconds:.1} s");
+    }
+    let seconds = seconds.round();
+    let minutes = (seconds / 60.0).floor();
+    format!("{minutes:.0} min {:.0} s", seconds - 60.0 * minutes)
 }
 
 /// Why an assistant was stopped.
@@ -136,11 +249,8 @@ pub(crate) fn stop_cause(cause: &StopCause) -> String {
         StopCause::ConsecutiveErrors(count) => {
             format!("{} in a row", counted(*count, "error", "errors"))
         }
-        StopCause::EndlessTurn(ticks) => format!(
-            "one message took {} without coming to an end",
-            counted(*ticks, "tick", "ticks")
-        ),
         StopCause::FailureRate(tool) => format!("the tool {tool} failed in most of its last calls"),
+        StopCause::Operator(who) => format!("stopped by {who}"),
         StopCause::Credentials => {
             "the provider refused the credentials: check the key, then clear the stop".to_owned()
         }
@@ -154,8 +264,12 @@ pub(crate) fn activity(activity: &Activity) -> String {
         Activity::Idle => "awake".to_owned(),
         Activity::Thinking => "thinking".to_owned(),
         Activity::Acting => "acting".to_owned(),
-        Activity::Waiting(at) => format!("waiting until {at}"),
-        Activity::Stalled => "waiting for the disk".to_owned(),
+        Activity::Waiting(at) => format!("waiting until {}", second(*at)),
+        Activity::WorldUnreachable { until, .. } => {
+            format!("waiting for its world until {}", second(*until))
+        }
+        Activity::Paused(it) => format!("waiting {}", pause(it)),
+        Activity::Stalled { cause } => format!("waiting until its log can be written: {cause}"),
         Activity::Disabled => "switched off".to_owned(),
         Activity::Stopped(_) => "stopped".to_owned(),
         _ => "busy".to_owned(),
@@ -164,14 +278,17 @@ pub(crate) fn activity(activity: &Activity) -> String {
 
 /// How many messages wait for an answer, the one being worked on included.
 pub(crate) fn waiting(state: &State) -> usize {
-    state.inbox.len() + usize::from(state.turn.is_some())
+    state.waiting()
 }
 
-/// The status on one line. `given_up` is how many messages were given up lately.
-pub(crate) fn status(status: &Status, given_up: usize) -> String {
+/// The status on one line.
+pub(crate) fn status(status: &Status) -> String {
     let mut doing = activity(&status.activity);
     if let Activity::Stopped(cause) = &status.activity {
         doing = format!("stopped ({})", stop_cause(cause));
+    }
+    if let Activity::WorldUnreachable { cause, .. } = &status.activity {
+        doing = format!("{doing} ({})", world_failure(cause.as_deref()));
     }
     let mut text = format!(
         "{doing}; {} of {} tokens in its last prompt; {} waiting; {}; {}; {} answered and {} failed, {} tokens in and \
@@ -186,9 +303,9 @@ pub(crate) fn status(status: &Status, given_up: usize) -> String {
         status.spent.prompt_tokens,
         status.spent.completion_tokens,
     );
-    if given_up > 0 {
-        let messages = counted(given_up as u64, "message", "messages");
-        text += &format!("; {messages} given up, the provider refused every prompt with them");
+    if status.unanswered > 0 {
+        let messages = counted(status.unanswered, "message", "messages");
+        text += &format!("; {messages} ended without an answer");
     }
     text
 }
@@ -201,11 +318,14 @@ fn ending(verdict: Verdict) -> &'static str {
     }
 }
 
+/// The id of a sender, by which it cannot be taken for another: names can look alike.
+fn id_of(sender: &Sender, doubts: &[NameDoubt]) -> String {
+    let doubts: String = doubts.iter().map(|doubt| format!("; {doubt}")).collect();
+    let id = sender.id().map(|id| escape_id(id.as_str()));
+    id.map(|id| format!(" ({id}{doubts})")).unwrap_or_default()
+}
+
 /// The beginning of a text, on one line.
 fn excerpt(text: &str) -> String {
-    let line = text.replace(['\n', '\r'], " ");
-    match line.char_indices().nth(EXCERPT) {
-        Some((end, _)) => line.get(..end).unwrap_or_default().to_owned() + "…",
-        None => line,
-    }
+    shortened(&text.replace(['\n', '\r'], " "), EXCERPT).into_owned()
 }

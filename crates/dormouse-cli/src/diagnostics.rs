@@ -1,11 +1,26 @@
 //! What the program logs about itself: to standard error, as `RUST_LOG` says, and by default what nothing else tells.
 
 use std::{
+    env,
     io::{self, IsTerminal, Write},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use tracing_subscriber::{EnvFilter, fmt::MakeWriter};
+use dormouse::SystemClock;
+use dormouse_contracts::Clock;
+use tracing::{Level, Metadata, callsite::Identifier};
+use tracing_subscriber::{
+    filter::{LevelFilter, Targets},
+    fmt::{self, MakeWriter},
+    layer::SubscriberExt,
+    util::SubscriberInitExt,
+};
+
+mod flood;
+mod stderr;
+
+use flood::Floods;
+use stderr::StderrActor;
 
 use crate::{
     item::Item,
@@ -13,29 +28,49 @@ use crate::{
     screen::Screen,
 };
 
-/// What is logged unless `RUST_LOG` says otherwise. A model that does not answer is an event of the assistant, and told
-/// as such; what these log about it on the way would tell it three times more.
-const DEFAULT: &str =
-    "warn,dormouse_resilience=error,dormouse_engine=error,dormouse_providers::failover=error";
+/// Only errors of these modules are logged by default, and warnings of all others. That a model does not answer, or that
+/// the log or the world cannot be written, is an event or a state of the assistant and is printed as such. The warnings
+/// of these modules would repeat it.
+const ERRORS_ONLY: [&str; 5] = [
+    "dormouse_resilience",
+    "dormouse_engine",
+    "dormouse_providers::failover",
+    "dormouse_store::committer",
+    "dormouse_sandbox::actor",
+];
+
+/// What `RUST_LOG` asks for, or the default if it is not set or cannot be read.
+fn filter() -> Targets {
+    let asked = env::var("RUST_LOG")
+        .ok()
+        .and_then(|asked| asked.parse().ok());
+    asked.unwrap_or_else(|| {
+        Targets::new()
+            .with_default(LevelFilter::WARN)
+            .with_targets(ERRORS_ONLY.map(|target| (target, LevelFilter::ERROR)))
+    })
+}
 
 /// Where log lines go. While somebody types at a terminal they go through the screen, above the line that is being
 /// typed, if standard error is that terminal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Diagnostics {
     screen: Arc<Mutex<Option<Screen>>>,
+    floods: Arc<Mutex<Floods<Identifier>>>,
+    stderr: Arc<OnceLock<StderrActor>>,
 }
 
 impl Diagnostics {
     /// Starts logging.
     pub(crate) fn start() -> Self {
         let diagnostics = Self::default();
-        let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT));
-        let logging = tracing_subscriber::fmt()
-            .with_env_filter(filter)
+        let lines = fmt::layer()
             .with_writer(diagnostics.clone())
-            .with_ansi(false)
             .without_time()
-            .with_target(false)
+            .with_target(false);
+        let logging = tracing_subscriber::registry()
+            .with(lines)
+            .with(filter())
             .try_init();
         if let Err(error) = logging {
             drop(writeln!(
@@ -44,6 +79,34 @@ impl Diagnostics {
             ));
         }
         diagnostics
+    }
+
+    /// Prints what was held back because there was too much of it.
+    pub(crate) fn finish(&self) {
+        let left = self.floods().end();
+        left.iter().for_each(|line| self.print(line));
+        if let Some(stderr) = self.stderr.get() {
+            stderr.finish();
+        }
+    }
+
+    /// From now on a reader of standard error who has stopped reading is waited for only shortly. A program that handles the
+    /// signals by which it is ended needs this: it could not be ended while it waits.
+    pub(crate) fn limit_waiting(&self) -> io::Result<()> {
+        if self.stderr.get().is_none() {
+            drop(self.stderr.set(StderrActor::start()?));
+        }
+        Ok(())
+    }
+
+    /// Prints a text of one or more lines to standard error, as it is.
+    pub(crate) fn report(&self, text: &str) {
+        let text = format!("{text}\n");
+        match self.stderr.get() {
+            Some(stderr) => stderr.write(text),
+            // There is nobody left to report to if standard error is closed.
+            None => drop(io::stderr().write_all(text.as_bytes())),
+        }
     }
 
     /// Sends lines through the screen from now on.
@@ -58,6 +121,20 @@ impl Diagnostics {
         *self.lock() = None;
     }
 
+    fn floods(&self) -> std::sync::MutexGuard<'_, Floods<Identifier>> {
+        self.floods.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn print(&self, line: &str) {
+        let screen = self.lock().clone();
+        match screen {
+            Some(screen) => screen.try_show(Item::Notice {
+                text: line.to_owned(),
+            }),
+            None => self.report(&indented(&neutralise(line))),
+        }
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Screen>> {
         self.screen.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -69,8 +146,17 @@ impl MakeWriter<'_> for Diagnostics {
     fn make_writer(&self) -> LogLine {
         LogLine {
             diagnostics: self.clone(),
+            place: None,
             bytes: Vec::new(),
         }
+    }
+
+    fn make_writer_for(&self, metadata: &Metadata<'_>) -> LogLine {
+        // Who asks for more than warnings wants to see every line of them.
+        let is_warning = *metadata.level() <= Level::WARN;
+        let mut line = self.make_writer();
+        line.place = is_warning.then(|| metadata.callsite());
+        line
     }
 }
 
@@ -78,6 +164,8 @@ impl MakeWriter<'_> for Diagnostics {
 #[derive(Debug)]
 pub(crate) struct LogLine {
     diagnostics: Diagnostics,
+    /// Where in the code it was written, if it is one that may come in floods.
+    place: Option<Identifier>,
     bytes: Vec<u8>,
 }
 
@@ -96,13 +184,15 @@ impl Drop for LogLine {
     fn drop(&mut self) {
         let text = String::from_utf8_lossy(&self.bytes);
         let text = text.trim();
-        let screen = self.diagnostics.lock().clone();
-        match screen {
-            Some(screen) => screen.try_show(Item::Notice {
-                text: text.to_owned(),
-            }),
-            // There is nobody left to tell if standard error is closed.
-            None => drop(writeln!(io::stderr(), "{}", indented(&neutralise(text)))),
+        match self.place.take() {
+            None => self.diagnostics.print(text),
+            Some(place) => {
+                let lines = self
+                    .diagnostics
+                    .floods()
+                    .take(place, text, SystemClock.now());
+                lines.iter().for_each(|line| self.diagnostics.print(line));
+            }
         }
     }
 }

@@ -6,8 +6,9 @@ use std::{
 };
 
 use dormouse_contracts::{ChatReply, ModelName, ProviderId, Timestamp};
+use dormouse_database::sweep_leftovers;
 use dormouse_dialects::{
-    BookError, Change, DialectBook, Evidence, Learnt, ProbeVerdict, ToolCalling, read,
+    BookError, CallingChange, DialectBook, Evidence, Learnt, ProbeVerdict, ToolCalling, parse_reply,
 };
 
 mod file;
@@ -71,6 +72,7 @@ impl Dialects {
     /// Opens the book to learn more. One that is damaged is put aside, and one that cannot be read is left as it is;
     /// either is told, and an empty one is used in its place.
     pub(crate) fn open(file: &Path) -> (Self, Option<DialectsError>) {
+        sweep_leftovers(file);
         match read_book(file) {
             Ok(book) => (Self::of(file, book), None),
             Err(DialectsError::Unreadable { file: _, source }) => match put_aside(file) {
@@ -120,10 +122,10 @@ impl Dialects {
         offered: ToolCalling,
         was_called: impl Fn(&str) -> bool,
         at: Timestamp,
-    ) -> Option<Change> {
+    ) -> Option<CallingChange> {
         // A model without a provider is part of this program, and there is nothing to learn of it.
         let info = reply.info.as_ref()?;
-        let signs = read(reply, offered, was_called).signs;
+        let signs = parse_reply(reply, offered, was_called).signs;
         self.unsaved = true;
         let book = &mut self.book;
         book.observe(&info.provider, &info.model, &signs, offered, at)
@@ -136,7 +138,7 @@ impl Dialects {
         model: &ModelName,
         verdict: ProbeVerdict,
         at: Timestamp,
-    ) -> Option<Change> {
+    ) -> Option<CallingChange> {
         self.unsaved = true;
         self.book.probed(provider, model, verdict, at)
     }

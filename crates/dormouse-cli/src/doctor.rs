@@ -8,15 +8,17 @@ use std::{
 };
 
 use dormouse::SystemClock;
+use dormouse_contracts::broken_invariants;
 use dormouse_sandbox::Sandbox;
-use dormouse_store::{OpenError, RedbLog};
+use dormouse_store::{LogOpenError, RedbLog};
 
 use crate::{
     args::{Doctor, Places},
-    config::{Config, Origin},
+    config::{Config, Origin, unmatched},
     data::{DataError, DataFolder},
     exit::{Exit, Report},
     finding::{self, Finding},
+    grammar::counted,
     log::open_exit,
     play::world_exit,
 };
@@ -24,9 +26,13 @@ use crate::{
 mod life;
 mod memory;
 mod models;
+mod vectors;
 
 /// Below this much free space a warning is given, in bytes.
 const LITTLE_SPACE: u64 = 100 << 20;
+
+/// How many bytes are written to see whether the folder takes them.
+const TRIAL: usize = 1 << 20;
 
 /// Nothing could be checked.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +56,10 @@ pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError>
     let (finding, config) = configuration(places, &data);
     findings.push(finding);
     if let Some(config) = &config {
+        let unmatched = unmatched(&config.classify).into_iter();
+        findings.extend(unmatched.map(Finding::Doubtful));
         findings.push(memory::finding(&data, log.as_ref(), config));
+        findings.extend(vectors::finding(&data, config));
     }
     if let Some(log) = log {
         findings.extend(life::findings(&data, &log, world.as_ref(), config.as_ref()));
@@ -58,15 +67,26 @@ pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError>
     if let Some(config) = config {
         findings.extend(models::findings(&data, &config, doctor));
     }
+    findings.extend(defects());
     finding::print(&findings)?;
     Ok(finding::exit(&findings))
+}
+
+/// Whether the program found itself to be wrong while it looked.
+fn defects() -> Option<Finding> {
+    let broken = broken_invariants();
+    let text = format!(
+        "the program broke {} of its own; please report this with the lines of its log",
+        counted(broken, "assumption", "assumptions")
+    );
+    (broken > 0).then_some(Finding::Wrong(text, Exit::Failure))
 }
 
 fn folder(data: &DataFolder) -> Finding {
     let path = data.path().display();
     match fs::metadata(data.path()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Finding::Doubtful(format!(
-            "the data folder {path} is not there yet; play makes it"
+            "the data folder {path} does not exist yet; play makes it"
         )),
         Err(error) => Finding::Wrong(
             format!("the data folder {path} cannot be reached: {error}"),
@@ -85,14 +105,17 @@ fn folder(data: &DataFolder) -> Finding {
     }
 }
 
-/// Writes and removes a file: what permissions say is not all there is to being writable.
+/// Writes and removes a file as large as a short visit needs: neither permissions nor the first few bytes say whether a disk
+/// has room.
 fn try_writing(data: &DataFolder) -> io::Result<()> {
     let path = data.path().join(format!(".doctor.{}", std::process::id()));
     let mut file = fs::OpenOptions::new()
         .write(true)
         .create_new(true)
         .open(&path)?;
-    let written = file.write_all(b"ok").and_then(|()| file.sync_all());
+    let written = file
+        .write_all(&vec![b'o'; TRIAL])
+        .and_then(|()| file.sync_all());
     fs::remove_file(&path)?;
     written
 }
@@ -124,9 +147,8 @@ fn space(_: &DataFolder) -> Option<Finding> {
 /// What is to be said of the log, and the log itself if it is intact.
 fn log(data: &DataFolder) -> (Finding, Option<RedbLog>) {
     let log = match RedbLog::open_existing(&data.log()) {
-        Err(OpenError::Absent { .. }) => {
-            let text = "there is no log yet; play makes one".to_owned();
-            return (Finding::Doubtful(text), None);
+        Err(LogOpenError::Absent { .. }) => {
+            return (Finding::Doubtful(no_log(data).to_owned()), None);
         }
         Err(error) => return (wrong(&error, open_exit(&error)), None),
         Ok(log) => log,
@@ -145,6 +167,15 @@ fn log(data: &DataFolder) -> (Finding, Option<RedbLog>) {
             let text = format!("the log is intact: {report}");
             (Finding::Fine(text), Some(log))
         }
+    }
+}
+
+fn no_log(data: &DataFolder) -> &'static str {
+    match data.world().exists() {
+        true => {
+            "there is no log, though there is a world: if it was lost, restore it from a backup; play makes a new one"
+        }
+        false => "there is no log yet; play makes one",
     }
 }
 
@@ -170,7 +201,7 @@ fn configuration(places: &Places, data: &DataFolder) -> (Finding, Option<Config>
             Some(config),
         ),
         Ok((config, Origin::Defaults)) => (
-            Finding::Fine("there is no configuration file; everything has its default".to_owned()),
+            Finding::Fine("there is no configuration file; the defaults apply".to_owned()),
             Some(config),
         ),
         Err(error) => (

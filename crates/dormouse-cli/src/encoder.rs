@@ -1,23 +1,20 @@
 //! Which text encoder recall goes by, if any.
 
-use std::{str::FromStr, sync::Arc};
+use std::{path::Path, str::FromStr, sync::Arc};
 
-use dormouse_contracts::Embedder;
+use dormouse_contracts::{BoxError, Embedder};
 use dormouse_providers::{
-    Available, EmbedderChoiceError, EmbedderWanted, EmbedderWish, EmbedderWishError,
-    OpenEmbedderError, ServedBy, choose_embedder, open_embedder,
+    Available, EmbedderChoiceError, EmbedderWanted, EmbedderWish, EmbedderWishError, Environment,
+    EnvironmentError, OpenEmbedderError, ServedBy, choose_embedder, open_embedder,
 };
 
-use crate::{
-    exit::Exit,
-    provider::{Environment, ProviderError},
-};
+use crate::exit::Exit;
 
 /// Why an encoder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EncoderError {
     #[error(transparent)]
-    Environment(#[from] ProviderError),
+    Environment(#[from] EnvironmentError),
     #[error(transparent)]
     Choice(#[from] EmbedderChoiceError),
     #[error(transparent)]
@@ -31,12 +28,14 @@ impl EncoderError {
     }
 }
 
+#[cfg(not(feature = "encoder"))]
 const NO_FOLDERS: &str = "this program was built without the feature `encoder`, which folder: needs: build it with \
                           `cargo build --release -p dormouse-cli --features encoder`, or use openai: or ollama:";
 
 /// A text that asks for no embedder.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WishError {
+    #[cfg(not(feature = "encoder"))]
     #[error("{NO_FOLDERS}")]
     NoFolders,
     #[error(transparent)]
@@ -45,10 +44,11 @@ pub(crate) enum WishError {
 
 /// Reads which embedder is wanted.
 pub(crate) fn wish(text: &str) -> Result<EmbedderWish, WishError> {
-    EmbedderWish::from_str(text).map_err(|error| match error {
-        EmbedderWishError::NoCandle => WishError::NoFolders,
-        error => WishError::Wish(error),
-    })
+    match EmbedderWish::from_str(text)? {
+        #[cfg(not(feature = "encoder"))]
+        EmbedderWish::Folder(_) => Err(WishError::NoFolders),
+        wish => Ok(wish),
+    }
 }
 
 /// The embedder that is wanted; `None` if none is. Connects to nothing yet.
@@ -56,17 +56,21 @@ pub(crate) fn open(
     wish: &EmbedderWish,
     environment: &Environment,
 ) -> Result<Option<Arc<dyn Embedder>>, EncoderError> {
-    let available = Available {
-        dormouse_base_url: environment.text("DORMOUSE_BASE_URL")?,
-        dormouse_api_key: environment.secret("DORMOUSE_API_KEY")?,
-        openai_api_key: environment.secret("OPENAI_API_KEY")?,
-        openai_base_url: environment.text("OPENAI_BASE_URL")?,
-        ..Available::default()
-    };
+    let available = Available::for_embedder(environment)?;
     let wanted = EmbedderWanted {
         asked: Some(wish.clone()),
         ..EmbedderWanted::default()
     };
     let choice = choose_embedder(ServedBy::Offline, &available, &wanted)?;
-    Ok(open_embedder(choice)?)
+    Ok(open_embedder(choice, in_folder)?)
+}
+
+#[cfg(feature = "encoder")]
+fn in_folder(folder: &Path) -> Result<Arc<dyn Embedder>, BoxError> {
+    Ok(Arc::new(dormouse_encoder::LocalEncoder::open(folder)?))
+}
+
+#[cfg(not(feature = "encoder"))]
+fn in_folder(_: &Path) -> Result<Arc<dyn Embedder>, BoxError> {
+    Err(NO_FOLDERS.into())
 }

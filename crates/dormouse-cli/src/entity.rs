@@ -5,7 +5,7 @@ mod changing;
 mod looking;
 
 use dormouse_contracts::EntityId;
-use dormouse_entities::{Change, NewObservation};
+use dormouse_entities::{EntityChange, NewObservation};
 use dormouse_memory::Memory;
 
 pub(crate) use args::Entity;
@@ -50,6 +50,8 @@ pub(crate) fn run(places: &Places, command: Entity) -> Result<Exit, CommandError
 async fn carry_out(place: &Place, command: Entity) -> Result<Exit, CommandError> {
     let memory = match &command {
         Entity::Create { .. } => place.open_or_make().await?,
+        Entity::List { form } | Entity::Block { form, .. } => place.look(form.json.into()).await?,
+        Entity::Show(who) => place.look(who.form.json.into()).await?,
         _ => place.open(None).await?,
     };
     let memory = &memory;
@@ -64,7 +66,7 @@ async fn carry_out(place: &Place, command: Entity) -> Result<Exit, CommandError>
             form,
         } => {
             let what = format!("{id} is known as {}", name.as_str());
-            let created = Change::Created {
+            let created = EntityChange::Created {
                 entity: id,
                 entity_type: kind.into(),
                 name,
@@ -85,7 +87,7 @@ async fn carry_out(place: &Place, command: Entity) -> Result<Exit, CommandError>
                 trust,
                 origin: None,
             };
-            let observed = Change::Observed {
+            let observed = EntityChange::Observed {
                 entity,
                 observation,
             };
@@ -96,21 +98,21 @@ async fn carry_out(place: &Place, command: Entity) -> Result<Exit, CommandError>
             let name = alias.as_str().to_owned();
             let (changed, what) = if remove {
                 let what = format!("{entity} is not known as {name}");
-                (Change::AliasRemoved { entity, alias }, what)
+                (EntityChange::AliasRemoved { entity, alias }, what)
             } else {
                 let what = format!("{entity} is also known as {name}");
-                (Change::AliasAdded { entity, alias }, what)
+                (EntityChange::AliasAdded { entity, alias }, what)
             };
             change(memory, changed, who.form, &what).await
         }
         Entity::Merge { from, into, form } => {
             let (from, into) = (known(memory, &from)?, known(memory, &into)?);
             let what = format!("{from} is {into}; `dormouse entity unmerge {from}` takes it back");
-            change(memory, Change::Merged { from, into }, form, &what).await
+            change(memory, EntityChange::Merged { from, into }, form, &what).await
         }
         Entity::Unmerge(of) => {
             let what = format!("{} is somebody by itself again", of.id);
-            let unmerged = Change::Unmerged { entity: of.id };
+            let unmerged = EntityChange::Unmerged { entity: of.id };
             change(memory, unmerged, of.form, &what).await
         }
         Entity::Set(set) => {
@@ -121,11 +123,11 @@ async fn carry_out(place: &Place, command: Entity) -> Result<Exit, CommandError>
             let entity = known(memory, &who.who)?;
             let what =
                 format!("{entity} deleted; `dormouse entity restore {entity}` takes it back");
-            change(memory, Change::Deleted { entity }, who.form, &what).await
+            change(memory, EntityChange::Deleted { entity }, who.form, &what).await
         }
         Entity::Restore(of) => {
             let what = format!("{} is known again", of.id);
-            let restored = Change::Restored { entity: of.id };
+            let restored = EntityChange::Restored { entity: of.id };
             change(memory, restored, of.form, &what).await
         }
     }

@@ -2,6 +2,8 @@
 
 use std::{error::Error, fmt, process::ExitCode};
 
+use dormouse_text::error_chain;
+
 use crate::neutralise::{indented, neutralise};
 
 /// The exit codes, as `docs/exit-codes.md` documents them.
@@ -62,18 +64,7 @@ pub(crate) struct Report<'a>(pub(crate) &'a dyn Error);
 
 impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut said = self.0.to_string();
-        f.write_str(&indented(&neutralise(&said)))?;
-        let mut next = self.0.source();
-        while let Some(cause) = next {
-            let text = cause.to_string();
-            if !said.contains(&text) {
-                write!(f, ": {}", indented(&neutralise(&text)))?;
-                said = text;
-            }
-            next = cause.source();
-        }
-        Ok(())
+        f.write_str(&indented(&neutralise(&error_chain(self.0))))
     }
 }
 

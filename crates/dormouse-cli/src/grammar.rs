@@ -1,10 +1,21 @@
-//! Numbers and lists in sentences.
+//! Numbers, names and lists in sentences.
+
+use dormouse_contracts::EntityId;
+use dormouse_text::escape_id;
 
 /// A number and what it counts: `1 memory`, `2 memories`.
 pub(crate) fn counted(count: impl Into<u128>, one: &str, many: &str) -> String {
     match count.into() {
         1 => format!("1 {one}"),
         count => format!("{count} {many}"),
+    }
+}
+
+/// A name with the id of who bears it, by which it cannot be taken for that of another: `Alice (player:alice)`.
+pub(crate) fn identified(name: &str, id: Option<&EntityId>) -> String {
+    match id {
+        Some(id) => format!("{name} ({})", escape_id(id.as_str())),
+        None => name.to_owned(),
     }
 }
 

@@ -4,6 +4,7 @@
 
 use dormouse_contracts::{IdError, Words, WordsError};
 use dormouse_sandbox::Act;
+use dormouse_text::beginning;
 
 mod form;
 pub(crate) mod lines;
@@ -16,9 +17,9 @@ mod tests;
 /// What `/help` says.
 pub(crate) const HELP: &str = "\
 Type a line to say it to the assistant. Besides:
-  @NAME TEXT             say it to the room as it stands; the mention wakes whom it names
+  @NAME TEXT             say it to the room; the assistant that is mentioned answers
   say TEXT   \"TEXT       say it to the room, to nobody in particular
-  to: TEXT               say it to the assistant, whatever it begins with
+  to: TEXT               say it to the assistant, even if it begins like a command
   whisper NAME = TEXT    say it to one listener here
   page NAME = TEXT       say it to one listener anywhere
   pose TEXT   :TEXT      do something that is seen: :smiles
@@ -27,10 +28,11 @@ Type a line to say it to the assistant. Besides:
   look   look THING      look around, or at something or somebody here
   go WAY   WAY           go somewhere: go north, north, n
 Commands to the program:
-  /help   /status   /memories   /log [N]   /clear (the emergency stop)   /quit";
+  /help   /status   /memories   /log [N]   /stop and /clear (the emergency stop)
+  /retry (call the model now, even during a pause)   /quit";
 
 /// The commands of the program, for the error that names them.
-const COMMANDS: &str = "/help, /status, /memories, /log [N], /clear and /quit";
+const COMMANDS: &str = "/help, /status, /memories, /log [N], /stop, /clear, /retry and /quit";
 
 /// How many events `/log` shows where no number is given, and at most.
 const LOG_DEFAULT: usize = 10;
@@ -72,8 +74,12 @@ pub(crate) enum Command {
     Memories,
     /// Its last events, this many.
     Log(usize),
+    /// Trigger the emergency stop.
+    Stop,
     /// Clear the emergency stop.
     Clear,
+    /// Ask the model again now.
+    Retry,
     /// End.
     Quit,
 }
@@ -146,7 +152,9 @@ fn command_of(text: &str) -> Result<Command, InputError> {
         ("help", "") => Ok(Command::Help),
         ("status", "") => Ok(Command::Status),
         ("memories", "") => Ok(Command::Memories),
+        ("stop", "") => Ok(Command::Stop),
         ("clear", "") => Ok(Command::Clear),
+        ("retry", "") => Ok(Command::Retry),
         ("quit", "") => Ok(Command::Quit),
         ("log", "") => Ok(Command::Log(LOG_DEFAULT)),
         ("log", count) => match count.parse() {
@@ -154,7 +162,7 @@ fn command_of(text: &str) -> Result<Command, InputError> {
             Ok(_) | Err(_) => Err(InputError::LogCount),
         },
         _ => Err(InputError::NoSuchCommand {
-            name: format!("/{text}").chars().take(64).collect(),
+            name: beginning(&format!("/{text}"), 64).to_owned(),
         }),
     }
 }

@@ -1,13 +1,13 @@
 //! What `play` has to tell, one thing at a time. As JSON, these are the lines of `docs/json-output.md`.
 
 use dormouse_classify::Classification;
-use dormouse_contracts::{Perception, Sender, SourceKind, Timestamp, Trust};
-use dormouse_engine::{Accepted, Recorded};
-use dormouse_sandbox::{Act, Seen};
+use dormouse_contracts::{Perception, Sender, SourceKind, Timestamp, Trust, invariant};
+use dormouse_engine::{Accepted, Pause, Recorded};
+use dormouse_sandbox::{Act, ActView};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::grammar::posed;
+use crate::{describe, grammar::posed};
 
 /// One thing to tell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,10 +39,38 @@ pub(crate) enum Item {
         reason: End,
         /// How many messages wait for an answer.
         waiting: usize,
+        /// Whose pause they wait for.
+        #[serde(flatten, skip_serializing_if = "Option::is_none")]
+        pause: Option<PauseLine>,
         /// The command that lets a stopped assistant go on, for people.
         #[serde(skip)]
         clear: String,
     },
+}
+
+/// A pause that a service of the model asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct PauseLine {
+    pub(crate) asked_by: String,
+    pub(crate) until: String,
+    /// The same for people.
+    #[serde(skip)]
+    pub(crate) told: String,
+    /// The command that ends it, for people.
+    #[serde(skip)]
+    pub(crate) retry: String,
+}
+
+impl PauseLine {
+    /// The pause, and the command that ends it.
+    pub(crate) fn new(pause: &Pause, retry: String) -> Self {
+        Self {
+            retry,
+            asked_by: pause.by.to_string(),
+            until: pause.until.to_string(),
+            told: describe::pause(pause),
+        }
+    }
 }
 
 /// Why a session is over.
@@ -55,6 +83,10 @@ pub(crate) enum End {
     Stopped,
     /// The assistant is switched off.
     Disabled,
+    /// Every service of its model asked for a pause.
+    Paused,
+    /// Its model or its world cannot be reached.
+    Waiting,
     /// Somebody asked to end before every message was dealt with.
     Interrupted,
 }
@@ -105,7 +137,7 @@ pub(crate) struct OwnAct {
 
 impl OwnAct {
     /// What `by` did, and what came of it.
-    pub(crate) fn new(at: Timestamp, by: &str, act: &'static str, seen: &Seen) -> Self {
+    pub(crate) fn new(at: Timestamp, by: &str, act: &'static str, seen: &ActView) -> Self {
         let mut own = Self {
             at: at.to_string(),
             by: by.to_owned(),
@@ -115,7 +147,7 @@ impl OwnAct {
             text: None,
             seen: seen.to_string(),
         };
-        if let Seen::Own { source, to, words } = seen {
+        if let ActView::Own { source, to, words } = seen {
             own.to.clone_from(to);
             own.text = Some(words.as_claimed().to_owned());
             match source {
@@ -270,7 +302,7 @@ impl From<&Recorded> for EventLine {
             seq: recorded.seq.0,
             at: recorded.at.to_string(),
             kind: recorded.event.kind().to_owned(),
-            data: payload(recorded).unwrap_or_default(),
+            data: invariant!(payload(recorded), "an event is written as JSON"),
         }
     }
 }

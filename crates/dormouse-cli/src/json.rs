@@ -27,6 +27,7 @@ mod tests {
         let end = Item::End {
             reason: End::Settled,
             waiting: 0,
+            pause: None,
             clear: String::new(),
         };
         assert_eq!(

@@ -2,12 +2,12 @@
 
 use std::{
     io::{self, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use dormouse_contracts::{AssistantId, ReadError, Seq};
-use dormouse_engine::ReplayError;
-use dormouse_store::{OpenError, RedbLog, SalvageError};
+use dormouse_engine::{CatchUpError, ReplayError};
+use dormouse_store::{LogOpenError, LogView, RedbLog, SalvageError};
 
 use crate::{
     args::{Log, Places},
@@ -15,12 +15,15 @@ use crate::{
     data::{DataError, DataFolder},
     exit::Exit,
     neutralise::{indented, neutralise},
+    view::{self, Of},
 };
 
 mod replay;
 mod salvage;
 mod show;
 mod verify;
+
+use salvage::NewLog;
 
 /// The log could not be looked into.
 #[derive(Debug, thiserror::Error)]
@@ -30,13 +33,26 @@ pub(crate) enum LogError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    Open(#[from] OpenError),
+    Open(#[from] LogOpenError),
     #[error("the log could not be read")]
     Read(#[from] ReadError),
     #[error("the log could not be folded")]
     Replay(#[from] ReplayError),
     #[error(transparent)]
     Salvage(#[from] SalvageError),
+    #[error("{} could not be put in the place of {}; both are as they were", new.display(), log.display())]
+    Replace {
+        /// The damaged log.
+        log: PathBuf,
+        /// The new one.
+        new: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    #[error("the memory cannot be opened")]
+    Memory(#[from] dormouse_memory::MemoryOpenError),
+    #[error(transparent)]
+    Follow(#[from] CatchUpError),
     #[error("nobody called {asked} is in this log; there are: {}", list(known))]
     NoSuchAssistant {
         /// Who was asked for.
@@ -97,8 +113,11 @@ impl LogError {
             | Self::NoSuchAssistant { .. }
             | Self::WhichAssistant { .. }
             | Self::NoSuchEvent { .. } => Exit::Usage,
+            Self::Memory(error) => crate::memory::open_exit(error),
+            Self::Follow(_) => Exit::Damaged,
             Self::Data(_)
             | Self::Salvage(_)
+            | Self::Replace { .. }
             | Self::Json(_)
             | Self::System(_)
             | Self::Output(_) => Exit::Failure,
@@ -107,14 +126,14 @@ impl LogError {
 }
 
 /// The exit code for a log that cannot be opened.
-pub(crate) fn open_exit(error: &OpenError) -> Exit {
+pub(crate) fn open_exit(error: &LogOpenError) -> Exit {
     match error {
-        OpenError::InUse { .. } => Exit::InUse,
-        OpenError::Empty { .. }
-        | OpenError::NotALog { .. }
-        | OpenError::Truncated { .. }
-        | OpenError::Corrupt { .. }
-        | OpenError::Newer { .. } => Exit::Damaged,
+        LogOpenError::InUse { .. } => Exit::InUse,
+        LogOpenError::Empty { .. }
+        | LogOpenError::NotALog { .. }
+        | LogOpenError::Truncated { .. }
+        | LogOpenError::Corrupt { .. }
+        | LogOpenError::Newer { .. } => Exit::Damaged,
         _ => Exit::Failure,
     }
 }
@@ -125,15 +144,25 @@ pub(crate) fn run(places: &Places, command: Log) -> Result<Exit, LogError> {
     let path = data.log();
     match command {
         Log::Show { of, from, to, json } => {
-            let (log, key) = open(places, &data, of.assistant)?;
+            let (log, key) = open_view(places, &data, of.assistant, json)?;
             show::run(&log, &key, show::Range { from, to }, json)
         }
         Log::Verify { json } => verify::run(&path, json),
         Log::Replay { of, at, json } => {
-            let (log, key) = open(places, &data, of.assistant)?;
+            let (log, key) = open_view(places, &data, of.assistant, json)?;
             replay::run(&log, &key, at.map(Seq), json)
         }
-        Log::Salvage { into, from } => salvage::run(&from.unwrap_or(path), &into),
+        Log::Salvage {
+            into,
+            from,
+            replace,
+        } => {
+            let new_log = match replace {
+                true => NewLog::Replaces,
+                false => NewLog::Stays,
+            };
+            salvage::run(&data, &from.unwrap_or(path), &into, new_log)
+        }
     }
 }
 
@@ -144,11 +173,33 @@ pub(crate) fn open(
     data: &DataFolder,
     asked: Option<AssistantId>,
 ) -> Result<(RedbLog, AssistantId), LogError> {
-    let log = open_log(&data.log())?;
-    let mut known: Vec<_> = log.assistants()?.into_iter().map(|(key, _)| key).collect();
+    let log = RedbLog::open_existing(&data.log())?;
+    let key = whose(places, data, asked, log.assistants()?)?;
+    Ok((log, key))
+}
+
+/// The same for reading. Neither the log nor its folder is written.
+pub(crate) fn open_view(
+    places: &Places,
+    data: &DataFolder,
+    asked: Option<AssistantId>,
+    json: bool,
+) -> Result<(LogView, AssistantId), LogError> {
+    let log = look(&data.log(), json)?;
+    let key = whose(places, data, asked, log.assistants()?)?;
+    Ok((log, key))
+}
+
+fn whose(
+    places: &Places,
+    data: &DataFolder,
+    asked: Option<AssistantId>,
+    known: Vec<(AssistantId, Seq)>,
+) -> Result<AssistantId, LogError> {
+    let mut known: Vec<_> = known.into_iter().map(|(key, _)| key).collect();
     if let Some(asked) = asked {
         return if known.contains(&asked) {
-            Ok((log, asked))
+            Ok(asked)
         } else {
             Err(LogError::NoSuchAssistant { asked, known })
         };
@@ -156,20 +207,24 @@ pub(crate) fn open(
     if known.len() == 1
         && let Some(only) = known.pop()
     {
-        return Ok((log, only));
+        return Ok(only);
     }
     let (config, _) = Config::load(places.config.as_deref(), &data.config())?;
     let configured = config.assistant.key();
     if known.is_empty() || known.contains(&configured) {
-        Ok((log, configured))
+        Ok(configured)
     } else {
         Err(LogError::WhichAssistant { known })
     }
 }
 
-/// Opens a log that exists.
-pub(crate) fn open_log(path: &Path) -> Result<RedbLog, LogError> {
-    Ok(RedbLog::open_existing(path)?)
+/// Opens a log that exists for reading, and says so if another process has it open.
+fn look(path: &Path, json: bool) -> Result<LogView, LogError> {
+    let log = LogView::open(path)?;
+    if log.is_in_use() {
+        view::label(Of::Log, path, json.into())?;
+    }
+    Ok(log)
 }
 
 /// Prints one line, neutralised.

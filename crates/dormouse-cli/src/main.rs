@@ -1,10 +1,9 @@
 //! The program `dormouse`: runs a resident assistant that one can talk to, and inspects its log and its memory.
 //!
-//! Row 6, the composition root: the only crate that reads the environment, the clock and the command line, and the
-//! only one that knows which log, which world and which model the ports are given. It decides nothing that the
+//! Row 6, the composition root: it reads the environment, the clock and the command line, and is the only crate
+//! that knows which log, which world and which model the ports are given. It decides nothing that the
 //! engine decides. [`args`] is the command line, [`play`] the visit, [`log`] and [`doctor`] look without changing
-//! anything, [`memory`] and [`entity`] look into what is remembered and change it, [`provider`] tries models, and [`eval`]
-//! measures recall.
+//! anything, [`memory`] and [`entity`] look into what is remembered and change it, and [`provider`] tries models.
 //!
 //! Stability: commands, flags, exit codes and JSON lines are kept once released; text for people is not.
 
@@ -19,7 +18,6 @@ mod doctor;
 mod emergency;
 mod encoder;
 mod entity;
-mod eval;
 mod exit;
 mod finding;
 mod grammar;
@@ -35,7 +33,9 @@ mod play;
 mod provider;
 mod record;
 mod screen;
+mod sign;
 mod vectors;
+mod view;
 
 use std::{
     error::Error,
@@ -45,6 +45,8 @@ use std::{
 };
 
 use clap::Parser;
+#[cfg(unix)]
+use nix::sys::signal::{SigSet, Signal};
 
 use crate::{
     args::{Command, CommandLine},
@@ -53,9 +55,11 @@ use crate::{
 };
 
 fn main() -> ExitCode {
+    survive_the_limit_on_file_sizes();
     keep_the_database_quiet();
     let CommandLine { places, command } = CommandLine::parse();
     let diagnostics = Diagnostics::start();
+    let failed = |exit, error: &(dyn Error + 'static)| failed(&diagnostics, exit, error);
     let ended = match command {
         Command::Play(play) => {
             play::run(&places, &play, &diagnostics).map_err(|e| failed(e.exit(), &e))
@@ -75,10 +79,28 @@ fn main() -> ExitCode {
         }
         Command::Memory(command) => memory::run(&places, command).map_err(|e| failed(e.exit(), &e)),
         Command::Entity(command) => entity::run(&places, command).map_err(|e| failed(e.exit(), &e)),
-        Command::Eval(command) => eval::run(command).map_err(|e| failed(e.exit(), &e)),
     };
+    diagnostics.finish();
     ended.unwrap_or_else(|exit| exit).into()
 }
+
+/// A write beyond `ulimit -f` raises a signal whose default is to end the process. Blocked, the write fails with
+/// `EFBIG`, which is handled like a full disk. Threads inherit this; programs that are started do not.
+#[cfg(unix)]
+fn survive_the_limit_on_file_sizes() {
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGXFSZ);
+    if let Err(error) = signals.thread_block() {
+        drop(writeln!(
+            io::stderr(),
+            "dormouse: SIGXFSZ cannot be blocked: {error}"
+        ));
+    }
+}
+
+/// Elsewhere there is no such limit.
+#[cfg(not(unix))]
+fn survive_the_limit_on_file_sizes() {}
 
 /// A damaged file can make the database panic. Whoever opened it turns that into an error, and the error is what is
 /// told; the panic's own words would only stand before it.
@@ -109,11 +131,10 @@ fn reader_has_left(error: &(dyn Error + 'static)) -> bool {
 }
 
 /// Says why the program failed, on standard error.
-fn failed(exit: Exit, error: &(dyn Error + 'static)) -> Exit {
+fn failed(diagnostics: &Diagnostics, exit: Exit, error: &(dyn Error + 'static)) -> Exit {
     if reader_has_left(error) {
         return Exit::Success;
     }
-    // If standard error is closed there is nobody to tell; the exit code tells all the same.
-    drop(writeln!(io::stderr(), "dormouse: {}", Report(error)));
+    diagnostics.report(&format!("dormouse: {}", Report(error)));
     exit
 }

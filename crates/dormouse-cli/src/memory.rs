@@ -4,19 +4,22 @@ mod adding;
 mod args;
 mod changing;
 mod error;
+mod listing;
 mod looking;
 mod opening;
+mod rebinding;
 mod searching;
 mod telling;
 mod transferring;
 mod upkeep;
 
 pub(crate) use adding::reason;
-use args::{Add, By, Migrate, Of, Search};
+use args::{Add, By, List, Migrate, Of, Search};
 pub(crate) use args::{Form, Memory, trust};
 pub(crate) use changing::told;
 pub(crate) use error::{CommandError, open_exit};
 pub(crate) use opening::Place;
+pub(crate) use rebinding::{Mismatch, check};
 pub(crate) use telling::Teller;
 
 use crate::{args::Places, exit::Exit};
@@ -43,6 +46,7 @@ async fn carry_out(place: &Place, command: Memory) -> Result<Exit, CommandError>
     match command {
         Memory::Add(add) => adding::add(place, add).await,
         Memory::Search(search) => searching::search(place, *search).await,
+        Memory::List(list) => listing::list(place, &list).await,
         Memory::Show(of) => looking::show(place, of).await,
         Memory::Why(of) => looking::why(place, of).await,
         Memory::Import { from, form } => transferring::import(place, &from, form).await,
@@ -52,6 +56,7 @@ async fn carry_out(place: &Place, command: Memory) -> Result<Exit, CommandError>
             upkeep::hygiene(place, fold, form).await
         }
         Memory::Rebuild { by, form } => upkeep::rebuild(place, &by, form).await,
+        Memory::Rebind { form } => rebinding::rebind(place, form).await,
         Memory::Migrate(migrate) => upkeep::migrate(place, migrate).await,
         Memory::Stats { by, form } => looking::stats(place, &by, form).await,
         Memory::Undo { change, form } => changing::undo(place, change, form).await,

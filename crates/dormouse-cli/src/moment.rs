@@ -1,7 +1,6 @@
 //! Times on the command line.
 
 use dormouse_contracts::Timestamp;
-use jiff::{civil::DateTime, tz::TimeZone};
 
 /// A text that is no time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,15 +12,10 @@ pub(crate) struct NoMoment;
 /// Reads a time; one that names no zone is in UTC, and a date alone is its first moment.
 pub(crate) fn moment(text: &str) -> Result<Timestamp, NoMoment> {
     let text = text.trim();
-    let at = match text.parse::<jiff::Timestamp>() {
-        Ok(at) => at,
-        Err(_) => {
-            let at: DateTime = text.parse().map_err(|_no_time| NoMoment)?;
-            let at = at.to_zoned(TimeZone::UTC).map_err(|_too_far| NoMoment)?;
-            at.timestamp()
-        }
-    };
-    Ok(Timestamp::from_micros(at.as_microsecond()))
+    ["", "Z", "T00:00:00Z"]
+        .iter()
+        .find_map(|rest| format!("{text}{rest}").parse().ok())
+        .ok_or(NoMoment)
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use std::io::IsTerminal;
 
 use crate::{
     grammar::{counted, posed},
-    item::{End, Item, OwnAct, Ready, Sight, World},
+    item::{End, Item, PauseLine, Ready, Sight, World},
     neutralise::{indented, neutralise},
+    sign::Sign,
 };
 
 #[cfg(test)]
@@ -36,50 +37,57 @@ impl Style {
 
 /// What is printed for a thing, with its line feed; nothing for what people are not told.
 pub(crate) fn render(item: &Item, style: Style) -> Option<String> {
-    let (text, role) = match item {
-        Item::Ready(ready) => (welcome(ready), Role::Program),
-        Item::World(World::Own(OwnAct { seen, .. })) => (seen.clone(), Role::World),
-        Item::World(World::Perceived(sight)) => {
-            let role = if sight.by_assistant {
-                Role::Assistant
-            } else {
-                Role::World
-            };
-            (told(sight), role)
-        }
+    let (text, sign) = match item {
+        Item::Ready(ready) => (welcome(ready), Sign::Program),
+        Item::World(World::Own(own)) => (own.seen.clone(), sign_of_act(own.act)),
+        Item::World(World::Perceived(sight)) => (told(sight), sign_of_kind(sight.kind)),
         Item::Message(_) | Item::Event(_) => return None,
         Item::Rejected { line, reason } if style == Style::Plain => (
             format!("line {line} was not carried out: {reason}"),
-            Role::Program,
+            Sign::Program,
         ),
         // Whoever types sees the line.
-        Item::Rejected { reason, .. } => (format!("That was not done: {reason}"), Role::Program),
-        Item::Notice { text } => (text.clone(), Role::Program),
+        Item::Rejected { reason, .. } => (format!("That was not done: {reason}"), Sign::Program),
+        Item::Notice { text } => (text.clone(), Sign::Program),
         Item::End {
             reason,
             waiting,
+            pause,
             clear,
-        } => (farewell(*reason, *waiting, clear)?, Role::Program),
+        } => (
+            farewell(*reason, *waiting, pause.as_ref(), clear)?,
+            Sign::Program,
+        ),
     };
-    Some(dress(&text, role, style))
+    let by_assistant = matches!(item, Item::World(World::Perceived(sight)) if sight.by_assistant);
+    Some(dress(&text, sign, by_assistant, style))
 }
 
-/// Whose line it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
-    Assistant,
-    World,
-    Program,
+/// A pose is shown to whoever makes it as everybody sees it.
+fn sign_of_act(act: &str) -> Sign {
+    match act {
+        "pose" => Sign::Deed,
+        _ => Sign::Own,
+    }
 }
 
-/// The one place where text meets a terminal: neutralised first, coloured after.
-fn dress(text: &str, role: Role, style: Style) -> String {
+fn sign_of_kind(kind: &str) -> Sign {
+    match kind {
+        "whisper" | "page" => Sign::Private,
+        "addressed" | "channel" | "say" => Sign::Heard,
+        _ => Sign::Deed,
+    }
+}
+
+/// The one place where text of a visit meets a terminal: neutralised first, then signed and coloured.
+fn dress(text: &str, sign: Sign, by_assistant: bool, style: Style) -> String {
     let safe = indented(&neutralise(text));
-    match (style, role) {
-        (Style::Coloured, Role::Assistant) => format!("    \u{1b}[36m{safe}\u{1b}[0m\n"),
-        (Style::Coloured, Role::Program) => format!("\u{1b}[2m{safe}\u{1b}[0m\n"),
-        (Style::Indented, Role::Assistant) => format!("    {safe}\n"),
-        _ => format!("{safe}\n"),
+    let line = format!("{} {safe}", sign.char());
+    match (style, sign, by_assistant) {
+        (Style::Coloured, _, true) => format!("    \u{1b}[36m{line}\u{1b}[0m\n"),
+        (Style::Coloured, Sign::Program, _) => format!("\u{1b}[2m{line}\u{1b}[0m\n"),
+        (Style::Indented, _, true) => format!("    {line}\n"),
+        _ => format!("{line}\n"),
     }
 }
 
@@ -145,7 +153,7 @@ fn told(sight: &Sight) -> String {
     }
 }
 
-fn farewell(reason: End, waiting: usize, clear: &str) -> Option<String> {
+fn farewell(reason: End, waiting: usize, pause: Option<&PauseLine>, clear: &str) -> Option<String> {
     let waits = counted(waiting as u64, "message waits", "messages wait");
     let kept = |until: &str| match waiting {
         0 => String::new(),
@@ -155,14 +163,31 @@ fn farewell(reason: End, waiting: usize, clear: &str) -> Option<String> {
     match reason {
         End::Settled => None,
         End::Stopped => Some(format!(
-            "The assistant is stopped by its emergency stop.{} `{clear}` lets it go on at the next start, and so does \
-             /clear then.",
+            "The assistant is stopped by its emergency stop.{} `{clear}` lets it go on at the next start; /clear does the same \
+             during a visit.",
             kept(".")
         )),
         End::Disabled => Some(format!(
             "The assistant is switched off (enabled = false in its configuration).{}",
             kept(" until it is switched on.")
         )),
-        End::Interrupted => Some(format!("Ended.{}", kept("; it goes on at the next start."))),
+        End::Paused => Some(paused(pause?, &kept("."))),
+        End::Waiting => Some(format!(
+            "Its model or its world cannot be reached.{}",
+            kept("; it goes on at the next start.")
+        )),
+        End::Interrupted => Some(match pause {
+            Some(pause) => format!("Ended. {}", paused(pause, &kept("."))),
+            None => format!("Ended.{}", kept("; it goes on at the next start.")),
+        }),
     }
+}
+
+/// How long the model is not called, and how to end that.
+fn paused(pause: &PauseLine, kept: &str) -> String {
+    let PauseLine { told, retry, .. } = pause;
+    format!(
+        "The model is not called {told}.{kept} `{retry}` lets the next start call it at once; another model is called at \
+         once in any case."
+    )
 }

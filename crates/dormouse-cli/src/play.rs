@@ -1,14 +1,14 @@
 //! `dormouse play`: the terminal, or a pipe, is a player in the world the assistant lives in.
 
 use std::{
-    io::{self, IsTerminal, Write},
+    io::{self, IsTerminal},
     pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use dormouse::Kinship;
-use dormouse_providers::{Accounts, ServedBy, Switch};
+use dormouse_providers::{Accounts, ModelSwitch, ServedBy};
 use dormouse_sandbox::Sandbox;
 use dormouse_store::RedbLog;
 use tokio::{runtime, select, sync::mpsc, time::timeout};
@@ -26,9 +26,9 @@ use crate::{
     item::{Item, Ready},
     neutralise::neutralise,
     plain::Style,
-    provider::{self, Chosen, Environment},
+    provider::{self, Chosen},
     record::{self, Tape},
-    screen::{Format, Screen, Stdout, Surface, Writer},
+    screen::{Format, Reader, Screen, Stdout, Surface, Writer},
 };
 
 mod ending;
@@ -48,7 +48,7 @@ use ending::{Ending, Waiting};
 use feed::PlayerFeed;
 use piped::Pace;
 use pump::{Pump, Pumped};
-use session::Session;
+use session::{Session, Unwritten};
 use signals::Signals;
 use tasks::Tasks;
 use telling::Audience;
@@ -56,6 +56,10 @@ use terminal::Terminal;
 
 /// How long ending may take once somebody wants it at once.
 const HASTE: Duration = Duration::from_secs(2);
+
+/// How long a reader may take nothing of what is printed once somebody wants the end at once. Then nobody waits for it:
+/// together with what is left to do that is well within a second.
+const STALLED: Duration = Duration::from_millis(300);
 
 /// Visits the assistant until the input ends or somebody leaves.
 pub(crate) fn run(
@@ -66,13 +70,14 @@ pub(crate) fn run(
     let data = DataFolder::locate(places.data.as_deref())?;
     let (config, _) = Config::load(places.config.as_deref(), &data.config())?;
     let Some(file) = &play.replay else {
-        let environment = Environment::of_process();
+        let environment = provider::environment();
         let chosen = provider::select(&play.provider, &config.provider, &environment)?;
         return attend(&data, &config, &chosen, play, &Tape::None, diagnostics);
     };
     let (tape, flags) = record::replay(file, &play.provider)?;
-    let environment = Environment::of_process().with_any_key();
-    let chosen = provider::select(&flags, &config.provider, &environment)?;
+    let environment = provider::environment().with_any_key();
+    let mut chosen = provider::select(&flags, &config.provider, &environment)?;
+    chosen.why = format!("answers come from the recording {}", file.display());
     let play = Play {
         provider: flags,
         ..play.clone()
@@ -88,23 +93,31 @@ pub(crate) fn record(
 ) -> Result<Exit, PlayError> {
     let data = DataFolder::locate(places.data.as_deref())?;
     let (config, _) = Config::load(places.config.as_deref(), &data.config())?;
-    let environment = Environment::of_process();
+    let environment = provider::environment();
     let chosen = provider::select(&record.play.provider, &config.provider, &environment)?;
-    let recorder = record::recorder(record, &chosen.keys())?;
+    let (service, _) = chosen.name();
+    let recorder = record::recorder(record, &service, &chosen.keys())?;
     let tape = Tape::Recording(recorder.clone());
     let exit = attend(&data, &config, &chosen, &record.play, &tape, diagnostics);
-    // Whatever the visit came to, what was said until then is worth keeping.
+    // Whatever the visit came to, what was said until then is worth keeping. Where nothing was said an empty file would
+    // only be in the way of the next attempt.
+    if exit.is_err() && recorder.cassette().exchanges.is_empty() {
+        return exit;
+    }
     let record::Written { exchanges, random } = record::save(&recorder, record)?;
     let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
     let exchanges = counted(count(exchanges), "exchange", "exchanges");
     let mut told = format!("{exchanges} recorded in {}", record.file.display());
+    if chosen.server().is_none() {
+        told.push_str("; the offline model asks no server, and answers alike in a replay");
+    }
     if random > 0 {
         let places = counted(count(random), "place looks", "places look");
         told.push_str(&format!(
             "; {places} random: look through it before you give it away"
         ));
     }
-    writeln!(io::stderr(), "{}", neutralise(&told)).map_err(PlayError::Output)?;
+    diagnostics.report(&neutralise(&told));
     exit
 }
 
@@ -147,20 +160,27 @@ async fn visit(
     data: &DataFolder,
     chosen: &Chosen,
     household: impl Future<Output = Result<Household, ComposeError>>,
-    (switches, tape): (mpsc::UnboundedReceiver<Switch>, &Tape),
+    (switches, tape): (mpsc::UnboundedReceiver<ModelSwitch>, &Tape),
     play: &Play,
     diagnostics: &Diagnostics,
 ) -> Result<Exit, PlayError> {
     let mut signals = Signals::listen().map_err(PlayError::System)?;
+    diagnostics.limit_waiting().map_err(PlayError::System)?;
     let household = household.await?;
     let interactive = !play.json && io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut terminal = interactive.then(|| Terminal::open(data)).transpose()?;
     let (screen, writer) = open_screen(play, terminal.as_ref())?;
     let (pump, pumped) = Pump::new(&household, &screen);
     let (mut feed, told) = PlayerFeed::new(&household, &screen);
-    let mut session = Session::new(&household, &screen, pumped, told);
+    let unwritten = match interactive {
+        true => Unwritten::IsRefused,
+        false => Unwritten::Waits,
+    };
+    let mut session = Session::new(&household, &screen, pumped, told, unwritten);
     let clear = emergency::clear_command(data, &household.key);
+    let retry = provider::retry_command(data, &household.key);
     let audience = audience(play, chosen, &household, &clear);
+    let slow = slow(&household, &server(chosen));
     screen.show(ready(data, chosen, &household, &clear)).await;
 
     let Household {
@@ -179,6 +199,8 @@ async fn visit(
     let ears = (audience, learning);
     let mut tasks = Tasks::start(assistant, pump, events, ears, screen.clone());
     tasks.tell_switches(switches, screen.clone());
+    tasks.tell_slow(handle.clone(), slow, screen.clone());
+    tasks.report_stalls(handle.clone(), resident.name.clone(), screen.clone());
     if interactive {
         diagnostics.divert(&screen);
         tasks.follow_status(handle.clone(), resident.name, screen.clone());
@@ -203,34 +225,32 @@ async fn visit(
     let hasty = ending.as_ref().map_or(true, Ending::is_hasty);
     let waiting = session.waiting();
     drop(session);
-    let closed = hurry(&mut signals, hasty, async {
+    let reader = writer.reader();
+    let closed = hurry(&mut signals, hasty, &reader, async {
         handle.shut_down().await;
         drop(handle);
         tasks.end().await;
         let drained = feed.drain().await;
         drop(feed);
-        for text in [spent(&accounts), tape.left()].into_iter().flatten() {
+        // What a recording answers was paid when it was made.
+        let spent = play.replay.is_none().then(|| spent(&accounts)).flatten();
+        for text in [spent, tape.left()].into_iter().flatten() {
             screen.show(Item::Notice { text }).await;
         }
-        if let Some(reason) = ending.as_ref().ok().and_then(|ending| ending.told(waiting)) {
-            let waiting = waiting.count;
-            let end = Item::End {
-                reason,
-                waiting,
-                clear,
-            };
+        let ended = ending.as_ref().ok();
+        if let Some(end) = ended.and_then(|ending| ending.item(&waiting, retry, clear)) {
             screen.show(end).await;
         }
         drop(screen);
         drained
     });
     let closed = closed.await.unwrap_or(Ok(()));
-    if let Some(terminal) = terminal {
-        terminal.restore();
-    }
-    let written = hurry(&mut signals, hasty, writer.finish())
+    let written = hurry(&mut signals, hasty, &reader, writer.finish())
         .await
         .unwrap_or(Ok(()));
+    if let Some(terminal) = terminal {
+        terminal.restore(&reader, STALLED);
+    }
     close(log, sandbox).await;
     let ending = ending?;
     closed?;
@@ -239,8 +259,13 @@ async fn visit(
 }
 
 /// Does what is left to do: to its end, unless somebody is waiting for the program to end or begins to; then only
-/// for so long.
-async fn hurry<T>(signals: &mut Signals, hasty: bool, work: impl Future<Output = T>) -> Option<T> {
+/// for so long, and without a reader who reads nothing.
+async fn hurry<T>(
+    signals: &mut Signals,
+    hasty: bool,
+    reader: &Reader,
+    work: impl Future<Output = T>,
+) -> Option<T> {
     let mut work = pin!(work);
     if !hasty {
         select! {
@@ -248,7 +273,15 @@ async fn hurry<T>(signals: &mut Signals, hasty: bool, work: impl Future<Output =
             _ = signals.next() => {}
         }
     }
-    timeout(HASTE, work).await.ok()
+    // What waits to be printed would hold back the assistant, too, and with it the end of its log.
+    let reading = async {
+        reader.give_up_once_stalled(STALLED).await;
+        std::future::pending::<()>().await;
+    };
+    select! {
+        done = timeout(HASTE, work) => done.ok(),
+        () = reading => None,
+    }
 }
 
 /// Closes log and world, which blocks while what waits is written.
@@ -286,15 +319,29 @@ fn audience(play: &Play, chosen: &Chosen, household: &Household, clear: &str) ->
     if play.json {
         return Audience::Program;
     }
-    let (provider, _) = chosen.name();
     Audience::People {
         name: household.resident.name.clone(),
-        server: match chosen.server() {
-            Some(url) => format!("{provider} at {url}"),
-            None => provider,
-        },
+        server: server(chosen),
         clear: clear.to_owned(),
     }
+}
+
+/// Who serves the model, and where.
+fn server(chosen: &Chosen) -> String {
+    let (provider, _) = chosen.name();
+    match chosen.server() {
+        Some(url) => format!("{provider} at {url}"),
+        None => provider,
+    }
+}
+
+/// What whoever waits is told once it takes longer.
+fn slow(household: &Household, server: &str) -> String {
+    let name = &household.resident.name;
+    let seconds = household.slow_after.as_secs();
+    format!(
+        "{name} takes longer: no answer after {seconds} s (the model is {server}). The message is kept."
+    )
 }
 
 fn ready(data: &DataFolder, chosen: &Chosen, household: &Household, clear: &str) -> Item {
@@ -329,7 +376,9 @@ fn spent(accounts: &Accounts) -> Option<String> {
     );
     (total.requests > 0).then(|| {
         let (prompt, reply) = (total.prompt_tokens, total.completion_tokens);
-        format!("This visit took {requests} of {prompt} and {reply} tokens (prompts and replies): {total}.")
+        format!(
+            "This visit took {requests}, with {prompt} tokens of prompts and {reply} tokens of replies: {total}."
+        )
     })
 }
 

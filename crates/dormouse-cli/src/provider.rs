@@ -1,22 +1,23 @@
 //! Which model thinks, and saying why: flags before configuration, configuration before environment.
 
-use std::sync::Arc;
+use std::{env, sync::Arc};
 
 use dormouse_contracts::{ChatModel, Purpose};
+use dormouse_offline::OfflineModel;
 use dormouse_providers::{
-    Available, Choice, ChoiceError, Found, ModelWish, Network, Secret, ServedBy, choose,
-    choose_model, open_model,
+    Available, Choice, ChoiceError, Environment, Found, ModelWish, Network, Secret, ServedBy,
+    choose, choose_model, open_model,
 };
 
 use crate::{args::ProviderFlags, config::ProviderSection};
 
 mod command;
-mod environment;
 mod error;
 mod key;
 mod known;
 mod list;
 mod models;
+mod pauses;
 mod show;
 mod standing;
 #[cfg(test)]
@@ -24,11 +25,11 @@ mod tests;
 mod trial;
 
 pub(crate) use command::{Provider, run};
-pub(crate) use environment::Environment;
 pub(crate) use error::ProviderError;
 use key::OwnKey;
 pub(crate) use known::Known;
 pub(crate) use models::{Models, assemble, network, price_table, service};
+pub(crate) use pauses::retry_command;
 pub(crate) use trial::{one_word, probe_tools};
 
 /// The provider that will be used.
@@ -90,23 +91,29 @@ impl Chosen {
         keys.into_iter().flatten().collect()
     }
 
-    /// Another model, with what was found.
-    pub(crate) fn wished(&self, wish: &ModelWish) -> Result<Choice, ProviderError> {
-        self.found.wished(wish)
+    /// A model of the list for this purpose, with what was found.
+    fn listed(&self, wish: &ModelWish, purpose: Option<Purpose>) -> Result<Choice, ProviderError> {
+        self.found
+            .wished(wish)
+            .map_err(|error| ProviderError::Listed {
+                wish: wish.clone(),
+                purpose,
+                source: Box::new(error),
+            })
     }
 
     /// All lists of models: the main one, which begins with the chosen one, and those of single uses.
     pub(crate) fn lists(&self, section: &ProviderSection) -> Result<Vec<List>, ProviderError> {
         let mut main = vec![self.choice.clone()];
         for wish in &section.fallbacks {
-            main.push(self.wished(wish)?);
+            main.push(self.listed(wish, None)?);
         }
         let mut lists = vec![List {
             purpose: None,
             models: main,
         }];
         for (purpose, wishes) in &section.uses {
-            let models = wishes.iter().map(|wish| self.wished(wish));
+            let models = wishes.iter().map(|wish| self.listed(wish, Some(*purpose)));
             lists.push(List {
                 purpose: Some(*purpose),
                 models: models.collect::<Result<_, _>>()?,
@@ -143,12 +150,22 @@ pub(crate) struct List {
     pub(crate) models: Vec<Choice>,
 }
 
+/// The environment of this process.
+pub(crate) fn environment() -> Environment {
+    Environment::of(|name| env::var_os(name))
+}
+
 /// Makes a model. Connects to nothing yet.
 pub(crate) fn open(
     choice: &Choice,
     network: &Network,
 ) -> Result<Arc<dyn ChatModel>, ProviderError> {
-    open_model(choice, network).map_err(|error| ProviderError::Server(error.into()))
+    match choice {
+        Choice::Offline { .. } => Ok(Arc::new(OfflineModel::new())),
+        Choice::Server { config, .. } => {
+            open_model(config, network).map_err(|error| ProviderError::Server(error.into()))
+        }
+    }
 }
 
 /// Chooses the provider.
@@ -205,6 +222,7 @@ fn decide(found: Findings, flags: &ProviderFlags) -> Result<Chosen, ProviderErro
         ChoiceError::NoServer => ProviderError::NoServer,
         error => ProviderError::Choice(error),
     })?;
+    refuse_unknown(&choice, flags)?;
     let why = match because(&choice) {
         Found::Asked if found.by_server && flags.base_url.is_some() => {
             "--base-url names a server".to_owned()
@@ -219,6 +237,18 @@ fn decide(found: Findings, flags: &ProviderFlags) -> Result<Chosen, ProviderErro
         found,
         why,
     })
+}
+
+/// Without a server there is one model. Whoever asks for another must not be answered by it.
+fn refuse_unknown(choice: &Choice, flags: &ProviderFlags) -> Result<(), ProviderError> {
+    let other = flags
+        .model
+        .as_ref()
+        .filter(|model| model.as_str() != ServedBy::Offline.as_str());
+    match (choice, other) {
+        (Choice::Offline { .. }, Some(model)) => Err(ProviderError::NoSuchModel(model.clone())),
+        _ => Ok(()),
+    }
 }
 
 /// Puts the server where the provider that was asked for looks for it. A server named without a provider is local.

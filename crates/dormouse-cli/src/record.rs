@@ -8,8 +8,8 @@ use std::{
 
 use dormouse::SystemClock;
 use dormouse_cassettes::{
-    About, Accepted, Cassette, Finding, FindingKind, IgnoredPath, Player, PlayerConfig, ReadError,
-    Recorder, RecorderConfig, SaveError, ScrubRules,
+    About, AcceptedFindings, Cassette, CassetteReadError, Finding, FindingKind, IgnoredPath,
+    Player, PlayerConfig, Recorder, RecorderConfig, SaveError, ScrubRules,
 };
 use dormouse_contracts::Clock;
 use dormouse_engine::ToolCalling;
@@ -18,6 +18,7 @@ use dormouse_providers::{Network, Secret, ServedBy};
 use crate::{
     args::{ProviderFlags, Record},
     exit::Exit,
+    grammar::counted,
 };
 
 /// What is not compared when a visit is replayed: a prompt tells the time of day and what is remembered.
@@ -30,7 +31,7 @@ const NOWHERE: &str = "http://127.0.0.1:9";
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TapeError {
     /// There is something at the place of the new file.
-    #[error("{} is there already; nothing is ever written over", file.display())]
+    #[error("{} is there already; nothing is ever written over. Name a new file", file.display())]
     Exists {
         /// The file.
         file: PathBuf,
@@ -55,7 +56,7 @@ pub(crate) enum TapeError {
         /// The file.
         file: PathBuf,
         /// Why not.
-        source: ReadError,
+        source: CassetteReadError,
     },
     /// The recording holds nothing that was asked of a model.
     #[error("the recording {} holds no request to a model", file.display())]
@@ -128,13 +129,19 @@ impl Tape {
         let Self::Replaying(player) = self else {
             return None;
         };
-        let left = player.remaining();
-        (left > 0).then(|| format!("{left} of the recorded exchanges were not asked for."))
+        let left = u32::try_from(player.remaining()).unwrap_or(u32::MAX);
+        let exchanges = "recorded exchange was not asked for.";
+        let more = "recorded exchanges were not asked for.";
+        (left > 0).then(|| counted(left, exchanges, more))
     }
 }
 
-/// A recorder for a new file. The keys are never in it.
-pub(crate) fn recorder(record: &Record, keys: &[&Secret]) -> Result<Recorder, TapeError> {
+/// A recorder for a new file, of a visit in which this provider answers. The keys are never in it.
+pub(crate) fn recorder(
+    record: &Record,
+    provider: &str,
+    keys: &[&Secret],
+) -> Result<Recorder, TapeError> {
     if record.file.exists() {
         let file = record.file.clone();
         return Err(TapeError::Exists { file });
@@ -155,6 +162,7 @@ pub(crate) fn recorder(record: &Record, keys: &[&Secret]) -> Result<Recorder, Ta
         about: About {
             recorded_at: SystemClock.now(),
             program: concat!("dormouse ", env!("CARGO_PKG_VERSION")).to_owned(),
+            service: provider.to_owned(),
             note: record.note.clone().unwrap_or_default(),
         },
         rules,
@@ -176,9 +184,9 @@ pub(crate) struct Written {
 pub(crate) fn save(recorder: &Recorder, record: &Record) -> Result<Written, TapeError> {
     let cassette = recorder.cassette();
     let accepted = if record.accept {
-        Accepted::everything()
+        AcceptedFindings::everything()
     } else {
-        Accepted::nothing().with_kind(FindingKind::Random)
+        AcceptedFindings::nothing().with_kind(FindingKind::Random)
     };
     let findings = cassette.check();
     let is_random = |finding: &&Finding| finding.kind == FindingKind::Random;
@@ -215,8 +223,8 @@ pub(crate) fn replay(
         file: file.into(),
         source,
     })?;
-    let flags =
-        provider_of(&cassette, flags).ok_or_else(|| TapeError::Empty { file: file.into() })?;
+    let flags = offline(&cassette, flags).or_else(|| provider_of(&cassette, flags));
+    let flags = flags.ok_or_else(|| TapeError::Empty { file: file.into() })?;
     let ignored = PROMPTS
         .iter()
         .filter_map(|path| IgnoredPath::try_new(path).ok());
@@ -225,6 +233,18 @@ pub(crate) fn replay(
         ..PlayerConfig::default()
     };
     Ok((Tape::Replaying(Player::new(cassette, config)), flags))
+}
+
+/// The flags for a visit with the offline model, which asks nobody and answers alike each time: nothing of it is in the
+/// recording but that it answered.
+fn offline(cassette: &Cassette, flags: &ProviderFlags) -> Option<ProviderFlags> {
+    let offline = ServedBy::Offline;
+    (cassette.about.service == offline.as_str()).then(|| ProviderFlags {
+        provider: Some(offline),
+        model: None,
+        base_url: None,
+        ..flags.clone()
+    })
 }
 
 /// The flags that make requests like those of the recording: by the path that was asked, and the model that was named.

@@ -6,10 +6,15 @@
 use std::{
     io::{self, ErrorKind, Write},
     sync::{Arc, Mutex, PoisonError},
-    thread::{self, JoinHandle},
+    thread,
+    time::Duration,
 };
 
-use tokio::sync::{mpsc, watch};
+use tokio::{
+    select,
+    sync::{mpsc, oneshot, watch},
+    time::timeout,
+};
 
 use crate::{
     item::Item,
@@ -47,28 +52,68 @@ impl Surface for Stdout {
     }
 }
 
-/// How the writer fares.
+/// What the writer is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Condition {
-    /// It prints.
-    Open,
+    /// It waits for something to print.
+    Idle,
+    /// It prints; the number tells this thing from the next.
+    Printing(u64),
     /// It cannot print any more.
     Failed,
+    /// Nobody waits for it any more.
+    GivenUp,
+}
+
+impl Condition {
+    fn is_over(&self) -> bool {
+        matches!(self, Self::Failed | Self::GivenUp)
+    }
+}
+
+/// A thing that waits to be printed, and what to note once it is.
+#[derive(Debug)]
+struct Queued {
+    item: Item,
+    note: Option<(watch::Sender<u64>, u64)>,
+}
+
+impl From<Item> for Queued {
+    fn from(item: Item) -> Self {
+        Self { item, note: None }
+    }
+}
+
+/// Room for one more thing to be printed.
+#[derive(Debug)]
+pub(crate) struct Place<'a>(mpsc::Permit<'a, Queued>);
+
+impl Place<'_> {
+    /// Prints a thing, and sends `number` to `printed` once it is printed. If that fails, or the reader is given up before,
+    /// nothing is sent.
+    pub(crate) fn send_noting(self, item: Item, printed: &watch::Sender<u64>, number: u64) {
+        let note = Some((printed.clone(), number));
+        self.0.send(Queued { item, note });
+    }
 }
 
 /// A handle to print with. Cloning it is cheap.
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
-    queue: mpsc::Sender<Item>,
+    queue: mpsc::Sender<Queued>,
     condition: watch::Receiver<Condition>,
 }
 
 /// The writer's thread. It ends when every [`Screen`] is dropped.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    thread: JoinHandle<Option<io::Error>>,
-    done: watch::Receiver<Condition>,
+    ended: oneshot::Receiver<Option<io::Error>>,
+    condition: watch::Sender<Condition>,
 }
+
+/// Whoever reads what is printed, as far as the writer notices.
+#[derive(Debug)]
+pub(crate) struct Reader(watch::Sender<Condition>);
 
 impl Screen {
     /// Starts the writer.
@@ -77,42 +122,55 @@ impl Screen {
         format: Format,
     ) -> io::Result<(Self, Writer)> {
         let (queue, items) = mpsc::channel(QUEUE);
-        let (condition, seen) = watch::channel(Condition::Open);
-        let done = seen.clone();
-        let thread = thread::Builder::new()
+        let (condition, seen) = watch::channel(Condition::Idle);
+        let (end, ended) = oneshot::channel();
+        let own = condition.clone();
+        thread::Builder::new()
             .name("screen".to_owned())
-            .spawn(move || write_all(items, &surface, format, &condition))?;
+            // Whoever gave the writer up does not wait for how it ends.
+            .spawn(move || drop(end.send(write_all(items, &surface, format, &own))))?;
         let screen = Self {
             queue,
             condition: seen,
         };
-        Ok((screen, Writer { thread, done }))
+        Ok((screen, Writer { ended, condition }))
     }
 
     /// Prints a thing, after those before it. Waits while too many are waiting. Once the reader is gone, this does
     /// nothing.
     pub(crate) async fn show(&self, item: Item) {
-        drop(self.queue.send(item).await);
+        if let Some(Place(place)) = self.place().await {
+            place.send(item.into());
+        }
     }
 
     /// Prints a thing if there is room for it at once.
     pub(crate) fn try_show(&self, item: Item) {
-        drop(self.queue.try_send(item));
+        drop(self.queue.try_send(item.into()));
     }
 
-    /// A place for one more thing, so that nothing has to be awaited between printing it and noting that.
-    pub(crate) async fn place(&self) -> Option<mpsc::Permit<'_, Item>> {
-        self.queue.reserve().await.ok()
+    /// A place for one more thing, so that nothing has to be awaited between printing it and noting that. Once the
+    /// reader is gone there is none.
+    pub(crate) async fn place(&self) -> Option<Place<'_>> {
+        select! {
+            biased;
+            () = self.over() => None,
+            place = self.queue.reserve() => place.ok().map(Place),
+        }
+    }
+
+    /// Waits until nothing more is printed, because that has become impossible or the reader was given up.
+    pub(crate) async fn over(&self) {
+        self.reached(Condition::is_over).await;
     }
 
     /// Waits until printing has become impossible; [`Writer::finish`] says whether that is an error.
     pub(crate) async fn failed(&self) {
-        let mut condition = self.condition.clone();
-        if condition
-            .wait_for(|now| *now == Condition::Failed)
-            .await
-            .is_err()
-        {
+        self.reached(|now| *now == Condition::Failed).await;
+    }
+
+    async fn reached(&self, condition: impl FnMut(&Condition) -> bool) {
+        if self.condition.clone().wait_for(condition).await.is_err() {
             // The writer ended well, which it does when nobody prints any more.
             std::future::pending().await
         }
@@ -120,11 +178,21 @@ impl Screen {
 }
 
 impl Writer {
-    /// Waits until everything is printed, every [`Screen`] having been dropped.
-    pub(crate) async fn finish(mut self) -> io::Result<()> {
-        // Closed when the thread is at its end; the value does not matter.
-        while self.done.changed().await.is_ok() {}
-        match self.thread.join() {
+    /// Whoever reads what it prints.
+    pub(crate) fn reader(&self) -> Reader {
+        Reader(self.condition.clone())
+    }
+
+    /// Waits until everything is printed, every [`Screen`] having been dropped, or until the reader is given up.
+    pub(crate) async fn finish(self) -> io::Result<()> {
+        let mut condition = self.condition.subscribe();
+        let given_up = condition.wait_for(|now| *now == Condition::GivenUp);
+        let ended = select! {
+            biased;
+            ended = self.ended => ended,
+            _ = given_up => Ok(None),
+        };
+        match ended {
             Ok(None) => Ok(()),
             Ok(Some(error)) => Err(error),
             Err(_panic) => Err(io::Error::other("the thread that prints has panicked")),
@@ -132,13 +200,37 @@ impl Writer {
     }
 }
 
+impl Reader {
+    /// Whether it was given up.
+    pub(crate) fn is_given_up(&self) -> bool {
+        *self.0.borrow() == Condition::GivenUp
+    }
+
+    /// Waits until one thing has been in print for longer than `patience`, and gives the reader up: from then on printing does
+    /// nothing, and nobody waits for it.
+    pub(crate) async fn give_up_once_stalled(&self, patience: Duration) {
+        let mut condition = self.0.subscribe();
+        loop {
+            let now = *condition.borrow_and_update();
+            if !matches!(now, Condition::Printing(_)) {
+                // The sender is here, so only a change ends this.
+                drop(condition.changed().await);
+            } else if timeout(patience, condition.changed()).await.is_err() {
+                break;
+            }
+        }
+        self.0.send_replace(Condition::GivenUp);
+    }
+}
+
 fn write_all(
-    mut items: mpsc::Receiver<Item>,
+    mut items: mpsc::Receiver<Queued>,
     surface: &Mutex<dyn Surface>,
     format: Format,
     condition: &watch::Sender<Condition>,
 ) -> Option<io::Error> {
-    while let Some(item) = items.blocking_recv() {
+    let mut printed = 0;
+    while let Some(Queued { item, note: noted }) = items.blocking_recv() {
         let text = match format {
             Format::Json => match json::line(&item) {
                 Ok(text) => Some(text),
@@ -147,6 +239,7 @@ fn write_all(
             Format::Text(style) => plain::render(&item, style),
         };
         if let Some(text) = text {
+            note(condition, Condition::Printing(printed));
             let put = surface
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -154,14 +247,30 @@ fn write_all(
             if let Err(error) = put {
                 return fail(condition, error);
             }
+            note(condition, Condition::Idle);
+            printed += 1;
+        }
+        if let Some((to, number)) = noted {
+            to.send_replace(number);
         }
     }
     None
 }
 
+/// Says what the writer is doing, to whoever still waits for it.
+fn note(condition: &watch::Sender<Condition>, now: Condition) {
+    condition.send_if_modified(|condition| {
+        let is_awaited = *condition != Condition::GivenUp;
+        if is_awaited {
+            *condition = now;
+        }
+        is_awaited
+    });
+}
+
 /// Says that printing has become impossible. A reader who has gone is no error.
 fn fail(condition: &watch::Sender<Condition>, error: io::Error) -> Option<io::Error> {
-    condition.send_replace(Condition::Failed);
+    note(condition, Condition::Failed);
     (error.kind() != ErrorKind::BrokenPipe).then_some(error)
 }
 
@@ -198,7 +307,7 @@ mod tests {
         }
         drop(screen);
         writer.finish().await.unwrap();
-        let expected: String = (0..1_000).map(|number| format!("{number}\n")).collect();
+        let expected: String = (0..1_000).map(|number| format!("◊ {number}\n")).collect();
         assert_eq!(*text.lock().unwrap(), expected);
     }
 
@@ -221,5 +330,46 @@ mod tests {
         screen.failed().await;
         drop(screen);
         assert!(writer.finish().await.is_err());
+    }
+
+    /// A surface that takes nothing until it is released.
+    struct Stalled(std::sync::mpsc::Receiver<()>);
+
+    impl Surface for Stalled {
+        fn put(&mut self, _: String) -> io::Result<()> {
+            self.0.recv().ok();
+            Ok(())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_who_stalls_is_given_up_and_holds_nobody_back() {
+        let (release, released) = std::sync::mpsc::channel();
+        let surface = Arc::new(Mutex::new(Stalled(released)));
+        let (screen, writer) = Screen::open(surface, Format::Json).unwrap();
+        let reader = writer.reader();
+        let printing = async {
+            for number in 0..2 * QUEUE {
+                screen.show(notice(&number.to_string())).await;
+            }
+        };
+        tokio::join!(
+            printing,
+            reader.give_up_once_stalled(Duration::from_millis(300))
+        );
+        assert!(screen.place().await.is_none());
+        drop(screen);
+        assert!(writer.finish().await.is_ok());
+        drop(release);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_who_has_nothing_to_read_is_not_given_up() {
+        let (_, surface) = page(None);
+        let (screen, writer) = Screen::open(surface, Format::Json).unwrap();
+        let reader = writer.reader();
+        let given_up = reader.give_up_once_stalled(Duration::from_millis(300));
+        assert!(timeout(Duration::from_secs(60), given_up).await.is_err());
+        assert!(screen.place().await.is_some());
     }
 }

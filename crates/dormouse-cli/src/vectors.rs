@@ -1,18 +1,32 @@
 //! Which index vectors are searched with.
 
-use std::sync::Arc;
+use std::{fs, io, num::NonZeroU64, path::PathBuf, sync::Arc, time::Duration};
 
 use dormouse_contracts::{BoxError, VectorIndex};
+use dormouse_providers::{Environment, EnvironmentError};
+use dormouse_vectors::{
+    ApiKey, CollectionLayout, CollectionPrefix, Qdrant, QdrantConfig, QdrantConfigError, QdrantUrl,
+};
 
-use crate::{config::VectorsWish, exit::Exit, provider::Environment};
+use crate::{
+    config::{QdrantSection, VectorsWish},
+    exit::Exit,
+};
 
 /// Why an index cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VectorsError {
     /// A variable holds what it may not.
-    #[cfg(feature = "qdrant")]
     #[error(transparent)]
-    Environment(#[from] crate::provider::ProviderError),
+    Environment(#[from] EnvironmentError),
+    /// The certificate of the authority cannot be read.
+    #[error("{}: the certificate of the authority cannot be read (`authority` in [memory.vectors])", path.display())]
+    Authority {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
     /// The address or the key is none.
     #[error("the index of vectors at {address} cannot be used")]
     Unusable {
@@ -31,21 +45,15 @@ impl VectorsError {
 }
 
 /// The index that is wanted; `None` for the one that a memory brings along. Connects to nothing yet.
-#[cfg(feature = "qdrant")]
 pub(crate) fn open(
     wish: &VectorsWish,
     environment: &Environment,
 ) -> Result<Option<Arc<dyn VectorIndex>>, VectorsError> {
-    use dormouse_vectors::{ApiKey, Qdrant, QdrantConfig, QdrantUrl};
-
-    let VectorsWish::Qdrant(address) = wish else {
+    let VectorsWish::Qdrant(section) = wish else {
         return Ok(None);
     };
-    let unusable = |source: dormouse_vectors::QdrantConfigError| VectorsError::Unusable {
-        address: address.clone(),
-        source: source.into(),
-    };
-    let mut config = QdrantConfig::new(QdrantUrl::try_new(address).map_err(unusable)?);
+    let unusable = |source: QdrantConfigError| unusable(section, source);
+    let mut config = configured(section)?;
     if let Some(key) = environment.text("QDRANT_API_KEY")? {
         config.api_key = Some(ApiKey::try_new(key).map_err(unusable)?);
     }
@@ -53,19 +61,45 @@ pub(crate) fn open(
     Ok(Some(Arc::new(index)))
 }
 
-/// The index that is wanted; `None` for the one that a memory brings along.
-#[cfg(not(feature = "qdrant"))]
-pub(crate) fn open(
-    wish: &VectorsWish,
-    _environment: &Environment,
-) -> Result<Option<Arc<dyn VectorIndex>>, VectorsError> {
-    match wish {
-        VectorsWish::Exact => Ok(None),
-        VectorsWish::Qdrant(address) => Err(VectorsError::Unusable {
-            address: address.clone(),
-            source: "this program was built without the feature `qdrant`: build it with `cargo build --release -p \
-                     dormouse-cli --features qdrant`"
-                .into(),
-        }),
+/// The settings of the section.
+fn configured(section: &QdrantSection) -> Result<QdrantConfig, VectorsError> {
+    let urls: Result<Vec<_>, _> = section
+        .addresses
+        .iter()
+        .map(|address| QdrantUrl::try_new(address).map_err(|source| unusable(section, source)))
+        .collect();
+    let mut urls = urls?.into_iter();
+    let first = urls.next().ok_or_else(|| {
+        let source = QdrantConfigError::Url;
+        unusable(section, source)
+    })?;
+    let mut config = QdrantConfig::new(first);
+    config.more_urls = urls.collect();
+    if let Some(prefix) = &section.prefix {
+        config.prefix =
+            CollectionPrefix::try_new(prefix).map_err(|source| unusable(section, source))?;
+    }
+    if let Some(path) = &section.authority {
+        let pem = fs::read_to_string(path).map_err(|source| VectorsError::Authority {
+            path: path.clone(),
+            source,
+        })?;
+        config.authority = Some(pem);
+    }
+    config.layout = CollectionLayout {
+        shards: section.shards,
+        replicas: section.replicas,
+        write_consistency: section.write_consistency,
+    };
+    let seconds = |seconds: NonZeroU64| Duration::from_secs(seconds.get());
+    config.timeout = section.timeout.map_or(config.timeout, seconds);
+    config.make_timeout = section.make_timeout.map_or(config.make_timeout, seconds);
+    Ok(config)
+}
+
+fn unusable(section: &QdrantSection, source: impl Into<BoxError>) -> VectorsError {
+    VectorsError::Unusable {
+        address: section.addresses.join(", "),
+        source: source.into(),
     }
 }

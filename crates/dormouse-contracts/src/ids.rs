@@ -179,6 +179,18 @@ id!(
     ProviderId, "a provider id", 64, is_key, "letters, digits, '_', '-' and '.' are allowed"
 );
 id!(
+    /// One service that answers for a model, as the operator knows it (`"openai:gpt-4.1@https://api.openai.com/v1"`): what is
+    /// asked for a pause on its own, and known to be ill on its own.
+    ServiceName, "a service name", 1024, is_opaque, "control characters are not allowed"
+);
+
+impl From<&ProviderId> for ServiceName {
+    /// A provider of which nothing more exact is known.
+    fn from(provider: &ProviderId) -> Self {
+        Self(Arc::clone(&provider.0))
+    }
+}
+id!(
     /// A set of vectors of one length within an index of vectors.
     CollectionName, "a collection name", 128, is_key, "letters, digits, '_', '-' and '.' are allowed"
 );

@@ -13,9 +13,11 @@ mod chance;
 mod embed;
 mod future;
 mod ids;
+mod invariant;
 mod log;
 mod model;
 mod perception;
+mod port_error;
 mod time;
 mod tokens;
 mod tool;
@@ -28,8 +30,9 @@ pub use embed::{Embedder, Embedding, EncoderInfo};
 pub use future::{BoxError, BoxFuture, BoxStream};
 pub use ids::{
     AssistantId, CallId, ChannelId, CollectionName, EffectKey, EntityId, IdError, ModelName,
-    ProviderId, ToolName, WorldId,
+    ProviderId, ServiceName, ToolName, WorldId,
 };
+pub use invariant::{MaybeMissing, broken_invariants, count_broken_invariant};
 pub use log::{
     Append, AppendError, AppendErrorKind, AppendRequest, EventLog, LoadSnapshot, NewEvent,
     ReadError, ReadErrorKind, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent,
@@ -37,12 +40,14 @@ pub use log::{
 pub use model::{
     Allowance, ChatDelta, ChatModel, ChatReply, ChatRequest, ErrorClass, FinishReason, Message,
     ModelError, ModelErrorKind, OutputFormat, Purpose, RateLimits, ReasoningEffort, ReplyInfo,
-    RequestField, ToolCall, ToolChoice, ToolDefinition, Usage, Usd, complete,
+    RequestField, ToolCall, ToolChoice, ToolDefinition, TurnCall, TurnContext, TurnStep, Usage,
+    Usd, complete,
 };
 pub use perception::{Attested, Delivery, Perception, Sender, SourceKind, Words, WordsError};
-pub use time::{Clock, Timestamp};
+pub use port_error::PortError;
+pub use time::{Clock, Timestamp, TimestampError};
 pub use tokens::{TokenCount, TokenCounter};
-pub use tool::{Arguments, ToolCategory, ToolReach, ToolSpec};
+pub use tool::{Arguments, Speech, SpeechKind, ToolCategory, ToolReach, ToolSpec};
 pub use trust::{Trust, TrustError};
 pub use vectors::{
     Hit, Point, PointFilter, PointPayload, Retention, VectorError, VectorErrorKind, VectorIndex,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AssistantId, BoxError, BoxFuture, Timestamp};
+use crate::{AssistantId, BoxFuture, PortError, Timestamp};
 
 /// The place of an event in its assistant's log. The first event has 1; [`Seq::ZERO`] stands before it.
 #[derive(
@@ -99,37 +99,7 @@ pub enum AppendErrorKind {
 }
 
 /// An append failed, and nothing was written.
-#[derive(Debug)]
-pub struct AppendError {
-    kind: AppendErrorKind,
-    source: Option<BoxError>,
-}
-
-impl AppendError {
-    /// An error of this kind, with its cause if there is one.
-    #[must_use]
-    pub fn new(kind: AppendErrorKind, source: Option<BoxError>) -> Self {
-        Self { kind, source }
-    }
-
-    /// What a writer can do about it.
-    #[must_use]
-    pub fn kind(&self) -> AppendErrorKind {
-        self.kind
-    }
-}
-
-impl fmt::Display for AppendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.kind.fmt(f)
-    }
-}
-
-impl std::error::Error for AppendError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_deref().map(|e| e as _)
-    }
-}
+pub type AppendError = PortError<AppendErrorKind>;
 
 /// Why nothing was read, as far as a reader can act on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -166,37 +136,7 @@ pub enum ReadErrorKind {
 }
 
 /// A read failed.
-#[derive(Debug)]
-pub struct ReadError {
-    kind: ReadErrorKind,
-    source: Option<BoxError>,
-}
-
-impl ReadError {
-    /// An error of this kind, with its cause if there is one.
-    #[must_use]
-    pub fn new(kind: ReadErrorKind, source: Option<BoxError>) -> Self {
-        Self { kind, source }
-    }
-
-    /// What a reader can do about it.
-    #[must_use]
-    pub fn kind(&self) -> ReadErrorKind {
-        self.kind
-    }
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.kind.fmt(f)
-    }
-}
-
-impl std::error::Error for ReadError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_deref().map(|e| e as _)
-    }
-}
+pub type ReadError = PortError<ReadErrorKind>;
 
 /// A state as it was after one event, kept to make starting faster. It can always be thrown away.
 #[derive(Clone, Debug, PartialEq, Eq)]

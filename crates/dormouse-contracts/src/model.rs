@@ -4,6 +4,7 @@ mod error;
 mod message;
 mod reply;
 mod request;
+mod turn;
 mod usage;
 
 use std::future::poll_fn;
@@ -13,9 +14,10 @@ pub use self::{
     message::{Message, ToolCall, ToolDefinition},
     reply::{Allowance, ChatDelta, ChatReply, FinishReason, RateLimits, ReplyInfo, RequestField},
     request::{ChatRequest, OutputFormat, Purpose, ReasoningEffort, ToolChoice},
+    turn::{TurnCall, TurnContext, TurnStep},
     usage::{Usage, Usd},
 };
-use crate::{BoxFuture, BoxStream, ModelName, ProviderId};
+use crate::{BoxFuture, BoxStream, ModelName, ProviderId, ServiceName};
 
 /// A model that continues conversations.
 pub trait ChatModel: Send + Sync {
@@ -29,6 +31,11 @@ pub trait ChatModel: Send + Sync {
 
     /// Which model this is, and who serves it.
     fn identity(&self) -> (&ProviderId, &ModelName);
+
+    /// The services that answer for it, of which any one may. A pause that one of them asked for binds no other.
+    fn services(&self) -> Vec<ServiceName> {
+        vec![self.identity().0.into()]
+    }
 }
 
 /// Collects a whole reply from a model's stream. Dropping the future cancels the request.

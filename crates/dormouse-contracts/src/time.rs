@@ -1,10 +1,13 @@
 //! Points in time, and the port that reads them.
 
-use std::{fmt, time::Duration};
+use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-/// A point in time: microseconds since 1970-01-01T00:00:00Z. Displays as RFC 3339 in UTC, to the second.
+/// A point in time: microseconds since 1970-01-01T00:00:00Z.
+///
+/// Displays as RFC 3339 in UTC, to the second, and is parsed from RFC 3339 with any offset. Times beyond the year 9999
+/// display as whole seconds since 1970 (`253402300800s`), and are not parsed from that.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -41,6 +44,13 @@ impl Timestamp {
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
+
+    /// RFC 3339 in UTC, with as many decimals as the time needs; `None` if no calendar has the year.
+    #[must_use]
+    pub fn to_rfc3339(self) -> Option<String> {
+        let at = jiff::Timestamp::from_microsecond(self.0).ok()?;
+        Some(at.to_string())
+    }
 }
 
 impl fmt::Display for Timestamp {
@@ -50,6 +60,20 @@ impl fmt::Display for Timestamp {
             Ok(at) => write!(f, "{at}"),
             Err(_) => write!(f, "{seconds}s"),
         }
+    }
+}
+
+/// A text that is not a time, or one that names no zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a time: write it with date, time and zone, as in 2026-11-21T12:00:00Z")]
+pub struct TimestampError;
+
+impl FromStr for Timestamp {
+    type Err = TimestampError;
+
+    fn from_str(text: &str) -> Result<Self, TimestampError> {
+        let at: jiff::Timestamp = text.parse().map_err(|_not_rfc_3339| TimestampError)?;
+        Ok(Self(at.as_microsecond()))
     }
 }
 
@@ -68,7 +92,55 @@ impl<F: Fn() -> Timestamp + Send + Sync> Clock for F {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    #[test]
+    fn a_time_is_read_with_its_offset_and_to_the_microsecond() {
+        for (text, micros) in [
+            ("1970-01-01T00:00:00Z", 0),
+            ("1970-01-01T01:00:00.5+01:00", 500_000),
+            ("2026-11-21T00:00:00.999999Z", 1_795_219_200_999_999),
+        ] {
+            assert_eq!(text.parse(), Ok(Timestamp(micros)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_time_or_has_no_zone_is_refused() {
+        for text in [
+            "",
+            "7s",
+            "soon",
+            "2026-11-21",
+            "2026-11-21T12:00:00",
+            "2026-02-29T00:00:00Z",
+            "2026-13-21T00:00:00Z",
+            "2026-00-21T00:00:00Z",
+            "2026-1a-21T00:00:00Z",
+        ] {
+            assert_eq!(text.parse::<Timestamp>(), Err(TimestampError), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_time_is_always_read_to_the_second_as_it_was_written(seconds in -377_700_000_000_i64..253_400_000_000) {
+            let micros = seconds * 1_000_000 + 7;
+            let at = Timestamp(micros);
+            let second = Timestamp(micros.div_euclid(1_000_000) * 1_000_000);
+            prop_assert_eq!(at.to_string().parse(), Ok(second));
+        }
+
+        #[test]
+        fn rfc_3339_always_keeps_the_microsecond(micros in -300_000_000_000_000_000_i64..300_000_000_000_000_000) {
+            let at = Timestamp(micros);
+            if let Some(text) = at.to_rfc3339() {
+                prop_assert_eq!(text.parse(), Ok(at));
+            }
+        }
+    }
 
     #[test]
     fn a_timestamp_displays_as_rfc_3339_to_the_second() {

@@ -1,11 +1,9 @@
 //! The ports to a world: do something, look at something, ask whether something was done.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Arguments, AssistantId, BoxError, BoxFuture, EffectKey, ToolName};
+use crate::{Arguments, AssistantId, BoxFuture, EffectKey, PortError, ToolName};
 
 /// An outward act of an assistant, under the key that keeps it from happening twice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,37 +81,7 @@ pub enum WorldErrorKind {
 }
 
 /// A call to a world failed.
-#[derive(Debug)]
-pub struct WorldError {
-    kind: WorldErrorKind,
-    source: Option<BoxError>,
-}
-
-impl WorldError {
-    /// An error of this kind, with its cause if there is one.
-    #[must_use]
-    pub fn new(kind: WorldErrorKind, source: Option<BoxError>) -> Self {
-        Self { kind, source }
-    }
-
-    /// What the failure leaves behind.
-    #[must_use]
-    pub fn kind(&self) -> WorldErrorKind {
-        self.kind
-    }
-}
-
-impl fmt::Display for WorldError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.kind.fmt(f)
-    }
-}
-
-impl std::error::Error for WorldError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_deref().map(|e| e as _)
-    }
-}
+pub type WorldError = PortError<WorldErrorKind>;
 
 /// Carries out effects.
 pub trait Perform: Send + Sync {

@@ -1,4 +1,4 @@
-//! Making a file under another name, and giving it its own once it is whole.
+//! Creates a file under a temporary name, and gives it its final name when it is complete.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -10,35 +10,36 @@ use redb::{DatabaseError, WriteTransaction};
 
 use crate::{
     database::Database,
-    error::{OpenError, Subject},
+    error::{DatabaseOpenError, FileSubject},
     leftover,
 };
 
-/// How many names are tried before giving up: those of abandoned files that could not be removed, and
-/// those that were taken away before they were locked.
+/// How many temporary names are tried. A name fails if it belongs to an abandoned file that could not be removed, or to
+/// a file that another process removed before it was locked.
 const ATTEMPTS: u32 = 64;
 
-/// Whose file has the name now.
+/// Which file has the final name now.
 #[derive(Debug)]
 pub(crate) enum Created {
-    /// The one made here, open.
+    /// The file created here, still open.
     Ours(Database),
-    /// Somebody else was faster.
+    /// Another process created the file first.
     Theirs,
 }
 
-/// Makes a new file. It is locked from before it holds anything until it is closed, so nobody takes it for a leftover.
+/// Creates a file. The file is locked from before the first write until it is closed, so no process takes it for a
+/// leftover.
 pub(crate) fn create(
-    subject: Subject<'_>,
+    subject: FileSubject<'_>,
     initialise: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
-) -> Result<Created, OpenError> {
-    leftover::sweep(subject.path);
+) -> Result<Created, DatabaseOpenError> {
+    leftover::sweep_leftovers(subject.path);
     let (temporary, database) = reserve(subject)?;
     let named = database
         .found(subject.kind, initialise)
         .map_err(|error| subject.unmade(error))
         .and_then(|()| publish(&temporary, subject.path).map_err(|error| subject.io(error)));
-    // After a success this is only the second name of the file; after a failure, rubbish.
+    // After a success this is only the second name of the file; after a failure the file is garbage.
     remove(&temporary);
     if !named? {
         return Ok(Created::Theirs);
@@ -47,10 +48,10 @@ pub(crate) fn create(
     Ok(Created::Ours(database))
 }
 
-/// An empty database beside the file that is to be made, locked.
-fn reserve(subject: Subject<'_>) -> Result<(PathBuf, Database), OpenError> {
+/// A locked, empty database in the folder of the file to be created.
+fn reserve(subject: FileSubject<'_>) -> Result<(PathBuf, Database), DatabaseOpenError> {
     for attempt in 0..ATTEMPTS {
-        let temporary = leftover::name(subject.path, std::process::id(), attempt)
+        let temporary = leftover::temporary_name(subject.path, std::process::id(), attempt)
             .ok_or_else(|| subject.io(io::ErrorKind::InvalidInput.into()))?;
         let file = match for_the_owner(OpenOptions::new().read(true).write(true).create_new(true))
             .open(&temporary)
@@ -59,10 +60,10 @@ fn reserve(subject: Subject<'_>) -> Result<(PathBuf, Database), OpenError> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             Err(error) => return Err(subject.io(error)),
         };
-        let identity = Identity::of(&file);
-        match Database::in_file(file, subject.kind) {
+        let identity = FileIdentity::of(&file);
+        match Database::in_file(&temporary, file, subject.kind) {
             Ok(database) if identity.is_at(&temporary) => return Ok((temporary, database)),
-            // Before it was locked, somebody took it for a leftover.
+            // Another process removed the file as a leftover before it was locked.
             Ok(_) | Err(DatabaseError::DatabaseAlreadyOpen) => {}
             Err(error) => {
                 remove(&temporary);
@@ -73,12 +74,12 @@ fn reserve(subject: Subject<'_>) -> Result<(PathBuf, Database), OpenError> {
     Err(subject.io(io::ErrorKind::AlreadyExists.into()))
 }
 
-/// What tells one file from another that has since got its name.
+/// Distinguishes a file from another file that later gets the same name.
 #[cfg(unix)]
-struct Identity(Option<(u64, u64)>);
+struct FileIdentity(Option<(u64, u64)>);
 
 #[cfg(unix)]
-impl Identity {
+impl FileIdentity {
     fn of(file: &File) -> Self {
         Self(file.metadata().ok().map(|found| leftover::inode(&found)))
     }
@@ -89,12 +90,12 @@ impl Identity {
     }
 }
 
-/// Elsewhere a file that is open keeps its name.
+/// On other systems an open file keeps its name.
 #[cfg(not(unix))]
-struct Identity;
+struct FileIdentity;
 
 #[cfg(not(unix))]
-impl Identity {
+impl FileIdentity {
     fn of(_: &File) -> Self {
         Self
     }
@@ -104,12 +105,13 @@ impl Identity {
     }
 }
 
-/// Gives the whole file its name, without replacing anything; `false` if there is one by now.
+/// Gives the complete file its final name and replaces nothing; `false` if another file has that name already.
 fn publish(temporary: &Path, path: &Path) -> io::Result<bool> {
     match fs::hard_link(temporary, path) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        // Not every file system has links. There a rename has to do, which would replace a file made in this moment.
+        // Some file systems have no hard links. The fallback is a rename, which would replace a file created at this
+        // moment.
         Err(_) => match fs::symlink_metadata(path) {
             Ok(_) => Ok(false),
             Err(_) => fs::rename(temporary, path).map(|()| true),
@@ -126,19 +128,19 @@ fn remove(temporary: &Path) {
     }
 }
 
-/// Brings the folder's entry to the disk: without it a power failure may lose the whole new file.
+/// Syncs the folder. Without this a power failure may lose the whole new file.
 #[cfg(unix)]
 fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(leftover::folder(path))?.sync_all()
 }
 
-/// Elsewhere a folder cannot be opened as a file; the file system keeps its own order.
+/// Other systems cannot open a folder as a file; the file system keeps its own order.
 #[cfg(not(unix))]
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whose file it is reads and writes it, and nobody else: it may hold what was whispered.
+/// Only the owner may read and write the file: it may contain private messages.
 fn for_the_owner(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);

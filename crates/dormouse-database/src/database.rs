@@ -1,21 +1,22 @@
-use std::{fmt, fs::File};
+use std::{fmt, fs::File, path::Path};
 
 use redb::{
-    DatabaseError, ReadTransaction, ReadableDatabase, StorageBackend, TransactionError,
-    WriteTransaction, backends::FileBackend,
+    DatabaseError, ReadTransaction, ReadableDatabase, StorageBackend, StorageError,
+    TransactionError, WriteTransaction,
 };
 
 use crate::{
     kind::FileKind,
-    measured::{Length, Measured},
+    measured::{MeasuredStorage, StorageMeter},
+    storage::FileStorage,
 };
 
-/// An open database. While it lives, nobody else can open its file.
+/// An open database. No other process can open its file while this value exists.
 ///
-/// Dropping it closes the file, which writes; what was committed is safe without that.
+/// Dropping it closes the file, which writes to it. Committed data are safe without that.
 pub struct Database {
     redb: redb::Database,
-    length: Length,
+    meter: StorageMeter,
     large_bytes: u64,
 }
 
@@ -28,13 +29,13 @@ impl fmt::Debug for Database {
 }
 
 impl Database {
-    /// Opens a database on storage that is no file: memory, or in tests something that fails on purpose. Empty storage
-    /// becomes a file of this kind, with what `initialise` lays down in its first commit; what is there already is
-    /// opened without any check.
+    /// Opens a database on storage that is not a file: memory, or in tests a backend that fails on purpose. Empty
+    /// storage becomes a database of this kind, and `initialise` creates its tables in the first commit. Existing
+    /// content is opened without a check.
     ///
     /// # Errors
     ///
-    /// Whatever the database library or the storage says.
+    /// Any error of redb or of the storage.
     pub fn on(
         backend: impl StorageBackend,
         kind: &FileKind,
@@ -48,19 +49,24 @@ impl Database {
         Ok(database)
     }
 
-    /// Opens what is in `file`; an empty one becomes an empty database.
-    pub(crate) fn in_file(file: File, kind: &FileKind) -> Result<Self, DatabaseError> {
-        Self::lay(FileBackend::new(file)?, kind)
+    /// Opens the content of `file`, which errors call `path`; an empty file becomes an empty database.
+    pub(crate) fn in_file(path: &Path, file: File, kind: &FileKind) -> Result<Self, DatabaseError> {
+        let storage = FileStorage::new(path, file).map_err(StorageError::from)?;
+        Self::lay(storage, kind)
     }
 
-    fn lay(backend: impl StorageBackend, kind: &FileKind) -> Result<Self, DatabaseError> {
-        let length = Length::default();
+    /// Opens the content of this storage.
+    pub(crate) fn lay(
+        backend: impl StorageBackend,
+        kind: &FileKind,
+    ) -> Result<Self, DatabaseError> {
+        let meter = StorageMeter::default();
         let redb = redb::Database::builder()
             .set_cache_size(kind.cache_bytes)
-            .create_with_backend(Measured::new(backend, length.clone()))?;
+            .create_with_backend(MeasuredStorage::new(Box::new(backend), meter.clone()))?;
         Ok(Self {
             redb,
-            length,
+            meter,
             large_bytes: kind.check_up_to_bytes,
         })
     }
@@ -77,7 +83,7 @@ impl Database {
         Ok(writing.commit()?)
     }
 
-    /// Checks every page, unless the file is large; `false` if it was damaged and has been set back.
+    /// Checks every page, unless the file is large; `false` if it was damaged and has been repaired.
     pub(crate) fn check(&mut self) -> Result<bool, DatabaseError> {
         if self.is_large() {
             return Ok(true);
@@ -85,11 +91,11 @@ impl Database {
         self.redb.check_integrity()
     }
 
-    /// Begins to read what is committed now. Later commits do not disturb it.
+    /// Begins to read the current commit. Later commits do not affect it.
     ///
     /// # Errors
     ///
-    /// Whatever the database library says; after a failure of the disk that is all it will say.
+    /// Any error of redb. After a disk failure every call fails.
     pub fn begin_read(&self) -> Result<ReadTransaction, TransactionError> {
         self.redb.begin_read()
     }
@@ -97,7 +103,7 @@ impl Database {
     /// The length of the file in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.length.bytes()
+        self.meter.bytes()
     }
 
     fn is_large(&self) -> bool {
@@ -105,13 +111,13 @@ impl Database {
     }
 }
 
-/// Begins a transaction whose commit reaches the disk in two phases: a damaged newest commit is then an error at the next
-/// opening, and never taken for one that a crash left unfinished. In a large file ([`FileKind::check_up_to_bytes`]) the
-/// commit also records which pages are in use. Waits while another transaction is being written.
+/// Begins a transaction with a two-phase commit. If the newest commit is damaged, the next opening reports an error,
+/// instead of treating it as a commit that a crash left unfinished. In a large file ([`FileKind::check_up_to_bytes`])
+/// the commit also records which pages are in use. Waits while another transaction is being written.
 ///
 /// # Errors
 ///
-/// Whatever the database library says; after a failure of the disk that is all it will say.
+/// Any error of redb. After a disk failure every call fails.
 pub fn begin_write(database: &Database) -> Result<WriteTransaction, redb::Error> {
     let mut writing = database.redb.begin_write()?;
     writing.set_two_phase_commit(true);

@@ -8,26 +8,26 @@ use redb::{DatabaseError, StorageError};
 
 use crate::{fault::is_disk, kind::FileKind};
 
-/// Why a file cannot be opened. It is as it was, except where [`OpenError::Repaired`] says otherwise.
+/// Why a file cannot be opened. The file is unchanged, except for [`DatabaseOpenError::Repaired`].
 ///
-/// The text says which file, what is wrong with it, and what to do. The list is complete: who wraps it says what becomes
-/// of each.
+/// The text names the file, the problem and the remedy. The enum is exhaustive, so that a caller decides about each
+/// variant.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// There is no file, and none was to be made.
+pub enum DatabaseOpenError {
+    /// The file does not exist and was not to be created.
     #[error("there is no file {}, where {what} was expected: check the path", path.display())]
     Absent {
         /// The file.
         path: PathBuf,
-        /// What it should hold.
+        /// The expected content.
         what: &'static str,
     },
-    /// The file is there and has no bytes. Nothing here ever leaves one like that.
-    #[error("{} is empty, and is no longer {what}: restore it from a copy, or remove it to begin anew", path.display())]
+    /// The file exists and is empty. This crate never leaves an empty file.
+    #[error("{} is empty, and is no longer {what}: restore it from a copy, or move it away to begin anew", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
-        /// What it should hold.
+        /// The expected content.
         what: &'static str,
     },
     /// Another process, or this one, has the file open.
@@ -36,12 +36,12 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
-    /// The file holds something else, and was left alone.
+    /// The file contains something else. It was not changed.
     #[error("{} is not {what}, and was left alone: name another file", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What it should hold.
+        /// The expected content.
         what: &'static str,
     },
     /// A newer version wrote the file.
@@ -52,45 +52,45 @@ pub enum OpenError {
     NewerFormat {
         /// The file.
         path: PathBuf,
-        /// What it holds.
+        /// The content.
         what: &'static str,
-        /// Its format.
+        /// The file's format.
         found: u64,
-        /// The newest format that is read.
+        /// The newest format that this version reads.
         newest: u64,
     },
-    /// The file is truncated or corrupt, and was left as it is.
+    /// The file is truncated or corrupt. It was not changed.
     #[error("{} is damaged, or is not {what} at all: restore it from a copy", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What it should hold.
+        /// The expected content.
         what: &'static str,
-        /// What was found.
+        /// The cause.
         #[source]
         source: BoxError,
     },
-    /// The file was damaged and has been set back to what of it is intact. Opening it again goes on from there.
+    /// The file was damaged and has been reset to its last intact state. Opening it again succeeds.
     #[error("{} was damaged and has been set back to its last intact state: open it again to go on", path.display())]
     Repaired {
         /// The file.
         path: PathBuf,
     },
-    /// The file system refused.
+    /// The file system returned an error.
     #[error("{} cannot be opened as {what}: check its folder, the permissions and the room on the disk", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What it should hold.
+        /// The expected content.
         what: &'static str,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
 }
 
-impl OpenError {
-    /// The file it is about.
+impl DatabaseOpenError {
+    /// The path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         match self {
@@ -106,32 +106,32 @@ impl OpenError {
     }
 }
 
-/// A file and what it should hold: what every error names.
+/// A file and its expected content; every error names both.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Subject<'a> {
+pub(crate) struct FileSubject<'a> {
     pub(crate) path: &'a Path,
     pub(crate) kind: &'a FileKind,
 }
 
-impl Subject<'_> {
-    pub(crate) fn absent(self) -> OpenError {
+impl FileSubject<'_> {
+    pub(crate) fn absent(self) -> DatabaseOpenError {
         let (path, what) = self.parts();
-        OpenError::Absent { path, what }
+        DatabaseOpenError::Absent { path, what }
     }
 
-    pub(crate) fn empty(self) -> OpenError {
+    pub(crate) fn empty(self) -> DatabaseOpenError {
         let (path, what) = self.parts();
-        OpenError::Empty { path, what }
+        DatabaseOpenError::Empty { path, what }
     }
 
-    pub(crate) fn foreign(self) -> OpenError {
+    pub(crate) fn foreign(self) -> DatabaseOpenError {
         let (path, what) = self.parts();
-        OpenError::Foreign { path, what }
+        DatabaseOpenError::Foreign { path, what }
     }
 
-    pub(crate) fn newer(self, found: u64) -> OpenError {
+    pub(crate) fn newer(self, found: u64) -> DatabaseOpenError {
         let (path, what) = self.parts();
-        OpenError::NewerFormat {
+        DatabaseOpenError::NewerFormat {
             path,
             what,
             found,
@@ -139,26 +139,26 @@ impl Subject<'_> {
         }
     }
 
-    pub(crate) fn repaired(self) -> OpenError {
+    pub(crate) fn repaired(self) -> DatabaseOpenError {
         let path = self.path.into();
-        OpenError::Repaired { path }
+        DatabaseOpenError::Repaired { path }
     }
 
-    pub(crate) fn damaged(self, source: impl Into<BoxError>) -> OpenError {
+    pub(crate) fn damaged(self, source: impl Into<BoxError>) -> DatabaseOpenError {
         let (path, what) = self.parts();
         let source = source.into();
-        OpenError::Damaged { path, what, source }
+        DatabaseOpenError::Damaged { path, what, source }
     }
 
-    pub(crate) fn io(self, source: io::Error) -> OpenError {
+    pub(crate) fn io(self, source: io::Error) -> DatabaseOpenError {
         let (path, what) = self.parts();
-        OpenError::Io { path, what, source }
+        DatabaseOpenError::Io { path, what, source }
     }
 
-    /// What the library says when it opens a file: the file system's fault, or that of the file's own bytes.
-    pub(crate) fn unopened(self, error: DatabaseError) -> OpenError {
+    /// Classifies redb's error on opening: an error of the file system, or of the file's content.
+    pub(crate) fn unopened(self, error: DatabaseError) -> DatabaseOpenError {
         match error {
-            DatabaseError::DatabaseAlreadyOpen => OpenError::InUse {
+            DatabaseError::DatabaseAlreadyOpen => DatabaseOpenError::InUse {
                 path: self.path.into(),
             },
             DatabaseError::Storage(StorageError::Io(source)) if is_disk(&source) => self.io(source),
@@ -166,8 +166,8 @@ impl Subject<'_> {
         }
     }
 
-    /// What the library says about a file that is being made, which only the disk can spoil.
-    pub(crate) fn unmade(self, error: redb::Error) -> OpenError {
+    /// Classifies redb's error on creating a file: only the disk can cause one.
+    pub(crate) fn unmade(self, error: redb::Error) -> DatabaseOpenError {
         match error {
             redb::Error::Io(source) => self.io(source),
             error => self.io(io::Error::other(error)),

@@ -4,18 +4,18 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-/// A failure of a database that is open.
+/// A failure of an open database.
 ///
-/// After one the database refuses all further work; opened again, the file holds what was committed before.
+/// After a failure the database rejects all further work. Opened again, the file contains what was committed before.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseFault {
-    /// The library said what is wrong.
+    /// redb returned an error.
     #[error("the database failed")]
     Failed(#[source] Box<redb::Error>),
-    /// The library met what it did not expect, which it does on damaged pages.
+    /// redb panicked, as it does on damaged pages.
     #[error("the database met something it did not expect: {message}")]
     Panicked {
-        /// What it said.
+        /// The panic message.
         message: Box<str>,
     },
 }
@@ -27,8 +27,8 @@ impl From<redb::Error> for DatabaseFault {
 }
 
 impl DatabaseFault {
-    /// Whether the disk or the file system refused: the same may succeed later, with more room or another disk.
-    /// Otherwise the file's own bytes are wrong, or the caller's use of its tables.
+    /// Whether the disk or the file system failed: the same operation may succeed later, with more space or another
+    /// disk. Otherwise the file's content is wrong, or the caller misuses its tables.
     #[must_use]
     pub fn is_disk(&self) -> bool {
         match self {
@@ -42,7 +42,7 @@ impl DatabaseFault {
     }
 }
 
-/// Whether an error of the file system is its own, and not about the bytes it was asked for.
+/// Whether an error belongs to the file system itself, and not to the requested bytes.
 pub(crate) fn is_disk(error: &io::Error) -> bool {
     !matches!(
         error.kind(),
@@ -50,19 +50,18 @@ pub(crate) fn is_disk(error: &io::Error) -> bool {
     )
 }
 
-/// Runs `work`, and makes an error of a panic inside it: redb checks much of what it reads from a damaged file, but not
-/// all.
+/// Runs `work` and turns a panic inside it into an error. redb checks much of what it reads from a damaged file, but
+/// not everything.
 ///
-/// What was open inside is dropped. The database itself is to be dropped after a fault, in here too, since closing writes;
-/// then the file can be opened again. In a file that was not checked ([`FileKind::check_up_to_bytes`]) redb can panic
-/// a second time while it cleans up after the first, which nothing contains: the process ends, and what was
-/// committed stays.
+/// A panic drops everything that was open inside. Drop the database itself within such a call too, because closing it
+/// writes; then the file can be opened again. In an unchecked file ([`FileKind::check_up_to_bytes`]) redb can panic a
+/// second time while it unwinds. Nothing can contain that: the process aborts, and committed data stay.
 ///
 /// [`FileKind::check_up_to_bytes`]: crate::FileKind::check_up_to_bytes
 ///
 /// # Errors
 ///
-/// [`DatabaseFault`]: what `work` answered, or said when it panicked.
+/// [`DatabaseFault`]: the error of `work`, or its panic.
 pub fn contained<T>(work: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, DatabaseFault> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => result.map_err(DatabaseFault::from),

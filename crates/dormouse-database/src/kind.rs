@@ -1,9 +1,9 @@
 use redb::{TableDefinition, WriteTransaction};
 
-/// Under which name the format stands in a kind's table.
+/// The key of the format number in a kind's table.
 pub(crate) const FORMAT_KEY: &str = "format";
 
-/// What a file holds, so that none is taken for another.
+/// What a file contains. It keeps one kind of file from being opened as another.
 ///
 /// # Examples
 ///
@@ -20,30 +20,30 @@ pub(crate) const FORMAT_KEY: &str = "format";
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileKind {
-    /// What a user calls it, with its article: "a diary". It stands in messages only.
+    /// The name for users, with its article: "a diary". Only messages use it.
     pub what: &'static str,
-    /// The name of [`FileKind::table`], by which the file is known. Never changed: a file with another one is
+    /// The name of [`FileKind::table`], which identifies the kind. Never change it: a file with another table is
     /// foreign.
     pub name: &'static str,
-    /// The format a new file gets, and the only one that is read. A larger one in a file is a newer format.
+    /// The format of new files, and the only one that is read. A larger number in a file means a newer format.
     pub format: u64,
-    /// How much of the file is kept in memory, in bytes.
+    /// The size of the page cache, in bytes.
     pub cache_bytes: usize,
-    /// Files up to this size, in bytes, are checked page by page at every opening, about a second for a gigabyte.
-    /// For larger ones every commit records also which pages are in use, so that opening one after a crash
-    /// need not read all of it either. What a damaged page of such a file holds is then read as if it had been
-    /// written, and writing over it can even end the process: who must not mistake it keeps checksums in its rows.
+    /// Files up to this size, in bytes, are checked page by page at every opening, about one second per gigabyte. In
+    /// larger files every commit also records which pages are in use, so that opening after a crash need not read the
+    /// whole file. The content of a damaged page in such a file is not detected: it is read as if it had been written,
+    /// and writing over it can even abort the process. Keep checksums in the rows if that matters.
     pub check_up_to_bytes: u64,
 }
 
 impl FileKind {
-    /// The table that says what the file is. The name `"format"` in it is taken; others are the owner's.
+    /// The table that identifies the file. Its key `"format"` is reserved; the owner may use other keys.
     #[must_use]
     pub const fn table(&self) -> TableDefinition<'static, &'static str, u64> {
         TableDefinition::new(self.name)
     }
 
-    /// Writes into a new file what it is.
+    /// Writes the format into a new file.
     pub(crate) fn state(&self, writing: &WriteTransaction) -> Result<(), redb::Error> {
         let mut table = writing.open_table(self.table())?;
         table.insert(FORMAT_KEY, self.format)?;

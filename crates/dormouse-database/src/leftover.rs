@@ -1,7 +1,7 @@
-//! Files that a killed creation left behind.
+//! Temporary files that a killed creation left behind.
 //!
-//! A creation locks its temporary file before it writes into it, and holds the lock until it ends. So what can be locked
-//! is nobody's; and whoever loses a file in the moment before it was locked notices, and takes another.
+//! A creation locks its temporary file before it writes to it, and holds the lock until it ends. So a file that can be
+//! locked is abandoned. A process whose file is removed before it was locked notices that, and takes another name.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -12,15 +12,17 @@ use std::{
 
 use redb::{StorageBackend, backends::FileBackend};
 
-/// The name of a temporary file for the file at `path`; none if `path` names no file.
-pub(crate) fn name(path: &Path, process: u32, attempt: u32) -> Option<PathBuf> {
+/// The name of a temporary file for the file at `path`, in the form that [`sweep_leftovers`] recognises; `None` if
+/// `path` has no file name.
+#[must_use]
+pub fn temporary_name(path: &Path, process: u32, attempt: u32) -> Option<PathBuf> {
     let mut name = OsString::from(".");
     name.push(path.file_name()?);
     name.push(format!(".{process}.{attempt}.new"));
     Some(path.with_file_name(name))
 }
 
-/// Whether `name` is that of a temporary file for a file named `of`.
+/// Whether `name` is the name of a temporary file for a file named `of`.
 fn is_temporary(name: &OsStr, of: &OsStr) -> bool {
     let numbers = name
         .as_encoded_bytes()
@@ -44,8 +46,9 @@ pub(crate) fn folder(path: &Path) -> &Path {
     }
 }
 
-/// Removes what killed creations of the file at `path` left behind. What cannot be removed stays: it does no harm.
-pub(crate) fn sweep(path: &Path) {
+/// Removes the temporary files that killed processes left for the file at `path`. A locked one is in use and stays; one
+/// that cannot be removed does no harm.
+pub fn sweep_leftovers(path: &Path) {
     let (Some(of), Ok(entries)) = (path.file_name(), fs::read_dir(folder(path))) else {
         return;
     };
@@ -72,7 +75,7 @@ fn remove_if_abandoned(leftover: &Path, path: &Path) -> io::Result<bool> {
         return Ok(false);
     }
     if is_second_name(&found, path) {
-        // Locking it would lock the file itself, for whoever opens it in this moment.
+        // Locking this name would lock the file itself and reject a process that opens it at this moment.
         return fs::remove_file(leftover).map(|()| true);
     }
     let file = fs::OpenOptions::new()
@@ -83,14 +86,14 @@ fn remove_if_abandoned(leftover: &Path, path: &Path) -> io::Result<bool> {
     let locked = backend.try_lock_range(Bound::Unbounded, Bound::Unbounded);
     let removed = match locked {
         Ok(true) => fs::remove_file(leftover).map(|()| true),
-        // In use, or on a file system that cannot tell.
+        // The file is in use, or the file system has no locks.
         Ok(false) | Err(_) => Ok(false),
     };
     backend.close()?;
     removed
 }
 
-/// Whether a creation was killed after the file had its name and before it lost the other.
+/// Whether a creation was killed after the file got its final name and before its temporary name was removed.
 #[cfg(unix)]
 fn is_second_name(found: &fs::Metadata, path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|file| inode(&file) == inode(found))
@@ -101,7 +104,7 @@ fn is_second_name(_: &fs::Metadata, _: &Path) -> bool {
     false
 }
 
-/// What tells one file from any other on this machine.
+/// Identifies a file on this machine.
 #[cfg(unix)]
 pub(crate) fn inode(found: &fs::Metadata) -> (u64, u64) {
     use std::os::unix::fs::MetadataExt;

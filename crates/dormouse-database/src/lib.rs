@@ -1,28 +1,38 @@
-//! A redb file that is never half made, and errors that say what is wrong with one and how to mend it.
+//! Opens and creates redb files atomically, with errors that name the problem and the remedy.
 //!
-//! Layer 1. A [`FileKind`] says what a file holds; [`open`] and [`open_existing`] open it, or say in an [`OpenError`] why
-//! not; [`begin_write`] begins a transaction whose commit is on disk when it answers; [`contained`] keeps the panics of
-//! the library on damaged pages from getting out, as a [`DatabaseFault`].
+//! Layer 1. A [`FileKind`] describes what a file contains. [`open`] and [`open_existing`] open a file or return a
+//! [`DatabaseOpenError`]. [`open_view`] opens one for reading: it writes nothing to the folder and works while another
+//! process has the file open. [`begin_write`] begins a transaction that is on disk when its commit returns.
+//! [`contained`] turns redb's panics on damaged pages into a [`DatabaseFault`]. [`unique_id`] identifies a file.
 //!
-//! It does not know what stands in the tables. Its signatures have redb's types in them: it is for crates that use redb,
-//! and keep it to themselves.
+//! The crate does not know the content of the tables. Its signatures contain redb's types: it is for crates that use
+//! redb as an implementation detail.
 //!
-//! Stability: the interface may still change; a file that was made by this version opens in later ones.
+//! Stability: the interface may change; later versions open the files of this one.
 
 mod create;
 mod database;
 mod error;
 mod fault;
+mod forward;
+mod frozen;
+mod identity;
 mod kind;
 mod leftover;
 mod measured;
 mod open;
+mod storage;
 
 pub use database::{Database, begin_write};
-pub use error::OpenError;
+pub use error::DatabaseOpenError;
 pub use fault::{DatabaseFault, contained};
+pub use frozen::FrozenFile;
+pub use identity::unique_id;
 pub use kind::FileKind;
-pub use open::{open, open_existing};
+pub use leftover::{sweep_leftovers, temporary_name};
+pub use measured::{MeasuredStorage, StorageMeter};
+pub use open::{DatabaseView, open, open_existing, open_view};
+pub use storage::FileStorage;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,47 +1,64 @@
-//! Storage that knows its length without being asked again.
+//! Storage that records its length and how often it is synced.
 
 use std::{
     io,
-    ops::Bound,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
 
-use redb::{BackendError, StorageBackend};
+use redb::StorageBackend;
 
-/// The length in bytes of what a database lies on, as last heard of.
+use crate::forward::forward_locks;
+
+/// What was observed of a storage. A clone shows the same storage.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Length(Arc<AtomicU64>);
+pub struct StorageMeter(Arc<Observed>);
 
-impl Length {
-    pub(crate) fn bytes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+#[derive(Debug, Default)]
+struct Observed {
+    bytes: AtomicU64,
+    syncs: AtomicU64,
+}
+
+impl StorageMeter {
+    /// The length in bytes, as it was last read or changed.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.0.bytes.load(Ordering::Relaxed)
     }
 
-    fn set(&self, bytes: u64) {
-        self.0.store(bytes, Ordering::Relaxed);
+    /// How often the operating system was asked to bring the storage to the disk.
+    #[must_use]
+    pub fn syncs(&self) -> u64 {
+        self.0.syncs.load(Ordering::Relaxed)
+    }
+
+    fn set_bytes(&self, bytes: u64) {
+        self.0.bytes.store(bytes, Ordering::Relaxed);
     }
 }
 
-/// A backend whose length is written down whenever it is told or changed.
+/// A backend that reports to a [`StorageMeter`].
 #[derive(Debug)]
-pub(crate) struct Measured<B> {
-    backend: B,
-    length: Length,
+pub struct MeasuredStorage {
+    backend: Box<dyn StorageBackend>,
+    meter: StorageMeter,
 }
 
-impl<B: StorageBackend> Measured<B> {
-    pub(crate) fn new(backend: B, length: Length) -> Self {
-        Self { backend, length }
+impl MeasuredStorage {
+    /// Measures this backend.
+    #[must_use]
+    pub fn new(backend: Box<dyn StorageBackend>, meter: StorageMeter) -> Self {
+        Self { backend, meter }
     }
 }
 
-impl<B: StorageBackend> StorageBackend for Measured<B> {
+impl StorageBackend for MeasuredStorage {
     fn len(&self) -> io::Result<u64> {
         let length = self.backend.len()?;
-        self.length.set(length);
+        self.meter.set_bytes(length);
         Ok(length)
     }
 
@@ -51,11 +68,12 @@ impl<B: StorageBackend> StorageBackend for Measured<B> {
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.backend.set_len(len)?;
-        self.length.set(len);
+        self.meter.set_bytes(len);
         Ok(())
     }
 
     fn sync_data(&self) -> io::Result<()> {
+        self.meter.0.syncs.fetch_add(1, Ordering::Relaxed);
         self.backend.sync_data()
     }
 
@@ -63,37 +81,5 @@ impl<B: StorageBackend> StorageBackend for Measured<B> {
         self.backend.write(offset, data)
     }
 
-    fn close(&self) -> io::Result<()> {
-        self.backend.close()
-    }
-
-    // Without these the file would not be locked, and two processes could write it.
-
-    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.backend.try_lock_range(start, end)
-    }
-
-    fn try_lock_shared_range(
-        &self,
-        start: Bound<u64>,
-        end: Bound<u64>,
-    ) -> Result<bool, BackendError> {
-        self.backend.try_lock_shared_range(start, end)
-    }
-
-    fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.backend.lock_range(start, end)
-    }
-
-    fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.backend.lock_shared_range(start, end)
-    }
-
-    fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.backend.unlock_range(start, end)
-    }
-
-    fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.backend.query_lock_range(start, end)
-    }
+    forward_locks!(backend);
 }

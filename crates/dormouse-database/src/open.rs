@@ -9,52 +9,117 @@ use redb::{StorageError, TableError, WriteTransaction};
 use crate::{
     create::{self, Created},
     database::Database,
-    error::{OpenError, Subject},
+    error::{DatabaseOpenError, FileSubject},
+    frozen::FrozenFile,
     kind::{FORMAT_KEY, FileKind},
     leftover,
 };
 
-/// Opens the file at `path`, and creates it if there is none.
+/// Opens the file at `path`, or creates it.
 ///
-/// `initialise` lays down the tables of a new file in its first commit, before the file gets its name: a file with this
-/// name is whole, or it is not there. If somebody else makes one at the same time, the first stays. The
-/// new file is its owner's alone (on Unix, mode 0600) and its entry in the folder is on disk when this returns.
+/// `initialise` creates the tables of a new file in its first commit, before the file gets its final name. So a file
+/// with this name is complete, or it does not exist. If two processes create the file at the same time, the first one
+/// wins. Only the owner may access a new file (mode 0600 on Unix), and its entry in the folder is on disk when this
+/// function returns.
 ///
-/// What a creation that was killed left in the folder is removed. Blocks for as long as the check of
-/// [`FileKind::check_up_to_bytes`] takes.
+/// Removes the leftovers of killed creations from the folder. Blocks while the check of [`FileKind::check_up_to_bytes`]
+/// runs.
 ///
 /// # Errors
 ///
-/// [`OpenError`], any but [`OpenError::Absent`]; nothing that is already there is ever replaced.
+/// [`DatabaseOpenError`], except [`DatabaseOpenError::Absent`]. Existing files are never replaced.
 pub fn open(
     path: &Path,
     kind: &FileKind,
     initialise: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
-) -> Result<Database, OpenError> {
+) -> Result<Database, DatabaseOpenError> {
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let subject = Subject { path, kind };
+            let subject = FileSubject { path, kind };
             match create::create(subject, initialise)? {
                 Created::Ours(database) => Ok(database),
                 Created::Theirs => open_existing(path, kind),
             }
         }
-        // What else can be wrong is found again below.
+        // The code below finds every other problem again.
         Ok(_) | Err(_) => open_existing(path, kind),
     }
 }
 
-/// Opens the file at `path`, which must be there.
+/// Opens the existing file at `path`.
 ///
-/// What a creation that was killed left in the folder is removed. Blocks for as long as the check of
-/// [`FileKind::check_up_to_bytes`] takes.
+/// Removes the leftovers of killed creations from the folder. Blocks while the check of [`FileKind::check_up_to_bytes`]
+/// runs.
 ///
 /// # Errors
 ///
-/// [`OpenError`]; [`OpenError::Absent`] if there is no file.
-pub fn open_existing(path: &Path, kind: &FileKind) -> Result<Database, OpenError> {
-    let subject = Subject { path, kind };
-    let found = fs::metadata(path).map_err(|error| match error.kind() {
+/// [`DatabaseOpenError`]; [`DatabaseOpenError::Absent`] if the file does not exist.
+pub fn open_existing(path: &Path, kind: &FileKind) -> Result<Database, DatabaseOpenError> {
+    let subject = FileSubject { path, kind };
+    check_file(subject)?;
+    leftover::sweep_leftovers(path);
+    contain(subject, || open_whole(subject))
+}
+
+/// A snapshot of a database.
+#[derive(Debug)]
+pub struct DatabaseView {
+    /// The database. Writes to it stay in memory and are lost when it is dropped.
+    pub database: Database,
+    /// Whether another process had the file open, so that newer commits may exist by now.
+    pub is_in_use: bool,
+}
+
+/// Opens the newest commit of the file at `path` for reading. It writes and locks neither the file nor its folder, so
+/// it works in a read-only folder and while another process has the file open.
+///
+/// A file in use is copied into memory, up to 1 GiB; reading from a longer one fails at the next commit. Blocks while
+/// the check of [`FileKind::check_up_to_bytes`] runs.
+///
+/// # Errors
+///
+/// [`DatabaseOpenError`], except [`DatabaseOpenError::InUse`] and [`DatabaseOpenError::Repaired`]. Also
+/// [`DatabaseOpenError::Io`] if the other process commits faster than the file can be copied.
+pub fn open_view(path: &Path, kind: &FileKind) -> Result<DatabaseView, DatabaseOpenError> {
+    let subject = FileSubject { path, kind };
+    check_file(subject)?;
+    let mut looks = 1;
+    loop {
+        let file = FrozenFile::open(path).map_err(|error| subject.io(error))?;
+        let is_in_use = file.is_in_use();
+        let view = view_of(subject, file);
+        // A commit may be published before all its pages are written; in that case another look succeeds.
+        if view.is_ok() || !is_in_use || looks == LOOKS {
+            return view;
+        }
+        looks += 1;
+    }
+}
+
+/// How often a file in use is examined before a problem in it is reported.
+const LOOKS: u32 = 3;
+
+fn view_of(subject: FileSubject<'_>, file: FrozenFile) -> Result<DatabaseView, DatabaseOpenError> {
+    let (kind, is_in_use) = (subject.kind, file.is_in_use());
+    contain(subject, || {
+        let opened = Database::lay(file, kind).map_err(|error| subject.unopened(error))?;
+        let database = match checked(subject, opened) {
+            // Only the copy in memory was repaired.
+            Err(DatabaseOpenError::Repaired { .. }) => {
+                return Err(subject.damaged("its pages do not match their checksums"));
+            }
+            checked => checked?,
+        };
+        Ok(DatabaseView {
+            database,
+            is_in_use,
+        })
+    })
+}
+
+/// Rejects a path that is not a file, and an empty file.
+fn check_file(subject: FileSubject<'_>) -> Result<(), DatabaseOpenError> {
+    let found = fs::metadata(subject.path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => subject.absent(),
         _ => subject.io(error),
     })?;
@@ -67,21 +132,33 @@ pub fn open_existing(path: &Path, kind: &FileKind) -> Result<Database, OpenError
     if found.len() == 0 {
         return Err(subject.empty());
     }
-    leftover::sweep(path);
-    // A damaged file can make the database library panic; whoever opens it must get an error instead.
-    catch_unwind(AssertUnwindSafe(|| open_whole(subject)))
+    Ok(())
+}
+
+/// A damaged file can make redb panic; the caller must get an error instead.
+fn contain<T>(
+    subject: FileSubject<'_>,
+    open: impl FnOnce() -> Result<T, DatabaseOpenError>,
+) -> Result<T, DatabaseOpenError> {
+    catch_unwind(AssertUnwindSafe(open))
         .unwrap_or_else(|_| Err(subject.damaged("its pages refer to what is not there")))
 }
 
-fn open_whole(subject: Subject<'_>) -> Result<Database, OpenError> {
+fn open_whole(subject: FileSubject<'_>) -> Result<Database, DatabaseOpenError> {
     let file = fs::OpenOptions::new()
         .read(true)
         .write(true)
         .open(subject.path)
         .map_err(|error| subject.io(error))?;
-    let mut database =
-        Database::in_file(file, subject.kind).map_err(|error| subject.unopened(error))?;
-    // First of all: what is read from pages that were never checked can be anything.
+    let database = Database::in_file(subject.path, file, subject.kind);
+    checked(subject, database.map_err(|error| subject.unopened(error))?)
+}
+
+fn checked(
+    subject: FileSubject<'_>,
+    mut database: Database,
+) -> Result<Database, DatabaseOpenError> {
+    // This check comes first: the content of unchecked pages can be anything.
     match database.check() {
         Ok(true) => {}
         Ok(false) => return Err(subject.repaired()),
@@ -91,7 +168,7 @@ fn open_whole(subject: Subject<'_>) -> Result<Database, OpenError> {
     Ok(database)
 }
 
-fn check_kind(subject: Subject<'_>, database: &Database) -> Result<(), OpenError> {
+fn check_kind(subject: FileSubject<'_>, database: &Database) -> Result<(), DatabaseOpenError> {
     let reading = database
         .begin_read()
         .map_err(|error| subject.damaged(error))?;
@@ -110,6 +187,6 @@ fn check_kind(subject: Subject<'_>, database: &Database) -> Result<(), OpenError
     }
 }
 
-fn unread(subject: Subject<'_>, error: StorageError) -> OpenError {
+fn unread(subject: FileSubject<'_>, error: StorageError) -> DatabaseOpenError {
     subject.unopened(error.into())
 }

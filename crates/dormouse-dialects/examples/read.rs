@@ -11,7 +11,7 @@ use std::{
 };
 
 use dormouse_contracts::ChatReply;
-use dormouse_dialects::{ToolCalling, read};
+use dormouse_dialects::{ToolCalling, parse_reply};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut content = String::new();
@@ -32,7 +32,7 @@ fn show(content: &str, calling: ToolCalling) {
         content: content.to_owned(),
         ..ChatReply::default()
     };
-    println!("{calling}: {:#?}", read(&reply, calling, |_| true));
+    println!("{calling}: {:#?}", parse_reply(&reply, calling, |_| true));
 }
 
 #[cfg(feature = "corpus")]

@@ -1,4 +1,4 @@
-//! What is known of models: which of them call tools natively.
+//! The book of models: which of them call tools natively.
 
 mod json;
 mod record;
@@ -9,80 +9,85 @@ use dormouse_contracts::{ModelName, ProviderId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use json::BookError;
-use record::Record;
+use record::ModelRecord;
 
 use crate::{ProbeVerdict, Signs, ToolCalling};
 
-/// Why a model is asked for calls the way it is.
+/// The evidence for how tools are offered to a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Evidence {
-    /// Nothing is known; [`ToolCalling::Native`] is taken for granted.
+    /// No evidence. The default is [`ToolCalling::Native`].
     None,
-    /// It was asked, and this is what that showed.
+    /// The result of a probe.
     Probed(ProbeVerdict),
-    /// It printed so many calls in a row where tools were offered natively.
+    /// The model printed calls in this many replies in a row, although tools were offered natively.
     PrintedCalls(u32),
-    /// It made so many native calls in a row where none were offered: its server reads them out of the text.
+    /// The model made native calls in this many replies in a row, although tools were offered in the text: its server
+    /// converts printed calls.
     NativeCalls(u32),
-    /// Its provider did not get the tools, because it or the model does not know them.
+    /// The provider left the tools out of the request, because it or the model does not support them.
     ToolsLeftOut,
 }
 
-/// What is known of one model.
+/// What is known about one model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Learnt {
-    /// How tools should be offered to it.
+    /// How tools should be offered to the model.
     pub calling: ToolCalling,
-    /// Why.
+    /// The evidence.
     pub evidence: Evidence,
-    /// Since when; `None` where nothing is known.
+    /// The time of the evidence; `None` without evidence.
     pub since: Option<Timestamp>,
 }
 
-/// Something was learnt that changes how tools should be offered.
+/// A change in how tools should be offered to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// Who serves the model.
+pub struct CallingChange {
+    /// The provider of the model.
     pub provider: ProviderId,
     /// The model.
     pub model: ModelName,
-    /// How tools were offered to it.
+    /// How tools were offered before.
     pub from: ToolCalling,
-    /// How they should be from now on.
+    /// How tools should be offered from now on.
     pub to: ToolCalling,
-    /// Why.
+    /// The evidence for the change.
     pub evidence: Evidence,
 }
 
-/// What was learnt of models, by provider and name.
+/// What is known about models, by provider and name.
 ///
-/// Of a model that is not in it, native tool calling is taken for granted. After that:
+/// A model that is not in the book is assumed to call tools natively. After that:
 ///
-/// 1. A probe decides at once, and whatever was seen before it is forgotten.
-/// 2. Tools that were left out of a request decide for [`ToolCalling::Fallback`] at once.
-/// 3. Two replies with printed calls, with no native call in any reply between or after them, decide for
-///    [`ToolCalling::Fallback`]; four, if the model has ever made a native call.
-/// 4. Two replies with native calls in a row where tools were offered in the text decide for [`ToolCalling::Native`].
-/// 5. Each decision by rules 2 to 4 doubles what the next one by 3 or 4 needs. So a model that does now this and now that does
-///    not make its assistant go back and forth: n replies bring about at most log₂ n + 2 changes.
+/// 1. A probe decides at once and clears earlier evidence.
 ///
-/// Only calls that were taken count, and [`read`](crate::read()) takes none that a model with native tool calling quotes:
-/// nobody teaches a book by what they say to an assistant, short of what would be acted on anyway. A reply in plain text
-/// tells nothing.
+/// 2. If a provider leaves the tools out of a request, [`ToolCalling::Fallback`] is chosen at once.
 ///
-/// Holds at most [`MODELS_LIMIT`](Self::MODELS_LIMIT) models, those seen last.
+/// 3. Two replies with printed calls, without a native call in between, choose [`ToolCalling::Fallback`]; four if the
+///    model has ever made a native call.
+///
+/// 4. Two replies in a row with native calls, although tools were offered in the text, choose [`ToolCalling::Native`].
+///
+/// 5. Each decision by rules 2 to 4 doubles the replies that rules 3 and 4 need next time. So a model with inconsistent
+///    replies cannot make its assistant switch back and forth: n replies cause at most log₂ n + 2 changes.
+///
+/// Only accepted calls count. [`parse_reply`](crate::parse_reply) rejects every call that a model with native tool
+/// calling quotes, so a user cannot teach the book with a message, except with calls that would be executed anyway. A
+/// reply in plain text proves nothing.
+///
+/// The book contains at most [`MODELS_LIMIT`](Self::MODELS_LIMIT) models, the most recently seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DialectBook {
-    models: BTreeMap<(ProviderId, ModelName), Record>,
+    models: BTreeMap<(ProviderId, ModelName), ModelRecord>,
 }
 
 impl DialectBook {
-    /// How many models are remembered.
+    /// The largest number of models in the book.
     pub const MODELS_LIMIT: usize = 512;
 
-    /// What is known of a model.
+    /// What is known about a model.
     #[must_use]
     pub fn calling(&self, provider: &ProviderId, model: &ModelName) -> Learnt {
         let key = (provider.clone(), model.clone());
@@ -92,13 +97,13 @@ impl DialectBook {
                 evidence: Evidence::None,
                 since: None,
             },
-            Record::learnt,
+            ModelRecord::learnt,
         )
     }
 
-    /// Takes in what was seen in a reply of a model to which tools were `offered` in this way. A reply to a request without
-    /// tools must not be told here. One to tools that were offered otherwise than [`calling`](Self::calling) says tells
-    /// nothing, since it may have been on its way when that changed.
+    /// Records the signs of a reply to a request that `offered` tools in this way. Do not pass a reply to a request
+    /// without tools. A reply to tools that were offered in another way than [`calling`](Self::calling) now says is
+    /// ignored: it may have been in flight when that changed.
     pub fn observe(
         &mut self,
         provider: &ProviderId,
@@ -106,40 +111,40 @@ impl DialectBook {
         signs: &Signs,
         offered: ToolCalling,
         at: Timestamp,
-    ) -> Option<Change> {
+    ) -> Option<CallingChange> {
         self.change(provider, model, at, |record| {
             record.observe(signs, offered, at);
         })
     }
 
-    /// Takes in what a probe showed.
+    /// Records the result of a probe.
     pub fn probed(
         &mut self,
         provider: &ProviderId,
         model: &ModelName,
         verdict: ProbeVerdict,
         at: Timestamp,
-    ) -> Option<Change> {
+    ) -> Option<CallingChange> {
         let calling = verdict.calling()?;
         self.change(provider, model, at, |record| {
             record.probed(verdict, calling, at);
         })
     }
 
-    /// Forgets a model. Whether there was anything to forget.
+    /// Removes a model. Returns whether it was in the book.
     pub fn forget(&mut self, provider: &ProviderId, model: &ModelName) -> bool {
         let key = (provider.clone(), model.clone());
         self.models.remove(&key).is_some()
     }
 
-    /// All models that were seen, by provider and name; of some nothing is known yet but that.
+    /// All models in the book, by provider and name, including those without evidence.
     pub fn iter(&self) -> impl Iterator<Item = (&ProviderId, &ModelName, Learnt)> {
         let models = self.models.iter();
         models.map(|((provider, model), record)| (provider, model, record.learnt()))
     }
 
-    /// Takes in another book. Of a model in both, what was seen last counts. It does not matter in which order books
-    /// are merged, or how often.
+    /// Merges another book. If a model is in both, the most recent record counts. The result depends neither on the
+    /// order of merges nor on their number.
     pub fn merge(&mut self, other: &Self) {
         for (key, record) in &other.models {
             let own = self
@@ -158,15 +163,18 @@ impl DialectBook {
         provider: &ProviderId,
         model: &ModelName,
         at: Timestamp,
-        learn: impl FnOnce(&mut Record),
-    ) -> Option<Change> {
+        learn: impl FnOnce(&mut ModelRecord),
+    ) -> Option<CallingChange> {
         let key = (provider.clone(), model.clone());
-        let record = self.models.entry(key).or_insert_with(|| Record::new(at));
+        let record = self
+            .models
+            .entry(key)
+            .or_insert_with(|| ModelRecord::new(at));
         let from = record.learnt().calling;
         learn(record);
         let now = record.learnt();
         self.forget_oldest();
-        (from != now.calling).then(|| Change {
+        (from != now.calling).then(|| CallingChange {
             provider: provider.clone(),
             model: model.clone(),
             from,

@@ -4,21 +4,21 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How tools are offered to the model, and calls read from it.
+/// How tools are offered to a model, and how its calls are read.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ToolCalling {
-    /// By the provider's own tool calling.
+    /// The provider's native tool calling.
     #[default]
     Native,
-    /// As JSON in the text, for models without tool calling.
+    /// JSON in the text, for models without tool calling.
     Fallback,
 }
 
 impl ToolCalling {
-    /// The word by which users know it: `native` or `fallback`.
+    /// The name for users: `native` or `fallback`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

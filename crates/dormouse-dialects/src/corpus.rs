@@ -1,17 +1,18 @@
-//! Replies in the shapes that real models produce, and how each is to be read. All of them were written for this corpus.
+//! A corpus of replies in the forms that real models produce, with the expected result of each. All were written for
+//! this corpus.
 //!
-//! For tests: of this crate, of whoever acts on replies, and of whoever turns a provider's wire into
+//! Use it in tests of this crate, of code that acts on replies, and of code that decodes a provider's stream into
 //! [`ChatDelta`](dormouse_contracts::ChatDelta)s.
 
 mod case;
 mod table;
 
-pub use case::{Case, Expected, Mode, Piece};
-pub use table::{Rate, rates, table};
+pub use case::{CorpusCase, CorpusMode, ExpectedReply, Piece};
+pub use table::{ParseRate, rates, table};
 
 use serde::Deserialize;
 
-/// The files of the corpus, by family.
+/// The files of the corpus, one per family.
 const FILES: [&str; 12] = [
     include_str!("../corpus/native.json"),
     include_str!("../corpus/json.json"),
@@ -30,20 +31,20 @@ const FILES: [&str; 12] = [
 /// Replies of one kind.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Family {
-    /// What it is called: the name of its file.
+pub struct CorpusFamily {
+    /// The name of the family, which is the name of its file.
     pub family: String,
-    /// Which models answer like this, or when.
+    /// Which models reply like this, or when.
     pub about: String,
     /// The replies.
-    pub cases: Vec<Case>,
+    pub cases: Vec<CorpusCase>,
 }
 
 /// The whole corpus, family by family.
 ///
 /// # Errors
 ///
-/// An error of serde_json, which a test of this crate rules out.
-pub fn families() -> Result<Vec<Family>, serde_json::Error> {
+/// An error of serde_json; a test of this crate rules it out.
+pub fn families() -> Result<Vec<CorpusFamily>, serde_json::Error> {
     FILES.into_iter().map(serde_json::from_str).collect()
 }

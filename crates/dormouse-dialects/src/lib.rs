@@ -1,31 +1,31 @@
-//! Reads tool calls out of what models really answer, and learns which of them call tools natively.
+//! Parses tool calls from the replies that real models produce, and learns which models call tools natively.
 //!
-//! Layer 1, and pure: a reply in, a [`Reading`] out; an observation in, a [`Change`] of a [`DialectBook`] out. Nothing here
-//! talks to a model, reads a clock or a file, or checks arguments against a schema.
+//! Layer 1, and pure: [`parse_reply`] turns a reply into a [`ParsedReply`], and a [`DialectBook`] turns evidence into a
+//! [`CallingChange`]. Nothing here calls a model, reads a clock or a file, or checks arguments against a schema.
 //!
-//! Read in this order: [`ToolCalling`] (how tools are offered), [`read`] (what a reply holds), [`Signs`] (what was odd
-//! about it), [`Probe`] (how a model is asked what it can do), [`DialectBook`] (what is known of models).
+//! Read in this order: [`ToolCalling`] (how tools are offered), [`parse_reply`] (the content of a reply), [`Signs`]
+//! (its anomalies), [`ToolProbe`] (a request that tests a model), [`DialectBook`] (what is known about models).
 //!
-//! Stability: the corpus grows, and with it what is read; what is read as a call today stays one. The words of
-//! [`Form`] and [`Oddity`] and the JSON of a [`DialectBook`] are formats, and only grow.
+//! Stability: the corpus and the set of parsed formats grow; a call that is parsed today stays one. The names of
+//! [`CallFormat`] and [`Anomaly`] and the JSON of a [`DialectBook`] are formats that may only be extended.
 
 mod book;
 mod calling;
 #[cfg(feature = "corpus")]
 pub mod corpus;
+mod parse;
 mod probe;
-mod read;
-mod reading;
+mod reply;
 mod signs;
 mod text;
 mod thoughts;
 
-pub use book::{BookError, Change, DialectBook, Evidence, Learnt};
+pub use book::{BookError, CallingChange, DialectBook, Evidence, Learnt};
 pub use calling::ToolCalling;
-pub use probe::{Probe, ProbeVerdict};
-pub use read::{NATIVE_CALLS_LIMIT, read};
-pub use reading::{Content, ReadCall, Reading};
-pub use signs::{Form, Oddity, Signs};
+pub use parse::{NATIVE_CALLS_LIMIT, parse_reply};
+pub use probe::{ProbeVerdict, ToolProbe};
+pub use reply::{Content, ParsedCall, ParsedReply};
+pub use signs::{Anomaly, CallFormat, Signs};
 pub use text::PRINTED_CALLS_LIMIT;
 
 #[cfg(all(doctest, feature = "corpus"))]

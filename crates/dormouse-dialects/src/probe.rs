@@ -1,4 +1,4 @@
-//! Asking a model what it can do.
+//! A probe tests whether a model calls tools.
 
 use dormouse_contracts::{
     ChatReply, ChatRequest, Message, ModelErrorKind, ToolChoice, ToolDefinition, ToolName,
@@ -6,45 +6,45 @@ use dormouse_contracts::{
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{Oddity, ToolCalling, read};
+use crate::{Anomaly, ToolCalling, parse_reply};
 
-/// The tool that is offered.
+/// The offered tool.
 const TOOL: &str = "report_sum";
-/// Room for a call, and for the thoughts before it.
+/// Enough tokens for a call and the thoughts before it.
 const MAX_TOKENS: u32 = 1_024;
 
-/// One question that a model can only answer by calling a tool.
+/// A question that a model can only answer with a tool call.
 ///
-/// Ask [`Required`](Self::Required) first. Servers that know tools and no choice between them refuse that; so where
-/// the verdict is [`ProbeVerdict::RefusesTools`], ask [`Auto`](Self::Auto), and believe its verdict.
+/// Send [`Required`](Self::Required) first. Servers that support tools without a tool choice reject it. So after
+/// [`ProbeVerdict::RefusesTools`] send [`Auto`](Self::Auto), and use its verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Probe {
+pub enum ToolProbe {
     /// The model must call a tool.
     #[default]
     Required,
-    /// The model may.
+    /// The model may call a tool.
     Auto,
 }
 
-/// What a probe showed.
+/// The result of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ProbeVerdict {
-    /// It called the tool natively.
+    /// The model called the tool natively.
     NativeWorks,
-    /// It printed a call into its text.
+    /// The model printed a call into its text.
     PrintsCalls,
-    /// It answered as if there were no tool.
+    /// The model answered as if no tool existed.
     IgnoresTools,
-    /// The request was refused because of the tool, or the tool was left out of it.
+    /// The provider rejected the request because of the tool, or left the tool out of it.
     RefusesTools,
-    /// Nothing: it did not answer, or said nothing. Ask again another time.
+    /// No result: the model did not answer, or the answer was empty. Try again later.
     Inconclusive,
 }
 
 impl ProbeVerdict {
-    /// How tools should be offered after this; `None` if it showed nothing.
+    /// How tools should be offered after this result; `None` without a result.
     #[must_use]
     pub fn calling(self) -> Option<ToolCalling> {
         match self {
@@ -57,7 +57,7 @@ impl ProbeVerdict {
     }
 }
 
-impl Probe {
+impl ToolProbe {
     /// The request: two short messages, one tool, at most 1,024 tokens of reply.
     #[must_use]
     pub fn request(self) -> ChatRequest {
@@ -90,20 +90,20 @@ impl Probe {
         }
     }
 
-    /// Judges what came of the request.
+    /// Evaluates the outcome of the request.
     #[must_use]
     pub fn judge(self, outcome: Result<&ChatReply, ModelErrorKind>) -> ProbeVerdict {
         let reply = match outcome {
             Ok(reply) => reply,
-            // There is nothing else in the request that anybody could refuse.
+            // The request contains nothing else that a provider could reject.
             Err(ModelErrorKind::Refused) => return ProbeVerdict::RefusesTools,
             Err(_) => return ProbeVerdict::Inconclusive,
         };
-        // Nobody is harmed by what is read here, so it is read as generously as can be.
-        let reading = read(reply, ToolCalling::Fallback, |name| name == TOOL);
+        // The result is never executed, so the most tolerant parsing is used.
+        let reading = parse_reply(reply, ToolCalling::Fallback, |name| name == TOOL);
         if reading.signs.native > 0 {
             ProbeVerdict::NativeWorks
-        } else if reading.signs.has(Oddity::ToolsLeftOut) {
+        } else if reading.signs.has(Anomaly::ToolsLeftOut) {
             ProbeVerdict::RefusesTools
         } else if reading.signs.printed > 0 {
             ProbeVerdict::PrintsCalls
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_probe_offers_its_tool_and_tells_five_outcomes_apart() {
-        let request = Probe::Required.request();
+        let request = ToolProbe::Required.request();
         assert_eq!(request.tools.len(), 1);
         assert_eq!(request.tool_choice, ToolChoice::Required);
         let native = ChatReply {
@@ -142,17 +142,17 @@ mod tests {
             ..ChatReply::default()
         };
         let printed = said("Sure: {\"name\": \"report_sum\", \"arguments\": {\"sum\": 5}}");
-        let judge = |reply: &ChatReply| Probe::Required.judge(Ok(reply));
+        let judge = |reply: &ChatReply| ToolProbe::Required.judge(Ok(reply));
         assert_eq!(judge(&native), ProbeVerdict::NativeWorks);
         assert_eq!(judge(&printed), ProbeVerdict::PrintsCalls);
         assert_eq!(judge(&said("It is 5.")), ProbeVerdict::IgnoresTools);
         assert_eq!(judge(&said(" ")), ProbeVerdict::Inconclusive);
         assert_eq!(
-            Probe::Auto.judge(Err(ModelErrorKind::Refused)),
+            ToolProbe::Auto.judge(Err(ModelErrorKind::Refused)),
             ProbeVerdict::RefusesTools
         );
         assert_eq!(
-            Probe::Auto.judge(Err(ModelErrorKind::Unavailable)),
+            ToolProbe::Auto.judge(Err(ModelErrorKind::Unavailable)),
             ProbeVerdict::Inconclusive
         );
     }

@@ -1,23 +1,24 @@
-//! What was seen in a reply besides what it says.
+//! Signs in a reply that show how a model calls tools.
 
 use std::{collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Serialize};
 
-/// The form in which a model printed a call into its text.
+/// The format of a printed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Form {
-    /// `{"tool": …, "parameters": …, "reasoning": …}`, which Dormouse asks for where tools are not offered natively.
+pub enum CallFormat {
+    /// `{"tool": …, "parameters": …, "reasoning": …}`, the format that Dormouse asks for in the text.
     Tool,
-    /// `{"name": …, "arguments": …}`, bare or behind a mark such as `<tool_call>`; also `parameters`, `args` and `input`.
+    /// `{"name": …, "arguments": …}`, bare or after a mark such as `<tool_call>`; also `parameters`, `args` and
+    /// `input`.
     Named,
     /// `{"type": "function", "function": {"name": …, "arguments": …}}`.
     Function,
     /// `{"function_call": {"name": …, "arguments": …}}`.
     FunctionCall,
-    /// `{"tool_calls": […]}`, the message of an API printed into its own text.
+    /// `{"tool_calls": […]}`, a message of an API printed as text.
     Message,
     /// `{"action": …, "action_input": …}`.
     Action,
@@ -27,73 +28,73 @@ pub enum Form {
     Invoke,
     /// `<tool_call>name<arg_key>…</arg_key><arg_value>…</arg_value></tool_call>`.
     ArgumentTags,
-    /// A name and its arguments between special tokens, as DeepSeek, Kimi and newer Mistral models write them.
+    /// A name and its arguments between special tokens, as in DeepSeek, Kimi and newer Mistral models.
     Tokens,
     /// A channel of the harmony format: `<|channel|>commentary to=functions.name<|message|>{…}<|call|>`.
     Channel,
 }
 
-/// Something odd about a reply.
+/// An anomaly of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Oddity {
+pub enum Anomaly {
     /// More than one call in one reply.
     SeveralCalls,
-    /// Arguments that were a string with the JSON of an object in it.
+    /// The arguments were a string that contained a JSON object.
     DoubleEncoded,
-    /// Arguments of a native call that end in the middle.
+    /// The arguments of a native call are cut off.
     CutArguments,
-    /// A printed message of the API around the call, with a role and all.
+    /// The call was wrapped in a printed API message with a role.
     WrappedMessage,
-    /// Quotes, commas or line ends that are no JSON, and can only mean one thing.
+    /// Quotes, commas or line ends that are not valid JSON, with only one possible meaning.
     Mended,
-    /// A name with something of the model's own format around it, such as `functions.look`.
+    /// The tool name contained parts of the model's own format, such as `functions.look`.
     MendedName,
     /// Thoughts between tags in the text.
     PrintedThoughts,
-    /// A call in the thoughts. It is never taken.
+    /// A call in the thoughts. It is never executed.
     CallInThoughts,
-    /// A printed call beside other words. From a model with native tool calling it is taken for a quotation.
+    /// A printed call among other words. From a model with native tool calling it counts as a quotation.
     QuotedCall,
     /// A printed call of a tool that was not offered.
     NotOffered,
-    /// The beginning of a printed call, and no whole one.
+    /// The start of a printed call without its end.
     BrokenCall,
-    /// The provider did not get the tools at all, because it or the model does not know them.
+    /// The provider left the tools out, because it or the model does not support them.
     ToolsLeftOut,
 }
 
-/// What was seen in a reply. Bounded: two counts, a form, and a set of oddities.
+/// The signs in a reply. Bounded: two counts, a format, and a set of anomalies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signs {
-    /// How many native calls there were.
+    /// The number of native calls.
     #[serde(default)]
     pub native: usize,
-    /// How many printed calls were taken.
+    /// The number of accepted printed calls.
     #[serde(default)]
     pub printed: usize,
-    /// The form of the first printed call that was seen, taken or not.
+    /// The format of the first printed call, accepted or not.
     #[serde(default)]
-    pub form: Option<Form>,
-    /// What was odd.
+    pub form: Option<CallFormat>,
+    /// The anomalies.
     #[serde(default)]
-    pub oddities: BTreeSet<Oddity>,
+    pub anomalies: BTreeSet<Anomaly>,
 }
 
 impl Signs {
-    /// Was this seen?
+    /// Whether the reply has this anomaly.
     #[must_use]
-    pub fn has(&self, oddity: Oddity) -> bool {
-        self.oddities.contains(&oddity)
+    pub fn has(&self, anomaly: Anomaly) -> bool {
+        self.anomalies.contains(&anomaly)
     }
 
-    pub(crate) fn add(&mut self, oddity: Oddity) {
-        self.oddities.insert(oddity);
+    pub(crate) fn add(&mut self, anomaly: Anomaly) {
+        self.anomalies.insert(anomaly);
     }
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for CallFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Tool => "tool",

@@ -1,7 +1,7 @@
-//! Calls that stand in the text of a reply.
+//! Finds printed calls in the text of a reply.
 
+mod budget;
 mod channel;
-mod effort;
 mod json;
 mod marks;
 mod mend;
@@ -13,95 +13,99 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-pub(crate) use channel::{Channels, Ending, channels};
-pub(crate) use effort::Effort;
-pub(crate) use marks::{Beginning, is_begun};
+pub(crate) use budget::ScanBudget;
+pub(crate) use channel::{ChannelEnding, Channels, channels};
+pub(crate) use marks::{TextStart, is_begun};
 
-use crate::{Form, Oddity, ReadCall};
+use crate::{Anomaly, CallFormat, ParsedCall};
 
-/// How many printed calls of one reply are taken.
+/// The largest number of printed calls per reply.
 pub const PRINTED_CALLS_LIMIT: usize = 8;
-/// The longest name of a tool that is looked for in a text, in bytes.
+/// The longest tool name, in bytes.
 const NAME_LIMIT: usize = 128;
 
-/// Whether something before a place in the text says that a call follows there.
+/// Whether a mark before this position announces a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum CallContext {
     Bare,
     Marked,
 }
 
-/// How sure it is that something is a call, whatever tool it names.
+/// How certain it is that something is a call, without regard to the tool's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Certainty {
-    /// Its form means nothing else.
+    /// The format has no other meaning.
     Explicit,
     /// It may be data that looks like a call.
     Likely,
 }
 
-/// A call in a text.
+/// A call found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
-    pub(crate) call: ReadCall,
-    pub(crate) form: Form,
+pub(crate) struct PrintedCall {
+    pub(crate) call: ParsedCall,
+    pub(crate) form: CallFormat,
     pub(crate) certainty: Certainty,
-    pub(crate) oddities: BTreeSet<Oddity>,
+    pub(crate) anomalies: BTreeSet<Anomaly>,
 }
 
-impl Found {
-    fn new(name: &str, arguments: Option<&Value>, form: Form, certainty: Certainty) -> Self {
+impl PrintedCall {
+    fn new(name: &str, arguments: Option<&Value>, form: CallFormat, certainty: Certainty) -> Self {
         let (arguments, encoding) = object::arguments(arguments);
         Self {
-            call: ReadCall {
+            call: ParsedCall {
                 id: None,
                 name: name.to_owned(),
                 arguments,
             },
             form,
             certainty,
-            oddities: encoding.into_iter().collect(),
+            anomalies: encoding.into_iter().collect(),
         }
     }
 
     fn mended(mut self, how: json::Syntax) -> Self {
         if how == json::Syntax::Mended {
-            self.oddities.insert(Oddity::Mended);
+            self.anomalies.insert(Anomaly::Mended);
         }
         self
     }
 }
 
-/// Calls and what stands behind them.
-type Leading<'t> = (Vec<Found>, &'t str);
+/// Calls, and the text after them.
+type Leading<'t> = (Vec<PrintedCall>, &'t str);
 
-/// The calls of a text that holds nothing but calls, and what models put around them.
-pub(crate) fn only_calls(text: &str, effort: &mut Effort) -> Option<Vec<Found>> {
+/// The calls of a text that contains only calls and the marks around them.
+pub(crate) fn only_calls(text: &str, budget: &mut ScanBudget) -> Option<Vec<PrintedCall>> {
     let mut all = Vec::new();
-    let (mut rest, mut place) = marks::skip(text);
+    let (mut rest, mut context) = marks::skip(text);
     while !rest.is_empty() {
-        let (calls, behind) = leading_calls(rest, place, effort)?;
+        // The whole text must be calls: a single other word makes it prose that quotes a call.
+        let (calls, behind) = leading_calls(rest, context, budget)?;
+        // Excess calls are dropped, but still parsed: what follows them may show that this is prose.
         let room = PRINTED_CALLS_LIMIT.saturating_sub(all.len());
         all.extend(calls.into_iter().take(room));
-        (rest, place) = marks::skip_between(behind);
+        (rest, context) = marks::skip_between(behind);
     }
     (!all.is_empty()).then_some(all)
 }
 
-/// The first call anywhere in a text that is `wanted`.
+/// The first call in a text that is `wanted`.
 pub(crate) fn first_call(
     text: &str,
-    effort: &mut Effort,
-    wanted: &dyn Fn(&Found) -> bool,
-) -> Option<Found> {
+    budget: &mut ScanBudget,
+    wanted: &dyn Fn(&PrintedCall) -> bool,
+) -> Option<PrintedCall> {
     let mut rest = text;
+    // Every format starts with one of these, so the search skips prose quickly.
     while let Some(at) = rest.find(['{', '<', '[']) {
-        effort.spend(at + 1)?;
+        budget.spend(at + 1)?;
         rest = rest.get(at..)?;
         let found = if rest.starts_with('{') {
-            object::calls_within(rest, effort)
+            // Objects are searched at any depth: models wrap calls in lists and envelopes of their own.
+            object::calls_within(rest, budget)
         } else {
-            marked_calls(rest, effort)
+            marked_calls(rest, budget)
         };
         let (calls, behind) = match found {
             Some(found) => found,
@@ -115,8 +119,8 @@ pub(crate) fn first_call(
     None
 }
 
-/// Where to look on, where no call begins: behind all of the marks that stand here, since behind the next of them stands nothing else
-/// than behind the first.
+/// Where to continue after a failed attempt: after all marks at this position, because the text after each of them is
+/// the same.
 fn past_marks(text: &str) -> Option<&str> {
     match marks::skip(text) {
         (inner, _) if inner.len() < text.len() => Some(inner),
@@ -124,34 +128,39 @@ fn past_marks(text: &str) -> Option<&str> {
     }
 }
 
-/// The calls a text begins with, if a mark or a tag says that they are some.
-fn marked_calls<'t>(text: &'t str, effort: &mut Effort) -> Option<Leading<'t>> {
+/// The calls at the start of a text, if a mark or a tag announces them.
+fn marked_calls<'t>(text: &'t str, budget: &mut ScanBudget) -> Option<Leading<'t>> {
     match marks::skip(text) {
-        (inner, Place::Marked) => leading_calls(inner, Place::Marked, effort),
-        _ if text.starts_with('<') => leading_calls(text, Place::Bare, effort),
+        (inner, CallContext::Marked) => leading_calls(inner, CallContext::Marked, budget),
+        _ if text.starts_with('<') => leading_calls(text, CallContext::Bare, budget),
         _ => None,
     }
 }
 
-/// The calls a text begins with.
-fn leading_calls<'t>(text: &'t str, place: Place, effort: &mut Effort) -> Option<Leading<'t>> {
+/// The calls at the start of a text.
+fn leading_calls<'t>(
+    text: &'t str,
+    context: CallContext,
+    budget: &mut ScanBudget,
+) -> Option<Leading<'t>> {
     match text.chars().next()? {
-        '{' | '[' => object::leading(text, place, effort),
+        '{' | '[' => object::leading(text, context, budget),
         '<' => {
-            let call = tags::function(text, effort)
-                .or_else(|| tags::invoke(text, effort))
-                .or_else(|| tokens::leading(text, effort));
+            let call = tags::function(text, budget)
+                .or_else(|| tags::invoke(text, budget))
+                .or_else(|| tokens::leading(text, budget));
             call.map(|(found, behind)| (vec![found], behind))
         }
-        _ if place == Place::Marked => {
-            let call = tokens::named(text, effort).or_else(|| tags::arguments(text, effort));
+        // A bare name is a call only after a mark; otherwise every word would be one.
+        _ if context == CallContext::Marked => {
+            let call = tokens::named(text, budget).or_else(|| tags::arguments(text, budget));
             call.map(|(found, behind)| (vec![found], behind))
         }
         _ => None,
     }
 }
 
-/// The name a text begins with, in the letters names of tools have, and what stands behind it.
+/// The name at the start of a text, in the characters of tool names, and the text after it.
 fn leading_name(text: &str) -> Option<(&str, &str)> {
     let end = text
         .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')))

@@ -1,6 +1,6 @@
-//! Thoughts that a model prints into its text.
+//! Separates printed thoughts from a text.
 
-/// What stands around them.
+/// The tags around thoughts.
 const TAGS: [(&str, &str); 6] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -10,15 +10,15 @@ const TAGS: [(&str, &str); 6] = [
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
 ];
 
-/// Where the thoughts of a text begin.
+/// How the thoughts of a text start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opening {
-    /// There are none.
+    /// The text has no thoughts.
     None,
-    /// At a tag, with which the text begins.
+    /// With a tag at the start of the text.
     Tagged,
-    /// Nowhere: chat templates that open them by themselves leave only the tag that closes them. What stands before it
-    /// may as well be words with a tag quoted in them.
+    /// Without a tag: some chat templates open the thoughts themselves, so only the closing tag is in the text. The
+    /// text before it may also be an answer that quotes the tag.
     Missing,
 }
 
@@ -30,8 +30,8 @@ pub(crate) struct Split<'t> {
     pub(crate) text: &'t str,
 }
 
-/// Takes the thoughts off a text. They end at the last tag that closes them: whatever a model quotes while it
-/// thinks stays a thought.
+/// Separates the thoughts from a text. They end at the last closing tag: a tag that the model quotes while it thinks
+/// does not end them.
 pub(crate) fn split(text: &str) -> Split<'_> {
     let text = text.trim();
     for (open, close) in TAGS {
@@ -46,6 +46,7 @@ pub(crate) fn split(text: &str) -> Split<'_> {
     }
     let alone = TAGS.iter().find_map(|(_, close)| {
         let (before, behind) = text.rsplit_once(close)?;
+        // A closing tag without an opening one counts only on a line of its own; within a line it is probably quoted.
         let is_line = before.is_empty() || before.ends_with('\n');
         let is_end = behind.is_empty() || behind.starts_with(['\n', '\r']);
         (is_line && is_end).then_some((before, behind))

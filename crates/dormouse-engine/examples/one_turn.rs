@@ -7,7 +7,8 @@ use dormouse_contracts::{AssistantId, Seq, Timestamp};
 use dormouse_engine::{Assistant, AssistantConfig, Event, Ports, replay};
 use dormouse_memory::Memory;
 use dormouse_testing::{
-    CountTokens, FakeWorld, FixedChance, ManualClock, MemoryLog, Perceive, ScriptedModel, Turn,
+    CountTokens, FakeWorld, FixedChance, ManualClock, MemoryLog, Perceive, ScriptedModel,
+    ScriptedTurn,
 };
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -18,8 +19,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (log, world) = (MemoryLog::new(), FakeWorld::new());
     world.answer("inspect_location", json!({"room": "Common Room"}));
     let model = ScriptedModel::new([
-        Turn::call("inspect_location", json!({})),
-        Turn::call("say", json!({"message": "We are in the common room."})),
+        ScriptedTurn::call("inspect_location", json!({})),
+        ScriptedTurn::call("say", json!({"message": "We are in the common room."})),
     ]);
     let memory = Memory::builder(key.clone(), || Timestamp::EPOCH).ephemeral()?;
     let ports = Ports {

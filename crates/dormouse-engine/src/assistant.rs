@@ -1,17 +1,21 @@
 //! The running assistant: one sequential actor.
 //!
-//! It holds the state, and nobody else does. Every change goes the same way: [decided](crate::decide), written
-//! into the log, and folded into the state once it is on disk. At most one call to the outside is under way at a
-//! time, and messages are accepted meanwhile.
+//! It holds the state, and nobody else does. Every change goes the same way: [decided](crate::decide), folded into
+//! the state, and written into the log before anything outside depends on it: a message before it is acknowledged, an
+//! act before it is done, everything before the assistant rests. At most one call to the outside is under way at a time, and messages are accepted
+//! meanwhile.
 
+mod commands;
+mod error;
 mod inbox;
 mod record;
+mod showing;
 
-use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use dormouse_contracts::{
-    AppendErrorKind, AssistantId, BoxFuture, EffectKey, IdError, Outcome, Seq, Timestamp,
-    TokenCounter, ToolSpec, WorldId,
+    AssistantId, BoxFuture, EffectKey, Outcome, Seq, ServiceName, Timestamp, TokenCounter,
+    ToolSpec, WorldId,
 };
 use dormouse_resilience::deadline;
 use dormouse_tools::{Registry, RegistryError};
@@ -23,19 +27,21 @@ use tokio::{
 
 use crate::{
     Ports,
-    config::{AssistantConfig, ConfigError, Switch},
-    decide::{self, Answered, Next, View},
-    event::{EmergencyStopCleared, Event},
-    gate::Skip,
-    handle::{ClearError, Command, Handle},
+    config::AssistantConfig,
+    decide::{self, Answered, Next, OutsideCall, View},
+    event::Event,
+    gate::gate,
+    handle::{Command, Handle},
     inward::{barest_tools, inward_tools},
     prompt::{Preamble, PreambleTooLong, leaves_room},
     remembering::{CatchUpError, catch_up},
-    replay::{ReplayError, restore},
+    replay::{Restored, restore_counted},
     state::State,
     status::{Activity, Skipped, Status},
     work::{self, Done, Tending},
 };
+pub use error::{RunError, WakeError};
+use record::Unwritten;
 
 /// How many commands may wait for the actor.
 const MAILBOX: usize = 256;
@@ -51,53 +57,6 @@ pub struct Recorded {
     pub event: Event,
 }
 
-/// An assistant could not be woken.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum WakeError {
-    /// Its configuration is one that no assistant can live by.
-    #[error("the assistant's configuration is not possible")]
-    Config(#[from] ConfigError),
-    /// Its log could not be folded.
-    #[error("the assistant's log could not be folded into its state")]
-    Replay(#[from] ReplayError),
-    /// Its memory and its log do not belong together. A memory that merely cannot be read is no such error: the
-    /// assistant lives on without it.
-    #[error("the assistant's memory and its log cannot be used together")]
-    Memory(#[source] CatchUpError),
-    /// Its tools make no registry.
-    #[error("the assistant's tools cannot be offered")]
-    Tools(#[from] RegistryError),
-    /// Persona and tools leave no room in the context window.
-    #[error("the assistant's prompt leaves no room for a conversation")]
-    Preamble(#[from] PreambleTooLong),
-    /// A name of the engine's own tools is none.
-    #[error("a tool's name is not acceptable")]
-    Name(#[from] IdError),
-}
-
-/// An assistant ended although nobody asked it to. What was accepted is on disk.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// Somebody else writes the same log.
-    #[error(
-        "the log ends at event {actual} where {expected} was expected: another writer is at work on it"
-    )]
-    Conflict {
-        /// Where it should have ended.
-        expected: Seq,
-        /// Where it ends.
-        actual: Seq,
-    },
-    /// The log is closed, or refuses an event for good.
-    #[error("the log does not take events any more: {0}")]
-    Log(AppendErrorKind),
-    /// An event could not be put into JSON.
-    #[error("an event could not be written down")]
-    Encode(#[from] serde_json::Error),
-}
-
 /// A running assistant. [`Assistant::run`] is its life; the [`Handle`] is how to talk to it.
 #[derive(Debug)]
 pub struct Assistant {
@@ -105,6 +64,7 @@ pub struct Assistant {
     tools: Registry,
     preamble: Preamble,
     ports: Ports,
+    services: Vec<ServiceName>,
     state: State,
     commands: mpsc::Receiver<Command>,
     status: watch::Sender<Status>,
@@ -116,14 +76,29 @@ pub struct Assistant {
 #[derive(Debug, Default)]
 struct Progress {
     fresh: Option<EffectKey>,
-    /// Events that came of a call to the outside and could not be written yet.
-    unsaved: Vec<Event>,
+    unwritten: Unwritten,
     since_snapshot: u64,
     skipped: Skipped,
     activity: Activity,
+    /// Since when nobody has seen a sign of what it is busy with.
+    busy_since: Option<Timestamp>,
+    /// What it is busy with, or was last.
+    busy: Busy,
     tending: Tending,
     /// The first delivery of each world that was refused and not accepted since.
     refused: BTreeMap<WorldId, u64>,
+}
+
+/// What the assistant waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Busy {
+    /// Its model.
+    Asking,
+    /// Its memory.
+    Remembering,
+    /// Its world.
+    #[default]
+    Acting,
 }
 
 /// Whether events are on disk.
@@ -164,16 +139,20 @@ impl Assistant {
                 (tools, preamble)
             }
         };
-        let state = restore(&*ports.log, &config.key).await?;
+        let Restored { state, folded } = restore_counted(&*ports.log, &config.key).await?;
         remember(&ports, &config.key).await?;
         let (commands_in, commands) = mpsc::channel(MAILBOX);
         let (status, status_out) = watch::channel(Status::default());
-        let progress = Progress::default();
+        let progress = Progress {
+            since_snapshot: folded,
+            ..Progress::default()
+        };
         let watchers = Vec::new();
-        let assistant = Self {
+        let mut assistant = Self {
             config,
             tools,
             preamble,
+            services: ports.model.services(),
             ports,
             state,
             commands,
@@ -181,6 +160,12 @@ impl Assistant {
             watchers,
             progress,
         };
+        // A status read before the first tick must already say what the assistant waits for.
+        let now = assistant.ports.clock.now();
+        let (state, switch) = (&assistant.state, assistant.config.switch);
+        if let Err(skip) = gate(state, switch, &assistant.services, now) {
+            assistant.rest(skip);
+        }
         assistant.publish();
         Ok((
             assistant,
@@ -205,7 +190,8 @@ impl Assistant {
         &self.state
     }
 
-    /// Lives until every handle is dropped or one asks it to shut down. Saves a snapshot at the end.
+    /// Lives until every handle is dropped or one asks it to shut down. Saves a snapshot at the end, unless the log has
+    /// not grown since the last one.
     ///
     /// Dropping the future is a crash: nothing accepted is lost, and the next start goes on from the log.
     ///
@@ -216,10 +202,20 @@ impl Assistant {
         let mut ticks = interval(self.config.limits.tick_rate());
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         let mut work: Option<BoxFuture<'static, Done>> = None;
+        // A model call that is under way, and not looked at while its sender is asked to wait.
+        let mut asked: Option<BoxFuture<'static, Done>> = None;
         let mut tending: Option<BoxFuture<'static, Tending>> = None;
         loop {
+            if self.state.stopped.is_some() {
+                // An operator does not wait for a model. What was begun is taken up as after a crash.
+                work = None;
+                asked = None;
+            }
+            if self.asks_to_wait() {
+                asked = work.take();
+            }
             if work.is_none() {
-                work = self.advance().await?;
+                work = self.advance(&mut asked).await?;
             }
             // Whoever waits for an answer goes first: what is dropped here is begun anew later.
             tending = match work {
@@ -243,13 +239,19 @@ impl Assistant {
                 }
                 done = finished(&mut work) => {
                     work = None;
-                    self.take_in(done).await?;
+                    self.take_in(done);
+                }
+                () = wake(self.progress.unwritten.due()) => {
+                    self.flush().await?;
                 }
                 () = wake(wake_at) => {}
                 _ = ticks.tick() => self.tick(),
             }
         }
-        self.save_snapshot().await;
+        // A snapshot of what is not on disk would be one of another life.
+        if self.flush().await? == Saved::Yes {
+            self.save_snapshot().await;
+        }
         // So that others who look into the memory find all of it; the next start would do it too.
         let limit = self.config.recall_timeout;
         let caught_up = catch_up(&*self.ports.log, &self.config.key, &self.ports.memory);
@@ -268,59 +270,101 @@ impl Assistant {
     }
 
     /// Does everything that needs nobody outside, and answers the next call to the outside if one is due.
-    async fn advance(&mut self) -> Result<Option<BoxFuture<'static, Done>>, RunError> {
+    /// Where that is a model call and one is under way already, that one goes on.
+    async fn advance(
+        &mut self,
+        asked: &mut Option<BoxFuture<'static, Done>>,
+    ) -> Result<Option<BoxFuture<'static, Done>>, RunError> {
+        if self.progress.unwritten.is_stuck() && self.flush().await? == Saved::No {
+            return Ok(None);
+        }
         loop {
-            if self.flush().await? == Saved::No {
-                return Ok(None);
-            }
             match decide::next(self.view()) {
                 Next::Rest(skip) => {
-                    self.rest(skip);
+                    // The tick ended meanwhile; the next one asks anew.
+                    *asked = None;
+                    if self.flush().await? == Saved::Yes {
+                        self.rest(skip);
+                    }
                     return Ok(None);
                 }
-                Next::Decided(events) => {
-                    if self.commit(events).await? == Saved::No {
-                        return Ok(None);
-                    }
+                Next::Decided(events) => self.note(events),
+                Next::Outside(OutsideCall::Ask(_)) if asked.is_some() => {
+                    self.busy_with(Busy::Asking);
+                    return Ok(asked.take());
                 }
-                next => return Ok(Some(self.begin(next))),
+                Next::Outside(call) => {
+                    let saved = self.write_before(&call).await?;
+                    return Ok((saved == Saved::Yes).then(|| self.begin(call)));
+                }
             }
         }
     }
 
-    fn begin(&mut self, next: Next) -> BoxFuture<'static, Done> {
+    fn begin(&mut self, call: OutsideCall) -> BoxFuture<'static, Done> {
         let ports = self.ports.clone();
         let key = self.config.key.clone();
         let recall_limit = self.config.recall_timeout;
-        self.progress.activity = match next {
-            Next::Ask(_) | Next::Recollect(_) | Next::Consult(..) => Activity::Thinking,
-            _ => Activity::Acting,
-        };
-        match next {
-            Next::Ask(prompt) => {
-                let (limit, budget) = (self.config.model_timeout, &self.config.retry_budget);
-                Box::pin(work::ask(ports, *prompt, limit, budget.clone()))
+        self.busy_with(match call {
+            OutsideCall::Ask(_) => Busy::Asking,
+            OutsideCall::Recollect(_) | OutsideCall::Consult(..) => Busy::Remembering,
+            OutsideCall::Perform(_) | OutsideCall::AskAfter(_) | OutsideCall::Observe(..) => {
+                Busy::Acting
             }
-            Next::Perform(effect) => {
+        });
+        match call {
+            OutsideCall::Ask(prompt) => {
+                let bounds = work::Bounds {
+                    attempt: self.config.model_timeout,
+                    retry_for: self.config.retry_for,
+                };
+                let budget = self.config.retry_budget.clone();
+                Box::pin(work::ask(ports, *prompt, bounds, budget))
+            }
+            OutsideCall::Perform(effect) => {
                 let limit = self.tool_timeout(effect.tool.as_str());
                 // From here on it may have happened: if it comes up again, it is asked after.
                 self.progress.fresh = None;
                 Box::pin(work::perform(ports, effect, limit))
             }
-            Next::AskAfter(effect) => {
+            OutsideCall::AskAfter(effect) => {
                 let limit = self.tool_timeout(effect.tool.as_str());
                 Box::pin(work::ask_after(ports, effect, limit))
             }
-            Next::Observe(call, query) => {
+            OutsideCall::Observe(id, query) => {
                 let limit = self.tool_timeout(query.tool.as_str());
-                Box::pin(work::observe(ports, call, query, limit))
+                Box::pin(work::observe(ports, id, query, limit))
             }
-            Next::Recollect(ask) => Box::pin(work::recollect(ports, key, *ask, recall_limit)),
-            Next::Consult(call, ask) => {
-                Box::pin(work::consult(ports, key, call, *ask, recall_limit))
+            OutsideCall::Recollect(ask) => {
+                Box::pin(work::recollect(ports, key, *ask, recall_limit))
             }
-            Next::Rest(_) | Next::Decided(_) => Box::pin(std::future::pending()),
+            OutsideCall::Consult(id, ask) => {
+                Box::pin(work::consult(ports, key, id, *ask, recall_limit))
+            }
         }
+    }
+
+    fn busy_with(&mut self, busy: Busy) {
+        let now = self.ports.clock.now();
+        self.progress.busy_since.get_or_insert(now);
+        self.progress.busy = busy;
+        self.progress.activity = match busy {
+            Busy::Asking | Busy::Remembering => Activity::Thinking,
+            Busy::Acting => Activity::Acting,
+        };
+    }
+
+    /// Decides whether the sender of the message is asked to wait for the model, and notes that.
+    fn asks_to_wait(&mut self) -> bool {
+        let is_asking =
+            self.progress.activity == Activity::Thinking && self.progress.busy == Busy::Asking;
+        if !is_asking || self.slow_since().is_none() {
+            return false;
+        }
+        let events = decide::on_delay(self.view());
+        let asks = !events.is_empty();
+        self.note(events);
+        asks
     }
 
     fn tool_timeout(&self, tool: &str) -> Duration {
@@ -336,19 +380,21 @@ impl Assistant {
             tools: &self.tools,
             preamble: &self.preamble,
             counter: &*self.ports.counter,
+            services: &self.services,
             now: self.ports.clock.now(),
             fresh: self.progress.fresh.as_ref(),
         }
     }
 
-    /// Takes in how a call to the outside ended. If its events cannot be written they are kept, and tried again.
-    async fn take_in(&mut self, done: Done) -> Result<(), RunError> {
+    /// Takes in how a call to the outside ended.
+    fn take_in(&mut self, done: Done) {
         let view = self.view();
-        self.progress.unsaved = match done {
+        let events = match done {
             Done::Replied {
                 reply,
                 model,
                 prompt_tokens,
+                speech_only,
                 duration,
             } => decide::on_reply(
                 view,
@@ -356,11 +402,13 @@ impl Assistant {
                 Answered {
                     model,
                     prompt_tokens,
+                    speech_only,
                     duration,
                 },
             ),
             Done::Failed {
                 error,
+                service,
                 prompt,
                 duration,
             } => {
@@ -371,6 +419,7 @@ impl Assistant {
                     attempts: error.attempts,
                     prompt: Some(prompt),
                     duration,
+                    service,
                     reason: cause,
                 };
                 decide::on_failure(view, &failed)
@@ -382,108 +431,14 @@ impl Assistant {
                 decide::on_settled(view, key, outcome)
             }
             Done::Observed { call, seen } => decide::on_observed(view, &call, seen),
+            Done::WorldFailed(failure) => {
+                tracing::warn!(%failure, "the world gave no answer; trying again later");
+                decide::on_world_failure(view, &failure)
+            }
             Done::Recollected(found) => decide::on_recollected(view, *found),
             Done::Consulted { call, consulted } => decide::on_consulted(view, &call, consulted),
         };
-        self.flush().await.map(drop)
-    }
-
-    /// Does as a command says, and as those say that were taken from the mailbox with it.
-    async fn obey(&mut self, mut command: Command) -> Result<ControlFlow<()>, RunError> {
-        loop {
-            let next = match command {
-                Command::Perceive(perception, reply) => self.hear((*perception, reply)).await?,
-                Command::ClearStop(by, reply) => {
-                    let cleared = self.clear_stop(by).await?;
-                    self.publish();
-                    answer(reply, cleared);
-                    None
-                }
-                Command::Inspect(reply) => {
-                    answer(reply, self.state.clone());
-                    None
-                }
-                Command::Shutdown => return Ok(ControlFlow::Break(())),
-            };
-            match next {
-                Some(next) => command = next,
-                None => return Ok(ControlFlow::Continue(())),
-            }
-        }
-    }
-
-    async fn clear_stop(&mut self, cleared_by: String) -> Result<Result<(), ClearError>, RunError> {
-        if self.state.stopped.is_none() {
-            return Ok(Err(ClearError::NotActive));
-        }
-        let event = Event::EmergencyStopCleared(EmergencyStopCleared { cleared_by });
-        Ok(match self.commit(vec![event]).await? {
-            Saved::Yes => {
-                self.progress.activity = Activity::Idle;
-                Ok(())
-            }
-            Saved::No => Err(ClearError::Storage),
-        })
-    }
-
-    fn tick(&mut self) {
-        // What a tick may do was done when its reason came up; the timer only counts the ticks that do nothing.
-        let skip = match &self.progress.activity {
-            Activity::Thinking | Activity::Acting => Skip::Collision,
-            Activity::Waiting(at) => Skip::Waiting(*at),
-            Activity::Stopped(_) => Skip::EmergencyStop,
-            Activity::Disabled => Skip::Disabled,
-            Activity::Stalled => Skip::Waiting(self.ports.clock.now()),
-            Activity::Idle => Skip::Idle,
-        };
-        self.progress.skipped.count(skip);
-    }
-
-    fn rest(&mut self, skip: Skip) {
-        self.progress.activity = match skip {
-            Skip::EmergencyStop => match &self.state.stopped {
-                Some(stopped) => Activity::Stopped(stopped.cause.clone()),
-                None => Activity::Idle,
-            },
-            Skip::Disabled => Activity::Disabled,
-            Skip::Waiting(at) => Activity::Waiting(at),
-            Skip::Collision | Skip::Idle => Activity::Idle,
-        };
-    }
-
-    fn wake_at(&self) -> Option<Instant> {
-        match self.progress.activity {
-            Activity::Waiting(at) => Some(Instant::now() + at.since(self.ports.clock.now())),
-            _ => None,
-        }
-    }
-
-    fn publish(&self) {
-        let state = &self.state;
-        let activity = match (&state.stopped, self.config.switch) {
-            (Some(stopped), _) => Activity::Stopped(stopped.cause.clone()),
-            (None, Switch::Disabled) => Activity::Disabled,
-            (None, Switch::Enabled) => self.progress.activity.clone(),
-        };
-        let unsaved = usize::from(!self.progress.unsaved.is_empty());
-        let status = Status {
-            activity,
-            waiting: state.inbox.len() + usize::from(state.turn.is_some()).max(unsaved),
-            seq: state.seq,
-            ticks: state.ticks,
-            skipped: self.progress.skipped,
-            prompt_tokens: state.prompt_tokens,
-            max_context_tokens: self.config.limits.max_context_tokens(),
-            spent: state.spent,
-            memories: state.remembered,
-        };
-        self.status.send_if_modified(|current| {
-            // Ticks that did nothing wake nobody.
-            current.skipped = status.skipped;
-            let changed = *current != status;
-            *current = status;
-            changed
-        });
+        self.note(events);
     }
 }
 
@@ -505,7 +460,7 @@ fn offered(
 async fn remember(ports: &Ports, key: &AssistantId) -> Result<(), WakeError> {
     match catch_up(&*ports.log, key, &ports.memory).await {
         Ok(caught_up) => tracing::debug!(?caught_up, "the memory has caught up with the log"),
-        Err(error @ CatchUpError::Ahead { .. }) => return Err(WakeError::Memory(error)),
+        Err(error) if error.is_mismatch() => return Err(WakeError::Memory(error)),
         Err(error) => warn_of(&error),
     }
     Ok(())

@@ -38,7 +38,12 @@ pub struct Limits {
     max_context_tokens: u32,
     max_history: usize,
     max_consecutive_errors: u32,
+    max_parts: usize,
+    give_up_after: Option<Duration>,
 }
+
+/// How long a message may fail alone, and how long an outage may last without a word, where the operator does not say.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(3_600);
 
 impl Default for Limits {
     fn default() -> Self {
@@ -48,6 +53,8 @@ impl Default for Limits {
             max_context_tokens: 32_768,
             max_history: 50,
             max_consecutive_errors: 5,
+            max_parts: 8,
+            give_up_after: Some(GIVE_UP_AFTER),
         }
     }
 }
@@ -109,7 +116,8 @@ impl Limits {
         Ok(self)
     }
 
-    /// Sets how many errors in a row trigger the emergency stop, 1 to 100. Default 5.
+    /// Sets after how many errors in a row a message is given up, and how many errors in a row that no message is to
+    /// blame for trigger the emergency stop, 1 to 100. Default 5.
     ///
     /// # Errors
     ///
@@ -117,6 +125,33 @@ impl Limits {
     pub fn with_max_consecutive_errors(mut self, errors: u32) -> Result<Self, OutOfRange> {
         within("max_consecutive_errors", errors.into(), 1, 100)?;
         self.max_consecutive_errors = errors;
+        Ok(self)
+    }
+
+    /// Sets into how many acts one long answer may be divided, 1 to 100. What is longer is cut, and says so. Default 8.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`] outside these bounds.
+    pub fn with_max_parts(mut self, parts: usize) -> Result<Self, OutOfRange> {
+        within("max_parts_per_answer", parts as u64, 1, 100)?;
+        self.max_parts = parts;
+        Ok(self)
+    }
+
+    /// Sets for how many seconds a message may fail alone before it is given up, up to 604,800 (a week); 0 keeps it until
+    /// it is answered. Default 3,600.
+    ///
+    /// It fails alone while the model's server gives no reply to it, in a way that the message may be the cause of, and
+    /// nothing else was asked since. In an outage, which others share, messages are kept. Whoever waits so long in one
+    /// hears [`outage_notice`](AssistantConfig::outage_notice).
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`] outside these bounds.
+    pub fn with_give_up_after_seconds(mut self, seconds: u64) -> Result<Self, OutOfRange> {
+        let seconds = within("give_up_after", seconds, 0, 604_800)?;
+        self.give_up_after = (seconds > 0).then(|| Duration::from_secs(seconds));
         Ok(self)
     }
 
@@ -144,7 +179,24 @@ impl Limits {
         self.max_history
     }
 
-    /// How many errors in a row trigger the emergency stop.
+    /// Into how many acts one long answer may be divided.
+    #[must_use]
+    pub fn max_parts(&self) -> usize {
+        self.max_parts
+    }
+
+    /// For how long a message may fail alone before it is given up, if it ever is.
+    #[must_use]
+    pub fn give_up_after(&self) -> Option<Duration> {
+        self.give_up_after
+    }
+
+    /// The time after which a sender who waits in an outage hears the `outage_notice`.
+    pub(crate) fn word_after(&self) -> Duration {
+        self.give_up_after.unwrap_or(GIVE_UP_AFTER)
+    }
+
+    /// After how many errors in a row a message is given up, and the emergency stop is triggered.
     #[must_use]
     pub fn max_consecutive_errors(&self) -> u32 {
         self.max_consecutive_errors
@@ -187,6 +239,9 @@ pub enum ConfigError {
 pub struct AssistantConfig {
     /// Its key: the name of its log and the word an @mention must match.
     pub key: AssistantId,
+    /// What it is called in its worlds, where that is not its key: whoever has a name of that look is marked as somebody
+    /// else.
+    pub name: Option<String>,
     /// Who it is and how it should behave, for the system prompt.
     pub persona: String,
     /// Whether its ticks are on.
@@ -209,8 +264,25 @@ pub struct AssistantConfig {
     pub reasoning_effort: Option<ReasoningEffort>,
     /// Further parameters of every request, in the provider's own words.
     pub extra_params: Map<String, Value>,
+    /// What the sender of a message hears that ends without an answer; where it is blank, nothing.
+    pub apology: String,
+    /// What the sender of a message hears where the world took only the beginning of the answer, and the model did not say
+    /// the rest otherwise; where it is blank, nothing.
+    pub broken_off: String,
+    /// What the sender of a message hears once when the answer takes longer than `slow_after`; where it is blank, nothing.
+    /// Default: nothing.
+    pub wait_notice: String,
+    /// What the sender of a message hears once when the model has given no answers for so long that a message alone would be
+    /// given up; where it is blank, nothing. The message is kept.
+    pub outage_notice: String,
     /// How long one attempt of a model call may take.
     pub model_timeout: Duration,
+    /// After how long no further attempt of a model call is begun; the message is taken up again by a later tick. Default one
+    /// minute.
+    pub retry_for: Duration,
+    /// After how long whoever waits for an answer should be told that it takes longer: see
+    /// [`Status::slow_since`](crate::Status::slow_since). Default 20 seconds.
+    pub slow_after: Duration,
     /// What bounds the retries of model calls; share one among all assistants that use the same provider, so that a
     /// provider in trouble is not stormed. Default: one for each assistant.
     pub retry_budget: RetryBudget,
@@ -254,6 +326,7 @@ impl AssistantConfig {
                 "You are {key}, who lives in this place. Be kind, brief and truthful."
             ),
             key,
+            name: None,
             switch: Switch::Enabled,
             classify: ClassifyConfig::default(),
             pattern: ExecutionPattern::ReactLoop,
@@ -264,7 +337,14 @@ impl AssistantConfig {
             max_tokens: None,
             reasoning_effort: None,
             extra_params: Map::new(),
+            apology: "Sorry, I could not find an answer to that.".to_owned(),
+            broken_off: "There is more, but I could not say it.".to_owned(),
+            wait_notice: String::new(),
+            outage_notice: "I cannot think at the moment. I will answer as soon as I can."
+                .to_owned(),
             model_timeout: Duration::from_secs(120),
+            retry_for: Duration::from_secs(60),
+            slow_after: Duration::from_secs(20),
             retry_budget: RetryBudget::default(),
             memory_tokens: 1_024,
             recall_timeout: Duration::from_secs(2),

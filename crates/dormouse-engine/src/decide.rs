@@ -4,14 +4,18 @@
 //! what came of it into the log, and asks again. So a program that was killed anywhere goes on where it was.
 
 mod calls;
+mod delayed;
 mod outcomes;
 mod recollect;
+mod unanswered;
 
-use dormouse_contracts::{CallId, Effect, EffectKey, Query, Timestamp, TokenCounter};
+use dormouse_contracts::{CallId, Effect, EffectKey, Query, ServiceName, Timestamp, TokenCounter};
 use dormouse_tools::{LoopEffect, Registry, after};
 
+pub(crate) use delayed::on_delay;
 pub(crate) use outcomes::{
     Answered, Failed, on_consulted, on_failure, on_observed, on_recollected, on_reply, on_settled,
+    on_world_failure,
 };
 
 use crate::{
@@ -22,7 +26,7 @@ use crate::{
     },
     gate::{Skip, gate},
     inward::Consult,
-    prompt::{self, Preamble, Prompt},
+    prompt::{self, Offer, Preamble, Prompt},
     state::{State, Step, Turn},
     work::Recollect,
 };
@@ -31,8 +35,6 @@ use crate::{
 const CRITICAL_PERCENT: u64 = 80;
 /// At this share of the context window, in percent, the model is told to come to an end.
 const WARNING_PERCENT: u64 = 60;
-/// How many ticks one message may take. More than this is no outage, and nobody would notice what it costs.
-const TICKS_PER_TURN: u32 = 20;
 
 /// Everything a decision may look at.
 #[derive(Clone, Copy)]
@@ -42,6 +44,8 @@ pub(crate) struct View<'a> {
     pub(crate) tools: &'a Registry,
     pub(crate) preamble: &'a Preamble,
     pub(crate) counter: &'a dyn TokenCounter,
+    /// The services that answer for the model.
+    pub(crate) services: &'a [ServiceName],
     pub(crate) now: Timestamp,
     /// The effect that this process itself intended and has not begun; any other open one was left behind.
     pub(crate) fresh: Option<&'a EffectKey>,
@@ -54,6 +58,13 @@ pub(crate) enum Next {
     Rest(Skip),
     /// These events, without anybody being asked.
     Decided(Vec<Event>),
+    /// A call to the outside.
+    Outside(OutsideCall),
+}
+
+/// A call to the model, the world or the memory. One at a time is under way.
+#[derive(Debug)]
+pub(crate) enum OutsideCall {
     /// Ask the model.
     Ask(Box<Prompt>),
     /// Carry out an effect that was just intended.
@@ -71,14 +82,17 @@ pub(crate) enum Next {
 /// Decides what comes next.
 pub(crate) fn next(view: View<'_>) -> Next {
     let state = view.state;
+    // Whoever is told that there is no answer is told before the assistant stops.
+    let is_ending = |turn: &Turn| turn.ticking && turn.unanswered.is_some();
     if state.stopped.is_none()
+        && !state.turn.as_ref().is_some_and(is_ending)
         && let Some(cause) = stop_cause(view)
     {
         return Next::Decided(vec![Event::EmergencyStopTriggered(
             EmergencyStopTriggered { cause },
         )]);
     }
-    match gate(state, view.config.switch, view.now) {
+    match gate(state, view.config.switch, view.services, view.now) {
         // The tick under way is this one: there is one actor, and it asks what comes next in its own tick.
         Err(Skip::Collision) => state
             .turn
@@ -101,8 +115,7 @@ fn stop_cause(view: View<'_>) -> Option<StopCause> {
     if let Some(tool) = errors.failing_tool() {
         return Some(StopCause::FailureRate(tool.to_owned()));
     }
-    let ticks = view.state.turn.as_ref().map_or(0, |turn| turn.ticks);
-    (ticks > TICKS_PER_TURN).then_some(StopCause::EndlessTurn(ticks))
+    None
 }
 
 fn in_tick(view: View<'_>, turn: &Turn) -> Next {
@@ -114,23 +127,37 @@ fn in_tick(view: View<'_>, turn: &Turn) -> Next {
             arguments: open.arguments.clone(),
         };
         return if view.fresh == Some(&effect.key) {
-            Next::Perform(effect)
+            Next::Outside(OutsideCall::Perform(effect))
         } else {
-            Next::AskAfter(effect)
+            Next::Outside(OutsideCall::AskAfter(effect))
         };
     }
-    match turn.steps.last() {
-        Some(step) if turn.open_call().is_some() => {
-            if loop_end(step).is_some() {
+    if let Some(cause) = turn.unanswered {
+        return unanswered::conclude(view, turn, cause);
+    }
+    if let Some(cause) = unanswered::hopeless(view, turn) {
+        return Next::Decided(unanswered::end(view, turn, cause));
+    }
+    match (turn.steps.last(), turn.open_call()) {
+        (Some(step), Some(call)) => {
+            let is_part = step.part_of().is_some();
+            if step.is_broken_off() {
+                Next::Decided(calls::skip_the_rest(view, step, BROKEN_OFF))
+            } else if loop_end(step).is_some() {
                 Next::Decided(calls::skip_the_rest(view, step, ALREADY_ENDED))
-            } else if turn.calls_this_tick >= call_limit(view) {
+            } else if turn.calls_this_tick >= call_limit(view)
+                && !(is_part || step.speech_only || step.is_notice)
+            {
                 Next::Decided(calls::skip_the_rest(view, step, TOO_MANY))
             } else {
-                calls::next_call(view, turn)
+                calls::next_call(view, turn, call)
             }
         }
-        Some(step) if turn.steps_this_tick > 0 => match stop_reason(view, turn, step) {
-            Some(ended) => Next::Decided(vec![Event::TickEnded(ended)]),
+        (Some(step), None) if turn.steps_this_tick > 0 => match stop_reason(view, turn, step) {
+            Some(ended) => Next::Decided(match unanswered::silent(view, turn, &ended) {
+                Some(cause) => unanswered::end(view, turn, cause),
+                None => vec![Event::TickEnded(ended)],
+            }),
             None => ask(view, turn),
         },
         _ => ask(view, turn),
@@ -138,6 +165,9 @@ fn in_tick(view: View<'_>, turn: &Turn) -> Next {
 }
 
 const ALREADY_ENDED: &str = "not done: the turn had already ended with the call before it";
+const BROKEN_OFF: &str = "not done: the part of your answer before this one was not said, as far as is known. What was said \
+                          before that was heard: do not repeat it. Say in few words what is missing, or that you \
+                          cannot say it";
 const TOO_MANY: &str = "not done: so many calls are not made in one tick";
 
 /// How many calls one tick may make.
@@ -159,21 +189,17 @@ fn stop_reason(view: View<'_>, turn: &Turn, step: &Step) -> Option<TickEnded> {
     if step.misread.is_some() {
         return Some(TickEnded {
             reason: StopReason::ParseError,
-            resume_at: Some(outcomes::after_error(view)),
+            resume_at: Some(outcomes::after_error(view, turn)),
         });
     }
     if let Some(reason) = loop_end(step) {
         return closed(reason);
     }
-    let limit = view.config.limits.max_iterations();
     match view.config.pattern {
-        ExecutionPattern::ReactLoop if turn.steps_this_tick.max(turn.calls_this_tick) >= limit => {
-            closed(StopReason::MaxIterations)
-        }
+        // It was the last step, and whether there was room for more says why.
+        _ if step.speech_only && has_used_up(view, turn, 0) => closed(StopReason::MaxIterations),
+        _ if step.speech_only => closed(StopReason::CriticalTokens),
         ExecutionPattern::ReactLoop => None,
-        ExecutionPattern::SingleAction if turn.steps.len() >= limit as usize => {
-            closed(StopReason::MaxIterations)
-        }
         ExecutionPattern::SingleAction => Some(TickEnded {
             reason: StopReason::MaxIterations,
             resume_at: Some(view.now.plus(view.config.limits.tick_rate())),
@@ -183,11 +209,15 @@ fn stop_reason(view: View<'_>, turn: &Turn, step: &Step) -> Option<TickEnded> {
 
 /// Whether a call of this step that was answered ends the loop.
 fn loop_end(step: &Step) -> Option<StopReason> {
-    step.calls.iter().find_map(|call| {
-        let unknown = call
-            .effect
-            .as_ref()
-            .is_some_and(|e| e.outcome == Some(dormouse_contracts::Outcome::Unknown));
+    // What asks somebody to wait is no answer. Where only the beginning of an answer was said, the model has the word, as
+    // after any call that was rejected.
+    if step.is_notice || step.has_hole() {
+        return None;
+    }
+    // What goes on with the next call is not over with the calls before it.
+    let over = step.part_of().unwrap_or(step.calls.len());
+    step.calls.iter().take(over).find_map(|call| {
+        let unknown = call.is_unknown();
         match (call.verdict?, call.category?) {
             (Verdict::Success, _) if call.call.name == NOOP => Some(StopReason::Noop),
             // A rejected call leaves the word with the model, so that it can mend it. One that may have happened
@@ -204,30 +234,45 @@ fn loop_end(step: &Step) -> Option<StopReason> {
 }
 
 fn ask(view: View<'_>, turn: &Turn) -> Next {
-    if has_been_told_to_end(view, turn) {
-        return Next::Decided(vec![Event::TickEnded(TickEnded {
-            reason: StopReason::CriticalTokens,
-            resume_at: None,
-        })]);
-    }
     // A prompt that was refused is made again with the message alone.
     if turn.recollected.is_none() && turn.refusals == 0 {
-        return Next::Recollect(Box::new(recollect::question(view, turn)));
+        let question = recollect::question(view, turn);
+        return Next::Outside(OutsideCall::Recollect(Box::new(question)));
     }
-    let prompt = prompt::build(view.state, turn, view.config, view.preamble);
-    Next::Ask(Box::new(prompt))
+    if let Some(told) = delayed::in_outage(view, turn) {
+        return Next::Decided(vec![told]);
+    }
+    let offer = if is_last(view, turn) {
+        Offer::Speech
+    } else {
+        Offer::All
+    };
+    let prompt = prompt::build(view.state, turn, view.config, view.preamble, offer);
+    Next::Outside(OutsideCall::Ask(Box::new(prompt)))
 }
 
-/// Whether the context window was full before the last step already. The step that fills it tells the model to give
-/// its final response, and the model is asked for that once. A message is never dropped unasked.
-fn has_been_told_to_end(view: View<'_>, turn: &Turn) -> bool {
-    let [.., _, last] = turn.steps.as_slice() else {
-        return false;
+/// Whether the next step is the last one, in which the model can only speak: its steps or calls are used up but for this
+/// one, or the context window is full. The first step is never the last, so that no message is dropped unasked.
+fn is_last(view: View<'_>, turn: &Turn) -> bool {
+    let is_first = turn.own_steps().next().is_none();
+    !is_first && (has_used_up(view, turn, 1) || percent(view, turn, 0) >= CRITICAL_PERCENT)
+}
+
+/// Whether all steps or calls are used up if so many more steps are taken.
+fn has_used_up(view: View<'_>, turn: &Turn, more: u32) -> bool {
+    let limit = view.config.limits.max_iterations();
+    let steps = match view.config.pattern {
+        ExecutionPattern::ReactLoop => turn.steps_this_tick,
+        ExecutionPattern::SingleAction => {
+            u32::try_from(turn.own_steps().count()).unwrap_or(u32::MAX)
+        }
     };
-    let tokens = prompt::tokens(view.state, turn, view.config, view.preamble);
-    // By the configured window, since where a smaller one was learnt meanwhile the model has not been told.
-    let window = view.config.limits.max_context_tokens();
-    percent_of(window, tokens.saturating_sub(last.tokens)) >= CRITICAL_PERCENT
+    let calls = match view.config.pattern {
+        ExecutionPattern::ReactLoop => turn.calls_this_tick,
+        // Each tick has one of its own.
+        ExecutionPattern::SingleAction => 0,
+    };
+    (steps > 0 && steps.saturating_add(more) >= limit) || calls >= limit
 }
 
 /// How much of the context window the next prompt takes, together with so many tokens more.
@@ -244,7 +289,9 @@ fn percent_of(window: u32, tokens: u32) -> u64 {
 /// What the model is told about its use of the context window in a result of so many tokens, if it should be told
 /// anything.
 fn advisory(view: View<'_>, result: u32) -> Option<&'static str> {
-    match percent(view, view.state.turn.as_ref()?, result) {
+    let turn = view.state.turn.as_ref()?;
+    match percent(view, turn, result) {
+        _ if has_used_up(view, turn, 1) => Some("Provide final response now"),
         CRITICAL_PERCENT.. => Some("Provide final response now"),
         WARNING_PERCENT.. => Some("Consider concluding soon"),
         _ => None,

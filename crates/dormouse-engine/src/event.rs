@@ -1,19 +1,28 @@
 //! What can happen to an assistant. Every change of its state is one of these, and nothing else is.
 
+mod delayed;
+mod encoding;
+mod name_doubt;
 mod recollected;
+mod unanswered;
+mod unreached;
 
 use dormouse_classify::Classification;
 use dormouse_contracts::{
-    Arguments, CallId, ChatReply, EffectKey, ModelErrorKind, ModelName, NewEvent, Outcome,
-    Perception, Seq, StoredEvent, Timestamp, ToolCategory, ToolName, Trust,
+    Arguments, CallId, ChatReply, EffectKey, ModelErrorKind, ModelName, Outcome, Perception, Seq,
+    ServiceName, Timestamp, ToolCategory, ToolName, Trust,
 };
 use dormouse_memory::RecordKind;
 use serde::{Deserialize, Serialize};
 
-pub use recollected::{RecallFailure, RecallMode, RecalledBlock, RecalledLine, Recollected};
-
-/// The version of the payloads below. A reader of a newer program upcasts older ones in [`Event::decode`].
-const SCHEMA: u16 = 1;
+pub use delayed::{DelayCause, Delayed};
+pub use encoding::DecodeError;
+pub use name_doubt::NameDoubt;
+pub use recollected::{
+    RecallFailure, RecallMode, RecalledBlock, RecalledItem, RecalledLine, Recollected,
+};
+pub use unanswered::{Unanswered, UnansweredCause};
+pub use unreached::WorldFailed;
 
 /// The tool by which a model says that it is done. Calling it is neither a success nor an error.
 pub(crate) const NOOP: &str = "noop";
@@ -47,12 +56,20 @@ pub enum Event {
     EffectIntended(EffectIntended),
     /// What became of an outward act.
     EffectSettled(EffectSettled),
+    /// The world could not be reached; the call is made again later.
+    WorldFailed(WorldFailed),
+    /// A message ends without an answer.
+    Unanswered(Unanswered),
+    /// The answer to a message takes long, and its sender is asked to wait.
+    Delayed(Delayed),
     /// A tick is over.
     TickEnded(TickEnded),
     /// The emergency stop was triggered: no further ticks until somebody clears it.
     EmergencyStopTriggered(EmergencyStopTriggered),
     /// The emergency stop was cleared.
     EmergencyStopCleared(EmergencyStopCleared),
+    /// Somebody wants the model to be asked again now, whatever pause it asked for.
+    RetryRequested(RetryRequested),
 }
 
 /// A message was accepted.
@@ -66,6 +83,9 @@ pub struct Perceived {
     pub trust: Trust,
     /// How many tokens it takes as a prompt shows it.
     pub tokens: u32,
+    /// What makes the name of its sender suspicious.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<NameDoubt>,
 }
 
 /// Which kind of prompt a tick builds.
@@ -103,6 +123,9 @@ pub struct Replied {
     pub prompt_tokens: u32,
     /// How long the call took, retries included, in milliseconds.
     pub duration_ms: f64,
+    /// Whether it was the last step of its turn, in which the model could only speak.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub speech_only: bool,
 }
 
 /// A call read out of a reply. Whether there is such a tool is not decided yet.
@@ -112,8 +135,11 @@ pub struct Call {
     pub id: CallId,
     /// The name the model used.
     pub name: String,
-    /// The arguments as the model wrote them.
+    /// The arguments as the model wrote them; of an answer that was longer than one call may be, the part for this one.
     pub arguments: String,
+    /// Whether it goes on with what the call before it said. It is made only if that one was.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub continues: bool,
 }
 
 /// A reply could not be read. The note is shown to the model when it is asked again.
@@ -137,6 +163,12 @@ pub struct ModelFailed {
     /// What the provider said of it, or what else is known, for people; at most 500 bytes, and without its key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The service that failed, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<ServiceName>,
+    /// The end of the pause that it asked for, if that is so long that this call did not wait for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused_until: Option<Timestamp>,
     /// Where the prompt was too long for the model and a shorter one is tried: how short. The tick goes on then, and
     /// this counts as no error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -232,7 +264,7 @@ fn is_fact(kind: &RecordKind) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EntityChanged {
     /// What.
-    pub change: dormouse_entities::Change,
+    pub change: dormouse_entities::EntityChange,
 }
 
 /// An outward act was decided.
@@ -285,6 +317,10 @@ pub enum StopReason {
     LlmError,
     /// The model's reply could not be read.
     ParseError,
+    /// The world could not be reached. The turn stays open, and what it was about to do is done later.
+    WorldUnreachable,
+    /// The message is given up: it led to too many errors.
+    GivenUp,
 }
 
 impl StopReason {
@@ -299,6 +335,8 @@ impl StopReason {
             Self::MaxIterations => "max_iterations",
             Self::LlmError => "llm_error",
             Self::ParseError => "parse_error",
+            Self::WorldUnreachable => "world_unreachable",
+            Self::GivenUp => "given_up",
         }
     }
 }
@@ -317,14 +355,14 @@ pub struct TickEnded {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StopCause {
-    /// That many errors in a row.
+    /// That many errors in a row that no single message, and no single person, is to blame for.
     ConsecutiveErrors(u32),
     /// This tool failed in most of its last calls.
     FailureRate(String),
-    /// One message has taken that many ticks without coming to an end.
-    EndlessTurn(u32),
     /// The provider refused the credentials, or the account has no credit left. Mend that, then clear the stop.
     Credentials,
+    /// Somebody stopped it: this is who.
+    Operator(String),
 }
 
 /// The emergency stop was triggered.
@@ -341,115 +379,9 @@ pub struct EmergencyStopCleared {
     pub cleared_by: String,
 }
 
-/// An event of the log is not one this program knows.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum DecodeError {
-    /// The kind is unknown: a newer program wrote it.
-    #[error(
-        "event {seq} is of the kind {kind:?}, which this version does not know: use the program that wrote it"
-    )]
-    UnknownKind {
-        /// Its place.
-        seq: Seq,
-        /// Its kind.
-        kind: String,
-    },
-    /// The payload's shape is newer than this program.
-    #[error(
-        "event {seq} ({kind}) has schema {found}, and this version reads up to {SCHEMA}: use the program that wrote it"
-    )]
-    NewerSchema {
-        /// Its place.
-        seq: Seq,
-        /// Its kind.
-        kind: String,
-        /// Its schema.
-        found: u16,
-    },
-    /// The payload is not what its kind and schema say.
-    #[error("event {seq} ({kind}) cannot be read")]
-    Payload {
-        /// Its place.
-        seq: Seq,
-        /// Its kind.
-        kind: String,
-        /// What is wrong with it.
-        source: serde_json::Error,
-    },
-}
-
-macro_rules! kinds {
-    ($($kind:literal => $variant:ident),+ $(,)?) => {
-        impl Event {
-            /// The name of the event's kind, as the log keeps it.
-            #[must_use]
-            pub fn kind(&self) -> &'static str {
-                match self { $(Self::$variant(_) => $kind),+ }
-            }
-
-            fn payload(&self) -> Result<Vec<u8>, serde_json::Error> {
-                match self { $(Self::$variant(inner) => serde_json::to_vec(inner)),+ }
-            }
-
-            /// The event's fields as JSON, for printing.
-            ///
-            /// # Errors
-            ///
-            /// An error of serde_json, if a number in it is none.
-            pub fn to_json(&self) -> Result<serde_json::Value, serde_json::Error> {
-                match self { $(Self::$variant(inner) => serde_json::to_value(inner)),+ }
-            }
-
-            /// Reads an event back.
-            ///
-            /// # Errors
-            ///
-            /// [`DecodeError`], which names the event's place and says what to do.
-            pub fn decode(stored: &StoredEvent) -> Result<Self, DecodeError> {
-                let StoredEvent { seq, kind, schema, payload, .. } = stored;
-                if *schema > SCHEMA {
-                    return Err(DecodeError::NewerSchema { seq: *seq, kind: kind.clone(), found: *schema });
-                }
-                let broken = |source| DecodeError::Payload { seq: *seq, kind: kind.clone(), source };
-                match kind.as_str() {
-                    $($kind => serde_json::from_slice(payload).map(Self::$variant).map_err(broken),)+
-                    _ => Err(DecodeError::UnknownKind { seq: *seq, kind: kind.clone() }),
-                }
-            }
-        }
-    };
-}
-
-kinds! {
-    "perceived" => Perceived,
-    "tick_started" => TickStarted,
-    "replied" => Replied,
-    "misread" => Misread,
-    "model_failed" => ModelFailed,
-    "tool_answered" => ToolAnswered,
-    "remembered" => Remembered,
-    "recollected" => Recollected,
-    "entity_changed" => EntityChanged,
-    "effect_intended" => EffectIntended,
-    "effect_settled" => EffectSettled,
-    "tick_ended" => TickEnded,
-    "emergency_stop_triggered" => EmergencyStopTriggered,
-    "emergency_stop_cleared" => EmergencyStopCleared,
-}
-
-impl Event {
-    /// The event as the log takes it.
-    ///
-    /// # Errors
-    ///
-    /// An error of serde_json, if a number in it is none.
-    pub fn encode(&self, at: Timestamp) -> Result<NewEvent, serde_json::Error> {
-        Ok(NewEvent {
-            at,
-            kind: self.kind(),
-            schema: SCHEMA,
-            payload: self.payload()?,
-        })
-    }
+/// Somebody wants the model to be asked again now. All pauses end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RetryRequested {
+    /// Who.
+    pub requested_by: String,
 }

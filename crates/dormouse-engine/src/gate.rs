@@ -4,9 +4,12 @@
 
 use std::time::Duration;
 
-use dormouse_contracts::{Seq, Timestamp};
+use dormouse_contracts::{Seq, ServiceName, Timestamp};
 
-use crate::{config::Switch, state::State};
+use crate::{
+    config::Switch,
+    state::{Heard, State, Turn},
+};
 
 /// Longer than anything the engine ever waits for.
 const LONGEST_WAIT: Duration = Duration::from_secs(2 * 3_600);
@@ -21,6 +24,8 @@ pub enum Skip {
     Disabled,
     /// The tick before is still under way.
     Collision,
+    /// Every service of the model asked to be left alone, at least until then.
+    Paused(Timestamp),
     /// The open turn waits, after an error or between two single actions.
     Waiting(Timestamp),
     /// Nothing to do.
@@ -47,27 +52,78 @@ impl Reason {
     }
 }
 
-/// Decides whether a tick that comes at `now` has a reason to think.
+/// Decides whether a tick that comes at `now` has a reason to think, with a model that `services` answer for.
 ///
 /// # Errors
 ///
 /// The [`Skip`] that applies first. It costs no model call.
-pub fn gate(state: &State, switch: Switch, now: Timestamp) -> Result<Reason, Skip> {
+pub fn gate(
+    state: &State,
+    switch: Switch,
+    services: &[ServiceName],
+    now: Timestamp,
+) -> Result<Reason, Skip> {
     if state.stopped.is_some() {
         return Err(Skip::EmergencyStop);
     }
     if switch == Switch::Disabled {
         return Err(Skip::Disabled);
     }
-    match (&state.turn, state.inbox.front()) {
-        (Some(turn), _) if turn.ticking => Err(Skip::Collision),
-        (Some(turn), _) => match turn.resume_at {
-            // No wait is this long; the clock was set back meanwhile.
-            Some(at) if at.since(now) > LONGEST_WAIT => Ok(Reason::OpenTurn(turn.trigger_seq())),
-            Some(at) if at > now => Err(Skip::Waiting(at)),
-            _ => Ok(Reason::OpenTurn(turn.trigger_seq())),
+    match &state.turn {
+        Some(turn) if turn.ticking => Err(Skip::Collision),
+        // A turn that waits for its world goes on with its act, and needs no model for that.
+        Some(turn) if turn.open_call().is_some() => open_turn(turn, services, now),
+        turn => match (state.pauses.of_all(services, now), turn) {
+            _ if state.waiting() == 0 => Err(Skip::Idle),
+            (Some(pause), _) => Err(Skip::Paused(pause.until)),
+            (None, Some(turn)) if !turn.may_step_aside() => open_turn(turn, services, now),
+            (None, _) => among_all(state, services, now),
         },
-        (None, Some(pending)) => Ok(Reason::Message(pending.seq)),
-        (None, None) => Err(Skip::Idle),
     }
+}
+
+/// Which of all messages comes next, where none has to come first.
+fn among_all(state: &State, services: &[ServiceName], now: Timestamp) -> Result<Reason, Skip> {
+    if let Some(at) = state.service.held_until(services)
+        && !is_past(at, now)
+    {
+        return Err(Skip::Waiting(at));
+    }
+    let open = state.turn.iter().chain(&state.aside);
+    let open = open.min_by_key(|turn| (turn.resume_at, turn.trigger_seq()));
+    let open = open.map_or(Err(Skip::Idle), |turn| open_turn(turn, services, now));
+    let fresh = next_fresh(state).map(|heard| Reason::Message(heard.seq));
+    match (open, fresh) {
+        // A message that has not failed yet shows whether another one would be answered.
+        (_, Some(fresh)) if state.service.is_silent() => Ok(fresh),
+        (Err(_), Some(fresh)) => Ok(fresh),
+        (open, _) => open,
+    }
+}
+
+/// The first message that was not tried yet. Those of people whose messages have just failed come last, so that nobody
+/// waits for all that somebody else sent before.
+fn next_fresh(state: &State) -> Option<&Heard> {
+    let open = state.turn.iter().chain(&state.aside);
+    let suspects: Vec<_> = open
+        .filter(|turn| turn.is_suspect)
+        .map(|turn| turn.trigger.person())
+        .collect();
+    let is_free = |heard: &&Heard| !suspects.contains(&heard.person());
+    let free = state.inbox.iter().find(is_free);
+    free.or_else(|| state.inbox.front())
+}
+
+fn open_turn(turn: &Turn, services: &[ServiceName], now: Timestamp) -> Result<Reason, Skip> {
+    let waits_for = turn.waits_for.as_ref();
+    let is_for_others = waits_for.is_some_and(|service| !services.contains(service));
+    match turn.resume_at {
+        Some(at) if !is_past(at, now) && !is_for_others => Err(Skip::Waiting(at)),
+        _ => Ok(Reason::OpenTurn(turn.trigger_seq())),
+    }
+}
+
+fn is_past(at: Timestamp, now: Timestamp) -> bool {
+    // No wait is as long as the longest; the clock was set back meanwhile.
+    at <= now || at.since(now) > LONGEST_WAIT
 }

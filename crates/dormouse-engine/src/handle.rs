@@ -6,7 +6,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
     event::StopCause,
-    state::State,
+    state::{Pause, State},
     status::{Activity, Status},
 };
 
@@ -32,7 +32,7 @@ pub enum Accepted {
 }
 
 /// Why a message was not accepted. It was not written, and may be sent again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PerceiveError {
     /// Too many messages wait for an answer.
@@ -42,8 +42,11 @@ pub enum PerceiveError {
         waiting: usize,
     },
     /// The log cannot be written at the moment.
-    #[error("the log cannot be written at the moment: send this one again later")]
-    Storage,
+    #[error("the log cannot be written at the moment ({cause}): send this one again later")]
+    Storage {
+        /// Why: which file, and what the operating system says.
+        cause: String,
+    },
     /// An earlier delivery of the same world was refused. Duplicates are known by their number, so that one has to
     /// be accepted first.
     #[error("delivery {refused} was refused before this one: send that one again first")]
@@ -74,6 +77,42 @@ pub enum ClearError {
     Gone,
 }
 
+/// No retry was requested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RetryError {
+    /// Nobody is named as the one who wants it.
+    #[error("say who wants the model to be asked again")]
+    Unnamed,
+    /// Nothing waits for the model: it may be asked already.
+    #[error("nothing waits for the model: there is no pause to end")]
+    NotWaiting,
+    /// The log cannot be written at the moment.
+    #[error("the log cannot be written at the moment: try again later")]
+    Storage,
+    /// The assistant is not running.
+    #[error("the assistant is not running")]
+    Gone,
+}
+
+/// Nothing was stopped: the emergency stop is on already, or the assistant is not running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StopError {
+    /// Nobody is named as the one who stops it.
+    #[error("say who triggers the emergency stop")]
+    Unnamed,
+    /// It is stopped already.
+    #[error("the emergency stop is already on")]
+    AlreadyOn,
+    /// The log cannot be written at the moment.
+    #[error("the log cannot be written at the moment: try again later")]
+    Storage,
+    /// The assistant is not running.
+    #[error("the assistant is not running")]
+    Gone,
+}
+
 /// How an assistant came to rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -82,8 +121,12 @@ pub enum Rest {
     Settled,
     /// The emergency stop is on; accepted messages wait in the log.
     Stopped(StopCause),
+    /// Its model or its world cannot be reached for now; accepted messages wait, and are taken up again by themselves.
+    Waiting,
     /// It is switched off; accepted messages wait in the log.
     Disabled,
+    /// The services of its model asked to be left alone; accepted messages wait in the log, and go on by themselves.
+    Paused(Pause),
     /// It is not running any more.
     Gone,
 }
@@ -94,7 +137,9 @@ pub(crate) enum Command {
         Box<Perception>,
         oneshot::Sender<Result<Accepted, PerceiveError>>,
     ),
+    Stop(String, oneshot::Sender<Result<(), StopError>>),
     ClearStop(String, oneshot::Sender<Result<(), ClearError>>),
+    Retry(String, oneshot::Sender<Result<(), RetryError>>),
     Inspect(oneshot::Sender<State>),
     Shutdown,
 }
@@ -124,6 +169,28 @@ impl Handle {
         answer.await.unwrap_or(Err(PerceiveError::Gone))
     }
 
+    /// Sends a command and waits for its answer; nothing if the assistant is not running.
+    async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Option<T> {
+        let (reply, answer) = oneshot::channel();
+        self.commands.send(command(reply)).await.ok()?;
+        answer.await.ok()
+    }
+
+    /// Triggers the emergency stop, saying who does. When this answers, the stop is on disk and what was under way has
+    /// ended; messages are accepted and kept until somebody clears the stop.
+    ///
+    /// # Errors
+    ///
+    /// [`StopError`]; the assistant goes on as before.
+    pub async fn stop(&self, stopped_by: impl Into<String>) -> Result<(), StopError> {
+        let stopped_by = stopped_by.into();
+        if stopped_by.trim().is_empty() {
+            return Err(StopError::Unnamed);
+        }
+        let answer = self.ask(|reply| Command::Stop(stopped_by, reply)).await;
+        answer.unwrap_or(Err(StopError::Gone))
+    }
+
     /// Clears the emergency stop, saying who clears it. What was waiting goes on at once.
     ///
     /// # Errors
@@ -134,16 +201,25 @@ impl Handle {
         if cleared_by.trim().is_empty() {
             return Err(ClearError::Unnamed);
         }
-        let (reply, answer) = oneshot::channel();
-        if self
-            .commands
-            .send(Command::ClearStop(cleared_by, reply))
-            .await
-            .is_err()
-        {
-            return Err(ClearError::Gone);
+        let answer = self
+            .ask(|reply| Command::ClearStop(cleared_by, reply))
+            .await;
+        answer.unwrap_or(Err(ClearError::Gone))
+    }
+
+    /// Ends every pause that services of the model asked for, and the wait after a failure, saying who wants it. What was
+    /// waiting goes on at once. Whatever else leaves a service alone, such as a guard around it, is not reached by this.
+    ///
+    /// # Errors
+    ///
+    /// [`RetryError`]; everything is as it was.
+    pub async fn retry(&self, requested_by: impl Into<String>) -> Result<(), RetryError> {
+        let requested_by = requested_by.into();
+        if requested_by.trim().is_empty() {
+            return Err(RetryError::Unnamed);
         }
-        answer.await.unwrap_or(Err(ClearError::Gone))
+        let answer = self.ask(|reply| Command::Retry(requested_by, reply)).await;
+        answer.unwrap_or(Err(RetryError::Gone))
     }
 
     /// A copy of the whole state, or nothing if the assistant is not running.
@@ -170,8 +246,8 @@ impl Handle {
         let mut status = self.status.clone();
         let rest = status
             .wait_for(|status| match status.activity {
-                Activity::Stopped(_) | Activity::Disabled => true,
-                _ => status.waiting == 0,
+                Activity::Stopped(_) | Activity::Disabled | Activity::Paused(_) => true,
+                _ => status.waiting == 0 || status.is_out,
             })
             .await;
         match rest {
@@ -179,6 +255,8 @@ impl Handle {
             Ok(status) => match &status.activity {
                 Activity::Stopped(cause) => Rest::Stopped(cause.clone()),
                 Activity::Disabled => Rest::Disabled,
+                Activity::Paused(pause) => Rest::Paused(pause.clone()),
+                _ if status.waiting > 0 => Rest::Waiting,
                 _ => Rest::Settled,
             },
         }

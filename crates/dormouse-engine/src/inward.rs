@@ -9,8 +9,8 @@ mod tools;
 
 use dormouse_contracts::Arguments;
 use dormouse_entities::{
-    ActionText, AttributeUpdate, CommunicationStyle, Favorability, Keyword, NewObservation,
-    ObservationSource, ObservationText, Origin, Phrase, Preference, Reason,
+    ActionText, AttributeUpdate, ChangeReason, CommunicationStyle, Favorability, Keyword,
+    NewObservation, ObservationOrigin, ObservationSource, ObservationText, Phrase, Preference,
 };
 use dormouse_memory::RecordKind;
 use serde::de::DeserializeOwned;
@@ -22,8 +22,8 @@ use crate::{
 };
 pub(crate) use consult::{Consult, Consulted, Draft};
 pub(crate) use lineage::{Lineage, SURROUNDINGS_TRUST, lineage};
-pub(crate) use tools::barest_tools;
 pub use tools::inward_tools;
+pub(crate) use tools::{barest_tools, is_look_up};
 
 /// How many lines a recall answers where the model does not say.
 const RECALL_DEFAULT: usize = 5;
@@ -133,7 +133,7 @@ impl Call<'_> {
             content: ObservationText::shortened(text)?,
             source: ObservationSource::shortened("observation")?,
             trust,
-            origin: Origin::shortened(&format!("{LOG_ORIGIN}{source}")),
+            origin: ObservationOrigin::shortened(&format!("{LOG_ORIGIN}{source}")),
         }))
     }
 
@@ -169,7 +169,7 @@ impl Call<'_> {
         let change = self.arguments.get("change").and_then(Value::as_f64)?;
         #[expect(clippy::cast_possible_truncation, reason = "a step of at most 0.2")]
         let step = Favorability::try_new(change as f32).ok()?;
-        let reason = Reason::shortened(self.text("reason"))?;
+        let reason = ChangeReason::shortened(self.text("reason"))?;
         Some(Draft::Judge(step, reason))
     }
 
@@ -192,9 +192,15 @@ impl Call<'_> {
     }
 }
 
-/// The origins of the message that is worked on and of those that wait. They are dealt with, and not recalled.
+/// The origins of the message that is worked on and of those that wait: they are dealt with, and not recalled. Those
+/// that were given up are not either, or what made them fail would make others fail.
 pub(crate) fn pending(state: &State, turn: &Turn) -> Vec<String> {
     let waiting = state.inbox.iter().map(|heard| heard.seq);
-    let all = waiting.chain([turn.trigger.seq]);
+    let aside = state.aside.iter().map(Turn::trigger_seq);
+    let given_up = state.given_up.iter().copied();
+    let all = waiting
+        .chain(aside)
+        .chain(given_up)
+        .chain([turn.trigger.seq]);
     all.map(|seq| format!("{LOG_ORIGIN}{seq}")).collect()
 }

@@ -32,21 +32,23 @@ pub use config::{
     AssistantConfig, ConfigError, ExecutionPattern, Limits, OutOfRange, Switch, ToolCalling,
 };
 pub use event::{
-    Call, ContextType, DecodeError, EffectIntended, EffectSettled, EmergencyStopCleared,
-    EmergencyStopTriggered, EntityChanged, Event, Misread, ModelFailed, Narrowed, Perceived,
-    RecallFailure, RecallMode, RecalledBlock, RecalledLine, Recollected, Remembered, Replied,
-    Source, StopCause, StopReason, TickEnded, TickStarted, ToolAnswered, Verdict,
+    Call, ContextType, DecodeError, DelayCause, Delayed, EffectIntended, EffectSettled,
+    EmergencyStopCleared, EmergencyStopTriggered, EntityChanged, Event, Misread, ModelFailed,
+    NameDoubt, Narrowed, Perceived, RecallFailure, RecallMode, RecalledBlock, RecalledItem,
+    RecalledLine, Recollected, Remembered, Replied, RetryRequested, Source, StopCause, StopReason,
+    TickEnded, TickStarted, ToolAnswered, Unanswered, UnansweredCause, Verdict, WorldFailed,
 };
 pub use gate::{Reason, Skip, gate};
-pub use handle::{Accepted, ClearError, Handle, PerceiveError, Rest};
+pub use handle::{Accepted, ClearError, Handle, PerceiveError, Rest, RetryError, StopError};
 pub use inward::inward_tools;
 pub use ports::Ports;
 pub use prompt::PreambleTooLong;
-pub use remembering::{CatchUpError, CaughtUp, catch_up};
+pub use remembering::{CatchUpError, CaughtUp, Rebound, catch_up, check_log, rebind};
 pub use replay::{ReplayError, freeze, replay, restore};
 pub use state::{
-    AMBIENT_KEPT, CallState, EffectState, ErrorRecord, HISTORY_KEPT, Heard, LearntWindow,
-    RECENT_CALLS, Sources, Spent, State, Step, Stopped, Turn,
+    AMBIENT_KEPT, CallState, EffectState, ErrorRecord, HISTORY_KEPT, Heard, LearntWindow, Pause,
+    Pauses, People, RECENT_CALLS, RecalledLately, Service, Sources, Spent, State, Step, Stopped,
+    Turn,
 };
 pub use status::{Activity, Skipped, Status};
 

@@ -12,7 +12,7 @@ mod remembered;
 mod room;
 mod shorter;
 
-use dormouse_contracts::{ChatRequest, Seq, ToolChoice};
+use dormouse_contracts::{ChatRequest, Seq, ToolChoice, TurnCall, TurnContext, TurnStep};
 
 use crate::{
     config::{AssistantConfig, ToolCalling},
@@ -20,11 +20,12 @@ use crate::{
 };
 use conversation::Conversation;
 use excerpt::Excerpt;
+use preamble::Offered;
 use remembered::Remembered;
 use room::Room;
 
 pub use preamble::PreambleTooLong;
-pub(crate) use preamble::{Preamble, leaves_room};
+pub(crate) use preamble::{Offer, Preamble, leaves_room};
 pub(crate) use remembered::{Budgets, line_tokens};
 pub(crate) use shorter::{Length, shorter};
 
@@ -42,6 +43,9 @@ const SAID_TO_YOU: &str = "(And this is for you:)";
 pub(crate) struct Prompt {
     pub(crate) request: ChatRequest,
     pub(crate) tokens: u32,
+    /// The same as if all tools were offered; prompts are compared by it.
+    length: u32,
+    pub(crate) offer: Offer,
 }
 
 /// How much of what could be shown fits, and how many tokens all of it takes.
@@ -128,13 +132,14 @@ pub(crate) fn build(
     turn: &Turn,
     config: &AssistantConfig,
     preamble: &Preamble,
+    offer: Offer,
 ) -> Prompt {
     let form = config.tool_calling;
     let room = Room::of(state, config, preamble);
     let choice = choose(state, turn, config, preamble, room, 0);
     let first = state.history.len().saturating_sub(choice.turns);
 
-    let mut conversation = Conversation::of(preamble.system.clone());
+    let mut conversation = Conversation::of(preamble.offered(offer).system.clone());
     for part in choice.remembered.parts(turn) {
         conversation.user(&part);
     }
@@ -149,7 +154,7 @@ pub(crate) fn build(
         Some(cap) => Excerpt::of_result(result(call), cap, &*preamble.counter).text,
     });
 
-    let tools = preamble.definitions.clone();
+    let tools = preamble.offered(offer).definitions.clone();
     let tool_choice = if tools.is_empty() {
         ToolChoice::None
     } else {
@@ -167,11 +172,39 @@ pub(crate) fn build(
         extra: config.extra_params.clone(),
         // The instructions come first and stay as they are.
         stable_messages: 1,
+        turn: Some(Box::new(context(turn, preamble.offered(offer)))),
         ..ChatRequest::default()
     };
+    let before = preamble.offered(offer).tokens;
+    let tokens = choice
+        .tokens
+        .saturating_sub(preamble.tokens)
+        .saturating_add(before);
     Prompt {
         request,
-        tokens: choice.tokens,
+        tokens,
+        length: choice.tokens,
+        offer,
+    }
+}
+
+/// The turn as data, for a model that reads no prompt.
+fn context(turn: &Turn, offered: &Offered) -> TurnContext {
+    let steps = turn.own_steps().map(|step| TurnStep {
+        text: step.content.clone(),
+        calls: step.calls.iter().map(called).collect(),
+    });
+    TurnContext {
+        trigger: turn.trigger.perception.clone(),
+        tools_in_text: offered.listed.clone(),
+        steps: steps.collect(),
+    }
+}
+
+fn called(call: &CallState) -> TurnCall {
+    TurnCall {
+        tool: call.call.name.clone(),
+        result: call.result.clone(),
     }
 }
 
@@ -251,7 +284,7 @@ fn choose(
 fn with_results_cut(turn: &Turn, now: u32, room: Room, preamble: &Preamble) -> (u32, u32) {
     let counter = &*preamble.counter;
     let results = || {
-        let calls = turn.steps.iter().flat_map(|step| &step.calls);
+        let calls = turn.own_steps().flat_map(|step| &step.calls);
         calls.map(result).filter(|result| !result.is_empty())
     };
     let whole = results().map(|result| counter.count(result).tokens);
@@ -263,6 +296,7 @@ fn with_results_cut(turn: &Turn, now: u32, room: Room, preamble: &Preamble) -> (
 }
 
 fn result(call: &CallState) -> &str {
+    // A prompt is measured before its open calls are answered; until then a result takes no room.
     call.result.as_deref().unwrap_or_default()
 }
 
@@ -282,7 +316,7 @@ fn fitting(sizes: impl Iterator<Item = u32>, budget: u32) -> (usize, u32) {
 /// How many tokens a turn takes in a prompt, at most.
 fn turn_tokens(turn: &Turn, message_cap: u32, form: ToolCalling, preamble: &Preamble) -> u32 {
     let heard = turn.trigger.tokens_within(message_cap, &*preamble.counter);
-    let steps = turn.steps.iter().map(|step| {
+    let steps = turn.own_steps().map(|step| {
         let calls = step.calls.iter().map(|call| match form {
             ToolCalling::Native => CALL,
             // Here the name stands before the result, too.

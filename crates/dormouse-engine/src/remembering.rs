@@ -8,6 +8,8 @@ mod context;
 mod mapping;
 mod place;
 mod reading;
+mod rebind;
 
-pub use catch_up::{CatchUpError, CaughtUp, catch_up};
-pub(crate) use mapping::words_of;
+pub use catch_up::{CatchUpError, CaughtUp, catch_up, check_log};
+pub(crate) use mapping::{is_for_memory, words_of};
+pub use rebind::{Rebound, rebind};

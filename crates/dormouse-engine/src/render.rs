@@ -7,11 +7,12 @@ mod name;
 mod quote;
 
 use dormouse_contracts::{Attested, Perception, Sender, SourceKind, Trust};
+use dormouse_text::{NameSkeleton, escape_id};
 
 use name::plain;
 use quote::quote;
 
-use crate::event::RecalledLine;
+use crate::event::{NameDoubt, RecalledLine};
 
 /// The name by which the assistant itself goes in what it remembers.
 pub(crate) const YOU: &str = "you";
@@ -22,7 +23,7 @@ const LINE: usize = 2_000;
 
 /// The name of somebody else, by which nobody passes for the assistant itself.
 pub(crate) fn somebody(name: &str) -> &str {
-    if name.trim().eq_ignore_ascii_case(YOU) {
+    if NameSkeleton::of(name).is_confusable_with(&NameSkeleton::of(YOU)) {
         NAMED_YOU
     } else {
         name
@@ -31,8 +32,13 @@ pub(crate) fn somebody(name: &str) -> &str {
 
 /// A message as the model reads it. Of what was written, the marks before its lines included, no more than
 /// `max_chars` characters are shown; what is left out is said.
-pub(crate) fn perception(perception: &Perception, trust: Trust, max_chars: usize) -> String {
-    let mut text = headline(&perception.attested, trust);
+pub(crate) fn perception(
+    perception: &Perception,
+    trust: Trust,
+    doubts: &[NameDoubt],
+    max_chars: usize,
+) -> String {
+    let mut text = headline(&perception.attested, trust, doubts);
     let quoted = quote(perception.words.as_claimed(), max_chars);
     text.push_str(&quoted.text);
     if quoted.blank_lines_left_out > 0 {
@@ -50,7 +56,7 @@ pub(crate) fn perception(perception: &Perception, trust: Trust, max_chars: usize
     text
 }
 
-/// A remembered line as the model reads it: `(from "NAME", trust 0.90, TIME)`, and what was said. Round brackets tell it
+/// A remembered line as the model reads it: `(from "NAME" (ID), trust 0.90, TIME)`, and what was said. Round brackets tell it
 /// from a message that waits.
 pub(crate) fn memory(line: &RecalledLine) -> String {
     let from = match line.from.as_str() {
@@ -60,18 +66,24 @@ pub(crate) fn memory(line: &RecalledLine) -> String {
             name => format!("\"{name}\""),
         },
     };
+    let id = line.entity.as_ref().map(|id| escape_id(id.as_str()));
+    let id = id.map(|id| format!(" ({id})")).unwrap_or_default();
     let (trust, at) = (line.trust, line.at);
     let said = quote(&line.text, LINE);
     let goes_on = match said.bytes_left_out {
         0 => "",
         _ => "\n(it goes on)",
     };
-    format!("(from {from}, trust {trust}, {at}){}{goes_on}", said.text)
+    format!(
+        "(from {from}{id}, trust {trust}, {at}){}{goes_on}",
+        said.text
+    )
 }
 
-/// `[HOW from "NAME" (ID), trust 0.90, TIME]`. The name stands in quotation marks, and neither it nor the id can
-/// hold a quotation mark, a bracket or a comma.
-fn headline(attested: &Attested, trust: Trust) -> String {
+/// `[HOW from "NAME" (ID), trust 0.90, TIME]`, and `(ID; DOUBT; DOUBT)` where the name is not what it seems. The name
+/// stands in quotation marks, and neither it nor the id can hold a quotation mark, a bracket, a comma or a semicolon. No
+/// two ids are shown alike.
+fn headline(attested: &Attested, trust: Trust, doubts: &[NameDoubt]) -> String {
     let how = match &attested.source {
         SourceKind::Whisper => "whisper".to_owned(),
         SourceKind::Page => "page".to_owned(),
@@ -84,9 +96,10 @@ fn headline(attested: &Attested, trust: Trust) -> String {
         _ => "message".to_owned(),
     };
     let sender = &attested.sender;
-    let id = sender.id().map(|id| plain(id.as_str()));
-    let id = id.filter(|id| !id.is_empty());
-    let id = id.map(|id| format!(" ({id})")).unwrap_or_default();
+    let id = sender.id().map(|id| escape_id(id.as_str()));
+    let doubts: String = doubts.iter().map(|doubt| format!("; {doubt}")).collect();
+    let id = id.map(|id| format!(" ({id}{doubts})"));
+    let id = id.unwrap_or_default();
     let name = name(sender);
     format!(
         "[{how} from \"{name}\"{id}, trust {trust}, {}]",

@@ -1,6 +1,6 @@
 //! Folding a log into a state.
 
-use dormouse_contracts::{AssistantId, EventLog, ReadError, ReadEvents, Seq, Snapshot};
+use dormouse_contracts::{AssistantId, LoadSnapshot, ReadError, ReadEvents, Seq, Snapshot};
 
 use crate::{
     event::{DecodeError, Event},
@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The version of a state's JSON; a snapshot of another version is passed over and the log folded whole.
-const SNAPSHOT_SCHEMA: u16 = 3;
+const SNAPSHOT_SCHEMA: u16 = 4;
 /// How many events are read at a time.
 const PAGE: usize = 512;
 
@@ -44,13 +44,31 @@ pub async fn replay<L: ReadEvents + ?Sized>(
 /// # Errors
 ///
 /// [`ReplayError`], which names the first place that could not be read.
-pub async fn restore<L: EventLog + ?Sized>(
+pub async fn restore<L: ReadEvents + LoadSnapshot + ?Sized>(
     log: &L,
     key: &AssistantId,
 ) -> Result<State, ReplayError> {
+    Ok(restore_counted(log, key).await?.state)
+}
+
+/// A state folded from a log.
+pub(crate) struct Restored {
+    pub(crate) state: State,
+    /// How many events were folded behind the snapshot.
+    pub(crate) folded: u64,
+}
+
+/// As [`restore`]; says also how much of the log was folded.
+pub(crate) async fn restore_counted<L: ReadEvents + LoadSnapshot + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+) -> Result<Restored, ReplayError> {
     let snapshot = log.load_snapshot(key, Seq(u64::MAX)).await?;
-    let state = snapshot.as_ref().and_then(thaw).unwrap_or_default();
-    fold(log, key, state, Seq(u64::MAX)).await
+    let from = snapshot.as_ref().and_then(thaw).unwrap_or_default();
+    let saved = from.seq;
+    let state = fold(log, key, from, Seq(u64::MAX)).await?;
+    let folded = state.seq.0.saturating_sub(saved.0);
+    Ok(Restored { state, folded })
 }
 
 async fn fold<L: ReadEvents + ?Sized>(

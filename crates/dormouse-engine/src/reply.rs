@@ -2,20 +2,23 @@
 //!
 //! What a reply holds is read by `dormouse-dialects`; here is decided where words go.
 
-use dormouse_contracts::{ChatReply, SourceKind};
-use dormouse_dialects::{Content, read as read_reply};
-use serde_json::{Value, json};
+mod parts;
+mod speech;
 
-use crate::{config::ToolCalling, event::NOOP, state::Heard};
+use dormouse_contracts::{ChatReply, SourceKind, ToolSpec};
+use dormouse_dialects::{Anomaly, Content, parse_reply};
 
-/// What stands behind words that go on, though nobody knows how.
-const CUT_OFF: &str = " …";
+use crate::{config::ToolCalling, state::Heard};
+use parts::CUT_OFF;
+pub(crate) use speech::{in_parts, spoken};
 
 /// A call as it stood in a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RawCall {
     pub(crate) name: String,
     pub(crate) arguments: String,
+    /// Whether it goes on with what the call before it said.
+    pub(crate) continues: bool,
 }
 
 /// What a reply holds.
@@ -25,6 +28,8 @@ pub(crate) enum Reading {
     Calls(Vec<RawCall>),
     /// Nothing that can be acted on; the note tells the model why.
     Unreadable(&'static str),
+    /// Words for those on a channel, where nothing speaks. The model has given its answer, and could not give it better.
+    Unsayable,
 }
 
 const EMPTY: &str =
@@ -39,33 +44,52 @@ const TOO_LONG: &str = "Your last reply reached the greatest length a reply may 
 const FILTERED: &str = "Your last reply was taken away by a content filter, and nobody heard it. Say something else, \
                         or call noop.";
 
-/// Reads the calls of a reply. `is_tool` tells whether there is a tool of that name.
+const WRAPPED: &str = "Your last reply held a tool call among other words. Nothing was done, and nobody heard it. Call the \
+                       tool itself, without words around the call.";
+const NO_WAY: &str = "Nobody heard your last reply: no tool speaks the way you were spoken to. Call one of the tools.";
+
+/// Reads the calls of a reply. `is_tool` tells whether there is a tool of that name; `tools` are those that speak.
 ///
-/// What is a call is decided by [`dormouse_dialects::read()`]: what a model with native tool calling only quotes is none, and
+/// What is a call is decided by [`dormouse_dialects::parse_reply`]: what a model with native tool calling only quotes is none, and
 /// neither is what it was made to repeat, word for word, by the message it answers. Other plain text of such a model is taken as
-/// said, by the way it was spoken to.
+/// said, by the way it was spoken to; but a call among words that does not stand in the message is a call gone wrong, which
+/// nobody should hear.
 pub(crate) fn read(
     reply: &ChatReply,
     form: ToolCalling,
     trigger: &Heard,
     is_tool: impl Fn(&str) -> bool,
+    tools: &[&ToolSpec],
 ) -> Reading {
-    let said = |text: &str| Reading::Calls(vec![spoken(text, trigger, &is_tool)]);
-    let repeated = || repeats(&reply.content, trigger.perception.words.as_claimed());
-    match read_reply(reply, form, &is_tool).content {
+    let said = |text: &str| match spoken(text, trigger, tools) {
+        Some(call) => Reading::Calls(vec![call]),
+        None if is_on_channel(trigger) => Reading::Unsayable,
+        None => Reading::Unreadable(NO_WAY),
+    };
+    let message = trigger.perception.words.as_claimed();
+    let repeated = || repeats(&reply.content, message);
+    let read = parse_reply(reply, form, &is_tool);
+    let is_wrapped = |text: &str| {
+        read.signs.has(Anomaly::QuotedCall) && !repeats(between_brackets(text), message)
+    };
+    match &read.content {
         Content::Calls(_)
             if form == ToolCalling::Native && reply.tool_calls.is_empty() && repeated() =>
         {
             said(reply.content.trim())
         }
         Content::Calls(calls) => {
-            let calls = calls.into_iter().map(|call| RawCall {
-                name: call.name,
-                arguments: call.arguments,
+            let calls = calls.iter().map(|call| RawCall {
+                name: call.name.clone(),
+                arguments: call.arguments.clone(),
+                continues: false,
             });
             Reading::Calls(calls.collect())
         }
-        Content::Text(text) => said(&text),
+        Content::Text(text) | Content::ClippedText(text) if is_wrapped(text) => {
+            Reading::Unreadable(WRAPPED)
+        }
+        Content::Text(text) => said(text),
         Content::ClippedText(text) => said(&format!("{text}{CUT_OFF}")),
         Content::ThoughtsOnly => Reading::Unreadable(ONLY_THOUGHTS),
         Content::Empty => Reading::Unreadable(EMPTY),
@@ -76,45 +100,21 @@ pub(crate) fn read(
     }
 }
 
+fn is_on_channel(heard: &Heard) -> bool {
+    matches!(heard.perception.attested.source, SourceKind::Channel(_))
+}
+
+/// What stands between the first bracket of a text and the last: the calls in it, and what stands between them.
+fn between_brackets(text: &str) -> &str {
+    let start = text.find(['{', '[', '<']).unwrap_or(0);
+    let end = text.rfind(['}', ']', '>']).map_or(text.len(), |at| at + 1);
+    text.get(start..end).unwrap_or(text)
+}
+
 /// Does a reply say nothing but what stands in the message it answers? White space does not count.
 fn repeats(reply: &str, message: &str) -> bool {
     let letters = |text: &str| -> String { text.split_whitespace().collect() };
     letters(message).contains(&letters(reply))
-}
-
-/// Plain text as the call that says it by the way the assistant was spoken to.
-///
-/// What was said in private is never answered aloud, even where the world has no such tool: then the model is told
-/// that there is none. What was said on a channel is for those on the channel; where nothing speaks there, nothing is
-/// said, and the turn is at its end, since the model has given its answer and could not give it better.
-fn spoken(text: &str, trigger: &Heard, is_tool: impl Fn(&str) -> bool) -> RawCall {
-    let attested = &trigger.perception.attested;
-    let to = attested.sender.name();
-    match &attested.source {
-        SourceKind::Whisper => call("whisper", &json!({"to": to, "message": text})),
-        SourceKind::Page => call("page", &json!({"to": to, "message": text})),
-        SourceKind::Channel(channel) if is_tool("channel") => call(
-            "channel",
-            &json!({"channel": channel.as_str(), "message": text}),
-        ),
-        SourceKind::Addressed
-        | SourceKind::Say
-        | SourceKind::Pose
-        | SourceKind::Emit
-        | SourceKind::CommandOutput => call("say", &json!({"message": text})),
-        // Who hears an answer to a kind of source this version does not know cannot be told.
-        _ => call(
-            NOOP,
-            &json!({"reason": "not said: there is no tool that speaks the way I was spoken to"}),
-        ),
-    }
-}
-
-fn call(name: &str, arguments: &Value) -> RawCall {
-    RawCall {
-        name: name.to_owned(),
-        arguments: arguments.to_string(),
-    }
 }
 
 #[cfg(test)]

@@ -5,25 +5,35 @@
 //! configuration was, and the [hash](State::hash) of both is equal.
 
 mod errors;
+mod pauses;
+mod people;
+mod recalled;
+mod service;
 mod sources;
+mod step;
 mod turn;
 mod window;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use dormouse_classify::Verdict as Classified;
+use dormouse_classify::MessageVerdict as Classified;
 use dormouse_contracts::{ModelErrorKind, Perception, Seq, Timestamp, Trust, WorldId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use errors::{ErrorRecord, RECENT_CALLS};
+pub use pauses::{Pause, Pauses};
+pub use people::People;
+pub use recalled::RecalledLately;
+pub use service::Service;
 pub use sources::Sources;
-pub use turn::{CallState, EffectState, Step, Turn};
+pub use step::{CallState, EffectState, Step};
+pub use turn::Turn;
 pub use window::LearntWindow;
 
 use crate::event::{
-    Event, ModelFailed, NOOP, Narrowed, Perceived, Replied, StopCause, StopReason, TickEnded,
-    Verdict,
+    Event, ModelFailed, NOOP, NameDoubt, Narrowed, Perceived, Replied, StopCause, StopReason,
+    TickEnded, Unanswered, Verdict,
 };
 
 /// How many finished turns a state keeps; a prompt may show fewer.
@@ -46,6 +56,17 @@ pub struct Heard {
     pub trust: Trust,
     /// How many tokens it takes as it is shown, the line that is vouched for included.
     pub tokens: u32,
+    /// What makes the name of its sender suspicious.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<NameDoubt>,
+}
+
+impl Heard {
+    /// Whose message it is: an id, or a name where the world gives none.
+    pub(crate) fn person(&self) -> &str {
+        let sender = &self.perception.attested.sender;
+        sender.id().map_or(sender.name(), |id| id.as_str())
+    }
 }
 
 /// Why and when the emergency stop was triggered.
@@ -87,20 +108,34 @@ pub struct State {
     pub seq: Seq,
     /// The last delivery accepted from each world; what duplicates are known by.
     pub delivered: BTreeMap<WorldId, u64>,
+    /// Who was heard lately, and under which name.
+    pub people: People,
     /// Messages that wait for an answer, oldest first.
     pub inbox: VecDeque<Heard>,
     /// Lines overheard lately, oldest first.
     pub ambient: VecDeque<Heard>,
     /// The turn that is under way, if one is.
     pub turn: Option<Turn>,
+    /// Turns that have failed and are taken up again, while others are dealt with.
+    pub aside: Vec<Turn>,
     /// Finished turns, oldest first.
     pub history: VecDeque<Turn>,
-    /// The places of the last messages that were given up, because the provider refused every prompt with them.
+    /// The places of the last messages that were given up, because every prompt with them failed. No later prompt shows
+    /// them.
     pub given_up: VecDeque<Seq>,
+    /// Remembered lines that were shown lately.
+    pub recalled: RecalledLately,
+    /// How many messages ended without an answer, those that were given up included.
+    pub unanswered: u64,
     /// How many lines it has kept on purpose. The lines themselves are in its memory.
     pub remembered: u64,
     /// What went wrong lately.
     pub errors: ErrorRecord,
+    /// The services of models that asked to be left alone.
+    #[serde(default)]
+    pub pauses: Pauses,
+    /// How the model's service was lately.
+    pub service: Service,
     /// The emergency stop, if it is on.
     pub stopped: Option<Stopped>,
     /// How many ticks found a reason to think.
@@ -123,35 +158,26 @@ impl State {
             Event::Perceived(perceived) => self.perceive(seq, perceived),
             Event::TickStarted(started) => {
                 self.ticks = started.tick;
-                if self.turn.is_none()
-                    && let Some(trigger) = self.inbox.pop_front()
-                {
-                    self.turn = Some(Turn::new(at, trigger));
-                }
+                self.take_up(at, started.trigger);
                 self.on_turn(Turn::begin_tick);
             }
             Event::Replied(replied) => self.reply(replied),
-            Event::Misread(misread) => {
-                self.errors.failed();
-                self.on_turn(|turn| turn.misread(misread));
-            }
-            Event::ModelFailed(failed) => self.fail(&failed),
+            Event::Misread(misread) => self.on_turn(|turn| turn.misread(misread)),
+            Event::ModelFailed(failed) => self.fail(failed, at),
             Event::ToolAnswered(answered) => {
-                let is_tool = answered.category.is_some();
-                match answered.verdict {
-                    Verdict::Success if answered.tool == NOOP => {}
-                    Verdict::Success => self.errors.tool_succeeded(&answered.tool),
-                    Verdict::Failure if is_tool => self.errors.tool_failed(&answered.tool),
-                    // There is no such tool: an error, but no call of a tool that could be watched.
-                    Verdict::Failure => self.errors.failed(),
-                    Verdict::Skipped => {}
+                // Where there is no such tool, there is none that could be watched.
+                if answered.category.is_some() && answered.tool != NOOP {
+                    self.note(&answered.tool, answered.verdict);
                 }
                 self.on_turn(|turn| turn.answered(answered));
             }
             Event::Remembered(_) => self.remembered = self.remembered.saturating_add(1),
             // Its memory takes this in, from the same log.
             Event::EntityChanged(_) => {}
-            Event::Recollected(recollected) => self.on_turn(|turn| turn.recollect(recollected)),
+            Event::Recollected(recollected) => {
+                let whole = recollected.with_items(|items| self.recalled.take_in(items));
+                self.on_turn(|turn| turn.recollect(whole));
+            }
             Event::EffectIntended(intended) => self.on_turn(|turn| turn.intended(intended)),
             Event::EffectSettled(settled) => {
                 if let Some(tool) = self
@@ -159,17 +185,22 @@ impl State {
                     .as_ref()
                     .and_then(|turn| turn.effect_tool(&settled.key))
                 {
-                    match settled.outcome {
-                        dormouse_contracts::Outcome::Done(_) => self.errors.tool_succeeded(&tool),
+                    let verdict = match settled.outcome {
+                        dormouse_contracts::Outcome::Done(_) => Verdict::Success,
                         dormouse_contracts::Outcome::Rejected(_)
-                        | dormouse_contracts::Outcome::Unknown => {
-                            self.errors.tool_failed(&tool);
-                        }
-                    }
+                        | dormouse_contracts::Outcome::Unknown => Verdict::Failure,
+                    };
+                    self.note(&tool, verdict);
                 }
                 self.on_turn(|turn| turn.settled(seq, settled));
             }
+            Event::WorldFailed(failed) => self.on_turn(|turn| turn.unreached(failed)),
+            Event::Unanswered(unanswered) => self.end_unanswered(unanswered),
+            Event::Delayed(delayed) => self.on_turn(|turn| turn.delayed(delayed)),
             Event::TickEnded(ended) => {
+                if ended.reason == StopReason::LlmError {
+                    self.service.rests_until(ended.resume_at);
+                }
                 if ended.resume_at.is_some() {
                     self.on_turn(|turn| turn.suspend(&ended));
                 } else if let Some(turn) = self.turn.take() {
@@ -186,12 +217,64 @@ impl State {
             Event::EmergencyStopCleared(_) => {
                 self.stopped = None;
                 self.errors.clear();
-                self.on_turn(Turn::resume_now);
+                self.service = Service::default();
+                let turns = self.turn.iter_mut().chain(&mut self.aside);
+                turns.for_each(Turn::resume_now);
+            }
+            Event::RetryRequested(_) => {
+                self.pauses.end();
+                self.service = Service::default();
+                let turns = self.turn.iter_mut().chain(&mut self.aside);
+                turns.for_each(Turn::wait_no_longer);
             }
         }
     }
 
+    /// Begins with the message at this place, or goes on with it. What was under way steps aside.
+    fn take_up(&mut self, at: Timestamp, trigger: Seq) {
+        let is_it = |turn: &Turn| turn.trigger_seq() == trigger;
+        if self.turn.as_ref().is_some_and(is_it) {
+            return;
+        }
+        let next = match self.aside.iter().position(is_it) {
+            Some(place) => Some(self.aside.remove(place)),
+            None => {
+                let waits = self.inbox.iter().position(|heard| heard.seq == trigger);
+                let heard = waits.and_then(|place| self.inbox.remove(place));
+                heard.map(|heard| Turn::new(at, heard))
+            }
+        };
+        if let Some(next) = next
+            && let Some(before) = self.turn.replace(next)
+        {
+            self.aside.push(before.step_aside());
+        }
+    }
+
+    /// Counts how a call of a tool ended, unless it is what is said instead of an answer, or before one.
+    fn note(&mut self, tool: &str, verdict: Verdict) {
+        let Some(turn) = &self.turn else { return };
+        let is_notice = turn.steps.last().is_some_and(|step| step.is_notice);
+        match verdict {
+            _ if turn.unanswered.is_some() || is_notice => {}
+            Verdict::Success => self.errors.tool_succeeded(tool),
+            Verdict::Failure => self.errors.tool_failed(tool, turn.trigger.person()),
+            Verdict::Skipped => {}
+        }
+    }
+
+    fn end_unanswered(&mut self, unanswered: Unanswered) {
+        self.unanswered = self.unanswered.saturating_add(1);
+        let Some(turn) = &mut self.turn else { return };
+        if unanswered.cause.is_error() {
+            self.errors.gave_up(turn.trigger.person());
+        }
+        turn.unanswered(unanswered);
+    }
+
     fn reply(&mut self, replied: Replied) {
+        self.service = Service::default();
+        self.aside.iter_mut().for_each(Turn::another_was_answered);
         self.prompt_tokens = replied.prompt_tokens;
         let usage = replied.reply.usage;
         self.spent.reply(
@@ -214,21 +297,41 @@ impl State {
         self.on_turn(|turn| turn.replied(replied));
     }
 
-    fn fail(&mut self, failed: &ModelFailed) {
+    fn fail(&mut self, failed: ModelFailed, at: Timestamp) {
         self.spent.failures = self.spent.failures.saturating_add(1);
         if let Some(narrowed) = failed.narrowed {
             self.on_turn(|turn| turn.narrow(narrowed));
             return;
         }
-        if let ModelErrorKind::LeftAlone(_) = failed.kind {
-            // Nobody was asked: an outage that outlasts the patience of the emergency stop ends by itself.
-            self.on_turn(Turn::left_alone);
-            return;
+        if let (Some(by), Some(until)) = (failed.service.clone(), failed.paused_until) {
+            self.pauses.add(Pause { by, until }, at);
         }
-        self.errors.failed();
+        self.on_turn(|turn| turn.waits_for.clone_from(&failed.service));
         if failed.kind.refuses_the_prompt() {
             self.on_turn(|turn| turn.refusals = turn.refusals.saturating_add(1));
+            return;
         }
+        self.on_turn(Turn::got_no_reply);
+        match (failed.kind, &mut self.turn) {
+            // Nobody was asked: an outage that outlasts the patience of the emergency stop ends by itself.
+            (ModelErrorKind::LeftAlone(_), _) | (_, None) => {}
+            // Whatever is asked, nothing helps but another configuration.
+            (ModelErrorKind::NotFound | ModelErrorKind::Auth, _) => self.errors.failed(),
+            (kind, Some(turn)) => turn.model_failed(kind, at),
+        }
+        if let Some(turn) = &self.turn {
+            let trigger = turn.trigger_seq();
+            self.service.failed(failed.kind, failed.service, trigger);
+        }
+    }
+
+    /// Whether anything waits for a service of the model at `now`: a pause, or the turn after a failure.
+    #[must_use]
+    pub fn waits_for_a_model(&self, now: Timestamp) -> bool {
+        let waits =
+            |turn: &Turn| turn.waits_for.is_some() && turn.resume_at.is_some_and(|at| at > now);
+        let mut turns = self.turn.iter().chain(&self.aside);
+        self.pauses.at(now).next().is_some() || turns.any(waits)
     }
 
     /// How long prompts may be in a context window of so many tokens, if something was learnt about it.
@@ -250,7 +353,7 @@ impl State {
         turn.suspend(ended);
         turn.recollected = None;
         turn.narrowed = None;
-        if ended.reason == StopReason::LlmError {
+        if ended.reason == StopReason::GivenUp {
             // No later prompt shows what made the provider refuse this one.
             push_bounded(&mut self.given_up, turn.trigger_seq(), GIVEN_UP_KEPT);
             return;
@@ -273,7 +376,9 @@ impl State {
             classification,
             trust,
             tokens,
+            doubts,
         } = perceived;
+        self.people.meet(&perception.attested, &doubts);
         let delivery = &perception.attested.delivery;
         let last = self.delivered.entry(delivery.world.clone()).or_default();
         *last = (*last).max(delivery.number);
@@ -283,6 +388,7 @@ impl State {
                 perception,
                 trust,
                 tokens,
+                doubts,
             }),
             Classified::Context => push_bounded(
                 &mut self.ambient,
@@ -291,12 +397,19 @@ impl State {
                     perception,
                     trust,
                     tokens,
+                    doubts,
                 },
                 AMBIENT_KEPT,
             ),
             Classified::Capture => self.on_turn(|turn| turn.capture(&perception.words)),
             Classified::Ignore => {}
         }
+    }
+
+    /// How many messages wait for an answer, those that are being worked on included.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.inbox.len() + self.aside.len() + usize::from(self.turn.is_some())
     }
 
     fn on_turn(&mut self, change: impl FnOnce(&mut Turn)) {

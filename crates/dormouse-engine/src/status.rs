@@ -2,7 +2,11 @@
 
 use dormouse_contracts::{Seq, Timestamp};
 
-use crate::{event::StopCause, gate::Skip, state::Spent};
+use crate::{
+    event::StopCause,
+    gate::Skip,
+    state::{Pause, Spent},
+};
 
 /// What an assistant is doing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,8 +21,20 @@ pub enum Activity {
     Acting,
     /// Waiting for a moment, after an error or between two single actions.
     Waiting(Timestamp),
+    /// Waiting for a moment, because its world could not be reached. What it was about to do is done then.
+    WorldUnreachable {
+        /// When the world is tried again.
+        until: Timestamp,
+        /// Why it could not be reached, as far as that is known.
+        cause: Option<String>,
+    },
+    /// Waiting because the services of its model asked to be left alone; this one may be asked first.
+    Paused(Pause),
     /// Waiting until its log can be written again.
-    Stalled,
+    Stalled {
+        /// Why it cannot be written: which file, and what the operating system says.
+        cause: String,
+    },
     /// Switched off.
     Disabled,
     /// Stopped until somebody clears the stop.
@@ -34,7 +50,7 @@ pub struct Skipped {
     pub disabled: u64,
     /// The tick before was still under way.
     pub collision: u64,
-    /// The open turn was waiting.
+    /// The open turn was waiting, or the services of the model had asked for a pause.
     pub waiting: u64,
     /// There was nothing to do.
     pub idle: u64,
@@ -46,7 +62,7 @@ impl Skipped {
             Skip::EmergencyStop => &mut self.emergency_stop,
             Skip::Disabled => &mut self.disabled,
             Skip::Collision => &mut self.collision,
-            Skip::Waiting(_) => &mut self.waiting,
+            Skip::Waiting(_) | Skip::Paused(_) => &mut self.waiting,
             Skip::Idle => &mut self.idle,
         };
         *counter = counter.saturating_add(1);
@@ -58,8 +74,16 @@ impl Skipped {
 pub struct Status {
     /// What it is doing.
     pub activity: Activity,
+    /// Since when somebody has waited for a sign of the assistant, where that is longer than
+    /// [`AssistantConfig::slow_after`](crate::AssistantConfig::slow_after).
+    pub slow_since: Option<Timestamp>,
     /// How many messages wait for an answer, the one being worked on included.
     pub waiting: usize,
+    /// How many messages ended without an answer, in its whole life.
+    pub unanswered: u64,
+    /// Whether its model or its world could not be reached so often in a row that nobody should wait for them. They
+    /// are tried again all the same.
+    pub is_out: bool,
     /// The last event of its log.
     pub seq: Seq,
     /// How many ticks found a reason to think, in its whole life.

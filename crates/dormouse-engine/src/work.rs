@@ -6,29 +6,35 @@
 mod consult;
 mod recollect;
 mod tend;
+mod world;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use dormouse_contracts::{
-    AssistantId, CallId, Chance, ChatReply, Effect, EffectInquiry, EffectKey, ModelError,
-    ModelErrorKind, ModelName, Outcome, Query, Rejection, World, WorldError, WorldErrorKind,
-    complete,
+    AssistantId, CallId, ChatReply, EffectKey, ModelError, ModelErrorKind, ModelName, Outcome,
+    Rejection, ServiceName, complete,
 };
 use dormouse_resilience::{
-    Exhausted, RetryBudget, RetryPolicy, Verdict, deadline, retry, retry_within,
+    Exhausted, RetryBudget, RetryPolicy, RetryVerdict, deadline, retry_within,
 };
 use serde_json::Value;
 
+use tokio::time::Instant;
+
 use crate::{
     Ports,
-    event::{RecallFailure, Recollected},
+    event::{RecallFailure, RecalledLine, Recollected},
     inward::Consulted,
-    prompt::{Length, Prompt},
+    prompt::{Length, Offer, Prompt},
     remembering::{CatchUpError, catch_up},
 };
 pub(crate) use consult::consult;
 pub(crate) use recollect::{Recollect, recollect};
 pub(crate) use tend::{Tending, tend};
+pub(crate) use world::{WorldFailure, ask_after, observe, perform};
 
 /// How a call to the outside ended.
 #[derive(Debug)]
@@ -37,10 +43,12 @@ pub(crate) enum Done {
         reply: ChatReply,
         model: ModelName,
         prompt_tokens: u32,
+        speech_only: bool,
         duration: Duration,
     },
     Failed {
-        error: Exhausted<ModelError>,
+        error: Exhausted<Arc<ModelError>>,
+        service: Option<ServiceName>,
         prompt: Length,
         duration: Duration,
     },
@@ -52,7 +60,9 @@ pub(crate) enum Done {
         call: CallId,
         seen: Result<Value, Rejection>,
     },
-    Recollected(Box<Recollected>),
+    /// The world could not be reached, so the call is still to be made.
+    WorldFailed(WorldFailure),
+    Recollected(Box<Recollected<RecalledLine>>),
     Consulted {
         call: CallId,
         consulted: Consulted,
@@ -74,25 +84,34 @@ async fn caught_up(ports: &Ports, key: &AssistantId) -> Result<(), RecallFailure
     })
 }
 
-/// Asks the model: three attempts, each bounded by `limit`, with a pause between them, as far as the budget for retries
-/// goes.
-pub(crate) async fn ask(
-    ports: Ports,
-    prompt: Prompt,
-    limit: Duration,
-    budget: RetryBudget,
-) -> Done {
+/// How long a model may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// One attempt.
+    pub(crate) attempt: Duration,
+    /// From the beginning of the first attempt to that of the last.
+    pub(crate) retry_for: Duration,
+}
+
+/// Asks the model: three attempts within `bounds`, with a pause between them, as far as the budget for retries goes.
+pub(crate) async fn ask(ports: Ports, prompt: Prompt, bounds: Bounds, budget: RetryBudget) -> Done {
     let started = ports.clock.now();
+    let begun = Instant::now();
     let model = &*ports.model;
+    let failed = LastFailure::default();
     let (provider, name) = model.identity();
     let result = retry_within(
         &RetryPolicy::model_call(),
         &budget,
         || ports.chance.unit(),
-        |error: &ModelError| match (error.kind().is_retryable(), error.kind().pause()) {
-            (true, Some(pause)) => Verdict::RetryAfter(pause),
-            (true, None) => Verdict::Retry,
-            (false, _) => Verdict::GiveUp,
+        |error: &Arc<ModelError>| {
+            // Attempts that fail late leave somebody waiting in silence; a tick that ends says why.
+            let may_retry = error.kind().is_retryable() && begun.elapsed() < bounds.retry_for;
+            match (may_retry, error.kind().pause()) {
+                (true, Some(pause)) => RetryVerdict::RetryAfter(pause),
+                (true, None) => RetryVerdict::Retry,
+                (false, _) => RetryVerdict::GiveUp,
+            }
         },
         || async {
             let timed_out = |e| {
@@ -102,9 +121,11 @@ pub(crate) async fn ask(
                     Some(Box::new(e)),
                 )
             };
-            deadline(limit, complete(model, &prompt.request))
+            deadline(bounds.attempt, complete(model, &prompt.request))
                 .await
-                .map_err(timed_out)?
+                .map_err(timed_out)
+                .flatten()
+                .map_err(|error| failed.reason_of(error))
         },
     )
     .await;
@@ -115,9 +136,11 @@ pub(crate) async fn ask(
             model: reply.info.as_ref().map_or(name, |info| &info.model).clone(),
             reply,
             prompt_tokens: prompt.tokens,
+            speech_only: prompt.offer == Offer::Speech,
             duration,
         },
         Err(error) => Done::Failed {
+            service: service_of(&error.error, &model.services()),
             error,
             prompt: Length::of(&prompt),
             duration,
@@ -125,141 +148,30 @@ pub(crate) async fn ask(
     }
 }
 
-/// Looks at the world.
-pub(crate) async fn observe(ports: Ports, call: CallId, query: Query, limit: Duration) -> Done {
-    let harmless = Repeat::Harmless;
-    let seen = try_world(&*ports.chance, limit, harmless, || {
-        ports.world.observe(&query)
-    })
-    .await;
-    let seen = seen.unwrap_or_else(|trouble| {
-        Err(Rejection {
-            reason: trouble.to_string(),
-        })
-    });
-    Done::Observed { call, seen }
-}
+/// The last error of the attempts of one call that reached the service.
+#[derive(Debug, Default)]
+struct LastFailure(Mutex<Option<Arc<ModelError>>>);
 
-/// Carries out an effect that nobody has begun yet.
-pub(crate) async fn perform(ports: Ports, effect: Effect, limit: Duration) -> Done {
-    let (world, chance) = (ports.world, ports.chance);
-    let outcome = match try_perform(&world, &*chance, &effect, limit).await {
-        Ok(outcome) => outcome,
-        Err(Trouble::NotReached) => Outcome::Rejected(not_reached()),
-        Err(Trouble::Unanswered) => find_out(&world, &*chance, &effect, limit).await,
-    };
-    Done::Settled {
-        key: effect.key,
-        outcome,
-    }
-}
-
-/// Finds out what became of an effect that a process before this one left behind.
-pub(crate) async fn ask_after(ports: Ports, effect: Effect, limit: Duration) -> Done {
-    let outcome = find_out(&ports.world, &*ports.chance, &effect, limit).await;
-    Done::Settled {
-        key: effect.key,
-        outcome,
-    }
-}
-
-/// Asks the world what became of an effect. Where the world is certain that it never saw the key, the effect is
-/// carried out once more under the same key, which is safe: whatever arrives twice is done once.
-async fn find_out(
-    world: &Arc<dyn World>,
-    chance: &dyn Chance,
-    effect: &Effect,
-    limit: Duration,
-) -> Outcome {
-    match try_world(chance, limit, Repeat::Harmless, || {
-        world.inquire(&effect.key)
-    })
-    .await
-    {
-        Ok(EffectInquiry::Done(receipt)) => Outcome::Done(receipt),
-        Ok(EffectInquiry::Rejected(rejection)) => Outcome::Rejected(rejection),
-        Ok(EffectInquiry::NeverSeen) => match try_perform(world, chance, effect, limit).await {
-            Ok(outcome) => outcome,
-            Err(Trouble::NotReached) => Outcome::Rejected(not_reached()),
-            Err(Trouble::Unanswered) => Outcome::Unknown,
-        },
-        Ok(EffectInquiry::CannotTell) | Err(_) => Outcome::Unknown,
-    }
-}
-
-fn not_reached() -> Rejection {
-    Rejection {
-        reason: Trouble::NotReached.to_string(),
-    }
-}
-
-async fn try_perform(
-    world: &Arc<dyn World>,
-    chance: &dyn Chance,
-    effect: &Effect,
-    limit: Duration,
-) -> Result<Outcome, Trouble> {
-    try_world(chance, limit, Repeat::Unsafe, || world.perform(effect)).await
-}
-
-/// Why the world gave no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-enum Trouble {
-    #[error("the world could not be reached; nothing happened")]
-    NotReached,
-    #[error("the world did not answer")]
-    Unanswered,
-}
-
-impl From<WorldError> for Trouble {
-    fn from(error: WorldError) -> Self {
-        match error.kind() {
-            WorldErrorKind::NotReached => Self::NotReached,
-            _ => Self::Unanswered,
-        }
-    }
-}
-
-/// Whether a call that was not answered may be made again just like that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Repeat {
-    /// It only asks.
-    Harmless,
-    /// It may have been done.
-    Unsafe,
-}
-
-/// Calls the world, again if the call did not reach it, or was not answered and only asks. An attempt longer than `limit` counts as unanswered.
-async fn try_world<T, Call>(
-    chance: &dyn Chance,
-    limit: Duration,
-    repeat: Repeat,
-    mut call: impl FnMut() -> Call,
-) -> Result<T, Trouble>
-where
-    Call: Future<Output = Result<T, WorldError>>,
-    T: fmt::Debug,
-{
-    let attempt = || {
-        let call = call();
-        async move {
-            match deadline(limit, call).await {
-                Ok(answer) => answer.map_err(Trouble::from),
-                Err(_) => Err(Trouble::Unanswered),
+impl LastFailure {
+    /// Why an attempt failed. The circuit often opens between two attempts; the call then failed because of the attempt
+    /// before, which reached the service, and not because the second one was not made.
+    fn reason_of(&self, error: ModelError) -> Arc<ModelError> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let was_made = !matches!(error.kind(), ModelErrorKind::LeftAlone(_));
+        match &*last {
+            Some(before) if !was_made => Arc::clone(before),
+            _ => {
+                let error = Arc::new(error);
+                *last = was_made.then(|| Arc::clone(&error));
+                error
             }
         }
-    };
-    let verdict = |trouble: &Trouble| match trouble {
-        Trouble::NotReached => Verdict::Retry,
-        Trouble::Unanswered if repeat == Repeat::Harmless => Verdict::Retry,
-        Trouble::Unanswered => Verdict::GiveUp,
-    };
-    retry(
-        &RetryPolicy::tool_call(),
-        || chance.unit(),
-        verdict,
-        attempt,
-    )
-    .await
-    .map_err(|exhausted| exhausted.error)
+    }
+}
+
+/// Which of the model's services failed. One that is not among them is not known by its name: nothing may wait for it.
+fn service_of(error: &ModelError, services: &[ServiceName]) -> Option<ServiceName> {
+    let provider = ServiceName::from(error.provider());
+    let named = error.service().cloned().into_iter().chain([provider]);
+    named.into_iter().find(|name| services.contains(name))
 }

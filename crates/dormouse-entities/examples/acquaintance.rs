@@ -7,8 +7,8 @@ use dormouse_contracts::{
     WorldId,
 };
 use dormouse_entities::{
-    BlockPolicy, Change, Entities, Line, NewObservation, OrderPolicy, Passage, Role, StaleAfter,
-    StandingOrder, Validity, compile, entity_block, orders_in,
+    BlockPolicy, Entities, EntityChange, NewObservation, OrderPolicy, OrderValidity, Passage,
+    SpeakerRole, StaleAfter, StandingOrder, TextLine, compile, entity_block, orders_in,
 };
 
 /// Four characters to a token, which is a fair guess for English.
@@ -54,28 +54,28 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let words = "Good evening. Always pour the tea before the milk.";
     for change in [
-        Change::Observed {
+        EntityChange::Observed {
             entity: alice.clone(),
             observation: NewObservation {
-                content: Line::try_new("Comes by every evening")?,
-                source: Line::try_new("direct")?,
+                content: TextLine::try_new("Comes by every evening")?,
+                source: TextLine::try_new("direct")?,
                 trust,
                 origin: None,
             },
         },
-        Change::ConversationStarted {
+        EntityChange::ConversationStarted {
             entity: alice.clone(),
-            topic: Some(Line::try_new("tea")?),
+            topic: Some(TextLine::try_new("tea")?),
             stale_after: StaleAfter::default(),
         },
-        Change::MessageAdded {
+        EntityChange::MessageAdded {
             entity: alice.clone(),
-            role: Role::User,
+            role: SpeakerRole::User,
             content: Passage::try_new(words)?,
         },
-        Change::ActionAdded {
+        EntityChange::ActionAdded {
             entity: alice.clone(),
-            description: Line::try_new("Bring a pot of Assam")?,
+            description: TextLine::try_new("Bring a pot of Assam")?,
             priority: 1,
         },
     ] {
@@ -88,14 +88,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut orders = Vec::new();
     for (found, id) in orders_in(words).into_iter().zip(1..) {
         orders.push(StandingOrder {
-            id: Line::try_new(format!("order {id}"))?,
+            id: TextLine::try_new(format!("order {id}"))?,
             text: found.text,
             kind: found.kind,
             from: alice.clone(),
-            from_name: Line::try_new("Alice")?,
+            from_name: TextLine::try_new("Alice")?,
             trust,
             at: now,
-            valid: Validity::since(now),
+            valid: OrderValidity::since(now),
             subject: found.subject,
         });
     }

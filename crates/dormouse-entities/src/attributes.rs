@@ -1,37 +1,37 @@
-//! What is known of an entity for good.
+//! The stable attributes of an entity.
 
 use std::{collections::BTreeMap, fmt};
 
 use dormouse_contracts::Trust;
 use serde::{Deserialize, Serialize};
 
-use crate::line::{Line, LineError};
+use crate::line::{TextLine, TextLineError};
 
 /// An interest, or the name of a preference.
-pub type Keyword = Line<64>;
+pub type Keyword = TextLine<64>;
 /// What is preferred.
-pub type Preference = Line<200>;
-/// A word or two.
-pub type Phrase = Line<40>;
+pub type Preference = TextLine<200>;
+/// One or two words.
+pub type Phrase = TextLine<40>;
 
-/// How somebody talks. Written as one word; a word this version does not know is kept.
+/// How an entity talks. Serialised as one word; an unknown word is kept as [`Other`](Self::Other).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum CommunicationStyle {
-    /// In full sentences, with distance.
+    /// In full sentences, and formally.
     Formal,
-    /// As among friends.
+    /// Informally, as among friends.
     Casual,
     /// In few words.
     Terse,
-    /// Some other way.
+    /// Another style.
     Other(Phrase),
 }
 
 impl TryFrom<String> for CommunicationStyle {
-    type Error = LineError;
-    fn try_from(text: String) -> Result<Self, LineError> {
+    type Error = TextLineError;
+    fn try_from(text: String) -> Result<Self, TextLineError> {
         Ok(match text.to_lowercase().as_str() {
             "formal" => Self::Formal,
             "casual" => Self::Casual,
@@ -58,7 +58,7 @@ impl fmt::Display for CommunicationStyle {
     }
 }
 
-/// One of the attributes.
+/// The name of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -67,7 +67,7 @@ pub enum AttributeName {
     CommunicationStyle,
     /// What it cares about.
     Interests,
-    /// What it is like.
+    /// Its temperament.
     Temperament,
     /// What it prefers, by subject.
     Preferences,
@@ -79,29 +79,28 @@ pub enum AttributeName {
 pub struct Attributes {
     /// How it talks.
     pub communication_style: Option<CommunicationStyle>,
-    /// What it cares about, in the order it was learnt, at most [`Attributes::MOST`].
+    /// What it cares about, in the order it was learnt; at most [`Attributes::MOST`].
     pub interests: Vec<Keyword>,
-    /// What it is like (friendly, suspicious, …).
+    /// Its temperament (friendly, suspicious, …).
     pub temperament: Option<Phrase>,
     /// What it prefers, by subject; at most [`Attributes::MOST`].
     pub preferences: BTreeMap<Keyword, Preference>,
-    /// How far each attribute that is set is believed: the lowest trust of what it was made of.
+    /// The trust in each attribute that is set: the lowest trust of its sources.
     pub trust: BTreeMap<AttributeName, Trust>,
 }
 
 impl Attributes {
-    /// The most interests, and the most preferences. Where they are full, further ones are left out until some are
-    /// cleared.
+    /// The largest number of interests, and of preferences. Further ones are dropped until some are cleared.
     pub const MOST: usize = 32;
 
-    /// How far this attribute is believed; nothing where it is not set.
+    /// The trust in this attribute; `None` if it is not set.
     #[must_use]
     pub fn trust_in(&self, name: AttributeName) -> Option<Trust> {
         self.trust.get(&name).copied()
     }
 
-    /// Puts an update, believed as far as `trust`, into place: first clears, then sets. A single value that is set
-    /// anew has the trust of the update; a list or map that grows has the lower of both.
+    /// Applies an update with this trust: clears first, then sets. A replaced value gets the trust of the update; a
+    /// list or map that grows gets the lower trust of both.
     pub(crate) fn update(&mut self, update: &AttributeUpdate, trust: Trust) {
         update.clear.iter().for_each(|name| self.clear(*name));
         if let Some(style) = &update.communication_style {
@@ -136,7 +135,7 @@ impl Attributes {
         }
     }
 
-    /// As [`update`](Self::update), with what was summed up: it does not replace what is believed more.
+    /// Like [`update`](Self::update), for a consolidated update: it does not replace a value with higher trust.
     pub(crate) fn consolidate(&mut self, update: &AttributeUpdate, trust: Trust) {
         let is_better = |name| self.trust_in(name).is_some_and(|known| known > trust);
         let mut update = update.clone();
@@ -174,11 +173,11 @@ fn same(a: &Keyword, b: &Keyword) -> bool {
     a.as_str().to_lowercase() == b.as_str().to_lowercase()
 }
 
-/// What changes about the attributes. The default changes nothing.
+/// An update of attributes. The default changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AttributeUpdate {
-    /// Attributes to forget first.
+    /// The attributes to clear first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clear: Vec<AttributeName>,
     /// A new style, if any.
@@ -190,13 +189,13 @@ pub struct AttributeUpdate {
     /// A new temperament, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperament: Option<Phrase>,
-    /// Preferences to add, or to replace where the subject is known.
+    /// Preferences to add or replace, by subject.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub preferences: BTreeMap<Keyword, Preference>,
 }
 
 impl AttributeUpdate {
-    /// Does it change nothing?
+    /// Whether the update changes nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -245,7 +244,7 @@ mod tests {
             temperament: Phrase::try_new(text).ok(),
             preferences: [(
                 Keyword::try_new("tea").unwrap(),
-                Line::try_new(text).unwrap(),
+                TextLine::try_new(text).unwrap(),
             )]
             .into(),
             ..AttributeUpdate::default()

@@ -1,4 +1,4 @@
-//! The entities an assistant has to do with, as its prompt shows them.
+//! The block of a prompt that describes the active entities.
 
 mod entry;
 
@@ -12,40 +12,40 @@ use crate::{
     profile::Profile,
 };
 
-use entry::Entry;
+use entry::BlockEntry;
 
 /// The first line of the block.
 pub(crate) const HEADING: &str = "[ACTIVE ENTITIES]";
 
-/// The least trust of what enters a prompt: 0.5.
+/// The lowest trust of anything in a prompt: 0.5.
 pub(crate) const LEAST_TRUST: Trust = match Trust::try_new(0.5) {
     Ok(trust) => trust,
     Err(_) => Trust::FULL,
 };
 
-/// Whether the block has a line for attributes.
+/// Whether the block contains a line with attributes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AttributeLine {
-    /// As documented: none.
+    /// No such line, as documented.
     #[default]
     Omitted,
     /// A line `Attributes:` before the observations.
     Shown,
 }
 
-/// What the block shows.
+/// What the block contains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockPolicy {
-    /// The most entities: 5.
+    /// The most entities. Default: 5.
     pub max_entities: usize,
-    /// The most observations of each: 3, the newest first.
+    /// The most observations per entity, newest first. Default: 3.
     pub max_observations: usize,
-    /// Observations and attributes that are believed less are not shown: 0.5. The bound itself is enough.
+    /// Observations and attributes with less trust are left out. Default: 0.5, inclusive.
     pub min_trust: Trust,
-    /// When a conversation counts as over, and is not shown: 24 hours.
+    /// A conversation that is silent for longer is left out. Default: 24 hours.
     pub stale_after: StaleAfter,
-    /// Whether attributes are shown: no.
+    /// Whether attributes are included. Default: no.
     pub attributes: AttributeLine,
 }
 
@@ -61,29 +61,29 @@ impl Default for BlockPolicy {
     }
 }
 
-/// The block, and what is in it.
+/// The block and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityBlock {
-    /// The text; empty where nobody is shown. Never ends in a line break.
+    /// The text; empty without entities. Never ends with a line break.
     pub text: String,
-    /// How many tokens it takes; never more than the budget.
+    /// The number of tokens, at most the budget.
     pub tokens: TokenCount,
-    /// Who is shown, in order.
+    /// The entities in the block, in order.
     pub shown: Vec<EntityId>,
-    /// How many more are known.
+    /// The number of known entities that are not in the block.
     pub left_out: usize,
 }
 
 /// Writes the block of entities for a prompt, in at most `budget` tokens.
 ///
-/// Those come first with whom something was said most recently in a conversation that is not stale, then the closer ones,
-/// then those with more interactions, then by id. Each is shown with as much as fits: observations go first, then
-/// conversation and pending actions; where not even its first line fits, it and those behind it are left out.
+/// The order is: most recent message in a conversation that is not stale, then closer relationships, then more
+/// interactions, then id. Each entity is shown with as much as fits: first its observations are dropped, then its
+/// conversation and pending actions. If even its first line does not fit, it and all later entities are left out.
 ///
-/// Names and contents come from outside. They are shortened and cannot break a line or imitate a heading; what they say is
-/// still only what somebody said.
+/// Names and contents come from outside. They are shortened, and cannot break a line or imitate a heading; they are
+/// still only claims.
 ///
-/// Takes time in proportion to the number of profiles; counts a few dozen short texts.
+/// Takes time linear in the number of profiles, and counts the tokens of a few dozen short texts.
 #[must_use]
 pub fn entity_block(
     entities: &Entities,
@@ -99,7 +99,7 @@ pub fn entity_block(
     };
     let mut shown = Vec::new();
     for (profile, conversation) in foremost(entities, policy, now) {
-        let entry = Entry::new(profile, conversation, policy, now);
+        let entry = BlockEntry::new(profile, conversation, policy, now);
         let fitting = entry.forms().into_iter().find_map(|form| {
             let before = if text.is_empty() { HEADING } else { &text };
             let longer = format!("{before}\n{form}");
@@ -120,7 +120,7 @@ pub fn entity_block(
     }
 }
 
-/// The entities to show, in order.
+/// The entities for the block, in order.
 fn foremost<'a>(
     entities: &'a Entities,
     policy: &BlockPolicy,
@@ -141,7 +141,7 @@ fn foremost<'a>(
             (rank, profile, conversation)
         })
         .collect();
-    // Only the first few need to be in order, of however many.
+    // Only the first few entities must be sorted, of any number.
     if let Some(last) = policy.max_entities.checked_sub(1)
         && last < ranked.len()
     {

@@ -1,4 +1,4 @@
-//! What can happen to what an assistant knows of entities.
+//! The changes to what an assistant knows about entities.
 
 use std::collections::BTreeSet;
 
@@ -7,195 +7,197 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     attributes::AttributeUpdate,
-    conversation::{ActionText, Conversation, Role, StaleAfter, Topic},
-    line::{Line, Passage},
+    conversation::{ActionText, Conversation, SpeakerRole, StaleAfter, Topic},
+    line::{Passage, TextLine},
     observation::NewObservation,
     profile::{EntityType, Name},
     relationship::{Favorability, Metric},
 };
 
-/// Why the assistant thinks so.
-pub type Reason = Line<300>;
+/// The reason for a judgement.
+pub type ChangeReason = TextLine<300>;
 
-/// One change. Every change of [`Entities`](crate::Entities) is one of these; a log keeps them, and folding them again
-/// gives the same state.
+/// A change. Every change of [`Entities`](crate::Entities) is one of these. A log contains them, and applying them
+/// again gives the same state.
 ///
-/// Its JSON is an object whose field `change` names the kind. The names are stable, since logs hold them; fields that
-/// are added have a default. Except where it says otherwise, a change to an entity that was merged goes to the one it
-/// was merged into.
+/// Its JSON is an object whose field `change` names the kind. The names are stable, because logs contain them; new
+/// fields have a default. Unless stated otherwise, a change to a merged entity applies to the entity it was merged
+/// into.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Change {
-    /// A profile is made for exactly this id. Refused if there is one, or one was deleted or merged.
+pub enum EntityChange {
+    /// Creates a profile for exactly this id. Refused if the id has a profile, or was deleted or merged.
     Created {
-        /// Whose.
+        /// The entity.
         entity: EntityId,
-        /// What kind of thing it is.
+        /// The kind of entity.
         entity_type: EntityType,
         /// The name it goes by.
         name: Name,
     },
-    /// It turned out to be another kind of thing.
+    /// Corrects the kind of the entity.
     Retyped {
-        /// Whose profile.
+        /// The entity.
         entity: EntityId,
-        /// What kind of thing it is.
+        /// The kind of entity.
         entity_type: EntityType,
     },
-    /// It goes by another name; the old one stays known.
+    /// Changes the name; the old name becomes an alias.
     Renamed {
-        /// Whose profile.
+        /// The entity.
         entity: EntityId,
         /// The new name.
         name: Name,
     },
-    /// It is known by another name, too.
+    /// Adds an alias.
     AliasAdded {
-        /// Whose profile.
+        /// The entity.
         entity: EntityId,
-        /// The other name.
+        /// The alias.
         alias: Name,
     },
-    /// It is not known by that name after all.
+    /// Removes an alias.
     AliasRemoved {
-        /// Whose profile.
+        /// The entity.
         entity: EntityId,
-        /// The name. Nothing happens if it is no alias.
+        /// The alias. An unknown alias changes nothing.
         alias: Name,
     },
-    /// Attributes were set outright.
+    /// Sets attributes.
     AttributesUpdated {
-        /// Whose profile.
+        /// The entity.
         entity: EntityId,
-        /// What changes.
+        /// The update.
         update: AttributeUpdate,
-        /// How far it is believed.
+        /// The trust in the update.
         trust: Trust,
     },
-    /// Something was noticed.
+    /// Adds an observation.
     Observed {
-        /// About whom.
+        /// The entity.
         entity: EntityId,
-        /// What.
+        /// The observation.
         observation: NewObservation,
     },
-    /// Observations were summed up in the attributes. They stay, marked as consolidated; numbers that are no longer
-    /// there are passed over. No attribute that is believed more is replaced; lists grow.
+    /// Consolidates observations into attributes. The observations stay and are marked; numbers that no longer exist
+    /// are ignored. An attribute with higher trust is not replaced; lists grow.
     Consolidated {
-        /// Whose profile.
+        /// The entity.
         entity: EntityId,
-        /// What changes.
+        /// The update.
         update: AttributeUpdate,
-        /// The observations it was made of, by number.
+        /// The numbers of the observations.
         observations: Vec<u64>,
-        /// The lowest trust of those observations.
+        /// The lowest trust of the observations.
         trust: Trust,
     },
-    /// One measure of the relationship was set outright.
+    /// Sets one measure of the relationship.
     MetricSet {
-        /// To whom.
+        /// The entity.
         entity: EntityId,
-        /// Which one, and to what.
+        /// The measure and its value.
         metric: Metric,
     },
-    /// They had to do with each other. See [`InteractionRule`](crate::InteractionRule).
+    /// Records an interaction. See [`InteractionRule`](crate::InteractionRule).
     Interacted {
-        /// With whom.
+        /// The entity.
         entity: EntityId,
-        /// How far the server's word goes for what was said.
+        /// The attested trust of the message.
         trust: Trust,
     },
-    /// The assistant judges the entity, bounded by the day. See [`InteractionRule`](crate::InteractionRule).
+    /// Records the assistant's judgement of the entity, limited per day. See
+    /// [`InteractionRule`](crate::InteractionRule).
     Judged {
-        /// Whom.
+        /// The entity.
         entity: EntityId,
-        /// How far the favorability is to move.
+        /// The requested change of the favorability.
         step: Favorability,
-        /// Why.
-        reason: Reason,
+        /// The reason.
+        reason: ChangeReason,
     },
-    /// The profile and running conversation of exactly this id are put away, so that they can be restored. Until then
-    /// the entity is unknown, and cannot be created anew.
+    /// Deletes the profile and the running conversation of exactly this id. Both can be restored. Until then the entity
+    /// is unknown and cannot be created again.
     Deleted {
-        /// Whose.
+        /// The entity.
         entity: EntityId,
     },
-    /// What was deleted is there again, as it was.
+    /// Restores a deleted entity as it was.
     Restored {
-        /// Whose.
+        /// The entity.
         entity: EntityId,
     },
-    /// What was kept of a deleted entity, of those merged into it, and of their former conversations is gone for good.
+    /// Erases what was kept of a deleted entity, of those merged into it, and of their archived conversations.
     Purged {
-        /// Whose.
+        /// The entity.
         entity: EntityId,
     },
-    /// Two are one: what is known of `from` goes over to `into`, which answers for both from now on.
+    /// Merges two profiles of the same entity: `into` gets what is known of `from`, and represents both ids from now
+    /// on.
     Merged {
-        /// Who is no longer known separately.
+        /// The id that is merged.
         from: EntityId,
-        /// Who stays.
+        /// The id that remains.
         into: EntityId,
     },
-    /// Two are two after all: exactly this id was merged by mistake. Both are as they were, except that what was added
-    /// or changed since stays with the survivor.
+    /// Reverts the merge of exactly this id. Both are as before, except that later additions and changes stay with the
+    /// remaining entity.
     Unmerged {
-        /// Who was merged.
+        /// The merged id.
         entity: EntityId,
     },
-    /// A conversation begins, or goes on where one is running that is not stale. A stale one is archived first.
+    /// Starts a conversation, or continues the running one. A stale one is archived first.
     ConversationStarted {
-        /// With whom.
+        /// The entity.
         entity: EntityId,
-        /// About what; a running one keeps its topic where nothing is said.
+        /// The topic; without one, a running conversation keeps its own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         topic: Option<Topic>,
-        /// When a running one counts as over.
+        /// When a running conversation counts as stale.
         #[serde(default)]
         stale_after: StaleAfter,
     },
-    /// The running conversation is about something else.
+    /// Changes the topic of the running conversation.
     TopicChanged {
-        /// With whom.
+        /// The entity.
         entity: EntityId,
-        /// About what.
+        /// The topic.
         topic: Topic,
     },
-    /// Something was said in the running conversation.
+    /// Adds a message to the running conversation.
     MessageAdded {
-        /// With whom.
+        /// The entity.
         entity: EntityId,
-        /// Who said it.
-        role: Role,
-        /// What.
+        /// The speaker.
+        role: SpeakerRole,
+        /// The words.
         content: Passage,
     },
-    /// The running conversation is over and archived.
+    /// Ends and archives the running conversation.
     ConversationEnded {
-        /// With whom.
+        /// The entity.
         entity: EntityId,
     },
-    /// The assistant means to do something, and notes it in the running conversation.
+    /// Adds a pending action to the running conversation.
     ActionAdded {
-        /// For whom.
+        /// The entity.
         entity: EntityId,
-        /// What.
+        /// The action.
         description: ActionText,
-        /// The higher, the sooner.
+        /// The priority; higher is sooner.
         #[serde(default = "one")]
         priority: u8,
     },
-    /// It has been done.
+    /// Completes a pending action.
     ActionCompleted {
-        /// For whom.
+        /// The entity.
         entity: EntityId,
-        /// What, by its id.
+        /// The id of the action.
         action: u64,
     },
-    /// All conversations that have been silent for longer than this are over and archived.
+    /// Ends and archives all conversations that have been silent for longer than this.
     StaleCleared {
-        /// How long.
+        /// The time of silence.
         #[serde(default)]
         stale_after: StaleAfter,
     },
@@ -208,63 +210,63 @@ fn one() -> u8 {
 /// Why a change was refused. Nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ChangeError {
-    /// Nobody has made a profile for this id.
+pub enum EntityChangeError {
+    /// This id has no profile.
     #[error("there is no profile of {entity}")]
     Unknown {
-        /// Who.
+        /// The entity.
         entity: EntityId,
     },
-    /// There is a profile already.
+    /// The id has a profile already.
     #[error("there is a profile of {entity} already")]
     AlreadyKnown {
-        /// Who.
+        /// The entity.
         entity: EntityId,
     },
-    /// The profile was deleted. Restore or purge it first.
+    /// The profile is deleted. Restore or purge it first.
     #[error("the profile of {entity} was deleted; restore or purge it first")]
     Deleted {
-        /// Who.
+        /// The entity.
         entity: EntityId,
     },
-    /// The id was merged into another one, and this change wants exactly it.
+    /// The id was merged into another one, and this change needs exactly this id.
     #[error("{entity} was merged into {into}")]
     Merged {
-        /// Who.
+        /// The entity.
         entity: EntityId,
-        /// Into whom.
+        /// The id it was merged into.
         into: EntityId,
     },
-    /// There is nothing to restore or purge.
+    /// The id is not deleted.
     #[error("{entity} was not deleted")]
     NotDeleted {
-        /// Who.
+        /// The entity.
         entity: EntityId,
     },
-    /// There is nothing to take apart.
+    /// The id is not merged.
     #[error("{entity} was not merged")]
     NotMerged {
-        /// Who.
+        /// The entity.
         entity: EntityId,
     },
-    /// Nobody can be merged with itself, by whatever ids.
+    /// The two ids belong to the same entity.
     #[error("{entity} cannot be merged with itself")]
     MergeWithItself {
-        /// Who.
+        /// The entity.
         entity: EntityId,
     },
     /// No conversation is running.
     #[error("no conversation with {entity} is running")]
     NoConversation {
-        /// With whom.
+        /// The entity.
         entity: EntityId,
     },
-    /// There is no such pending action.
+    /// The pending action does not exist.
     #[error("there is no pending action {action} for {entity}")]
     UnknownAction {
-        /// For whom.
+        /// The entity.
         entity: EntityId,
-        /// Which one.
+        /// The id of the action.
         action: u64,
     },
     /// There are too many pending actions.
@@ -273,12 +275,12 @@ pub enum ChangeError {
         Conversation::MOST_ACTIONS
     )]
     TooManyActions {
-        /// For whom.
+        /// The entity.
         entity: EntityId,
     },
 }
 
-/// The rows that a change touched. A row that is no longer there is to be removed.
+/// The rows that a change affected. A row that no longer exists must be removed from the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Touched {
     /// Ids whose profile changed.
@@ -287,12 +289,12 @@ pub struct Touched {
     pub conversations: BTreeSet<EntityId>,
     /// Ids whose former conversations changed.
     pub archives: BTreeSet<EntityId>,
-    /// Ids of which something was put away by deleting or merging, or taken out again.
+    /// Ids of which a deleted or merged state was added or removed.
     pub removed: BTreeSet<EntityId>,
 }
 
 impl Touched {
-    /// Did nothing change?
+    /// Whether nothing changed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

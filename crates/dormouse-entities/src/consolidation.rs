@@ -1,4 +1,5 @@
-//! Summing up observations in attributes, without the model: when it is due, what to ask, how to read the answer.
+//! Consolidates observations into attributes, without calling a model: when it is due, what to ask, how to parse the
+//! answer.
 
 mod prompt;
 mod reply;
@@ -6,21 +7,21 @@ mod reply;
 use dormouse_contracts::{EntityId, Message, Trust};
 
 use crate::{
-    attributes::AttributeUpdate, change::Change, entities::Entities, observation::Observation,
-    profile::Profile,
+    attributes::AttributeUpdate, change::EntityChange, entities::Entities,
+    observation::Observation, profile::Profile,
 };
 
 pub use reply::{ConsolidationError, ReadConsolidation, read_consolidation};
 
-/// When and how much is summed up.
+/// When and how much is consolidated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConsolidationPolicy {
-    /// The least number of observations that have not been summed up yet: 5.
+    /// The least number of unconsolidated observations. Default: 5.
     pub min_observations: usize,
-    /// The most entities in one go: 5.
+    /// The most entities per batch. Default: 5.
     pub max_entities: usize,
-    /// Observations believed less are left alone, as they do not enter a prompt either: 0.5. What is summed up is believed
-    /// as its least trusted source, so that one rumour would spoil the rest.
+    /// Observations with less trust are not consolidated. Default: 0.5, the limit for prompts. An attribute gets the trust
+    /// of its least trusted source, so a single rumour would spoil the rest.
     pub min_trust: Trust,
 }
 
@@ -34,16 +35,16 @@ impl Default for ConsolidationPolicy {
     }
 }
 
-/// The most observations of one entity that are summed up at once. The oldest come first, the others next time.
+/// The most observations of an entity that are consolidated at once, oldest first.
 const MOST_AT_ONCE: usize = 20;
 
-/// Has enough been noticed about an entity that has not been summed up yet?
+/// Whether an entity has enough unconsolidated observations.
 #[must_use]
 pub fn consolidation_due(profile: &Profile, policy: &ConsolidationPolicy) -> bool {
     due(profile, policy).count() >= policy.min_observations.max(1)
 }
 
-/// The entities to sum up now: those with most to sum up first, then by id.
+/// The entities to consolidate now, those with the most observations first, then by id.
 #[must_use]
 pub fn consolidation_batch<'a>(
     entities: &'a Entities,
@@ -72,7 +73,7 @@ fn due<'a>(
         .filter(move |observation| observation.trust >= min_trust)
 }
 
-/// One summing up under way: which observations, and what to ask.
+/// A consolidation in progress: its observations and its prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Consolidation {
     entity: EntityId,
@@ -82,7 +83,7 @@ pub struct Consolidation {
 }
 
 impl Consolidation {
-    /// Takes the oldest observations that have not been summed up, at most 20 of them. Nothing if none are due.
+    /// Takes the oldest unconsolidated observations, at most 20. `None` if no consolidation is due.
     #[must_use]
     pub fn of(profile: &Profile, policy: &ConsolidationPolicy) -> Option<Self> {
         if !consolidation_due(profile, policy) {
@@ -100,13 +101,13 @@ impl Consolidation {
         })
     }
 
-    /// Whose observations.
+    /// The entity.
     #[must_use]
     pub fn entity(&self) -> &EntityId {
         &self.entity
     }
 
-    /// What to ask a model. The answer goes to [`read_consolidation`].
+    /// The messages for a model. Pass the answer to [`read_consolidation`].
     #[must_use]
     pub fn messages(&self) -> &[Message] {
         &self.messages
@@ -118,11 +119,11 @@ impl Consolidation {
         self.trust
     }
 
-    /// The change that the answer makes: attributes updated, believed as far as the least trusted observation, and the
-    /// observations marked. Observations that have come meanwhile are left for the next time.
+    /// The change for the answer: it updates attributes with the trust of the least trusted observation, and marks the
+    /// observations. Newer observations are left for the next time.
     #[must_use]
-    pub fn change(&self, update: AttributeUpdate) -> Change {
-        Change::Consolidated {
+    pub fn change(&self, update: AttributeUpdate) -> EntityChange {
+        EntityChange::Consolidated {
             entity: self.entity.clone(),
             update,
             observations: self.observations.clone(),
@@ -131,8 +132,8 @@ impl Consolidation {
     }
 }
 
-/// What to ask a model about one entity; nothing if too little is to be summed up. As [`Consolidation::of`], which also
-/// knows the change that the answer makes.
+/// The prompt for one entity; empty if no consolidation is due. [`Consolidation::of`] also returns the change for the
+/// answer.
 #[must_use]
 pub fn consolidation_prompt(profile: &Profile, policy: &ConsolidationPolicy) -> Vec<Message> {
     Consolidation::of(profile, policy).map_or_else(Vec::new, |consolidation| consolidation.messages)

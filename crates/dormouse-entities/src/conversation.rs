@@ -1,22 +1,22 @@
-//! Running conversations: what is being talked about, and what is still to be done.
+//! Running conversations: topic, messages and pending actions.
 
 use std::{collections::VecDeque, time::Duration};
 
 use dormouse_contracts::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::line::{Line, Passage};
+use crate::line::{Passage, TextLine};
 
-/// What a conversation is about.
-pub type Topic = Line<120>;
-/// What is to be done for an entity.
-pub type ActionText = Line<200>;
+/// The topic of a conversation.
+pub type Topic = TextLine<120>;
+/// The text of a pending action.
+pub type ActionText = TextLine<200>;
 
-/// Who said it.
+/// The speaker of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Role {
+pub enum SpeakerRole {
     /// The entity.
     User,
     /// The assistant.
@@ -26,32 +26,32 @@ pub enum Role {
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationMessage {
-    /// Tells it from the others in the same conversation; counts up.
+    /// The number of the message, unique in its conversation, ascending.
     pub number: u64,
-    /// Who said it.
-    pub role: Role,
-    /// What was said.
+    /// The speaker.
+    pub role: SpeakerRole,
+    /// The words.
     pub content: Passage,
-    /// When.
+    /// The time of the message.
     pub timestamp: Timestamp,
 }
 
-/// Something the assistant means to do for an entity.
+/// Something that the assistant intends to do for an entity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingAction {
-    /// What it is completed by; unique within the conversation.
+    /// The id, unique in the conversation; used to complete the action.
     pub id: u64,
-    /// What is to be done.
+    /// The action.
     pub description: ActionText,
-    /// The higher, the sooner; 1 where nothing was said.
+    /// The priority, higher is sooner; 1 by default.
     pub priority: u8,
     /// When it was decided.
     pub created_at: Timestamp,
 }
 
-/// How long nothing may be said before a conversation counts as over: 24 hours where nothing else is said.
+/// The time of silence after which a conversation counts as over: 24 hours by default.
 ///
-/// One that was quiet for exactly this long is still running.
+/// A conversation that was silent for exactly this time is still running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct StaleAfter {
@@ -65,7 +65,7 @@ impl Default for StaleAfter {
 }
 
 impl StaleAfter {
-    /// A span of silence, in whole seconds.
+    /// A time of silence, in whole seconds.
     #[must_use]
     pub fn new(span: Duration) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl StaleAfter {
         }
     }
 
-    /// The span of silence.
+    /// The time of silence.
     #[must_use]
     pub fn span(self) -> Duration {
         Duration::from_secs(self.seconds)
@@ -83,19 +83,19 @@ impl StaleAfter {
 /// The running conversation with one entity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversation {
-    /// Which one with this entity, from 1.
+    /// The number of the conversation with this entity, from 1.
     pub number: u64,
-    /// What it is about, if that was said.
+    /// The topic, if it is known.
     pub topic: Option<Topic>,
     /// When it began.
     pub started_at: Timestamp,
-    /// When something was last said; its beginning where nothing was.
+    /// The time of the last message, or of the start without messages.
     pub last_message_at: Timestamp,
     /// The latest messages, in order; at most [`Conversation::MOST_MESSAGES`].
     pub messages: Vec<ConversationMessage>,
-    /// How many messages there were altogether, those no longer kept included.
+    /// The number of all messages, including those no longer kept.
     pub message_count: u64,
-    /// What is still to be done, in the order it was decided; at most [`Conversation::MOST_ACTIONS`].
+    /// The pending actions, oldest first; at most [`Conversation::MOST_ACTIONS`].
     pub pending_actions: Vec<PendingAction>,
     /// The number of the last message or action.
     #[serde(default)]
@@ -103,7 +103,7 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// The most messages that are kept. The oldest one gives way.
+    /// The most messages that are kept. A new one replaces the oldest.
     pub const MOST_MESSAGES: usize = 50;
     /// The most pending actions. Further ones are refused.
     pub const MOST_ACTIONS: usize = 20;
@@ -121,7 +121,7 @@ impl Conversation {
         }
     }
 
-    /// Has nothing been said for longer than this?
+    /// Whether the conversation has been silent for longer than this.
     #[must_use]
     pub fn is_stale(&self, now: Timestamp, after: StaleAfter) -> bool {
         now.since(self.last_message_at) > after.span()
@@ -132,7 +132,7 @@ impl Conversation {
         self.last_number
     }
 
-    pub(crate) fn say(&mut self, role: Role, content: Passage, at: Timestamp) {
+    pub(crate) fn say(&mut self, role: SpeakerRole, content: Passage, at: Timestamp) {
         let number = self.next_number();
         self.messages.push(ConversationMessage {
             number,
@@ -151,26 +151,26 @@ impl Conversation {
     }
 }
 
-/// The conversations with one entity that are over.
+/// The archived conversations with an entity.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Archive {
-    /// How many there were altogether, those no longer kept included.
+    /// The number of all ended conversations, including those no longer kept.
     pub ended: u64,
     /// The latest ones, oldest first; at most [`Archive::MOST`].
     pub conversations: VecDeque<ArchivedConversation>,
 }
 
-/// A conversation that is over.
+/// A conversation that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchivedConversation {
-    /// As it was when it ended. Its pending actions were not done.
+    /// The conversation at its end. Its pending actions were not completed.
     pub conversation: Conversation,
-    /// When it was put away.
+    /// The time of the end.
     pub ended_at: Timestamp,
 }
 
 impl Archive {
-    /// The most conversations that are kept. The oldest one gives way.
+    /// The most conversations that are kept. A new one replaces the oldest.
     pub const MOST: usize = 20;
 
     pub(crate) fn put(&mut self, conversation: Conversation, at: Timestamp) {

@@ -1,4 +1,4 @@
-//! All that an assistant knows of entities, folded from changes.
+//! What an assistant knows about entities, folded from changes.
 
 mod conversations;
 mod merging;
@@ -13,98 +13,67 @@ use dormouse_contracts::{EntityId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    change::{Change, ChangeError, Touched},
+    change::{EntityChange, EntityChangeError, Touched},
     conversation::{Archive, ArchivedConversation, Conversation, PendingAction, StaleAfter},
     profile::Profile,
+    removal::{EntityRemoval, RemovedEntity},
 };
 
-use names::Names;
-use plan::Plan;
+use names::NameIndex;
+use plan::ChangePlan;
 
 pub use rows::{Rows, RowsError};
 
-/// All that an assistant knows of entities.
+/// What an assistant knows about entities.
 ///
-/// A value, and a fold: it starts empty, and [`apply`](Self::apply) is the only thing that changes it. Equal changes at
-/// equal times give equal states on every machine. Reading by id follows merges. A change costs time in proportion to
-/// the rows it touches, each of which is bounded, and not to the number of entities (except
-/// [`Change::StaleCleared`], which looks at every running conversation, and [`Change::Purged`], which looks at everybody
-/// that was removed). Serialised, it is its [`Rows`].
+/// A value and a fold: it starts empty, and only [`apply`](Self::apply) changes it. The same changes at the same times
+/// give the same state on every machine. Reading by id follows merges. A change takes time linear in the rows it
+/// affects, which are bounded, and independent of the number of entities. The exceptions are
+/// [`EntityChange::StaleCleared`], which visits every running conversation, and [`EntityChange::Purged`], which visits
+/// every removed entity. Serialised as its [`Rows`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Rows", into = "Rows")]
 pub struct Entities {
     profiles: BTreeMap<EntityId, Profile>,
     conversations: BTreeMap<EntityId, Conversation>,
     archives: BTreeMap<EntityId, Archive>,
-    removed: BTreeMap<EntityId, Removed>,
+    removed: BTreeMap<EntityId, RemovedEntity>,
     /// Derived from the profiles.
-    names: Names,
-}
-
-/// What is kept of an entity that is no longer known by its id.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Removed {
-    /// As it was when it was removed.
-    pub kept: Held,
-    /// When that was.
-    pub at: Timestamp,
-    /// How, and what else is needed to undo it.
-    pub how: Removal,
-}
-
-/// A profile with its running conversation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Held {
-    /// The profile.
-    pub profile: Profile,
-    /// The running conversation, if there was one.
-    pub conversation: Option<Conversation>,
-}
-
-/// How an entity was removed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Removal {
-    /// Its profile was deleted.
-    Deleted,
-    /// It was merged into another one.
-    Merged {
-        /// Into whom.
-        into: EntityId,
-        /// The survivor before.
-        before: Box<Held>,
-        /// The survivor after.
-        after: Box<Held>,
-    },
+    names: NameIndex,
 }
 
 impl Entities {
-    /// Nobody is known.
+    /// Without any entity.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes a change at a time, and says which rows it touched. A change that leaves everything as it was touches none.
+    /// Applies a change at a time, and returns the affected rows. A change without effect affects none.
     ///
     /// # Errors
     ///
-    /// [`ChangeError`]; nothing has changed. The same change is refused again until another one has removed the cause.
-    pub fn apply(&mut self, change: &Change, at: Timestamp) -> Result<Touched, ChangeError> {
+    /// [`EntityChangeError`]; nothing has changed. The same change is refused again until another change has removed
+    /// the cause.
+    pub fn apply(
+        &mut self,
+        change: &EntityChange,
+        at: Timestamp,
+    ) -> Result<Touched, EntityChangeError> {
         let plan = self.plan(change, at)?;
         Ok(self.carry_out(plan))
     }
 
-    /// Would this change be accepted? Changes nothing.
+    /// Whether this change would be accepted. Changes nothing.
     ///
     /// # Errors
     ///
-    /// What [`apply`](Self::apply) would answer.
-    pub fn check(&self, change: &Change, at: Timestamp) -> Result<(), ChangeError> {
+    /// The errors of [`apply`](Self::apply).
+    pub fn check(&self, change: &EntityChange, at: Timestamp) -> Result<(), EntityChangeError> {
         self.plan(change, at).map(drop)
     }
 
-    /// The profile that answers for an id, merges followed.
+    /// The profile for an id, with merges followed.
     #[must_use]
     pub fn profile(&self, entity: &EntityId) -> Option<&Profile> {
         self.profiles.get(self.survivor(entity))
@@ -115,14 +84,13 @@ impl Entities {
         self.profiles.values()
     }
 
-    /// The id under which an entity is known: itself, or the one it was merged into in the end. Nothing if there is no
-    /// profile.
+    /// The id under which an entity is known: its own, or the one it was finally merged into. `None` without a profile.
     #[must_use]
     pub fn resolve(&self, entity: &EntityId) -> Option<&EntityId> {
         self.profile(entity).map(|profile| &profile.entity_id)
     }
 
-    /// The ids of all entities known by this name, in order. Case and white space do not matter.
+    /// The ids of all entities with this name, in order. Case and white space are ignored.
     #[must_use]
     pub fn known_as(&self, name: &str) -> Vec<&EntityId> {
         self.names.known_as(name)
@@ -146,12 +114,12 @@ impl Entities {
             .filter(|conversation| !conversation.is_stale(now, stale_after))
     }
 
-    /// All running conversations with the ids of the entities, by id.
+    /// All running conversations with the ids of their entities, by id.
     pub fn conversations(&self) -> impl ExactSizeIterator<Item = (&EntityId, &Conversation)> {
         self.conversations.iter()
     }
 
-    /// The former conversations with an entity and with those merged into it, oldest first.
+    /// The archived conversations with an entity and with those merged into it, oldest first.
     #[must_use]
     pub fn archived(&self, entity: &EntityId) -> Vec<&ArchivedConversation> {
         let Some(survivor) = self.resolve(entity) else {
@@ -168,7 +136,7 @@ impl Entities {
         archived
     }
 
-    /// What is to be done for an entity: the highest priority first, then the oldest.
+    /// The pending actions for an entity: highest priority first, then oldest.
     #[must_use]
     pub fn pending_actions(&self, entity: &EntityId) -> Vec<&PendingAction> {
         let conversation = self.conversation(entity);
@@ -180,8 +148,7 @@ impl Entities {
         actions
     }
 
-    /// The ids of all entities with which a conversation on this topic is running, in order. Case and white space do
-    /// not matter.
+    /// The ids of all entities with a running conversation on this topic, in order. Case and white space are ignored.
     #[must_use]
     pub fn talking_about(&self, topic: &str) -> Vec<&EntityId> {
         let wanted = names::fold(topic);
@@ -195,49 +162,52 @@ impl Entities {
             .collect()
     }
 
-    /// Follows merges as far as they go. The answer need not be known.
+    /// Follows merges to the end. The result may be an unknown id.
     fn survivor<'a>(&'a self, entity: &'a EntityId) -> &'a EntityId {
         let mut survivor = entity;
-        // Whoever was merged is not live and cannot be merged into, so there is no circle; rows are checked for one.
-        while let Some(Removal::Merged { into, .. }) = self.removed.get(survivor).map(|r| &r.how) {
+        // A merged id has no profile, so nothing can be merged into it and no cycle can arise. Rows from a store are
+        // checked for cycles.
+        while let Some(EntityRemoval::Merged { into, .. }) =
+            self.removed.get(survivor).map(|r| &r.how)
+        {
             survivor = into;
         }
         survivor
     }
 
-    fn plan(&self, change: &Change, at: Timestamp) -> Result<Plan, ChangeError> {
+    fn plan(&self, change: &EntityChange, at: Timestamp) -> Result<ChangePlan, EntityChangeError> {
         match change {
-            Change::Created {
+            EntityChange::Created {
                 entity,
                 entity_type,
                 name,
             } => self.create(entity, *entity_type, name, at),
-            Change::Deleted { entity } => self.delete(entity, at),
-            Change::Restored { entity } => self.restore(entity),
-            Change::Purged { entity } => self.purge(entity),
-            Change::Merged { from, into } => self.merge(from, into, at),
-            Change::Unmerged { entity } => self.unmerge(entity),
-            Change::StaleCleared { stale_after } => Ok(self.clear_stale(*stale_after, at)),
-            Change::ConversationStarted {
+            EntityChange::Deleted { entity } => self.delete(entity, at),
+            EntityChange::Restored { entity } => self.restore(entity),
+            EntityChange::Purged { entity } => self.purge(entity),
+            EntityChange::Merged { from, into } => self.merge(from, into, at),
+            EntityChange::Unmerged { entity } => self.unmerge(entity),
+            EntityChange::StaleCleared { stale_after } => Ok(self.clear_stale(*stale_after, at)),
+            EntityChange::ConversationStarted {
                 entity,
                 topic,
                 stale_after,
             } => self.start(entity, topic.as_ref(), *stale_after, at),
-            Change::ConversationEnded { entity } => self.end(entity, at),
-            Change::TopicChanged { .. }
-            | Change::MessageAdded { .. }
-            | Change::ActionAdded { .. }
-            | Change::ActionCompleted { .. } => self.converse(change, at),
-            Change::Retyped { .. }
-            | Change::Renamed { .. }
-            | Change::AliasAdded { .. }
-            | Change::AliasRemoved { .. }
-            | Change::AttributesUpdated { .. }
-            | Change::Observed { .. }
-            | Change::Consolidated { .. }
-            | Change::MetricSet { .. }
-            | Change::Interacted { .. }
-            | Change::Judged { .. } => self.edit(change, at),
+            EntityChange::ConversationEnded { entity } => self.end(entity, at),
+            EntityChange::TopicChanged { .. }
+            | EntityChange::MessageAdded { .. }
+            | EntityChange::ActionAdded { .. }
+            | EntityChange::ActionCompleted { .. } => self.converse(change, at),
+            EntityChange::Retyped { .. }
+            | EntityChange::Renamed { .. }
+            | EntityChange::AliasAdded { .. }
+            | EntityChange::AliasRemoved { .. }
+            | EntityChange::AttributesUpdated { .. }
+            | EntityChange::Observed { .. }
+            | EntityChange::Consolidated { .. }
+            | EntityChange::MetricSet { .. }
+            | EntityChange::Interacted { .. }
+            | EntityChange::Judged { .. } => self.edit(change, at),
         }
     }
 }

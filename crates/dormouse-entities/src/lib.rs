@@ -1,9 +1,10 @@
-//! Whom an assistant knows: profiles, relationships, running conversations, and their place in the prompt.
+//! What an assistant knows about the people and things around it: profiles, relationships, running conversations, and
+//! how a prompt shows them.
 //!
 //! Everything here is a pure function of its arguments: no I/O, no clock, no model. [`Entities`] is a fold over
-//! [`Change`]s, so that a log of them is all that needs to be kept; a store keeps rows besides, for a faster start.
+//! [`EntityChange`]s, so a log of changes is sufficient; a store also keeps rows, for a faster start.
 //!
-//! Stability: experimental. The serialised names of changes are stable, since logs hold them.
+//! Stability: experimental. The serialised names of changes are stable, because logs contain them.
 
 mod attributes;
 mod block;
@@ -18,6 +19,7 @@ mod orders;
 mod plain;
 mod profile;
 mod relationship;
+mod removal;
 mod speaker;
 #[cfg(test)]
 mod testkit;
@@ -26,28 +28,30 @@ pub use attributes::{
     AttributeName, AttributeUpdate, Attributes, CommunicationStyle, Keyword, Phrase, Preference,
 };
 pub use block::{AttributeLine, BlockPolicy, EntityBlock, entity_block};
-pub use change::{Change, ChangeError, Reason, Touched};
+pub use change::{ChangeReason, EntityChange, EntityChangeError, Touched};
 pub use consolidation::{
     Consolidation, ConsolidationError, ConsolidationPolicy, ReadConsolidation, consolidation_batch,
     consolidation_due, consolidation_prompt, read_consolidation,
 };
 pub use conversation::{
     ActionText, Archive, ArchivedConversation, Conversation, ConversationMessage, PendingAction,
-    Role, StaleAfter, Topic,
+    SpeakerRole, StaleAfter, Topic,
 };
-pub use entities::{Entities, Held, Removal, Removed, Rows, RowsError};
-pub use line::{Line, LineError, Passage};
+pub use entities::{Entities, Rows, RowsError};
+pub use line::{Passage, TextLine, TextLineError};
 pub use observation::{
-    NewObservation, Observation, ObservationSource, ObservationStage, ObservationText, Origin,
+    NewObservation, Observation, ObservationOrigin, ObservationSource, ObservationStage,
+    ObservationText,
 };
 pub use orders::{
-    FoundOrder, LeftOut, OrderId, OrderKind, OrderPolicy, OrderText, StandingOrder, StandingOrders,
-    Subject, Validity, compile, orders_in, recognise, subject_of,
+    FoundOrder, LeftOut, OrderId, OrderKind, OrderPolicy, OrderSubject, OrderText, OrderValidity,
+    StandingOrder, StandingOrders, compile, orders_in, recognise, subject_of,
 };
 pub use profile::{EntityType, Name, Profile};
 pub use relationship::{
     Favorability, InteractionRule, MeasureError, Metric, Rapport, Relationship, RelationshipState,
 };
+pub use removal::{EntityRemoval, EntityState, RemovedEntity};
 pub use speaker::speaker_of;
 
 #[cfg(doctest)]

@@ -1,4 +1,4 @@
-//! Texts with a bound, so that nothing that comes from outside can fill a row or break a line.
+//! Texts with a length limit, so that input from outside can neither fill a row nor break a line.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 /// Why a text is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum LineError {
-    /// There is nothing but white space in it.
+pub enum TextLineError {
+    /// The text is blank.
     #[error("the text is empty")]
     Empty,
-    /// It is too long.
+    /// The text is too long.
     #[error("the text has {length} characters; at most {limit} are allowed")]
     TooLong {
         /// Its length in characters.
         length: usize,
-        /// The most that is allowed, in characters.
+        /// The limit in characters.
         limit: usize,
     },
-    /// It holds a line break or a control character.
+    /// The text contains a line break or a control character.
     #[error("the text contains the character {character:?}")]
     Character {
         /// The first such character.
@@ -29,28 +29,28 @@ pub enum LineError {
 
 /// One line of text: 1 to `CHARS` characters, not blank, without line breaks and control characters.
 ///
-/// What it *says* is kept as it came; a prompt takes further precautions when it shows it.
+/// The content is kept as it came; a prompt makes it safe when it shows it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Line<const CHARS: usize>(Box<str>);
+pub struct TextLine<const CHARS: usize>(Box<str>);
 
-impl<const CHARS: usize> Line<CHARS> {
-    /// The most characters it may have.
+impl<const CHARS: usize> TextLine<CHARS> {
+    /// The largest number of characters.
     pub const LIMIT: usize = CHARS;
 
-    /// Takes a text as it is.
+    /// Accepts a text unchanged.
     ///
     /// # Errors
     ///
-    /// [`LineError`] if it is blank, too long, or no single line.
-    pub fn try_new(text: impl Into<Box<str>>) -> Result<Self, LineError> {
+    /// [`TextLineError`] if the text is blank, too long, or not a single line.
+    pub fn try_new(text: impl Into<Box<str>>) -> Result<Self, TextLineError> {
         let text = text.into();
         check(&text, CHARS, breaks_a_line)?;
         Ok(Self(text))
     }
 
-    /// Makes a line of any text: white space of every kind becomes one space, control characters are left out, and what
-    /// is too long is cut and ends in `…`. Nothing if nothing is left. Takes time in proportion to the bound.
+    /// Makes a line of any text: white space becomes single spaces, control characters are dropped, and a long text is
+    /// cut and ends in `…`. `None` if nothing is left. Takes time linear in the limit.
     #[must_use]
     pub fn shortened(text: &str) -> Option<Self> {
         let mut line = Shortened::new(CHARS);
@@ -76,29 +76,29 @@ impl<const CHARS: usize> Line<CHARS> {
     }
 }
 
-/// What was said in a conversation: 1 to [`Passage::LIMIT`] characters, not blank; line breaks and tabs are kept, other
-/// control characters are not allowed.
+/// A message of a conversation: 1 to [`Passage::LIMIT`] characters, not blank. Line breaks and tabs are allowed, other
+/// control characters are not.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Passage(Box<str>);
 
 impl Passage {
-    /// The most characters it may have.
+    /// The largest number of characters.
     pub const LIMIT: usize = 4_000;
 
-    /// Takes a text as it is.
+    /// Accepts a text unchanged.
     ///
     /// # Errors
     ///
-    /// [`LineError`] if it is blank, too long, or holds a control character other than line feed and tab.
-    pub fn try_new(text: impl Into<Box<str>>) -> Result<Self, LineError> {
+    /// [`TextLineError`] if the text is blank, too long, or contains a control character other than line feed and tab.
+    pub fn try_new(text: impl Into<Box<str>>) -> Result<Self, TextLineError> {
         let text = text.into();
         check(&text, Self::LIMIT, is_unprintable)?;
         Ok(Self(text))
     }
 
-    /// Makes a passage of any text: control characters other than line feed and tab are left out, and what is too long
-    /// is cut and ends in `…`. Nothing if nothing is left.
+    /// Makes a passage of any text: control characters other than line feed and tab are dropped, and a long text is cut
+    /// and ends in `…`. `None` if nothing is left.
     #[must_use]
     pub fn shortened(text: &str) -> Option<Self> {
         let mut passage = Shortened::new(Self::LIMIT);
@@ -117,21 +117,21 @@ impl Passage {
     }
 }
 
-fn check(text: &str, limit: usize, is_refused: fn(char) -> bool) -> Result<(), LineError> {
+fn check(text: &str, limit: usize, is_refused: fn(char) -> bool) -> Result<(), TextLineError> {
     if text.trim().is_empty() {
-        return Err(LineError::Empty);
+        return Err(TextLineError::Empty);
     }
-    // A character has at most four bytes, so the count is only needed near the bound.
+    // A character has at most four bytes, so characters must be counted only near the limit.
     let length = if text.len() <= limit {
         text.len()
     } else {
         text.chars().count()
     };
     if length > limit {
-        return Err(LineError::TooLong { length, limit });
+        return Err(TextLineError::TooLong { length, limit });
     }
     match text.chars().find(|c| is_refused(*c)) {
-        Some(character) => Err(LineError::Character { character }),
+        Some(character) => Err(TextLineError::Character { character }),
         None => Ok(()),
     }
 }
@@ -161,13 +161,13 @@ impl Shortened {
         }
     }
 
-    /// A space, if something follows.
+    /// Adds a space before the next character.
     fn space(&mut self) -> bool {
         self.space = !self.text.is_empty();
         true
     }
 
-    /// False once there is no room.
+    /// Returns `false` when no room is left.
     fn push(&mut self, c: char) -> bool {
         let wanted = 1 + usize::from(self.space);
         if self.chars + wanted > self.limit {
@@ -190,34 +190,34 @@ impl Shortened {
     }
 }
 
-impl<const CHARS: usize> TryFrom<String> for Line<CHARS> {
-    type Error = LineError;
-    fn try_from(text: String) -> Result<Self, LineError> {
+impl<const CHARS: usize> TryFrom<String> for TextLine<CHARS> {
+    type Error = TextLineError;
+    fn try_from(text: String) -> Result<Self, TextLineError> {
         Self::try_new(text)
     }
 }
 
-impl<const CHARS: usize> From<Line<CHARS>> for String {
-    fn from(line: Line<CHARS>) -> String {
+impl<const CHARS: usize> From<TextLine<CHARS>> for String {
+    fn from(line: TextLine<CHARS>) -> String {
         line.0.into_string()
     }
 }
 
-impl<const CHARS: usize> fmt::Display for Line<CHARS> {
+impl<const CHARS: usize> fmt::Display for TextLine<CHARS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0)
     }
 }
 
-impl<const CHARS: usize> fmt::Debug for Line<CHARS> {
+impl<const CHARS: usize> fmt::Debug for TextLine<CHARS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Line({:?})", self.0)
+        write!(f, "TextLine({:?})", self.0)
     }
 }
 
 impl TryFrom<String> for Passage {
-    type Error = LineError;
-    fn try_from(text: String) -> Result<Self, LineError> {
+    type Error = TextLineError;
+    fn try_from(text: String) -> Result<Self, TextLineError> {
         Self::try_new(text)
     }
 }
@@ -241,27 +241,30 @@ mod tests {
 
     #[test]
     fn a_text_that_does_not_fit_says_why() {
-        assert_eq!(Line::<3>::try_new(" "), Err(LineError::Empty));
+        assert_eq!(TextLine::<3>::try_new(" "), Err(TextLineError::Empty));
         assert_eq!(
-            Line::<3>::try_new("äöüß"),
-            Err(LineError::TooLong {
+            TextLine::<3>::try_new("äöüß"),
+            Err(TextLineError::TooLong {
                 length: 4,
                 limit: 3
             })
         );
         assert_eq!(
-            Line::<3>::try_new("a\nb"),
-            Err(LineError::Character { character: '\n' })
+            TextLine::<3>::try_new("a\nb"),
+            Err(TextLineError::Character { character: '\n' })
         );
-        assert!(Line::<3>::try_new("äöü").is_ok(), "characters, not bytes");
+        assert!(
+            TextLine::<3>::try_new("äöü").is_ok(),
+            "characters, not bytes"
+        );
         assert!(Passage::try_new("a\nb").is_ok());
         assert!(Passage::try_new("a\u{1b}[2J").is_err());
-        assert!(serde_json::from_str::<Line<3>>("\"abcd\"").is_err());
+        assert!(serde_json::from_str::<TextLine<3>>("\"abcd\"").is_err());
     }
 
     #[test]
     fn shortening_says_that_something_is_missing() {
-        let line = |text| Line::<5>::shortened(text).map(String::from);
+        let line = |text| TextLine::<5>::shortened(text).map(String::from);
         assert_eq!(line(" ab\r\n cd "), Some("ab cd".to_owned()));
         assert_eq!(line("abcdef"), Some("abcd…".to_owned()));
         assert_eq!(line("abcd ef"), Some("abcd…".to_owned()));
@@ -271,8 +274,8 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_is_shortened_is_always_a_valid_line(text in "\\PC{0,40}|[\\x00-\\x7f\u{2028}]{0,40}") {
-            if let Some(line) = Line::<16>::shortened(&text) {
-                prop_assert_eq!(Line::<16>::try_new(line.as_str()).unwrap(), line);
+            if let Some(line) = TextLine::<16>::shortened(&text) {
+                prop_assert_eq!(TextLine::<16>::try_new(line.as_str()).unwrap(), line);
             }
             if let Some(passage) = Passage::shortened(&text) {
                 prop_assert_eq!(Passage::try_new(passage.as_str()).unwrap(), passage);

@@ -1,12 +1,13 @@
-//! The rule by which two entities become one, and the one two again.
+//! How two entities are merged, and how a merge is reverted.
 //!
-//! Together: the survivor keeps its id, kind and name; it is also known by the other's names. Observations and messages of
-//! both stand side by side, attributes that the survivor lacks are taken over, interactions add up. Favorability is the
-//! mean, weighted by interactions; trust is the lower one, since what is derived is believed no further than its
-//! sources; rapport is the higher one.
+//! Merging: the remaining entity keeps its id, kind and name, and gets the other's names as aliases. Observations and
+//! messages of both are kept, missing attributes are taken over, and interactions are added up. Favorability is the
+//! mean weighted by interactions. Trust is the lower one, because derived data must not be trusted more than their
+//! sources. Rapport is the higher one.
 //!
-//! Apart: a comparison of three states of the survivor, before the merge, after it and now. What is now as it was after
-//! becomes what it was before; what has changed since stays with the survivor; a number keeps the difference.
+//! Reverting compares three states of the remaining entity: before the merge, after it, and now. A value that is still
+//! as after the merge becomes what it was before. A value that has changed since stays, and a number keeps the
+//! difference.
 
 mod apart;
 mod conversation;
@@ -15,17 +16,23 @@ use dormouse_contracts::Timestamp;
 
 use crate::{
     attributes::{AttributeName, Attributes},
-    entities::Held,
     observation::Observation,
     profile::Profile,
     relationship::Relationship,
+    removal::EntityState,
 };
 
 pub(crate) use apart::separate;
 
-/// What `into` is with `from` merged into it. A conversation that only `from` had gets the number `next_conversation`.
-pub(crate) fn combine(from: &Held, into: &Held, next_conversation: u64, at: Timestamp) -> Held {
-    Held {
+/// The state of `into` with `from` merged into it. A conversation that only `from` had gets the number
+/// `next_conversation`.
+pub(crate) fn combine(
+    from: &EntityState,
+    into: &EntityState,
+    next_conversation: u64,
+    at: Timestamp,
+) -> EntityState {
+    EntityState {
         profile: profiles(&from.profile, &into.profile, at),
         conversation: conversation::combine(
             from.conversation.as_ref(),
@@ -41,7 +48,7 @@ fn profiles(from: &Profile, into: &Profile, at: Timestamp) -> Profile {
     both.updated_at = into.updated_at.max(at);
     from.names().for_each(|name| both.add_alias(name.clone()));
     attributes(&from.attributes, &mut both.attributes);
-    // Numbers count on, so that every observation can be told by its number on the way back.
+    // Numbers continue, so that reverting can identify every observation by its number.
     let shifted = from.observations.iter().map(|observation| Observation {
         number: observation.number.saturating_add(into.last_number),
         ..observation.clone()

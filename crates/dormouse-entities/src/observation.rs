@@ -1,59 +1,59 @@
-//! What was noticed about an entity.
+//! Observations about an entity.
 
 use dormouse_contracts::{Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
-use crate::line::Line;
+use crate::line::TextLine;
 
-/// What was noticed.
-pub type ObservationText = Line<500>;
-/// How it became known: `direct`, `observation`, or a word of the caller's.
-pub type ObservationSource = Line<32>;
-/// What it was derived from: the id of an event or a record, as the caller writes it.
-pub type Origin = Line<128>;
+/// The text of an observation.
+pub type ObservationText = TextLine<500>;
+/// How the assistant learnt it: `direct`, `observation`, or the caller's own word.
+pub type ObservationSource = TextLine<32>;
+/// The source: the id of an event or a record, in the caller's notation.
+pub type ObservationOrigin = TextLine<128>;
 
 /// One observation about an entity (Pf).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// Tells it from the others in the same profile; counts up and is not used twice.
+    /// The number, unique in the profile, ascending, never reused.
     pub number: u64,
-    /// What was noticed.
+    /// The text.
     pub content: ObservationText,
-    /// When.
+    /// The time of the observation.
     pub timestamp: Timestamp,
-    /// How it became known.
+    /// How the assistant learnt it.
     pub source: ObservationSource,
-    /// How far it is believed.
+    /// The trust in it.
     pub trust: Trust,
-    /// What it was derived from, if that is known.
+    /// The source, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
-    /// Whether it has been summed up in the attributes.
+    pub origin: Option<ObservationOrigin>,
+    /// Whether it has been consolidated into the attributes.
     #[serde(default)]
     pub stage: ObservationStage,
 }
 
-/// Whether an observation has been summed up.
+/// Whether an observation has been consolidated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ObservationStage {
-    /// Not yet.
+    /// Not consolidated yet.
     #[default]
     Fresh,
-    /// Its substance is in the attributes; the observation itself is kept while there is room.
+    /// Consolidated into the attributes; the observation is kept while there is room.
     Consolidated,
 }
 
 /// An observation to be added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NewObservation {
-    /// What was noticed.
+    /// The text.
     pub content: ObservationText,
-    /// How it became known.
+    /// How the assistant learnt it.
     pub source: ObservationSource,
-    /// How far it is believed.
+    /// The trust in it.
     pub trust: Trust,
-    /// What it was derived from, if that is known.
+    /// The source, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
+    pub origin: Option<ObservationOrigin>,
 }

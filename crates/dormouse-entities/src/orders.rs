@@ -1,4 +1,4 @@
-//! Standing orders: what people asked for, once and for all.
+//! Standing orders: lasting requests of people.
 
 mod compile;
 mod recognise;
@@ -8,27 +8,27 @@ mod subject;
 use dormouse_contracts::{EntityId, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
-use crate::{line::Line, profile::Name};
+use crate::{line::TextLine, profile::Name};
 
 pub use compile::{LeftOut, OrderPolicy, StandingOrders, compile};
 pub use recognise::{FoundOrder, orders_in, recognise};
 pub use subject::subject_of;
 
-/// What tells a standing order from others: the id of its record or event, as the caller writes it.
-pub type OrderId = Line<128>;
-/// What was asked for, in the words of who asked.
-pub type OrderText = Line<300>;
-/// What an order is about. Of two orders of one person about the same, the newer one counts.
-pub type Subject = Line<64>;
+/// The id of a standing order: the id of its record or event, in the caller's notation.
+pub type OrderId = TextLine<128>;
+/// The request, in the person's own words.
+pub type OrderText = TextLine<300>;
+/// The subject of an order. Of two orders of one person on the same subject, the newer one counts.
+pub type OrderSubject = TextLine<64>;
 
-/// What kind of thing was asked for.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OrderKind {
-    /// What the assistant is to do or not to do.
+    /// What the assistant should do or not do.
     Instruction,
-    /// How the one who says it likes things to be.
+    /// What the person likes.
     Preference,
 }
 
@@ -41,50 +41,50 @@ impl std::fmt::Display for OrderKind {
     }
 }
 
-/// When something holds: from one time on, until just before another.
+/// The period of validity: from one time until just before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Validity {
-    /// The first moment.
+pub struct OrderValidity {
+    /// The first valid moment.
     pub since: Timestamp,
-    /// The first moment at which it no longer holds, if that is known.
+    /// The first moment after the period, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
 }
 
-impl Validity {
-    /// From a time on, without an end.
+impl OrderValidity {
+    /// Valid from this time, without an end.
     #[must_use]
     pub fn since(since: Timestamp) -> Self {
         Self { since, until: None }
     }
 
-    /// Does it hold at this time?
+    /// Whether the period includes this time.
     #[must_use]
     pub fn holds(&self, at: Timestamp) -> bool {
         self.since <= at && self.until.is_none_or(|until| at < until)
     }
 }
 
-/// Something a person asked for, to be kept in mind from then on.
+/// A lasting request of a person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StandingOrder {
-    /// Tells it from others.
+    /// The id.
     pub id: OrderId,
-    /// What was asked for.
+    /// The request.
     pub text: OrderText,
-    /// What kind of thing that is.
+    /// The kind of request.
     pub kind: OrderKind,
-    /// Who asked, with merges followed.
+    /// The person, with merges followed.
     pub from: EntityId,
-    /// The name of who asked.
+    /// The name of the person.
     pub from_name: Name,
-    /// How far the server's word goes that this person said so.
+    /// The attested trust that this person said it.
     pub trust: Trust,
-    /// When.
+    /// The time of the request.
     pub at: Timestamp,
-    /// When it holds.
-    pub valid: Validity,
-    /// What it is about; found by [`subject_of`] where it is not said.
+    /// The period of validity.
+    pub valid: OrderValidity,
+    /// The subject; by default that of [`subject_of`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub subject: Option<Subject>,
+    pub subject: Option<OrderSubject>,
 }

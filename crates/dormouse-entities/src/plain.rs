@@ -1,14 +1,16 @@
-//! Outside text made harmless for one line of a prompt: it cannot end the line, imitate a heading, or hide.
+//! Makes outside text safe for one line of a prompt: it cannot end the line, imitate a heading, or hide.
 
-/// A name or an id for a heading: at most `limit` characters, without any mark a heading is made of, and without words
-/// that have neither letter nor picture, such as a dash. `fallback` where nothing is left.
+use dormouse_text::{one_line, shortened};
+
+/// A name or id for a heading: at most `limit` characters, without the marks of headings, and without words that
+/// contain neither a letter nor a picture, such as a dash. `fallback` if nothing is left.
 pub(crate) fn name(text: &str, limit: usize, fallback: &str) -> String {
     let kept: String = text.chars().filter(|c| !is_mark(*c)).collect();
-    let words: Vec<_> = visible_words(&kept)
-        .into_iter()
-        .filter(|word| !word.chars().all(is_dash_like))
-        .collect();
-    let name = cut(&words.join(" "), limit);
+    let line = one_line(&kept);
+    let words = line
+        .split(' ')
+        .filter(|word| !word.chars().all(is_dash_like));
+    let name = shortened(&words.collect::<Vec<_>>().join(" "), limit).into_owned();
     if name.is_empty() {
         fallback.to_owned()
     } else {
@@ -16,32 +18,11 @@ pub(crate) fn name(text: &str, limit: usize, fallback: &str) -> String {
     }
 }
 
-/// What somebody wrote, for the middle of a line: at most `limit` characters, brackets of every kind made round, double
-/// quotation marks made single.
+/// Outside text within a line: at most `limit` characters, all brackets become round, double quotation marks become
+/// single.
 pub(crate) fn content(text: &str, limit: usize) -> String {
     let rounded: String = text.chars().map(rounded).collect();
-    cut(&visible_words(&rounded).join(" "), limit)
-}
-
-/// The words of a text without characters that cannot be seen.
-fn visible_words(text: &str) -> Vec<String> {
-    text.split_whitespace()
-        .map(|word| {
-            let seen = word.chars().filter(|c| !is_invisible(*c));
-            seen.collect::<String>()
-        })
-        .filter(|word| !word.is_empty())
-        .collect()
-}
-
-fn cut(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        None => text.to_owned(),
-        Some(_) => {
-            let kept: String = text.chars().take(limit.saturating_sub(1)).collect();
-            format!("{}…", kept.trim_end())
-        }
-    }
+    shortened(&one_line(&rounded), limit).into_owned()
 }
 
 fn rounded(c: char) -> char {
@@ -67,22 +48,12 @@ fn is_dash_like(c: char) -> bool {
     c.is_ascii_punctuation() || matches!(c, '‐'..='―' | '−' | '﹘' | '﹣' | '－' | '·' | '•')
 }
 
-/// Control characters, and those that take no room or turn the direction of writing.
-fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-                | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-                | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
-        )
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use dormouse_text::{escape_template_tokens, is_hidden};
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn a_name_cannot_add_to_its_heading() {
@@ -116,7 +87,8 @@ mod tests {
                 prop_assert!(shown.chars().count() <= limit);
                 let harmful = ['[', ']', '{', '}', '<', '>', '"', '\n', '\r', '\u{2028}'];
                 prop_assert!(!shown.contains(harmful));
-                prop_assert!(!shown.chars().any(is_invisible));
+                prop_assert!(!shown.chars().any(is_hidden));
+                prop_assert_eq!(escape_template_tokens(&shown), shown.as_str());
             }
             prop_assert!(!name(&text, limit, "x").contains(['(', ')', ',']));
         }

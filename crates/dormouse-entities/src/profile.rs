@@ -1,4 +1,4 @@
-//! Everything known of one entity.
+//! What is known about one entity.
 
 use std::fmt;
 
@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     attributes::Attributes,
-    line::Line,
+    line::TextLine,
     observation::{NewObservation, Observation, ObservationStage},
     relationship::Relationship,
 };
 
-/// A name an entity is known by.
-pub type Name = Line<64>;
+/// A name of an entity.
+pub type Name = TextLine<64>;
 
-/// What kind of thing an entity is.
+/// The kind of an entity.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EntityType {
-    /// Somebody's character.
+    /// A person's character.
     #[default]
     Player,
-    /// A character of the world's, or another assistant.
+    /// A character of the world, or another assistant.
     Npc,
     /// A thing.
     Object,
@@ -41,25 +41,25 @@ impl fmt::Display for EntityType {
     }
 }
 
-/// Everything known of one entity. Changed only by [`Entities::apply`](crate::Entities::apply).
+/// What is known about one entity. Only [`Entities::apply`](crate::Entities::apply) changes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
-    /// Which entity.
+    /// The id.
     pub entity_id: EntityId,
-    /// What kind of thing it is.
+    /// The kind of entity.
     pub entity_type: EntityType,
     /// The name it goes by.
     pub name: Name,
-    /// Other names it is or was known by, oldest first; at most [`Profile::MOST_ALIASES`].
+    /// Other present or past names, oldest first; at most [`Profile::MOST_ALIASES`].
     #[serde(default)]
     pub aliases: Vec<Name>,
-    /// What is known of it for good (Pa).
+    /// The stable attributes (Pa).
     #[serde(default)]
     pub attributes: Attributes,
-    /// What was noticed about it (Pf), in the order it was noted; at most [`Profile::MOST_OBSERVATIONS`].
+    /// The observations (Pf), in order; at most [`Profile::MOST_OBSERVATIONS`].
     #[serde(default)]
     pub observations: Vec<Observation>,
-    /// How the assistant stands to it.
+    /// The assistant's relationship with the entity.
     #[serde(default)]
     pub relationship: Relationship,
     /// When the profile was made.
@@ -72,10 +72,10 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The most other names. The oldest one gives way.
+    /// The most aliases. A new one replaces the oldest.
     pub const MOST_ALIASES: usize = 16;
-    /// The most observations. Where they are full, the oldest consolidated one gives way to a new one, and where none
-    /// is consolidated, the oldest one.
+    /// The most observations. A new one replaces the oldest consolidated one, or the oldest one if none is
+    /// consolidated.
     pub const MOST_OBSERVATIONS: usize = 100;
 
     pub(crate) fn new(id: EntityId, entity_type: EntityType, name: Name, at: Timestamp) -> Self {
@@ -93,19 +93,19 @@ impl Profile {
         }
     }
 
-    /// All its names, the one it goes by first.
+    /// All names, the current one first.
     pub fn names(&self) -> impl Iterator<Item = &Name> {
         std::iter::once(&self.name).chain(&self.aliases)
     }
 
-    /// The observations that have not been summed up yet, oldest first.
+    /// The unconsolidated observations, oldest first.
     pub fn fresh_observations(&self) -> impl Iterator<Item = &Observation> {
         self.observations
             .iter()
             .filter(|observation| observation.stage == ObservationStage::Fresh)
     }
 
-    /// Adds another name, if it is new.
+    /// Adds an alias, if it is new.
     pub(crate) fn add_alias(&mut self, alias: Name) {
         if self.names().any(|name| *name == alias) {
             return;
@@ -119,7 +119,7 @@ impl Profile {
         self.aliases.drain(..surplus);
     }
 
-    /// Takes a new name to go by; the old one becomes another name.
+    /// Sets a new name; the old one becomes an alias.
     pub(crate) fn rename(&mut self, name: Name) {
         if name == self.name {
             return;
@@ -129,8 +129,8 @@ impl Profile {
         self.add_alias(old);
     }
 
-    /// Notes an observation. One that says the same as an earlier one is no second one: the earlier one becomes as
-    /// recent, and if it was believed less, it takes over trust, source and origin of the new one.
+    /// Adds an observation. A repetition of an earlier one is not added: the earlier one becomes as recent, and if its
+    /// trust was lower, it gets the trust, source and origin of the new one.
     pub(crate) fn observe(&mut self, new: &NewObservation, at: Timestamp) {
         let folded = new.content.as_str().to_lowercase();
         let mut known = self.observations.iter_mut();
@@ -157,7 +157,7 @@ impl Profile {
         self.drop_surplus();
     }
 
-    /// Keeps to the bound by the documented rule.
+    /// Removes observations above the limit, by the documented rule.
     pub(crate) fn drop_surplus(&mut self) {
         while self.observations.len() > Self::MOST_OBSERVATIONS {
             let first = self.observations.iter().enumerate().min_by_key(|(_, o)| {
@@ -184,8 +184,8 @@ mod tests {
 
     fn note(content: &str, trust: f32) -> NewObservation {
         NewObservation {
-            content: Line::try_new(content).unwrap(),
-            source: Line::try_new("direct").unwrap(),
+            content: TextLine::try_new(content).unwrap(),
+            source: TextLine::try_new("direct").unwrap(),
             trust: Trust::try_new(trust).unwrap(),
             origin: None,
         }

@@ -1,4 +1,4 @@
-//! How an assistant stands to an entity.
+//! The relationship between an assistant and an entity.
 
 mod interaction;
 mod measure;
@@ -22,7 +22,7 @@ use interaction::Today;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RelationshipState {
-    /// A score below 0.25, also one below 0.
+    /// A score below 0.25, including negative ones.
     #[default]
     Stranger,
     /// From 0.25.
@@ -34,7 +34,7 @@ pub enum RelationshipState {
 }
 
 impl RelationshipState {
-    /// The state of a score. A bound belongs to the state it opens; what is no number is a stranger.
+    /// The state of a score. A limit belongs to the higher state; NaN is a stranger.
     #[must_use]
     pub fn from_score(score: f64) -> Self {
         if score >= 0.75 {
@@ -67,23 +67,24 @@ impl fmt::Display for RelationshipState {
 pub enum Metric {
     /// How much the assistant likes the entity.
     Favorability(Favorability),
-    /// How far it believes the entity.
+    /// How far the assistant trusts the entity.
     Trust(Trust),
     /// How well they know each other.
     Rapport(Rapport),
 }
 
-/// How an assistant stands to an entity. The default is that to somebody new: a score of 0.15, a stranger.
+/// The relationship between an assistant and an entity. The default is that with a new entity: a score of 0.15, a
+/// stranger.
 ///
-/// Its JSON holds the state besides the measures, for reading; it is computed anew when it is read back.
+/// Its JSON also contains the state, for readers; decoding computes it again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Wire", into = "Wire")]
+#[serde(from = "RelationshipJson", into = "RelationshipJson")]
 pub struct Relationship {
     pub(crate) favorability: Favorability,
     pub(crate) trust: Trust,
     pub(crate) rapport: Rapport,
     pub(crate) interaction_count: u64,
-    /// When the rapport was as it is written; since then it has faded.
+    /// The time of the stored rapport; it has faded since.
     pub(crate) rapport_at: Timestamp,
     pub(crate) last_interaction_at: Option<Timestamp>,
     pub(crate) today: Today,
@@ -110,32 +111,32 @@ impl Relationship {
         self.favorability
     }
 
-    /// How far the assistant believes the entity, in `0.0..=1.0`. No permission follows from it: those are decided on
-    /// what a server attests of one message.
+    /// How far the assistant trusts the entity, in `0.0..=1.0`. It grants no permission: permissions depend on what a
+    /// server attests about a single message.
     #[must_use]
     pub fn trust(&self) -> Trust {
         self.trust
     }
 
-    /// How well they know each other, in `0.0..=1.0`, as it was when it last changed. See [`Relationship::rapport_at`].
+    /// How well they know each other, in `0.0..=1.0`, at its last change. See [`Relationship::rapport_at`].
     #[must_use]
     pub fn rapport(&self) -> Rapport {
         self.rapport
     }
 
-    /// How often they had to do with each other.
+    /// The number of interactions.
     #[must_use]
     pub fn interaction_count(&self) -> u64 {
         self.interaction_count
     }
 
-    /// When they last had to do with each other.
+    /// The time of the last interaction.
     #[must_use]
     pub fn last_interaction_at(&self) -> Option<Timestamp> {
         self.last_interaction_at
     }
 
-    /// `0.5 favorability + 0.3 trust + 0.2 rapport`, rounded to six places so that 0.3 counts as 0.3. From −0.5 to 1.
+    /// `0.5 favorability + 0.3 trust + 0.2 rapport`, rounded to six places so that 0.3 stays 0.3. From −0.5 to 1.
     #[must_use]
     pub fn score(&self) -> f64 {
         self.score_with(self.rapport)
@@ -160,7 +161,7 @@ impl Relationship {
         (score * 1e6).round() / 1e6
     }
 
-    /// Sets one measure outright, whatever the rules of interaction say.
+    /// Sets one measure, without the rules of interaction.
     pub(crate) fn set(&mut self, metric: Metric, at: Timestamp) {
         match metric {
             Metric::Favorability(value) => self.favorability = value,
@@ -174,7 +175,7 @@ impl Relationship {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Wire {
+struct RelationshipJson {
     favorability: Favorability,
     trust: Trust,
     rapport: Rapport,
@@ -189,8 +190,8 @@ struct Wire {
     today: Today,
 }
 
-impl From<Wire> for Relationship {
-    fn from(wire: Wire) -> Self {
+impl From<RelationshipJson> for Relationship {
+    fn from(wire: RelationshipJson) -> Self {
         Self {
             favorability: wire.favorability,
             trust: wire.trust,
@@ -203,7 +204,7 @@ impl From<Wire> for Relationship {
     }
 }
 
-impl From<Relationship> for Wire {
+impl From<Relationship> for RelationshipJson {
     fn from(relationship: Relationship) -> Self {
         Self {
             state: relationship.state(),

@@ -1,25 +1,25 @@
-//! Whom a message comes from, and what follows from it for what is known.
+//! The speaker of a message, and the changes that follow from it.
 
 use dormouse_contracts::{Attested, EntityId, Sender, Trust};
 
 use crate::{
-    change::Change,
+    change::EntityChange,
     entities::Entities,
     profile::{EntityType, Name},
 };
 
-/// The entity that a message comes from, as its world attests it. Never read from the text.
+/// The entity that sent a message, as its world attests it. Never read from the text.
 #[must_use]
 pub fn speaker_of(attested: &Attested) -> Option<&EntityId> {
     attested.sender.id()
 }
 
 impl Entities {
-    /// The changes that follow from having heard a message, attested as far as `trust`: a profile for somebody new, a new
-    /// name, and the interaction. Pure; nothing is changed yet. Empty where nobody is named, and where the profile was
-    /// deleted: who was forgotten on purpose stays so.
+    /// The changes that follow from a message with this attested trust: a profile for a new entity, a new name, and the
+    /// interaction. Pure; nothing is applied yet. Empty without a named sender, and for a deleted profile: an entity
+    /// that was deleted on purpose stays deleted.
     #[must_use]
-    pub fn heard(&self, attested: &Attested, trust: Trust) -> Vec<Change> {
+    pub fn heard(&self, attested: &Attested, trust: Trust) -> Vec<EntityChange> {
         let Some(entity) = speaker_of(attested) else {
             return Vec::new();
         };
@@ -32,7 +32,7 @@ impl Entities {
                 let Some(name) = name.or_else(|| Name::shortened(entity.as_str())) else {
                     return Vec::new();
                 };
-                changes.push(Change::Created {
+                changes.push(EntityChange::Created {
                     entity: entity.clone(),
                     entity_type: match attested.sender {
                         Sender::Assistant { .. } => EntityType::Npc,
@@ -42,31 +42,31 @@ impl Entities {
                 });
             }
         }
-        changes.push(Change::Interacted {
+        changes.push(EntityChange::Interacted {
             entity: entity.clone(),
             trust,
         });
         changes
     }
 
-    /// Somebody heard under a new name is renamed; one that was merged into another is known by it, too.
+    /// An entity with a new name is renamed; a merged one gets the name as an alias.
     fn new_name<'a>(
         &self,
         entity: &EntityId,
         mut known: impl Iterator<Item = &'a Name>,
         name: Option<Name>,
-    ) -> Option<Change> {
+    ) -> Option<EntityChange> {
         let name = name?;
         let is_merged = self.resolve(entity) != Some(entity);
         let entity = entity.clone();
         if is_merged {
             let is_known = known.any(|known| *known == name);
-            return (!is_known).then_some(Change::AliasAdded {
+            return (!is_known).then_some(EntityChange::AliasAdded {
                 entity,
                 alias: name,
             });
         }
         let goes_by = known.next();
-        (goes_by != Some(&name)).then_some(Change::Renamed { entity, name })
+        (goes_by != Some(&name)).then_some(EntityChange::Renamed { entity, name })
     }
 }

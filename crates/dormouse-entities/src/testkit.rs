@@ -4,8 +4,8 @@ use dormouse_contracts::{EntityId, Timestamp, Trust};
 use proptest::prelude::*;
 
 use crate::{
-    AttributeUpdate, Change, EntityType, Favorability, Line, Metric, Name, NewObservation, Passage,
-    Rapport, Role, StaleAfter,
+    AttributeUpdate, EntityChange, EntityType, Favorability, Metric, Name, NewObservation, Passage,
+    Rapport, SpeakerRole, StaleAfter, TextLine,
 };
 
 /// So many seconds into a day.
@@ -21,20 +21,20 @@ pub(crate) fn name(text: &str) -> Name {
     Name::try_new(text).unwrap()
 }
 
-pub(crate) fn observed(entity: &str, content: &str, trust: f32) -> Change {
-    Change::Observed {
+pub(crate) fn observed(entity: &str, content: &str, trust: f32) -> EntityChange {
+    EntityChange::Observed {
         entity: id(entity),
         observation: NewObservation {
-            content: Line::try_new(content).unwrap(),
-            source: Line::try_new("direct").unwrap(),
+            content: TextLine::try_new(content).unwrap(),
+            source: TextLine::try_new("direct").unwrap(),
             trust: Trust::try_new(trust).unwrap(),
             origin: None,
         },
     }
 }
 
-pub(crate) fn said(entity: &str, role: Role, content: &str) -> Change {
-    Change::MessageAdded {
+pub(crate) fn said(entity: &str, role: SpeakerRole, content: &str) -> EntityChange {
+    EntityChange::MessageAdded {
         entity: id(entity),
         role,
         content: Passage::try_new(content).unwrap(),
@@ -42,59 +42,60 @@ pub(crate) fn said(entity: &str, role: Role, content: &str) -> Change {
 }
 
 /// Up to `most` changes to a handful of entities, so that they meet.
-pub(crate) fn changes(most: usize) -> impl Strategy<Value = Vec<Change>> {
+pub(crate) fn changes(most: usize) -> impl Strategy<Value = Vec<EntityChange>> {
     prop::collection::vec(change(), most.min(1)..=most)
 }
 
-fn change() -> impl Strategy<Value = Change> {
+fn change() -> impl Strategy<Value = EntityChange> {
     let entity = || (1..5u8).prop_map(|n| id(&format!("#{n}")));
     let names = || (0..6u8).prop_map(|n| name(&format!("Name {n}")));
     let trust = || (0.0f32..=1.0).prop_map(|score| Trust::try_new(score).unwrap());
     let entity_type = prop_oneof![Just(EntityType::Player), Just(EntityType::Npc)];
     let about = prop_oneof![
         6 => (entity(), entity_type, names()).prop_map(|(entity, entity_type, name)| {
-            Change::Created { entity, entity_type, name }
+            EntityChange::Created { entity, entity_type, name }
         }),
-        2 => (entity(), names()).prop_map(|(entity, name)| Change::Renamed { entity, name }),
-        2 => (entity(), names()).prop_map(|(entity, alias)| Change::AliasAdded { entity, alias }),
-        1 => (entity(), names()).prop_map(|(entity, alias)| Change::AliasRemoved { entity, alias }),
+        2 => (entity(), names()).prop_map(|(entity, name)| EntityChange::Renamed { entity, name }),
+        2 => (entity(), names()).prop_map(|(entity, alias)| EntityChange::AliasAdded { entity, alias }),
+        1 => (entity(), names()).prop_map(|(entity, alias)| EntityChange::AliasRemoved { entity, alias }),
         3 => (entity(), update(), trust()).prop_map(|(entity, update, trust)| {
-            Change::AttributesUpdated { entity, update, trust }
+            EntityChange::AttributesUpdated { entity, update, trust }
         }),
         5 => (entity(), 0..30u8, 0.0f32..=1.0).prop_map(|(entity, n, trust)| {
             observed(entity.as_str(), &format!("fact {n}"), trust)
         }),
         2 => (entity(), update(), prop::collection::vec(0..20u64, 0..5), trust()).prop_map(
-            |(entity, update, observations, trust)| Change::Consolidated {
+            |(entity, update, observations, trust)| EntityChange::Consolidated {
                 entity, update, observations, trust,
             },
         ),
-        2 => (entity(), metric()).prop_map(|(entity, metric)| Change::MetricSet { entity, metric }),
-        3 => (entity(), trust()).prop_map(|(entity, trust)| Change::Interacted { entity, trust }),
+        2 => (entity(), metric()).prop_map(|(entity, metric)| EntityChange::MetricSet { entity, metric }),
+        3 => (entity(), trust()).prop_map(|(entity, trust)| EntityChange::Interacted { entity, trust }),
     ];
-    let topic = || prop::option::of((0..3u8).prop_map(|n| Line::try_new(format!("t{n}")).unwrap()));
+    let topic =
+        || prop::option::of((0..3u8).prop_map(|n| TextLine::try_new(format!("t{n}")).unwrap()));
     let talk = prop_oneof![
         4 => (entity(), topic(), 0..2_000u64).prop_map(|(entity, topic, seconds)| {
             let stale_after = StaleAfter::new(std::time::Duration::from_secs(seconds));
-            Change::ConversationStarted { entity, topic, stale_after }
+            EntityChange::ConversationStarted { entity, topic, stale_after }
         }),
         5 => (entity(), 0..9u8).prop_map(|(entity, n)| {
-            said(entity.as_str(), Role::User, &format!("line {n}"))
+            said(entity.as_str(), SpeakerRole::User, &format!("line {n}"))
         }),
-        1 => entity().prop_map(|entity| Change::ConversationEnded { entity }),
-        3 => (entity(), 0..9u8).prop_map(|(entity, n)| Change::ActionAdded {
+        1 => entity().prop_map(|entity| EntityChange::ConversationEnded { entity }),
+        3 => (entity(), 0..9u8).prop_map(|(entity, n)| EntityChange::ActionAdded {
             entity,
-            description: Line::try_new(format!("action {n}")).unwrap(),
+            description: TextLine::try_new(format!("action {n}")).unwrap(),
             priority: n,
         }),
-        2 => (entity(), 1..9u64).prop_map(|(entity, action)| Change::ActionCompleted { entity, action }),
+        2 => (entity(), 1..9u64).prop_map(|(entity, action)| EntityChange::ActionCompleted { entity, action }),
     ];
     let ends = prop_oneof![
-        1 => entity().prop_map(|entity| Change::Deleted { entity }),
-        1 => entity().prop_map(|entity| Change::Restored { entity }),
-        1 => entity().prop_map(|entity| Change::Purged { entity }),
-        3 => (entity(), entity()).prop_map(|(from, into)| Change::Merged { from, into }),
-        3 => entity().prop_map(|entity| Change::Unmerged { entity }),
+        1 => entity().prop_map(|entity| EntityChange::Deleted { entity }),
+        1 => entity().prop_map(|entity| EntityChange::Restored { entity }),
+        1 => entity().prop_map(|entity| EntityChange::Purged { entity }),
+        3 => (entity(), entity()).prop_map(|(from, into)| EntityChange::Merged { from, into }),
+        3 => entity().prop_map(|entity| EntityChange::Unmerged { entity }),
     ];
     prop_oneof![6 => about, 4 => talk, 1 => ends]
 }
@@ -116,14 +117,14 @@ fn update() -> impl Strategy<Value = AttributeUpdate> {
         .prop_map(|(interests, temperament, preferences)| AttributeUpdate {
             interests: interests
                 .iter()
-                .map(|n| Line::try_new(format!("interest {n}")).unwrap())
+                .map(|n| TextLine::try_new(format!("interest {n}")).unwrap())
                 .collect(),
-            temperament: temperament.map(|n| Line::try_new(format!("mood {n}")).unwrap()),
+            temperament: temperament.map(|n| TextLine::try_new(format!("mood {n}")).unwrap()),
             preferences: preferences
                 .iter()
                 .map(|(k, v)| {
-                    let subject = Line::try_new(format!("subject {k}")).unwrap();
-                    (subject, Line::try_new(format!("value {v}")).unwrap())
+                    let subject = TextLine::try_new(format!("subject {k}")).unwrap();
+                    (subject, TextLine::try_new(format!("value {v}")).unwrap())
                 })
                 .collect(),
             ..AttributeUpdate::default()

@@ -10,7 +10,7 @@
 //! | duplicate | same speaker, within the window | any record believed as much | the same text but for case and spaces |
 //! | near duplicate | no | any record believed as much | [`AdmissionPolicy::near`] of its words and pairs of words, the same numbers, the same negation |
 //! | echo | no | yes | as near duplicate, of what was recalled into the prompt |
-//! | about itself | no | yes | a phrase of [`AdmissionPolicy::ABOUT_ITSELF`], or the assistant's name first |
+//! | about itself | no | yes | [`dormouse_redact::is_about_itself`]: a phrase, or the assistant's name first |
 //! | too long | no | yes | more than [`AdmissionPolicy::longest`] bytes |
 //! | low trust | no | yes | less than [`AdmissionPolicy::min_trust`] |
 //!
@@ -20,6 +20,7 @@
 use std::time::Duration;
 
 use dormouse_contracts::{Timestamp, Trust};
+use dormouse_redact::is_about_itself;
 use dormouse_retrieval::terms;
 use serde::{Deserialize, Serialize};
 
@@ -88,27 +89,6 @@ impl Default for AdmissionPolicy {
             min_trust: MIN_TRUST,
         }
     }
-}
-
-impl AdmissionPolicy {
-    /// Phrases by which a derived text is about the assistant itself (documented: persona protection). They count as
-    /// whole words, whatever their case.
-    pub const ABOUT_ITSELF: [&'static str; 14] = [
-        "i should",
-        "i need to",
-        "i will",
-        "i'll",
-        "i must",
-        "i am an ai",
-        "as an ai",
-        "my behavior",
-        "my behaviour",
-        "my personality",
-        "my role",
-        "the assistant",
-        "this assistant",
-        "the ai",
-    ];
 }
 
 /// Why a candidate is not kept.
@@ -199,28 +179,6 @@ fn refused_by_itself(
     is_about_itself(candidate.text, context.names).then_some(IgnoreReason::AboutItself)
 }
 
-/// Whether a text is about the assistant itself: it has one of the phrases, or begins with one of its names.
-#[must_use]
-pub fn is_about_itself(text: &str, names: &[&str]) -> bool {
-    let words = words(text);
-    let padded = format!(" {} ", words.join(" "));
-    let has = |phrase: &&str| padded.contains(&format!(" {phrase} "));
-    let begins = |name: &&str| {
-        let name = self::words(name).join(" ");
-        !name.is_empty() && padded.starts_with(&format!(" {name} "))
-    };
-    AdmissionPolicy::ABOUT_ITSELF.iter().any(has) || names.iter().any(begins)
-}
-
-/// The words of a text in small letters, with the apostrophes inside.
-fn words(text: &str) -> Vec<String> {
-    let text = text.replace('’', "'").to_lowercase();
-    text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'')
-        .map(|word| word.trim_matches('\'').to_owned())
-        .filter(|word| !word.is_empty())
-        .collect()
-}
-
 fn says_nothing(text: &str) -> Option<IgnoreReason> {
     // A yes or a no is an answer to something.
     const ANSWERS: [&str; 6] = ["yes", "no", "not", "never", "nope", "yep"];
@@ -229,19 +187,19 @@ fn says_nothing(text: &str) -> Option<IgnoreReason> {
         "hi", "hm", "hmm", "lol", "oh", "ok", "okay", "ooh", "pleas", "oop", "rofl", "sorri",
         "thank", "thx", "uh", "uhm", "um", "welcom", "well", "wow", "yay", "yo", "xd",
     ];
-    let only_answers = || {
-        words(text)
-            .iter()
-            .any(|word| ANSWERS.contains(&word.as_str()))
+    let has_answer = || {
+        let text = text.to_lowercase();
+        text.split(|letter: char| !letter.is_alphanumeric())
+            .any(|word| ANSWERS.contains(&word))
     };
-    let content = terms(crate::likeness::beginning(text, 4_096))
+    let content = terms(dormouse_text::beginning_bytes(text, 4_096))
         .into_iter()
         .any(|term| {
             let word = term.chars().any(char::is_alphanumeric);
             word && !GREETINGS.contains(&term.as_str())
         });
     let long = text.len() > 4_096;
-    (!content && !only_answers() && !long).then_some(IgnoreReason::NothingSaid)
+    (!content && !has_answer() && !long).then_some(IgnoreReason::NothingSaid)
 }
 
 fn said_already(

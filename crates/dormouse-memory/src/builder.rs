@@ -9,7 +9,7 @@ use std::{
 use dormouse_contracts::{
     AssistantId, BoxError, Clock, Embedder, TokenCount, TokenCounter, VectorIndex,
 };
-use dormouse_database::OpenError as FileError;
+use dormouse_database::DatabaseOpenError as FileError;
 use dormouse_retrieval::Config;
 
 use crate::{memory::Memory, store::StoreError};
@@ -28,7 +28,7 @@ pub struct Progress {
 /// Why a memory cannot be opened. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum OpenError {
+pub enum MemoryOpenError {
     /// The file is the trouble; the cause says how.
     #[error(transparent)]
     File(#[from] FileError),
@@ -43,6 +43,20 @@ pub enum OpenError {
         /// Why.
         #[source]
         source: BoxError,
+    },
+    /// The file is the memory of another assistant.
+    #[error(
+        "{} is the memory of {owner}, not of {asked}: name the file of {asked}'s own memory. What {owner} remembers can \
+         be exported, and imported into it",
+        path.display()
+    )]
+    OtherAssistant {
+        /// The file.
+        path: PathBuf,
+        /// Whose memory it is.
+        owner: String,
+        /// Whose was asked for.
+        asked: AssistantId,
     },
     /// The runtime is shutting down.
     #[error("the runtime is shutting down")]
@@ -119,7 +133,7 @@ impl MemoryBuilder {
         self
     }
 
-    /// Makes the search index anew from the records, whatever there is of a copy. Vectors stay; [`Memory::refeed`] makes
+    /// Makes the search index anew from the records, whatever there is of a copy. Vectors stay; [`Memory::empty_index`] has
     /// their index anew.
     #[must_use]
     pub fn rebuild(mut self) -> Self {
@@ -133,24 +147,39 @@ impl MemoryBuilder {
     ///
     /// # Errors
     ///
-    /// [`OpenError`] says what is wrong with the file and how to mend it.
-    pub async fn open(self, path: impl AsRef<Path>) -> Result<Memory, OpenError> {
+    /// [`MemoryOpenError`] says what is wrong with the file and how to mend it.
+    pub async fn open(self, path: impl AsRef<Path>) -> Result<Memory, MemoryOpenError> {
         let path = path.as_ref().to_owned();
         tokio::task::spawn_blocking(move || Memory::open_now(self, &path))
             .await
-            .map_err(|_stopped| OpenError::Stopped)?
+            .map_err(|_stopped| MemoryOpenError::Stopped)?
     }
 
     /// Opens the memory in the file at `path`, which must be there.
     ///
     /// # Errors
     ///
-    /// As [`MemoryBuilder::open`]; [`OpenError::File`] if there is no file.
-    pub async fn open_existing(self, path: impl AsRef<Path>) -> Result<Memory, OpenError> {
+    /// As [`MemoryBuilder::open`]; [`MemoryOpenError::File`] if there is no file.
+    pub async fn open_existing(self, path: impl AsRef<Path>) -> Result<Memory, MemoryOpenError> {
         let path = path.as_ref().to_owned();
         tokio::task::spawn_blocking(move || Memory::open_existing_now(self, &path))
             .await
-            .map_err(|_stopped| OpenError::Stopped)?
+            .map_err(|_stopped| MemoryOpenError::Stopped)?
+    }
+
+    /// Opens the newest commit of the memory in the file at `path`, which must be there, for reading. Nothing is written
+    /// or locked, so this works in a read-only folder, and while another process has the memory open. Changes are refused.
+    ///
+    /// A file that is in use is copied into memory, up to 1 GiB; reading from a longer one fails with the next change.
+    ///
+    /// # Errors
+    ///
+    /// As [`MemoryBuilder::open_existing`], but never because another process has the file open.
+    pub async fn open_view(self, path: impl AsRef<Path>) -> Result<Memory, MemoryOpenError> {
+        let path = path.as_ref().to_owned();
+        tokio::task::spawn_blocking(move || Memory::open_view_now(self, &path))
+            .await
+            .map_err(|_stopped| MemoryOpenError::Stopped)?
     }
 
     /// A memory that is gone when it is dropped.
@@ -158,7 +187,7 @@ impl MemoryBuilder {
     /// # Errors
     ///
     /// Never, in practice: there is no file to be wrong.
-    pub fn ephemeral(self) -> Result<Memory, OpenError> {
+    pub fn ephemeral(self) -> Result<Memory, MemoryOpenError> {
         Memory::ephemeral_now(self)
     }
 }

@@ -73,7 +73,12 @@ pub enum Change {
     /// Something about the people and things the assistant knows.
     Entity {
         /// What.
-        change: Box<entities::Change>,
+        change: Box<entities::EntityChange>,
+    },
+    /// The log is another one, or was set back: the events that these records were made of are not in it.
+    Detached {
+        /// The records.
+        records: Vec<RecordId>,
     },
     /// An earlier change was taken back.
     Reverted {
@@ -97,6 +102,7 @@ impl Change {
             Self::Erased { .. } => "erased",
             Self::Linked { .. } => "linked",
             Self::Entity { .. } => "entity",
+            Self::Detached { .. } => "detached",
             Self::Reverted { .. } => "reverted",
         }
     }
@@ -112,7 +118,7 @@ impl Change {
             | Self::Superseded { record, .. } => vec![*record],
             Self::Folded { records, .. } => records.iter().map(|(record, _)| *record).collect(),
             Self::Linked { a, b, .. } => vec![*a, *b],
-            Self::Reverted { records, .. } => records.clone(),
+            Self::Detached { records } | Self::Reverted { records, .. } => records.clone(),
             Self::Ignored { .. } | Self::Entity { .. } => Vec::new(),
         }
     }

@@ -2,26 +2,31 @@
 //! from there. Both go by checkpoints, so that whatever fails or is killed is taken up again where it was.
 
 mod embed;
+mod fed;
+mod guarded;
 mod index;
 mod query;
+mod report;
+
+pub use report::{CheckIndexError, IndexReport, IndexedCollection};
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    error::Error,
     sync::{Arc, PoisonError},
     time::Duration,
 };
 
 use dormouse_contracts::{
-    CollectionName, Embedder, EncoderInfo, ModelError, ModelErrorKind, Retention, VectorError,
-    VectorErrorKind, VectorIndex,
+    CollectionName, Embedder, EncoderInfo, IdError, ModelError, ModelErrorKind, Retention,
+    VectorIndex,
 };
 use dormouse_resilience::{
-    BreakerPolicy, CircuitBreaker, CircuitHealth, Guarded, Health, deadline,
+    BreakerError, BreakerPolicy, CircuitBreaker, CircuitHealth, Health, deadline,
 };
 use tokio::sync::Mutex;
 
+use self::{fed::Knowledge, guarded::GuardedIndex};
 use crate::{
-    change::ChangeSeq,
     memory::{Inner, Memory, MemoryError, blocking},
     recall::Fallback,
     record::{RecordId, Shelf},
@@ -40,21 +45,10 @@ const STEP: usize = 128;
 pub(crate) struct Vectors {
     pub(crate) encoder: Arc<dyn Embedder>,
     encoder_breaker: CircuitBreaker,
-    index: Arc<dyn VectorIndex>,
-    index_breaker: CircuitBreaker,
-    /// One feeds at a time.
-    feeding: Mutex<Feeding>,
-    /// How far an index has been fed that forgets everything at its end, by space.
-    volatile: std::sync::Mutex<BTreeMap<u32, ChangeSeq>>,
-}
-
-/// What whoever feeds must know between two steps.
-#[derive(Debug, Default)]
-struct Feeding {
-    /// Collections that are known to be there.
-    prepared: BTreeSet<CollectionName>,
-    /// Spaces of which the index was found to hold as many points as it should.
-    verified: BTreeSet<u32>,
+    index: GuardedIndex,
+    /// Held by whoever feeds: one at a time.
+    feeding: Mutex<()>,
+    knowledge: Knowledge,
 }
 
 /// What one round of tending did.
@@ -75,11 +69,32 @@ pub struct Tended {
 pub(crate) enum Trouble {
     Memory(MemoryError),
     Fallback(Fallback),
+    /// The index does not hold what it was given.
+    Lost,
+}
+
+impl Trouble {
+    /// Why similarity cannot be had, unless the memory itself failed.
+    pub(crate) fn fallback(self) -> Result<Fallback, MemoryError> {
+        match self {
+            Self::Memory(error) => Err(error),
+            Self::Fallback(fallback) => Ok(fallback),
+            Self::Lost => Ok(Fallback::IndexLost),
+        }
+    }
 }
 
 impl From<MemoryError> for Trouble {
     fn from(error: MemoryError) -> Self {
         Self::Memory(error)
+    }
+}
+
+impl From<IdError> for Trouble {
+    fn from(error: IdError) -> Self {
+        // The parts of the name are bounded, so that it always fits.
+        tracing::error!(%error, "the assistant's key makes no name of a collection");
+        Self::Fallback(Fallback::VectorIndex)
     }
 }
 
@@ -91,20 +106,13 @@ impl From<StoreError> for Trouble {
 
 impl Vectors {
     pub(crate) fn new(encoder: Arc<dyn Embedder>, index: Arc<dyn VectorIndex>) -> Self {
-        let index_name = format!("vectors {}", index.identity());
         Self {
             encoder_breaker: CircuitBreaker::new("encoder", BreakerPolicy::service()),
-            index_breaker: CircuitBreaker::new(index_name, BreakerPolicy::service()),
             encoder,
-            index,
+            index: GuardedIndex::new(index),
             feeding: Mutex::default(),
-            volatile: std::sync::Mutex::default(),
+            knowledge: Knowledge::default(),
         }
-    }
-
-    /// How far an index that forgets has been fed from each space.
-    fn volatile(&self) -> std::sync::MutexGuard<'_, BTreeMap<u32, ChangeSeq>> {
-        self.volatile.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Embeds texts with another encoder of the same place, guarded like this one's calls. That it takes longer than
@@ -129,10 +137,10 @@ impl Vectors {
         };
         let vectors = match self.encoder_breaker.guard(judge, call).await {
             Ok(vectors) => vectors,
-            Err(Guarded::Open(_)) => return Err(Trouble::Fallback(Fallback::BreakerOpen)),
-            Err(Guarded::Failed(error)) => {
+            Err(BreakerError::Open(_)) => return Err(Trouble::Fallback(Fallback::EncoderPaused)),
+            Err(BreakerError::Failed(error)) => {
                 if let Some(error) = error {
-                    tracing::warn!(%error, "the encoder failed");
+                    tracing::warn!(error = &error as &dyn Error, "the encoder failed");
                 }
                 return Err(Trouble::Fallback(Fallback::Encoder));
             }
@@ -142,63 +150,6 @@ impl Vectors {
             return Err(Trouble::Fallback(Fallback::Encoder));
         }
         Ok(vectors)
-    }
-
-    /// Makes one call to the index, guarded.
-    async fn call<T>(
-        &self,
-        call: impl Future<Output = Result<T, VectorError>>,
-    ) -> Result<T, Refusal> {
-        self.call_within(CALL_LIMIT, call).await
-    }
-
-    /// Makes one call to the index, guarded. That it takes longer than `limit` counts as an illness.
-    async fn call_within<T>(
-        &self,
-        limit: Duration,
-        call: impl Future<Output = Result<T, VectorError>>,
-    ) -> Result<T, Refusal> {
-        let call = async {
-            match deadline(limit, call).await {
-                Ok(answer) => answer,
-                Err(_too_late) => Err(VectorError::new(
-                    self.index.identity(),
-                    VectorErrorKind::Unavailable,
-                )),
-            }
-        };
-        let judge = |error: &VectorError| match error.kind() {
-            VectorErrorKind::Unauthorised => Health::Refused,
-            _ if error.is_service_ill() => Health::Ill,
-            _ => Health::Irrelevant,
-        };
-        match self.index_breaker.guard(judge, call).await {
-            Ok(answer) => Ok(answer),
-            Err(Guarded::Open(_)) => Err(Refusal::Open),
-            Err(Guarded::Failed(error)) => {
-                // A shelf on which nothing was put yet has no collection.
-                if error.kind() != VectorErrorKind::Missing {
-                    tracing::warn!(%error, "the vector index failed");
-                }
-                Err(Refusal::Failed(error.kind()))
-            }
-        }
-    }
-}
-
-/// Why the index did not answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Refusal {
-    Open,
-    Failed(VectorErrorKind),
-}
-
-impl From<Refusal> for Trouble {
-    fn from(refusal: Refusal) -> Self {
-        Self::Fallback(match refusal {
-            Refusal::Open => Fallback::BreakerOpen,
-            Refusal::Failed(_) => Fallback::VectorIndex,
-        })
     }
 }
 
@@ -215,22 +166,16 @@ impl Memory {
         let Some(vectors) = &self.inner.vectors else {
             return Ok(Tended::default());
         };
-        let mut feeding = vectors.feeding.lock().await;
-        self.tend_holding(vectors, &mut feeding, most).await
+        let _feeding = vectors.feeding.lock().await;
+        self.tend_holding(vectors, most).await
     }
 
-    async fn tend_holding(
-        &self,
-        vectors: &Vectors,
-        feeding: &mut Feeding,
-        most: usize,
-    ) -> Result<Tended, MemoryError> {
+    /// [`Memory::tend`] for who holds `feeding`.
+    async fn tend_holding(&self, vectors: &Vectors, most: usize) -> Result<Tended, MemoryError> {
         let mut tended = Tended::default();
-        let done = self.tend_active(vectors, feeding, most, &mut tended).await;
-        match done {
-            Ok(()) => {}
-            Err(Trouble::Fallback(fallback)) => tended.trouble = Some(fallback),
-            Err(Trouble::Memory(error)) => return Err(error),
+        let done = self.tend_active(vectors, most, &mut tended).await;
+        if let Err(trouble) = done {
+            tended.trouble = Some(trouble.fallback()?);
         }
         tended.waiting = self.waiting().await?;
         Ok(tended)
@@ -239,7 +184,6 @@ impl Memory {
     async fn tend_active(
         &self,
         vectors: &Vectors,
-        feeding: &mut Feeding,
         most: usize,
         tended: &mut Tended,
     ) -> Result<(), Trouble> {
@@ -248,7 +192,7 @@ impl Memory {
         };
         self.embed(vectors, vectors.encoder.as_ref(), &space, most, tended)
             .await?;
-        self.feed(vectors, feeding, &space, tended).await
+        self.feed(vectors, &space, tended).await
     }
 
     /// Brings one space up to date, be it the active one or not.
@@ -260,9 +204,9 @@ impl Memory {
         most: usize,
         tended: &mut Tended,
     ) -> Result<(), Trouble> {
-        let mut feeding = vectors.feeding.lock().await;
+        let _feeding = vectors.feeding.lock().await;
         self.embed(vectors, encoder, space, most, tended).await?;
-        self.feed(vectors, &mut feeding, space, tended).await
+        self.feed(vectors, space, tended).await
     }
 
     /// Whether the configured encoder is the one whose vectors recall goes by.
@@ -301,11 +245,11 @@ impl Memory {
     /// How the encoder and the index are, as far as their breakers know; empty without an encoder.
     #[must_use]
     pub fn health(&self) -> Vec<CircuitHealth> {
-        let vectors = self.inner.vectors.iter();
-        vectors
-            .flat_map(|vectors| [&vectors.encoder_breaker, &vectors.index_breaker])
-            .map(CircuitBreaker::health)
-            .collect()
+        let Some(vectors) = &self.inner.vectors else {
+            return Vec::new();
+        };
+        let [reading, writing] = vectors.index.health();
+        vec![vectors.encoder_breaker.health(), reading, writing]
     }
 
     /// The active space, if it is this encoder's; begins one if there is none, or only one in which nothing was ever
@@ -391,12 +335,7 @@ impl Inner {
                 embedded = reading.state(&spaces::embedded_through(space))?;
                 fed = match &self.vectors {
                     None => embedded,
-                    Some(vectors) if forgets(vectors.index.as_ref()) => {
-                        vectors.volatile().get(&space).copied().unwrap_or(0)
-                    }
-                    Some(vectors) => {
-                        reading.state(&spaces::fed_through(space, &vectors.index.identity()))?
-                    }
+                    Some(_) => self.fed(reading, space)?.through,
                 };
             }
             Ok(Behind {
@@ -419,14 +358,16 @@ impl Inner {
             .collect()
     }
 
-    /// The collection for the records of a shelf in a space. Each assistant has its own, so that numbers of records are
-    /// numbers of points.
-    fn collection(&self, shelf: Shelf, space: u32) -> Result<CollectionName, Trouble> {
-        let name = format!("{}_{}_s{space}", shelf.as_str(), self.assistant);
-        CollectionName::try_new(name).map_err(|error| {
-            tracing::warn!(%error, "the assistant's key makes no name of a collection");
-            Trouble::Fallback(Fallback::VectorIndex)
-        })
+    /// The collection for the records of a shelf in a space. Each memory has its own, so that numbers of records are
+    /// numbers of points, and no other memory's points are ever searched or discarded.
+    fn collection(&self, shelf: Shelf, space: u32) -> Result<CollectionName, IdError> {
+        let name = format!(
+            "{}_{}_{}_s{space}",
+            shelf.as_str(),
+            self.assistant,
+            self.file_id
+        );
+        CollectionName::try_new(name)
     }
 }
 

@@ -13,6 +13,7 @@ use std::{
 };
 
 use dormouse_contracts::{Timestamp, Trust};
+use dormouse_redact::{RedactionProfile, scan};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -21,10 +22,9 @@ use crate::{
     memory::{Memory, MemoryError},
     recall::MIN_TRUST,
     record::{Derivation, Record, RecordId, RecordKind, Shelf, Speaker, Standing},
-    secrets,
 };
 use nearby::Nearby;
-pub use report::{Example, Finding, FoldProposal, HygieneReport, KindReport, SameAs};
+pub use report::{Example, FoldProposal, HygieneFinding, HygieneReport, KindReport, SameAs};
 
 /// How many records are read at a time.
 const PAGE: usize = 1_000;
@@ -166,7 +166,7 @@ impl HygieneScan {
             linked: record.links.len(),
             ended: record.standing,
             valid_until: record.valid_until,
-            secret: secrets::find(&record.text).len(),
+            secret: scan(record.text.as_bytes(), RedactionProfile::Memory).len(),
             likeness,
             same_as,
         }
@@ -205,7 +205,7 @@ impl HygieneScan {
             .derived_from
             .iter()
             .find(|source| !self.there.contains(source));
-        let mut found = |is: bool, pick: fn(&mut HygieneReport) -> &mut Finding, like| {
+        let mut found = |is: bool, pick: fn(&mut HygieneReport) -> &mut HygieneFinding, like| {
             if is {
                 pick(report).add(seen.id, like);
                 report.by_kind.entry(seen.kind).or_default().unhealthy += 1;

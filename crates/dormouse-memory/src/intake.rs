@@ -1,16 +1,21 @@
 //! Taking in an outside log: what it says and how far it was read are one commit, so that nothing is taken in twice and
-//! nothing is left out, whenever the process is killed.
+//! nothing is left out, whenever the process is killed. The position also says when its last event was written, by which
+//! the reader of the log finds out whether the memory follows this log or another one.
 
 use dormouse_contracts::Timestamp;
 use dormouse_entities as entities;
 
 use crate::{
-    change::Change,
+    change::{Change, ChangeSeq},
     memory::{Inner, Memory, MemoryError, blocking},
     note::Note,
     ops::{self, Done},
-    people, secrets,
-    store::tables::LOG_THROUGH,
+    people,
+    record::RecordId,
+    store::{
+        Fault, Writing,
+        tables::{LOG_AT, LOG_THROUGH},
+    },
 };
 
 /// Why what comes from the log is there.
@@ -22,7 +27,16 @@ pub enum Intake {
     /// Something to remember.
     Note(Box<Note>),
     /// Something about a person or thing, and when it was.
-    Entity(Box<entities::Change>, Timestamp),
+    Entity(Box<entities::EntityChange>, Timestamp),
+}
+
+/// A position in an outside log: the last event that was taken in, and when that was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogPosition {
+    /// The number of the event; 0 before the first.
+    pub seq: u64,
+    /// When the event was written, by the log. Two logs differ in it at every event that they do not share.
+    pub at: Timestamp,
 }
 
 /// What came of taking in a part of a log.
@@ -30,27 +44,33 @@ pub enum Intake {
 pub enum Taken {
     /// It was taken in.
     Through {
-        /// The checkpoint now; never less than before.
-        through: u64,
+        /// The position now; never before the former one.
+        through: LogPosition,
         /// How many changes of entities were refused, and skipped. They would be refused each time.
         refused: u64,
     },
     /// The part does not begin where the last one ended: somebody else took in another one. Nothing was changed.
     Moved {
-        /// The checkpoint.
-        through: u64,
+        /// The position.
+        through: LogPosition,
     },
 }
 
 impl Memory {
-    /// How far the outside log has been taken in; 0 if nothing of it was.
+    /// How far the outside log has been taken in.
     ///
     /// # Errors
     ///
     /// [`MemoryError::Store`] if the file fails.
-    pub async fn log_through(&self) -> Result<u64, MemoryError> {
+    pub async fn log_position(&self) -> Result<LogPosition, MemoryError> {
         let inner = self.inner.clone();
-        blocking(move || Ok(inner.store.read(|reading| reading.state(LOG_THROUGH))?)).await
+        blocking(move || {
+            Ok(inner.store.read(|reading| {
+                let (seq, at) = (reading.state(LOG_THROUGH)?, reading.state(LOG_AT)?);
+                Ok(position(seq, at))
+            })?)
+        })
+        .await
     }
 
     /// Takes in the part of an outside log after `after`, through `through`. Secrets in texts are masked.
@@ -61,21 +81,48 @@ impl Memory {
     pub async fn take_log(
         &self,
         after: u64,
-        through: u64,
+        through: LogPosition,
         items: Vec<Intake>,
     ) -> Result<Taken, MemoryError> {
         let inner = self.inner.clone();
         blocking(move || inner.take_log(after, through, items)).await
     }
+
+    /// Goes on with a log from `through`, whatever log was taken in before. The records in `detached` come from events that
+    /// the log does not hold: they stay as they are, and their origin becomes `RECORD/ORIGIN`, so that no event of the log
+    /// is taken for theirs. All of it is one change.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError::Unknown`](crate::ChangeError::Unknown) if a record is not there.
+    pub async fn rebind_log(
+        &self,
+        through: LogPosition,
+        detached: Vec<RecordId>,
+        reason: &str,
+    ) -> Result<ChangeSeq, MemoryError> {
+        let reason = reason.to_owned();
+        self.change(move |writing, now| {
+            let done = ops::detach(writing, now, &reason, detached)?;
+            set_position(writing, through)?;
+            Ok((done.changes.last().map_or(0, |change| change.seq), done))
+        })
+        .await
+    }
 }
 
 impl Inner {
-    fn take_log(&self, after: u64, through: u64, items: Vec<Intake>) -> Result<Taken, MemoryError> {
+    fn take_log(
+        &self,
+        after: u64,
+        through: LogPosition,
+        items: Vec<Intake>,
+    ) -> Result<Taken, MemoryError> {
         // Looking for secrets takes a while in long texts: nobody else need wait for it.
         let items: Vec<Intake> = items.into_iter().map(Intake::masked).collect();
         self.change_all(|writing, entities, now| {
-            let found = writing.state(LOG_THROUGH)?;
-            if found != after {
+            let found = position(writing.state(LOG_THROUGH)?, writing.state(LOG_AT)?);
+            if found.seq != after {
                 return Ok((Taken::Moved { through: found }, Done::default()));
             }
             let mut done = Done::default();
@@ -97,17 +144,29 @@ impl Inner {
                 }
             }
             // Going back would take in twice what has no origin.
-            let through = through.max(after);
-            writing.set_state(LOG_THROUGH, through)?;
+            let through = if through.seq < after { found } else { through };
+            set_position(writing, through)?;
             Ok((Taken::Through { through, refused }, done))
         })
     }
 }
 
+fn position(seq: u64, at: u64) -> LogPosition {
+    LogPosition {
+        seq,
+        at: Timestamp::from_micros(at.cast_signed()),
+    }
+}
+
+fn set_position(writing: &mut Writing<'_>, position: LogPosition) -> Result<(), Fault> {
+    writing.set_state(LOG_THROUGH, position.seq)?;
+    writing.set_state(LOG_AT, position.at.as_micros().cast_unsigned())
+}
+
 impl Intake {
     fn masked(self) -> Self {
         match self {
-            Self::Note(note) => Self::Note(Box::new(secrets::masked(*note))),
+            Self::Note(note) => Self::Note(Box::new(note.masked())),
             Self::Entity(change, at) => Self::Entity(change, at),
         }
     }

@@ -27,23 +27,24 @@ mod people;
 mod projection;
 mod recall;
 mod record;
-pub mod secrets;
 mod spaces;
 mod store;
 mod transfer;
 pub mod write;
 
-pub use builder::{MemoryBuilder, OpenError, Progress};
+pub use builder::{MemoryBuilder, MemoryOpenError, Progress};
 pub use change::{Change, ChangeSeq, StoredChange};
-pub use feed::Tended;
-pub use intake::{Intake, Taken};
+pub use feed::{CheckIndexError, IndexReport, IndexedCollection, Tended};
+pub use intake::{Intake, LogPosition, Taken};
 pub use memory::{Memory, MemoryError, Stats, Why};
-pub use migrate::{MigrateError, Migration, MigrationPlan, Probe, ProbeReport, Scores, Switch};
+pub use migrate::{
+    MigrateError, Migration, MigrationPlan, Probe, ProbeReport, Scores, SwitchPolicy,
+};
 pub use note::{LABEL_LIMIT, LIST_LIMIT, Note, NoteError, TEXT_LIMIT};
 pub use ops::{Added, ChangeError};
 pub use recall::{
-    DEFAULT_LIMIT, Fallback, MAX_LIMIT, MIN_TRUST, Mode, Recall, RecallRequest, Recollection, Role,
-    Validity,
+    DEFAULT_LIMIT, Fallback, MAX_LIMIT, MIN_TRUST, Recall, RecallRequest, Recollection, Role,
+    SearchMode, Validity,
 };
 pub use record::{
     Derivation, Lineage, Link, LinkKind, Record, RecordId, RecordIdError, RecordKind,

@@ -1,6 +1,7 @@
 //! How alike two texts are by their words: the base of every rule that keeps the memory from saying things twice.
 
 use dormouse_retrieval::terms;
+use dormouse_text::beginning_bytes;
 
 /// Of a longer text only so many bytes count, except for being exactly the same.
 const COUNTED: usize = 64 * 1024;
@@ -33,7 +34,7 @@ struct Manner {
 
 impl Likeness {
     pub(crate) fn of(text: &str) -> Self {
-        let counted = beginning(text, COUNTED);
+        let counted = beginning_bytes(text, COUNTED);
         let terms = terms(counted);
         let is_number = |term: &&String| term.bytes().any(|byte| byte.is_ascii_digit());
         let pairs = terms.windows(2).filter_map(|pair| match pair {
@@ -97,15 +98,6 @@ impl Likeness {
     pub(crate) fn says_the_same(&self, other: &Self, threshold: f32) -> bool {
         self.exact == other.exact || (self.agrees(other) && self.jaccard(other) >= threshold)
     }
-}
-
-/// At most `limit` bytes of the beginning, whole characters.
-pub(crate) fn beginning(text: &str, limit: usize) -> &str {
-    let mut end = limit.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
 }
 
 /// A hash that is the same on every machine and in every version (FNV-1a, 64 bits). Parts are told apart.

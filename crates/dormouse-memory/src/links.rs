@@ -15,11 +15,12 @@
 use std::time::Duration;
 
 use dormouse_contracts::Timestamp;
+use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     admission::same_speaker,
-    likeness::{Likeness, beginning},
+    likeness::Likeness,
     memory::{Memory, MemoryError},
     ops::ChangeError,
     recall::{RecallRequest, Validity},
@@ -169,7 +170,7 @@ fn names_speaker_of(record: &Record, other: &Record) -> bool {
     let Some(name) = other.speaker.as_ref().map(|speaker| speaker.name.trim()) else {
         return false;
     };
-    let text = beginning(&record.text, QUESTION);
+    let text = beginning_bytes(&record.text, QUESTION);
     !name.is_empty()
         && text.match_indices(name).any(|(start, _)| {
             let letter = |found: Option<char>| found.is_some_and(char::is_alphanumeric);
@@ -197,13 +198,13 @@ pub struct LinkProgress {
     /// The last record that was looked at: give it to the next call. `None` if there is no record yet.
     pub checkpoint: Option<RecordId>,
     /// Whether there are more.
-    pub rest: Rest,
+    pub rest: LinkRest,
 }
 
 /// Whether something is left to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Rest {
+pub enum LinkRest {
     /// There may be more.
     More,
     /// That was all there is for now.
@@ -233,7 +234,11 @@ pub async fn dream_links(
         looked_at: 0,
         linked: 0,
         checkpoint,
-        rest: if is_last { Rest::Nothing } else { Rest::More },
+        rest: if is_last {
+            LinkRest::Nothing
+        } else {
+            LinkRest::More
+        },
     };
     for record in page {
         progress.looked_at += 1;
@@ -252,7 +257,7 @@ async fn link_one(memory: &Memory, id: RecordId, policy: &LinkPolicy) -> Result<
     if record.links.len() >= policy.most {
         return Ok(0);
     }
-    let question = RecallRequest::new(beginning(&record.text, QUESTION))
+    let question = RecallRequest::new(beginning_bytes(&record.text, QUESTION))
         .limit(NEIGHBOURS)
         .min_trust(record.trust)
         .on_shelf(record.shelf)

@@ -21,9 +21,8 @@ use crate::{
     feed::Vectors,
     note::Note,
     ops::{self, Added, ChangeError, Done, Step},
-    projection::Projection,
+    projection::{IndexCopy, Projection},
     record::{LinkKind, RecordId},
-    secrets,
     store::{Abort, Fault, Store, StoreError, WriteError, Writing},
 };
 
@@ -39,8 +38,10 @@ pub struct Memory {
 
 pub(crate) struct Inner {
     pub(crate) store: Store,
-    /// The file's own id, which its copies are bound to.
-    file_id: String,
+    /// The file's own id: its copies and its collections of vectors are bound to it.
+    pub(crate) file_id: String,
+    /// The copy of the projection; none for a memory without a file.
+    copy: Option<IndexCopy>,
     pub(crate) projection: RwLock<Projection>,
     pub(crate) entities: RwLock<Entities>,
     /// Held over a commit and the taking in of what it wrote, so that both happen in one order.
@@ -86,6 +87,12 @@ impl Memory {
         MemoryBuilder::new(clock, assistant)
     }
 
+    /// Whose memory it is.
+    #[must_use]
+    pub fn assistant(&self) -> &AssistantId {
+        &self.inner.assistant
+    }
+
     /// Stores a note. When this answers it is on disk, and recalled from now on. Secrets in its text (keys, tokens,
     /// passwords) are masked. `reason` is kept with it.
     ///
@@ -106,7 +113,7 @@ impl Memory {
         let reason = reason.to_owned();
         let inner = Arc::clone(&self.inner);
         // Looking for secrets takes a while in long texts: nobody else need wait for it.
-        let mask = move || Ok(notes.into_iter().map(secrets::masked).collect::<Vec<_>>());
+        let mask = move || Ok(notes.into_iter().map(Note::masked).collect::<Vec<_>>());
         let notes = blocking(mask).await?;
         let work = move |writing: &mut Writing<'_>, now| {
             let mut done = Done::default();
@@ -215,7 +222,7 @@ impl Memory {
         reason: &str,
     ) -> Result<ChangeSeq, MemoryError> {
         self.step(reason, move |writing, now, reason| {
-            let note = secrets::masked(note);
+            let note = note.masked();
             ops::ignore(writing, now, reason, note, like)
         })
         .await
@@ -242,7 +249,7 @@ impl Memory {
     /// [`ChangeError::Entity`] if it does not fit what is known.
     pub async fn change_entity(
         &self,
-        change: dormouse_entities::Change,
+        change: dormouse_entities::EntityChange,
         reason: &str,
     ) -> Result<ChangeSeq, MemoryError> {
         let reason = reason.to_owned();
@@ -318,3 +325,6 @@ impl fmt::Debug for Memory {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,7 +24,7 @@ const STEP: usize = 128;
 /// When recall goes over to the new space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Switch {
+pub enum SwitchPolicy {
     /// If the probes find no worse what they look for; by this share of them they may, in `0.0..=1.0`.
     IfNotWorseBy(f32),
     /// In any case.
@@ -33,7 +33,7 @@ pub enum Switch {
     Never,
 }
 
-impl Default for Switch {
+impl Default for SwitchPolicy {
     fn default() -> Self {
         Self::IfNotWorseBy(0.02)
     }
@@ -47,7 +47,7 @@ pub struct MigrationPlan {
     /// What to compare with; records of the memory itself where there are none.
     pub probes: Vec<Probe>,
     /// When to switch.
-    pub switch: Switch,
+    pub switch: SwitchPolicy,
 }
 
 impl std::fmt::Debug for MigrationPlan {
@@ -96,9 +96,9 @@ pub enum MigrateError {
 
 impl From<Trouble> for MigrateError {
     fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Memory(error) => Self::Memory(error),
-            Trouble::Fallback(fallback) => Self::Stopped(fallback),
+        match trouble.fallback() {
+            Ok(fallback) => Self::Stopped(fallback),
+            Err(error) => Self::Memory(error),
         }
     }
 }
@@ -133,13 +133,17 @@ impl Memory {
         self.fill(vectors, encoder.as_ref(), &space, &mut tell)
             .await?;
         let former = active.as_ref().zip(plan.former.as_deref());
+        if let Some((space, encoder)) = former {
+            // The index may never have been fed from it by this process.
+            self.fill(vectors, encoder, space, &mut tell).await?;
+        }
         let probes = self
             .probe(vectors, former, (&space, encoder.as_ref()), plan.probes)
             .await?;
         let switched = match plan.switch {
-            Switch::Always => true,
-            Switch::Never => false,
-            Switch::IfNotWorseBy(tolerance) => probes.is_no_worse(tolerance),
+            SwitchPolicy::Always => true,
+            SwitchPolicy::Never => false,
+            SwitchPolicy::IfNotWorseBy(tolerance) => probes.is_no_worse(tolerance),
         };
         if switched {
             self.switch_to(space.number).await?;
@@ -194,14 +198,11 @@ impl Memory {
     /// Takes the points of a space that recall no longer goes by out of the index, where nobody would keep them up to
     /// date with what is withdrawn or erased. The index is fed from the file again if the space comes back.
     async fn clear_index(&self, vectors: &Vectors, space: &Space) -> Result<(), MemoryError> {
-        match self.discard_points(vectors, space).await {
-            Ok(()) => Ok(()),
-            Err(Trouble::Memory(error)) => Err(error),
-            Err(Trouble::Fallback(why)) => {
-                tracing::warn!(%why, space = space.number, "points of a former space stay in the index");
-                Ok(())
-            }
+        if let Err(trouble) = self.discard_points(vectors, space).await {
+            let why = trouble.fallback()?;
+            tracing::warn!(%why, space = space.number, "points of a former space stay in the index");
         }
+        Ok(())
     }
 
     /// The space that is being filled for this encoder; one for another encoder makes way for it.

@@ -1,8 +1,9 @@
 //! What is given to the memory to keep.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use dormouse_contracts::{EntityId, Timestamp, Trust};
+use dormouse_redact::{RedactionProfile, mask};
 
 use crate::record::{Derivation, Lineage, RecordId, RecordKind, Shelf, Speaker};
 
@@ -118,6 +119,18 @@ impl Note {
     #[must_use]
     pub fn tagged(mut self, tag: impl Into<String>) -> Self {
         self.tags.insert(tag.into());
+        self
+    }
+
+    /// The same without the secrets of its text and its tags.
+    pub(crate) fn masked(mut self) -> Self {
+        if let Cow::Owned(text) = mask(&self.text, RedactionProfile::Memory) {
+            self.text = text;
+        }
+        let tags = self.tags.into_iter();
+        self.tags = tags
+            .map(|tag| mask(&tag, RedactionProfile::Memory).into_owned())
+            .collect();
         self
     }
 
@@ -276,5 +289,27 @@ mod tests {
             Err(NoteError::Ended { .. })
         ));
         assert_eq!(Note::new("tea").said_by("Alice").check(), Ok(()));
+    }
+
+    #[test]
+    fn a_note_is_masked_in_its_text_and_its_tags() {
+        let note = Note::new("pwd=hunter22")
+            .tagged("tea")
+            .tagged("api_key=a1b2c3");
+        let expected = Note::new("pwd=[secret: password]")
+            .tagged("tea")
+            .tagged("api_key=[secret: api key]");
+        assert_eq!(note.masked(), expected);
+    }
+
+    #[test]
+    fn no_character_that_is_hidden_hides_a_key() {
+        let hidden = ('\0'..=char::MAX).filter(|letter| dormouse_text::is_hidden(*letter));
+        // The ends of lines are drawn.
+        for letter in hidden.filter(|letter| !letter.is_whitespace()) {
+            let key = format!(concat!("my sk", "-abcdEFGH{}1234ijklMNOP5678qrst"), letter);
+            let masked = Note::new(key).masked().text;
+            assert_eq!(masked, "my [secret: api key]", "{:x}", u32::from(letter));
+        }
     }
 }

@@ -75,7 +75,7 @@ pub enum ChangeError {
     NotRevertible(ChangeSeq),
     /// What is known of people and things refuses the change.
     #[error(transparent)]
-    Entity(#[from] dormouse_entities::ChangeError),
+    Entity(#[from] dormouse_entities::EntityChangeError),
 }
 
 /// What a transaction did: the changes it wrote, and the records as they are after it.
@@ -323,6 +323,31 @@ fn blank(record: &mut Record) {
     record.text = String::new();
     record.speaker = None;
     record.tags.clear();
+}
+
+/// Gives records another origin, because what they were made of is not to be found there any more.
+pub(crate) fn detach(
+    writing: &mut Writing<'_>,
+    now: Timestamp,
+    reason: &str,
+    records: Vec<RecordId>,
+) -> Step<Done> {
+    let mut changed = Vec::new();
+    for id in &records {
+        let mut record = get(writing, *id)?;
+        if let Some(origin) = record.lineage.origin.take() {
+            writing.remove_origin(&origin)?;
+            // The record's number keeps it apart from records that lose the same origin another time.
+            let former = format!("{id}/{origin}");
+            writing.set_origin(&former, *id)?;
+            record.lineage.origin = Some(former);
+        }
+        writing.put(&record)?;
+        changed.push(record);
+    }
+    let touched = records.clone();
+    let change = writing.append(now, reason, Change::Detached { records }, &touched)?;
+    Ok(Done::of(change, changed))
 }
 
 /// Links two records, both ways. A link of the same kind between them is replaced.

@@ -2,9 +2,9 @@
 
 use std::sync::PoisonError;
 
-use dormouse_contracts::Timestamp;
+use dormouse_contracts::{Timestamp, invariant};
 use dormouse_entities::{
-    FoundOrder, Name, OrderId, OrderKind, OrderText, StandingOrder, Validity, orders_in,
+    FoundOrder, Name, OrderId, OrderKind, OrderText, OrderValidity, StandingOrder, orders_in,
 };
 
 use crate::{
@@ -91,15 +91,16 @@ fn orders_of(record: &Record) -> Vec<StandingOrder> {
             0 => record.id.to_string(),
             place => format!("{}/{place}", record.id),
         };
+        let id = OrderId::try_new(id);
         Some(StandingOrder {
-            id: OrderId::try_new(id).ok()?,
+            id: invariant!(id.map(Some), "a record's number is an order's id")?,
             text: found.text,
             kind: found.kind,
             from: from.clone(),
             from_name: from_name.clone(),
             trust: record.trust,
             at: record.at,
-            valid: Validity {
+            valid: OrderValidity {
                 since: record.valid_from,
                 until: record.valid_until,
             },

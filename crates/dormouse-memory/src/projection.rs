@@ -7,7 +7,9 @@ mod meta;
 use dormouse_retrieval::{Config, Index, Unit};
 
 use crate::{change::ChangeSeq, record::Record};
-pub(crate) use file::{encode, load, remove, save};
+#[cfg(test)]
+pub(crate) use file::{CopyDisk, Files};
+pub(crate) use file::{IndexCopy, Loaded, encode};
 pub(crate) use meta::{Meta, Metas};
 
 /// The words and filters of all records, as they are after a certain change.

@@ -6,10 +6,9 @@ mod request;
 use std::{collections::BTreeSet, sync::PoisonError};
 
 use dormouse_contracts::{Hit, Timestamp};
-use dormouse_retrieval::{Match, Query};
+use dormouse_retrieval::{SearchMatch, SearchQuery};
 
 use crate::{
-    feed::Trouble,
     memory::{Inner, Memory, MemoryError, blocking},
     projection::Meta,
     record::{Record, RecordId},
@@ -17,8 +16,8 @@ use crate::{
 };
 use request::parts_of;
 pub use request::{
-    DEFAULT_LIMIT, Fallback, MAX_LIMIT, MIN_TRUST, Mode, Recall, RecallRequest, Recollection, Role,
-    Validity,
+    DEFAULT_LIMIT, Fallback, MAX_LIMIT, MIN_TRUST, Recall, RecallRequest, Recollection, Role,
+    SearchMode, Validity,
 };
 
 impl Memory {
@@ -37,8 +36,8 @@ impl Memory {
         blocking(move || {
             let asked_at = request.asked_at.unwrap_or_else(|| inner.clock.now());
             let similar = match mode {
-                Mode::WordsAndVectors => Similar::Known(&dense),
-                Mode::Words | Mode::WordsBecause(_) => Similar::Unknown,
+                SearchMode::WordsAndVectors => Similar::Known(&dense),
+                SearchMode::Words | SearchMode::WordsBecause(_) => Similar::Unknown,
             };
             let items = inner.recall(&request, asked_at, similar)?;
             Ok(Recall {
@@ -68,17 +67,19 @@ impl Memory {
     }
 
     /// What an encoder finds similar, and by what recall goes therefore.
-    async fn dense(&self, request: &RecallRequest) -> Result<(Vec<Hit>, Mode, u64), MemoryError> {
+    async fn dense(
+        &self,
+        request: &RecallRequest,
+    ) -> Result<(Vec<Hit>, SearchMode, u64), MemoryError> {
         let Some(vectors) = &self.inner.vectors else {
-            return Ok((Vec::new(), Mode::Words, 0));
+            return Ok((Vec::new(), SearchMode::Words, 0));
         };
         if request.lexical_only {
-            return Ok((Vec::new(), Mode::Words, self.unembedded().await?));
+            return Ok((Vec::new(), SearchMode::Words, self.unembedded().await?));
         }
         let (hits, mode) = match self.similar(vectors, request).await {
-            Ok(hits) => (hits, Mode::WordsAndVectors),
-            Err(Trouble::Fallback(why)) => (Vec::new(), Mode::WordsBecause(why)),
-            Err(Trouble::Memory(error)) => return Err(error),
+            Ok(hits) => (hits, SearchMode::WordsAndVectors),
+            Err(trouble) => (Vec::new(), SearchMode::WordsBecause(trouble.fallback()?)),
         };
         Ok((hits, mode, self.waiting().await?))
     }
@@ -123,7 +124,7 @@ impl Inner {
         asked_at: Timestamp,
         similar: Similar<'_>,
         without: &BTreeSet<RecordId>,
-    ) -> Vec<Match> {
+    ) -> Vec<SearchMatch> {
         let (dense, only) = match (similar, request.min_score) {
             (Similar::Unknown, _) => (&[][..], None),
             (Similar::Known(hits), None) => (hits, None),
@@ -144,7 +145,7 @@ impl Inner {
                 && !without.contains(&RecordId(id))
                 && only.as_ref().is_none_or(|only| only.contains(&id))
         };
-        let query = Query::new(request.question())
+        let query = SearchQuery::new(request.question())
             .asked_at(asked_at)
             .dense(dense)
             .admit(&admit);
@@ -152,7 +153,7 @@ impl Inner {
     }
 
     /// The records behind the matches.
-    fn read_back(&self, found: &[Match]) -> Result<Vec<Recollection>, StoreError> {
+    fn read_back(&self, found: &[SearchMatch]) -> Result<Vec<Recollection>, StoreError> {
         let ids: Vec<_> = found.iter().map(|found| RecordId(found.id)).collect();
         let records = self.store.read(|reading| reading.records(&ids))?;
         let matched = found.iter().zip(records);
@@ -162,7 +163,7 @@ impl Inner {
     }
 }
 
-fn recollection(found: &Match, record: Record) -> Recollection {
+fn recollection(found: &SearchMatch, record: Record) -> Recollection {
     Recollection {
         record,
         role: Role::Match,

@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, fmt, str::FromStr};
 
 use dormouse_contracts::{EntityId, Timestamp, Trust};
+use dormouse_text::beginning;
 use serde::{Deserialize, Serialize};
 
 /// The number of a record. Numbers grow with every record and are never used again.
@@ -28,7 +29,7 @@ impl FromStr for RecordId {
         number
             .parse()
             .map(Self)
-            .map_err(|_not_a_number| RecordIdError(text.chars().take(40).collect()))
+            .map_err(|_not_a_number| RecordIdError(beginning(text, 40).to_owned()))
     }
 }
 
@@ -92,7 +93,7 @@ impl FromStr for RecordKind {
         Self::ALL
             .into_iter()
             .find(|kind| kind.as_str() == text)
-            .ok_or_else(|| RecordKindError(text.chars().take(40).collect()))
+            .ok_or_else(|| RecordKindError(beginning(text, 40).to_owned()))
     }
 }
 

@@ -3,7 +3,10 @@
 use dormouse_contracts::{EncoderInfo, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::store::{Fault, Reading, Writing};
+use crate::{
+    record::Shelf,
+    store::{Fault, Reading, Writing},
+};
 
 /// What a space is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,6 +111,11 @@ const LAST_SPACE: &str = "last space";
 /// The name of the checkpoint that says through which change a space has its vectors.
 pub(crate) fn embedded_through(space: u32) -> String {
     format!("embedded {space}")
+}
+
+/// The name of the mark that says that an index has a collection for a shelf of a space.
+pub(crate) fn made(space: u32, shelf: Shelf, index: &str) -> String {
+    format!("made {space} {} {index}", shelf.as_str())
 }
 
 /// The name of the checkpoint that says through which change an index has been fed from a space.

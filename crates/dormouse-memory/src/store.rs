@@ -6,18 +6,21 @@ pub(crate) mod tables;
 mod writing;
 
 use std::{
+    error::Error,
     path::{Path, PathBuf},
     sync::{PoisonError, RwLock, RwLockReadGuard},
 };
 
-use dormouse_contracts::BoxError;
-use dormouse_database::{self as database, Database, DatabaseFault, OpenError};
+use dormouse_contracts::{AssistantId, BoxError};
+use dormouse_database::{
+    self as database, Database, DatabaseFault, DatabaseOpenError, DatabaseView,
+};
 use redb::WriteTransaction;
 
 pub(crate) use reading::Reading;
 use tables::{
-    CHANGES, ENTITIES, FILE_ID, HISTORY, KIND, LABELS, ORIGINS, RECORDS, REVERTED, SPACES, STATE,
-    VECTORS,
+    ASSISTANT, CHANGES, ENTITIES, FILE_ID, HISTORY, KIND, LABELS, ORIGINS, RECORDS, REVERTED,
+    SPACES, STATE, VECTORS,
 };
 pub(crate) use writing::Writing;
 
@@ -31,6 +34,9 @@ pub enum StoreErrorKind {
     /// A record of the file makes no sense, or pages of it are damaged.
     #[error("the file is damaged: restore it from a copy, or export what can be read")]
     Damaged,
+    /// The memory was opened for reading.
+    #[error("it was opened for reading and cannot be changed: open it for writing")]
+    ReadOnly,
 }
 
 /// A failure of a memory's file.
@@ -70,7 +76,9 @@ pub(crate) enum Fault {
     Checksum,
     #[error("{0}")]
     Refers(&'static str),
-    #[error("the copy of the search index cannot be removed")]
+    #[error("this is a view of the file")]
+    View,
+    #[error("the copy of the search index may hold what is to be erased")]
     Copy(#[from] std::io::Error),
 }
 
@@ -95,6 +103,7 @@ impl Fault {
     fn kind(&self) -> StoreErrorKind {
         match self {
             Self::Copy(_) => StoreErrorKind::Disk,
+            Self::View => StoreErrorKind::ReadOnly,
             Self::Database(fault) if fault.is_disk() => StoreErrorKind::Disk,
             Self::Database(_) | Self::Row(_) | Self::Checksum | Self::Refers(_) => {
                 StoreErrorKind::Damaged
@@ -120,56 +129,112 @@ impl<E, F: Into<Fault>> From<F> for Abort<E> {
 #[derive(Debug)]
 pub(crate) struct Store {
     place: Place,
-    /// `None` after a failure of the disk, until the next use opens it again.
-    database: RwLock<Option<Database>>,
+    slot: RwLock<Slot>,
+}
+
+/// The database, as far as it can be opened.
+#[derive(Debug)]
+enum Slot {
+    Open(Database),
+    /// It cannot be opened for writing at the moment. This is what the file holds.
+    Viewed(Database),
+    /// After a failure, until the next use opens it again.
+    Closed,
+}
+
+/// What the database is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    Read,
+    Write,
+}
+
+impl Slot {
+    fn database(&self, access: Access) -> Option<&Database> {
+        match self {
+            Self::Open(database) => Some(database),
+            Self::Viewed(view) => (access == Access::Read).then_some(view),
+            Self::Closed => None,
+        }
+    }
 }
 
 #[derive(Debug)]
 enum Place {
     File(PathBuf),
+    /// The file as it was at one moment; whether another process had it open then.
+    View(PathBuf, bool),
     Memory,
 }
 
 impl Store {
-    /// Opens the file, making it first if there is none. `id` names the file if it is made.
-    pub(crate) fn open(path: &Path, id: &str) -> Result<Self, OpenError> {
-        let database = database::open(path, &KIND, |writing| initialise(writing, id))?;
+    /// Opens the file, making it first if there is none, as that of this assistant.
+    pub(crate) fn open(path: &Path, assistant: &AssistantId) -> Result<Self, DatabaseOpenError> {
+        let database = database::open(path, &KIND, |writing| initialise(writing, assistant))?;
         Ok(Self {
             place: Place::File(path.to_owned()),
-            database: RwLock::new(Some(database)),
+            slot: RwLock::new(Slot::Open(database)),
         })
     }
 
     /// Opens a file that is there.
-    pub(crate) fn open_existing(path: &Path) -> Result<Self, OpenError> {
+    pub(crate) fn open_existing(path: &Path) -> Result<Self, DatabaseOpenError> {
         let database = database::open_existing(path, &KIND)?;
         Ok(Self {
             place: Place::File(path.to_owned()),
-            database: RwLock::new(Some(database)),
+            slot: RwLock::new(Slot::Open(database)),
         })
     }
 
+    /// Opens the newest commit of a file that is there. Neither the file nor its folder is written.
+    pub(crate) fn open_view(path: &Path) -> Result<Self, DatabaseOpenError> {
+        let DatabaseView {
+            database,
+            is_in_use,
+        } = database::open_view(path, &KIND)?;
+        Ok(Self {
+            place: Place::View(path.to_owned(), is_in_use),
+            slot: RwLock::new(Slot::Open(database)),
+        })
+    }
+
+    /// Whether it is a view, and if so, whether another process had the file open.
+    pub(crate) fn view(&self) -> Option<bool> {
+        match &self.place {
+            Place::View(_, is_in_use) => Some(*is_in_use),
+            Place::File(_) | Place::Memory => None,
+        }
+    }
+
+    /// Fails if what is changed would be lost.
+    pub(crate) fn check_writable(&self) -> Result<(), StoreError> {
+        match &self.place {
+            Place::View(..) => Err(self.error(Fault::View)),
+            Place::File(_) | Place::Memory => Ok(()),
+        }
+    }
+
     /// A store that is gone when it is dropped.
-    pub(crate) fn ephemeral(id: &str) -> Result<Self, StoreError> {
+    pub(crate) fn ephemeral(assistant: &AssistantId) -> Result<Self, StoreError> {
         let store = Self {
             place: Place::Memory,
-            database: RwLock::new(None),
+            slot: RwLock::new(Slot::Closed),
         };
         let made = database::contained(|| {
             let backend = redb::backends::InMemoryBackend::new();
-            Database::on(backend, &KIND, |writing| initialise(writing, id))
+            Database::on(backend, &KIND, |writing| initialise(writing, assistant))
         });
         let database = made.map_err(|fault| store.error(fault.into()))?;
         Ok(Self {
             place: Place::Memory,
-            database: RwLock::new(Some(database)),
+            slot: RwLock::new(Slot::Open(database)),
         })
     }
 
     /// The file's path; `None` for a store without one.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.place {
-            Place::File(path) => Some(path),
+            Place::File(path) | Place::View(path, _) => Some(path),
             Place::Memory => None,
         }
     }
@@ -180,8 +245,8 @@ impl Store {
         work: impl FnOnce(&mut Writing<'_>) -> Result<T, Abort<E>>,
     ) -> Result<T, WriteError<E>> {
         let outcome = {
-            let guard = self.opened().map_err(WriteError::Store)?;
-            let Some(database) = guard.as_ref() else {
+            let guard = self.opened(Access::Write).map_err(WriteError::Store)?;
+            let Some(database) = guard.database(Access::Write) else {
                 return Err(WriteError::Store(self.error(Fault::Refers("it is closed"))));
             };
             let mut refused = None;
@@ -226,76 +291,74 @@ impl Store {
         &self,
         work: impl FnOnce(&Reading) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
-        let guard = self.opened()?;
-        let Some(database) = guard.as_ref() else {
-            return Err(self.error(Fault::Refers("it is closed")));
-        };
-        let mut failed = None;
-        let done = database::contained(|| {
-            let reading = match Reading::begin(database) {
-                Ok(reading) => reading,
-                Err(fault) => {
-                    failed = Some(fault);
-                    return Ok(None);
-                }
+        let fault = {
+            let guard = self.opened(Access::Read)?;
+            let Some(database) = guard.database(Access::Read) else {
+                return Err(self.error(Fault::Refers("it is closed")));
             };
-            match work(&reading) {
-                Ok(value) => Ok(Some(value)),
-                Err(fault) => {
-                    failed = Some(fault);
-                    Ok(None)
-                }
+            let mut failed = None;
+            let done = database::contained(|| {
+                let read = Reading::begin(database).and_then(|reading| work(&reading));
+                Ok(read.map_err(|fault| failed = Some(fault)).ok())
+            });
+            match (done, failed) {
+                (Ok(Some(value)), _) => return Ok(value),
+                (Ok(None), Some(fault)) => fault,
+                (Ok(None), None) => Fault::Refers("a reading ended without an outcome"),
+                (Err(fault), _) => fault.into(),
             }
-        });
-        match (done, failed) {
-            (Ok(Some(value)), _) => Ok(value),
-            (Ok(None), Some(fault)) => Err(self.error(fault)),
-            (Ok(None), None) => {
-                Err(self.error(Fault::Refers("a reading ended without an outcome")))
-            }
-            (Err(fault), _) => Err(self.error(fault.into())),
-        }
+        };
+        Err(match fault.kind() {
+            StoreErrorKind::Disk => self.give_up(fault),
+            StoreErrorKind::Damaged | StoreErrorKind::ReadOnly => self.error(fault),
+        })
     }
 
-    /// The database, opened again if an earlier failure closed it.
-    fn opened(&self) -> Result<RwLockReadGuard<'_, Option<Database>>, StoreError> {
+    /// The database, opened again if an earlier failure closed it. While it cannot be opened for writing, readers get a
+    /// view.
+    fn opened(&self, access: Access) -> Result<RwLockReadGuard<'_, Slot>, StoreError> {
         {
-            let guard = self.database.read().unwrap_or_else(PoisonError::into_inner);
-            if guard.is_some() {
+            let guard = self.slot.read().unwrap_or_else(PoisonError::into_inner);
+            if guard.database(access).is_some() {
                 return Ok(guard);
             }
         }
         if let Place::File(path) = &self.place {
-            let mut guard = self
-                .database
-                .write()
-                .unwrap_or_else(PoisonError::into_inner);
-            if guard.is_none() {
-                let opened = database::open_existing(path, &KIND);
-                *guard = Some(opened.map_err(|error| StoreError {
-                    path: path.clone(),
-                    kind: StoreErrorKind::Disk,
-                    source: Box::new(error),
-                })?);
+            let mut guard = self.slot.write().unwrap_or_else(PoisonError::into_inner);
+            if guard.database(access).is_none() {
+                match (database::open_existing(path, &KIND), access) {
+                    (Ok(database), _) => *guard = Slot::Open(database),
+                    (Err(error), Access::Write) => return Err(unopened(error)),
+                    (Err(error), Access::Read) => {
+                        let view = database::open_view(path, &KIND);
+                        // Why it cannot be written says more than that it cannot be read either.
+                        let view = view.map_err(|_unreadable| unopened(error))?;
+                        *guard = Slot::Viewed(view.database);
+                    }
+                }
             }
         }
-        Ok(self.database.read().unwrap_or_else(PoisonError::into_inner))
+        Ok(self.slot.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// After a failure of the disk the database refuses everything until it is opened again.
     fn give_up(&self, fault: Fault) -> StoreError {
-        if let (Place::File(_), Fault::Database(_)) = (&self.place, &fault) {
-            let mut guard = self
-                .database
-                .write()
-                .unwrap_or_else(PoisonError::into_inner);
-            let closed = guard.take();
+        let is_file = matches!(self.place, Place::File(_));
+        let is_over = is_file && matches!(fault, Fault::Database(_));
+        let error = self.error(fault);
+        if is_over {
+            tracing::warn!(
+                error = &error as &dyn Error,
+                "the memory is opened again when it is used next; what waits in the log is taken in then"
+            );
+            let mut guard = self.slot.write().unwrap_or_else(PoisonError::into_inner);
+            let closed = std::mem::replace(&mut *guard, Slot::Closed);
             drop(database::contained(|| {
                 drop(closed);
                 Ok(())
             }));
         }
-        self.error(fault)
+        error
     }
 
     fn error(&self, fault: Fault) -> StoreError {
@@ -307,6 +370,14 @@ impl Store {
     }
 }
 
+fn unopened(error: DatabaseOpenError) -> StoreError {
+    StoreError {
+        path: error.path().to_owned(),
+        kind: StoreErrorKind::Disk,
+        source: Box::new(error),
+    }
+}
+
 /// Why a transaction of [`Store::write`] changed nothing.
 #[derive(Debug)]
 pub(crate) enum WriteError<E> {
@@ -314,9 +385,11 @@ pub(crate) enum WriteError<E> {
     Refused(E),
 }
 
-fn initialise(writing: &WriteTransaction, id: &str) -> Result<(), redb::Error> {
+fn initialise(writing: &WriteTransaction, assistant: &AssistantId) -> Result<(), redb::Error> {
     writing.open_table(STATE)?;
-    writing.open_table(LABELS)?.insert(FILE_ID, id)?;
+    let mut labels = writing.open_table(LABELS)?;
+    labels.insert(FILE_ID, database::unique_id().as_str())?;
+    labels.insert(ASSISTANT, assistant.as_str())?;
     writing.open_table(CHANGES)?;
     writing.open_table(RECORDS)?;
     writing.open_table(HISTORY)?;
@@ -327,3 +400,6 @@ fn initialise(writing: &WriteTransaction, id: &str) -> Result<(), redb::Error> {
     writing.open_table(VECTORS)?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

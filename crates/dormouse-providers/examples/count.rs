@@ -7,7 +7,7 @@ use std::error::Error;
 
 use dormouse_contracts::{ChatRequest, Message, ModelName, ProviderId, Usage};
 use dormouse_providers::{
-    Cost, Family, PriceTable, Utilisation, context_window, count_request, token_counter_for,
+    Cost, Family, PriceTable, context_window, count_request, token_counter_for,
 };
 
 const DEFAULT: [&str; 4] = ["gpt-4.1-mini", "claude-sonnet-5", "llama3.2", "gpt-6.1-sol"];
@@ -57,10 +57,7 @@ fn show(name: &str, text: &str) -> Result<(), Box<dyn Error>> {
         count.texts, count.framing
     );
     if let Some(window) = context_window(&model) {
-        println!(
-            "  window {window}: {}",
-            Utilisation::of(count.total(), window)
-        );
+        println!("  window {window}");
     }
     let usage = Usage {
         prompt_tokens: count.total(),

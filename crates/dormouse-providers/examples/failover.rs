@@ -1,4 +1,4 @@
-//! A model that has a bad minute, and the offline model in its place: guards, a list that falls over, accounts.
+//! A model that has a bad minute, and another in its place: guards, a list that falls over, accounts.
 //!
 //! `cargo run -p dormouse-providers --example failover`; no key, no network, and no waiting: the clock is paused and jumps.
 #![expect(clippy::print_stdout, reason = "an example prints")]
@@ -10,9 +10,10 @@ use dormouse_contracts::{
     ModelErrorKind, ModelName, ProviderId, Purpose, Usage, complete,
 };
 use dormouse_providers::{
-    Accounts, FailoverModel, GuardedModel, OfflineModel, PriceTable, Route, token_counter_for,
+    Accounts, FailoverModel, GuardedModel, PriceTable, Route, token_counter_for,
 };
 use dormouse_resilience::{BulkheadPolicy, Guard, HealthBoard, RateLimit};
+use dormouse_testing::{ScriptedModel, ScriptedTurn};
 use futures_util::stream;
 use tokio::time::{Instant, sleep};
 
@@ -63,7 +64,7 @@ fn guarded(
 ) -> Result<GuardedModel, Box<dyn Error>> {
     let (provider, name) = model.identity();
     let guard = Guard::builder(format!("{provider}:{name}"))
-        .rate_limit(RateLimit::as_told().try_with_requests(60, 10)?)
+        .rate_limit(RateLimit::reported_only().try_with_requests(60, 10)?)
         .bulkhead(BulkheadPolicy::try_new(4, 16)?)
         .build();
     board.watch(&guard);
@@ -94,7 +95,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let opened = vendor.opened;
     let list = Route::of(guarded(vendor, &board, &accounts)?).then(guarded(
-        OfflineModel::new(),
+        ScriptedModel::looping(ScriptedTurn::text("Hello, Alice.")),
         &board,
         &accounts,
     )?);

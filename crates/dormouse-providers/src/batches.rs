@@ -1,6 +1,7 @@
 //! Many texts, in requests of a size that servers take.
 
-use dormouse_contracts::{BoxFuture, Embedding, ModelErrorKind};
+use dormouse_contracts::{BoxFuture, Embedding};
+use dormouse_text::beginning_bytes;
 
 use crate::http::Failure;
 
@@ -41,7 +42,7 @@ pub(crate) async fn in_batches(
     while let Some(batch) = batches.pop() {
         match server.embed_once(&batch).await {
             Ok(answer) => vectors.extend(answer),
-            Err(failure) if failure.kind() == ModelErrorKind::ContextExceeded => {
+            Err(failure) if failure.asks_for_less() => {
                 let (first, second) = smaller(&batch).ok_or(failure)?;
                 batches.extend(second);
                 batches.push(first);
@@ -57,14 +58,8 @@ fn fit(text: &str) -> &str {
     if text.is_empty() {
         " "
     } else {
-        cut(text, LONGEST_TEXT)
+        beginning_bytes(text, LONGEST_TEXT)
     }
-}
-
-/// The beginning of `text`, of at most `limit` bytes and without half a character at its end.
-pub(crate) fn cut(text: &str, limit: usize) -> &str {
-    let mut ends = (0..=limit.min(text.len())).rev();
-    ends.find_map(|end| text.get(..end)).unwrap_or_default()
 }
 
 fn split<'a>(texts: &[&'a str]) -> Vec<Vec<&'a str>> {
@@ -88,7 +83,7 @@ fn smaller<'a>(batch: &[&'a str]) -> Option<(Vec<&'a str>, Option<Vec<&'a str>>)
     match batch {
         [] => None,
         [text] if text.len() <= SHORTEST_CUT => None,
-        [text] => Some((vec![cut(text, text.len() / 2)], None)),
+        [text] => Some((vec![beginning_bytes(text, text.len() / 2)], None)),
         several => {
             let (first, second) = several.split_at(several.len() / 2);
             Some((first.to_vec(), Some(second.to_vec())))

@@ -1,6 +1,7 @@
 //! Which provider to use, from what was found at start.
 
 mod found;
+mod named;
 #[cfg(feature = "openai")]
 mod open;
 mod places;
@@ -12,13 +13,15 @@ use dormouse_contracts::ModelName;
 
 #[cfg(feature = "openai")]
 pub use self::open::open_model;
-use self::places::Place;
-pub(crate) use self::places::{OPENAI, key_of, ollama_url};
 pub use self::{
     found::Found,
     served_by::{ServedBy, ServedByError},
     server::ServerConfig,
     wish::{ModelWish, ModelWishError, choose_model},
+};
+pub(crate) use self::{
+    named::{NamedError, named},
+    places::{OPENAI, Place, key_of, name, ollama_url},
 };
 use crate::Secret;
 
@@ -65,7 +68,7 @@ impl Available {
 /// Which model to use, and what decided it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Choice {
-    /// [`OfflineModel`](crate::OfflineModel).
+    /// The offline model of `dormouse-offline`.
     Offline {
         /// What decided it.
         because: Found,

@@ -5,7 +5,7 @@ mod wish;
 
 use std::{fmt, path::PathBuf};
 
-use dormouse_contracts::{ModelName, ProviderId};
+use dormouse_contracts::ModelName;
 
 pub use self::{
     open::{OpenEmbedderError, open_embedder},
@@ -13,7 +13,7 @@ pub use self::{
 };
 use crate::{
     Available, OllamaConfig, OpenAiConfig, OpenAiEmbedderConfig, Secret, ServedBy,
-    choice::{OPENAI, key_of, ollama_url},
+    choice::{OPENAI, Place, key_of, name, ollama_url},
 };
 
 /// What the composition root found that concerns the embedder alone. Nothing is read here.
@@ -23,7 +23,7 @@ pub struct EmbedderWanted {
     pub asked: Option<EmbedderWish>,
     /// The key for the server that was asked for, where it is another one than the chat model's.
     pub api_key: Option<Secret>,
-    /// A model's folder that is there, for providers without embeddings.
+    /// A model's folder that is there, for providers without embeddings. Only for a program that can open it.
     pub folder: Option<PathBuf>,
     /// Where Ollama is, if not where [`Available::ollama_host`] says or at `http://127.0.0.1:11434`.
     pub ollama_base_url: Option<String>,
@@ -42,7 +42,7 @@ pub enum EmbedderChoice {
     OpenAi(OpenAiEmbedderConfig),
     /// [`OllamaEmbedder`](crate::OllamaEmbedder).
     Ollama(OllamaConfig),
-    /// [`LocalEncoder`](crate::LocalEncoder) in this folder.
+    /// The encoder of `dormouse-encoder`, with the model in this folder.
     Folder(PathBuf),
 }
 
@@ -84,7 +84,7 @@ const OLLAMA_MODEL: &str = "nomic-embed-text";
 /// | provider | embedder |
 /// | --- | --- |
 /// | `OpenAi` | the same server with the same key, `text-embedding-3-small` |
-/// | `Anthropic`, `OpenRouter`, `Offline` | the model in [`EmbedderWanted::folder`]; none without it, or without the feature `candle` |
+/// | `Anthropic`, `OpenRouter`, `Offline` | the model in [`EmbedderWanted::folder`]; none without it |
 /// | `Ollama` | the same server, `nomic-embed-text` |
 /// | `Local` | the same server with the same key, `default` |
 ///
@@ -153,44 +153,28 @@ fn asked_of_openai(
 }
 
 fn by_provider(chat: ServedBy, available: &Available, wanted: &EmbedderWanted) -> EmbedderChoice {
-    let served = match chat {
-        ServedBy::OpenAi => available.openai_api_key.as_ref().map(|key| {
-            let url = available.openai_base_url.as_deref();
-            openai(
-                ServedBy::OpenAi,
-                url.unwrap_or(OPENAI),
-                Some(key),
-                name(if url.is_none() {
-                    OPENAI_MODEL
-                } else {
-                    "default"
-                }),
-            )
-        }),
-        ServedBy::Local => {
-            let own = (&available.dormouse_base_url, &available.dormouse_api_key);
-            let other = (&available.openai_base_url, &available.openai_api_key);
-            let (url, key) = if own.0.is_some() { own } else { other };
-            url.as_ref()
-                .map(|url| openai(ServedBy::Local, url, key.as_ref(), name("default")))
-        }
-        ServedBy::Ollama => Some(ollama(available, wanted, name(OLLAMA_MODEL), None)),
-        ServedBy::Anthropic | ServedBy::OpenRouter | ServedBy::Offline => None,
+    let served = match (chat, Place::of(chat, available)) {
+        (ServedBy::Ollama, _) => Some(ollama(available, wanted, name(OLLAMA_MODEL), None)),
+        (ServedBy::OpenAi, Ok(Some(place))) if available.openai_base_url.is_none() => Some(openai(
+            chat,
+            &place.base_url,
+            place.api_key.as_ref(),
+            name(OPENAI_MODEL),
+        )),
+        (ServedBy::OpenAi | ServedBy::Local, Ok(Some(place))) => Some(openai(
+            chat,
+            &place.base_url,
+            place.api_key.as_ref(),
+            place.default_model,
+        )),
+        (_, Ok(_) | Err(_)) => None,
     };
-    let folder = wanted
-        .folder
-        .as_ref()
-        .filter(|_| cfg!(feature = "candle"))
-        .map(|folder| EmbedderChoice::Folder(folder.clone()));
+    let folder = wanted.folder.clone().map(EmbedderChoice::Folder);
     served.or(folder).unwrap_or(EmbedderChoice::None {
         because: NoEmbedder::Provider,
     })
 }
 
-#[expect(
-    clippy::expect_used,
-    reason = "the names are constants of another file, and a test makes every one of them"
-)]
 fn openai(
     served_by: ServedBy,
     base_url: &str,
@@ -199,7 +183,7 @@ fn openai(
 ) -> EmbedderChoice {
     EmbedderChoice::OpenAi(OpenAiEmbedderConfig {
         server: OpenAiConfig {
-            provider: ProviderId::try_new(served_by.as_str()).expect("a provider's name is an id"),
+            provider: served_by.id(),
             base_url: base_url.to_owned(),
             api_key: key.cloned(),
             model,
@@ -221,14 +205,6 @@ fn ollama(
         api_key: wanted.api_key.clone(),
         model,
     })
-}
-
-#[expect(
-    clippy::expect_used,
-    reason = "the names are constants of this file, and a test makes every one of them"
-)]
-fn name(name: &str) -> ModelName {
-    ModelName::try_new(name).expect("a default model's name is a name")
 }
 
 #[cfg(test)]

@@ -13,14 +13,14 @@ use std::{
 
 use dormouse_contracts::{
     BoxStream, ChatDelta, ChatModel, ChatRequest, ModelError, ModelErrorKind, ModelName,
-    ProviderId, Purpose,
+    ProviderId, Purpose, ServiceName,
 };
 use futures_util::{StreamExt, stream};
 
 use self::{aside::Aside, failures::Failures};
 pub use self::{
     route::{EmptyRoute, Route},
-    switch::{Switch, SwitchCause},
+    switch::{ModelSwitch, SwitchCause},
 };
 use crate::GuardedModel;
 
@@ -65,7 +65,7 @@ struct Shared {
     in_use: Mutex<BTreeMap<Purpose, usize>>,
 }
 
-type Watcher = Box<dyn Fn(&Switch) + Send + Sync>;
+type Watcher = Box<dyn Fn(&ModelSwitch) + Send + Sync>;
 
 /// Builds a [`FailoverModel`].
 #[must_use = "it is built with `build`"]
@@ -87,7 +87,7 @@ impl FailoverBuilder {
     }
 
     /// Tells `watcher` of every switch. It is called while a request is on its way, and must not take long.
-    pub fn watched_by(mut self, watcher: impl Fn(&Switch) + Send + Sync + 'static) -> Self {
+    pub fn watched_by(mut self, watcher: impl Fn(&ModelSwitch) + Send + Sync + 'static) -> Self {
         self.shared.watcher = Some(Box::new(watcher));
         self
     }
@@ -153,7 +153,7 @@ impl Shared {
             return;
         };
         let cause = failures.cause(before).unwrap_or(SwitchCause::WellAgain);
-        let switch = Switch::new(purpose, from, to, cause);
+        let switch = ModelSwitch::new(purpose, from, to, cause);
         switch.log();
         if let Some(watcher) = &self.watcher {
             watcher(&switch);
@@ -288,6 +288,12 @@ impl ChatModel for FailoverModel {
     /// The first model of the main list.
     fn identity(&self) -> (&ProviderId, &ModelName) {
         self.shared.main.first().identity()
+    }
+
+    /// Those of the main list.
+    fn services(&self) -> Vec<ServiceName> {
+        let models = self.shared.main.models().iter();
+        models.flat_map(ChatModel::services).collect()
     }
 }
 

@@ -6,9 +6,10 @@ mod reading;
 use std::{fmt, sync::Arc, time::Duration};
 
 use dormouse_contracts::{
-    BoxStream, ChatDelta, ChatModel, ChatRequest, ModelError, ModelErrorKind, ModelName, ProviderId,
+    BoxStream, ChatDelta, ChatModel, ChatRequest, ModelError, ModelErrorKind, ModelName,
+    ProviderId, ServiceName,
 };
-use dormouse_resilience::{CircuitOpen, Guard, GuardBuilder, Health, Limited, Refusal};
+use dormouse_resilience::{CircuitOpen, Guard, Health, NotAttempted, RateLimited};
 use futures_util::{StreamExt, stream};
 
 pub use self::accounts::{Accounts, Spending};
@@ -30,20 +31,25 @@ use crate::CalibratedCounter;
 pub struct GuardedModel {
     model: Arc<dyn ChatModel>,
     guard: Guard,
+    service: ServiceName,
     deadline: Duration,
     accounts: Option<Accounts>,
     counter: Option<Arc<CalibratedCounter>>,
 }
 
 impl GuardedModel {
-    /// The model behind the guard, with a deadline of [`GuardBuilder::DEFAULT_ATTEMPT_DEADLINE`]. The guard's own deadlines, attempts and
-    /// budget are not used.
+    /// How long a reply may take where [`GuardedModel::within`] sets nothing else.
+    pub const DEFAULT_DEADLINE: Duration = Duration::from_secs(120);
+
+    /// The model behind the guard, with [`GuardedModel::DEFAULT_DEADLINE`].
     #[must_use]
     pub fn new(model: Arc<dyn ChatModel>, guard: Guard) -> Self {
+        let named = ServiceName::try_new(guard.name());
         Self {
+            service: named.unwrap_or_else(|_| model.identity().0.into()),
             model,
             guard,
-            deadline: GuardBuilder::DEFAULT_ATTEMPT_DEADLINE,
+            deadline: Self::DEFAULT_DEADLINE,
             accounts: None,
             counter: None,
         }
@@ -89,26 +95,26 @@ impl GuardedModel {
         Ok(Reading::new(self, request, admission, count))
     }
 
-    fn left_alone(&self, refusal: Refusal) -> ModelError {
+    fn left_alone(&self, refusal: NotAttempted) -> ModelError {
         let (provider, _) = self.model.identity();
         ModelError::new(provider.clone(), kind_of(refusal), Some(Box::new(refusal)))
     }
 }
 
 /// What a refusal is to a caller.
-fn kind_of(refusal: Refusal) -> ModelErrorKind {
+fn kind_of(refusal: NotAttempted) -> ModelErrorKind {
     match refusal {
         // Nothing but another configuration helps: it is as the provider said when it was asked last.
-        Refusal::Open(CircuitOpen {
+        NotAttempted::Open(CircuitOpen {
             reason: dormouse_resilience::OpenReason::Refused,
             ..
         }) => ModelErrorKind::Auth,
-        Refusal::Open(open) => ModelErrorKind::LeftAlone(open.retry_in),
-        Refusal::Limited(Limited::Later { retry_in, .. }) => {
+        NotAttempted::Open(open) => ModelErrorKind::LeftAlone(open.retry_in),
+        NotAttempted::RateLimited(RateLimited::Later { retry_in, .. }) => {
             ModelErrorKind::LeftAlone(Some(retry_in))
         }
         // It alone is more than the limit lets through at once: less of it may pass.
-        Refusal::Limited(Limited::TooLarge { .. }) => ModelErrorKind::ContextExceeded,
+        NotAttempted::RateLimited(RateLimited::TooLarge { .. }) => ModelErrorKind::ContextExceeded,
         _ => ModelErrorKind::LeftAlone(None),
     }
 }
@@ -128,19 +134,24 @@ impl ChatModel for GuardedModel {
         request: &'a ChatRequest,
     ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
         let reading = stream::once(self.open(request));
-        Box::pin(reading.flat_map(|reading| {
-            match reading {
-                Ok(reading) => stream::unfold(reading, |mut reading| async move {
-                    reading.next().await.map(|delta| (delta, reading))
-                })
-                .left_stream(),
-                Err(error) => stream::iter([Err(error)]).right_stream(),
-            }
-        }))
+        let deltas = reading.flat_map(|reading| match reading {
+            Ok(reading) => stream::unfold(reading, |mut reading| async move {
+                reading.next().await.map(|delta| (delta, reading))
+            })
+            .left_stream(),
+            Err(error) => stream::iter([Err(error)]).right_stream(),
+        });
+        let service = &self.service;
+        Box::pin(deltas.map(|delta| delta.map_err(|error| error.of_service(service.clone()))))
     }
 
     fn identity(&self) -> (&ProviderId, &ModelName) {
         self.model.identity()
+    }
+
+    /// One, by the name of its guard.
+    fn services(&self) -> Vec<ServiceName> {
+        vec![self.service.clone()]
     }
 }
 

@@ -11,7 +11,9 @@ mod redact;
 mod tape;
 
 pub use address::ServerConfigError;
-pub use network::{CertificateError, Network};
+#[cfg(test)]
+pub(crate) use failure::RequestSize;
+pub use network::{CertificateError, Network, Patience};
 pub(crate) use {
     address::{base, below, root},
     client::{Access, HttpClient, Key},

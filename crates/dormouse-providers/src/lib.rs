@@ -1,27 +1,25 @@
 //! Chat models and text encoders behind one port each, whoever serves them; guards, lists that fall over, tokens and prices.
 //!
 //! Layer 2. [`OpenAiModel`] speaks to any server with OpenAI's chat completions or Responses, [`AnthropicModel`] to any with
-//! Anthropic's messages, [`OpenRouterModel`] to OpenRouter, [`OllamaModel`] to Ollama in its own words. [`OfflineModel`] needs no server and no
-//! key: it is deterministic, does little, and says so. [`choose`] picks between them from what was found in the
+//! Anthropic's messages, [`OpenRouterModel`] to OpenRouter, [`OllamaModel`] to Ollama in its own words. [`choose`] picks between them from what was found in the
 //! configuration and the environment, neither of which is read here. [`GuardedModel`] puts any of them behind a guard, and
 //! [`FailoverModel`] makes a list of them into one model.
 //!
-//! [`OpenAiEmbedder`], [`OllamaEmbedder`] and, behind the feature `candle`, `LocalEncoder` turn texts into vectors;
+//! [`OpenAiEmbedder`] and [`OllamaEmbedder`] turn texts into vectors;
 //! [`choose_embedder`] picks among them likewise. [`token_counter_for`] counts tokens, exactly where the vocabulary is known;
 //! [`PriceTable`] says what they cost.
 //!
 //! No model and no encoder here retries, and none but a guarded one limits its rate or sets itself a deadline: wrap the call with
-//! `dormouse-resilience`. None knows the engine, except for the one text convention that [`OfflineModel`] documents.
+//! `dormouse-resilience`. None knows the engine.
 //!
-//! Stability: the models' constructors and the order in [`choose`] are kept; the offline model's wording is not.
+//! Stability: the models' constructors and the order in [`choose`] are kept.
 
 mod anthropic;
 #[cfg(feature = "openai")]
 mod batches;
 mod choice;
 mod embedder_choice;
-#[cfg(feature = "candle")]
-mod encoder;
+mod environment;
 mod failover;
 mod guarded;
 #[cfg(feature = "openai")]
@@ -29,7 +27,6 @@ mod http;
 #[cfg(feature = "openai")]
 mod listing;
 mod model_pattern;
-mod offline;
 mod ollama;
 mod openai;
 mod openrouter;
@@ -40,7 +37,7 @@ mod server;
 #[cfg(feature = "openai")]
 mod stream;
 mod tokens;
-#[cfg(any(feature = "openai", feature = "candle"))]
+#[cfg(feature = "openai")]
 mod vectors;
 
 pub use anthropic::AnthropicConfig;
@@ -56,18 +53,16 @@ pub use embedder_choice::{
     EmbedderChoice, EmbedderChoiceError, EmbedderWanted, EmbedderWish, EmbedderWishError,
     NoEmbedder, OpenEmbedderError, choose_embedder, open_embedder,
 };
-#[cfg(feature = "candle")]
-pub use encoder::{LocalEncoder, LocalEncoderError};
+pub use environment::{Environment, EnvironmentError};
 pub use failover::{
-    EmptyRoute, FailoverBuilder, FailoverModel, Heartbeats, Route, Switch, SwitchCause,
+    EmptyRoute, FailoverBuilder, FailoverModel, Heartbeats, ModelSwitch, Route, SwitchCause,
 };
 pub use guarded::{Accounts, GuardedModel, Spending};
 #[cfg(feature = "openai")]
-pub use http::{CertificateError, Network, ServerConfigError};
+pub use http::{CertificateError, Network, Patience, ServerConfigError};
 #[cfg(feature = "openai")]
 pub use listing::{ListModelsError, ListedModel, ListedPrice, list_models};
 pub use model_pattern::ModelPatternError;
-pub use offline::OfflineModel;
 pub use ollama::{KeepAlive, OllamaConfig, OllamaModelConfig};
 #[cfg(feature = "openai")]
 pub use ollama::{OllamaEmbedder, OllamaModel};
@@ -76,7 +71,9 @@ pub use openai::{OpenAiApi, OpenAiConfig, OpenAiEmbedderConfig};
 pub use openai::{OpenAiEmbedder, OpenAiModel};
 #[cfg(feature = "openai")]
 pub use openrouter::OpenRouterModel;
-pub use openrouter::{DataCollection, Fallbacks, MaxPrice, OpenRouterConfig, Retention, Routing};
+pub use openrouter::{
+    DataCollection, DataRetention, Fallbacks, MaxPrice, OpenRouterConfig, Routing,
+};
 pub use prices::{
     Cost, CostSource, Ledger, LedgerKey, Price, PriceDate, PriceDateError, PriceEntry, PriceError,
     PriceField, PriceProblem, PriceTable, Tally,
@@ -86,8 +83,7 @@ pub use secret::{ResolveSecretError, Secret, SecretError, SecretSource, SecretSo
 pub use tokens::Tiktoken;
 pub use tokens::{
     CachedCounter, CalibratedCounter, Calibration, Estimate, EstimateError, Family, FamilyEstimate,
-    Observed, RequestCount, Utilisation, context_window, count_request, output_limit,
-    token_counter_for, warm,
+    Observed, RequestCount, context_window, count_request, output_limit, token_counter_for, warm,
 };
 
 #[cfg(all(doctest, feature = "openai"))]

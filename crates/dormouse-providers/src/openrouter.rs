@@ -4,7 +4,7 @@ mod config;
 mod routing;
 
 pub use config::OpenRouterConfig;
-pub use routing::{DataCollection, Fallbacks, MaxPrice, Retention, Routing};
+pub use routing::{DataCollection, DataRetention, Fallbacks, MaxPrice, Routing};
 
 #[cfg(feature = "openai")]
 mod api;

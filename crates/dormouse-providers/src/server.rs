@@ -64,6 +64,33 @@ pub(crate) struct Server<A> {
     fields: Mutex<Fields>,
 }
 
+/// Implements [`ChatModel`](dormouse_contracts::ChatModel) for models whose every request goes to their one `server`.
+macro_rules! asks_its_server {
+    ($model:ident) => {
+        impl dormouse_contracts::ChatModel for $model {
+            fn stream<'a>(
+                &'a self,
+                request: &'a dormouse_contracts::ChatRequest,
+            ) -> dormouse_contracts::BoxStream<
+                'a,
+                Result<dormouse_contracts::ChatDelta, dormouse_contracts::ModelError>,
+            > {
+                self.server.stream(request)
+            }
+
+            fn identity(
+                &self,
+            ) -> (
+                &dormouse_contracts::ProviderId,
+                &dormouse_contracts::ModelName,
+            ) {
+                (&self.server.provider, &self.server.model)
+            }
+        }
+    };
+}
+pub(crate) use asks_its_server;
+
 /// What is known of the fields of requests.
 #[derive(Debug, Default)]
 struct Fields {
@@ -125,7 +152,7 @@ impl<A: Api> Server<A> {
         let draft = Draft::new(request.messages.len(), info, redact.clone());
         let decoder = self.api.decoder(request);
         Ok(Reading::new(
-            answer,
+            self.http.pieces(answer),
             A::FRAMING,
             decoder,
             draft,

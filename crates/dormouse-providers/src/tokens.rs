@@ -15,7 +15,6 @@ mod limits;
 mod request;
 #[cfg(feature = "tiktoken")]
 mod tiktoken;
-mod utilisation;
 
 pub use cached::CachedCounter;
 pub use calibrated::CalibratedCounter;
@@ -26,7 +25,6 @@ pub use limits::{context_window, output_limit};
 pub use request::{RequestCount, count_request};
 #[cfg(feature = "tiktoken")]
 pub use tiktoken::Tiktoken;
-pub use utilisation::Utilisation;
 
 /// The best counter there is for this model of this provider: its own vocabulary if that is known (and the feature
 /// `tiktoken` is on), the [`FamilyEstimate`] of its family otherwise. A provider's prefix as in `openai/gpt-4.1` is looked

@@ -11,7 +11,6 @@ pub(crate) enum WrongVectors {
     #[error("{answered} vectors came back for {asked} texts")]
     Count { asked: usize, answered: usize },
     /// It is not told which vector belongs to which text.
-    #[cfg(feature = "openai")]
     #[error("the vectors are not numbered from 0 to one less than there are texts, each once")]
     Numbering,
     /// Without a number in it.

@@ -3,7 +3,7 @@
 
 use std::{error::Error, time::Duration};
 
-use dormouse_resilience::{BreakerPolicy, CircuitBreaker, Guarded, Health};
+use dormouse_resilience::{BreakerError, BreakerPolicy, CircuitBreaker, Health};
 
 #[derive(Debug, thiserror::Error)]
 #[error("the post office is closed")]
@@ -22,8 +22,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         };
         match breaker.guard(|_: &Closed| Health::Ill, visit).await {
             Ok(()) => println!("letter {letter}: posted"),
-            Err(Guarded::Failed(error)) => println!("letter {letter}: {error}"),
-            Err(Guarded::Open(open)) => {
+            Err(BreakerError::Failed(error)) => println!("letter {letter}: {error}"),
+            Err(BreakerError::Open(open)) => {
                 println!("letter {letter}: {open}");
                 tokio::time::sleep(open.retry_in.unwrap_or_default()).await;
             }

@@ -3,7 +3,7 @@
 
 use std::{error::Error, future::ready, time::Duration};
 
-use dormouse_resilience::{RetryPolicy, Verdict, deadline, retry};
+use dormouse_resilience::{RetryPolicy, RetryVerdict, deadline, retry};
 
 #[derive(Debug, thiserror::Error)]
 #[error("the kettle is not boiling yet")]
@@ -17,7 +17,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let tea = retry(
         &policy,
         || 0.5, // A program draws this; the same number each time makes the example the same each time.
-        |_: &NotYet| Verdict::Retry,
+        |_: &NotYet| RetryVerdict::Retry,
         || {
             looks += 1;
             println!("look {looks}");

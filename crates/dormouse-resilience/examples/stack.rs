@@ -5,8 +5,8 @@
 use std::{cell::Cell, error::Error, time::Duration};
 
 use dormouse_resilience::{
-    BulkheadPolicy, CallError, Guard, Health, HealthBoard, Judgement, RateLimit, RetryPolicy,
-    Verdict,
+    BulkheadPolicy, Exhausted, Guard, Health, HealthBoard, NotAttempted, RateLimit, RetryPolicy,
+    RetryVerdict, deadline, retry,
 };
 use tokio::time::{Instant, sleep};
 
@@ -20,16 +20,44 @@ enum BakeryError {
     Patience(Duration),
     #[error("there is no such cake")]
     NoSuchCake,
+    #[error("the bakery does not answer")]
+    Silent,
+    #[error(transparent)]
+    Refused(#[from] NotAttempted),
 }
 
-/// May this order succeed later? And is the bakery ill?
-fn judge(error: &BakeryError) -> Judgement {
-    let (verdict, health) = match error {
-        BakeryError::Closed => (Verdict::Retry, Health::Ill),
-        BakeryError::Patience(pause) => (Verdict::RetryAfter(*pause), Health::Irrelevant),
-        BakeryError::NoSuchCake => (Verdict::GiveUp, Health::Irrelevant),
-    };
-    Judgement { verdict, health }
+/// May this order succeed later?
+fn verdict(error: &BakeryError) -> RetryVerdict {
+    match error {
+        BakeryError::Closed | BakeryError::Silent => RetryVerdict::Retry,
+        BakeryError::Patience(pause) => RetryVerdict::RetryAfter(*pause),
+        BakeryError::NoSuchCake | BakeryError::Refused(_) => RetryVerdict::GiveUp,
+    }
+}
+
+/// Is the bakery ill?
+fn health(answer: &Result<&str, BakeryError>) -> Health {
+    match answer {
+        Ok(_) => Health::Well,
+        Err(BakeryError::Closed | BakeryError::Silent) => Health::Ill,
+        Err(_) => Health::Irrelevant,
+    }
+}
+
+/// One attempt: admitted, bounded, recorded.
+async fn order(
+    guard: &Guard,
+    opened: Instant,
+    asked: &Cell<u32>,
+) -> Result<&'static str, BakeryError> {
+    let admission = guard.admit(1).await?;
+    let answer = deadline(2 * SECOND, bake(opened.elapsed(), asked)).await;
+    let answer = answer.unwrap_or(Err(BakeryError::Silent));
+    if let Err(BakeryError::Patience(pause)) = &answer {
+        admission.pause(*pause);
+    }
+    admission.record(health(&answer));
+    answer
 }
 
 /// What the bakery does with an order, by the time since it opened its doors.
@@ -48,33 +76,34 @@ async fn bake(time: Duration, asked: &Cell<u32>) -> Result<&'static str, BakeryE
 
 fn guard() -> Result<Guard, Box<dyn Error>> {
     Ok(Guard::builder("bakery")
-        .overall_deadline(20 * SECOND)
-        .retry(RetryPolicy::try_new(3, SECOND, 2.0, 4 * SECOND)?)
         .bulkhead(BulkheadPolicy::try_new(2, 4)?)
-        .rate_limit(RateLimit::as_told().try_with_requests(60, 3)?)
-        .attempt_deadline(2 * SECOND)
+        .rate_limit(RateLimit::reported_only().try_with_requests(60, 3)?)
         .build())
 }
 
 #[tokio::main(flavor = "current_thread", start_paused = true)]
 async fn main() -> Result<(), Box<dyn Error>> {
     let (board, guard, opened) = (HealthBoard::new(), guard()?, Instant::now());
+    let policy = RetryPolicy::try_new(3, SECOND, 2.0, 4 * SECOND)?;
     board.watch(&guard);
-    for order in 1..=8 {
+    for number in 1..=8 {
         let asked = Cell::new(0);
         // A program draws the jitter; the same number each time makes the example the same each time.
-        let call = guard.call(1, || 0.5, judge, || bake(opened.elapsed(), &asked));
-        let answer = call.await;
+        let call = || order(&guard, opened, &asked);
+        let answer = retry(&policy, || 0.5, verdict, call).await;
         let (at, asked) = (opened.elapsed().as_secs_f32(), asked.get());
         match &answer {
-            Ok(cake) => println!("{at:>5.1} s  order {order}: {cake}, at request {asked}"),
-            Err(error) => println!("{at:>5.1} s  order {order}: {error}"),
+            Ok(cake) => println!("{at:>5.1} s  order {number}: {cake}, at request {asked}"),
+            Err(error) => println!("{at:>5.1} s  order {number}: {error}"),
         }
         for health in board.report() {
             println!("         {health}");
         }
         let pause = match answer {
-            Err(CallError::Open(open)) => open.retry_in.unwrap_or(SECOND),
+            Err(Exhausted {
+                error: BakeryError::Refused(NotAttempted::Open(open)),
+                ..
+            }) => open.retry_in.unwrap_or(SECOND),
             Ok(_) | Err(_) => 3 * SECOND,
         };
         sleep(pause).await;

@@ -1,61 +1,57 @@
-//! The rule of a retry, as a state machine without time in it.
+//! The rule of a retry, as a state machine without a clock.
 
 use std::time::Duration;
 
-use crate::{Refusal, RetryPolicy};
+use crate::RetryPolicy;
 
-/// What a caller makes of a failure.
+/// The caller's verdict on a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It may go better next time.
+pub enum RetryVerdict {
+    /// The next attempt may succeed.
     Retry,
-    /// It may go better next time, but the other side wants to be left alone for this long first. Where the wait by the
-    /// policy is longer, that one holds.
+    /// The next attempt may succeed, but the other side asked for this pause first. The longer of this pause and the
+    /// policy's wait applies.
     RetryAfter(Duration),
-    /// It will not go better next time.
+    /// No further attempt can succeed.
     GiveUp,
 }
 
 /// What to do after a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum RetryDecision {
     /// Wait this long, then try again.
     Wait(Duration),
-    /// Try no more.
-    Stop(StopReason),
+    /// Make no further attempt.
+    Stop(RetryStopReason),
 }
 
 /// Why there is no further attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum StopReason {
-    /// As many attempts were made as the policy allows.
+pub enum RetryStopReason {
+    /// The policy's attempts are used up.
     NoAttemptsLeft,
-    /// The failure is one that trying again does not help.
+    /// The verdict was [`RetryVerdict::GiveUp`].
     GivenUp,
-    /// The other side asked for a longer pause than [`RetryPolicy::longest_pause`].
+    /// The other side asked for a pause longer than [`RetryPolicy::longest_pause`].
     PauseTooLong(Duration),
-    /// The [`RetryBudget`](crate::RetryBudget) that all callers share is spent.
+    /// The [`RetryBudget`](crate::RetryBudget) that all callers share is empty.
     BudgetSpent,
-    /// The pause before the next attempt would outlast the overall deadline of the [`Guard`](crate::Guard).
-    NoTimeLeft,
-    /// The [`Guard`](crate::Guard) did not let another attempt through.
-    NotAdmitted(Refusal),
 }
 
-/// The attempts made under one policy so far.
+/// The attempts made so far under one policy.
 ///
-/// Tell it of each failed attempt and it tells what to do. Once it has said [`Decision::Stop`] it says nothing
-/// else. It reads no clock and draws no number.
+/// Call [`RetryState::failed`] after each failed attempt; it returns what to do. After [`RetryDecision::Stop`] it
+/// returns nothing else. It reads no clock and draws no random numbers.
 #[derive(Clone, Debug)]
-pub struct Attempts {
+pub struct RetryState {
     policy: RetryPolicy,
     made: u32,
-    stopped: Option<StopReason>,
+    stopped: Option<RetryStopReason>,
 }
 
-impl Attempts {
-    /// No attempt made yet.
+impl RetryState {
+    /// The state before the first attempt.
     #[must_use]
     pub fn new(policy: RetryPolicy) -> Self {
         Self {
@@ -71,48 +67,47 @@ impl Attempts {
         self.made
     }
 
-    /// The policy they are made under.
+    /// The policy of the attempts.
     pub(crate) fn policy(&self) -> &RetryPolicy {
         &self.policy
     }
 
-    /// Counts an attempt that failed with this verdict and tells what to do. `unit` is a random number from
-    /// `0.0..1.0`, from which the wait is taken; numbers outside, and what is no number, count as the nearest
-    /// end (no number as 1).
-    pub fn failed(&mut self, verdict: Verdict, unit: f64) -> Decision {
+    /// Counts a failed attempt and returns what to do. `unit` is a random number in `0.0..1.0` that scales the wait;
+    /// numbers outside count as the nearest end, and NaN as 1.
+    pub fn failed(&mut self, verdict: RetryVerdict, unit: f64) -> RetryDecision {
         if let Some(reason) = self.stopped {
-            return Decision::Stop(reason);
+            return RetryDecision::Stop(reason);
         }
         self.made = self.made.saturating_add(1);
         match self.wait(verdict, unit) {
-            Ok(wait) => Decision::Wait(wait),
+            Ok(wait) => RetryDecision::Wait(wait),
             Err(reason) => {
                 self.stopped = Some(reason);
-                Decision::Stop(reason)
+                RetryDecision::Stop(reason)
             }
         }
     }
 
-    fn wait(&self, verdict: Verdict, unit: f64) -> Result<Duration, StopReason> {
-        if verdict == Verdict::GiveUp {
-            return Err(StopReason::GivenUp);
+    fn wait(&self, verdict: RetryVerdict, unit: f64) -> Result<Duration, RetryStopReason> {
+        if verdict == RetryVerdict::GiveUp {
+            return Err(RetryStopReason::GivenUp);
         }
         let step = self
             .policy
             .step(self.made)
-            .ok_or(StopReason::NoAttemptsLeft)?;
+            .ok_or(RetryStopReason::NoAttemptsLeft)?;
         match verdict {
-            Verdict::RetryAfter(pause) if pause > self.policy.longest_pause() => {
-                Err(StopReason::PauseTooLong(pause))
+            RetryVerdict::RetryAfter(pause) if pause > self.policy.longest_pause() => {
+                Err(RetryStopReason::PauseTooLong(pause))
             }
-            // "Come back at once" is no leave to come without any pause.
-            Verdict::RetryAfter(pause) => Ok(pause.max(part_of(step, unit))),
-            Verdict::Retry | Verdict::GiveUp => Ok(part_of(step, unit)),
+            // A pause of zero must not remove the backoff.
+            RetryVerdict::RetryAfter(pause) => Ok(pause.max(part_of(step, unit))),
+            RetryVerdict::Retry | RetryVerdict::GiveUp => Ok(part_of(step, unit)),
         }
     }
 }
 
-/// That part of `whole`; never more than all of it.
+/// `unit` of `whole`; never more than `whole`.
 fn part_of(whole: Duration, unit: f64) -> Duration {
     if (0.0..1.0).contains(&unit) {
         whole.mul_f64(unit).min(whole)
@@ -133,18 +128,18 @@ mod tests {
 
     #[test]
     fn the_wait_is_a_part_of_the_step() {
-        let mut attempts = Attempts::new(RetryPolicy::model_call());
+        let mut attempts = RetryState::new(RetryPolicy::model_call());
         assert_eq!(
-            attempts.failed(Verdict::Retry, 0.5),
-            Decision::Wait(SECOND / 2)
+            attempts.failed(RetryVerdict::Retry, 0.5),
+            RetryDecision::Wait(SECOND / 2)
         );
         assert_eq!(
-            attempts.failed(Verdict::Retry, 0.25),
-            Decision::Wait(SECOND / 2)
+            attempts.failed(RetryVerdict::Retry, 0.25),
+            RetryDecision::Wait(SECOND / 2)
         );
         assert_eq!(
-            attempts.failed(Verdict::Retry, 0.0),
-            Decision::Stop(StopReason::NoAttemptsLeft)
+            attempts.failed(RetryVerdict::Retry, 0.0),
+            RetryDecision::Stop(RetryStopReason::NoAttemptsLeft)
         );
         assert_eq!(attempts.made(), 3);
     }
@@ -152,22 +147,22 @@ mod tests {
     #[test]
     fn a_pause_the_other_side_asks_for_wins_and_one_too_long_ends_it() {
         let policy = RetryPolicy::model_call().with_longest_pause(60 * SECOND);
-        let mut attempts = Attempts::new(policy);
+        let mut attempts = RetryState::new(policy);
         assert_eq!(
-            attempts.failed(Verdict::RetryAfter(60 * SECOND), 0.0),
-            Decision::Wait(60 * SECOND)
+            attempts.failed(RetryVerdict::RetryAfter(60 * SECOND), 0.0),
+            RetryDecision::Wait(60 * SECOND)
         );
         assert_eq!(
-            attempts.failed(Verdict::RetryAfter(61 * SECOND), 0.0),
-            Decision::Stop(StopReason::PauseTooLong(61 * SECOND))
+            attempts.failed(RetryVerdict::RetryAfter(61 * SECOND), 0.0),
+            RetryDecision::Stop(RetryStopReason::PauseTooLong(61 * SECOND))
         );
     }
 
-    fn verdicts() -> impl Strategy<Value = Verdict> {
+    fn verdicts() -> impl Strategy<Value = RetryVerdict> {
         prop_oneof![
-            4 => Just(Verdict::Retry),
-            4 => (0u64..400_000).prop_map(|ms| Verdict::RetryAfter(Duration::from_millis(ms))),
-            1 => Just(Verdict::GiveUp),
+            4 => Just(RetryVerdict::Retry),
+            4 => (0u64..400_000).prop_map(|ms| RetryVerdict::RetryAfter(Duration::from_millis(ms))),
+            1 => Just(RetryVerdict::GiveUp),
         ]
     }
 
@@ -193,26 +188,27 @@ mod tests {
             policy in policies(),
             failures in prop::collection::vec((verdicts(), units()), 1..40),
         ) {
-            let mut attempts = Attempts::new(policy.clone());
+            let mut attempts = RetryState::new(policy.clone());
             let mut stopped = None;
             for (verdict, unit) in failures {
                 let decision = attempts.failed(verdict, unit);
                 if let Some(reason) = stopped {
-                    prop_assert_eq!(decision, Decision::Stop(reason), "a stop is final");
+                    prop_assert_eq!(decision, RetryDecision::Stop(reason), "a stop is final");
                     continue;
                 }
                 match (decision, verdict) {
-                    (Decision::Wait(wait), Verdict::Retry) => prop_assert!(wait <= policy.cap()),
-                    (Decision::Wait(wait), Verdict::RetryAfter(pause)) => {
+                    (RetryDecision::Wait(wait), RetryVerdict::Retry) => prop_assert!(wait <= policy.cap()),
+                    (RetryDecision::Wait(wait), RetryVerdict::RetryAfter(pause)) => {
                         prop_assert!(wait >= pause, "sooner than asked for");
-                        prop_assert!(wait <= policy.longest_pause());
+                        prop_assert!(wait <= pause.max(policy.cap()), "later than either asks for");
+                        prop_assert!(pause <= policy.longest_pause(), "too long a pause was kept");
                     }
-                    (Decision::Wait(_), Verdict::GiveUp) => prop_assert!(false, "gave up, yet waits"),
-                    (Decision::Stop(reason), _) => stopped = Some(reason),
+                    (RetryDecision::Wait(_), RetryVerdict::GiveUp) => prop_assert!(false, "gave up, yet waits"),
+                    (RetryDecision::Stop(reason), _) => stopped = Some(reason),
                 }
             }
             prop_assert!(attempts.made() <= policy.attempts());
-            if stopped == Some(StopReason::NoAttemptsLeft) {
+            if stopped == Some(RetryStopReason::NoAttemptsLeft) {
                 prop_assert_eq!(attempts.made(), policy.attempts());
             }
         }

@@ -1,4 +1,4 @@
-//! One query for the state of every guarded service.
+//! The health of every guarded service, in one query.
 
 mod health;
 
@@ -10,10 +10,10 @@ use std::{
 pub use self::health::ServiceHealth;
 use crate::{CircuitBreaker, Guard, breaker, guard};
 
-/// Knows the guards and breakers of a program, and tells how their services are.
+/// Reports the health of the guards and breakers of a program.
 ///
-/// It keeps none of them alive: one that nobody has any more is not shown. Two of the same name are shown both. A clone
-/// is another handle to the same board.
+/// The board holds weak references: a guard or breaker that was dropped disappears from the report. Several with the
+/// same name are all reported. A clone is another handle to the same board.
 ///
 /// ```
 /// # use dormouse_resilience::{Guard, HealthBoard};
@@ -34,28 +34,28 @@ pub struct HealthBoard {
 }
 
 enum Watched {
-    Guard(Weak<guard::Shared>),
-    Breaker(Weak<breaker::Shared>),
+    Guard(Weak<guard::GuardShared>),
+    Breaker(Weak<breaker::BreakerShared>),
 }
 
 impl HealthBoard {
-    /// A board that knows nobody yet.
+    /// An empty board.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Shows this guard from now on, as long as somebody has it.
+    /// Reports this guard until it is dropped.
     pub fn watch(&self, guard: &Guard) {
         self.add(Watched::Guard(Arc::downgrade(&guard.shared)));
     }
 
-    /// Shows this breaker from now on, as long as somebody has it. For one that belongs to no guard.
+    /// Reports this breaker until it is dropped. For a breaker without a guard.
     pub fn watch_breaker(&self, breaker: &CircuitBreaker) {
         self.add(Watched::Breaker(Arc::downgrade(&breaker.shared)));
     }
 
-    /// How every service is, by name; those of the same name in the order in which they came.
+    /// The health of every service, sorted by name; equal names in the order of registration.
     #[must_use]
     pub fn report(&self) -> Vec<ServiceHealth> {
         let mut report: Vec<_> = self.watched().iter().filter_map(Watched::health).collect();

@@ -1,4 +1,4 @@
-//! A circuit breaker: a service that keeps failing is left alone for a while.
+//! A circuit breaker stops calls to a service that keeps failing, for a while.
 
 mod circuit;
 mod health;
@@ -20,56 +20,61 @@ pub use self::{
     policy::{BreakerPolicy, BreakerPolicyError},
 };
 
-/// Keeps calls away from a service that is ill, and tries now and then whether it is well again.
+/// Stops calls to a failing service, and tries from time to time whether it works again.
 ///
-/// The rule is that of [`Circuit`], the clock is tokio's. A clone is another handle to the same breaker: one for each
-/// service, shared by all who call it. It needs no task of its own and costs nothing while nobody calls. A change of
-/// state is a `tracing` event: `WARN` when it opens, `INFO` when it closes.
+/// [`Circuit`] is the rule; this type adds tokio's clock. A clone is another handle to the same breaker: use one per
+/// service, shared by all callers. It needs no task and costs nothing between calls. A change of state is a `tracing`
+/// event: `WARN` on opening, `INFO` on closing.
 ///
 /// # Examples
 ///
 /// ```
-/// # use dormouse_resilience::{BreakerPolicy, CircuitBreaker, CircuitState, Guarded, Health};
+/// # use dormouse_resilience::{BreakerPolicy, CircuitBreaker, CircuitState, BreakerError, Health};
 /// # #[tokio::main(flavor = "current_thread")] async fn main() {
 /// let breaker = CircuitBreaker::new("kettle", BreakerPolicy::service());
 /// for _ in 0..5 {
 ///     let call = async { Err::<(), _>(std::fmt::Error) };
-///     assert!(matches!(breaker.guard(|_| Health::Ill, call).await, Err(Guarded::Failed(_))));
+///     assert!(matches!(breaker.guard(|_| Health::Ill, call).await, Err(BreakerError::Failed(_))));
 /// }
 /// let call = async { unreachable!("it is not even begun") };
 /// let left_alone = breaker.guard(|_: &std::fmt::Error| Health::Ill, call).await;
-/// assert!(matches!(left_alone, Err::<(), _>(Guarded::Open(_))));
+/// assert!(matches!(left_alone, Err::<(), _>(BreakerError::Open(_))));
 /// assert_eq!(breaker.health().state, CircuitState::Open);
 /// # }
 /// ```
 #[derive(Clone)]
 pub struct CircuitBreaker {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<BreakerShared>,
 }
 
-pub(crate) struct Shared {
+pub(crate) struct BreakerShared {
     name: Arc<str>,
     start: Instant,
     circuit: Mutex<Circuit>,
 }
 
-/// A call was not made, or it failed.
+/// A call was not attempted, or it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Guarded<E> {
-    /// It was not made.
+pub enum BreakerError<E> {
+    /// The call was not attempted.
     #[error(transparent)]
     Open(CircuitOpen),
-    /// It failed.
+    /// The call failed.
     #[error("{0}")]
     Failed(#[source] E),
 }
 
 impl CircuitBreaker {
-    /// A closed breaker for the service of this name, which is used in logs and in [`CircuitHealth`].
+    /// The name of the service.
+    pub(crate) fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    /// A closed breaker. The name of the service appears in logs and in [`CircuitHealth`].
     #[must_use]
     pub fn new(name: impl Into<Arc<str>>, policy: BreakerPolicy) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(BreakerShared {
                 name: name.into(),
                 start: Instant::now(),
                 circuit: Mutex::new(Circuit::new(policy)),
@@ -77,22 +82,22 @@ impl CircuitBreaker {
         }
     }
 
-    /// Awaits `call` if the service is taken to be well, and takes in how it ended: an error as `judge` says, anything
-    /// else as [`Health::Well`].
+    /// Awaits `call` if the circuit admits it, and records the result: an error as `judge` says, a success as
+    /// [`Health::Well`].
     ///
-    /// A `call` that is not let through is dropped without being polled. Put a deadline *within* the call, so that a
-    /// service that hangs counts as ill: a guarded call that is dropped, by a deadline around it for instance, counts
-    /// for nothing, and if it was the trial lets another one be it. A retry goes around it.
+    /// A `call` that is not admitted is dropped without being polled. Put a deadline *inside* the call, so that a
+    /// hanging service counts as ill. A guarded call that is dropped, for example by a deadline around it, is not
+    /// counted; if it was the trial, another call becomes the trial. Put a retry around this function.
     ///
     /// # Errors
     ///
-    /// [`Guarded::Open`] if the call was not made; [`Guarded::Failed`] with the call's own error.
+    /// [`BreakerError::Open`] if the call was not attempted; [`BreakerError::Failed`] with the call's own error.
     pub async fn guard<T, E>(
         &self,
         judge: impl FnOnce(&E) -> Health,
         call: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, Guarded<E>> {
-        let permit = self.admit().map_err(Guarded::Open)?;
+    ) -> Result<T, BreakerError<E>> {
+        let permit = self.admit().map_err(BreakerError::Open)?;
         match call.await {
             Ok(done) => {
                 permit.record(Health::Well);
@@ -100,7 +105,7 @@ impl CircuitBreaker {
             }
             Err(error) => {
                 permit.record(judge(&error));
-                Err(Guarded::Failed(error))
+                Err(BreakerError::Failed(error))
             }
         }
     }
@@ -109,12 +114,12 @@ impl CircuitBreaker {
     ///
     /// # Errors
     ///
-    /// [`CircuitOpen`] if not.
+    /// [`CircuitOpen`] if no call may be made.
     pub fn admit(&self) -> Result<Permit, CircuitOpen> {
         self.admit_at(Instant::now())
     }
 
-    /// [`CircuitBreaker::admit`] for who has just read the clock.
+    /// [`CircuitBreaker::admit`] for a caller that has just read the clock.
     pub(crate) fn admit_at(&self, now: Instant) -> Result<Permit, CircuitOpen> {
         let ticket = self.circuit().admit(now - self.shared.start)?;
         Ok(Permit {
@@ -123,27 +128,27 @@ impl CircuitBreaker {
         })
     }
 
-    /// Would a call be admitted now? Nothing changes, and another call may be quicker. Never waits.
+    /// Whether a call would be admitted now. Changes nothing, and another call may come first. Never waits.
     ///
     /// # Errors
     ///
-    /// [`CircuitOpen`] if not.
+    /// [`CircuitOpen`] if no call would be admitted.
     pub fn peek(&self) -> Result<(), CircuitOpen> {
         self.peek_at(Instant::now())
     }
 
-    /// [`CircuitBreaker::peek`] for who has just read the clock.
+    /// [`CircuitBreaker::peek`] for a caller that has just read the clock.
     pub(crate) fn peek_at(&self, now: Instant) -> Result<(), CircuitOpen> {
         self.circuit().peek(now - self.shared.start)
     }
 
-    /// The service is another one now, or is asked with other credentials: closes the circuit, whatever it was. How
-    /// calls end that are under way counts for nothing.
+    /// Closes the circuit, because the service or its credentials changed. The results of calls in progress are
+    /// ignored.
     pub fn configuration_changed(&self) {
         self.change(Circuit::configuration_changed);
     }
 
-    /// What is known of the service.
+    /// The state of the circuit.
     #[must_use]
     pub fn health(&self) -> CircuitHealth {
         let now = self.now();
@@ -158,7 +163,7 @@ impl CircuitBreaker {
         }
     }
 
-    /// Lets `what` change the circuit, and tells the log if its state is another one then.
+    /// Runs `what` on the circuit, and logs a change of state.
     fn change(&self, what: impl FnOnce(&mut Circuit, Duration)) {
         let now = self.now();
         let (before, after) = {
@@ -176,9 +181,12 @@ impl CircuitBreaker {
                 service = name,
                 reason = reason.map(tracing::field::display),
                 retry_in_ms = after.retry_in.map(millis),
-                "the service is left alone from now on"
+                "circuit opened: the service is not called"
             ),
-            CircuitState::Closed => tracing::info!(service = name, "the service is called again"),
+            CircuitState::Closed => tracing::info!(
+                service = name,
+                "circuit closed: the service is called again"
+            ),
             CircuitState::HalfOpen => {}
         }
     }
@@ -201,7 +209,7 @@ impl fmt::Debug for CircuitBreaker {
     }
 }
 
-/// A call that may be made. Dropping it counts for nothing, and if it was the trial lets another one be it.
+/// Permission for one call. Dropping it records nothing; if it was the trial, another call becomes the trial.
 #[derive(Debug)]
 #[must_use = "how the call ended is told to the permit"]
 pub struct Permit {
@@ -210,13 +218,13 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// Is it the one call that tries whether the service is well again?
+    /// Whether this is the trial call that tests whether the service works again.
     #[must_use]
     pub fn is_trial(&self) -> bool {
         self.ticket.as_ref().is_some_and(Ticket::is_trial)
     }
 
-    /// Takes in how the call ended.
+    /// Records the result of the call.
     pub fn record(mut self, health: Health) {
         self.end(health);
     }

@@ -1,4 +1,4 @@
-//! A retry budget: however many callers retry, together they add only so much to the load.
+//! A retry budget bounds the extra load from the retries of all callers together.
 
 mod account;
 mod policy;
@@ -15,20 +15,20 @@ pub use self::{
     policy::{BudgetPolicy, BudgetPolicyError},
 };
 
-/// Bounds the retries of everybody who calls one service.
+/// Bounds the retries of all callers of one service.
 ///
-/// Each caller's [`RetryPolicy`](crate::RetryPolicy) bounds its own attempts; but when a service goes down, all its
-/// callers retry at once, and three attempts each are three times the load just when it can bear the least. A budget
-/// grows with the calls that are made, so that retries stay a fraction of them. The rule is that of [`Budget`], the
-/// clock is tokio's. A clone is another handle to the same budget: one for each service, shared by all who call it.
+/// Each caller's [`RetryPolicy`](crate::RetryPolicy) bounds its own attempts. But when a service goes down, all its
+/// callers retry at once, and three attempts each triple the load just when the service can bear the least. A budget
+/// grows with the calls that are made, so that retries stay a fraction of them. [`Budget`] is the rule; this type adds
+/// tokio's clock. A clone is another handle to the same budget: use one per service, shared by all callers.
 ///
-/// [`retry_within`](crate::retry_within) and [`Guard`](crate::Guard) carry it out.
+/// [`retry_within`](crate::retry_within) and [`Guard`](crate::Guard) use it.
 #[derive(Clone)]
 pub struct RetryBudget {
-    shared: Arc<Shared>,
+    shared: Arc<BudgetShared>,
 }
 
-struct Shared {
+struct BudgetShared {
     start: Instant,
     budget: Mutex<Budget>,
 }
@@ -38,29 +38,29 @@ impl RetryBudget {
     #[must_use]
     pub fn new(policy: BudgetPolicy) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(BudgetShared {
                 start: Instant::now(),
                 budget: Mutex::new(Budget::new(policy)),
             }),
         }
     }
 
-    /// Takes in that a call is made for the first time.
+    /// Records a first attempt, which earns a part of a retry.
     pub fn deposit(&self) {
         self.budget().deposit();
     }
 
-    /// Takes one retry out.
+    /// Withdraws one retry.
     ///
     /// # Errors
     ///
-    /// [`BudgetSpent`] if there is none left. Nothing is taken then.
+    /// [`BudgetSpent`] if less than one retry is left. Nothing is withdrawn then.
     pub fn withdraw(&self) -> Result<(), BudgetSpent> {
         let now = self.shared.start.elapsed();
         self.budget().withdraw(now)
     }
 
-    /// How many retries could be made now.
+    /// The number of retries left.
     #[must_use]
     pub fn left(&self) -> u32 {
         let now = self.shared.start.elapsed();

@@ -1,4 +1,4 @@
-//! A bulkhead: so many calls at a time, so that one slow service does not take everything with it.
+//! A bulkhead limits concurrent calls, so that one slow service cannot use up everything.
 
 use std::{
     fmt,
@@ -12,47 +12,46 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::counted::Counted;
 
-/// How many calls may be under way, and how many may wait.
+/// How many calls may run and how many may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BulkheadPolicy {
     at_once: u32,
     waiting: u32,
 }
 
-/// Why numbers make no bulkhead.
+/// Why numbers are not a valid bulkhead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BulkheadPolicyError {
-    /// At least one call may be under way, and at most [`BulkheadPolicy::MOST`].
+    /// The number of concurrent calls is zero or more than [`BulkheadPolicy::MOST`].
     #[error(
-        "{at_once} calls at once are not possible: between 1 and {} are",
+        "the bulkhead allows {at_once} concurrent calls; expected 1..={}",
         BulkheadPolicy::MOST
     )]
     AtOnce {
-        /// What was asked for.
+        /// The given number.
         at_once: u32,
     },
-    /// At most [`BulkheadPolicy::MOST`] calls may wait.
+    /// The number of waiting calls is more than [`BulkheadPolicy::MOST`].
     #[error(
-        "{waiting} waiting calls are not possible: at most {} are",
+        "the bulkhead allows {waiting} waiting calls; expected at most {}",
         BulkheadPolicy::MOST
     )]
     Waiting {
-        /// What was asked for.
+        /// The given number.
         waiting: u32,
     },
 }
 
 impl BulkheadPolicy {
-    /// The most calls a policy may let in, and the most it may let wait.
+    /// The largest number of concurrent calls, and of waiting calls.
     pub const MOST: u32 = 1_000_000;
 
-    /// At most `at_once` calls under way and `waiting` more that wait for them; none for a bulkhead that never lets
-    /// anybody wait.
+    /// At most `at_once` concurrent calls and `waiting` waiting ones; zero for a bulkhead in which calls never wait.
     ///
     /// # Errors
     ///
-    /// [`BulkheadPolicyError`], which names the number that is out of its range.
+    /// [`BulkheadPolicyError`] with the number that is out of range.
     pub fn try_new(at_once: u32, waiting: u32) -> Result<Self, BulkheadPolicyError> {
         if at_once == 0 || at_once > Self::MOST {
             return Err(BulkheadPolicyError::AtOnce { at_once });
@@ -63,32 +62,34 @@ impl BulkheadPolicy {
         Ok(Self { at_once, waiting })
     }
 
-    /// How many calls may be under way.
+    /// How many calls may run at the same time.
     #[must_use]
     pub fn at_once(&self) -> u32 {
         self.at_once
     }
 
-    /// How many more may wait.
+    /// How many calls may wait.
     #[must_use]
     pub fn waiting(&self) -> u32 {
         self.waiting
     }
 }
 
-/// A call was not made, because as many are under way and waiting as may be.
+/// A call was not attempted because the bulkhead and its queue are full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{under_way} calls are under way and {waiting} are waiting, which is all there may be")]
+#[error(
+    "call not attempted: the limit of {under_way} calls in progress and {waiting} waiting is reached"
+)]
 pub struct BulkheadFull {
-    /// How many may be under way.
+    /// How many calls may run.
     pub under_way: u32,
-    /// How many may wait.
+    /// How many calls may wait.
     pub waiting: u32,
 }
 
-/// Lets so many calls in at a time, and so many wait.
+/// Limits the number of concurrent calls and of waiting ones.
 ///
-/// Who waits is let in in the order of asking, and nobody overtakes. A clone is another handle to the same bulkhead.
+/// Waiting calls enter in the order in which they asked. A clone is another handle to the same bulkhead.
 ///
 /// ```
 /// # use dormouse_resilience::{Bulkhead, BulkheadPolicy};
@@ -101,19 +102,19 @@ pub struct BulkheadFull {
 /// ```
 #[derive(Clone)]
 pub struct Bulkhead {
-    shared: Arc<Shared>,
+    shared: Arc<BulkheadShared>,
 }
 
-struct Shared {
+struct BulkheadShared {
     policy: BulkheadPolicy,
     places: Arc<Semaphore>,
     waiting: AtomicU32,
 }
 
-/// A place within a bulkhead. Dropping it lets the next one in.
+/// A place within a bulkhead. Dropping it admits the next call.
 #[derive(Debug)]
 #[must_use = "the place is given up when this is dropped"]
-pub struct Place {
+pub struct BulkheadPermit {
     _permit: OwnedSemaphorePermit,
 }
 
@@ -121,10 +122,10 @@ impl Bulkhead {
     /// An empty bulkhead.
     #[must_use]
     pub fn new(policy: BulkheadPolicy) -> Self {
-        // A million at most, which fits everywhere.
+        // At most a million, which fits into every `usize`.
         let places = usize::try_from(policy.at_once).unwrap_or(1);
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(BulkheadShared {
                 policy,
                 places: Arc::new(Semaphore::new(places)),
                 waiting: AtomicU32::new(0),
@@ -132,13 +133,12 @@ impl Bulkhead {
         }
     }
 
-    /// Enters, as soon as there is a place. Dropping the returned future gives the place in the queue back, or the one
-    /// just got.
+    /// Waits for a place. Dropping the returned future gives up the place in the queue, or the place just acquired.
     ///
     /// # Errors
     ///
-    /// [`BulkheadFull`], at once, if as many are waiting as may.
-    pub async fn enter(&self) -> Result<Place, BulkheadFull> {
+    /// [`BulkheadFull`] at once if the queue is full.
+    pub async fn enter(&self) -> Result<BulkheadPermit, BulkheadFull> {
         if let Ok(place) = self.try_enter() {
             return Ok(place);
         }
@@ -147,34 +147,36 @@ impl Bulkhead {
             return Err(self.full());
         };
         let permit = self.shared.places.clone().acquire_owned().await;
-        // It fails only if the semaphore is closed, which nobody does.
-        permit.map(Place::new).map_err(|_closed| self.full())
+        // `acquire` fails only on a closed semaphore, and this one is never closed.
+        permit
+            .map(BulkheadPermit::new)
+            .map_err(|_closed| self.full())
     }
 
-    /// Enters if there is a place now and nobody waits for it.
+    /// Enters if a place is free and no call waits for it.
     ///
     /// # Errors
     ///
-    /// [`BulkheadFull`] if not.
-    pub fn try_enter(&self) -> Result<Place, BulkheadFull> {
+    /// [`BulkheadFull`] otherwise.
+    pub fn try_enter(&self) -> Result<BulkheadPermit, BulkheadFull> {
         let permit = self.shared.places.clone().try_acquire_owned();
-        permit.map(Place::new).map_err(|_none| self.full())
+        permit.map(BulkheadPermit::new).map_err(|_none| self.full())
     }
 
-    /// How many calls are under way.
+    /// The number of calls in progress.
     #[must_use]
     pub fn under_way(&self) -> u32 {
         let free = u32::try_from(self.shared.places.available_permits()).unwrap_or(u32::MAX);
         self.shared.policy.at_once.saturating_sub(free)
     }
 
-    /// How many are waiting.
+    /// The number of waiting calls.
     #[must_use]
     pub fn waiting(&self) -> u32 {
         self.shared.waiting.load(Ordering::Relaxed)
     }
 
-    /// How many there may be of each.
+    /// The limits.
     #[must_use]
     pub fn policy(&self) -> BulkheadPolicy {
         self.shared.policy
@@ -188,7 +190,7 @@ impl Bulkhead {
     }
 }
 
-impl Place {
+impl BulkheadPermit {
     fn new(permit: OwnedSemaphorePermit) -> Self {
         Self { _permit: permit }
     }

@@ -1,22 +1,22 @@
-//! How many do something at the moment.
+//! Counts concurrent activities.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// One of those who do something; no longer so when dropped, by a cancelled future for instance.
+/// One counted activity. Dropping it, for example with a cancelled future, ends the count.
 pub(crate) struct Counted<'a>(&'a AtomicU32);
 
 impl<'a> Counted<'a> {
-    /// One more.
+    /// Counts one more.
     pub(crate) fn one_more(count: &'a AtomicU32) -> Self {
         count.fetch_add(1, Ordering::Relaxed);
         Self(count)
     }
 
-    /// One more, if that makes no more than `most`.
+    /// Counts one more, if the result is at most `most`.
     pub(crate) fn within(count: &'a AtomicU32, most: u32) -> Option<Self> {
         let one_more = |now| (now < most).then_some(now + 1);
         let counted = count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
-        // Not `then_some`: one who is not counted must not come into being, since it would be taken off again.
+        // `then_some` would create a value even after a failure, and dropping that value would decrement the counter.
         counted.is_ok().then(|| Self(count))
     }
 }

@@ -1,24 +1,24 @@
-//! A limit to how long a future may take.
+//! A time limit for a future.
 
 use std::{future::Future, time::Duration};
 
-/// A future was dropped because it was not ready in time.
+/// A future was dropped because it exceeded its deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not done within {limit:?}")]
 pub struct DeadlineExceeded {
-    /// How long it was given.
+    /// The time limit.
     pub limit: Duration,
 }
 
 /// Runs `future` for at most `limit`.
 ///
-/// If it is not ready by then it is dropped, which cancels it at its current await point; what it had begun outside
-/// this process may still happen. A future that is ready at once succeeds even with a limit of zero. A future that
-/// never yields cannot be interrupted. Dropping the returned future drops `future`.
+/// A future that is not ready by then is dropped, which cancels it at its current await point; effects that it has
+/// started outside this process may still happen. A future that is ready at once succeeds even with a limit of zero. A
+/// future that never yields cannot be interrupted. Dropping the returned future drops `future`.
 ///
 /// # Errors
 ///
-/// [`DeadlineExceeded`] if it was not ready in time.
+/// [`DeadlineExceeded`] if the future was not ready in time.
 ///
 /// # Examples
 ///

@@ -2,7 +2,6 @@
 
 mod admission;
 mod builder;
-mod call;
 mod error;
 
 use std::{
@@ -16,72 +15,52 @@ use std::{
 
 use tokio::time::Instant;
 
-pub use self::{
-    admission::Admission,
-    builder::GuardBuilder,
-    error::{CallError, Refusal, Scope, TimedOut},
-};
+pub use self::{admission::CallAdmission, builder::GuardBuilder, error::NotAttempted};
 use crate::{
-    Bulkhead, CircuitBreaker, CircuitOpen, Health, Observed, RateLimiter, RetryBudget, RetryPolicy,
-    ServiceHealth, Verdict, counted::Counted,
+    Bulkhead, CircuitBreaker, CircuitOpen, RateLimiter, ReportedLimits, RetryBudget, ServiceHealth,
+    counted::Counted,
 };
 
-/// What a caller makes of a failure: two questions that have different answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Judgement {
-    /// May this request succeed later?
-    pub verdict: Verdict,
-    /// Is the service ill?
-    pub health: Health,
-}
-
-/// Everything that stands between a caller and one service, in one order:
+/// Everything that a call to one service passes, in one order:
 ///
 /// ```text
-/// overall deadline                    nothing takes longer than this, waiting included
-///   retry, within the budget          each attempt goes through all that follows
-///     a look at the breaker           nobody queues for a service that is left alone
-///       bulkhead                      so many at a time
-///         rate limit                  so many a minute
-///           breaker                   is the service well?
-///             attempt deadline        a service that hangs counts as ill
-///               the call
+/// a look at the breaker     nobody queues for a service whose circuit is open
+///   bulkhead                so many at a time
+///     rate limit            so many a minute
+///       breaker             is the service well?
+///         the call
 /// ```
 ///
 /// The breaker proper comes last, since it has to learn how each admitted call ended, and a trial must not stand in a
-/// queue. A call it does not let through after all is given back to the rate limit. [`Verdict::RetryAfter`] also pauses
-/// the rate limit, so that no other caller goes sooner either.
+/// queue. A call that it refuses is given back to the rate limit.
 ///
-/// [`Guard::call`] does all of it. A streamed reply, whose end is far from its beginning, takes the same inner part in
-/// two halves: [`Guard::admit`] before it is opened, [`Admission::record`] when it has ended.
+/// [`Guard::admit`] comes before the call, [`CallAdmission::record`] after it, however far apart they are: a streamed reply ends
+/// long after it began. Deadlines and retries are the caller's: an attempt is what is admitted.
 ///
-/// A clone is another handle to the same guard: one for each service, shared by all who call it. Where nothing fails and
-/// nothing waits it allocates nothing.
+/// A clone is another handle to the same guard: one for each service, shared by all who call it. Where nothing waits it
+/// allocates nothing.
 ///
 /// ```
-/// # use dormouse_resilience::{CallError, Guard, Health, Judgement, RateLimit, Verdict};
+/// # use dormouse_resilience::{Guard, Health, RateLimit};
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let limit = RateLimit::as_told().try_with_requests(60, 10)?;
+/// let limit = RateLimit::reported_only().try_with_requests(60, 10)?;
 /// let guard = Guard::builder("kettle").rate_limit(limit).build();
-/// let judge = |_: &std::fmt::Error| Judgement { verdict: Verdict::Retry, health: Health::Ill };
-/// let tea = guard.call(0, || 0.5, judge, || async { Ok("tea") }).await?;
-/// assert_eq!(tea, "tea");
-/// println!("{}", guard.health());
+/// let admission = guard.admit(0).await?;
+/// let tea = "tea"; // from the service
+/// admission.record(Health::Well);
+/// println!("{tea}; {}", guard.health());
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
 pub struct Guard {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<GuardShared>,
 }
 
-pub(crate) struct Shared {
+pub(crate) struct GuardShared {
     breaker: CircuitBreaker,
     limiter: Option<RateLimiter>,
     bulkhead: Option<Bulkhead>,
     budget: RetryBudget,
-    retry: RetryPolicy,
-    attempt_deadline: Duration,
-    overall_deadline: Duration,
     under_way: AtomicU32,
     waiting: AtomicU32,
 }
@@ -92,13 +71,13 @@ impl Guard {
         GuardBuilder::new(name.into())
     }
 
-    /// Waits for a place and for the rate limit, and asks the breaker: the inner part of [`Guard::call`] without its
-    /// deadlines and attempts. Dropping the returned future gives everything back.
+    /// Waits for a place and for the rate limit, and asks the breaker. `units` is what the call is estimated to cost of the
+    /// rate limit; [`CallAdmission::settle`] corrects it. Dropping the returned future gives everything back.
     ///
     /// # Errors
     ///
-    /// [`Refusal`], with what did not let it through. Nothing is taken of the rate limit then.
-    pub async fn admit(&self, units: u32) -> Result<Admission, Refusal> {
+    /// [`NotAttempted`], with what did not let it through. Nothing is taken of the rate limit then.
+    pub async fn admit(&self, units: u32) -> Result<CallAdmission, NotAttempted> {
         let shared = &*self.shared;
         // The clock is read once for all who do not wait, and again after each wait.
         let mut now = Instant::now();
@@ -123,7 +102,7 @@ impl Guard {
         }
         drop(waiting);
         match shared.breaker.admit_at(now) {
-            Ok(permit) => Ok(Admission::new(self.clone(), permit, place, units)),
+            Ok(permit) => Ok(CallAdmission::new(self.clone(), permit, place, units)),
             Err(open) => {
                 if let Some(limiter) = &shared.limiter {
                     limiter.give_back(units);
@@ -143,15 +122,15 @@ impl Guard {
     }
 
     /// Takes in what the service told of its limits. Nothing happens without a rate limit;
-    /// [`RateLimit::as_told`](crate::RateLimit::as_told) is one that only learns.
-    pub fn observe(&self, observed: Observed) {
+    /// [`RateLimit::reported_only`](crate::RateLimit::reported_only) is one that only learns.
+    pub fn observe(&self, observed: ReportedLimits) {
         if let Some(limiter) = &self.shared.limiter {
             limiter.observe(observed);
         }
     }
 
-    /// Corrects an estimate, as [`RateLimiter::settle`] does. For [`Guard::call`]; an [`Admission`] has its own.
-    pub fn settle(&self, estimated: u32, actual: u32) {
+    /// Corrects an estimate, as [`RateLimiter::settle`] does.
+    fn settle(&self, estimated: u32, actual: u32) {
         if let Some(limiter) = &self.shared.limiter {
             limiter.settle(estimated, actual);
         }
@@ -173,6 +152,12 @@ impl Guard {
         }
     }
 
+    /// The name of the service.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.shared.breaker.name()
+    }
+
     /// What is known of the service.
     #[must_use]
     pub fn health(&self) -> ServiceHealth {
@@ -180,7 +165,7 @@ impl Guard {
     }
 }
 
-impl Shared {
+impl GuardShared {
     pub(crate) fn health(&self) -> ServiceHealth {
         ServiceHealth {
             circuit: self.breaker.health(),

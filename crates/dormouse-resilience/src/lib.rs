@@ -1,25 +1,25 @@
-//! Retries within a budget, deadlines, circuit breakers, rate limits, bulkheads and hedging, around any future.
+//! Retries within a budget, deadlines, circuit breakers, rate limits and bulkheads, around any future.
 //!
-//! Layer 1. It knows nothing of models, worlds or HTTP: what may be tried again is told by the caller as a
-//! [`Verdict`], chance comes in as a function, and waiting is tokio's, so that a paused clock steers all of it.
+//! Layer 1. It knows no models, worlds or HTTP. The caller classifies failures as a [`RetryVerdict`], randomness is a
+//! function argument, and waiting uses tokio's clock, so that a paused clock controls all of it.
 //!
-//! The rule and its execution are apart. [`RetryPolicy`] says how often and how long, [`Attempts`] is the rule as
+//! The rule and its execution are apart. [`RetryPolicy`] says how often and how long, [`RetryState`] is the rule as
 //! a state machine without time in it, and [`retry`] carries it out. [`deadline`] bounds any future, a whole retry
 //! included: `deadline(limit, retry(…))` bounds the call, `retry(…, || deadline(limit, call()))` each attempt.
 //!
-//! Likewise [`BreakerPolicy`] says when a service is taken to be ill, [`Circuit`] is the rule as a state machine that is
-//! told the time, and [`CircuitBreaker`] carries it out. What an error says about the service is told by the caller as
-//! [`Health`]. All three together: `retry(…, || breaker.guard(judge, deadline(limit, call())))`.
+//! Likewise, [`BreakerPolicy`] contains the numbers, [`Circuit`] is the rule as a state machine without a clock, and
+//! [`CircuitBreaker`] executes it. The caller says what an error means for the service as [`Health`]. All three
+//! together: `retry(…, || breaker.guard(judge, deadline(limit, call())))`.
 //!
 //! Beside these stand, each usable alone: a [`RetryBudget`] that bounds the retries of all callers together
 //! ([`retry_within`], rule: [`Budget`]), a [`RateLimiter`] that also learns from what the service tells (rule:
-//! [`Meter`]), a [`Bulkhead`] that bounds the calls at a time, and [`hedge`], which is off unless asked for.
+//! [`Meter`]), and a [`Bulkhead`] that bounds the calls at a time.
 //!
-//! [`Guard`] is all of them around one service, in one order, and [`HealthBoard`] tells how every guarded service is.
+//! [`Guard`] is what calls to one service pass, in one order, and [`HealthBoard`] tells how every guarded service is.
 //!
-//! Whatever waits needs a tokio runtime with its timer and panics without one, as tokio's own `sleep` does.
+//! Every function that waits needs a tokio runtime with a timer and panics without one, like tokio's own `sleep`.
 //!
-//! Stability: what is here keeps its shape; more may come beside it.
+//! Stability: the existing items keep their form; new ones may be added.
 
 mod attempts;
 mod board;
@@ -29,25 +29,23 @@ mod bulkhead;
 mod counted;
 mod deadline;
 mod guard;
-mod hedge;
 mod limit;
 mod policy;
 mod retry;
 
-pub use attempts::{Attempts, Decision, StopReason, Verdict};
+pub use attempts::{RetryDecision, RetryState, RetryStopReason, RetryVerdict};
 pub use board::{HealthBoard, ServiceHealth};
 pub use breaker::{
-    BreakerPolicy, BreakerPolicyError, Circuit, CircuitBreaker, CircuitHealth, CircuitOpen,
-    CircuitState, Guarded, Health, OpenReason, Permit, Ticket,
+    BreakerError, BreakerPolicy, BreakerPolicyError, Circuit, CircuitBreaker, CircuitHealth,
+    CircuitOpen, CircuitState, Health, OpenReason, Permit, Ticket,
 };
 pub use budget::{Budget, BudgetPolicy, BudgetPolicyError, BudgetSpent, RetryBudget};
-pub use bulkhead::{Bulkhead, BulkheadFull, BulkheadPolicy, BulkheadPolicyError, Place};
+pub use bulkhead::{Bulkhead, BulkheadFull, BulkheadPermit, BulkheadPolicy, BulkheadPolicyError};
 pub use deadline::{DeadlineExceeded, deadline};
-pub use guard::{Admission, CallError, Guard, GuardBuilder, Judgement, Refusal, Scope, TimedOut};
-pub use hedge::{HedgePolicy, HedgePolicyError, hedge};
+pub use guard::{CallAdmission, Guard, GuardBuilder, NotAttempted};
 pub use limit::{
-    Level, LimitHealth, LimitReason, Limited, Meter, Observed, Quota, RateLimit, RateLimitError,
-    RateLimiter,
+    Level, LimitHealth, LimitReason, Meter, Quota, RateLimit, RateLimitError, RateLimited,
+    RateLimiter, ReportedLimits,
 };
 pub use policy::{RetryPolicy, RetryPolicyError};
 pub use retry::{Exhausted, retry, retry_within};

@@ -1,11 +1,11 @@
-//! A rate limit: no more requests than a service allows, and none before it wants any.
+//! A rate limit keeps requests within what a service allows, and respects its Retry-After.
 
 mod bucket;
 mod gauge;
 mod health;
 mod meter;
 mod policy;
-mod told;
+mod reported;
 
 use std::{
     fmt,
@@ -22,61 +22,61 @@ use tokio::{
 };
 
 pub use self::{
-    health::{Level, LimitHealth, LimitReason, Limited},
+    health::{Level, LimitHealth, LimitReason, RateLimited},
     meter::Meter,
     policy::{RateLimit, RateLimitError},
-    told::{Observed, Quota},
+    reported::{Quota, ReportedLimits},
 };
 use crate::counted::Counted;
 
-/// Lets requests through to a service at the rate it allows.
+/// Admits requests to a service at an allowed rate.
 ///
-/// The rule is that of [`Meter`], the clock is tokio's. Who waits is let through in the order of asking, and nobody
-/// overtakes, so a large request is not starved by small ones. A clone is another handle to the same limiter: one for
-/// each service and key, shared by all who call it. It needs no task of its own.
+/// [`Meter`] is the rule; this type adds tokio's clock. Waiting requests are admitted in the order in which they asked,
+/// so small requests cannot starve a large one. A clone is another handle to the same limiter: use one per service and
+/// key, shared by all callers. It needs no task of its own.
 ///
-/// What a call will cost is estimated when it is let through and corrected with [`RateLimiter::settle`] afterwards. What
-/// the service says about its limits is told with [`RateLimiter::observe`] and [`RateLimiter::pause`], and only ever
-/// makes it stricter.
+/// The units of a call are estimated on admission and corrected with [`RateLimiter::settle`] afterwards. Pass what the
+/// service reports about its limits to [`RateLimiter::observe`] and [`RateLimiter::pause`]; it only makes the limit
+/// stricter.
 ///
 /// ```
 /// # use std::time::Duration;
-/// # use dormouse_resilience::{LimitReason, Limited, RateLimit, RateLimiter};
+/// # use dormouse_resilience::{LimitReason, RateLimited, RateLimit, RateLimiter};
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let limit = RateLimit::as_told().try_with_requests(60, 10)?.try_with_units(30_000, 30_000)?;
+/// let limit = RateLimit::reported_only().try_with_requests(60, 10)?.try_with_units(30_000, 30_000)?;
 /// let limiter = RateLimiter::new(limit);
 /// limiter.acquire(4_000).await?;
 /// limiter.settle(4_000, 1_200);
 /// let too_large = limiter.acquire(31_000).await;
-/// assert_eq!(too_large, Err(Limited::TooLarge { units: 31_000, most: 30_000 }));
+/// assert_eq!(too_large, Err(RateLimited::TooLarge { units: 31_000, most: 30_000 }));
 /// limiter.pause(Duration::from_secs(600));
 /// let later = limiter.acquire(10).await;
-/// assert!(matches!(later, Err(Limited::Later { reason: LimitReason::Paused, .. })));
+/// assert!(matches!(later, Err(RateLimited::Later { reason: LimitReason::Paused, .. })));
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
 pub struct RateLimiter {
-    shared: Arc<Shared>,
+    shared: Arc<LimiterShared>,
 }
 
-struct Shared {
+struct LimiterShared {
     policy: RateLimit,
     start: Instant,
     meter: std::sync::Mutex<Meter>,
-    /// Held by whoever is next; the others queue for it.
+    /// Held by the next request in the queue; the others wait for it.
     turn: Mutex<()>,
-    /// How many wait, whoever is next included.
+    /// The number of waiting requests, including the next one.
     waiting: AtomicU32,
-    /// Something was put back, or a pause ended early.
+    /// Notified when units were given back or limits were loosened.
     loosened: Notify,
 }
 
 impl RateLimiter {
-    /// A limiter through which nothing has gone yet.
+    /// A limiter with its full burst.
     #[must_use]
     pub fn new(policy: RateLimit) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(LimiterShared {
                 policy,
                 start: Instant::now(),
                 meter: std::sync::Mutex::new(Meter::new(policy)),
@@ -87,46 +87,50 @@ impl RateLimiter {
         }
     }
 
-    /// Waits until one request of so many units may be made, and counts it as made.
+    /// Waits until a request of `units` units may be made, and counts it as made.
     ///
-    /// Dropping the returned future gives the place in the queue back; nothing is taken of the limit then. A request
-    /// that was let through and is not made after all is given back with [`RateLimiter::give_back`].
+    /// Dropping the returned future gives up the place in the queue and takes nothing from the limit. Give back an
+    /// admitted request that is not made with [`RateLimiter::give_back`].
     ///
     /// # Errors
     ///
-    /// [`Limited::TooLarge`] at once; [`Limited::Later`] as soon as it is known that it would wait longer than
-    /// [`RateLimit::longest_wait`], queueing included.
-    pub async fn acquire(&self, units: u32) -> Result<(), Limited> {
+    /// [`RateLimited::TooLarge`] at once; [`RateLimited::Later`] as soon as it is clear that the request would wait
+    /// longer than [`RateLimit::longest_wait`], including time in the queue.
+    pub async fn acquire(&self, units: u32) -> Result<(), RateLimited> {
         match self.try_acquire(units) {
-            Err(Limited::Later { .. }) if !self.shared.policy.longest_wait().is_zero() => {
+            // Without a wait the rejection is final, so the request must not enter the queue.
+            Err(RateLimited::Later { .. }) if !self.shared.policy.longest_wait().is_zero() => {
                 self.wait(units).await
             }
             done => done,
         }
     }
 
-    /// Lets one request of so many units through if it need not wait, and counts it as made. Who waits already is not
-    /// overtaken.
+    /// Admits a request of `units` units if it need not wait, and counts it as made. It never overtakes waiting
+    /// requests.
     ///
     /// # Errors
     ///
-    /// [`Limited`] if not.
-    pub fn try_acquire(&self, units: u32) -> Result<(), Limited> {
+    /// [`RateLimited`] otherwise.
+    pub fn try_acquire(&self, units: u32) -> Result<(), RateLimited> {
         self.try_acquire_at(units, Instant::now())
     }
 
-    /// [`RateLimiter::try_acquire`] for who has just read the clock.
-    pub(crate) fn try_acquire_at(&self, units: u32, now: Instant) -> Result<(), Limited> {
+    /// [`RateLimiter::try_acquire`] for a caller that has just read the clock.
+    pub(crate) fn try_acquire_at(&self, units: u32, now: Instant) -> Result<(), RateLimited> {
+        // A free unit belongs to the first request in the queue, even before that has noticed it.
         if self.waiting() > 0 {
             return Err(self.queued(units));
         }
         self.meter().take(units, now - self.shared.start)
     }
 
-    async fn wait(&self, units: u32) -> Result<(), Limited> {
+    async fn wait(&self, units: u32) -> Result<(), RateLimited> {
         let longest = self.shared.policy.longest_wait();
         let asked = Instant::now();
+        // The count starts before the lock, so that `try_acquire` sees this request while it still queues for `turn`.
         let _waiting = Counted::one_more(&self.shared.waiting);
+        // tokio's mutex is fair: it is the queue, in the order of asking.
         let turn = timeout(longest, self.shared.turn.lock()).await;
         let Ok(_turn) = turn else {
             return Err(self.queued(units));
@@ -137,65 +141,67 @@ impl RateLimiter {
                 Err(limited) => limited,
             };
             match limited {
-                Limited::Later { retry_in, .. }
+                RateLimited::Later { retry_in, .. }
+                    // Fails early: a request that cannot be admitted within the limit need not sit out its wait.
                     if asked.elapsed().saturating_add(retry_in) <= longest =>
                 {
-                    // Either is a reason to look again.
+                    // Both the end of the wait and a loosened limit are reasons to try again.
                     let _ended = timeout(retry_in, self.shared.loosened.notified()).await;
                 }
-                Limited::Later { .. } | Limited::TooLarge { .. } => return Err(limited),
+                RateLimited::Later { .. } | RateLimited::TooLarge { .. } => return Err(limited),
             }
         }
     }
 
-    /// Why a request does not get through that would have to overtake.
-    fn queued(&self, units: u32) -> Limited {
-        let queued = |retry_in| Limited::Later {
+    /// The error for a request that would have to overtake others.
+    fn queued(&self, units: u32) -> RateLimited {
+        let queued = |retry_in| RateLimited::Later {
             retry_in,
             reason: LimitReason::Queued,
         };
         match self.with(|meter, now| meter.peek(units, now)) {
             Ok(()) => queued(Duration::ZERO),
-            Err(Limited::Later { retry_in, .. }) => queued(retry_in),
-            Err(never @ Limited::TooLarge { .. }) => never,
+            Err(RateLimited::Later { retry_in, .. }) => queued(retry_in),
+            Err(never @ RateLimited::TooLarge { .. }) => never,
         }
     }
 
-    /// Puts a request back that was let through and not made.
+    /// Gives back an admitted request that was not made.
     pub fn give_back(&self, units: u32) {
         self.loosen(|meter, _now| meter.give_back(units));
     }
 
-    /// Corrects an estimate: a request that was let through with `estimated` units had `actual` ones. Where these are
-    /// more, whoever comes next waits for the difference too.
+    /// Corrects an estimate: an admitted request with `estimated` units took `actual` units. If these are more, the
+    /// next requests wait for the difference.
     pub fn settle(&self, estimated: u32, actual: u32) {
         self.loosen(|meter, now| meter.settle(estimated, actual, now));
     }
 
-    /// Takes in what the service told of its limits.
-    pub fn observe(&self, observed: Observed) {
+    /// Applies the limits that the service reported.
+    pub fn observe(&self, observed: ReportedLimits) {
         self.loosen(|meter, now| meter.observe(observed, now));
     }
 
-    /// Lets nothing through for so long, because the service asked for it ("Retry-After"), those included who wait
-    /// already. A shorter pause never ends a longer one; one of more than [`Meter::LONGEST_PAUSE`] counts as that.
+    /// Admits no requests for the given time, because the service asked for a pause ("Retry-After"). This includes
+    /// waiting requests. A shorter pause never ends a longer one; a pause longer than [`Meter::LONGEST_PAUSE`] is cut
+    /// to that.
     pub fn pause(&self, pause: Duration) {
         self.with(|meter, now| meter.pause(pause, now));
     }
 
-    /// The service is another one now, or is asked with other credentials: forgets pauses and what it told.
+    /// Forgets pauses and reported limits, because the service or its credentials changed.
     pub fn configuration_changed(&self) {
         self.loosen(|meter, _now| meter.configuration_changed());
     }
 
-    /// How many requests are waiting.
+    /// The number of waiting requests.
     #[must_use]
     pub fn waiting(&self) -> u32 {
         self.shared.waiting.load(Ordering::Relaxed)
     }
 
-    /// Could a request of so many units ever get through?
-    pub(crate) fn fits_ever(&self, units: u32) -> Result<(), Limited> {
+    /// Whether a request of `units` units can ever be admitted.
+    pub(crate) fn fits_ever(&self, units: u32) -> Result<(), RateLimited> {
         self.shared.policy.fits_ever(units)
     }
 
@@ -207,6 +213,7 @@ impl RateLimiter {
 
     fn loosen(&self, change: impl FnOnce(&mut Meter, Duration)) {
         self.with(change);
+        // One waiter is enough: only the holder of `turn` ever waits for this.
         self.shared.loosened.notify_one();
     }
 

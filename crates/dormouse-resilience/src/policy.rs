@@ -1,43 +1,43 @@
-//! How often something is tried, and how long the pauses between may be.
+//! How often an operation is attempted, and how long the pauses are.
 
 use std::{sync::Arc, time::Duration};
 
 use backoff::{ExponentialBackoff, backoff::Backoff};
 
-/// How often an operation is tried, and how long to wait between two attempts.
+/// How often an operation is attempted, and how long to wait between attempts.
 ///
-/// The wait after a failure is drawn evenly from zero to the *step* of that attempt ("full jitter"): `base`, then
-/// `base × factor`, and so on, never more than `cap`. A pause the other side asked for wins over it; one longer
-/// than [`RetryPolicy::longest_pause`] ends the attempts instead. Cloning is cheap.
+/// The wait after a failure is a uniform random part of the *step* of that attempt ("full jitter"): `base`, then `base
+/// × factor`, and so on, at most `cap`. A longer pause that the other side asks for replaces it; a pause longer than
+/// [`RetryPolicy::longest_pause`] ends the attempts. Cloning is cheap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// The step after the first failed attempt, the second, and so on; one fewer than there are attempts.
+    /// The step after the first failed attempt, the second, and so on; one fewer than attempts.
     steps: Arc<[Duration]>,
     cap: Duration,
     longest_pause: Duration,
 }
 
-/// Why numbers make no retry policy.
+/// Why numbers are not a valid retry policy.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RetryPolicyError {
-    /// An operation is tried at least once and at most [`RetryPolicy::MOST_ATTEMPTS`] times.
+    /// The number of attempts is zero or more than [`RetryPolicy::MOST_ATTEMPTS`].
     #[error(
-        "{attempts} attempts are not possible: between 1 and {} are",
+        "the policy allows {attempts} attempts; expected 1..={}",
         RetryPolicy::MOST_ATTEMPTS
     )]
-    Attempts {
-        /// What was asked for.
+    RetryState {
+        /// The given number.
         attempts: u32,
     },
-    /// Pauses grow or stay as they are.
-    #[error("a backoff factor of {factor} is not possible: between 1 and 100 are")]
+    /// The factor would shrink the pauses, or is more than 100.
+    #[error("the backoff factor is {factor}; expected 1 to 100")]
     Factor {
-        /// What was asked for.
+        /// The given factor.
         factor: f64,
     },
-    /// The first pause is already longer than the longest one, or that is longer than a day.
-    #[error("pauses from {base:?} up to {cap:?} are not possible: base <= cap <= 1 day must hold")]
+    /// The first pause is longer than the longest one, or that is longer than a day.
+    #[error("the pauses are {base:?} up to {cap:?}; expected base <= cap <= 1 day")]
     Range {
         /// The first pause.
         base: Duration,
@@ -47,20 +47,20 @@ pub enum RetryPolicyError {
 }
 
 impl RetryPolicy {
-    /// The most attempts a policy may allow.
+    /// The largest number of attempts.
     pub const MOST_ATTEMPTS: u32 = 100;
 
-    /// The longest pause the other side may ask for where nothing else is said.
+    /// The default for the longest pause that the other side may ask for.
     pub const DEFAULT_LONGEST_PAUSE: Duration = Duration::from_secs(120);
 
     const DAY: Duration = Duration::from_secs(86_400);
 
-    /// A policy of at most `attempts` attempts, the first included, with pauses of up to `base`, `base × factor`,
-    /// `base × factor²` and so on, but never more than `cap`.
+    /// A policy of at most `attempts` attempts, including the first, with pauses of up to `base`, `base × factor`,
+    /// `base × factor²` and so on, at most `cap`.
     ///
     /// # Errors
     ///
-    /// [`RetryPolicyError`], which names the number that is out of its range.
+    /// [`RetryPolicyError`] with the number that is out of range.
     pub fn try_new(
         attempts: u32,
         base: Duration,
@@ -68,7 +68,7 @@ impl RetryPolicy {
         cap: Duration,
     ) -> Result<Self, RetryPolicyError> {
         if attempts == 0 || attempts > Self::MOST_ATTEMPTS {
-            return Err(RetryPolicyError::Attempts { attempts });
+            return Err(RetryPolicyError::RetryState { attempts });
         }
         if !(1.0..=100.0).contains(&factor) {
             return Err(RetryPolicyError::Factor { factor });
@@ -79,19 +79,19 @@ impl RetryPolicy {
         Ok(Self::from_checked(attempts, base, factor, cap))
     }
 
-    /// For a call to a model: 3 attempts, 1 s × 2, at most 30 s.
+    /// For a call of a model: 3 attempts, 1 s × 2, at most 30 s.
     #[must_use]
     pub fn model_call() -> Self {
         Self::from_checked(3, Duration::from_secs(1), 2.0, Duration::from_secs(30))
     }
 
-    /// For a call of a tool that may be repeated: 4 attempts, 1 s × 2, at most 10 s.
+    /// For a call of a repeatable tool: 4 attempts, 1 s × 2, at most 10 s.
     #[must_use]
     pub fn tool_call() -> Self {
         Self::from_checked(4, Duration::from_secs(1), 2.0, Duration::from_secs(10))
     }
 
-    /// The same policy, but with another limit to the pause the other side may ask for.
+    /// The same policy, with another longest pause for the other side.
     #[must_use]
     pub fn with_longest_pause(self, longest_pause: Duration) -> Self {
         Self {
@@ -100,26 +100,26 @@ impl RetryPolicy {
         }
     }
 
-    /// How often the operation is tried at most, the first attempt included.
+    /// The largest number of attempts, including the first.
     #[must_use]
     pub fn attempts(&self) -> u32 {
         // At most MOST_ATTEMPTS - 1 steps exist.
         u32::try_from(self.steps.len()).unwrap_or(u32::MAX - 1) + 1
     }
 
-    /// No pause of this policy's own is longer.
+    /// The longest pause of this policy itself.
     #[must_use]
     pub fn cap(&self) -> Duration {
         self.cap
     }
 
-    /// If the other side asks for a longer pause than this, the attempts end.
+    /// The attempts end if the other side asks for a longer pause.
     #[must_use]
     pub fn longest_pause(&self) -> Duration {
         self.longest_pause
     }
 
-    /// The longest own pause after `failed` failed attempts; none where no further attempt is allowed.
+    /// The longest own pause after `failed` failed attempts; `None` if no further attempt is allowed.
     pub(crate) fn step(&self, failed: u32) -> Option<Duration> {
         let index = usize::try_from(failed.checked_sub(1)?).ok()?;
         self.steps.get(index).copied()
@@ -129,17 +129,17 @@ impl RetryPolicy {
         let mut backoff = ExponentialBackoff {
             current_interval: base,
             initial_interval: base,
-            // The jitter is ours, from the chance that was passed in.
+            // This crate applies the jitter itself, from the randomness passed in.
             randomization_factor: 0.0,
             multiplier: factor,
             max_interval: cap,
-            // Without a limit to the elapsed time the clock inside has no say.
+            // Without a limit of elapsed time, `backoff` never consults its own clock.
             max_elapsed_time: None,
             ..ExponentialBackoff::default()
         };
         let steps = (1..attempts)
             .map(|_| {
-                // The interval is read before it is drawn: drawing rounds to within a nanosecond.
+                // Read before the next call, because that rounds to within a nanosecond.
                 let step = backoff.current_interval.min(cap);
                 let _drawn = backoff.next_backoff();
                 step
@@ -182,19 +182,19 @@ mod tests {
         };
         assert_eq!(
             error(0, SECOND, 2.0, SECOND),
-            "0 attempts are not possible: between 1 and 100 are"
+            "the policy allows 0 attempts; expected 1..=100"
         );
         assert_eq!(
             error(101, SECOND, 2.0, SECOND),
-            "101 attempts are not possible: between 1 and 100 are"
+            "the policy allows 101 attempts; expected 1..=100"
         );
         assert_eq!(
             error(2, SECOND, f64::NAN, SECOND),
-            "a backoff factor of NaN is not possible: between 1 and 100 are"
+            "the backoff factor is NaN; expected 1 to 100"
         );
         assert_eq!(
             error(2, 2 * SECOND, 2.0, SECOND),
-            "pauses from 2s up to 1s are not possible: base <= cap <= 1 day must hold"
+            "the pauses are 2s up to 1s; expected base <= cap <= 1 day"
         );
         assert!(RetryPolicy::try_new(2, SECOND, 2.0, Duration::MAX).is_err());
     }

@@ -4,7 +4,7 @@
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use dormouse_contracts::Timestamp;
-use dormouse_retrieval::{Index, Query, Unit};
+use dormouse_retrieval::{Index, SearchQuery, Unit};
 
 const LINES: [(&str, &str); 6] = [
     ("Alice", "I finally went to the pottery class on Saturday."),
@@ -28,7 +28,7 @@ fn main() {
     }
     let question = "What did Alice make in the pottery class?";
     println!("{question}");
-    for found in index.search(&Query::new(question), 3) {
+    for found in index.search(&SearchQuery::new(question), 3) {
         let line = usize::try_from(found.id).unwrap_or(0).saturating_sub(1);
         let (speaker, text) = LINES.get(line).copied().unwrap_or_default();
         println!("{:.2}  {speaker}: {text}", found.score);

@@ -1,8 +1,8 @@
-//! From text to the terms that are compared.
+//! Splits text into the terms that are compared.
 //!
-//! A term is a lower-case word without accents, brought to its base by a table of irregular English forms and the
-//! Snowball stemmer for English; stop words are left out. Text in scripts that write no spaces between words becomes
-//! pairs of neighbouring characters, and each emoji is a term. Numbers are words.
+//! A term is a lower-case word without accents. A table of irregular English forms and the Snowball stemmer for English
+//! reduce it to its base form; stop words are left out. Text in scripts without spaces between words becomes pairs of
+//! neighbouring characters, and each emoji is a term. Numbers are words.
 
 mod fold;
 mod irregular;
@@ -16,7 +16,7 @@ pub(crate) use stem::Analyser;
 pub(crate) use stop::is_stop_word;
 pub(crate) use words::each_word;
 
-/// The terms of `text` in order, stop words left out.
+/// The terms of `text` in order, without stop words.
 ///
 /// ```
 /// use dormouse_retrieval::terms;

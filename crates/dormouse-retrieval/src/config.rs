@@ -1,28 +1,28 @@
-//! What an index is built with.
+//! The configuration of an index.
 
 use std::time::Duration;
 
 use crate::Weights;
 
-/// How an index links and searches. Every value is valid; the default is what was measured.
+/// How an index links and searches units. Every value is valid; the defaults are measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Two units of one thread further apart than this belong to different sessions. Default: 60 minutes.
+    /// Two units of a thread further apart than this belong to different sessions. Default: 60 minutes.
     pub session_gap: Duration,
-    /// How many words of a unit are indexed, counted without stop words; the rest of its text cannot be found.
-    /// Default: 4,096, which is some fifty pages.
+    /// How many words of a unit are indexed, without stop words; the rest of its text cannot be found. Default: 4,096,
+    /// about fifty pages.
     pub max_terms_per_unit: usize,
-    /// An index of at most this many units scores every one of them, so its answers are exact. Default: 2,048.
+    /// An index with at most this many units scores every unit, so its answers are exact. Default: 2,048.
     pub exhaustive_up_to: usize,
-    /// How many units of a larger index are scored in full, after a cheap first pass over all that share a word with
-    /// the query. Never fewer than are asked for. Default: 256.
+    /// How many units of a larger index are scored in full, after a cheap first pass over all units that share a word
+    /// with the query. At least the requested limit. Default: 256.
     pub candidates: usize,
-    /// How many postings the first pass reads at most, those of rare words first. The words that no longer fit
-    /// contribute only to units found by the others. The rarest word is always read. Default: 50,000.
+    /// How many postings the first pass reads at most, rarest words first. Words beyond the budget contribute only to
+    /// units that other words found. The rarest word is always read. Default: 50,000.
     pub posting_budget: usize,
-    /// What each feature counts in a query without vectors. Default: [`Weights::lexical`].
+    /// The weight of each feature in a query without vectors. Default: [`Weights::lexical`].
     pub lexical_weights: Weights,
-    /// What each feature counts in a query with vectors. Default: [`Weights::hybrid`].
+    /// The weight of each feature in a query with vectors. Default: [`Weights::hybrid`].
     pub hybrid_weights: Weights,
 }
 

@@ -1,4 +1,4 @@
-//! The index: units, their terms, and their places beside each other.
+//! The index: units, their terms, and their neighbours.
 
 mod bags;
 pub(crate) mod column;
@@ -12,7 +12,7 @@ use std::{collections::HashMap, ops::ControlFlow};
 
 use dormouse_contracts::Timestamp;
 
-use crate::{Config, Unit, analyse::Analyser, search::ScratchPool, traits::Traits};
+use crate::{Config, Unit, analyse::Analyser, search::ScratchPool, text_features::TextFeatures};
 use bags::Bags;
 use column::Column;
 use lexicon::{Lexicon, MAX_SLOTS};
@@ -20,10 +20,10 @@ use number_hash::NumberHash;
 use speakers::Speakers;
 use threads::{Arrival, NONE, Threads};
 
-/// An index of units in memory. See the [crate](crate) for what it can do.
+/// An in-memory index of units. See the [crate](crate) for its features.
 ///
-/// Searching takes `&self` and may be done from many threads at once. What a search answers depends on the units that
-/// are in the index and on nothing else: not on the order in which they came, nor on those that have left.
+/// Searching takes `&self` and can run on many threads at once. The answer depends only on the units in the index, not
+/// on the order of insertion nor on removed units.
 #[derive(Debug)]
 pub struct Index {
     pub(crate) config: Config,
@@ -35,19 +35,19 @@ pub struct Index {
     pub(crate) cards: Column<Card>,
     slots: HashMap<u64, u32, NumberHash>,
     free: Vec<u32>,
-    /// Slots lie below this.
+    /// Every slot number is below this.
     slot_bound: u32,
-    /// The terms of all units together.
+    /// The number of terms in all units together.
     pub(crate) terms: u64,
     pub(crate) pool: ScratchPool,
 }
 
-/// What is known of a unit besides its terms and its place.
+/// What is stored about a unit in addition to its terms and its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Card {
     pub(crate) id: u64,
     pub(crate) thread: u32,
-    pub(crate) traits: Traits,
+    pub(crate) text_features: TextFeatures,
 }
 
 impl Default for Card {
@@ -55,28 +55,28 @@ impl Default for Card {
         Self {
             id: 0,
             thread: NONE,
-            traits: Traits::default(),
+            text_features: TextFeatures::default(),
         }
     }
 }
 
-/// What became of a unit that was to be inserted.
+/// The result of an insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Insertion {
-    /// It is new.
+    /// The unit is new.
     Added,
-    /// It has taken the place of the unit of the same number.
+    /// The unit replaced the unit with the same id.
     Replaced,
-    /// The index holds as many units as it can, 2^27; nothing was changed.
+    /// The index is full (2^27 units); nothing changed.
     Full,
 }
 
-/// What became of a unit that was to be removed.
+/// The result of a removal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removal {
-    /// It is gone, and its neighbours are neighbours of each other if they are near enough in time.
+    /// The unit was removed. Its neighbours become neighbours of each other if they are close enough in time.
     Removed,
-    /// There was no such unit.
+    /// No unit has this id.
     Absent,
 }
 
@@ -101,32 +101,32 @@ impl Index {
         }
     }
 
-    /// What the index was built with.
+    /// The configuration of the index.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// How many units there are.
+    /// The number of units.
     #[must_use]
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// Whether there are none.
+    /// Whether the index is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
-    /// Whether there is a unit of this number.
+    /// Whether a unit with this id exists.
     #[must_use]
     pub fn contains(&self, id: u64) -> bool {
         self.slots.contains_key(&id)
     }
 
-    /// Adds a unit, or replaces the one of the same number. Takes time in proportion to the unit's text; one that is
-    /// older than others of its thread is linked in among them.
+    /// Adds a unit, or replaces the unit with the same id. Takes time linear in the unit's text. A unit that is older
+    /// than others of its thread is linked at its place in time.
     pub fn insert(&mut self, unit: &Unit<'_>) -> Insertion {
         let mut terms = Vec::new();
         let most = self.config.max_terms_per_unit;
@@ -140,14 +140,22 @@ impl Index {
         });
         terms.sort_unstable();
         let replaced = self.take_out(unit.id);
-        match (self.put_in(unit, Traits::of(unit.text), &terms), replaced) {
+        match (
+            self.put_in(unit, TextFeatures::of(unit.text), &terms),
+            replaced,
+        ) {
             (Insertion::Added, Removal::Removed) => Insertion::Replaced,
             (insertion, _) => insertion,
         }
     }
 
-    /// Adds a unit whose terms are known already, sorted; its text is not read. There is none of its number.
-    pub(crate) fn put_in(&mut self, unit: &Unit<'_>, traits: Traits, terms: &[u32]) -> Insertion {
+    /// Adds a unit from its sorted terms, without its text. No unit with this id may exist.
+    pub(crate) fn put_in(
+        &mut self,
+        unit: &Unit<'_>,
+        text_features: TextFeatures,
+        terms: &[u32],
+    ) -> Insertion {
         let Some(slot) = self.free.pop().or_else(|| self.next_slot()) else {
             return Insertion::Full;
         };
@@ -163,7 +171,7 @@ impl Index {
         let card = Card {
             id: unit.id,
             thread: self.threads.insert(unit.thread, arrival),
-            traits,
+            text_features,
         };
         self.cards.set(slot, card);
         self.bags.set(slot, terms);
@@ -173,8 +181,8 @@ impl Index {
         Insertion::Added
     }
 
-    /// Removes a unit. Afterwards the index answers as if it had never been there. Takes time in proportion to the
-    /// unit's words and to how common they are: some ten microseconds for a turn among a million.
+    /// Removes a unit. Afterwards the index answers as if the unit had never existed. Takes time linear in the unit's
+    /// words and their frequency: about ten microseconds for a turn among a million.
     pub fn remove(&mut self, id: u64) -> Removal {
         let removal = self.take_out(id);
         self.lexicon.sweep();
@@ -190,7 +198,8 @@ impl Index {
         self.terms -= terms.len() as u64;
         self.bags.clear(slot);
         let card = self.cards.at(slot);
-        let place = self.threads.place(slot);
+        // The position must be read before `threads.remove` clears it.
+        let place = self.threads.position(slot);
         let leaving = Arrival {
             slot,
             at: place.at,
@@ -213,8 +222,8 @@ impl Index {
         })
     }
 
-    /// Up to `radius` units before and as many after the unit in its session, in reading order, without itself. Empty
-    /// if there is no such unit.
+    /// Up to `radius` units before and after the unit in its session, in reading order, without the unit itself. Empty
+    /// if no unit has this id.
     #[must_use]
     pub fn neighbours(&self, id: u64, radius: usize) -> Vec<u64> {
         let Some(slot) = self.slot(id) else {
@@ -227,8 +236,7 @@ impl Index {
         slots.into_iter().map(|slot| self.id(slot)).collect()
     }
 
-    /// All units of the session that the unit belongs to, itself included, in reading order. Empty if there is no such
-    /// unit.
+    /// All units of the unit's session, itself included, in reading order. Empty if no unit has this id.
     #[must_use]
     pub fn session(&self, id: u64) -> Vec<u64> {
         let Some(slot) = self.slot(id) else {
@@ -240,14 +248,14 @@ impl Index {
         slots.into_iter().map(|slot| self.id(slot)).collect()
     }
 
-    /// When a unit was said or happened.
+    /// When a unit was said, or when its event happened.
     #[must_use]
     pub fn at(&self, id: u64) -> Option<Timestamp> {
         self.slot(id)
-            .map(|slot| Timestamp::from_micros(self.threads.place(slot).at))
+            .map(|slot| Timestamp::from_micros(self.threads.position(slot).at))
     }
 
-    /// About how many bytes of memory the index takes.
+    /// The approximate memory use of the index, in bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.lexicon.bytes()
@@ -276,7 +284,7 @@ impl Index {
         self.slot_bound as usize
     }
 
-    /// All slots that hold a unit, in no order.
+    /// All slots with a unit, in no particular order.
     pub(crate) fn occupied(&self) -> impl Iterator<Item = u32> {
         self.slots.values().copied()
     }
@@ -288,7 +296,7 @@ impl Default for Index {
     }
 }
 
-/// Calls `each` with every distinct one of the sorted terms and how often it is there.
+/// Calls `each` with every distinct term of a sorted list and its count.
 fn each_count(sorted: &[u32], mut each: impl FnMut(u32, u32)) {
     for run in sorted.chunk_by(|a, b| a == b) {
         if let Some(&term) = run.first() {

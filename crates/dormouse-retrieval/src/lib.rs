@@ -1,16 +1,17 @@
 //! Lexical and hybrid retrieval over conversations and facts, without I/O and without a model.
 //!
-//! An [`Index`] holds [`Unit`]s: turns of conversations, or facts that stand alone. A [`Query`] is answered with
-//! [`Match`]es, whose score is the weighted mean of [`Feature`]s: which of the query's words occur in the unit and how far
-//! around it, in its session as a whole, who speaks, whether it follows a question, the time that is asked for, how much
-//! it says, and what an encoder makes of it if there is one. [`ScoreParts`] say what each contributed, and
-//! [`pack`] chooses what fits a budget of tokens. Plain BM25 is there as a yardstick: [`Ranking::PlainBm25`].
+//! An [`Index`] contains [`Unit`]s: turns of conversations, or single facts. A [`SearchQuery`] returns
+//! [`SearchMatch`]es. The score of a match is the weighted mean of its [`Feature`]s: which words of the query occur in
+//! the unit, in its neighbours and in its session, who speaks, whether the unit follows a question, whether its time
+//! matches, how informative it is, and its vector similarity if there are vectors. [`ScoreParts`] contain the
+//! contribution of each feature. [`pack`] chooses the matches that fit a token budget. [`Ranking::PlainBm25`] is the
+//! baseline for comparison.
 //!
-//! Everything is a pure function of its arguments: no clock, no chance, no I/O. [`named_times`] reads what times a text
-//! names, given when it was said; [`terms`] tells how text is compared.
+//! Everything is a pure function of its arguments: no clock, no randomness, no I/O. [`named_times`] finds the times
+//! that a text names, relative to when it was said. [`terms`] returns the terms that are compared.
 //!
-//! Stability: experimental. The weights and the features are measured and will change with better measurements, and
-//! with them scores and order. A snapshot of another version is refused, never misread.
+//! Stability: experimental. The weights and features are measured, and better measurements will change them, the scores
+//! and the order. A snapshot of another version is rejected, never misread.
 
 mod analyse;
 mod config;
@@ -20,7 +21,7 @@ mod pack;
 mod query;
 mod search;
 mod snapshot;
-mod traits;
+mod text_features;
 mod unit;
 mod weights;
 
@@ -28,9 +29,9 @@ pub use analyse::terms;
 pub use config::Config;
 pub use dates::{NamedTime, named_times};
 pub use index::{Index, Insertion, Removal};
-pub use pack::{Item, Packed, Standing, pack};
-pub use query::{Match, Query, Ranking};
-pub use snapshot::DecodeError;
+pub use pack::{ItemRole, PackItem, Packed, pack};
+pub use query::{Ranking, SearchMatch, SearchQuery};
+pub use snapshot::SnapshotDecodeError;
 pub use unit::Unit;
 pub use weights::{Feature, ScoreParts, Weights};
 

@@ -1,72 +1,73 @@
-//! Choosing evidence that fits a budget, and putting it in order to be read.
+//! Chooses evidence that fits a token budget, and puts it in reading order.
 
-mod likeness;
+mod similarity;
 
 use std::collections::HashMap;
 
 use dormouse_contracts::{Timestamp, TokenCounter};
 
-use likeness::Likeness;
+use similarity::TextSimilarity;
 
-/// Why an item may be packed.
+/// The reason why an item is a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// It was found.
+pub enum ItemRole {
+    /// The search found the item.
     Found,
-    /// It stands beside the item of this number, and helps to understand it: it is packed only after that one. It takes
-    /// room from what was found: on conversations, evidence is missed more often with neighbours than without.
-    Beside(u64),
+    /// The item is a neighbour of the item with this id and helps to understand it. It is packed only after that item.
+    /// Neighbours take room from found items: on conversations, evidence is missed more often with neighbours than
+    /// without.
+    Neighbour(u64),
 }
 
-/// Something that may be packed.
+/// A candidate for packing.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Item<'a> {
-    /// The owner's number for it. Of several items of one number the best is packed.
+pub struct PackItem<'a> {
+    /// The owner's id of the item. Of several items with one id, the best is packed.
     pub id: u64,
-    /// What it says.
+    /// The text.
     pub text: &'a str,
-    /// Who says it. Items are near-duplicates only if the same one says them.
+    /// The speaker. Only items of the same speaker can be near-duplicates.
     pub speaker: Option<&'a str>,
-    /// Where it was said.
+    /// The thread in which it was said.
     pub thread: Option<&'a str>,
     /// When it was said.
     pub at: Timestamp,
-    /// How much it is wanted. One that is not a number is wanted least.
+    /// The priority of the item. NaN is the lowest.
     pub score: f32,
-    /// What showing it costs besides its text: time, speaker, line break.
+    /// The tokens of the item's label: time, speaker, line break.
     pub label_tokens: u32,
-    /// Why it may be packed.
-    pub standing: Standing,
+    /// The reason why the item is a candidate.
+    pub role: ItemRole,
 }
 
 /// An item that was packed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
-    /// The owner's number for it.
+    /// The owner's id of the item.
     pub id: u64,
-    /// What it takes of the budget: its text and its label.
+    /// The tokens used: text and label.
     pub tokens: u32,
-    /// The items that say nearly the same and were left out for it, best first.
+    /// The near-duplicates that were left out for this item, best first.
     pub folded: Vec<u64>,
 }
 
 /// Chooses items for `budget` tokens, best first, and returns them in reading order: threads by the time of their first
-/// packed item, within a thread by time, then by number.
+/// packed item, within a thread by time, then by id.
 ///
-/// An item that no longer fits is passed over, and smaller ones behind it are still tried. So the best item that fits
-/// the budget by itself is always packed, and the tokens of all packed items never add up to more than `budget`. Equal
-/// scores are taken newest first, then by number. An item that says nearly the same as one already packed, by the same
-/// speaker, is folded into it; a difference in a number or a negation is never near.
+/// An item that does not fit is skipped, and smaller items after it are still tried. So the best item that fits the
+/// budget by itself is always packed, and the tokens of all packed items never exceed `budget`. Items with equal scores
+/// are tried newest first, then by id. A near-duplicate of a packed item by the same speaker is folded into that item;
+/// texts that differ in a number or a negation are never near-duplicates.
 ///
-/// Counts each text once, at the time it is tried, and compares each item with those packed: made for hundreds of
-/// items, not for a million.
+/// Counts the tokens of each text once and compares each item with the packed ones: suitable for hundreds of items, not
+/// for a million.
 #[must_use]
-pub fn pack(items: &[Item<'_>], budget: u32, counter: &dyn TokenCounter) -> Vec<Packed> {
-    let mut choice = Choice::default();
+pub fn pack(items: &[PackItem<'_>], budget: u32, counter: &dyn TokenCounter) -> Vec<Packed> {
+    let mut choice = Packing::default();
     for item in by_want(items) {
-        let wanted = match item.standing {
-            Standing::Found => true,
-            Standing::Beside(other) => choice.holds(other),
+        let wanted = match item.role {
+            ItemRole::Found => true,
+            ItemRole::Neighbour(other) => choice.holds(other),
         };
         if wanted && !choice.mentions(item.id) {
             choice.consider(item, budget, counter);
@@ -75,16 +76,16 @@ pub fn pack(items: &[Item<'_>], budget: u32, counter: &dyn TokenCounter) -> Vec<
     choice.in_reading_order()
 }
 
-/// Most wanted first, and what stands beside an item behind it.
-fn by_want<'a, 'b>(items: &'b [Item<'a>]) -> Vec<&'b Item<'a>> {
+/// Highest priority first; a neighbour comes after its item.
+fn by_want<'a, 'b>(items: &'b [PackItem<'a>]) -> Vec<&'b PackItem<'a>> {
     let found: HashMap<u64, f32> = items
         .iter()
-        .filter(|item| item.standing == Standing::Found)
+        .filter(|item| item.role == ItemRole::Found)
         .map(|item| (item.id, item.score))
         .collect();
-    let want = |item: &Item<'_>| match item.standing {
-        Standing::Found => (finite(item.score), true),
-        Standing::Beside(other) => {
+    let want = |item: &PackItem<'_>| match item.role {
+        ItemRole::Found => (finite(item.score), true),
+        ItemRole::Neighbour(other) => {
             let other = found.get(&other).copied().unwrap_or(f32::MIN);
             (finite(item.score).min(finite(other)), false)
         }
@@ -103,19 +104,19 @@ fn finite(score: f32) -> f32 {
     if score.is_nan() { f32::MIN } else { score }
 }
 
-/// What has been packed so far.
+/// The items packed so far.
 #[derive(Default)]
-struct Choice<'a> {
-    chosen: Vec<(Item<'a>, Likeness, Packed)>,
+struct Packing<'a> {
+    chosen: Vec<(PackItem<'a>, TextSimilarity, Packed)>,
     tokens: u32,
 }
 
-impl<'a> Choice<'a> {
+impl<'a> Packing<'a> {
     fn holds(&self, id: u64) -> bool {
         self.chosen.iter().any(|(item, ..)| item.id == id)
     }
 
-    /// Whether it was packed or folded.
+    /// Whether the item was packed or folded.
     fn mentions(&self, id: u64) -> bool {
         self.holds(id)
             || self
@@ -124,12 +125,11 @@ impl<'a> Choice<'a> {
                 .any(|(.., packed)| packed.folded.contains(&id))
     }
 
-    fn consider(&mut self, item: &Item<'a>, budget: u32, counter: &dyn TokenCounter) {
-        let likeness = Likeness::of(item.text);
-        let like = self
-            .chosen
-            .iter_mut()
-            .find(|(other, theirs, _)| other.speaker == item.speaker && theirs.is_near(&likeness));
+    fn consider(&mut self, item: &PackItem<'a>, budget: u32, counter: &dyn TokenCounter) {
+        let similarity = TextSimilarity::of(item.text);
+        let like = self.chosen.iter_mut().find(|(other, theirs, _)| {
+            other.speaker == item.speaker && theirs.is_near(&similarity)
+        });
         if let Some((.., packed)) = like {
             packed.folded.push(item.id);
             return;
@@ -145,7 +145,7 @@ impl<'a> Choice<'a> {
             tokens,
             folded: Vec::new(),
         };
-        self.chosen.push((*item, likeness, packed));
+        self.chosen.push((*item, similarity, packed));
     }
 
     fn in_reading_order(mut self) -> Vec<Packed> {

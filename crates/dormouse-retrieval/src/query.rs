@@ -1,4 +1,4 @@
-//! What is asked of the index, and what it answers.
+//! Queries and their results.
 
 use std::{cmp::Ordering, fmt};
 
@@ -6,33 +6,33 @@ use dormouse_contracts::{Hit, Timestamp};
 
 use crate::{Index, ScoreParts};
 
-/// By what the answers are ranked.
+/// The ranking function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ranking {
-    /// All features, weighed by [`Config::lexical_weights`](crate::Config::lexical_weights), or by
+    /// All features, weighted by [`Config::lexical_weights`](crate::Config::lexical_weights), or by
     /// [`Config::hybrid_weights`](crate::Config::hybrid_weights) if the query has vectors.
     #[default]
     Fused,
-    /// Plain BM25 of the unit by itself, the yardstick of the field: no surroundings, no speaker, no vectors. Its
-    /// score is the BM25 sum, from 0 upwards, told as [`Feature::Turn`](crate::Feature::Turn).
+    /// Plain BM25 of the unit alone, the usual baseline: no neighbours, no speaker, no vectors. The score is the BM25
+    /// sum, from 0 upwards, reported as [`Feature::Turn`](crate::Feature::Turn).
     PlainBm25,
 }
 
-/// A question to the index.
+/// A query to the index.
 ///
 /// ```
 /// use dormouse_contracts::Timestamp;
-/// use dormouse_retrieval::Query;
+/// use dormouse_retrieval::SearchQuery;
 ///
 /// let admit = |id| id < 100;
-/// let query = Query::new("Where did Alice leave the kettle?")
+/// let query = SearchQuery::new("Where did Alice leave the kettle?")
 ///     .asked_at(Timestamp::EPOCH)
 ///     .admit(&admit);
 /// # let _ = query;
 /// ```
 #[derive(Clone, Copy, Default)]
-pub struct Query<'a> {
+pub struct SearchQuery<'a> {
     pub(crate) text: &'a str,
     pub(crate) asked_at: Option<Timestamp>,
     pub(crate) dense: &'a [Hit],
@@ -40,9 +40,8 @@ pub struct Query<'a> {
     pub(crate) ranking: Ranking,
 }
 
-impl<'a> Query<'a> {
-    /// Asks for what `text` is about. Of a very long text the first 64 KiB are read, and of its words the 64 rarest
-    /// count.
+impl<'a> SearchQuery<'a> {
+    /// Searches for units about `text`. Of a very long text the first 64 KiB are read, and the 64 rarest words count.
     #[must_use]
     pub fn new(text: &'a str) -> Self {
         Self {
@@ -51,31 +50,31 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// Says when it is asked, so that "yesterday" can be understood.
+    /// Sets the time of the question, so that "yesterday" can be resolved.
     #[must_use]
     pub fn asked_at(mut self, at: Timestamp) -> Self {
         self.asked_at = Some(at);
         self
     }
 
-    /// Adds what an encoder finds similar. Units among them are considered even if they share no word with the query;
-    /// numbers that the index does not know, and scores that are not finite, are passed over. The more hits, the better their
-    /// neighbours are judged: some hundreds at least.
+    /// Adds vector hits. Units among them are candidates even if they share no word with the query. Unknown ids and
+    /// scores that are not finite are ignored. Several hundred hits are recommended: more hits give better similarities
+    /// of neighbours.
     #[must_use]
     pub fn dense(mut self, hits: &'a [Hit]) -> Self {
         self.dense = hits;
         self
     }
 
-    /// Answers only units that `admit` lets through. What it refuses may still lend its words to its neighbours'
-    /// scores. It is called for those units only that would otherwise be considered.
+    /// Returns only units that `admit` accepts. The words of a rejected unit may still contribute to the scores of its
+    /// neighbours. `admit` is called only for candidates.
     #[must_use]
     pub fn admit(mut self, admit: &'a dyn Fn(u64) -> bool) -> Self {
         self.admit = Some(admit);
         self
     }
 
-    /// Ranks by something else than all features.
+    /// Uses another ranking function.
     #[must_use]
     pub fn ranking(mut self, ranking: Ranking) -> Self {
         self.ranking = ranking;
@@ -83,9 +82,9 @@ impl<'a> Query<'a> {
     }
 }
 
-impl fmt::Debug for Query<'_> {
+impl fmt::Debug for SearchQuery<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Query")
+        f.debug_struct("SearchQuery")
             .field("text", &self.text)
             .field("asked_at", &self.asked_at)
             .field("dense", &self.dense.len())
@@ -95,22 +94,22 @@ impl fmt::Debug for Query<'_> {
     }
 }
 
-/// A unit that was found.
+/// A unit that matches a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Match {
-    /// The owner's number for it.
+pub struct SearchMatch {
+    /// The owner's id of the unit.
     pub id: u64,
-    /// How well it fits: the sum of `parts`, which is the weighted mean of its features, in `0.0..=1.0` as long as no
-    /// weight is negative. Features are shares of what the query could reach at most, so scores of different queries
-    /// compare roughly; they are no probabilities, and even the best seldom passes 0.7. Of
-    /// [`Ranking::PlainBm25`] the BM25 sum, from 0 upwards.
+    /// How well the unit matches: the sum of `parts`, which is the weighted mean of its features, in `0.0..=1.0` as
+    /// long as no weight is negative. Features are shares of the maximum that the query allows, so scores of different
+    /// queries are roughly comparable. They are not probabilities, and even the best one seldom exceeds 0.7. With
+    /// [`Ranking::PlainBm25`] it is the BM25 sum, from 0 upwards.
     pub score: f32,
-    /// What each feature contributed.
+    /// The contribution of each feature.
     pub parts: ScoreParts,
 }
 
-/// Best first, then newest, then by number.
-pub(crate) fn by_rank(index: &Index, a: &Match, b: &Match) -> Ordering {
+/// Best first, then newest, then by id.
+pub(crate) fn by_rank(index: &Index, a: &SearchMatch, b: &SearchMatch) -> Ordering {
     b.score
         .total_cmp(&a.score)
         .then_with(|| index.at(b.id).cmp(&index.at(a.id)))

@@ -1,7 +1,7 @@
-//! From a query to the best units.
+//! Finds the best units for a query.
 //!
-//! First a [`Plan`] of what the query asks for, then a cheap pass over the postings that finds candidates, then all
-//! features of these.
+//! First, a [`QueryPlan`] describes what the query asks for. A cheap pass over the postings then finds candidates, and
+//! only these are scored with all features.
 
 mod best;
 mod bm25;
@@ -15,32 +15,32 @@ mod sessions;
 mod windows;
 
 use crate::{
-    Feature, Index, Match, Query, Ranking, ScoreParts, Weights, query::by_rank,
+    Feature, Index, Ranking, ScoreParts, SearchMatch, SearchQuery, Weights, query::by_rank,
     weights::FeatureValues,
 };
 use best::BestScores;
-use plan::Plan;
+use plan::QueryPlan;
 pub(crate) use scratch::ScratchPool;
 
 impl Index {
-    /// The at most `limit` units that fit the query best, best first.
+    /// The best units for the query, at most `limit`, best first.
     ///
-    /// Equal scores are ordered newest first, then by number. What is answered shares a word with the query, or stands up
-    /// to three turns from one that does, or is among the query's vectors, or belongs to one of the five sessions that as a
-    /// whole fit best by their words, speakers and time. So the answer may be shorter than `limit` or empty.
+    /// Equal scores are ordered newest first, then by id. A match shares a word with the query, or is up to three turns
+    /// away from a unit that does, or is among the query's vector hits, or belongs to one of the five sessions that
+    /// match best by words, speakers and time. So the answer may be shorter than `limit` or empty.
     ///
-    /// Up to [`Config::exhaustive_up_to`](crate::Config::exhaustive_up_to) units the answer is exact. Beyond, a first pass
-    /// estimates scores from which of the query's words occur where, and only the best
-    /// [`Config::candidates`](crate::Config::candidates) are scored in full; among 20,000 turns the best ten are the same
-    /// for at least 99 of 100 questions.
+    /// Up to [`Config::exhaustive_up_to`](crate::Config::exhaustive_up_to) units the answer is exact. In larger indexes
+    /// a first pass estimates the scores from the words of the query and their positions, and only the best
+    /// [`Config::candidates`](crate::Config::candidates) are scored in full. Among 20,000 turns the best ten are the
+    /// same for at least 99 of 100 questions.
     ///
-    /// Does no I/O and takes time in proportion to how often the query's words occur.
+    /// Does no I/O and takes time linear in the number of occurrences of the query's words.
     #[must_use]
-    pub fn search(&self, query: &Query<'_>, limit: usize) -> Vec<Match> {
+    pub fn search(&self, query: &SearchQuery<'_>, limit: usize) -> Vec<SearchMatch> {
         if limit == 0 || self.is_empty() {
             return Vec::new();
         }
-        let plan = Plan::new(self, query);
+        let plan = QueryPlan::new(self, query);
         let mut scratch = self.pool.take();
         let mut found = match query.ranking {
             Ranking::Fused => self.search_fused(&plan, query, limit, &mut scratch),
@@ -54,13 +54,14 @@ impl Index {
 
     fn search_fused(
         &self,
-        plan: &Plan<'_>,
-        query: &Query<'_>,
+        plan: &QueryPlan<'_>,
+        query: &SearchQuery<'_>,
         limit: usize,
         scratch: &mut scratch::Scratch,
-    ) -> Vec<Match> {
+    ) -> Vec<SearchMatch> {
         gather::find_candidates(self, plan, query, limit, scratch);
         windows::count_terms(self, plan, scratch);
+        // Taken out of `scratch`, because scoring borrows `scratch` mutably.
         let candidates = std::mem::take(&mut scratch.candidates);
         let unfinished = candidates.iter().filter_map(|&slot| {
             let values = features::of_candidate(self, plan, scratch, slot)?;
@@ -76,18 +77,21 @@ impl Index {
         self.finish(unfinished, limit, plan.weights)
     }
 
-    /// Adds what takes longest to find out, which only those need that it can still lift among the best.
+    /// Adds the most expensive feature, only to units that it can still lift among the best.
     fn finish(
         &self,
         mut unfinished: Vec<Unfinished>,
         limit: usize,
         weights: &Weights,
-    ) -> Vec<Match> {
+    ) -> Vec<SearchMatch> {
         unfinished.sort_unstable_by(|a, b| b.so_far.total_cmp(&a.so_far));
+        // Features are at most 1, so this feature adds at most its share of the weights. A negative weight adds
+        // nothing.
         let most_gain = weights.weight(Feature::Informative).max(0.0) * weights.scale();
         let mut best = BestScores::new(limit);
         let mut found = Vec::new();
         for mut unit in unfinished {
+            // The units are sorted, so no later unit can reach the best either.
             if best.are_above(unit.so_far + most_gain + ROUNDING) {
                 break;
             }
@@ -96,7 +100,7 @@ impl Index {
             let parts = ScoreParts::of(&unit.values, weights);
             let score = parts.total();
             best.note(score);
-            found.push(Match {
+            found.push(SearchMatch {
                 id: self.id(unit.slot),
                 score,
                 parts,
@@ -107,18 +111,18 @@ impl Index {
 
     fn search_plain(
         &self,
-        plan: &Plan<'_>,
-        query: &Query<'_>,
+        plan: &QueryPlan<'_>,
+        query: &SearchQuery<'_>,
         limit: usize,
         scratch: &mut scratch::Scratch,
-    ) -> Vec<Match> {
+    ) -> Vec<SearchMatch> {
         gather::find_plain(self, plan, query, limit, scratch);
         scratch
             .candidates
             .iter()
             .map(|&slot| {
-                let parts = ScoreParts::plain(scratch.glimpses.at(slot).turn);
-                Match {
+                let parts = ScoreParts::plain(scratch.first_pass.at(slot).turn);
+                SearchMatch {
                     id: self.id(slot),
                     score: parts.total(),
                     parts,
@@ -128,13 +132,13 @@ impl Index {
     }
 }
 
-/// A candidate whose own words have not been asked how rare they are.
+/// A candidate without the feature [`Feature::Informative`].
 struct Unfinished {
-    /// Its score without that.
+    /// The score without that feature.
     so_far: f32,
     slot: u32,
     values: FeatureValues,
 }
 
-/// More than adding up in another order can make of a score.
+/// More than the rounding error of adding the same parts in another order.
 const ROUNDING: f32 = 1e-5;

@@ -1,38 +1,38 @@
-//! An index as bytes, so that a start need not read every text again.
+//! Encodes an index as bytes, so that a start need not analyse every text again.
 //!
 //! ```text
 //! "DMRX" · version u32 · length of the rest u64 · CRC-32 of the rest u32 · rest
 //! ```
 //!
-//! Numbers of the head are little-endian; those of the rest are of variable length, seven bits a byte. The rest: the most
-//! terms of a unit; terms, sorted, and in how many units each occurs, which only says how much room to make; threads and
-//! speakers, sorted; units by thread, time and number with their terms. The postings, links and sessions are made anew, so
-//! there is nothing in the bytes that could contradict itself.
+//! Numbers of the header are little-endian; those of the rest have variable length, seven bits per byte. The rest
+//! contains: the largest number of terms of a unit; the sorted terms with the number of units in which each occurs (a
+//! size hint); the sorted threads and speakers; the units with their terms by thread, time and id. Postings, links and
+//! sessions are rebuilt, so the bytes cannot contradict themselves.
 
 mod reading;
 mod writing;
 
-use crate::{Config, Index, traits::Traits};
-pub use reading::DecodeError;
-use reading::Reader;
-use writing::Writer;
+use crate::{Config, Index, text_features::TextFeatures};
+pub use reading::SnapshotDecodeError;
+use reading::SnapshotReader;
+use writing::SnapshotWriter;
 
 use dormouse_contracts::Timestamp;
 
 use crate::Unit;
 
 const MAGIC: [u8; 4] = *b"DMRX";
-/// Rises with the form of the bytes, and with anything that makes other terms of the same text.
+/// Increased with every change of the encoding, and of the terms that a text yields.
 const VERSION: u32 = 1;
 const HEAD_BYTES: usize = 20;
 
 impl Index {
-    /// The index as bytes. Indexes of the same units give the same bytes, in whatever order these came.
+    /// The index as bytes. Indexes of the same units have the same bytes, in any order of insertion.
     ///
-    /// [`Config`] is not among them except for its [`max_terms_per_unit`](Config::max_terms_per_unit).
+    /// The [`Config`] is not included, except [`max_terms_per_unit`](Config::max_terms_per_unit).
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
+        let mut writer = SnapshotWriter::default();
         writer.number(self.config.max_terms_per_unit as u64);
         let terms = writer.table(self.lexicon.iter());
         writer.frequencies(&terms, |term| self.lexicon.frequency(term));
@@ -42,30 +42,30 @@ impl Index {
         writer.number(units.len() as u64);
         let mut last_at = 0;
         for slot in units {
-            let (card, place) = (self.cards.at(slot), self.threads.place(slot));
+            let (card, place) = (self.cards.at(slot), self.threads.position(slot));
             writer.number(card.id);
             writer.signed(place.at.wrapping_sub(last_at));
             last_at = place.at;
             writer.place(&threads, card.thread);
             writer.place(&speakers, place.speaker);
-            writer.number(u64::from(card.traits.0));
+            writer.number(u64::from(card.text_features.0));
             writer.bag(&terms, self.bags.of(slot));
         }
         writer.finish()
     }
 
-    /// The index that [`encode`](Self::encode) made these bytes of. It answers as that one did if it has the same
-    /// configuration. Another [`session_gap`](Config::session_gap) or other weights are heeded.
+    /// Restores an index from the bytes of [`encode`](Self::encode). With the same configuration it returns the same
+    /// answers. Another [`session_gap`](Config::session_gap) or other weights take effect.
     ///
     /// # Errors
     ///
-    /// [`DecodeError`] if the bytes are not such an index, are damaged, or were made by a version that reads text in
-    /// another way: build the index from its texts instead. No bytes make it panic or take memory out of proportion to
-    /// their length.
-    pub fn decode(bytes: &[u8], config: Config) -> Result<Self, DecodeError> {
-        let mut reader = Reader::open(bytes)?;
+    /// [`SnapshotDecodeError`] if the bytes are not an index, are damaged, or come from a version that analyses text
+    /// differently; build the index from its texts instead. No bytes can cause a panic, or an allocation out of
+    /// proportion to their length.
+    pub fn decode(bytes: &[u8], config: Config) -> Result<Self, SnapshotDecodeError> {
+        let mut reader = SnapshotReader::open(bytes)?;
         if reader.number()? != config.max_terms_per_unit as u64 {
-            return Err(DecodeError::OtherConfig);
+            return Err(SnapshotDecodeError::OtherConfig);
         }
         let mut index = Self::new(config);
         let terms = reader.table()?;
@@ -73,7 +73,7 @@ impl Index {
             index.lexicon.intern_with_room(term, frequency);
         }
         if index.lexicon.len() != terms.len() {
-            return Err(DecodeError::Damaged);
+            return Err(SnapshotDecodeError::Damaged);
         }
         let threads = reader.table()?;
         let speakers = reader.table()?;
@@ -86,10 +86,10 @@ impl Index {
             at = at.wrapping_add(reader.signed()?);
             let thread = reader.place(&threads)?;
             let speaker = reader.place(&speakers)?;
-            let traits = Traits(reader.bits()?);
+            let text_features = TextFeatures(reader.bits()?);
             reader.bag(terms.len(), &mut bag)?;
             if index.contains(id) {
-                return Err(DecodeError::Damaged);
+                return Err(SnapshotDecodeError::Damaged);
             }
             let unit = Unit {
                 id,
@@ -98,13 +98,13 @@ impl Index {
                 thread,
                 at: Timestamp::from_micros(at),
             };
-            index.put_in(&unit, traits, &bag);
+            index.put_in(&unit, text_features, &bag);
         }
         reader.close()?;
         Ok(index)
     }
 
-    /// All slots by thread, time and number; those without a thread last.
+    /// All slots by thread, time and id; those without a thread last.
     fn reading_order(&self) -> Vec<u32> {
         let mut slots: Vec<u32> = self.occupied().collect();
         slots.sort_by_cached_key(|slot| {
@@ -113,7 +113,7 @@ impl Index {
             (
                 thread.is_none(),
                 thread.unwrap_or_default(),
-                self.threads.place(*slot).at,
+                self.threads.position(*slot).at,
                 card.id,
             )
         });

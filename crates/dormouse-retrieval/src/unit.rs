@@ -1,24 +1,24 @@
-//! What is put into the index.
+//! The units of an index.
 
 use dormouse_contracts::Timestamp;
 
-/// A record and its surroundings: one turn of a conversation, or a fact that stands alone.
+/// A text with its speaker, thread and time: one turn of a conversation, or a single fact.
 ///
-/// Units of one thread are ordered by time, then by id, and are neighbours unless more than
-/// [`Config::session_gap`](crate::Config::session_gap) lies between two of them: there a new session begins. A unit
-/// without a thread has no neighbours and is its own session. Units may be given in any order.
+/// Units of one thread are ordered by time, then by id. Neighbouring units belong to one session unless they are
+/// further apart than [`Config::session_gap`](crate::Config::session_gap). A unit without a thread has no neighbours
+/// and is a session of its own. Units may be inserted in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit<'a> {
-    /// The owner's number for it. A unit replaces the one of the same number.
+    /// The owner's id of the unit. A unit replaces the one with the same id.
     pub id: u64,
-    /// What is searched. What stands in square brackets at its end is searched too but not taken for said: there belongs
-    /// the description of a picture. The speaker's name does not belong here. Of a very long text only the beginning, see
+    /// The searchable text, without the speaker's name. A picture description in square brackets at the end is
+    /// searchable, but does not count as said. Of a very long text only the start is indexed, see
     /// [`Config::max_terms_per_unit`](crate::Config::max_terms_per_unit).
     pub text: &'a str,
-    /// Who said it, by the name that questions would use.
+    /// The speaker, by the name that questions use.
     pub speaker: Option<&'a str>,
     /// The conversation it belongs to: a channel, a room, a chat.
     pub thread: Option<&'a str>,
-    /// When it was said or happened.
+    /// When it was said, or when it happened.
     pub at: Timestamp,
 }

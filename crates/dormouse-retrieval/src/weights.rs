@@ -1,39 +1,41 @@
-//! The features of a score, and what each counts.
+//! The features of a score, and their weights.
 
-/// One thing that speaks for a unit. Its value lies between 0 and 1.
+/// A property of a unit that makes it a better match. Its value is between 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Feature {
-    /// Which of the query's words occur in the unit or up to three turns away, each by its rarity and less the further
-    /// away it is, as a share of all.
+    /// The share of the query's words, by rarity, that occur in the unit or up to three turns away; words further away
+    /// count less.
     Reach,
-    /// How often they occur in the unit and three neighbours on each side, each by its rarity and levelled off.
+    /// The saturated count of the query's words in the unit and three neighbours on each side, by rarity.
     Window,
-    /// BM25 of the session the unit belongs to, as a share of the most that the query could reach.
+    /// The BM25 score of the unit's session, as a share of the highest possible one.
     Session,
-    /// BM25 of the unit by itself, as such a share. It weighs nothing by default, since reach says the same and more.
+    /// The BM25 score of the unit alone, as a share of the highest possible one. Its default weight is zero, because
+    /// [`Reach`](Self::Reach) contains this information.
     Turn,
-    /// 1 if the query names the unit's speaker and nobody else.
+    /// 1 if the query names the unit's speaker and no other.
     Speaker,
-    /// BM25 of the turn before, as a share of the most, if that is a question by somebody else: this may be the answer.
+    /// The share of BM25 of the turn before, if that is a question by another speaker: the unit may be its answer.
     Answer,
-    /// 1 if the unit is of a time that the query names, a half if only of the same month as a day or a week.
+    /// 1 if the unit is within a time that the query names, a half if it is only in the same month as a named day or
+    /// week.
     Date,
-    /// How rare the unit's own words are on average.
+    /// The mean rarity of the unit's own words.
     Informative,
-    /// 1 if the query asks when, and the unit tells a time.
+    /// 1 if the query asks for a time, and the unit names one.
     TimeTold,
-    /// 1 if the unit speaks of oneself.
+    /// 1 if the unit is in the first person.
     FirstPerson,
-    /// Which of the speakers that the query names speak in the unit's session, as a share of them.
+    /// The share of the speakers named in the query who speak in the unit's session.
     Participants,
-    /// Cosine similarity of the unit's vector to the query's, twice, and of its neighbours', on average; 0 if negative. A
-    /// unit that was not given is taken to be as similar as the least similar one that was.
+    /// The mean cosine similarity of the unit (counted twice) and its neighbours to the query; 0 if negative. A unit
+    /// without a vector score counts like the least similar one that has a score.
     Dense,
 }
 
 impl Feature {
-    /// All features, in the order in which [`ScoreParts`] tells them.
+    /// All features, in the order of [`ScoreParts`].
     pub const ALL: [Self; COUNT] = [
         Self::Reach,
         Self::Window,
@@ -71,11 +73,11 @@ impl Feature {
 
 pub(crate) const COUNT: usize = 12;
 
-/// What each feature counts in the score, which is their weighted mean.
+/// The weight of each feature. The score is the weighted mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights([f32; COUNT]);
 
-/// What was measured without vectors.
+/// The weights measured without vectors.
 const LEXICAL: [(Feature, f32); COUNT] = [
     (Feature::Reach, 6.4),
     (Feature::Window, 4.8),
@@ -91,7 +93,7 @@ const LEXICAL: [(Feature, f32); COUNT] = [
     (Feature::Dense, 0.0),
 ];
 
-/// What was measured with vectors of a small sentence encoder.
+/// The weights measured with vectors of a small sentence encoder.
 const HYBRID: [(Feature, f32); COUNT] = [
     (Feature::Reach, 4.8),
     (Feature::Window, 4.1),
@@ -108,13 +110,13 @@ const HYBRID: [(Feature, f32); COUNT] = [
 ];
 
 impl Weights {
-    /// The measured table for queries without vectors.
+    /// The measured weights for queries without vectors.
     #[must_use]
     pub fn lexical() -> Self {
         Self::of(LEXICAL)
     }
 
-    /// The measured table for queries with vectors.
+    /// The measured weights for queries with vectors.
     #[must_use]
     pub fn hybrid() -> Self {
         Self::of(HYBRID)
@@ -128,14 +130,14 @@ impl Weights {
         weights
     }
 
-    /// What `feature` counts.
+    /// The weight of `feature`.
     #[must_use]
     pub fn weight(&self, feature: Feature) -> f32 {
         self.0.get(feature as usize).copied().unwrap_or(0.0)
     }
 
-    /// The same with another weight for one feature. A negative one counts against the unit; a number that is not finite
-    /// counts as zero.
+    /// The same weights with another value for one feature. A negative weight counts against the unit; a weight that is
+    /// not finite counts as zero.
     #[must_use]
     pub fn with(mut self, feature: Feature, weight: f32) -> Self {
         self.set(feature, weight);

@@ -1,4 +1,4 @@
-//! What one can do in the world, and what comes of it.
+//! The acts of characters, and their results.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use dormouse_contracts::{ChannelId, EntityId, SourceKind, Words, WordsError, Wor
 
 use crate::room_view::RoomView;
 
-/// Something a character does. Who notices, and how, follows from the act and from who stands where:
+/// An act of a character. The act and the positions of the characters determine who notices it:
 ///
 /// | act | notices | as |
 /// | --- | --- | --- |
@@ -18,83 +18,96 @@ use crate::room_view::RoomView;
 /// | `Move` | everyone else in the room left, and in the room entered | `Pose` by the one who moves |
 /// | `Look` | nobody | – |
 ///
-/// An assistant also perceives its own act (`Say` for `SayTo`) as `Myself { marked: true }`, and after a
-/// `Move` the look of the new room as `CommandOutput` from `Myself { marked: false }`. Residents perceive
-/// nothing. Coming and going are `Pose`, not `Emit`, because the server knows whose act it is.
+/// An assistant also perceives its own act (`Say` for `SayTo`) as `Myself { marked: true }`, and after a `Move` the
+/// description of the new room as `CommandOutput` from `Myself { marked: false }`. Non-player characters perceive
+/// nothing. Arrivals and departures are `Pose`, not `Emit`, because the server knows who acts.
 ///
-/// Names, directions and channels are matched in whatever case; the beginning of one is enough if only one begins so.
+/// Names, directions and channels match in any case; an unambiguous prefix is sufficient.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Act {
     /// Speaks aloud.
     Say(Words),
-    /// Speaks aloud, directed by the server at one listener in the room.
+    /// Speaks aloud to one listener in the room.
     SayTo {
         /// The listener's name.
         to: String,
-        /// What is said.
+        /// The words.
         words: Words,
     },
     /// Speaks to one listener in the same room.
     Whisper {
         /// The listener's name.
         to: String,
-        /// What is said.
+        /// The words.
         words: Words,
     },
     /// Speaks to one listener anywhere.
     Page {
         /// The listener's name.
         to: String,
-        /// What is said.
+        /// The words.
         words: Words,
     },
-    /// Does something that is seen: `"smiles"`. The words go without the name; the sender is attested.
+    /// Does something visible: `"smiles"`. The words do not include the name; the sender is attested.
     Pose(Words),
     /// Speaks on a channel.
     Channel {
         /// Which channel.
         channel: ChannelId,
-        /// What is said.
+        /// The words.
         words: Words,
     },
-    /// Goes somewhere.
+    /// Leaves the room.
     Move {
-        /// The word of the exit.
+        /// The direction of the exit.
         direction: String,
     },
     /// Looks around. Changes nothing.
     Look,
 }
 
-/// An act that happened, and is on disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Acted {
-    /// Who perceives it, each with the number of the entry in their feed. An observer can be named twice.
-    pub deliveries: Vec<(EntityId, u64)>,
-    /// What the one who acted sees of it.
-    pub seen: Seen,
+impl Act {
+    /// The words of the act, if it has any.
+    pub(crate) fn words(&self) -> Option<&Words> {
+        match self {
+            Self::Say(words) | Self::Pose(words) => Some(words),
+            Self::SayTo { words, .. }
+            | Self::Whisper { words, .. }
+            | Self::Page { words, .. }
+            | Self::Channel { words, .. } => Some(words),
+            Self::Move { .. } | Self::Look => None,
+        }
+    }
 }
 
-/// What the one who acted sees. Displays as text for a reader; it is not free of control characters, if the
-/// words were not.
+/// An act that happened and is durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Acted {
+    /// Who perceives the act, each with the number of the entry in their feed. An observer can occur twice.
+    pub deliveries: Vec<(EntityId, u64)>,
+    /// What the acting character sees.
+    pub seen: ActView,
+}
+
+/// What the acting character sees. Displays as text for people; it contains control characters if the words do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Seen {
-    /// One's own words or pose.
+pub enum ActView {
+    /// The acting character's own words or pose.
     Own {
-        /// How they went out.
+        /// How they were sent.
         source: SourceKind,
-        /// The full name of the one they went to, if it was one.
+        /// The full name of the listener, if there is a single one.
         to: Option<String>,
         /// The words.
         words: Words,
     },
-    /// The room one is in now.
+    /// The room the acting character is in.
     Room(RoomView),
 }
 
-impl fmt::Display for Seen {
+impl fmt::Display for ActView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (source, to, words) = match self {
             Self::Room(view) => return view.fmt(f),
@@ -116,65 +129,65 @@ impl fmt::Display for Seen {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ActError {
-    /// The world refuses; nothing happened.
+    /// The world refused; nothing happened.
     #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// The world could not be reached; its kind says whether anything may have happened.
+    Refused(#[from] ActRefusal),
+    /// The world could not be reached; the error kind says whether the act may have happened.
     #[error("the act failed")]
     World(#[source] WorldError),
 }
 
-/// Why the world refuses an act. Lists name at most 50.
+/// Why the world refuses an act. Lists contain at most 50 names.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
-    /// The one who acts never joined.
+pub enum ActRefusal {
+    /// The acting character never joined.
     #[error("you are not in this world")]
     NotJoined,
-    /// Nobody in the room has that name.
+    /// No character in the room has that name.
     #[error("nobody here is called {name:?}; here: {}", names(here))]
     NobodyHere {
-        /// The name that was asked for, cut to 64 characters.
+        /// The requested name, cut to 64 characters.
         name: String,
-        /// Who is here.
+        /// The characters in the room.
         here: Vec<String>,
     },
-    /// Nobody in the world has that name.
+    /// No character in the world has that name.
     #[error("nobody is called {name:?}; known: {}", names(known))]
     NobodyCalled {
-        /// The name that was asked for, cut to 64 characters.
+        /// The requested name, cut to 64 characters.
         name: String,
-        /// Who there is.
+        /// The characters in the world.
         known: Vec<String>,
     },
-    /// Several begin with that.
+    /// Several names start with this prefix.
     #[error("{word:?} could be {}", names(matches))]
     Ambiguous {
-        /// The word that was asked for, cut to 64 characters.
+        /// The requested word, cut to 64 characters.
         word: String,
-        /// What begins with it.
+        /// The names that start with it.
         matches: Vec<String>,
     },
-    /// One cannot whisper to, page or address oneself.
+    /// A character cannot whisper to, page or address itself.
     #[error("that is you")]
     Yourself,
     /// The room has no such exit.
     #[error("there is no way {direction:?}; exits: {}", names(exits))]
     NoSuchExit {
-        /// The word that was asked for, cut to 64 characters.
+        /// The requested direction, cut to 64 characters.
         direction: String,
-        /// The words there are.
+        /// The existing directions.
         exits: Vec<String>,
     },
-    /// There is no such channel.
+    /// The channel does not exist.
     #[error("there is no channel {channel:?}; channels: {}", names(channels))]
     NoSuchChannel {
-        /// The channel that was asked for, cut to 64 characters.
+        /// The requested channel, cut to 64 characters.
         channel: String,
-        /// The channels there are.
+        /// The existing channels.
         channels: Vec<String>,
     },
-    /// The text is no message.
+    /// The text is not a valid message.
     #[error(transparent)]
     Words(#[from] WordsError),
 }

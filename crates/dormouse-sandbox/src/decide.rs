@@ -1,9 +1,11 @@
-//! What an act comes to: a pure function of who stands where. The words are carried along and never read.
+//! The effect of an act: a pure function of the positions of all characters. It passes words on without reading them,
+//! except to check that they are not blank.
 
-use dormouse_contracts::{ChannelId, EntityId, Sender, SourceKind, Words};
+use dormouse_contracts::{ChannelId, EntityId, Sender, SourceKind, Words, WordsError};
+use dormouse_text::{beginning, is_blank};
 
 use crate::{
-    act::{Act, Refusal, Seen},
+    act::{Act, ActRefusal, ActView},
     place::{CHANNELS, Room},
     room_view::{Detail, NAMED, RoomView},
     roster::{Pick, Present, Roster, pick},
@@ -12,18 +14,18 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-/// What an act comes to, before anything is written.
+/// The effect of an act, before anything is written.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Decision {
     /// Who perceives what.
     pub(crate) heard: Vec<Heard>,
-    /// Where the one who acts goes.
+    /// The room the acting character moves to.
     pub(crate) moves_to: Option<&'static Room>,
-    /// What the one who acts sees.
-    pub(crate) seen: Seen,
+    /// What the acting character sees.
+    pub(crate) seen: ActView,
 }
 
-/// One entry for one observer's feed.
+/// An entry for one observer's feed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Heard {
     pub(crate) observer: EntityId,
@@ -32,21 +34,27 @@ pub(crate) struct Heard {
     pub(crate) words: Words,
 }
 
-/// The one who acts, and all that is needed to know who notices.
+/// The acting character, and everything that determines who notices.
 struct Scene<'a> {
     roster: &'a Roster,
     id: &'a EntityId,
     actor: &'a Present,
 }
 
-/// Decides what `act` by `actor` comes to.
-pub(crate) fn decide(roster: &Roster, actor: &EntityId, act: &Act) -> Result<Decision, Refusal> {
+/// Decides the effect of `act` by `actor`.
+pub(crate) fn decide(roster: &Roster, actor: &EntityId, act: &Act) -> Result<Decision, ActRefusal> {
     let present = roster.find(actor).filter(|it| it.perceives());
     let scene = Scene {
         roster,
         id: actor,
-        actor: present.ok_or(Refusal::NotJoined)?,
+        actor: present.ok_or(ActRefusal::NotJoined)?,
     };
+    if act
+        .words()
+        .is_some_and(|words| is_blank(words.as_claimed()))
+    {
+        return Err(ActRefusal::Words(WordsError::Empty));
+    }
     match act {
         Act::Say(words) => Ok(scene.aloud(&SourceKind::Say, words)),
         Act::Pose(words) => Ok(scene.aloud(&SourceKind::Pose, words)),
@@ -64,14 +72,14 @@ pub(crate) fn decide(roster: &Roster, actor: &EntityId, act: &Act) -> Result<Dec
         Act::Look => Ok(Decision {
             heard: Vec::new(),
             moves_to: None,
-            seen: Seen::Room(scene.view(scene.actor.room)),
+            seen: ActView::Room(scene.view(scene.actor.room)),
         }),
     }
 }
 
-/// The entries of those who see `id` come in, when it joins.
-pub(crate) fn arrival(roster: &Roster, id: &EntityId) -> Result<Vec<Heard>, Refusal> {
-    let actor = roster.find(id).ok_or(Refusal::NotJoined)?;
+/// The entries of the characters that see `id` arrive.
+pub(crate) fn arrival(roster: &Roster, id: &EntityId) -> Result<Vec<Heard>, ActRefusal> {
+    let actor = roster.find(id).ok_or(ActRefusal::NotJoined)?;
     let scene = Scene { roster, id, actor };
     let words = Words::try_new("arrives.")?;
     Ok(scene.in_room(actor.room, &SourceKind::Pose, &words))
@@ -95,7 +103,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// An entry for everyone else in `room` who perceives.
+    /// An entry for every other perceiving character in `room`.
     fn in_room(&self, room: &Room, source: &SourceKind, words: &Words) -> Vec<Heard> {
         (self.roster.others_in(room, self.id))
             .filter(|(_, other)| other.perceives())
@@ -103,7 +111,7 @@ impl<'a> Scene<'a> {
             .collect()
     }
 
-    /// An assistant hears its own voice, marked as such.
+    /// An assistant perceives its own words, marked as such.
     fn own_voice(&self, source: &SourceKind, words: &Words) -> Option<Heard> {
         self.actor.is_assistant().then(|| Heard {
             observer: self.id.clone(),
@@ -118,7 +126,7 @@ impl<'a> Scene<'a> {
         Decision {
             heard,
             moves_to: None,
-            seen: Seen::Own {
+            seen: ActView::Own {
                 source: source.clone(),
                 to: None,
                 words: words.clone(),
@@ -131,7 +139,7 @@ impl<'a> Scene<'a> {
         self.spoken(heard, source, words)
     }
 
-    fn say_to(&self, to: &str, words: &Words) -> Result<Decision, Refusal> {
+    fn say_to(&self, to: &str, words: &Words) -> Result<Decision, ActRefusal> {
         let (listener, present) = self.listener_here(to)?;
         let mut decision = self.aloud(&SourceKind::Say, words);
         for heard in &mut decision.heard {
@@ -139,7 +147,7 @@ impl<'a> Scene<'a> {
                 heard.source = SourceKind::Addressed;
             }
         }
-        decision.seen = Seen::Own {
+        decision.seen = ActView::Own {
             source: SourceKind::Addressed,
             to: Some(present.name.clone()),
             words: words.clone(),
@@ -157,7 +165,7 @@ impl<'a> Scene<'a> {
             .perceives()
             .then(|| self.entry(listener, &source, words));
         let mut decision = self.spoken(heard.into_iter().collect(), &source, words);
-        decision.seen = Seen::Own {
+        decision.seen = ActView::Own {
             source,
             to: Some(present.name.clone()),
             words: words.clone(),
@@ -165,13 +173,13 @@ impl<'a> Scene<'a> {
         decision
     }
 
-    fn on_channel(&self, channel: &ChannelId, words: &Words) -> Result<Decision, Refusal> {
+    fn on_channel(&self, channel: &ChannelId, words: &Words) -> Result<Decision, ActRefusal> {
         let options = CHANNELS.iter().map(|name| (*name, *name));
         let name = match pick(channel.as_str(), options) {
             Pick::One(name) => name,
             Pick::Many(matches) => return Err(ambiguous(channel.as_str(), matches)),
             Pick::None => {
-                return Err(Refusal::NoSuchChannel {
+                return Err(ActRefusal::NoSuchChannel {
                     channel: cut(channel.as_str()),
                     channels: CHANNELS.iter().map(|&name| name.to_owned()).collect(),
                 });
@@ -186,21 +194,25 @@ impl<'a> Scene<'a> {
         Ok(self.spoken(heard, &source, words))
     }
 
-    fn go(&self, direction: &str) -> Result<Decision, Refusal> {
+    fn go(&self, direction: &str) -> Result<Decision, ActRefusal> {
         let exits = self.actor.room.exits;
         let exit = match pick(direction, exits.iter().map(|exit| (exit.direction, exit))) {
             Pick::One(exit) => exit,
             Pick::Many(matches) => return Err(ambiguous(direction, matches)),
             Pick::None => {
-                return Err(Refusal::NoSuchExit {
+                return Err(ActRefusal::NoSuchExit {
                     direction: cut(direction),
                     exits: exits.iter().map(|exit| exit.direction.to_owned()).collect(),
                 });
             }
         };
         let (from, to) = (self.actor.room, exit.to);
-        let leaves = Words::try_new(format!("leaves {} to {}.", exit.direction, to.name))?;
-        let arrives = Words::try_new(format!("arrives from {}.", from.name))?;
+        let leaves = Words::try_new(format!(
+            "goes {} to {}.",
+            exit.direction,
+            in_sentence(to.name)
+        ))?;
+        let arrives = Words::try_new(format!("arrives from {}.", in_sentence(from.name)))?;
         let view = self.view(to);
         let mut heard = self.in_room(from, &SourceKind::Pose, &leaves);
         heard.extend(self.in_room(to, &SourceKind::Pose, &arrives));
@@ -215,47 +227,47 @@ impl<'a> Scene<'a> {
         Ok(Decision {
             heard,
             moves_to: Some(to),
-            seen: Seen::Room(view),
+            seen: ActView::Room(view),
         })
     }
 
-    fn listener_here(&self, name: &str) -> Result<(&'a EntityId, &'a Present), Refusal> {
+    fn listener_here(&self, name: &str) -> Result<(&'a EntityId, &'a Present), ActRefusal> {
         let room = self.actor.room;
         let those = || self.roster.iter().filter(|(_, one)| one.room == room);
         self.listener(name, those()).map_err(|nobody| {
-            nobody.unwrap_or_else(|| Refusal::NobodyHere {
+            nobody.unwrap_or_else(|| ActRefusal::NobodyHere {
                 name: cut(name),
                 here: self.named(those()),
             })
         })
     }
 
-    fn listener_anywhere(&self, name: &str) -> Result<(&'a EntityId, &'a Present), Refusal> {
+    fn listener_anywhere(&self, name: &str) -> Result<(&'a EntityId, &'a Present), ActRefusal> {
         let those = || self.roster.iter();
         self.listener(name, those()).map_err(|nobody| {
-            nobody.unwrap_or_else(|| Refusal::NobodyCalled {
+            nobody.unwrap_or_else(|| ActRefusal::NobodyCalled {
                 name: cut(name),
                 known: self.named(those()),
             })
         })
     }
 
-    /// The one of `those` called `name`; the refusal, or none of it if nobody is.
+    /// The character among `those` called `name`, or the refusal.
     fn listener(
         &self,
         name: &str,
         those: impl Iterator<Item = (&'a EntityId, &'a Present)>,
-    ) -> Result<(&'a EntityId, &'a Present), Option<Refusal>> {
+    ) -> Result<(&'a EntityId, &'a Present), Option<ActRefusal>> {
         let options = those.map(|(id, one)| (one.name.as_str(), (id, one)));
         match pick(name, options) {
-            Pick::One((id, _)) if id == self.id => Err(Some(Refusal::Yourself)),
+            Pick::One((id, _)) if id == self.id => Err(Some(ActRefusal::Yourself)),
             Pick::One(listener) => Ok(listener),
             Pick::Many(matches) => Err(Some(ambiguous(name, matches))),
             Pick::None => Err(None),
         }
     }
 
-    /// The names of `those` but one's own.
+    /// The names of `those` without the acting character's.
     fn named<'b>(&self, those: impl Iterator<Item = (&'b EntityId, &'b Present)>) -> Vec<String> {
         those
             .filter(|(id, _)| *id != self.id)
@@ -265,15 +277,23 @@ impl<'a> Scene<'a> {
     }
 }
 
-fn ambiguous(word: &str, mut matches: Vec<String>) -> Refusal {
+fn ambiguous(word: &str, mut matches: Vec<String>) -> ActRefusal {
     matches.truncate(NAMED);
-    Refusal::Ambiguous {
+    ActRefusal::Ambiguous {
         word: cut(word),
         matches,
     }
 }
 
-/// What somebody typed, short enough to be told back.
+/// The user's input, shortened for an error.
 fn cut(word: &str) -> String {
-    word.chars().take(64).collect()
+    beginning(word, 64).to_owned()
+}
+
+/// The name of a room within a sentence: `the Attic` for `The Attic`.
+fn in_sentence(room: &str) -> String {
+    match room.strip_prefix("The ") {
+        Some(name) => format!("the {name}"),
+        None => room.to_owned(),
+    }
 }

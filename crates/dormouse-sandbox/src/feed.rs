@@ -1,4 +1,4 @@
-//! The feed of one observer: what it perceived, in order, until it says that it is done with it.
+//! The feed of one observer: its perceptions in order, until it acknowledges them.
 
 use std::ops::Bound;
 
@@ -7,39 +7,39 @@ use tokio::sync::watch;
 
 use crate::{
     Sandbox,
-    keeper::View,
     records::{FEEDS, StoreError},
-    request::KeeperGone,
+    request::ActorGone,
+    world::WorldView,
 };
 
-/// The most perceptions one call answers.
+/// The most perceptions per call.
 pub const FEED_PAGE: usize = 256;
 
 /// Why a feed cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FeedError {
-    /// Only those who joined have a feed; residents have none.
+    /// Only characters that joined have a feed; non-player characters have none.
     #[error("{observer} has not joined this world")]
     NotJoined {
-        /// Whose feed was asked for.
+        /// The requested observer.
         observer: EntityId,
     },
-    /// The world could not be asked.
+    /// The world could not be reached.
     #[error("the feed could not be read")]
     World(#[source] WorldError),
 }
 
 impl Sandbox {
-    /// Answers what `observer` perceived after number `after`, oldest first: at most `limit` and at most
-    /// [`FEED_PAGE`], so fewer than there are. What it has acknowledged is left out.
+    /// Returns what `observer` perceived after number `after`, oldest first: at most `limit` and at most [`FEED_PAGE`]
+    /// entries. Acknowledged entries are left out.
     ///
-    /// Reads only; dropping the future does nothing.
+    /// Only reads; dropping the future has no effect.
     ///
     /// # Errors
     ///
-    /// - [`FeedError::NotJoined`]: there is no such feed.
-    /// - [`FeedError::World`]: the file could not be read; nothing is lost, trying again may succeed.
+    /// - [`FeedError::NotJoined`]: the observer has no feed.
+    /// - [`FeedError::World`]: the file could not be read; nothing is lost, and a retry may succeed.
     pub async fn perceptions(
         &self,
         observer: &EntityId,
@@ -52,8 +52,8 @@ impl Sandbox {
             .await
     }
 
-    /// Waits until `observer` has perceived something after number `after`, and answers it as
-    /// [`Sandbox::perceptions`] does. Waits for as long as it takes. Dropping the future does nothing.
+    /// Waits until `observer` perceives something after number `after`, and returns it like [`Sandbox::perceptions`].
+    /// Waits without a time limit. Dropping the future has no effect.
     ///
     /// # Errors
     ///
@@ -73,23 +73,23 @@ impl Sandbox {
             head.changed().await.map_err(|_closed| {
                 FeedError::World(WorldError::new(
                     WorldErrorKind::NotReached,
-                    Some(KeeperGone.into()),
+                    Some(ActorGone.into()),
                 ))
             })?;
         }
     }
 
-    /// Lets the world forget what `observer` perceived up to this number. A number past the last one counts as
-    /// the last. The entries leave the file with the next change to the world, or when its last handle is
-    /// dropped; a crash before that brings them back, with the numbers they had, which harms nobody who remembers the last number it took in. A feed that
-    /// is never acknowledged is kept whole, however long it gets: the world drops nothing it has not been told to.
+    /// Acknowledges the perceptions of `observer` up to this number, so that the world may forget them. A number past
+    /// the last entry counts as the last. The entries are removed from the file with the next change of the world, or
+    /// when its last handle is dropped. After a crash before that they reappear with the same numbers, so remember the
+    /// last number you processed. A feed that is never acknowledged is kept completely, at any length.
     ///
     /// # Errors
     ///
     /// As [`Sandbox::perceptions`].
     pub async fn acknowledge(&self, observer: &EntityId, up_to: u64) -> Result<(), FeedError> {
         let asked = observer.clone();
-        let done = move |view: View<'_>| {
+        let done = move |view: WorldView<'_>| {
             let head = head(&view, &asked);
             view.readers.acknowledge(&asked, up_to.min(head));
             Ok(())
@@ -97,14 +97,14 @@ impl Sandbox {
         self.ask_feed(observer, done).await
     }
 
-    /// Answers the number of the last delivery made to `observer`, acknowledged ones included; 0 if there was none.
-    /// Numbers only grow, so whoever remembers a greater one knows that the file was put back to an earlier moment.
+    /// Returns the number of the last delivery to `observer`, including acknowledged ones; 0 without any. Numbers only
+    /// grow, so a caller that remembers a larger one knows that the file was restored from an earlier state.
     ///
-    /// Reads only; dropping the future does nothing.
+    /// Only reads; dropping the future has no effect.
     ///
     /// # Errors
     ///
-    /// As [`Sandbox::perceptions`]; [`FeedError::NotJoined`] also tells that a world is new to this observer.
+    /// As [`Sandbox::perceptions`]; [`FeedError::NotJoined`] also means that the observer is new to this world.
     pub async fn last_delivery(&self, observer: &EntityId) -> Result<u64, FeedError> {
         let asked = observer.clone();
         self.ask_feed(observer, move |view| Ok(head(&view, &asked)))
@@ -113,18 +113,18 @@ impl Sandbox {
 
     async fn follow(&self, observer: &EntityId) -> Result<watch::Receiver<u64>, FeedError> {
         let asked = observer.clone();
-        let follow = move |view: View<'_>| {
+        let follow = move |view: WorldView<'_>| {
             let head = head(&view, &asked);
             Ok(view.readers.follow(&asked, head))
         };
         self.ask_feed(observer, follow).await
     }
 
-    /// Asks about the feed of somebody who has one.
+    /// Asks about the feed of an observer that has joined.
     async fn ask_feed<T: Send + 'static>(
         &self,
         observer: &EntityId,
-        ask: impl FnOnce(View<'_>) -> Result<T, StoreError> + Send + 'static,
+        ask: impl FnOnce(WorldView<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, FeedError> {
         let asked = observer.clone();
         let answer = self.ask(move |view| {
@@ -144,13 +144,13 @@ impl Sandbox {
     }
 }
 
-/// The number of the last delivery made to somebody.
-fn head(view: &View<'_>, observer: &EntityId) -> u64 {
+/// The number of the last delivery to an observer.
+fn head(view: &WorldView<'_>, observer: &EntityId) -> u64 {
     (view.world.roster.find(observer)).map_or(0, |one| one.delivered)
 }
 
 fn read(
-    view: &View<'_>,
+    view: &WorldView<'_>,
     observer: &EntityId,
     after: u64,
     limit: usize,

@@ -1,4 +1,4 @@
-//! Creating and opening the file.
+//! Creates and opens the file.
 
 use std::{
     io,
@@ -16,7 +16,7 @@ use crate::records::{
 #[cfg(test)]
 mod tests;
 
-/// The file of a world. A world is small, so little of it is kept in memory, and all of it is checked.
+/// The kind of a world file. Worlds are small, so the cache is small, and every page is checked.
 pub(crate) const KIND: FileKind = FileKind {
     what: "a sandbox world",
     name: META_NAME,
@@ -25,12 +25,12 @@ pub(crate) const KIND: FileKind = FileKind {
     check_up_to_bytes: u64::MAX,
 };
 
-/// Why a world cannot be opened. The file is as it was, except where [`OpenError::Repaired`] says otherwise.
+/// Why a world cannot be opened. The file is unchanged, except for [`SandboxOpenError::Repaired`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum OpenError {
-    /// The file is there and has no bytes. A world never leaves such a file: restore it, or remove it to begin anew.
-    #[error("{} is empty: restore it, or remove it to begin a new world", path.display())]
+pub enum SandboxOpenError {
+    /// The file exists and is empty. A world never leaves an empty file: restore it, or move it away to start anew.
+    #[error("{} is empty: restore it, or move it away to begin a new world", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
@@ -41,8 +41,8 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
-    /// The file holds something else.
-    #[error("{} is no sandbox world", path.display())]
+    /// The file contains something else.
+    #[error("{} is not a sandbox world", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -55,44 +55,44 @@ pub enum OpenError {
         /// Its format.
         found: u64,
     },
-    /// The file is truncated or corrupt, and was left as it is.
+    /// The file is truncated or corrupt. It was not changed.
     #[error("{} is damaged: restore it from a copy", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The cause.
         #[source]
         source: BoxError,
     },
-    /// The file was damaged and has been set back to what of it is intact. Opening it again goes on from there.
+    /// The file was damaged and has been reset to its last intact state. Opening it again succeeds.
     #[error("{} was damaged and has been set back to its last intact state: open it again to go on", path.display())]
     Repaired {
         /// The file.
         path: PathBuf,
     },
-    /// The file system refused.
+    /// The file system returned an error.
     #[error("{} cannot be opened", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
     /// No thread could be started for the world.
     #[error("no thread could be started for the world")]
     Thread(#[source] io::Error),
-    /// A name in the world's own data is no identifier: a defect of this crate.
+    /// A name in the world's own data is not a valid identifier, which is a bug of this crate.
     #[error("the world's own data is wrong")]
     BuiltIn(#[from] IdError),
 }
 
-impl From<dormouse_database::OpenError> for OpenError {
-    fn from(error: dormouse_database::OpenError) -> Self {
-        use dormouse_database::OpenError as Found;
+impl From<dormouse_database::DatabaseOpenError> for SandboxOpenError {
+    fn from(error: dormouse_database::DatabaseOpenError) -> Self {
+        use dormouse_database::DatabaseOpenError as Found;
 
         match error {
-            // It was there or was made, and has been taken away since.
+            // The file existed or was created, and was removed since.
             Found::Absent { path, .. } => Self::Io {
                 path,
                 source: io::ErrorKind::NotFound.into(),
@@ -108,14 +108,19 @@ impl From<dormouse_database::OpenError> for OpenError {
     }
 }
 
-/// Opens the file at `path`, or creates it as a world made at `now`.
-pub(crate) fn open(path: &Path, now: Timestamp) -> Result<Database, OpenError> {
+/// Opens the file at `path`, or creates it with the creation time `now`.
+pub(crate) fn open(path: &Path, now: Timestamp) -> Result<Database, SandboxOpenError> {
     Ok(dormouse_database::open(path, &KIND, |writing| {
         write_tables(writing, now)
     })?)
 }
 
-/// Lays down all tables, empty.
+/// Opens the newest commit of the file at `path` for reading. The file is not written.
+pub(crate) fn open_view(path: &Path) -> Result<Database, SandboxOpenError> {
+    Ok(dormouse_database::open_view(path, &KIND)?.database)
+}
+
+/// Creates all tables, empty.
 pub(crate) fn write_tables(writing: &WriteTransaction, now: Timestamp) -> Result<(), redb::Error> {
     let mut meta = writing.open_table(META)?;
     meta.insert(REVISION_KEY, 0)?;

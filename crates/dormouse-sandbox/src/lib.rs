@@ -1,15 +1,15 @@
-//! A small world in one file: a tea-house with rooms, things and people, for the first run and for tests.
+//! A small world in one file: a tea-house with rooms, things and people, for first runs and for tests.
 //!
-//! [`Sandbox`] implements the three world ports of `dormouse-contracts`, so an assistant can live in it, and
-//! offers the acts of a player at a terminal. Its state is its own redb file. Every answer it gives about a
-//! change is durable: killed at any moment, it loses nothing it answered and repeats nothing it did.
+//! [`Sandbox`] implements the three world ports of `dormouse-contracts`, so an assistant can live in it, and offers the
+//! acts of a player at a terminal. Its state is one redb file. Every confirmed change is durable: a process that is
+//! killed at any moment loses no confirmed change and repeats none.
 //!
-//! Read in this order: [`Room`] and [`ROOMS`] (where one can be), [`Character`] (who is there), [`Act`] (what
-//! one can do and who notices), [`Sandbox`] (the handle), [`OpenError`] (what can be wrong with the file).
+//! Read in this order: [`Room`] and [`ROOMS`] (the places), [`Character`] (who is there), [`Act`] (what a character can
+//! do and who notices), [`Sandbox`] (the handle), [`SandboxOpenError`] (problems with the file).
 //!
-//! Who perceives what is decided by a pure function of who stands where; text never takes part in it.
+//! Perception is a pure function of the characters' positions; it never depends on text.
 //!
-//! Stability: the API may still change; a file written by this version opens in later ones.
+//! Stability: the API may change; later versions open the files of this one.
 
 mod place;
 
@@ -22,22 +22,23 @@ mod decide;
 
 mod tools;
 
-mod draft;
+mod actor;
 mod file;
-mod keeper;
 mod readers;
 mod records;
 mod request;
+mod transaction;
+mod world;
 
 mod feed;
 mod ports;
 mod sandbox;
 
-pub use act::{Act, ActError, Acted, Refusal, Seen};
+pub use act::{Act, ActError, ActRefusal, ActView, Acted};
 pub use character::{Character, CharacterKind, JoinError, JoinRefusal};
 pub use feed::{FEED_PAGE, FeedError};
-pub use file::OpenError;
-pub use place::{CHANNELS, Exit, RESIDENTS, ROOMS, Resident, Room, Thing};
+pub use file::SandboxOpenError;
+pub use place::{CHANNELS, Exit, NON_PLAYER_CHARACTERS, NonPlayerCharacter, ROOMS, Room, Thing};
 pub use ports::{EFFECTS_PAGE, PerformedEffect};
 pub use room_view::{Detail, ExitView, OtherView, RoomView, ThingView};
 pub use sandbox::Sandbox;

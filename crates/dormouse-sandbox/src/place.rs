@@ -1,4 +1,4 @@
-//! What the world is made of. The places themselves are data, in `place/tea_house.rs`.
+//! The types of places. Their content is in `place/tea_house.rs`.
 
 use std::fmt;
 
@@ -7,24 +7,24 @@ mod tea_house;
 mod tests;
 
 pub(crate) use tea_house::FIRST_ROOM;
-pub use tea_house::{CHANNELS, RESIDENTS, ROOMS};
+pub use tea_house::{CHANNELS, NON_PLAYER_CHARACTERS, ROOMS};
 
-/// A place one can stand in. Exits refer to rooms, not to names of rooms, so none can lead nowhere.
+/// A room. Exits refer to rooms and not to names, so every exit leads to a room.
 pub struct Room {
-    /// What the room is called in the file; never changes once released.
+    /// The key in the file; never change it after a release.
     pub key: &'static str,
-    /// What it is called by those who see it.
+    /// The name.
     pub name: &'static str,
-    /// What one sees on looking around; its first sentence stands by itself.
+    /// The description. Its first sentence must be understandable alone.
     pub description: &'static str,
-    /// Where one can go from here.
+    /// The exits.
     pub exits: &'static [Exit],
-    /// What can be looked at here.
+    /// The things to look at.
     pub things: &'static [Thing],
 }
 
 impl fmt::Debug for Room {
-    /// Names the room alone: rooms refer to each other in circles.
+    /// Prints only the room's name, because rooms refer to each other in cycles.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Room({:?})", self.key)
     }
@@ -38,32 +38,32 @@ impl PartialEq for Room {
 
 impl Eq for Room {}
 
-/// A way out of a room.
+/// An exit of a room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exit {
-    /// The word one goes by: "north", "up".
+    /// The direction: "north", "up".
     pub direction: &'static str,
-    /// Where it leads.
+    /// The room it leads to.
     pub to: &'static Room,
 }
 
-/// Something lying or standing in a room.
+/// A thing in a room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thing {
-    /// What it is called.
+    /// The name.
     pub name: &'static str,
-    /// What one sees on looking at it.
+    /// The description.
     pub description: &'static str,
 }
 
-/// Somebody who belongs to the place and has no model behind them. They can be spoken to and never speak.
+/// A permanent character without a model. Others can speak to it, and it never speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resident {
-    /// Their id as an entity.
+pub struct NonPlayerCharacter {
+    /// The entity id.
     pub id: &'static str,
-    /// Their name.
+    /// The name.
     pub name: &'static str,
-    /// Where they are, always.
+    /// Its permanent room.
     pub room: &'static Room,
 }
 

@@ -1,4 +1,4 @@
-//! The three world ports, and what was performed through them.
+//! The three world ports, and the effects performed through them.
 
 use dormouse_contracts::{
     BoxFuture, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perform, Query,
@@ -8,26 +8,26 @@ use serde_json::Value;
 
 use crate::{
     Sandbox,
-    act::Refusal,
-    keeper::View,
+    act::ActRefusal,
     records::{EFFECT_ORDER, EFFECTS, EffectRecord, StoreError},
     room_view::RoomView,
     tools,
+    world::WorldView,
 };
 
-/// The most effects one call of [`Sandbox::effects`] answers.
+/// The most effects per call of [`Sandbox::effects`].
 pub const EFFECTS_PAGE: usize = 1_000;
 
-/// An effect the world was asked for, and what became of it.
+/// A requested effect and its outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PerformedEffect {
-    /// Counts up from 1 in the order in which the world took the effects, those it refused included.
+    /// The number of the effect, from 1, in the order of arrival, including rejected effects.
     pub number: u64,
-    /// When the world took it.
+    /// The time of arrival.
     pub at: Timestamp,
     /// Its key, actor, tool and arguments.
     pub effect: Effect,
-    /// Done or rejected.
+    /// Whether it was done or rejected.
     pub outcome: Outcome,
 }
 
@@ -49,12 +49,12 @@ impl From<EffectRecord> for PerformedEffect {
 }
 
 impl Perform for Sandbox {
-    /// One commit writes the outcome under the key, the change, and everybody's perception of it. A key seen
-    /// before answers what it answered then; with another actor, tool or other arguments it is rejected. A
-    /// refusal is an outcome like any other: it stays what it was.
+    /// One commit writes the outcome under its key, the change, and all perceptions of it. A known key returns its
+    /// first outcome; with another actor, tool or other arguments it is rejected. A rejection is stored like any other
+    /// outcome.
     fn perform<'a>(&'a self, effect: &'a Effect) -> BoxFuture<'a, Result<Outcome, WorldError>> {
         let effect = effect.clone();
-        Box::pin(self.change(move |draft, clock| draft.perform(&effect, clock.now())))
+        Box::pin(self.change(move |transaction, clock| transaction.perform(&effect, clock.now())))
     }
 }
 
@@ -70,7 +70,7 @@ impl Observe for Sandbox {
 }
 
 impl Inquire for Sandbox {
-    /// This world can always tell: the answer is never `CannotTell`.
+    /// This world always knows: the answer is never `CannotTell`.
     fn inquire<'a>(
         &'a self,
         key: &'a EffectKey,
@@ -89,7 +89,7 @@ impl Inquire for Sandbox {
 }
 
 impl Sandbox {
-    /// Answers the effect with this key, if the world has seen it. Reads only.
+    /// Returns the effect with this key, if the world has received it. Only reads.
     ///
     /// # Errors
     ///
@@ -99,8 +99,7 @@ impl Sandbox {
         self.ask(move |view| one(&view, &key)).await
     }
 
-    /// Answers the effects after number `after` in the order the world took them, at most [`EFFECTS_PAGE`].
-    /// Reads only.
+    /// Returns the effects after number `after` in order, at most [`EFFECTS_PAGE`]. Only reads.
     ///
     /// # Errors
     ///
@@ -110,7 +109,7 @@ impl Sandbox {
     }
 }
 
-fn inspect(view: &View<'_>, query: &Query) -> Result<Result<Value, Rejection>, StoreError> {
+fn inspect(view: &WorldView<'_>, query: &Query) -> Result<Result<Value, Rejection>, StoreError> {
     let rejected = |reason: String| Ok(Err(Rejection { reason }));
     let detail = match tools::look(&query.tool, &query.arguments) {
         Ok(detail) => detail,
@@ -119,13 +118,13 @@ fn inspect(view: &View<'_>, query: &Query) -> Result<Result<Value, Rejection>, S
     let roster = &view.world.roster;
     let actor = roster.embodies(&query.actor);
     let Some((actor, present)) = actor.and_then(|id| Some((id, roster.find(id)?))) else {
-        return rejected(Refusal::NotJoined.to_string());
+        return rejected(ActRefusal::NotJoined.to_string());
     };
     let seen = RoomView::of(present.room, roster, actor, detail);
     Ok(Ok(serde_json::to_value(seen)?))
 }
 
-fn one(view: &View<'_>, key: &EffectKey) -> Result<Option<PerformedEffect>, StoreError> {
+fn one(view: &WorldView<'_>, key: &EffectKey) -> Result<Option<PerformedEffect>, StoreError> {
     let reading = view.world.database.begin_read()?;
     let found = reading.open_table(EFFECTS)?.get(key.as_str())?;
     let record: Option<EffectRecord> = found
@@ -134,7 +133,7 @@ fn one(view: &View<'_>, key: &EffectKey) -> Result<Option<PerformedEffect>, Stor
     Ok(record.map(PerformedEffect::from))
 }
 
-fn many(view: &View<'_>, after: u64) -> Result<Vec<PerformedEffect>, StoreError> {
+fn many(view: &WorldView<'_>, after: u64) -> Result<Vec<PerformedEffect>, StoreError> {
     let reading = view.world.database.begin_read()?;
     let (order, effects) = (
         reading.open_table(EFFECT_ORDER)?,

@@ -1,4 +1,4 @@
-//! Those who read feeds: who waits for the next entry, and who is done with earlier ones.
+//! The readers of feeds: their waits and their acknowledgements.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use tokio::sync::watch;
 
 use crate::roster::Roster;
 
-/// What is known of readers. It lives in memory only and outlives a failure of the file.
+/// The state of all readers. It is kept in memory only, and survives a failure of the file.
 #[derive(Debug, Default)]
 pub(crate) struct Readers {
-    /// The last number of each feed that somebody follows.
+    /// The last number of each feed with waiting readers.
     heads: BTreeMap<EntityId, watch::Sender<u64>>,
-    /// Up to where each observer is done; removed from the file with the next change.
+    /// The acknowledged number of each observer. Its entries are removed from the file with the next change.
     acknowledged: BTreeMap<EntityId, u64>,
 }
 
 impl Readers {
-    /// Follows the last number of a feed, which is `head` now.
+    /// Subscribes to the last number of a feed, which is now `head`.
     pub(crate) fn follow(&mut self, observer: &EntityId, head: u64) -> watch::Receiver<u64> {
         let sender = self
             .heads
@@ -26,7 +26,7 @@ impl Readers {
         sender.subscribe()
     }
 
-    /// Tells those who follow, and forgets the feeds nobody follows any more.
+    /// Notifies subscribers, and removes feeds without subscribers.
     pub(crate) fn publish(&mut self, roster: &Roster) {
         self.heads.retain(|observer, head| {
             let delivered = roster.find(observer).map_or(0, |present| present.delivered);
@@ -39,13 +39,13 @@ impl Readers {
         });
     }
 
-    /// An observer is done with its entries up to this number.
+    /// Records that an observer has processed its entries up to this number.
     pub(crate) fn acknowledge(&mut self, observer: &EntityId, up_to: u64) {
         let known = self.acknowledged.entry(observer.clone()).or_default();
         *known = up_to.max(*known);
     }
 
-    /// Up to where this observer is done, if its entries are still in the file.
+    /// The acknowledged number of this observer, if its entries are still in the file.
     pub(crate) fn done_by(&self, observer: &EntityId) -> u64 {
         self.acknowledged.get(observer).copied().unwrap_or(0)
     }
@@ -54,7 +54,7 @@ impl Readers {
         &self.acknowledged
     }
 
-    /// What was acknowledged has been removed from the file.
+    /// Records that the acknowledged entries were removed from the file.
     pub(crate) fn pruned(&mut self) {
         self.acknowledged.clear();
     }

@@ -1,4 +1,4 @@
-//! What stands in the file: tables, and the JSON records in them.
+//! The content of the file: tables, and the JSON records in them.
 
 use dormouse_contracts::{Effect, Outcome, Timestamp};
 use redb::TableDefinition;
@@ -13,12 +13,12 @@ use crate::{
 /// The format this version writes, and the newest it reads.
 pub(crate) const FORMAT: u64 = 1;
 
-/// By its name the file is known as a world's; the format stands in it too.
+/// The name of this table identifies a world file; it also contains the format.
 pub(crate) const META: TableDefinition<'_, &str, u64> = TableDefinition::new(META_NAME);
 pub(crate) const META_NAME: &str = "dormouse_sandbox";
-/// The number of changes written, by which a commit that failed is told apart from one that only seemed to.
+/// The number of written changes. After a failed commit it shows whether the commit took effect.
 pub(crate) const REVISION_KEY: &str = "revision";
-/// When the world was made, in microseconds since 1970; what tells it from a later one in the same place.
+/// The creation time of the world, in microseconds since 1970. It distinguishes worlds at the same path.
 pub(crate) const BORN_KEY: &str = "born";
 
 /// Entity id → [`CharacterRecord`].
@@ -61,7 +61,7 @@ macro_rules! from_redb {
 
 from_redb!(StorageError, TableError, TransactionError, CommitError);
 
-/// A character, as written.
+/// The stored form of a character.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CharacterRecord {
     name: String,
@@ -71,7 +71,7 @@ pub(crate) struct CharacterRecord {
 }
 
 impl CharacterRecord {
-    /// The record of a guest; none for a resident, who is not kept in the file.
+    /// The record of a guest; `None` for a non-player character, which is not stored.
     pub(crate) fn of(present: &Present) -> Option<Self> {
         match &present.kind {
             Kind::Resident => None,
@@ -84,7 +84,7 @@ impl CharacterRecord {
         }
     }
 
-    /// Whom the record tells of. A room that is no longer there has become the first one.
+    /// The character of the record. If its room no longer exists, it is in the first room.
     pub(crate) fn into_present(self) -> Present {
         Present {
             name: self.name,
@@ -95,7 +95,7 @@ impl CharacterRecord {
     }
 }
 
-/// An effect and what became of it, as written.
+/// The stored form of an effect and its outcome.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct EffectRecord {
     pub(crate) number: u64,

@@ -1,47 +1,55 @@
-//! What is asked of the keeper, and by whom the answer is awaited.
+//! Requests to the actor.
 
 use dormouse_contracts::{Clock, WorldError, WorldErrorKind};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{draft::Draft, keeper::View, records::StoreError};
+use crate::{records::StoreError, transaction::WorldTransaction, world::WorldView};
 
-/// What is sent to the keeper.
-pub(crate) enum Request {
+/// A request to the actor.
+pub(crate) enum ActorRequest {
     /// A change, answered when it is durable.
-    Change(Box<dyn Change>),
+    Change(Box<dyn ChangeRequest>),
     /// A question, answered from what is durable.
-    Ask(Box<dyn Question>),
+    Ask(Box<dyn QuestionRequest>),
 }
 
-/// A change that waits for its turn, and somebody who waits for its answer.
-pub(crate) trait Change: Send {
-    /// Makes the change on the draft and keeps the answer.
-    fn make(&mut self, draft: &mut Draft<'_>, clock: &dyn Clock) -> Result<(), StoreError>;
-    /// Gives the answer, now that the fate of the draft is known.
+/// A change in the queue, with the sender for its answer.
+pub(crate) trait ChangeRequest: Send {
+    /// Makes the change on the transaction and keeps the answer.
+    fn make(
+        &mut self,
+        transaction: &mut WorldTransaction<'_>,
+        clock: &dyn Clock,
+    ) -> Result<(), StoreError>;
+    /// Sends the answer, after the transaction has succeeded or failed.
     fn answer(self: Box<Self>, fate: Result<(), WorldError>);
 }
 
-/// A question that waits for its turn.
-pub(crate) trait Question: Send {
-    /// Gives the answer.
-    fn answer(self: Box<Self>, view: Result<View<'_>, WorldError>);
+/// A question in the queue.
+pub(crate) trait QuestionRequest: Send {
+    /// Sends the answer.
+    fn answer(self: Box<Self>, view: Result<WorldView<'_>, WorldError>);
 }
 
 type Reply<T> = oneshot::Sender<Result<T, WorldError>>;
 
-struct Making<F, T> {
+struct PendingChange<F, T> {
     make: F,
     made: Option<T>,
     reply: Reply<T>,
 }
 
-impl<F, T> Change for Making<F, T>
+impl<F, T> ChangeRequest for PendingChange<F, T>
 where
-    F: FnMut(&mut Draft<'_>, &dyn Clock) -> Result<T, StoreError> + Send,
+    F: FnMut(&mut WorldTransaction<'_>, &dyn Clock) -> Result<T, StoreError> + Send,
     T: Send,
 {
-    fn make(&mut self, draft: &mut Draft<'_>, clock: &dyn Clock) -> Result<(), StoreError> {
-        self.made = Some((self.make)(draft, clock)?);
+    fn make(
+        &mut self,
+        transaction: &mut WorldTransaction<'_>,
+        clock: &dyn Clock,
+    ) -> Result<(), StoreError> {
+        self.made = Some((self.make)(transaction, clock)?);
         Ok(())
     }
 
@@ -49,22 +57,22 @@ where
         let never_made = || WorldError::new(WorldErrorKind::NotReached, None);
         let Self { made, reply, .. } = *self;
         let answer = fate.and_then(|()| made.ok_or_else(never_made));
-        // Whoever asked may have gone; the change stands all the same.
+        // The caller may have gone; the change stays valid.
         reply.send(answer).ok();
     }
 }
 
-struct Asking<F, T> {
+struct PendingQuestion<F, T> {
     ask: F,
     reply: Reply<T>,
 }
 
-impl<F, T> Question for Asking<F, T>
+impl<F, T> QuestionRequest for PendingQuestion<F, T>
 where
-    F: FnOnce(View<'_>) -> Result<T, StoreError> + Send,
+    F: FnOnce(WorldView<'_>) -> Result<T, StoreError> + Send,
     T: Send,
 {
-    fn answer(self: Box<Self>, view: Result<View<'_>, WorldError>) {
+    fn answer(self: Box<Self>, view: Result<WorldView<'_>, WorldError>) {
         let Self { ask, reply } = *self;
         let answer = view.and_then(|view| {
             ask(view).map_err(|e| WorldError::new(WorldErrorKind::NotReached, Some(e.into())))
@@ -73,43 +81,50 @@ where
     }
 }
 
-/// Has the keeper make a change, and waits until it is durable.
+/// Sends a change to the actor, and waits until it is durable.
 pub(crate) async fn change<T: Send + 'static>(
-    keeper: Option<&mpsc::Sender<Request>>,
-    make: impl FnMut(&mut Draft<'_>, &dyn Clock) -> Result<T, StoreError> + Send + 'static,
+    actor: Option<&mpsc::Sender<ActorRequest>>,
+    make: impl FnMut(&mut WorldTransaction<'_>, &dyn Clock) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, WorldError> {
     let (reply, answer) = oneshot::channel();
     let made = None;
     send(
-        keeper,
-        Request::Change(Box::new(Making { make, made, reply })),
+        actor,
+        ActorRequest::Change(Box::new(PendingChange { make, made, reply })),
     )
     .await?;
     receive(answer).await
 }
 
-/// Asks the keeper something.
+/// Sends a question to the actor.
 pub(crate) async fn ask<T: Send + 'static>(
-    keeper: Option<&mpsc::Sender<Request>>,
-    ask: impl FnOnce(View<'_>) -> Result<T, StoreError> + Send + 'static,
+    actor: Option<&mpsc::Sender<ActorRequest>>,
+    ask: impl FnOnce(WorldView<'_>) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, WorldError> {
     let (reply, answer) = oneshot::channel();
-    send(keeper, Request::Ask(Box::new(Asking { ask, reply }))).await?;
+    send(
+        actor,
+        ActorRequest::Ask(Box::new(PendingQuestion { ask, reply })),
+    )
+    .await?;
     receive(answer).await
 }
 
-async fn send(keeper: Option<&mpsc::Sender<Request>>, request: Request) -> Result<(), WorldError> {
-    let gone = || WorldError::new(WorldErrorKind::NotReached, Some(KeeperGone.into()));
-    let sent = keeper.ok_or_else(gone)?.send(request).await;
+async fn send(
+    actor: Option<&mpsc::Sender<ActorRequest>>,
+    request: ActorRequest,
+) -> Result<(), WorldError> {
+    let gone = || WorldError::new(WorldErrorKind::NotReached, Some(ActorGone.into()));
+    let sent = actor.ok_or_else(gone)?.send(request).await;
     sent.map_err(|_unsent| gone())
 }
 
 async fn receive<T>(answer: oneshot::Receiver<Result<T, WorldError>>) -> Result<T, WorldError> {
-    let gone = |_| WorldError::new(WorldErrorKind::Unanswered, Some(KeeperGone.into()));
+    let gone = |_| WorldError::new(WorldErrorKind::Unanswered, Some(ActorGone.into()));
     answer.await.map_err(gone)?
 }
 
-/// The thread that keeps the world has ended, which it does only by a defect.
+/// The actor thread has ended, which only a bug can cause.
 #[derive(Debug, thiserror::Error)]
 #[error("the world is no longer kept: open it again")]
-pub(crate) struct KeeperGone;
+pub(crate) struct ActorGone;

@@ -1,4 +1,4 @@
-//! What somebody sees of a room.
+//! The view of a room.
 
 use std::fmt;
 
@@ -11,43 +11,43 @@ use crate::{
     roster::{Kind, Roster},
 };
 
-/// How many people a view names; the rest is a number.
+/// The most characters listed by name; the rest are counted.
 pub(crate) const NAMED: usize = 50;
 
-/// How much of a room is told.
+/// The level of detail of a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Detail {
-    /// What there is, by name.
+    /// Names only.
     Brief,
     /// With descriptions.
     #[default]
     Full,
 }
 
-/// What somebody sees of a room; as JSON, the answer of `inspect_location`.
+/// What a character sees in a room; as JSON, the answer of `inspect_location`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoomView {
     /// The name of the room.
     pub room: String,
-    /// What it looks like; left out in a brief view.
+    /// The description; left out in a brief view.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// The ways out.
+    /// The exits.
     pub exits: Vec<ExitView>,
-    /// What is there.
+    /// The things in the room.
     pub things: Vec<ThingView>,
-    /// Who else is there, by id; at most 50.
+    /// The other characters in the room, by id; at most 50.
     pub characters: Vec<OtherView>,
-    /// How many more are there than are named.
+    /// How many further characters are in the room.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more_characters: usize,
 }
 
-/// A way out.
+/// An exit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExitView {
-    /// The word one goes by.
+    /// The direction of the exit.
     pub direction: String,
     /// The name of the room it leads to.
     pub to: String,
@@ -56,14 +56,14 @@ pub struct ExitView {
 /// A thing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThingView {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What it looks like; left out in a brief view.
+    /// The description; left out in a brief view.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
 }
 
-/// Somebody else in the room.
+/// Another character in the room.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherView {
     /// Their name.

@@ -1,18 +1,19 @@
-//! Who stands where, and who is meant by a name.
+//! The positions of all characters, and the resolution of names.
 
 use std::collections::BTreeMap;
 
 use dormouse_contracts::{AssistantId, EntityId, IdError, Sender};
+use dormouse_text::NameSkeleton;
 
 use crate::{
     character::{CHARACTER_LIMIT, Character, CharacterKind, JoinRefusal, check_name},
-    place::{FIRST_ROOM, RESIDENTS, Room},
+    place::{FIRST_ROOM, NON_PLAYER_CHARACTERS, Room},
 };
 
 #[cfg(test)]
 mod tests;
 
-/// Somebody in the world.
+/// A character in the world.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Present {
     pub(crate) name: String,
@@ -22,17 +23,17 @@ pub(crate) struct Present {
     pub(crate) delivered: u64,
 }
 
-/// Who acts for somebody in the world.
+/// Who controls a character.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Came to stay; perceives.
+    /// A character that joined; it perceives.
     Guest(CharacterKind),
-    /// Belongs to the place; perceives nothing.
+    /// A non-player character; it does not perceive.
     Resident,
 }
 
 impl Present {
-    /// The sender that `observer` is told, when `id` is this one.
+    /// The sender that `observer` sees for this character `id`.
     pub(crate) fn as_sender(&self, id: &EntityId) -> Sender {
         let (id, name) = (id.clone(), self.name.clone());
         match self.kind {
@@ -50,25 +51,25 @@ impl Present {
     }
 }
 
-/// Everybody in the world, by id.
+/// All characters in the world, by id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Roster(BTreeMap<EntityId, Present>);
 
-/// What joining comes to.
+/// The result of joining.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Joining {
-    /// Was here already, under this name.
+    /// The character was here under this name.
     AlreadyHere,
-    /// Was here already, and is now called otherwise.
+    /// The character was here and has a new name now.
     Renamed,
-    /// Came in.
+    /// The character arrived.
     Arrived,
 }
 
 impl Roster {
-    /// The residents alone.
+    /// Only the non-player characters.
     pub(crate) fn try_new() -> Result<Self, IdError> {
-        let residents = RESIDENTS.iter().map(|resident| {
+        let residents = NON_PLAYER_CHARACTERS.iter().map(|resident| {
             let present = Present {
                 name: resident.name.to_owned(),
                 kind: Kind::Resident,
@@ -96,7 +97,7 @@ impl Roster {
         self.0.iter()
     }
 
-    /// Those in `room` other than `but`, by id.
+    /// The other characters in `room`, by id.
     pub(crate) fn others_in<'a>(
         &'a self,
         room: &'a Room,
@@ -106,7 +107,7 @@ impl Roster {
             .filter(move |(id, present)| present.room == room && *id != but)
     }
 
-    /// The character an assistant lives as.
+    /// The character that an assistant controls.
     pub(crate) fn embodies(&self, assistant: &AssistantId) -> Option<&EntityId> {
         self.iter()
             .find(|(_, present)| {
@@ -115,7 +116,7 @@ impl Roster {
             .map(|(id, _)| id)
     }
 
-    /// Lets a character in, into the first room; leaves one that is here where it stands.
+    /// Adds a character in the first room; a known character stays where it is.
     pub(crate) fn join(&mut self, character: &Character) -> Result<Joining, JoinRefusal> {
         check_name(&character.name)?;
         self.check_free(character)?;
@@ -145,14 +146,17 @@ impl Roster {
     }
 
     fn check_free(&self, character: &Character) -> Result<(), JoinRefusal> {
-        let folded = fold(&character.name);
-        for (id, present) in self.iter().filter(|(id, _)| **id != character.id) {
-            if fold(&present.name) == folded {
-                return Err(JoinRefusal::NameTaken {
-                    name: present.name.clone(),
-                    by: id.clone(),
-                });
-            }
+        let skeleton = NameSkeleton::of(&character.name);
+        let mut others = self.iter().filter(|(id, _)| **id != character.id);
+        let alike =
+            others.find(|(_, other)| NameSkeleton::of(&other.name).is_confusable_with(&skeleton));
+        if let Some((id, other)) = alike {
+            let (name, by) = (other.name.clone(), id.clone());
+            return Err(if fold(&name) == fold(&character.name) {
+                JoinRefusal::NameTaken { name, by }
+            } else {
+                JoinRefusal::NameLooksLike { name, by }
+            });
         }
         if let CharacterKind::Assistant(assistant) = &character.kind
             && let Some(id) = self.embodies(assistant)
@@ -167,7 +171,7 @@ impl Roster {
     }
 }
 
-/// What a wanted word picks from a list.
+/// The result of matching a word with a list.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Pick<T> {
     One(T),
@@ -175,7 +179,7 @@ pub(crate) enum Pick<T> {
     None,
 }
 
-/// Picks the option called `wanted` in whatever case, or else the only one that begins with it.
+/// The option called `wanted` in any case, or the only option that starts with it.
 pub(crate) fn pick<'a, T>(wanted: &str, options: impl Iterator<Item = (&'a str, T)>) -> Pick<T> {
     let wanted = fold(wanted.trim());
     if wanted.is_empty() {

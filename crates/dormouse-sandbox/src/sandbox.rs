@@ -1,4 +1,4 @@
-//! The handle on the world.
+//! The handle of the world.
 
 use std::{
     fmt,
@@ -12,29 +12,30 @@ use tokio::sync::mpsc;
 
 use crate::{
     act::{Act, ActError, Acted},
+    actor::SandboxActor,
     character::{Character, JoinError},
-    draft::Draft,
-    file::OpenError,
-    keeper::{Keeper, Opener, View, opener},
+    file::SandboxOpenError,
     records::StoreError,
-    request::{self, Request},
+    request::{self, ActorRequest},
     tools,
+    transaction::WorldTransaction,
+    world::{FileOpener, Opener, WorldView},
 };
 
-/// How many requests wait at most; whoever comes later waits to be let in.
+/// The most requests in the queue; further callers wait for a place in it.
 const QUEUE: usize = 256;
 
-/// A small world in one file. Cloning the handle is cheap and gives another handle on the same world.
+/// A small world in one file. Cloning the handle is cheap, and a clone is a handle of the same world.
 ///
-/// The world is one thread that takes requests in order and writes the changes that wait together in one
-/// commit; every answer to a change is durable. Dropping the last handle waits until that thread has written
-/// what it was asked and has closed the file, which takes milliseconds.
+/// One actor thread handles requests in order and writes waiting changes together in one commit; every confirmed change
+/// is durable. Dropping the last handle waits until the thread has written all requests and closed the file, which
+/// takes milliseconds.
 #[derive(Clone)]
 pub struct Sandbox(Arc<Inner>);
 
 struct Inner {
-    /// Taken when the last handle goes, so that the thread ends.
-    keeper: Option<mpsc::Sender<Request>>,
+    /// Taken when the last handle is dropped, which ends the thread.
+    actor: Option<mpsc::Sender<ActorRequest>>,
     thread: Option<JoinHandle<()>>,
     id: WorldId,
     tools: Vec<ToolSpec>,
@@ -50,102 +51,109 @@ impl fmt::Debug for Sandbox {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        drop(self.keeper.take());
+        drop(self.actor.take());
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {
-            // A thread that panicked has said so on its own; the file is closed either way.
+            // A panic of the thread was already reported; the file is closed in any case.
             thread.join().ok();
         }
     }
 }
 
 impl Sandbox {
-    /// Opens the world in the file at `path`, and creates it if there is none.
+    /// Opens the world in the file at `path`, or creates it.
     ///
-    /// Checks every page of the file, so it takes time in proportion to its size (about a second for a
-    /// gigabyte), and blocks meanwhile. Starts one thread. `clock` tells when things happen.
+    /// Checks every page of the file, which takes time linear in its size (about a second per gigabyte), and blocks
+    /// meanwhile. Starts one thread. `clock` provides the times of events.
     ///
     /// # Errors
     ///
-    /// [`OpenError`]; nothing that is already there is ever replaced.
-    pub fn open(path: &Path, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
+    /// [`SandboxOpenError`]; existing files are never replaced.
+    pub fn open(path: &Path, clock: Arc<dyn Clock>) -> Result<Self, SandboxOpenError> {
         let now = clock.now();
-        Self::keep(opener(path.to_owned(), now), clock)
+        let path = path.to_owned();
+        Self::keep(Box::new(FileOpener { path, now }), clock)
     }
 
-    /// Has a world kept that is opened in this way.
-    pub(crate) fn keep(opener: Opener, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
+    /// Starts the actor with a world from this opener.
+    pub(crate) fn keep(
+        opener: Box<dyn Opener>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, SandboxOpenError> {
         let tools = tools::specs()?;
-        let keeper = Keeper::open(opener, clock)?;
-        let id = keeper.id().clone();
+        let actor = SandboxActor::open(opener, clock)?;
+        let id = actor.id().clone();
         let (sender, requests) = mpsc::channel(QUEUE);
         let thread = thread::Builder::new()
             .name("sandbox".to_owned())
-            .spawn(move || keeper.run(requests))
-            .map_err(OpenError::Thread)?;
+            .spawn(move || actor.run(requests))
+            .map_err(SandboxOpenError::Thread)?;
         Ok(Self(Arc::new(Inner {
-            keeper: Some(sender),
+            actor: Some(sender),
             thread: Some(thread),
             id,
             tools,
         })))
     }
 
-    /// The name this world gives itself in every delivery. It is made with the world and stays with its file.
+    /// The id of this world in every delivery. It is created with the world and stored in its file.
     #[must_use]
     pub fn id(&self) -> &WorldId {
         &self.0.id
     }
 
-    /// The tools an assistant has in this world: say, whisper, page, pose, inspect_location and move.
+    /// The tools of an assistant in this world: say, whisper, page, pose, inspect_location and move.
     ///
-    /// Speaking (say, whisper, page) is terminal: the others have the word. A pose accompanies speech and asks
-    /// for no answer, and going somewhere is what one does before looking or speaking there and is undone by
-    /// going back; both may be followed by another call.
+    /// Speaking (say, whisper, page) is terminal, because it is the other party's turn then. A pose accompanies speech,
+    /// and a move often precedes looking or speaking and can be undone; both may be followed by another call.
     #[must_use]
     pub fn tools(&self) -> Vec<ToolSpec> {
         self.0.tools.clone()
     }
 
-    /// Lets a character in. One that is new arrives in the first room, and those there see it; one that is
-    /// known stays where it is, and takes the name given. Durable once answered.
+    /// Adds a character. A new one arrives in the first room, and the characters there see it; a known one stays where
+    /// it is and gets the new name. Durable once confirmed.
     ///
-    /// Dropping the future leaves the character in or out.
+    /// If the future is dropped, the character may have joined or not.
     ///
     /// # Errors
     ///
-    /// [`JoinError`]: what is wrong with the character, or that the world could not be reached.
+    /// [`JoinError`]: the character is not acceptable, or the world could not be reached.
     pub async fn join(&self, character: Character) -> Result<(), JoinError> {
-        let joined = self.change(move |draft, clock| draft.join(&character, clock.now()));
+        let joined =
+            self.change(move |transaction, clock| transaction.join(&character, clock.now()));
         Ok(joined.await.map_err(JoinError::World)??)
     }
 
-    /// Has a character do something. Durable once answered; [`Act`] says who notices.
+    /// Performs an act of a character. Durable once confirmed; [`Act`] says who notices.
     ///
-    /// Dropping the future leaves the act done or not done.
+    /// If the future is dropped, the act may have happened or not.
     ///
     /// # Errors
     ///
-    /// - [`ActError::Refused`]: why the world refuses; nothing happened.
-    /// - [`ActError::World`]: the world could not be reached, or did not answer; its kind tells.
+    /// - [`ActError::Refused`]: the world refuses; nothing happened.
+    /// - [`ActError::World`]: the world could not be reached, or did not answer; the error kind says which.
     pub async fn act(&self, actor: &EntityId, act: Act) -> Result<Acted, ActError> {
         let actor = actor.clone();
-        let acted = self.change(move |draft, clock| draft.act(&actor, &act, clock.now()));
+        let acted =
+            self.change(move |transaction, clock| transaction.act(&actor, &act, clock.now()));
         Ok(acted.await.map_err(ActError::World)??)
     }
 
     pub(crate) async fn change<T: Send + 'static>(
         &self,
-        make: impl FnMut(&mut Draft<'_>, &dyn Clock) -> Result<T, StoreError> + Send + 'static,
+        make: impl FnMut(&mut WorldTransaction<'_>, &dyn Clock) -> Result<T, StoreError>
+        + Send
+        + 'static,
     ) -> Result<T, WorldError> {
-        request::change(self.0.keeper.as_ref(), make).await
+        request::change(self.0.actor.as_ref(), make).await
     }
 
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
-        ask: impl FnOnce(View<'_>) -> Result<T, StoreError> + Send + 'static,
+        ask: impl FnOnce(WorldView<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, WorldError> {
-        request::ask(self.0.keeper.as_ref(), ask).await
+        request::ask(self.0.actor.as_ref(), ask).await
     }
 }

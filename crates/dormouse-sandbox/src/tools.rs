@@ -1,13 +1,14 @@
-//! The tools the world offers an assistant, and what a call of one means.
+//! The tools for assistants in this world, and the acts of their calls.
 
 use dormouse_contracts::{
-    Arguments, EntityId, IdError, Receipt, ToolCategory, ToolName, ToolReach, ToolSpec, Words,
+    Arguments, EntityId, IdError, Receipt, Speech, SpeechKind, ToolCategory, ToolName, ToolReach,
+    ToolSpec, Words,
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
-    act::{Act, Refusal, Seen},
+    act::{Act, ActRefusal, ActView},
     decide::Decision,
     room_view::{Detail, NAMED},
     roster::Roster,
@@ -16,10 +17,10 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-/// The longest message a tool's schema allows, in characters; every such text fits into `Words`.
+/// The longest message by the tools' schemas, in characters; every such text fits into `Words`.
 const MESSAGE_LIMIT: usize = 4_000;
 
-/// Why a call of a tool is refused.
+/// Why a tool call is refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallRefusal {
     #[error("this world has no tool {:?}", .0.as_str())]
@@ -31,7 +32,7 @@ pub(crate) enum CallRefusal {
     #[error("the arguments do not fit: {0}")]
     Arguments(#[source] serde_json::Error),
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] ActRefusal),
 }
 
 #[derive(Deserialize)]
@@ -71,10 +72,10 @@ fn read<T: DeserializeOwned>(arguments: &Arguments) -> Result<T, CallRefusal> {
 }
 
 fn words(text: String) -> Result<Words, CallRefusal> {
-    Ok(Words::try_new(text).map_err(Refusal::Words)?)
+    Ok(Words::try_new(text).map_err(ActRefusal::Words)?)
 }
 
-/// The act that a call of an effect tool asks for.
+/// The act of a call of an effect tool.
 pub(crate) fn act(tool: &ToolName, arguments: &Arguments) -> Result<Act, CallRefusal> {
     match tool.as_str() {
         "say" => Ok(Act::Say(words(read::<Message>(arguments)?.message)?)),
@@ -98,7 +99,7 @@ pub(crate) fn act(tool: &ToolName, arguments: &Arguments) -> Result<Act, CallRef
     }
 }
 
-/// How much a call of `inspect_location` wants to know.
+/// The level of detail that a call of `inspect_location` asks for.
 pub(crate) fn look(tool: &ToolName, arguments: &Arguments) -> Result<Detail, CallRefusal> {
     match tool.as_str() {
         "inspect_location" => Ok(read::<Inspect>(arguments)?.detail_level),
@@ -107,7 +108,7 @@ pub(crate) fn look(tool: &ToolName, arguments: &Arguments) -> Result<Detail, Cal
     }
 }
 
-/// What the model is told about an effect that was carried out: who noticed, or where it is now.
+/// The result for the model after an effect: who noticed, or where the assistant is now.
 pub(crate) fn receipt(
     tool: &ToolName,
     decision: &Decision,
@@ -115,9 +116,9 @@ pub(crate) fn receipt(
     actor: &EntityId,
 ) -> Receipt {
     let detail = match &decision.seen {
-        Seen::Room(view) => json!({ "moved_to": view.room }),
-        Seen::Own { to: Some(name), .. } => json!({ "to": name }),
-        Seen::Own { to: None, .. } => {
+        ActView::Room(view) => json!({ "moved_to": view.room }),
+        ActView::Own { to: Some(name), .. } => json!({ "to": name }),
+        ActView::Own { to: None, .. } => {
             let names: Vec<_> = (decision.heard.iter())
                 .filter(|heard| heard.observer != *actor)
                 .filter_map(|heard| roster.find(&heard.observer))
@@ -136,7 +137,7 @@ pub(crate) fn receipt(
 }
 
 fn text(what: &str, limit: usize) -> Value {
-    // The pattern refuses white space alone, which is no message.
+    // The pattern rejects text of white space only, which is not a valid message.
     json!({ "type": "string", "description": what, "minLength": 1, "maxLength": limit, "pattern": "\\S" })
 }
 
@@ -146,9 +147,8 @@ fn object(properties: &Value, required: &[&str]) -> Value {
 
 /// The tools of this world.
 ///
-/// Speaking hands the word to the others, so say, whisper and page end the loop. A pose accompanies speech and
-/// asks for no answer ("smiles", then speaks), and going somewhere is what one does before looking or speaking
-/// there, and is undone by going back: both may be followed by another call.
+/// Speaking makes it the others' turn, so say, whisper and page end the loop. A pose accompanies speech ("smiles", then
+/// speaks). A move often precedes looking or speaking, and can be undone. Both may be followed by another call.
 pub(crate) fn specs() -> Result<Vec<ToolSpec>, IdError> {
     use {ToolCategory::*, ToolReach::*};
     let message = || text("What to say.", MESSAGE_LIMIT);
@@ -220,7 +220,23 @@ pub(crate) fn specs() -> Result<Vec<ToolSpec>, IdError> {
                 category,
                 reach,
                 timeout: ToolSpec::DEFAULT_TIMEOUT,
+                speech: speech(name),
             })
         })
         .collect()
+}
+
+/// How a tool speaks, if it does. A pose is shown to others and contains no speech.
+fn speech(tool: &str) -> Option<Speech> {
+    let (kind, to) = match tool {
+        "say" => (SpeechKind::Aloud, None),
+        "whisper" => (SpeechKind::Whisper, Some("to")),
+        "page" => (SpeechKind::Page, Some("to")),
+        _ => return None,
+    };
+    Some(Speech {
+        kind,
+        words: "message".to_owned(),
+        to: to.map(str::to_owned),
+    })
 }

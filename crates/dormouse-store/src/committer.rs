@@ -152,7 +152,11 @@ fn answer(batch: Vec<Request>, verdicts: Vec<Verdict>) {
 
 /// After a failed attempt: opens the database again, finds out what is really in it, and answers accordingly.
 fn settle(vault: &Vault, batch: Vec<Request>, attempt: Attempt, fault: Fault) {
-    tracing::error!(%fault, requests = batch.len(), "a commit failed");
+    tracing::warn!(
+        fault = &fault as &dyn std::error::Error,
+        requests = batch.len(),
+        "a commit failed"
+    );
     let reopened = vault.reopen();
     let committed = attempt.stage == Stage::Committing
         && reopened.is_ok()

@@ -9,6 +9,7 @@ use std::{
 };
 
 use dormouse_contracts::Timestamp;
+use dormouse_database::temporary_name;
 
 use crate::{
     fault::{Fault, contained},
@@ -23,6 +24,18 @@ const NAMES: u32 = 64;
 
 /// Makes an empty log at `path`. If somebody else makes one there at the same time, theirs stays.
 pub(crate) fn create(path: &Path) -> io::Result<()> {
+    let mut created = create_once(path);
+    for _ in 1..NAMES {
+        match &created {
+            // While it was not locked, somebody took the temporary file for a leftover.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => created = create_once(path),
+            Ok(()) | Err(_) => break,
+        }
+    }
+    created
+}
+
+fn create_once(path: &Path) -> io::Result<()> {
     let temporary = reserve(path)?;
     let result = fill(&temporary).and_then(|()| publish(&temporary, path));
     // After a success this is only the second name of the file; after a failure, rubbish.
@@ -39,12 +52,9 @@ pub(crate) fn create(path: &Path) -> io::Result<()> {
 
 /// An empty file beside the one to be made.
 fn reserve(path: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     for attempt in 0..NAMES {
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".new-{}-{attempt}", std::process::id()));
-        let temporary = path.with_file_name(hidden);
+        let temporary =
+            temporary_name(path, std::process::id(), attempt).ok_or(io::ErrorKind::InvalidInput)?;
         match for_the_owner(OpenOptions::new().write(true).create_new(true)).open(&temporary) {
             Ok(_) => return Ok(temporary),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -118,4 +128,40 @@ fn for_the_owner(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RedbLog;
+
+    fn names(folder: &Path) -> Vec<std::ffi::OsString> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name()).collect()
+    }
+
+    #[test]
+    fn what_a_killed_creation_left_is_removed_by_the_next_opening() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.redb");
+        let medium = |path: &Path| FileMedium { path: path.into() };
+        // Killed before anything was in it, and after all of it was.
+        reserve(&path).unwrap();
+        let filled = reserve(&path).unwrap();
+        initialise(&medium(&filled), Timestamp::EPOCH).unwrap();
+        assert_eq!(names(folder.path()).len(), 2);
+        drop(RedbLog::open(&path).unwrap());
+        assert_eq!(names(folder.path()), ["log.redb"]);
+
+        // Killed after it had its name.
+        fs::hard_link(&path, reserved_again(&path)).unwrap();
+        drop(RedbLog::open(&path).unwrap());
+        assert_eq!(names(folder.path()), ["log.redb"]);
+    }
+
+    fn reserved_again(path: &Path) -> PathBuf {
+        let temporary = reserve(path).unwrap();
+        fs::remove_file(&temporary).unwrap();
+        temporary
+    }
 }

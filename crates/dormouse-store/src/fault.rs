@@ -16,10 +16,10 @@ pub(crate) enum Fault {
     #[error("the database met something it did not expect: {message}")]
     Panicked { message: Box<str> },
     #[error("the file could not be reached")]
-    Io(#[source] std::io::Error),
-    /// An earlier failure closed the database, and it could not be opened again yet.
+    Io(#[from] std::io::Error),
+    /// An earlier failure closed the database, and it cannot be opened again yet.
     #[error("the database was closed after an earlier failure")]
-    Unavailable,
+    Unavailable(#[source] Arc<Fault>),
     #[error("the log is closed")]
     Closed,
     /// A record that is there cannot be used.
@@ -59,7 +59,7 @@ impl Fault {
                     | redb::Error::TableIsMultimap(_)
                     | redb::Error::TypeDefinitionChanged { .. }
             ),
-            Self::Io(_) | Self::Unavailable | Self::Closed => false,
+            Self::Io(_) | Self::Unavailable(_) | Self::Closed => false,
         }
     }
 
@@ -67,7 +67,7 @@ impl Fault {
         let kind = match &self {
             Self::Unusable(kind) => *kind,
             Self::Closed => ReadErrorKind::Closed,
-            Self::Database(_) | Self::Panicked { .. } | Self::Io(_) | Self::Unavailable => {
+            Self::Database(_) | Self::Panicked { .. } | Self::Io(_) | Self::Unavailable(_) => {
                 ReadErrorKind::Storage
             }
         };

@@ -8,10 +8,7 @@ use std::io;
 
 use redb::StorageBackend;
 
-use crate::{
-    bytes::Fields,
-    medium::{Medium, WHOLE},
-};
+use crate::{bytes::Fields, medium::WHOLE};
 
 /// The bytes this module looks at.
 pub(crate) const HEADER_BYTES: usize = 320;
@@ -55,12 +52,12 @@ pub(crate) fn look(backend: &dyn StorageBackend) -> io::Result<(u64, Header)> {
 }
 
 /// Makes a database that redb would misread one that it repairs. Does nothing to one that somebody has open.
-pub(crate) fn settle(medium: &dyn Medium) -> io::Result<()> {
-    let backend = medium.backend()?;
-    if let Ok(false) = backend.try_lock_range(WHOLE.0, WHOLE.1) {
-        return backend.close();
+pub(crate) fn settle(backend: &dyn StorageBackend) -> io::Result<()> {
+    let locked = backend.try_lock_range(WHOLE.0, WHOLE.1);
+    if let Ok(false) = locked {
+        return Ok(());
     }
-    let settled = look(&*backend).and_then(|(_, header)| match header {
+    let settled = look(backend).and_then(|(_, header)| match header {
         Header::Unsettled { flags } => {
             tracing::info!("the log was left in the middle of a repair, which is done again");
             backend.write(FLAGS_AT, &[flags])?;
@@ -68,7 +65,12 @@ pub(crate) fn settle(medium: &dyn Medium) -> io::Result<()> {
         }
         Header::Foreign | Header::Truncated { .. } | Header::Plausible => Ok(()),
     });
-    settled.and(backend.close())
+    // redb takes locks of its own, which this one would refuse.
+    if let Ok(true) = locked {
+        let unlocked = backend.unlock_range(WHOLE.0, WHOLE.1);
+        return settled.and(unlocked.map_err(io::Error::from));
+    }
+    settled
 }
 
 /// Looks at the start of a file of `length` bytes; `start` is its first [`HEADER_BYTES`], or all of it.

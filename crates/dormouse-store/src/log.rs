@@ -20,7 +20,7 @@ use crate::{
     fault::{Fault, contained},
     medium::WriteStats,
     meta::Origin,
-    open::{self, Absence, OpenError, Opened},
+    open::{self, Absence, LogOpenError, Opened},
     reading,
     vault::Vault,
     verify::{self, VerifyReport},
@@ -87,8 +87,8 @@ impl RedbLog {
     ///
     /// # Errors
     ///
-    /// [`OpenError`]; nothing was made, replaced or reset.
-    pub fn open(path: &Path) -> Result<Self, OpenError> {
+    /// [`LogOpenError`]; nothing was made, replaced or reset.
+    pub fn open(path: &Path) -> Result<Self, LogOpenError> {
         Self::start(path, open::open(path, Absence::Create)?)
     }
 
@@ -96,13 +96,13 @@ impl RedbLog {
     ///
     /// # Errors
     ///
-    /// [`OpenError`]; [`OpenError::Absent`] if there is no such file.
-    pub fn open_existing(path: &Path) -> Result<Self, OpenError> {
+    /// [`LogOpenError`]; [`LogOpenError::Absent`] if there is no such file.
+    pub fn open_existing(path: &Path) -> Result<Self, LogOpenError> {
         Self::start(path, open::open(path, Absence::Refuse)?)
     }
 
-    fn start(path: &Path, opened: Opened) -> Result<Self, OpenError> {
-        Self::over(opened).map_err(|source| OpenError::Io {
+    fn start(path: &Path, opened: Opened) -> Result<Self, LogOpenError> {
+        Self::over(opened).map_err(|source| LogOpenError::Io {
             path: path.into(),
             source,
         })
@@ -205,7 +205,7 @@ impl RedbLog {
         let closed = || ReadError::new(ReadErrorKind::Closed, None);
         self.core.reads.send(job).await.map_err(|_gone| closed())?;
         let result = answer.await.map_err(|_gone| closed())?;
-        if let Err(Fault::Database(_) | Fault::Panicked { .. } | Fault::Unavailable) = &result {
+        if let Err(Fault::Database(_) | Fault::Panicked { .. } | Fault::Unavailable(_)) = &result {
             // If the queue is full, the writer is awake and will notice by itself.
             drop(self.core.writes.try_send(Request::Recover));
         }

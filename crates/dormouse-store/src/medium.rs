@@ -3,18 +3,18 @@
 use std::{
     fmt, fs, io,
     ops::Bound,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
-        Arc,
+        Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
 
-use redb::{BackendError, StorageBackend, backends::FileBackend};
+use dormouse_database::{FileStorage, FrozenFile, MeasuredStorage, StorageMeter};
+use redb::StorageBackend;
 
 #[cfg(test)]
 pub(crate) mod flaky;
-pub(crate) mod overlay;
 
 /// What the log has written since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,8 +32,9 @@ pub struct WriteStats {
 pub(crate) struct Counters {
     commits: AtomicU64,
     events: AtomicU64,
-    syncs: AtomicU64,
-    length: AtomicU64,
+    storage: StorageMeter,
+    /// The syncs before the log was open.
+    syncs_before: AtomicU64,
 }
 
 impl Counters {
@@ -42,16 +43,21 @@ impl Counters {
         self.events.fetch_add(events, Ordering::Relaxed);
     }
 
+    /// Counts what passes through this backend.
+    pub(crate) fn measure(&self, backend: Box<dyn StorageBackend>) -> MeasuredStorage {
+        MeasuredStorage::new(backend, self.storage.clone())
+    }
+
     /// The size of the file in bytes when it was last asked for or changed.
     pub(crate) fn file_bytes(&self) -> u64 {
-        self.length.load(Ordering::Relaxed)
+        self.storage.bytes()
     }
 
     pub(crate) fn stats(&self) -> WriteStats {
         WriteStats {
             commits: self.commits.load(Ordering::Relaxed),
             events: self.events.load(Ordering::Relaxed),
-            syncs: self.syncs.load(Ordering::Relaxed),
+            syncs: (self.storage.syncs()).saturating_sub(self.syncs_before.load(Ordering::Relaxed)),
         }
     }
 
@@ -59,7 +65,8 @@ impl Counters {
     pub(crate) fn reset(&self) {
         self.commits.store(0, Ordering::Relaxed);
         self.events.store(0, Ordering::Relaxed);
-        self.syncs.store(0, Ordering::Relaxed);
+        self.syncs_before
+            .store(self.storage.syncs(), Ordering::Relaxed);
     }
 }
 
@@ -67,10 +74,13 @@ impl Counters {
 pub(crate) trait Medium: fmt::Debug + Send + Sync {
     fn backend(&self) -> io::Result<Box<dyn StorageBackend>>;
 
+    /// The same storage as it is now, for reading: nothing is written to it.
+    fn view(&self) -> io::Result<Box<dyn StorageBackend>>;
+
     /// Memory for pages, in bytes. An assistant reads its past in order and writes at its end, so a larger cache
     /// buys little.
     fn cache_bytes(&self) -> usize {
-        64 * 1024 * 1024
+        16 * 1024 * 1024
     }
 }
 
@@ -86,86 +96,49 @@ impl Medium for FileMedium {
             .read(true)
             .write(true)
             .open(&self.path)?;
-        match FileBackend::new(file) {
-            Ok(backend) => Ok(Box::new(backend)),
-            Err(error) => Err(io::Error::other(error)),
+        Ok(Box::new(FileStorage::new(&self.path, file)?))
+    }
+
+    fn view(&self) -> io::Result<Box<dyn StorageBackend>> {
+        Ok(Box::new(FrozenFile::open(&self.path)?))
+    }
+}
+
+/// A file on disk that is only read: each time as it is at that moment.
+#[derive(Debug)]
+pub(crate) struct FrozenMedium {
+    path: PathBuf,
+    /// What was opened to look at the header, for the first who asks.
+    first: Mutex<Option<FrozenFile>>,
+}
+
+impl FrozenMedium {
+    pub(crate) fn new(path: &Path, first: Option<FrozenFile>) -> Self {
+        Self {
+            path: path.to_owned(),
+            first: Mutex::new(first),
         }
     }
 }
 
-/// Storage that counts what passes through it.
-#[derive(Debug)]
-pub(crate) struct Counted {
-    inner: Box<dyn StorageBackend>,
-    counters: Arc<Counters>,
-}
-
-impl Counted {
-    pub(crate) fn new(inner: Box<dyn StorageBackend>, counters: Arc<Counters>) -> Self {
-        Self { inner, counters }
-    }
-}
-
-type Range = (Bound<u64>, Bound<u64>);
-
-impl StorageBackend for Counted {
-    fn len(&self) -> io::Result<u64> {
-        let length = self.inner.len()?;
-        self.counters.length.store(length, Ordering::Relaxed);
-        Ok(length)
+impl Medium for FrozenMedium {
+    fn backend(&self) -> io::Result<Box<dyn StorageBackend>> {
+        let first = self
+            .first
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let file = match first {
+            Some(first) => first,
+            None => FrozenFile::open(&self.path)?,
+        };
+        Ok(Box::new(file))
     }
 
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.inner.read(offset, out)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.inner.set_len(len)?;
-        self.counters.length.store(len, Ordering::Relaxed);
-        Ok(())
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.counters.syncs.fetch_add(1, Ordering::Relaxed);
-        self.inner.sync_data()
-    }
-
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.inner.write(offset, data)
-    }
-
-    fn close(&self) -> io::Result<()> {
-        self.inner.close()
-    }
-
-    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.inner.try_lock_range(start, end)
-    }
-
-    fn try_lock_shared_range(
-        &self,
-        start: Bound<u64>,
-        end: Bound<u64>,
-    ) -> Result<bool, BackendError> {
-        self.inner.try_lock_shared_range(start, end)
-    }
-
-    fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.inner.lock_range(start, end)
-    }
-
-    fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.inner.lock_shared_range(start, end)
-    }
-
-    fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.inner.unlock_range(start, end)
-    }
-
-    fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.inner.query_lock_range(start, end)
+    fn view(&self) -> io::Result<Box<dyn StorageBackend>> {
+        self.backend()
     }
 }
 
 /// The whole of the storage, as a lock.
-pub(crate) const WHOLE: Range = (Bound::Unbounded, Bound::Unbounded);
+pub(crate) const WHOLE: (Bound<u64>, Bound<u64>) = (Bound::Unbounded, Bound::Unbounded);

@@ -7,14 +7,15 @@ use std::{
 };
 
 use dormouse_contracts::{BoxError, ReadErrorKind, Seq};
-use redb::{Database, ReadTransaction, ReadableDatabase};
+use dormouse_database::{FrozenFile, sweep_leftovers};
+use redb::{Database, ReadTransaction, ReadableDatabase, StorageBackend};
 
 use crate::{
     create,
     fault::{Fault, contained},
     frame::FORMAT,
     header::{self, Header},
-    medium::{Counters, FileMedium, Medium, WHOLE},
+    medium::{Counters, FileMedium, FrozenMedium, Medium, WHOLE},
     meta::{self, Meta, Origin},
     reading,
     scan::Readable,
@@ -26,7 +27,7 @@ use crate::{
 
 mod error;
 
-pub use error::OpenError;
+pub use error::LogOpenError;
 
 /// What to do if there is no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,40 +44,66 @@ pub(crate) struct Opened {
 }
 
 /// Opens the file, making it first if that is wanted and there is none.
-pub(crate) fn open(path: &Path, absence: Absence) -> Result<Opened, OpenError> {
-    match fs::metadata(path) {
-        Ok(found) if !found.is_file() => return Err(OpenError::NotALog { path: path.into() }),
-        Ok(found) if found.len() == 0 => return Err(OpenError::Empty { path: path.into() }),
-        Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match absence {
-            Absence::Refuse => return Err(OpenError::Absent { path: path.into() }),
-            Absence::Create => create::create(path).map_err(|e| OpenError::io(path, e))?,
-        },
-        Err(error) => return Err(OpenError::io(path, error)),
+pub(crate) fn open(path: &Path, absence: Absence) -> Result<Opened, LogOpenError> {
+    sweep_leftovers(path);
+    match check_file(path) {
+        Err(LogOpenError::Absent { .. }) if absence == Absence::Create => {
+            create::create(path).map_err(|e| LogOpenError::io(path, e))?;
+        }
+        checked => checked?,
     }
-    examine(path)?;
+    examine_alone(path)?;
     let medium = Arc::new(FileMedium {
         path: PathBuf::from(path),
     });
     open_medium(medium).map_err(|trouble| name(path, trouble))
 }
 
+/// Opens the file as it is now, for reading; answers also whether another process has it open.
+pub(crate) fn view(path: &Path) -> Result<(Opened, bool), LogOpenError> {
+    check_file(path)?;
+    let file = FrozenFile::open(path).map_err(|e| LogOpenError::io(path, e))?;
+    let is_in_use = file.is_in_use();
+    examine(path, &file)?;
+    let medium = Arc::new(FrozenMedium::new(path, Some(file)));
+    let opened = open_medium(medium).map_err(|trouble| name(path, trouble))?;
+    Ok((opened, is_in_use))
+}
+
+/// Refuses what is no file, or an empty one.
+fn check_file(path: &Path) -> Result<(), LogOpenError> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => Err(LogOpenError::NotALog { path: path.into() }),
+        Ok(found) if found.len() == 0 => Err(LogOpenError::Empty { path: path.into() }),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(LogOpenError::Absent { path: path.into() })
+        }
+        Err(error) => Err(LogOpenError::io(path, error)),
+    }
+}
+
 /// Looks at the header while nobody else can be writing it.
-fn examine(path: &Path) -> Result<(), OpenError> {
+fn examine_alone(path: &Path) -> Result<(), LogOpenError> {
     let medium = FileMedium {
         path: PathBuf::from(path),
     };
-    let backend = medium.backend().map_err(|e| OpenError::io(path, e))?;
+    let backend = medium.backend().map_err(|e| LogOpenError::io(path, e))?;
     if let Ok(false) = backend.try_lock_range(WHOLE.0, WHOLE.1) {
-        return Err(OpenError::InUse { path: path.into() });
+        return Err(LogOpenError::InUse { path: path.into() });
     }
-    let looked = header::look(&*backend);
+    let examined = examine(path, &*backend);
     let closed = backend.close();
-    let (found, header) = looked.map_err(|e| OpenError::io(path, e))?;
-    closed.map_err(|e| OpenError::io(path, e))?;
+    examined?;
+    closed.map_err(|e| LogOpenError::io(path, e))
+}
+
+/// Refuses what can be seen to be no log by its header.
+fn examine(path: &Path, backend: &dyn StorageBackend) -> Result<(), LogOpenError> {
+    let (found, header) = header::look(backend).map_err(|e| LogOpenError::io(path, e))?;
     match header {
-        Header::Foreign => Err(OpenError::NotALog { path: path.into() }),
-        Header::Truncated { expected } => Err(OpenError::Truncated {
+        Header::Foreign => Err(LogOpenError::NotALog { path: path.into() }),
+        Header::Truncated { expected } => Err(LogOpenError::Truncated {
             path: path.into(),
             found,
             expected,
@@ -159,11 +186,11 @@ fn damaged() -> Fault {
 }
 
 /// Gives a trouble with a file its name.
-fn name(path: &Path, trouble: Trouble) -> OpenError {
+fn name(path: &Path, trouble: Trouble) -> LogOpenError {
     let path_buf = || path.into();
     match trouble {
-        Trouble::NotALog => OpenError::NotALog { path: path_buf() },
-        Trouble::Newer { found } => OpenError::Newer {
+        Trouble::NotALog => LogOpenError::NotALog { path: path_buf() },
+        Trouble::Newer { found } => LogOpenError::Newer {
             path: path_buf(),
             found,
             known: FORMAT,
@@ -172,23 +199,23 @@ fn name(path: &Path, trouble: Trouble) -> OpenError {
     }
 }
 
-fn name_fault(path: &Path, fault: Fault) -> OpenError {
+fn name_fault(path: &Path, fault: Fault) -> LogOpenError {
     let fault = match fault {
-        Fault::Io(error) => return OpenError::io(path, error),
+        Fault::Io(error) => return LogOpenError::io(path, error),
         Fault::Database(error) => match *error {
-            redb::Error::DatabaseAlreadyOpen => return OpenError::InUse { path: path.into() },
+            redb::Error::DatabaseAlreadyOpen => return LogOpenError::InUse { path: path.into() },
             redb::Error::Io(error)
                 if error.kind() != io::ErrorKind::UnexpectedEof
                     && error.kind() != io::ErrorKind::InvalidData =>
             {
-                return OpenError::io(path, error);
+                return LogOpenError::io(path, error);
             }
             other => Fault::Database(Box::new(other)),
         },
         other => other,
     };
     let source: BoxError = Box::new(fault);
-    OpenError::Corrupt {
+    LogOpenError::Corrupt {
         path: path.into(),
         readable: readable(path),
         source,

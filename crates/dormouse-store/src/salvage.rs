@@ -11,7 +11,7 @@ use dormouse_contracts::{AssistantId, Seq};
 use crate::{
     fault::{Fault, contained},
     head,
-    open::{self, Absence, OpenError},
+    open::{self, Absence, LogOpenError},
     record,
     scan::{self, Found, Located, Readable},
     survey::survey,
@@ -56,9 +56,9 @@ pub enum SalvageError {
     },
     /// The new log could not be made.
     #[error("the new log could not be made")]
-    Create(#[source] OpenError),
-    /// The new log could not be written. What there is of it is incomplete: remove it and try again.
-    #[error("the new log {} could not be written to its end; remove it and try again", path.display())]
+    Create(#[source] LogOpenError),
+    /// The new log could not be written. What there is of it is incomplete.
+    #[error("the new log {} could not be written to its end and is incomplete; salvage into another file", path.display())]
     Write {
         /// The new log.
         path: PathBuf,

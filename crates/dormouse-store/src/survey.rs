@@ -7,7 +7,7 @@ use redb::{ReadTransaction, ReadableDatabase};
 
 use crate::{
     fault::{Fault, contained},
-    medium::{Counters, overlay::Overlay},
+    medium::{Counters, FrozenMedium},
     scan::{self, Found},
     tables::{EVENTS, key},
     vault::{close, open_database},
@@ -26,8 +26,8 @@ pub(crate) fn survey(path: &Path) -> io::Result<Found> {
 }
 
 fn settle(path: &Path, found: &mut Found) -> Result<(), Fault> {
-    let overlay = Overlay { path: path.into() };
-    let database = open_database(&overlay, &Arc::new(Counters::default()))?;
+    let frozen = FrozenMedium::new(path, None);
+    let database = open_database(&frozen, &Arc::new(Counters::default()))?;
     let settled = contained(|| {
         let transaction = database.begin_read()?;
         for (assistant, seq) in found.contested() {

@@ -5,12 +5,14 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
 };
 
-use redb::{Builder, Database, ReadTransaction, ReadableDatabase, WriteTransaction};
+use redb::{
+    Builder, Database, ReadTransaction, ReadableDatabase, StorageBackend, WriteTransaction,
+};
 
 use crate::{
     fault::{Fault, contained},
     header,
-    medium::{Counted, Counters, Medium},
+    medium::{Counters, Medium},
 };
 
 /// From this size on, every commit also records which pages are in use, so that opening after a crash need
@@ -27,24 +29,38 @@ pub(crate) struct Vault {
 
 enum Slot {
     Open(Database),
-    /// A failure closed it; the writer thread tries to open it again when there is something to write.
-    Failed,
+    /// A failure closed it, and it could not be opened again; the writer thread tries when there is something to write.
+    Failed {
+        cause: Arc<Fault>,
+        /// What the file holds, so that readers need not wait for room on the disk.
+        view: Option<Database>,
+    },
     Closed,
 }
 
 impl Slot {
-    fn database(&self) -> Result<&Database, Fault> {
+    fn writable(&self) -> Result<&Database, Fault> {
         match self {
             Self::Open(database) => Ok(database),
-            Self::Failed => Err(Fault::Unavailable),
+            Self::Failed { cause, .. } => Err(Fault::Unavailable(Arc::clone(cause))),
             Self::Closed => Err(Fault::Closed),
         }
     }
 
-    fn take(&mut self, left: Self) -> Option<Database> {
-        match std::mem::replace(self, left) {
+    fn readable(&self) -> Result<&Database, Fault> {
+        match self {
+            Self::Failed {
+                view: Some(view), ..
+            } => Ok(view),
+            Self::Open(_) | Self::Failed { .. } | Self::Closed => self.writable(),
+        }
+    }
+
+    fn take(&mut self) -> Option<Database> {
+        match std::mem::replace(self, Self::Closed) {
             Self::Open(database) => Some(database),
-            Self::Failed | Self::Closed => None,
+            Self::Failed { view, .. } => view,
+            Self::Closed => None,
         }
     }
 }
@@ -79,13 +95,13 @@ impl Vault {
     }
 
     pub(crate) fn begin_read(&self) -> Result<ReadTransaction, Fault> {
-        Ok(self.slot().database()?.begin_read()?)
+        Ok(self.slot().readable()?.begin_read()?)
     }
 
     /// A transaction whose commit reaches the disk, in two phases: a damaged newest commit is then an
     /// error at the next opening, and never taken for one that a crash left unfinished.
     pub(crate) fn begin_write(&self) -> Result<WriteTransaction, Fault> {
-        let mut transaction = self.slot().database()?.begin_write()?;
+        let mut transaction = self.slot().writable()?.begin_write()?;
         transaction.set_durability(redb::Durability::Immediate)?;
         transaction.set_two_phase_commit(true);
         transaction.set_quick_repair(self.counters.file_bytes() >= LARGE_FILE_BYTES);
@@ -96,15 +112,40 @@ impl Vault {
     /// further work until then. Only the writer thread calls this, and only between transactions.
     pub(crate) fn reopen(&self) -> Result<(), Fault> {
         let mut slot = self.slot.write().unwrap_or_else(PoisonError::into_inner);
-        close(slot.take(Slot::Failed));
-        *slot = Slot::Open(open_database(&*self.medium, &self.counters)?);
-        Ok(())
+        close(slot.take());
+        match open_database(&*self.medium, &self.counters) {
+            Ok(database) => {
+                *slot = Slot::Open(database);
+                Ok(())
+            }
+            Err(fault) => {
+                let cause = Arc::new(fault);
+                *slot = Slot::Failed {
+                    cause: Arc::clone(&cause),
+                    view: self.view(),
+                };
+                Err(Fault::Unavailable(cause))
+            }
+        }
+    }
+
+    /// What the file holds, where it cannot be opened for writing.
+    fn view(&self) -> Option<Database> {
+        let opened =
+            contained(|| open_backend(&*self.medium, self.medium.view()?, &Arc::default()));
+        match opened {
+            Ok(view) => Some(view),
+            Err(fault) => {
+                tracing::warn!(%fault, "the log cannot even be read at the moment");
+                None
+            }
+        }
     }
 
     /// Closes the database for good.
     pub(crate) fn close(&self) {
         let mut slot = self.slot.write().unwrap_or_else(PoisonError::into_inner);
-        close(slot.take(Slot::Closed));
+        close(slot.take());
     }
 }
 
@@ -124,14 +165,18 @@ pub(crate) fn open_database(
     medium: &dyn Medium,
     counters: &Arc<Counters>,
 ) -> Result<Database, Fault> {
-    contained(|| {
-        header::settle(medium).map_err(Fault::Io)?;
-        let backend = medium.backend().map_err(Fault::Io)?;
-        let counted = Counted::new(backend, Arc::clone(counters));
-        Ok(Builder::new()
-            .set_cache_size(medium.cache_bytes())
-            .create_with_backend(counted)?)
-    })
+    contained(|| open_backend(medium, medium.backend()?, counters))
+}
+
+fn open_backend(
+    medium: &dyn Medium,
+    backend: Box<dyn StorageBackend>,
+    counters: &Arc<Counters>,
+) -> Result<Database, Fault> {
+    header::settle(&*backend)?;
+    Ok(Builder::new()
+        .set_cache_size(medium.cache_bytes())
+        .create_with_backend(counters.measure(backend))?)
 }
 
 #[cfg(test)]

@@ -7,14 +7,14 @@ use dormouse_contracts::{
     AssistantId, ChatModel, ChatRequest, Effect, EffectInquiry, EffectKey, Inquire, Message,
     Perform, ToolCall, ToolName, complete,
 };
-use dormouse_testing::{Behaviour, FakeWorld, ScriptedModel, Turn};
+use dormouse_testing::{Behaviour, FakeWorld, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let model = ScriptedModel::new([
-        Turn::call("say", json!({ "message": "Good evening, Alice." })),
-        Turn::text("I have greeted Alice."),
+        ScriptedTurn::call("say", json!({ "message": "Good evening, Alice." })),
+        ScriptedTurn::text("I have greeted Alice."),
     ]);
     let world = FakeWorld::new();
     world.then(Behaviour::DoneButUnanswered);

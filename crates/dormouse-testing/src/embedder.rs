@@ -1,5 +1,7 @@
 //! A text encoder without a model.
 
+mod server;
+
 use std::{
     collections::VecDeque,
     num::NonZeroUsize,
@@ -10,6 +12,7 @@ use dormouse_contracts::{
     BoxFuture, Embedder, Embedding, EncoderInfo, ModelError, ModelErrorKind, ModelName, ProviderId,
 };
 
+pub use self::server::embedding_server;
 use crate::Gate;
 
 /// What a [`HashedEmbedder`] does with one call instead of answering.

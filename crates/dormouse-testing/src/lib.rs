@@ -29,10 +29,10 @@ mod world;
 
 pub use chance::{FixedChance, SeededChance};
 pub use clock::ManualClock;
-pub use embedder::{EmbedTrouble, HashedEmbedder};
+pub use embedder::{EmbedTrouble, HashedEmbedder, embedding_server};
 pub use gate::Gate;
 pub use log::MemoryLog;
-pub use model::{ScriptError, ScriptedModel, Turn, Violation};
+pub use model::{ScriptError, ScriptedModel, ScriptedTurn, Violation};
 pub use perception::Perceive;
 pub use tokens::CountTokens;
 pub use world::{Behaviour, FakeWorld};

@@ -17,10 +17,10 @@ use futures_util::{StreamExt, stream};
 use pieces::{Ending, Pieces};
 use script::Script;
 pub use script::ScriptError;
-pub use turn::Turn;
+pub use turn::ScriptedTurn;
 pub use violation::Violation;
 
-/// A [`ChatModel`] that takes its replies from a script, one [`Turn`] for each request.
+/// A [`ChatModel`] that takes its replies from a script, one [`ScriptedTurn`] for each request.
 ///
 /// It checks every request as a strict provider does, refuses one that is wrong without using up a turn, and
 /// remembers it in [`violations`](Self::violations). A request is made when its stream is first polled, not before.
@@ -28,10 +28,10 @@ pub use violation::Violation;
 ///
 /// ```
 /// # use dormouse_contracts::{ChatRequest, Message, complete};
-/// # use dormouse_testing::{ScriptedModel, Turn};
+/// # use dormouse_testing::{ScriptedModel, ScriptedTurn};
 /// # use serde_json::json;
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let model = ScriptedModel::new([Turn::call("say", json!({"message": "Hello!"}))]);
+/// let model = ScriptedModel::new([ScriptedTurn::call("say", json!({"message": "Hello!"}))]);
 /// let request = ChatRequest {
 ///     messages: vec![Message::User { content: "Hello?".to_owned() }],
 ///     ..ChatRequest::default()
@@ -52,7 +52,7 @@ pub struct ScriptedModel {
 impl ScriptedModel {
     /// A model that answers with these turns, in order, and refuses every request after them.
     #[must_use]
-    pub fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
+    pub fn new(turns: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         let turns = turns.into_iter().map(Arc::new).collect();
         Self {
             provider: ProviderId::try_new("scripted").unwrap(),
@@ -63,19 +63,19 @@ impl ScriptedModel {
 
     /// A model that does the same with every request.
     #[must_use]
-    pub fn looping(turn: Turn) -> Self {
+    pub fn looping(turn: ScriptedTurn) -> Self {
         Self::new([]).then_for_ever(turn)
     }
 
     /// Lets the model do this with every request after the end of its script.
     #[must_use]
-    pub fn then_for_ever(self, turn: Turn) -> Self {
+    pub fn then_for_ever(self, turn: ScriptedTurn) -> Self {
         self.script().for_ever = Some(Arc::new(turn));
         self
     }
 
     /// Adds a turn at the end of the script.
-    pub fn push(&self, turn: Turn) {
+    pub fn push(&self, turn: ScriptedTurn) {
         self.script().push(Arc::new(turn));
     }
 
@@ -130,15 +130,19 @@ impl ScriptedModel {
         Ok(self.play(&turn, request).await)
     }
 
-    fn play<'a>(&'a self, turn: &'a Turn, request: &'a ChatRequest) -> BoxFuture<'a, Pieces> {
+    fn play<'a>(
+        &'a self,
+        turn: &'a ScriptedTurn,
+        request: &'a ChatRequest,
+    ) -> BoxFuture<'a, Pieces> {
         Box::pin(async move {
             match turn {
-                Turn::With(decide) => self.play(&decide(request), request).await,
-                Turn::Wait(gate, turn) => {
+                ScriptedTurn::With(decide) => self.play(&decide(request), request).await,
+                ScriptedTurn::Wait(gate, turn) => {
                     gate.passed().await;
                     self.play(turn, request).await
                 }
-                Turn::Calls(calls) => {
+                ScriptedTurn::Calls(calls) => {
                     let first = self.script().reserve(calls.len(), request);
                     pieces::pieces(turn, request, first)
                 }

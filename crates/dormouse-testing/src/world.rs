@@ -185,7 +185,7 @@ impl FakeWorld {
 }
 
 fn failed(kind: WorldErrorKind) -> WorldError {
-    WorldError::new(kind, None)
+    WorldError::new(kind, Some("the test says so".into()))
 }
 
 impl Perform for FakeWorld {

@@ -52,5 +52,6 @@ fn tool(name: &str, category: ToolCategory, parameters: Value) -> Result<ToolSpe
         category,
         reach: ToolReach::Effect,
         timeout: ToolSpec::DEFAULT_TIMEOUT,
+        speech: None,
     })
 }

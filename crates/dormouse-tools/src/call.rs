@@ -1,4 +1,4 @@
-//! What comes of checking a model's tool call.
+//! The result of checking a model's tool call.
 
 use std::fmt::{self, Display};
 
@@ -6,69 +6,69 @@ use dormouse_contracts::{Arguments, ToolName, ToolSpec};
 
 use crate::{Excerpt, JsonKind, Problem, excerpt::Bounded};
 
-/// A call whose tool exists and whose arguments fit its schema. Made by [`crate::Registry::check`] alone.
+/// A call to an existing tool, with arguments that fit its schema. Only [`crate::Registry::check`] creates it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CheckedCall<'r> {
     /// The tool.
     pub spec: &'r ToolSpec,
-    /// Its arguments.
+    /// The arguments of the call.
     pub arguments: Arguments,
 }
 
-/// Why a call cannot be carried out. Nothing has happened.
+/// Why a tool call was rejected. Nothing was executed.
 ///
-/// Its text is written for the model that made the call: it says what is wrong and where, and what would be right.
-/// It has at most [`CallError::DISPLAY_LIMIT`] bytes and no control characters, whatever the call held.
+/// The text is written for the model that made the call: it says what is wrong, where, and what would be valid. It has
+/// at most [`ToolCallError::DISPLAY_LIMIT`] bytes and no control characters, for any call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum CallError {
-    /// There is no such tool.
+pub enum ToolCallError {
+    /// No tool has this name.
     UnknownTool {
         /// The name the model used.
         name: Excerpt,
-        /// Up to three tools it may have meant, the likeliest first.
+        /// Up to three tools that the model may have meant, the most similar first.
         closest: Vec<ToolName>,
-        /// Every tool there is, in the registry's order.
+        /// All tools, in the registry's order.
         available: Vec<ToolName>,
     },
     /// The arguments have more than [`crate::Registry::ARGUMENTS_LIMIT`] bytes.
     TooLarge {
-        /// How many bytes they have.
+        /// Their length in bytes.
         length: usize,
-        /// How many they may have.
+        /// The largest length allowed, in bytes.
         limit: usize,
     },
     /// The arguments nest deeper than [`crate::Registry::ARGUMENTS_DEPTH`] levels.
     TooDeep {
-        /// How many levels they may have.
+        /// The largest depth allowed.
         limit: usize,
     },
-    /// The arguments are no JSON, or hold a key twice.
+    /// The arguments are not valid JSON, or an object contains a key twice.
     NotJson {
-        /// The line where reading ended, from 1.
+        /// The line where parsing stopped, from 1.
         line: usize,
-        /// The column where reading ended, in bytes from 1.
+        /// The column where parsing stopped, in bytes from 1.
         column: usize,
-        /// What is wrong there.
+        /// The error at that position.
         what: Excerpt,
     },
-    /// The arguments are JSON, but no object.
+    /// The arguments are valid JSON, but not an object.
     NotAnObject {
-        /// What they are instead.
+        /// The kind of JSON value that was found.
         found: JsonKind,
     },
     /// The arguments do not fit the tool's schema.
     DoesNotFit {
-        /// The first few problems; at least one.
+        /// The first problems; at least one.
         problems: Vec<Problem>,
-        /// How many more there are.
-        untold: usize,
+        /// The number of further problems.
+        omitted: usize,
     },
 }
 
-impl CallError {
-    /// The most bytes an error's text has.
+impl ToolCallError {
+    /// The largest length of an error's text, in bytes.
     pub const DISPLAY_LIMIT: usize = 1024;
 
     fn describe(&self, text: &mut Bounded) {
@@ -94,15 +94,15 @@ impl CallError {
             Self::NotAnObject { found } => text.write(format_args!(
                 "the arguments must be a JSON object, but they are {found}"
             )),
-            Self::DoesNotFit { problems, untold } => {
+            Self::DoesNotFit { problems, omitted } => {
                 text.write(format_args!("the arguments do not fit: "));
-                list(text, "; ", problems, *untold);
+                list(text, "; ", problems, *omitted);
             }
         }
     }
 }
 
-impl Display for CallError {
+impl Display for ToolCallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = Bounded::new(Self::DISPLAY_LIMIT);
         self.describe(&mut text);
@@ -110,7 +110,7 @@ impl Display for CallError {
     }
 }
 
-impl std::error::Error for CallError {}
+impl std::error::Error for ToolCallError {}
 
 fn describe_tools(text: &mut Bounded, closest: &[ToolName], available: &[ToolName]) {
     if !closest.is_empty() {
@@ -126,11 +126,11 @@ fn describe_tools(text: &mut Bounded, closest: &[ToolName], available: &[ToolNam
     }
 }
 
-/// Writes as many items as there is room for, and how many are left out, `untold` ones included.
-fn list<T: Display>(text: &mut Bounded, separator: &str, items: &[T], untold: usize) {
+/// Writes as many items as fit, and the number of items left out, including `omitted` ones.
+fn list<T: Display>(text: &mut Bounded, separator: &str, items: &[T], omitted: usize) {
     /// Room for the separator and the number of items left out.
     const TAIL: usize = 40;
-    let mut left_out = items.len() + untold;
+    let mut left_out = items.len() + omitted;
     for (i, item) in items.iter().enumerate() {
         let separator = if i == 0 { "" } else { separator };
         let piece = format!("{separator}{item}");

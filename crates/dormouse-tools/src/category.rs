@@ -1,22 +1,22 @@
-//! What a tool's category does to the loop that called it.
+//! How a tool's category affects the loop that called the tool.
 
 use dormouse_contracts::ToolCategory;
 
-/// What a call that was carried out does to the loop.
+/// How an executed call affects the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LoopEffect {
     /// The model may call another tool in the same tick.
     Continue,
-    /// The loop ends: the other party has the word.
+    /// The loop ends: it is the other party's turn.
     EndTerminal,
-    /// The loop ends: one such call in a tick is enough.
+    /// The loop ends: one call of this category per tick is enough.
     EndDangerous,
 }
 
-/// Says what a call of a tool of this category does to the loop.
+/// Returns how a call of a tool of this category affects the loop.
 ///
-/// A tool that waits for something outside ([`ToolCategory::AsyncRequired`]) may be followed by another, once
-/// it has been waited for. A category that this version does not know ends the loop like a dangerous one.
+/// After a tool that waits for an outside result ([`ToolCategory::AsyncRequired`]), the model may call another one. An
+/// unknown category ends the loop, like a dangerous one.
 ///
 /// ```
 /// use dormouse_contracts::ToolCategory;

@@ -1,17 +1,17 @@
-//! Which tool a model probably meant.
+//! Suggests the tools that a model probably meant.
 
 use dormouse_contracts::ToolName;
 
 const MOST: usize = 3;
-/// No tool's name is longer, so a longer one is no slip of the pen.
+/// The longest tool name, in bytes. A longer name is not a typing error.
 const LONGEST: usize = 64;
-/// Fewer letters at the end of a name are common to names that have nothing to do with each other.
-const TELLING: usize = 3;
+/// The shortest suffix that counts as a match, in characters. Shorter suffixes are shared by unrelated names.
+const MIN_AFFIX_CHARS: usize = 3;
 
-/// Returns up to three of `names` that resemble `name`, the closest first.
+/// Returns up to three of `names` that are similar to `name`, the most similar first.
 ///
-/// Case and separators do not count, nor does a prefix (`functions.say` resembles `say`); otherwise a third of
-/// the letters may differ. Takes time bounded by the number of names.
+/// Case, separators and a prefix are ignored (`functions.say` matches `say`); otherwise at most a third of the letters
+/// may differ. The running time is bounded by the number of names.
 pub(crate) fn closest<'a>(
     name: &str,
     names: impl Iterator<Item = &'a ToolName>,
@@ -45,18 +45,18 @@ fn distance_if_close(wanted: &[char], candidate: &[char]) -> Option<usize> {
         return Some(0);
     }
     let shorter = wanted.len().min(candidate.len());
-    if shorter >= TELLING && (wanted.ends_with(candidate) || candidate.ends_with(wanted)) {
+    if shorter >= MIN_AFFIX_CHARS && (wanted.ends_with(candidate) || candidate.ends_with(wanted)) {
         return Some(1);
     }
     let distance = edits(wanted, candidate);
-    // Never so many that nothing of the shorter name is left.
+    // At least one letter of the shorter name must match.
     let tolerated = (wanted.len().max(candidate.len()) / 3)
         .max(1)
         .min(shorter - 1);
     (distance <= tolerated).then_some(distance + 1)
 }
 
-/// How many letters must be put in, left out or replaced to turn one into the other (Levenshtein's distance).
+/// The Levenshtein distance: insertions, deletions and replacements of letters that turn one name into the other.
 fn edits(from: &[char], to: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (i, a) in from.iter().enumerate() {

@@ -1,17 +1,19 @@
-//! A short, printable piece of a text that may be long and hostile.
+//! A short, printable excerpt of a text that may be long and hostile.
 
 use std::fmt::{self, Write};
 
-/// The beginning of a text, at most [`Excerpt::LIMIT`] bytes of it, ending in `…` where it was cut. Control
-/// characters, and the invisible ones that reorder or hide text, are escaped as in Rust (`\n`, `\u{202e}`).
+use dormouse_text::is_hidden;
+
+/// The start of a text, at most [`Excerpt::LIMIT`] bytes. A shortened text ends in `…`. Hidden characters are escaped
+/// as in Rust (`\n`, `\u{202e}`).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Excerpt(Box<str>);
 
 impl Excerpt {
-    /// The most bytes an excerpt has, the mark of the cut included.
+    /// The largest length of an excerpt in bytes, including the `…`.
     pub const LIMIT: usize = 160;
 
-    /// Takes the beginning of what `text` displays. What comes after the limit is not even formatted.
+    /// Takes the start of what `text` displays. Formatting stops at the limit.
     #[must_use]
     pub fn of(text: impl fmt::Display) -> Self {
         let mut bounded = Bounded::new(Self::LIMIT);
@@ -40,7 +42,7 @@ impl fmt::Debug for Excerpt {
 
 const CUT: &str = "…";
 
-/// Collects text up to a limit in bytes, escaping as it goes, and refuses everything after that.
+/// Collects and escapes text up to a limit in bytes; everything after the limit is rejected.
 pub(crate) struct Bounded {
     text: String,
     limit: usize,
@@ -56,13 +58,13 @@ impl Bounded {
         }
     }
 
-    /// Adds what fits of `piece`.
+    /// Adds as much of `piece` as fits.
     pub(crate) fn write(&mut self, piece: fmt::Arguments<'_>) {
-        // An error of the piece itself leaves the text as short as an overflow does.
+        // A formatting error shortens the text, like an overflow.
         self.cut |= self.write_fmt(piece).is_err();
     }
 
-    /// How many bytes can still be added, with room left to mark a cut.
+    /// How many bytes still fit, with room reserved for the `…`.
     pub(crate) fn room(&self) -> usize {
         if self.cut {
             return 0;
@@ -80,7 +82,7 @@ impl Bounded {
     }
 
     fn push(&mut self, c: char) -> fmt::Result {
-        let width = if is_shown(c) {
+        let width = if !is_hidden(c) {
             c.len_utf8()
         } else {
             c.escape_default().len()
@@ -89,7 +91,7 @@ impl Bounded {
             self.cut = true;
             return Err(fmt::Error);
         }
-        if is_shown(c) {
+        if !is_hidden(c) {
             self.text.push(c);
         } else {
             self.text.extend(c.escape_default());
@@ -102,22 +104,6 @@ impl Write for Bounded {
     fn write_str(&mut self, piece: &str) -> fmt::Result {
         piece.chars().try_for_each(|c| self.push(c))
     }
-}
-
-fn is_shown(c: char) -> bool {
-    !c.is_control()
-        && !matches!(
-            c,
-            '\u{ad}'
-                | '\u{61c}'
-                | '\u{180e}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e0fff}'
-        )
 }
 
 #[cfg(test)]

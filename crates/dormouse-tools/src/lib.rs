@@ -1,26 +1,27 @@
-//! The registry of tools an assistant may use, the check of the calls a model makes, and what a call does to the loop.
+//! The registry of an assistant's tools, the check of a model's tool calls, and the effect of a call on the loop.
 //!
-//! A model's tool call is text that nobody has checked: [`Registry::check`] turns it into a [`CheckedCall`], or
-//! into a [`CallError`] whose text is written for the model to read and correct itself by. Whoever holds a
-//! [`CheckedCall`] holds arguments that fit the tool's schema.
+//! A model's tool call is unchecked text. [`Registry::check`] turns it into a [`CheckedCall`], whose arguments fit the
+//! tool's schema, or into a [`ToolCallError`], whose text helps the model to correct the call.
 //!
-//! Nothing here calls a tool, does I/O or fetches a schema.
+//! This crate calls no tool, does no I/O and fetches no schema.
 //!
-//! Stability: the types are stable; [`CallError`] and [`RegistryError`] may grow variants, and the wording of their
-//! texts may change.
+//! Stability: the types are stable. [`ToolCallError`] and [`RegistryError`] may get new variants, and the wording of
+//! their texts may change.
 
 mod call;
 mod category;
 mod closest;
 mod excerpt;
+mod kind;
 mod parse;
 mod problem;
 mod registry;
+mod schema;
 
-pub use call::{CallError, CheckedCall};
+pub use call::{CheckedCall, ToolCallError};
 pub use category::{LoopEffect, after};
 pub use excerpt::Excerpt;
-pub use parse::JsonKind;
+pub use kind::JsonKind;
 pub use problem::Problem;
 pub use registry::{Registry, RegistryError};
 

@@ -1,4 +1,4 @@
-//! From the text of a call's arguments to a JSON object.
+//! Parses the text of a call's arguments into a JSON object.
 
 use std::{collections::HashSet, fmt};
 
@@ -9,79 +9,36 @@ use serde::{
 };
 use serde_json::Value;
 
-use crate::{CallError, Excerpt, Registry};
+use crate::{Excerpt, JsonKind, ToolCallError};
 
-/// What a JSON value is, if it is no object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum JsonKind {
-    /// `null`
-    Null,
-    /// `true` or `false`
-    Bool,
-    /// A number
-    Number,
-    /// A string, which holds no object either
-    String,
-    /// An array
-    Array,
-    /// An object
-    Object,
-}
-
-impl JsonKind {
-    pub(crate) fn of(value: &Value) -> Self {
-        match value {
-            Value::Null => Self::Null,
-            Value::Bool(_) => Self::Bool,
-            Value::Number(_) => Self::Number,
-            Value::String(_) => Self::String,
-            Value::Array(_) => Self::Array,
-            Value::Object(_) => Self::Object,
-        }
-    }
-}
-
-impl fmt::Display for JsonKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Null => "null",
-            Self::Bool => "a boolean",
-            Self::Number => "a number",
-            Self::String => "a string",
-            Self::Array => "an array",
-            Self::Object => "an object",
-        })
-    }
-}
-
-/// Reads the text of arguments as a JSON object; a blank text is `{}`, and a string that holds an object is that
-/// object. How deep it nests is seen before anything descends into it, so no text overflows the stack.
-pub(crate) fn arguments(text: &str) -> Result<Arguments, CallError> {
+/// Parses arguments as a JSON object. A blank text is `{}`, and a string that contains an object is that object. The
+/// nesting depth is limited to `depth` levels before parsing, so no text can overflow the stack.
+pub(crate) fn arguments(text: &str, depth: usize) -> Result<Arguments, ToolCallError> {
     if text.trim().is_empty() {
         return Ok(Arguments::new());
     }
-    match value(text)? {
+    match value(text, depth)? {
         Value::Object(object) => Ok(object),
-        Value::String(inner) if inner.trim_start().starts_with('{') => match value(&inner)? {
-            Value::Object(object) => Ok(object),
-            other => Err(not_an_object(&other)),
-        },
+        Value::String(inner) if inner.trim_start().starts_with('{') => {
+            match value(&inner, depth)? {
+                Value::Object(object) => Ok(object),
+                other => Err(not_an_object(&other)),
+            }
+        }
         other => Err(not_an_object(&other)),
     }
 }
 
-fn value(text: &str) -> Result<Value, CallError> {
-    if is_deeper(text, Registry::ARGUMENTS_DEPTH) {
-        return Err(CallError::TooDeep {
-            limit: Registry::ARGUMENTS_DEPTH,
-        });
+fn value(text: &str, depth: usize) -> Result<Value, ToolCallError> {
+    if is_deeper(text, depth) {
+        return Err(ToolCallError::TooDeep { limit: depth });
     }
     let value = serde_json::from_str(text).map_err(|error| not_json(&error))?;
     serde_json::from_str::<Distinct>(text).map_err(|error| not_json(&error))?;
     Ok(value)
 }
 
-/// Does a text nest arrays and objects deeper than `levels`? Brackets within strings do not count.
+/// Whether a text nests arrays and objects deeper than `levels`. Brackets within strings do not count.
 fn is_deeper(text: &str, levels: usize) -> bool {
     let mut depth = 0_usize;
     let mut in_string = false;
@@ -89,7 +46,7 @@ fn is_deeper(text: &str, levels: usize) -> bool {
     while let Some(byte) = bytes.next() {
         match byte {
             b'"' => in_string = !in_string,
-            // Whatever is escaped ends no string.
+            // An escaped quotation mark does not end the string.
             b'\\' if in_string => drop(bytes.next()),
             b'[' | b'{' if !in_string => depth += 1,
             b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
@@ -102,25 +59,25 @@ fn is_deeper(text: &str, levels: usize) -> bool {
     false
 }
 
-fn not_an_object(value: &Value) -> CallError {
-    CallError::NotAnObject {
+fn not_an_object(value: &Value) -> ToolCallError {
+    ToolCallError::NotAnObject {
         found: JsonKind::of(value),
     }
 }
 
-fn not_json(error: &serde_json::Error) -> CallError {
+fn not_json(error: &serde_json::Error) -> ToolCallError {
     let (line, column) = (error.line(), error.column());
     let text = error.to_string();
     let place = format!(" at line {line} column {column}");
-    CallError::NotJson {
+    ToolCallError::NotJson {
         line,
         column,
         what: Excerpt::of(text.strip_suffix(&place).unwrap_or(&text)),
     }
 }
 
-/// Any JSON in which no object has the same key twice. Which of the two was meant cannot be known, and a call
-/// may be impossible to take back.
+/// Any JSON value in which no object contains the same key twice. With a repeated key, the intended value is unknown,
+/// and the call may be irreversible.
 struct Distinct;
 
 impl<'de> Deserialize<'de> for Distinct {

@@ -1,26 +1,24 @@
-//! One way in which arguments do not fit a tool's schema, told so that it can be put right.
+//! One way in which a value does not fit a schema, with what would be valid.
 
 use std::fmt::{self, Display};
 
+use boon::{ErrorKind, InstanceLocation, InstanceToken, Types, ValidationError};
 use dormouse_contracts::Arguments;
-use jsonschema::{
-    ValidationError, Validator,
-    error::{TypeKind, ValidationErrorKind},
-};
+use dormouse_text::beginning;
 use serde_json::Value;
 
-use crate::{CallError, Excerpt, JsonKind};
+use crate::{Excerpt, JsonKind};
 
-/// The most problems that are told of one call; more would not help to put them right.
+/// The most problems reported for one call; more would not help to correct it.
 const MOST: usize = 5;
 
 /// One way in which arguments do not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
-    /// Where: a JSON pointer into the arguments; empty for the arguments as a whole.
+    /// The location, as a JSON pointer into the arguments; empty for the arguments as a whole.
     pub at: Excerpt,
-    /// What is wrong there.
+    /// The problem at that location.
     pub what: Excerpt,
 }
 
@@ -33,85 +31,108 @@ impl Display for Problem {
     }
 }
 
-/// Gives the arguments back if they fit `schema`, which `validator` was compiled from.
-pub(crate) fn fit(
-    validator: &Validator,
+/// The first problems that `error` holds, and how many more there are. `schema` is what `value` was checked against.
+pub(crate) fn problems(
+    error: &ValidationError<'_, '_>,
+    value: &Value,
     schema: &Value,
-    arguments: Arguments,
-) -> Result<Arguments, CallError> {
-    let value = Value::Object(arguments);
-    let mut errors = validator.iter_errors(&value);
-    let problems: Vec<_> = errors
-        .by_ref()
-        .take(MOST)
-        .map(|error| problem(&error, schema))
-        .collect();
-    let untold = errors.count();
-    match value {
-        Value::Object(arguments) if problems.is_empty() => Ok(arguments),
-        _ => Err(CallError::DoesNotFit { problems, untold }),
+) -> (Vec<Problem>, usize) {
+    let mut causes = Vec::new();
+    flatten(error, &mut causes);
+    let reported = causes.iter().take(MOST).map(|cause| Problem {
+        at: Excerpt::of(&cause.instance_location),
+        what: describe(cause, value, schema),
+    });
+    (reported.collect(), causes.len().saturating_sub(MOST))
+}
+
+/// Collects the errors that describe a problem themselves. The errors of each alternative of `anyOf`, `oneOf` or
+/// `contains` are left out, because only one alternative had to fit.
+fn flatten<'e, 's, 'v>(
+    error: &'e ValidationError<'s, 'v>,
+    causes: &mut Vec<&'e ValidationError<'s, 'v>>,
+) {
+    match error.kind {
+        ErrorKind::Schema { .. }
+        | ErrorKind::Group
+        | ErrorKind::Reference { .. }
+        | ErrorKind::AllOf => error.causes.iter().for_each(|cause| flatten(cause, causes)),
+        _ => causes.push(error),
     }
 }
 
-fn problem(error: &ValidationError<'_>, schema: &Value) -> Problem {
-    Problem {
-        at: Excerpt::of(error.instance_path()),
-        what: describe(error, schema),
+/// Describes what was expected and what was found. Frequent mistakes have their own wording, and so have the kinds for
+/// which the validator repeats the value, because a value may be long.
+fn describe(error: &ValidationError<'_, '_>, value: &Value, schema: &Value) -> Excerpt {
+    let found = ShownValue(find(value, &error.instance_location));
+    match &error.kind {
+        ErrorKind::Type { want, .. } => Excerpt::of(format_args!(
+            "expected {}, found {found}",
+            ExpectedKinds(*want)
+        )),
+        ErrorKind::Required { want } => match want.as_slice() {
+            [one] => Excerpt::of(format_args!("{} is missing", NameList(&[one]))),
+            several => Excerpt::of(format_args!("{} are missing", NameList(several))),
+        },
+        ErrorKind::Enum { want } => Excerpt::of(format_args!(
+            "found {found}, expected one of {}",
+            Value::from(want.to_vec())
+        )),
+        ErrorKind::Const { want } => Excerpt::of(format_args!("found {found}, expected {want}")),
+        ErrorKind::AdditionalProperties { got } => {
+            let known = KnownNames::at(error, schema);
+            Excerpt::of(format_args!("unknown: {}{known}", NameList(got)))
+        }
+        ErrorKind::FalseSchema => Excerpt::of("nothing is accepted here"),
+        ErrorKind::Pattern { want, .. } => {
+            Excerpt::of(format_args!("does not match the pattern {want:?}"))
+        }
+        ErrorKind::Format { want, .. } => Excerpt::of(format_args!("is not a valid {want}")),
+        ErrorKind::AnyOf | ErrorKind::OneOf(None) => Excerpt::of(format_args!(
+            "found {found}, which fits none of the alternatives"
+        )),
+        ErrorKind::Not => Excerpt::of(format_args!("found {found}, which is excluded")),
+        other => Excerpt::of(other),
     }
 }
 
-/// Says what was expected and what was found. Only the kinds that models get wrong often have words of their
-/// own; the others are told in the validator's, with the value itself left out, as it may be long.
-fn describe(error: &ValidationError<'_>, schema: &Value) -> Excerpt {
-    let found = Found(error.instance());
-    match error.kind() {
-        ValidationErrorKind::Type { kind } => {
-            Excerpt::of(format_args!("expected {}, found {found}", Expected(kind)))
-        }
-        ValidationErrorKind::Required { property } => {
-            Excerpt::of(format_args!("{property} is missing"))
-        }
-        ValidationErrorKind::Enum { options } => {
-            Excerpt::of(format_args!("found {found}, expected one of {options}"))
-        }
-        ValidationErrorKind::AdditionalProperties { unexpected } => {
-            let known = Known::at(error, schema);
-            Excerpt::of(format_args!("unknown: {}{known}", Names(unexpected)))
-        }
-        _ => Excerpt::of(error.masked_with("the value")),
-    }
+/// The part of `value` at `location`.
+fn find<'v>(value: &'v Value, location: &InstanceLocation<'_>) -> Option<&'v Value> {
+    location
+        .tokens
+        .iter()
+        .try_fold(value, |value, token| match token {
+            InstanceToken::Prop(name) => value.get(name.as_ref()),
+            InstanceToken::Item(at) => value.get(at),
+        })
 }
 
-struct Expected<'a>(&'a TypeKind);
+struct ExpectedKinds(Types);
 
-impl Display for Expected<'_> {
+impl Display for ExpectedKinds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            TypeKind::Single(one) => one.fmt(f),
-            TypeKind::Multiple(several) => {
-                for (i, one) in several.iter().enumerate() {
-                    let before = if i == 0 { "" } else { " or " };
-                    write!(f, "{before}{one}")?;
-                }
-                Ok(())
-            }
+        for (i, one) in self.0.iter().enumerate() {
+            let before = if i == 0 { "" } else { " or " };
+            write!(f, "{before}{one}")?;
         }
+        Ok(())
     }
 }
 
-/// A few names, none of them long.
-struct Names<'a>(&'a [String]);
+/// A few names, each shortened.
+struct NameList<'a, T>(&'a [T]);
 
-impl Names<'_> {
+impl<T> NameList<'_, T> {
     const MOST: usize = 3;
     const CHARS: usize = 24;
 }
 
-impl Display for Names<'_> {
+impl<T: AsRef<str>> Display for NameList<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, name) in self.0.iter().take(Self::MOST).enumerate() {
             let before = if i == 0 { "" } else { ", " };
-            let beginning: String = name.chars().take(Self::CHARS).collect();
+            let name = name.as_ref();
+            let beginning = beginning(name, Self::CHARS);
             let cut = if beginning.len() < name.len() {
                 "…"
             } else {
@@ -126,17 +147,17 @@ impl Display for Names<'_> {
     }
 }
 
-/// The names that the schema itself lists for the arguments as a whole; nothing for a place within them.
-struct Known<'a>(Option<&'a Arguments>);
+/// The property names in the schema's top level; empty for a problem within a property.
+struct KnownNames<'a>(Option<&'a Arguments>);
 
-impl<'a> Known<'a> {
-    fn at(error: &ValidationError<'_>, schema: &'a Value) -> Self {
+impl<'a> KnownNames<'a> {
+    fn at(error: &ValidationError<'_, '_>, schema: &'a Value) -> Self {
         let properties = schema.get("properties").and_then(Value::as_object);
-        Self(properties.filter(|_| error.instance_path().is_empty()))
+        Self(properties.filter(|_| error.instance_location.tokens.is_empty()))
     }
 }
 
-impl Display for Known<'_> {
+impl Display for KnownNames<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.0.into_iter().flat_map(Arguments::keys);
         for (i, name) in names.enumerate() {
@@ -150,19 +171,20 @@ impl Display for Known<'_> {
     }
 }
 
-/// Small values are shown, large ones are named by their kind.
-struct Found<'a>(&'a Value);
+/// Shows small values and names the kind of large ones.
+struct ShownValue<'a>(Option<&'a Value>);
 
-impl Found<'_> {
+impl ShownValue<'_> {
     const SHOWN: usize = 40;
 }
 
-impl Display for Found<'_> {
+impl Display for ShownValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Value::String(text) if text.len() <= Self::SHOWN => write!(f, "{}", self.0),
-            Value::Null | Value::Bool(_) | Value::Number(_) => write!(f, "{}", self.0),
-            Value::String(_) | Value::Array(_) | Value::Object(_) => JsonKind::of(self.0).fmt(f),
+            Some(Value::String(text)) if text.len() > Self::SHOWN => JsonKind::String.fmt(f),
+            Some(value @ (Value::Array(_) | Value::Object(_))) => JsonKind::of(value).fmt(f),
+            Some(value) => value.fmt(f),
+            None => f.write_str("a name"),
         }
     }
 }

@@ -1,14 +1,13 @@
-//! The tools an assistant may use.
+//! The tools of an assistant.
 
 use std::{collections::BTreeMap, fmt};
 
 use dormouse_contracts::{BoxError, ToolCall, ToolDefinition, ToolName, ToolSpec};
-use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
-use crate::{CallError, CheckedCall, Excerpt, closest::closest, parse, problem};
+use crate::{CheckedCall, Excerpt, ToolCallError, closest::closest, parse, schema::Schema};
 
-/// The tools an assistant may use, in the order they are offered, with their schemas compiled.
+/// The tools of an assistant with their compiled schemas, in the order they are offered.
 #[derive(Clone)]
 pub struct Registry {
     tools: Vec<Tool>,
@@ -18,20 +17,20 @@ pub struct Registry {
 #[derive(Clone)]
 struct Tool {
     spec: ToolSpec,
-    validator: Validator,
+    schema: Schema,
 }
 
-/// Why a set of tools is no registry. Each says which tool to put right.
+/// Why a set of tools is invalid. Each variant names the tool to correct.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
     /// Two tools have the same name.
     #[error("two tools are named \"{name}\"")]
     Duplicate {
-        /// Their name.
+        /// The shared name.
         name: ToolName,
     },
-    /// Its name has a full stop in it, which OpenAI and others refuse together with the whole request.
+    /// The name contains a full stop. OpenAI and other providers reject the whole request because of it.
     #[error(
         "the tool \"{name}\" has a '.' in its name, which providers refuse; use '_' or '-' instead"
     )]
@@ -39,19 +38,19 @@ pub enum RegistryError {
         /// Which tool.
         name: ToolName,
     },
-    /// A model cannot choose a tool that nobody describes.
+    /// Without a description a model cannot choose the tool.
     #[error("the tool \"{name}\" has no description")]
     NoDescription {
         /// Which tool.
         name: ToolName,
     },
-    /// No call would ever end in time.
+    /// With a timeout of zero every call would time out.
     #[error("the tool \"{name}\" has a timeout of zero")]
     NoTimeout {
         /// Which tool.
         name: ToolName,
     },
-    /// The parameters are no schema of an object: `"type": "object"` is required.
+    /// The parameters are not a schema of an object; `"type": "object"` is required.
     #[error(
         "the parameters of the tool \"{name}\" must be a JSON Schema with \"type\": \"object\""
     )]
@@ -68,36 +67,38 @@ pub enum RegistryError {
         /// Which tool.
         name: ToolName,
     },
-    /// The parameters are no JSON Schema, or refer to one that is not in them; the source says which part.
+    /// The parameters are not a valid JSON Schema, or refer to a schema outside; the source names the part.
     #[error("the parameters of the tool \"{name}\" are no usable JSON Schema")]
     Schema {
         /// Which tool.
         name: ToolName,
-        /// What the compiler of the schema says.
+        /// The schema compiler's error.
         source: BoxError,
     },
 }
 
 impl Registry {
-    /// The longest text of arguments that is accepted, in bytes.
+    /// The longest accepted text of arguments, in bytes.
     pub const ARGUMENTS_LIMIT: usize = 256 * 1024;
 
-    /// How deep arguments may nest, the object itself included. An event that holds them must be readable again, and
-    /// JSON is read to 128 levels.
+    /// The largest nesting depth of arguments, including the object itself. Events contain arguments and must be
+    /// readable, and the JSON parser reads 128 levels.
     pub const ARGUMENTS_DEPTH: usize = 64;
 
-    /// How deep parameters may nest.
-    pub const SCHEMA_DEPTH: usize = 64;
+    /// The largest nesting depth of parameters. No provider accepts deeper ones, and the validator descends into them on
+    /// the stack.
+    pub const SCHEMA_DEPTH: usize = 32;
 
-    /// Takes the tools in the order they shall be offered, and compiles their schemas.
+    /// Compiles the schemas of the tools, in the order they are to be offered.
     ///
-    /// A schema is read by draft 2020-12 unless its `$schema` says otherwise. It must be whole: a `$ref` may
-    /// point within it or at a published draft, and nothing is ever fetched. Patterns are matched in linear time,
-    /// so look-around and back-references are refused. `format` is an annotation and checks nothing.
+    /// Schemas follow draft 2020-12 unless `$schema` names another one. A schema must be self-contained: `$ref` may
+    /// point within it or at a published draft, and nothing is fetched. Patterns match in linear time, so look-around
+    /// and back-references are rejected. `format` is checked by schemas of draft 7 and older, and is an annotation in
+    /// newer ones, as the drafts define it.
     ///
     /// # Errors
     ///
-    /// [`RegistryError`] for the first tool that cannot be taken, with its name.
+    /// [`RegistryError`] for the first invalid tool, with its name.
     pub fn try_new(specs: impl IntoIterator<Item = ToolSpec>) -> Result<Self, RegistryError> {
         let mut registry = Self {
             tools: Vec::new(),
@@ -123,13 +124,13 @@ impl Registry {
         if spec.timeout.is_zero() {
             return Err(RegistryError::NoTimeout { name: name.clone() });
         }
-        let validator = compile(&spec)?;
+        let schema = compile(&spec)?;
         self.places.insert(name.as_str().into(), self.tools.len());
-        self.tools.push(Tool { spec, validator });
+        self.tools.push(Tool { spec, schema });
         Ok(())
     }
 
-    /// The tool of this name, if there is one. Names are compared exactly.
+    /// The tool of this name, if it exists. Names are compared exactly.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&ToolSpec> {
         self.find(name).map(|tool| &tool.spec)
@@ -144,7 +145,7 @@ impl Registry {
         self.tools.iter().map(|tool| &tool.spec)
     }
 
-    /// The tools as a chat request offers them, in the order they were given.
+    /// The tools as definitions for a chat request, in the order they were given.
     #[must_use]
     pub fn definitions(&self) -> Vec<ToolDefinition> {
         self.specs().map(ToolDefinition::from).collect()
@@ -152,38 +153,42 @@ impl Registry {
 
     /// Checks a model's call: the tool exists, and the arguments are a JSON object that fits its schema.
     ///
-    /// A blank text of arguments counts as `{}`. A JSON string that holds an object counts as that object, since
-    /// some models encode arguments twice. A key given twice, at any depth, is refused: which value was meant
-    /// cannot be known, and what a call does may be impossible to take back. Arguments that nest deeper than
-    /// [`Registry::ARGUMENTS_DEPTH`] are refused. Nothing is converted or filled in.
+    /// A blank text counts as `{}`. A JSON string that contains an object counts as that object, because some models
+    /// encode arguments twice. A repeated key is rejected at any depth: the intended value is unknown, and the call may
+    /// be irreversible. Arguments deeper than [`Registry::ARGUMENTS_DEPTH`] are rejected. Nothing is converted or
+    /// filled in.
     ///
-    /// Takes time in proportion to the arguments and the schema, holds at most a few times
-    /// [`Registry::ARGUMENTS_LIMIT`] in memory, and does not panic or overflow the stack, whatever the call holds.
+    /// The running time is linear in the arguments and the schema, and memory is at most a few times
+    /// [`Registry::ARGUMENTS_LIMIT`]. No call can cause a panic or a stack overflow.
     ///
     /// # Errors
     ///
-    /// [`CallError`], whose text tells the model what to change. The same call never succeeds.
-    pub fn check(&self, call: &ToolCall) -> Result<CheckedCall<'_>, CallError> {
+    /// [`ToolCallError`]; its text tells the model what to change. The same call fails again.
+    pub fn check(&self, call: &ToolCall) -> Result<CheckedCall<'_>, ToolCallError> {
         let tool = self
             .find(&call.name)
             .ok_or_else(|| self.unknown(&call.name))?;
         let length = call.arguments.len();
         if length > Self::ARGUMENTS_LIMIT {
-            return Err(CallError::TooLarge {
+            return Err(ToolCallError::TooLarge {
                 length,
                 limit: Self::ARGUMENTS_LIMIT,
             });
         }
-        let arguments = parse::arguments(&call.arguments)?;
+        let arguments = parse::arguments(&call.arguments, Self::ARGUMENTS_DEPTH)?;
+        let arguments = tool
+            .schema
+            .fit(&tool.spec.parameters, arguments)
+            .map_err(|(problems, omitted)| ToolCallError::DoesNotFit { problems, omitted })?;
         Ok(CheckedCall {
             spec: &tool.spec,
-            arguments: problem::fit(&tool.validator, &tool.spec.parameters, arguments)?,
+            arguments,
         })
     }
 
-    fn unknown(&self, name: &str) -> CallError {
+    fn unknown(&self, name: &str) -> ToolCallError {
         let names = || self.specs().map(|spec| &spec.name);
-        CallError::UnknownTool {
+        ToolCallError::UnknownTool {
             name: Excerpt::of(name),
             closest: closest(name, names()).into_iter().cloned().collect(),
             available: names().cloned().collect(),
@@ -199,7 +204,7 @@ impl fmt::Debug for Registry {
     }
 }
 
-fn compile(spec: &ToolSpec) -> Result<Validator, RegistryError> {
+fn compile(spec: &ToolSpec) -> Result<Schema, RegistryError> {
     let name = &spec.name;
     if spec.parameters.get("type").and_then(Value::as_str) != Some("object") {
         return Err(RegistryError::NotAnObjectSchema { name: name.clone() });
@@ -207,17 +212,13 @@ fn compile(spec: &ToolSpec) -> Result<Validator, RegistryError> {
     if is_deeper(&spec.parameters, Registry::SCHEMA_DEPTH) {
         return Err(RegistryError::TooDeep { name: name.clone() });
     }
-    jsonschema::options()
-        .offline()
-        .with_pattern_options(PatternOptions::regex())
-        .build(&spec.parameters)
-        .map_err(|error| RegistryError::Schema {
-            name: name.clone(),
-            source: Box::new(error),
-        })
+    Schema::compile(&spec.parameters).map_err(|error| RegistryError::Schema {
+        name: name.clone(),
+        source: error.into(),
+    })
 }
 
-/// Looks at no more than `levels` levels, so that a deeper schema is refused before anything descends into it.
+/// Checks at most `levels` levels, so a deeper schema is rejected before recursion.
 fn is_deeper(value: &Value, levels: usize) -> bool {
     let Some(rest) = levels.checked_sub(1) else {
         return true;

@@ -1,8 +1,8 @@
 //! Qdrant's engine in this process.
 
-mod owner;
+mod actor;
 mod shard;
-mod shelves;
+mod shards;
 
 use std::{
     fmt, io,
@@ -14,9 +14,9 @@ use dormouse_contracts::{
     VectorIndex,
 };
 
-use owner::Owner;
-use shard::Failure;
-use shelves::Shelves;
+use actor::EdgeActor;
+use shard::EdgeFailure;
+use shards::OpenShards;
 
 /// An index of vectors in a folder, by the engine of Qdrant's server.
 ///
@@ -34,7 +34,7 @@ use shelves::Shelves;
 /// again. It writes warnings by the crate `log`; the filter `qdrant_edge=error` silences them.
 pub struct Edge {
     folder: PathBuf,
-    owner: Owner,
+    actor: EdgeActor,
 }
 
 /// Why a folder cannot be used.
@@ -67,26 +67,26 @@ impl Edge {
     /// [`EdgeError`] if the folder is in use, or cannot be.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, EdgeError> {
         let folder = folder.as_ref();
-        let shelves = Shelves::open(folder)?;
+        let shards = OpenShards::open(folder)?;
         // However the path is written, it is one index.
         let folder = folder.canonicalize().map_err(|source| EdgeError::Io {
             folder: folder.to_owned(),
             source,
         })?;
-        let owner = Owner::of(shelves).map_err(|source| EdgeError::Io {
+        let actor = EdgeActor::of(shards).map_err(|source| EdgeError::Io {
             folder: folder.clone(),
             source,
         })?;
-        Ok(Self { folder, owner })
+        Ok(Self { folder, actor })
     }
 
     /// Has `work` done, and gives a failure the name of this index.
     fn ask<'a, T: Send + 'static>(
         &'a self,
-        work: impl FnOnce(&mut Shelves) -> Result<T, Failure> + Send + 'static,
+        work: impl FnOnce(&mut OpenShards) -> Result<T, EdgeFailure> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, VectorError>> {
         Box::pin(async move {
-            let answer = self.owner.ask(work).await;
+            let answer = self.actor.ask(work).await;
             answer.map_err(|failure| failure.of(self.identity()))
         })
     }
@@ -115,7 +115,7 @@ impl VectorIndex for Edge {
         dimensions: usize,
     ) -> BoxFuture<'a, Result<(), VectorError>> {
         let name = collection.clone();
-        self.ask(move |shelves| shelves.prepare(&name, dimensions))
+        self.ask(move |shards| shards.prepare(&name, dimensions))
     }
 
     fn upsert<'a>(
@@ -124,7 +124,7 @@ impl VectorIndex for Edge {
         points: &'a [Point],
     ) -> BoxFuture<'a, Result<(), VectorError>> {
         let (name, points) = (collection.clone(), points.to_vec());
-        self.ask(move |shelves| shelves.with(&name, |shard| shard.upsert(&points)))
+        self.ask(move |shards| shards.with(&name, |shard| shard.upsert(&points)))
     }
 
     fn remove<'a>(
@@ -133,7 +133,7 @@ impl VectorIndex for Edge {
         ids: &'a [u64],
     ) -> BoxFuture<'a, Result<(), VectorError>> {
         let (name, ids) = (collection.clone(), ids.to_vec());
-        self.ask(move |shelves| shelves.with(&name, |shard| shard.remove(&ids)))
+        self.ask(move |shards| shards.with(&name, |shard| shard.remove(&ids)))
     }
 
     fn search<'a>(
@@ -144,7 +144,7 @@ impl VectorIndex for Edge {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Hit>, VectorError>> {
         let (name, query, filter) = (collection.clone(), query.to_vec(), filter.clone());
-        self.ask(move |shelves| shelves.with(&name, |shard| shard.search(&query, &filter, limit)))
+        self.ask(move |shards| shards.with(&name, |shard| shard.search(&query, &filter, limit)))
     }
 
     fn count<'a>(
@@ -153,7 +153,7 @@ impl VectorIndex for Edge {
     ) -> BoxFuture<'a, Result<Option<u64>, VectorError>> {
         let name = collection.clone();
         self.ask(
-            move |shelves| match shelves.with(&name, |shard| shard.count()) {
+            move |shards| match shards.with(&name, |shard| shard.count()) {
                 Ok(count) => Ok(Some(count)),
                 Err(failure) if failure.kind() == VectorErrorKind::Missing => Ok(None),
                 Err(failure) => Err(failure),
@@ -166,6 +166,6 @@ impl VectorIndex for Edge {
         collection: &'a CollectionName,
     ) -> BoxFuture<'a, Result<(), VectorError>> {
         let name = collection.clone();
-        self.ask(move |shelves| shelves.discard(&name))
+        self.ask(move |shards| shards.discard(&name))
     }
 }

@@ -1,4 +1,4 @@
-//! An index that looks at every point.
+//! An exact index, which compares a query with every point.
 
 mod block;
 mod code;
@@ -26,20 +26,20 @@ use crate::direction;
 
 const IDENTITY: &str = "exact";
 
-/// As many points are stored before a waiting search gets its turn.
+/// How many points are stored at a time before a waiting search may run.
 const POINTS_AT_ONCE: usize = 256;
 
-/// The exact index: compares a query with every point in memory, so it misses none.
+/// The exact index: it compares a query with every point in memory, so it misses none.
 ///
-/// It is empty after every start. Each number of a vector is kept in two bytes; with 384 numbers a point takes some 830
-/// bytes. A search reads the first of the two bytes of all admitted points, and the second only of those that may be
-/// among the nearest: the first pass knows how far it can be off, so it never changes the answer. Scores differ from
-/// those of plain 32-bit numbers by at most [`Exact::score_error`].
+/// It is empty after every start. Each component of a vector is stored in two bytes; a point of 384 dimensions takes
+/// about 830 bytes. A search reads the first byte of all admitted points, and the second byte only of those that may be
+/// among the nearest. The first pass knows its own error bound, so it never changes the result. Scores differ from
+/// those of 32-bit floats by at most [`Exact::score_error`].
 ///
-/// The work is done on the thread that polls the future, without waiting for anything but a lock: about 2 ms for
-/// 100,000 points of 384 numbers, in proportion to both. Searches run beside each other; adding makes them wait for at
-/// most 256 points at a time. Whoever must not be held up, at a million points, polls it on a thread of its own. A
-/// future that is dropped before it was polled has done nothing; afterwards it is done.
+/// The work runs on the thread that polls the future and waits only for a lock: about 2 ms for 100,000 points of 384
+/// dimensions, linear in both. Searches run in parallel; adding points blocks them for at most 256 points at a time.
+/// With a million points, poll it on a separate thread if other work must not wait. A future that is dropped before its
+/// first poll has done nothing; after that poll it is complete.
 ///
 /// # Examples
 ///
@@ -80,18 +80,18 @@ impl Exact {
         }
     }
 
-    /// The most by which a score can differ from the cosine of the vectors, for vectors of `dimensions` numbers: 0.0004
-    /// for 384. It is reached only if one number of a vector outweighs all others; otherwise it is a tenth of that.
+    /// The largest difference between a score and the cosine of the vectors, for vectors of `dimensions` components:
+    /// 0.0004 for 384. It is reached only if one component outweighs all others; otherwise it is a tenth of that.
     #[must_use]
     pub fn score_error(dimensions: usize) -> f32 {
         code::score_error(dimensions)
     }
 
-    /// Bytes of memory that all points together take, to within a few percent.
+    /// The memory of all points in bytes, within a few percent.
     ///
     /// # Errors
     ///
-    /// [`VectorErrorKind::Damaged`] as of every call.
+    /// [`VectorErrorKind::Damaged`], as from every call.
     pub fn memory_bytes(&self) -> Result<u64, VectorError> {
         let collections = self.collections.read().map_err(broken).map_err(refuse)?;
         let mut bytes = 0;
@@ -141,8 +141,10 @@ impl Exact {
     ) -> Result<(), VectorErrorKind> {
         let points = self.points(collection)?;
         let dimensions = points.read().map_err(broken)?.dimensions();
+        // All vectors are checked first: an invalid one must not leave the call half done.
         direction::check_points(added, dimensions)?;
         for chunk in added.chunks(POINTS_AT_ONCE) {
+            // Coding needs no lock, so searches continue meanwhile.
             let mut coded = Vec::with_capacity(chunk.len());
             for point in chunk {
                 let unit = direction::unit(&point.vector, dimensions)?;
@@ -156,6 +158,7 @@ impl Exact {
 
     fn remove_now(&self, collection: &CollectionName, ids: &[u64]) -> Result<(), VectorErrorKind> {
         let points = self.points(collection)?;
+        // The lock is released after each chunk, so that searches can run in between.
         for chunk in ids.chunks(POINTS_AT_ONCE) {
             let mut points = points.write().map_err(broken)?;
             chunk.iter().for_each(|id| points.remove(*id));
@@ -186,12 +189,13 @@ impl Exact {
 
     fn discard_now(&self, collection: &CollectionName) -> Result<(), VectorErrorKind> {
         let mut collections = self.collections.write().map_err(broken)?;
+        // Searches that hold the old `Arc` finish on the discarded points.
         collections.remove(collection);
         Ok(())
     }
 }
 
-/// A thread panicked while it was changing the points, so they may be half changed.
+/// A thread panicked while it changed the points, so they may be inconsistent.
 fn broken<T>(_: PoisonError<T>) -> VectorErrorKind {
     VectorErrorKind::Damaged
 }

@@ -4,9 +4,6 @@
 //!
 //! Stability: experimental.
 
-#[cfg(feature = "double")]
-pub mod double;
-
 mod direction;
 #[cfg(feature = "qdrant-edge")]
 mod edge;
@@ -19,7 +16,9 @@ mod rank;
 pub use edge::{Edge, EdgeError};
 pub use exact::Exact;
 #[cfg(feature = "qdrant")]
-pub use qdrant::{ApiKey, CollectionPrefix, Qdrant, QdrantConfig, QdrantConfigError, QdrantUrl};
+pub use qdrant::{
+    ApiKey, CollectionLayout, CollectionPrefix, Qdrant, QdrantConfig, QdrantConfigError, QdrantUrl,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

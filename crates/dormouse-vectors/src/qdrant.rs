@@ -1,6 +1,7 @@
 //! An index on a Qdrant server.
 
 mod address;
+mod client;
 mod collections;
 mod config;
 mod failure;
@@ -14,11 +15,12 @@ use dormouse_contracts::{
     VectorIndex,
 };
 use qdrant_client::qdrant::{
-    CountPointsBuilder, DeletePointsBuilder, PointId, PointsIdsList, PointsOperationResponse,
-    Query, QueryPointsBuilder, UpdateStatus, UpsertPointsBuilder,
+    CountPointsBuilder, DeleteCollection, DeletePointsBuilder, PointId, PointsIdsList,
+    PointsOperationResponse, Query, QueryPointsBuilder, UpdateStatus, UpsertPointsBuilder,
 };
 
 use self::{
+    client::Client,
     collections::{Known, name},
     failure::{Failure, Fault},
     wire::Wire,
@@ -27,7 +29,7 @@ use crate::{direction, rank::rank};
 
 pub use self::{
     address::{ApiKey, CollectionPrefix, QdrantConfigError, QdrantUrl},
-    config::QdrantConfig,
+    config::{CollectionLayout, QdrantConfig},
 };
 
 /// The most numbers in one request to remove points.
@@ -43,12 +45,13 @@ const MODEST_LIMIT: usize = 10_000;
 /// enough for the server to build its graph. Times after the year 2255 are filtered to within a millisecond or so.
 ///
 /// At most [`QdrantConfig::requests_at_once`] requests are under way and further ones wait their turn, within the same
-/// [`QdrantConfig::timeout`]. Points go out in requests of at most 256 points and 4 MiB, one after the other; each is
+/// [`QdrantConfig::timeout`], or [`QdrantConfig::make_timeout`] where a collection is made. Points go out in requests of at most 256 points and 4 MiB, one after the other; each is
 /// answered once its points can be found, and they survive the server's death. On a broken connection each request is
-/// tried once more; beyond that nothing is retried, and there is no circuit breaker: that is for the caller, who knows
+/// tried once more, or at every other address; beyond that nothing is retried, and there is no circuit breaker: that is for the caller, who knows
 /// what can wait. Dropping a future gives up its answer; what it asked for may happen all the same.
 ///
-/// With `https` the server's certificate must be signed by an authority that the system knows.
+/// With `https` the server's certificate must be signed by an authority that the system knows, or by
+/// [`QdrantConfig::authority`].
 ///
 /// Errors carry what the server said, without the key. They are [`VectorErrorKind::Unavailable`] for whatever may pass,
 /// also when the disk of the server is full, and [`VectorErrorKind::Refused`] outside a tokio runtime.
@@ -114,7 +117,12 @@ impl Qdrant {
             let batch = batch.iter().map(|point| request::point(point, dimensions));
             let batch: Vec<_> = batch.collect::<Result<_, _>>()?;
             let upsert = UpsertPointsBuilder::new(name(&self.wire, collection), batch).wait(true);
-            applied(&self.wire.ask(|client| client.upsert_points(upsert)).await?)?;
+            let upsert = upsert.build();
+            let ask = |client: Client| {
+                let upsert = upsert.clone();
+                async move { client.points().upsert(upsert).await }
+            };
+            applied(&self.wire.ask(ask).await?)?;
         }
         Ok(())
     }
@@ -127,8 +135,13 @@ impl Qdrant {
             let ids = ids.iter().map(|id| PointId::from(*id)).collect();
             let delete = DeletePointsBuilder::new(name(&self.wire, collection))
                 .points(PointsIdsList { ids })
-                .wait(true);
-            applied(&self.wire.ask(|client| client.delete_points(delete)).await?)?;
+                .wait(true)
+                .build();
+            let ask = |client: Client| {
+                let delete = delete.clone();
+                async move { client.points().delete(delete).await }
+            };
+            applied(&self.wire.ask(ask).await?)?;
         }
         Ok(())
     }
@@ -152,7 +165,12 @@ impl Qdrant {
         if let Some(filter) = request::filter(filter) {
             query = query.filter(filter);
         }
-        let answer = self.wire.ask(|client| client.query(query)).await?;
+        let query = query.build();
+        let ask = |client: Client| {
+            let query = query.clone();
+            async move { client.points().query(query).await }
+        };
+        let answer = self.wire.ask(ask).await?;
         let mut hits: Vec<Hit> = answer.result.iter().filter_map(request::hit).collect();
         hits.sort_by(rank);
         hits.truncate(limit);
@@ -173,7 +191,12 @@ impl Qdrant {
 
     async fn number(&self, collection: &CollectionName) -> Result<u64, Failure> {
         let count = CountPointsBuilder::new(name(&self.wire, collection)).exact(true);
-        let answer = self.wire.ask(|client| client.count(count)).await?;
+        let count = count.build();
+        let ask = |client: Client| {
+            let count = count.clone();
+            async move { client.points().count(count).await }
+        };
+        let answer = self.wire.ask(ask).await?;
         Ok(answer.result.unwrap_or_default().count)
     }
 
@@ -187,8 +210,15 @@ impl Qdrant {
 
     async fn drop_collection(&self, collection: &CollectionName) -> Result<(), Failure> {
         self.known.forget(collection);
-        let name = name(&self.wire, collection);
-        match self.wire.ask(|client| client.delete_collection(name)).await {
+        let request = DeleteCollection {
+            collection_name: name(&self.wire, collection),
+            timeout: Some(self.wire.config().make_timeout.as_secs().max(1)),
+        };
+        let ask = |client: Client| {
+            let request = request.clone();
+            async move { client.collections().delete(request).await }
+        };
+        match self.wire.ask_to_make(ask).await {
             Ok(_) => Ok(()),
             Err(failure) if failure.kind == VectorErrorKind::Missing => Ok(()),
             Err(failure) => Err(failure),

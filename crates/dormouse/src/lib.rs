@@ -25,6 +25,8 @@ pub use dormouse_engine as engine;
 pub use dormouse_entities as entities;
 #[cfg(feature = "memory")]
 pub use dormouse_memory as memory;
+#[cfg(feature = "offline")]
+pub use dormouse_offline as offline;
 #[cfg(feature = "providers")]
 pub use dormouse_providers as providers;
 #[cfg(feature = "resilience")]

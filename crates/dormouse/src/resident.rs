@@ -10,7 +10,8 @@ use dormouse_engine::{
     Accepted, Assistant, AssistantConfig, Handle, PerceiveError, Ports, RunError, WakeError,
 };
 use dormouse_memory::{Memory, MemoryBuilder};
-use dormouse_providers::{OfflineModel, token_counter_for};
+use dormouse_offline::OfflineModel;
+use dormouse_providers::token_counter_for;
 use dormouse_sandbox::{Act, ActError, Character, CharacterKind, FeedError, JoinError, Sandbox};
 use dormouse_store::RedbLog;
 use tokio::task::JoinSet;
@@ -26,13 +27,13 @@ pub enum ResidentError {
     Folder(#[source] std::io::Error),
     /// The event log cannot be opened.
     #[error("the event log cannot be opened")]
-    Log(#[from] dormouse_store::OpenError),
+    Log(#[from] dormouse_store::LogOpenError),
     /// The world cannot be opened.
     #[error("the world cannot be opened")]
-    World(#[from] dormouse_sandbox::OpenError),
+    World(#[from] dormouse_sandbox::SandboxOpenError),
     /// The memory cannot be opened.
     #[error("the memory cannot be opened")]
-    Memory(#[from] dormouse_memory::OpenError),
+    Memory(#[from] dormouse_memory::MemoryOpenError),
     /// The world and the log do not belong together.
     #[error("the world and the log cannot be used together")]
     Kinship(#[from] KinshipError),
@@ -119,7 +120,8 @@ impl ResidentBuilder {
         let (provider, name) = model.identity();
         let counter = token_counter_for(provider, name);
         let memory = self.memory.counter(Arc::clone(&counter));
-        let memory = memory.open(self.folder.join("memory.redb")).await?;
+        let memory = memory.open(self.folder.join(format!("memory-{key}.redb")));
+        let memory = memory.await?;
         let world = Arc::new(sandbox.clone());
         let chance = Arc::new(SystemChance::default());
         let ports = Ports {

@@ -3,7 +3,7 @@
 use std::{convert::Infallible, future::ready, hint::black_box, time::Duration};
 
 use allocation_counter::measure as count_allocations;
-use dormouse_resilience::{BulkheadPolicy, Guard, Health, Judgement, RateLimit, Verdict};
+use dormouse_resilience::{BulkheadPolicy, Guard, Health, RateLimit, deadline};
 use tokio::runtime::Runtime;
 
 use crate::table::{Row, Table, median, now};
@@ -17,7 +17,7 @@ pub(crate) fn measure(runtime: &Runtime, table: &mut Table) {
         }
     });
     for (what, guard) in [
-        ("retry, breaker, two deadlines", Guard::builder("bare")),
+        ("breaker, deadline", Guard::builder("bare")),
         (
             "the same, with bulkhead and rate limit",
             Guard::builder("whole")
@@ -44,20 +44,18 @@ pub(crate) fn measure(runtime: &Runtime, table: &mut Table) {
 
 /// A limit that is never reached here.
 fn limit() -> RateLimit {
-    RateLimit::as_told()
+    RateLimit::reported_only()
         .try_with_requests(1_000_000_000, 1_000_000_000)
         .unwrap()
         .with_longest_wait(Duration::from_secs(1))
 }
 
 async fn calls(guard: &Guard) {
-    let judge = |_: &Infallible| Judgement {
-        verdict: Verdict::Retry,
-        health: Health::Ill,
-    };
     for number in 0..CALLS {
-        let call = guard.call(1, || 0.5, judge, || ready(Ok(black_box(number))));
-        black_box(call.await.ok());
+        let admission = guard.admit(1).await.unwrap();
+        let call = ready(Ok::<_, Infallible>(black_box(number)));
+        black_box(deadline(Duration::from_secs(120), call).await.ok());
+        admission.record(Health::Well);
     }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::HashSet, hint::black_box};
 use dormouse_contracts::{
     AssistantId, CollectionName, Point, PointFilter, PointPayload, Timestamp, Trust, VectorIndex,
 };
-use dormouse_retrieval::{Index, Query, Ranking, Unit};
+use dormouse_retrieval::{Index, Ranking, SearchQuery, Unit};
 use dormouse_vectors::Exact;
 use rusqlite::{Connection, params};
 
@@ -30,7 +30,7 @@ pub(crate) fn measure(speech: &Speech) {
     ] {
         let mut times = Times::default();
         for question in &speech.questions {
-            let query = Query::new(question).ranking(ranking);
+            let query = SearchQuery::new(question).ranking(ranking);
             times.time(|| black_box(index.search(&query, 10)));
         }
         times.tell(what);
@@ -169,7 +169,7 @@ pub(crate) async fn with_vectors(speech: &Speech) {
             .await
             .unwrap();
         scans.push(now().duration_since(begun));
-        black_box(index.search(&Query::new(question).dense(&hits), 10));
+        black_box(index.search(&SearchQuery::new(question).dense(&hits), 10));
         both.push(now().duration_since(begun));
     }
     scans.tell("vectors, exact, the nearest 256 of 384 numbers each");

@@ -6,7 +6,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use dormouse_classify::Verdict;
+use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{AssistantId, Perception, ReadEvents, Seq};
 use dormouse_engine::{EffectIntended, Event, StopReason, replay, restore};
 use dormouse_store::RedbLog;
@@ -21,7 +21,7 @@ const SPEECH: [&str; 3] = ["say", "whisper", "page"];
 #[derive(Debug)]
 pub(crate) struct Heard {
     pub(crate) perception: Perception,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: MessageVerdict,
     /// What was done about it, in order; all of it is done.
     pub(crate) deeds: Vec<EffectIntended>,
     /// Why its turn ended, once for each time it did.
@@ -119,7 +119,7 @@ impl Account {
     pub(crate) fn triggers(&self) -> impl Iterator<Item = &Heard> {
         self.heard
             .values()
-            .filter(|heard| heard.verdict == Verdict::Trigger)
+            .filter(|heard| heard.verdict == MessageVerdict::Trigger)
     }
 
     /// Checks that every message that asks for an answer has one, and no other has.
@@ -129,7 +129,7 @@ impl Account {
     /// If that is not so.
     pub(crate) fn every_message_is_answered_once(&self) {
         for heard in self.heard.values() {
-            let expected = usize::from(heard.verdict == Verdict::Trigger);
+            let expected = usize::from(heard.verdict == MessageVerdict::Trigger);
             assert_eq!(heard.answers().len(), expected, "{heard:?}");
             assert_eq!(heard.closed.len(), expected, "{heard:?}");
         }

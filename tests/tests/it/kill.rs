@@ -246,7 +246,7 @@ async fn the_memory_follows_from_the_log(
     data: &Path,
 ) {
     let lived = Memory::builder(assistant.clone(), RunningClock::start());
-    let lived = lived.open(data.join("memory.redb")).await.unwrap();
+    let lived = lived.open(data.join("memory-dormouse.redb")).await.unwrap();
     let anew = empty_memory(assistant);
     for memory in [&lived, &anew] {
         catch_up(&household.log, assistant, memory).await.unwrap();

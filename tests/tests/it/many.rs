@@ -8,13 +8,13 @@ use std::{
     },
 };
 
-use dormouse_classify::Verdict;
+use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{
     Append, AppendError, AppendRequest, AssistantId, BoxFuture, ChatModel, EntityId, LoadSnapshot,
     ReadError, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent,
 };
 use dormouse_engine::{Accepted, AssistantConfig, Rest};
-use dormouse_providers::OfflineModel;
+use dormouse_offline::OfflineModel;
 use dormouse_sandbox::CharacterKind;
 use dormouse_store::RedbLog;
 use dormouse_tests::{LIMIT, Resident, tell};
@@ -137,7 +137,7 @@ impl Pair {
                 if let Accepted::Logged { classification, .. } =
                     self.resident.hear(perception).await
                 {
-                    triggers += u64::from(classification.verdict == Verdict::Trigger);
+                    triggers += u64::from(classification.verdict == MessageVerdict::Trigger);
                 }
             }
             let taken = household.sandbox.acknowledge(&self.body, after).await;

@@ -4,7 +4,7 @@ use super::{Finding, FindingKind, Part};
 
 /// Which findings are known and accepted. Its `Debug` shows the texts, which are harmless by definition.
 #[derive(Clone, Debug, Default)]
-pub struct Accepted {
+pub struct AcceptedFindings {
     rules: Vec<Rule>,
 }
 
@@ -17,7 +17,7 @@ enum Rule {
     One(Finding),
 }
 
-impl Accepted {
+impl AcceptedFindings {
     /// Nothing is.
     #[must_use]
     pub fn nothing() -> Self {

@@ -14,7 +14,7 @@ pub const READ_LIMIT_BYTES: usize = 64 << 20;
 /// Why a cassette could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ReadError {
+pub enum CassetteReadError {
     /// The file could not be read.
     #[error("the cassette could not be read")]
     Io(#[source] io::Error),
@@ -109,11 +109,11 @@ impl Cassette {
     ///
     /// # Errors
     ///
-    /// - [`ReadError::Io`]: the reader failed.
-    /// - [`ReadError::TooLong`]: nothing was looked at.
-    /// - [`ReadError::NoCassette`], [`ReadError::Version`]: it is something else, or from another program.
-    /// - [`ReadError::CutOff`], [`ReadError::Broken`], [`ReadError::Meaning`]: it is damaged; the fault says where.
-    pub fn read(from: &mut dyn io::Read) -> Result<Self, ReadError> {
+    /// - [`CassetteReadError::Io`]: the reader failed.
+    /// - [`CassetteReadError::TooLong`]: nothing was looked at.
+    /// - [`CassetteReadError::NoCassette`], [`CassetteReadError::Version`]: it is something else, or from another program.
+    /// - [`CassetteReadError::CutOff`], [`CassetteReadError::Broken`], [`CassetteReadError::Meaning`]: it is damaged; the fault says where.
+    pub fn read(from: &mut dyn io::Read) -> Result<Self, CassetteReadError> {
         Self::read_within(from, READ_LIMIT_BYTES)
     }
 
@@ -122,15 +122,18 @@ impl Cassette {
     /// # Errors
     ///
     /// Those of [`Cassette::read`].
-    pub fn read_within(from: &mut dyn io::Read, limit_bytes: usize) -> Result<Self, ReadError> {
+    pub fn read_within(
+        from: &mut dyn io::Read,
+        limit_bytes: usize,
+    ) -> Result<Self, CassetteReadError> {
         let mut bytes = Vec::new();
         let most = u64::try_from(limit_bytes)
             .unwrap_or(u64::MAX)
             .saturating_add(1);
         let mut limited = io::Read::take(from, most);
-        io::Read::read_to_end(&mut limited, &mut bytes).map_err(ReadError::Io)?;
+        io::Read::read_to_end(&mut limited, &mut bytes).map_err(CassetteReadError::Io)?;
         if bytes.len() > limit_bytes {
-            return Err(ReadError::TooLong { limit_bytes });
+            return Err(CassetteReadError::TooLong { limit_bytes });
         }
         Self::from_bytes(&bytes)
     }
@@ -140,7 +143,7 @@ impl Cassette {
     /// # Errors
     ///
     /// Those of [`Cassette::read`] but for its first two.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ReadError> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, CassetteReadError> {
         // The version first: whatever else is strange may be so because of it.
         match serde_json::from_slice::<Version>(bytes) {
             Ok(Version {
@@ -148,10 +151,10 @@ impl Cassette {
             }) => {}
             Ok(Version {
                 dormouse_cassette: Some(found),
-            }) => return Err(ReadError::Version { found }),
+            }) => return Err(CassetteReadError::Version { found }),
             Ok(Version {
                 dormouse_cassette: None,
-            }) => return Err(ReadError::NoCassette),
+            }) => return Err(CassetteReadError::NoCassette),
             Err(error) => return Err(sorted(bytes, &error)),
         }
         let file: wire::File =
@@ -165,15 +168,17 @@ struct Version {
     dormouse_cassette: Option<u64>,
 }
 
-fn sorted(bytes: &[u8], error: &serde_json::Error) -> ReadError {
+fn sorted(bytes: &[u8], error: &serde_json::Error) -> CassetteReadError {
     let fault = Fault::of(error);
     match error.classify() {
-        serde_json::error::Category::Eof => ReadError::CutOff(fault),
-        serde_json::error::Category::Data => ReadError::Meaning(fault),
+        serde_json::error::Category::Eof => CassetteReadError::CutOff(fault),
+        serde_json::error::Category::Data => CassetteReadError::Meaning(fault),
         // Half a number is no number.
-        serde_json::error::Category::Syntax if is_at_end(bytes, error) => ReadError::CutOff(fault),
+        serde_json::error::Category::Syntax if is_at_end(bytes, error) => {
+            CassetteReadError::CutOff(fault)
+        }
         serde_json::error::Category::Syntax | serde_json::error::Category::Io => {
-            ReadError::Broken(fault)
+            CassetteReadError::Broken(fault)
         }
     }
 }

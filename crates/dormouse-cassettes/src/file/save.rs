@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     cassette::Cassette,
-    check::{Accepted, Finding},
+    check::{AcceptedFindings, Finding},
 };
 
 /// Why a cassette was not saved. What was at its place before is there still.
@@ -39,7 +39,7 @@ impl Cassette {
     /// - [`SaveError::Suspicious`]: [`Cassette::check_except`] found something. Nothing was written.
     /// - [`SaveError::NoFile`]: the path ends with `..` or is a root.
     /// - [`SaveError::Io`]: the folder is missing, the disk is full, or the like. What was begun is removed again.
-    pub fn save(&self, path: &Path, accepted: &Accepted) -> Result<(), SaveError> {
+    pub fn save(&self, path: &Path, accepted: &AcceptedFindings) -> Result<(), SaveError> {
         let findings = self.check_except(accepted);
         if !findings.is_empty() {
             return Err(SaveError::Suspicious(findings));

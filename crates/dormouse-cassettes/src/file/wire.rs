@@ -5,7 +5,6 @@ use dormouse_contracts::Timestamp;
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 
-use super::date;
 use crate::{
     cassette::{About, Cassette},
     exchange::{Body, Chunk, Ending, Exchange, Header, RecordedRequest, RecordedResponse},
@@ -19,6 +18,8 @@ pub(super) struct File {
     #[serde(deserialize_with = "time")]
     recorded_at: Timestamp,
     program: String,
+    #[serde(default)]
+    service: String,
     note: String,
     #[serde(default)]
     left_out_exchanges: u64,
@@ -152,7 +153,16 @@ impl TryFrom<RawChunk> for FiledChunk {
 
 fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
     let text = String::deserialize(from)?;
-    date::read(&text).ok_or_else(|| de::Error::custom(Fault::Time))
+    text.parse()
+        .ok()
+        .or_else(|| seconds(&text))
+        .ok_or_else(|| de::Error::custom(Fault::Time))
+}
+
+/// How a time beyond the year 9999 displays.
+fn seconds(text: &str) -> Option<Timestamp> {
+    let seconds: i64 = text.strip_suffix('s')?.parse().ok()?;
+    seconds.checked_mul(1_000_000).map(Timestamp::from_micros)
 }
 
 fn status<'de, D: Deserializer<'de>>(from: D) -> Result<u16, D::Error> {
@@ -169,6 +179,7 @@ impl From<File> for Cassette {
             about: About {
                 recorded_at: file.recorded_at,
                 program: file.program,
+                service: file.service,
                 note: file.note,
             },
             exchanges: file.exchanges.into_iter().map(Exchange::from).collect(),

@@ -4,7 +4,7 @@ use crate::exchange::{Body, Exchange};
 
 /// How much a recorder takes in at most. What is left out is told in the cassette.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct RecorderLimits {
     /// The exchanges of a cassette together, in bytes as they are in the file. An exchange that does not fit is kept
     /// without its bodies; if there is no room even for that, it is only counted.
     pub cassette_bytes: usize,
@@ -16,7 +16,7 @@ pub struct Limits {
     pub chunks: usize,
 }
 
-impl Default for Limits {
+impl Default for RecorderLimits {
     /// 32 MiB in all, 8 MiB for an exchange, 10,000 exchanges of at most 50,000 chunks.
     fn default() -> Self {
         Self {

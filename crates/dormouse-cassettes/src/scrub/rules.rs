@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use dormouse_redact::KnownSecrets;
 use http::HeaderName;
 
-use super::literals::Literals;
 use crate::headers;
 
 /// What is scrubbed besides what has the shape of a secret, and which headers are kept besides the usual ones.
@@ -12,7 +12,7 @@ use crate::headers;
 /// Its `Debug` tells no secret.
 #[derive(Clone, Default)]
 pub struct ScrubRules {
-    literals: Literals,
+    known: KnownSecrets,
     headers: Vec<HeaderName>,
 }
 
@@ -56,7 +56,7 @@ impl ScrubRules {
             let bytes = secret.len();
             return Err(RuleError::SecretTooShort { bytes });
         }
-        self.literals.add(secret);
+        self.known.add(secret);
         Ok(self)
     }
 
@@ -77,15 +77,15 @@ impl ScrubRules {
         &self.headers
     }
 
-    pub(crate) fn literals(&self) -> &Literals {
-        &self.literals
+    pub(crate) fn known(&self) -> &KnownSecrets {
+        &self.known
     }
 }
 
 impl fmt::Debug for ScrubRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ScrubRules")
-            .field("secrets", &self.literals.len())
+            .field("secrets", &self.known.len())
             .field("headers", &self.headers)
             .finish()
     }

@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
+use dormouse_redact::{Match, SensitiveKind, is_named_secret, merged};
+
 use super::json::{Leaf, Lexed, Role, lex};
-use crate::shape::{self, Kind, Span};
 
 mod decoded;
 
@@ -14,16 +15,16 @@ use decoded::Decoded;
 pub(crate) struct Sighting {
     /// Where it stands; several parts, in order, if a stream brought it in pieces. Never empty.
     pub(crate) parts: Vec<Range<usize>>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SensitiveKind,
     /// Which of the known secrets it is.
-    pub(crate) literal: Option<usize>,
+    pub(crate) known: Option<usize>,
     /// What it says.
     pub(crate) text: Vec<u8>,
     /// Whether it stands in JSON outside of any string, so that what replaces it needs quotes.
     pub(crate) is_bare: bool,
 }
 
-type Look<'a> = &'a dyn Fn(&[u8]) -> Vec<Span>;
+type Look<'a> = &'a dyn Fn(&[u8]) -> Vec<Match>;
 
 /// What `look` sees in a body, in every way a body may be read.
 pub(crate) fn sightings(body: &[u8], look: Look<'_>) -> Vec<Sighting> {
@@ -106,11 +107,11 @@ fn documents_in(text: &[u8]) -> Option<usize> {
 
 fn plain(body: &[u8], range: Range<usize>, look: Look<'_>, seen: &mut Vec<Sighting>) {
     let text = body.get(range.clone()).unwrap_or_default();
-    seen.extend(look(text).into_iter().map(|span| Sighting {
-        text: text.get(span.range.clone()).unwrap_or_default().to_vec(),
-        parts: vec![shifted(&span.range, range.start)],
-        kind: span.kind,
-        literal: span.literal,
+    seen.extend(look(text).into_iter().map(|found| Sighting {
+        text: text.get(found.range.clone()).unwrap_or_default().to_vec(),
+        parts: vec![shifted(&found.range, range.start)],
+        kind: found.kind,
+        known: found.known,
         is_bare: false,
     }));
 }
@@ -119,24 +120,24 @@ fn plain(body: &[u8], range: Range<usize>, look: Look<'_>, seen: &mut Vec<Sighti
 fn bare(body: &[u8], range: Range<usize>, look: Look<'_>, seen: &mut Vec<Sighting>) {
     let text = body.get(range.clone()).unwrap_or_default();
     let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
-    for span in look(text) {
-        let before = text.get(..span.range.start).unwrap_or_default();
+    for found in look(text) {
+        let before = text.get(..found.range.start).unwrap_or_default();
         let before = before
             .iter()
             .rev()
             .take_while(|byte| is_token(byte))
             .count();
-        let after = text.get(span.range.end..).unwrap_or_default();
+        let after = text.get(found.range.end..).unwrap_or_default();
         let after = after.iter().take_while(|byte| is_token(byte)).count();
-        let whole = span.range.start - before..span.range.end + after;
+        let whole = found.range.start - before..found.range.end + after;
         let inside = text.get(whole.clone()).unwrap_or_default();
-        // A span over several tokens is no value of JSON: its punctuation has to stay.
+        // A match over several tokens is no value of JSON: its punctuation has to stay.
         if inside.iter().all(is_token) {
             seen.push(Sighting {
-                text: text.get(span.range).unwrap_or_default().to_vec(),
+                text: text.get(found.range).unwrap_or_default().to_vec(),
                 parts: vec![shifted(&whole, range.start)],
-                kind: span.kind,
-                literal: span.literal,
+                kind: found.kind,
+                known: found.known,
                 is_bare: true,
             });
         }
@@ -170,30 +171,36 @@ fn threads<'a>(body: &[u8], lexed: &'a Lexed, documents: usize) -> Vec<Vec<&'a L
 fn spelled(body: &[u8], leaves: &[&Leaf], look: Look<'_>, seen: &mut Vec<Sighting>) {
     let mut text = Vec::new();
     let mut pieces = Vec::with_capacity(leaves.len());
-    let mut spans = Vec::new();
+    let mut matches = Vec::new();
     for leaf in leaves {
         let decoded = Decoded::of(body, leaf.raw.clone());
         let said = decoded.text();
         let start = text.len();
         if leaves.len() > 1 {
-            spans.extend(look(said).into_iter().map(|span| span.shifted(start)));
+            matches.extend(look(said).into_iter().map(|found| Match {
+                range: shifted(&found.range, start),
+                ..found
+            }));
         }
         let name = body.get(leaf.name.clone()).unwrap_or_default();
-        if leaf.role == Role::Value && shape::is_named_secret(name, said) {
-            spans.push(Span::shape(start..start + said.len(), Kind::Secret));
+        if leaf.role == Role::Value && is_named_secret(name, said) {
+            matches.push(Match::new(
+                start..start + said.len(),
+                SensitiveKind::Password,
+            ));
         }
         text.extend_from_slice(said);
         pieces.push((start, decoded));
     }
-    spans.extend(look(&text));
-    for span in shape::merged(spans) {
-        let parts = parts_of(&pieces, &span.range);
+    matches.extend(look(&text));
+    for found in merged(matches) {
+        let parts = parts_of(&pieces, &found.range);
         if !parts.is_empty() {
             seen.push(Sighting {
                 parts,
-                kind: span.kind,
-                literal: span.literal,
-                text: text.get(span.range).unwrap_or_default().to_vec(),
+                kind: found.kind,
+                known: found.known,
+                text: text.get(found.range).unwrap_or_default().to_vec(),
                 is_bare: false,
             });
         }

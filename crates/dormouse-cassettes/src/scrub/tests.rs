@@ -45,6 +45,24 @@ fn what_a_member_is_called_makes_its_value_secret() {
     assert_eq!(scrubbed(text), expected);
 }
 
+/// An assistant's memory hides them all, and a recording goes to other people.
+#[test]
+fn what_no_memory_keeps_of_passwords_is_in_no_recording() {
+    for (text, expected) in [
+        ("my password is 123456", "my password is [secret-1]"),
+        (
+            "the password for the north gate is Mellon99!",
+            "the password for the north gate is [secret-1]",
+        ),
+        ("api key: 9f8e7d", "api key: [secret-1]"),
+        ("the token is a1b2c3d4", "the token is [secret-1]"),
+        ("client-secret => q1w2e3", "client-secret => [secret-1]"),
+        ("pass word: tiger5", "pass word: [secret-1]"),
+    ] {
+        assert_eq!(scrubbed(text), expected);
+    }
+}
+
 #[test]
 fn a_number_of_json_that_is_a_card_becomes_a_string() {
     assert_eq!(

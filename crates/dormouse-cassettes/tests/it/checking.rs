@@ -1,7 +1,7 @@
 //! What the check finds in a cassette that somebody wrote by hand.
 
 use dormouse_cassettes::{
-    Accepted, Body, Cassette, Chunk, Ending, Exchange, Finding, FindingKind, Header, Part,
+    AcceptedFindings, Body, Cassette, Chunk, Ending, Exchange, Finding, FindingKind, Header, Part,
     RecordedRequest, RecordedResponse, Recorder, RecorderConfig, ScrubRules,
 };
 use http::HeaderMap;
@@ -102,31 +102,34 @@ fn what_is_accepted_is_not_told_again() {
         r#"{"to":"alice@example.org","cc":"bob@example.org"}"#,
         &[],
     );
-    let findings = |accepted: &Accepted| -> usize { cassette.check_except(accepted).len() };
-    assert_eq!(findings(&Accepted::nothing()), 2);
+    let findings = |accepted: &AcceptedFindings| -> usize { cassette.check_except(accepted).len() };
+    assert_eq!(findings(&AcceptedFindings::nothing()), 2);
     assert_eq!(
-        findings(&Accepted::nothing().with_text("bob@example.org")),
+        findings(&AcceptedFindings::nothing().with_text("bob@example.org")),
         1
     );
     assert_eq!(
-        findings(&Accepted::nothing().with_kind(FindingKind::Email)),
+        findings(&AcceptedFindings::nothing().with_kind(FindingKind::Email)),
         0
     );
     assert_eq!(
-        findings(&Accepted::nothing().with_kind(FindingKind::Phone)),
+        findings(&AcceptedFindings::nothing().with_kind(FindingKind::Phone)),
         2
     );
     assert_eq!(
-        findings(&Accepted::nothing().with_kind_in(FindingKind::Email, Part::RequestBody)),
+        findings(&AcceptedFindings::nothing().with_kind_in(FindingKind::Email, Part::RequestBody)),
         0
     );
     assert_eq!(
-        findings(&Accepted::nothing().with_kind_in(FindingKind::Email, Part::ResponseBody)),
+        findings(&AcceptedFindings::nothing().with_kind_in(FindingKind::Email, Part::ResponseBody)),
         2
     );
     let first: Finding = cassette.check().remove(0);
-    assert_eq!(findings(&Accepted::nothing().with_finding(first)), 1);
-    assert_eq!(findings(&Accepted::everything()), 0);
+    assert_eq!(
+        findings(&AcceptedFindings::nothing().with_finding(first)),
+        1
+    );
+    assert_eq!(findings(&AcceptedFindings::everything()), 0);
 }
 
 #[test]

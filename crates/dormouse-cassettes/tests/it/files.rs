@@ -3,7 +3,8 @@
 use std::{fs, io, path::Path, time::Duration};
 
 use dormouse_cassettes::{
-    About, Accepted, Cassette, Ending, ReadError, Recorder, RecorderConfig, SaveError,
+    About, AcceptedFindings, Cassette, CassetteReadError, Ending, Recorder, RecorderConfig,
+    SaveError,
 };
 use dormouse_contracts::Timestamp;
 use http::{HeaderMap, StatusCode};
@@ -15,6 +16,7 @@ fn sample() -> Cassette {
     let about = About {
         recorded_at: Timestamp::from_micros(1_795_219_200_000_000),
         program: "test 1.0".to_owned(),
+        service: "tea-house".to_owned(),
         note: "two \"lines\"\nof it".to_owned(),
     };
     let recorder = Recorder::new(RecorderConfig {
@@ -40,6 +42,7 @@ fn a_file_says_what_was_recorded_one_chunk_a_line() {
     for line in [
         "  \"dormouse_cassette\": 1,",
         "  \"recorded_at\": \"2026-11-21T00:00:00Z\",",
+        "  \"service\": \"tea-house\",",
         "          { \"pause_ms\": 3, \"base64\": \"b25lIMM=\" },",
         "          { \"pause_ms\": 3, \"text\": \"\" }",
         "      \"ending\": \"never_reached\",",
@@ -66,7 +69,10 @@ fn a_file_cut_off_anywhere_is_told_to_be_cut_off() {
     let text = sample().to_text();
     for end in 0..text.trim_end().len() {
         let read = Cassette::from_bytes(&text.as_bytes()[..end]);
-        assert!(matches!(read, Err(ReadError::CutOff(_))), "{end}: {read:?}");
+        assert!(
+            matches!(read, Err(CassetteReadError::CutOff(_))),
+            "{end}: {read:?}"
+        );
     }
 }
 
@@ -132,11 +138,37 @@ fn what_is_no_cassette_of_this_version_is_refused_with_the_place() {
 }
 
 #[test]
+fn a_day_that_no_calendar_has_is_refused() {
+    let text = sample().to_text();
+    for (day, is_read) in [
+        ("2026-02-28", true),
+        ("2024-02-29", true),
+        ("2026-02-29", false),
+        ("2026-02-31", false),
+        ("2026-04-31", false),
+    ] {
+        let file = text.replace("2026-11-21", day);
+        let read = Cassette::from_bytes(file.as_bytes());
+        assert_eq!(read.is_ok(), is_read, "{day}: {read:?}");
+    }
+}
+
+#[test]
+fn a_recording_of_any_time_can_be_read() {
+    for seconds in [-70_000_000_000_i64, -1, 0, 253_402_300_799, 300_000_000_000] {
+        let mut recorded = sample();
+        recorded.about.recorded_at = Timestamp::from_micros(seconds * 1_000_000);
+        let read = Cassette::from_bytes(recorded.to_text().as_bytes());
+        assert_eq!(read.unwrap(), recorded, "{seconds}");
+    }
+}
+
+#[test]
 fn a_file_that_is_too_long_is_not_read() {
     let mut endless = io::repeat(b' ');
     let read = Cassette::read_within(&mut endless, 1000);
     assert!(
-        matches!(read, Err(ReadError::TooLong { limit_bytes: 1000 })),
+        matches!(read, Err(CassetteReadError::TooLong { limit_bytes: 1000 })),
         "{read:?}"
     );
 }
@@ -146,7 +178,9 @@ fn a_cassette_is_saved_whole_for_its_owner_alone_and_beside_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.json");
     fs::write(&path, "before").unwrap();
-    sample().save(&path, &Accepted::everything()).unwrap();
+    sample()
+        .save(&path, &AcceptedFindings::everything())
+        .unwrap();
     assert_eq!(
         Cassette::read(&mut fs::File::open(&path).unwrap()).unwrap(),
         sample()
@@ -167,16 +201,19 @@ fn a_cassette_that_is_refused_leaves_the_file_before_it_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.json");
     fs::write(&path, "before").unwrap();
-    let refused = sample().save(&path, &Accepted::nothing());
+    let refused = sample().save(&path, &AcceptedFindings::nothing());
     assert!(matches!(refused, Err(SaveError::Suspicious(findings)) if findings.len() == 1));
     assert_eq!(fs::read_to_string(&path).unwrap(), "before");
 
-    let missing = sample().save(&folder.path().join("none/a.json"), &Accepted::everything());
+    let missing = sample().save(
+        &folder.path().join("none/a.json"),
+        &AcceptedFindings::everything(),
+    );
     assert!(matches!(missing, Err(SaveError::Io(_))));
-    let folder_itself = sample().save(folder.path(), &Accepted::everything());
+    let folder_itself = sample().save(folder.path(), &AcceptedFindings::everything());
     assert!(matches!(folder_itself, Err(SaveError::Io(_))));
     assert!(matches!(
-        sample().save(Path::new("/"), &Accepted::everything()),
+        sample().save(Path::new("/"), &AcceptedFindings::everything()),
         Err(SaveError::NoFile)
     ));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);

@@ -3,14 +3,14 @@
 use std::{thread, time::Duration};
 
 use dormouse_cassettes::{
-    Body, Ending, Exchange, Hosts, Limits, Recorder, RecorderConfig, RuleError, ScrubRules,
+    Body, Ending, Exchange, Hosts, Recorder, RecorderConfig, RecorderLimits, RuleError, ScrubRules,
 };
 use http::{HeaderMap, HeaderName, StatusCode};
 use proptest::prelude::*;
 
 use crate::support::{headers, post, record};
 
-fn recorder(limits: Limits) -> Recorder {
+fn recorder(limits: RecorderLimits) -> Recorder {
     Recorder::new(RecorderConfig {
         limits,
         ..RecorderConfig::default()
@@ -19,7 +19,7 @@ fn recorder(limits: Limits) -> Recorder {
 
 #[test]
 fn only_harmless_headers_get_in_and_the_host_does_not() {
-    let recorder = recorder(Limits::default());
+    let recorder = recorder(RecorderLimits::default());
     let sent = headers(&[
         ("authorization", "Bearer abc"),
         ("x-api-key", "abc"),
@@ -98,7 +98,7 @@ fn a_host_is_kept_if_asked_for_and_a_secret_header_never() {
 
 #[test]
 fn an_exchange_that_is_dropped_is_abandoned_where_it_was() {
-    let recorder = recorder(Limits::default());
+    let recorder = recorder(RecorderLimits::default());
     let none = HeaderMap::new();
     let mut exchange = recorder.begin(post("/a", &none, b""));
     exchange.answered(StatusCode::OK, &none, Duration::ZERO);
@@ -116,7 +116,7 @@ fn an_exchange_that_is_dropped_is_abandoned_where_it_was() {
 
 #[test]
 fn an_ending_that_contradicts_the_rest_is_mended_and_its_reason_scrubbed() {
-    let recorder = recorder(Limits::default());
+    let recorder = recorder(RecorderLimits::default());
     let none = HeaderMap::new();
     recorder.begin(post("/a", &none, b"")).ended(Ending::Whole);
     let reason = format!("no route to 203.0.113.9 {}", "ä".repeat(1000));
@@ -134,7 +134,7 @@ fn an_ending_that_contradicts_the_rest_is_mended_and_its_reason_scrubbed() {
 
 #[test]
 fn exchanges_stand_in_the_order_they_were_begun() {
-    let recorder = recorder(Limits::default());
+    let recorder = recorder(RecorderLimits::default());
     let none = HeaderMap::new();
     let first = recorder.begin(post("/first", &none, b""));
     recorder
@@ -152,7 +152,7 @@ fn exchanges_stand_in_the_order_they_were_begun() {
 
 #[test]
 fn clones_on_many_threads_record_into_one_cassette() {
-    let recorder = recorder(Limits::default());
+    let recorder = recorder(RecorderLimits::default());
     thread::scope(|scope| {
         for _ in 0..4 {
             let recorder = recorder.clone();
@@ -175,9 +175,9 @@ fn clones_on_many_threads_record_into_one_cassette() {
 
 #[test]
 fn the_end_of_a_long_body_is_left_out_and_told_and_a_replay_ends_there() {
-    let recorder = recorder(Limits {
+    let recorder = recorder(RecorderLimits {
         exchange_bytes: 1000,
-        ..Limits::default()
+        ..RecorderLimits::default()
     });
     let none = HeaderMap::new();
     let chunk = [b'x'; 400];
@@ -204,9 +204,9 @@ fn a_secret_across_the_limit_is_not_cut_in_half() {
     let rules = ScrubRules::new()
         .with_secret("correct horse battery")
         .unwrap();
-    let limits = Limits {
+    let limits = RecorderLimits {
         exchange_bytes: 100,
-        ..Limits::default()
+        ..RecorderLimits::default()
     };
     let recorder = Recorder::new(RecorderConfig {
         rules,
@@ -229,9 +229,9 @@ fn a_secret_across_the_limit_is_not_cut_in_half() {
 
 #[test]
 fn too_many_chunks_are_joined_and_told() {
-    let recorder = recorder(Limits {
+    let recorder = recorder(RecorderLimits {
         chunks: 3,
-        ..Limits::default()
+        ..RecorderLimits::default()
     });
     record(
         &recorder,
@@ -254,7 +254,7 @@ proptest! {
         cassette_bytes in 0_usize..6_000,
         exchanges in prop::collection::vec((0_usize..900, prop::collection::vec(any::<u8>(), 0..300)), 0..12),
     ) {
-        let recorder = recorder(Limits { cassette_bytes, exchanges: 10, ..Limits::default() });
+        let recorder = recorder(RecorderLimits { cassette_bytes, exchanges: 10, ..RecorderLimits::default() });
         for (number, (asked, answer)) in exchanges.iter().enumerate() {
             let target = format!("/{number}");
             record(&recorder, post(&target, &HeaderMap::new(), &vec![b'q'; *asked]), &[answer]);

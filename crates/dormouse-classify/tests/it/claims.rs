@@ -1,7 +1,7 @@
 //! Whatever a text, a name or a delivery claims, the result depends on attested facts and configuration alone.
 
 use dormouse_classify::{
-    Capture, ClassifyConfig, Mention, Verdict, classify, find_mention, source_trust,
+    Capture, ClassifyConfig, Mention, MessageVerdict, classify, find_mention, source_trust,
 };
 use dormouse_contracts::{AssistantId, Attested, Delivery, Sender, Timestamp, Words, WorldId};
 use proptest::{prelude::*, sample::select};
@@ -100,7 +100,7 @@ proptest! {
         let attested = cases::attested(dormouse_contracts::SourceKind::Say, sender);
         let decided =
             classify(&attested, Mention::NotAddressed, Capture::Inactive, &cases::config());
-        prop_assert_eq!(decided.verdict, Verdict::Context);
+        prop_assert_eq!(decided.verdict, MessageVerdict::Context);
     }
 }
 
@@ -110,7 +110,7 @@ fn a_mention_only_ever_turns_a_verdict_into_trigger() {
         let decide = |mention| classify(&case.attested, mention, case.capture, &case.config);
         let (with, without) = (decide(Mention::Addressed), decide(Mention::NotAddressed));
         assert!(
-            with == without || with.verdict == Verdict::Trigger,
+            with == without || with.verdict == MessageVerdict::Trigger,
             "{case:?}"
         );
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_classify::{Capture, Mention, RoomPolicy, Rule, Verdict};
+use dormouse_classify::{Capture, Mention, MessageVerdict, RoomPolicy, Rule};
 
 use crate::cases::{self, Case};
 
@@ -97,7 +97,7 @@ fn every_combination_is_decided_by_the_first_rule_that_matches() {
 fn nothing_triggers_while_interaction_is_disabled() {
     for case in cases::all() {
         if !case.config.interaction_enabled {
-            assert_eq!(case.classify().verdict, Verdict::Ignore, "{case:?}");
+            assert_eq!(case.classify().verdict, MessageVerdict::Ignore, "{case:?}");
         }
     }
 }
@@ -106,7 +106,7 @@ fn nothing_triggers_while_interaction_is_disabled() {
 fn an_assistant_never_answers_itself() {
     for case in cases::all() {
         if OWN(&case) {
-            assert_ne!(case.classify().verdict, Verdict::Trigger, "{case:?}");
+            assert_ne!(case.classify().verdict, MessageVerdict::Trigger, "{case:?}");
         }
     }
 }
@@ -115,7 +115,7 @@ fn an_assistant_never_answers_itself() {
 fn another_assistant_triggers_only_by_addressing_whisper_or_page() {
     for case in cases::all() {
         let decided = case.classify();
-        if case.sender.ends_with("assistant") && decided.verdict == Verdict::Trigger {
+        if case.sender.ends_with("assistant") && decided.verdict == MessageVerdict::Trigger {
             assert!(
                 matches!(decided.rule, Rule::Addressing | Rule::DirectMessage),
                 "{case:?}"
@@ -127,7 +127,7 @@ fn another_assistant_triggers_only_by_addressing_whisper_or_page() {
 #[test]
 fn only_own_output_is_ever_captured_and_only_while_a_command_runs() {
     for case in cases::all() {
-        if case.classify().verdict == Verdict::Capture {
+        if case.classify().verdict == MessageVerdict::Capture {
             assert!(OWN(&case) && case.capture == Capture::Active, "{case:?}");
         }
     }

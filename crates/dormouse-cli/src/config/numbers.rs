@@ -2,7 +2,7 @@
 //!
 //! The bounds are the engine's own: each number is handed to [`Limits`], and what that says is the error.
 
-use std::time::Duration;
+use std::{fmt::Display, ops::RangeInclusive, time::Duration};
 
 use dormouse_engine::{Limits, OutOfRange};
 use serde::{Deserialize, Deserializer, de::Error};
@@ -36,103 +36,68 @@ limit! {
     MaxContextTokens: u32 = with_max_context_tokens,
     MaxHistory: usize = with_max_history,
     MaxConsecutiveErrors: u32 = with_max_consecutive_errors,
+    MaxParts: usize = with_max_parts,
+    GiveUpAfter: u64 = with_give_up_after_seconds,
 }
 
-/// A sampling temperature, 0 to 2.
+/// A sampling temperature.
+pub(crate) type Temperature = UpTo<2>;
+/// Nucleus sampling.
+pub(crate) type TopP = UpTo<1>;
+/// The most tokens of one reply.
+pub(crate) type MaxTokens = Whole<1, 1_000_000>;
+/// How much a provider allows in a minute.
+pub(crate) type AMinute = Whole<1, 1_000_000_000>;
+/// How many requests may be under way at the same time.
+pub(crate) type AtOnce = Whole<1, 1_000>;
+/// How many tokens of a prompt recollections may take.
+pub(crate) type RecallTokens = Whole<0, 100_000>;
+/// How long a turn waits for its recollections.
+pub(crate) type RecallTimeout = Seconds<60>;
+
+/// A whole number within bounds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Temperature(pub(crate) f32);
+pub(crate) struct Whole<const LEAST: u32, const MOST: u32>(pub(crate) u32);
 
-impl<'de> Deserialize<'de> for Temperature {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let number = f32::deserialize(deserializer)?;
-        if (0.0..=2.0).contains(&number) {
-            Ok(Self(number))
-        } else {
-            Err(Error::custom(format_args!(
-                "temperature is {number}; it must be between 0 and 2"
-            )))
-        }
-    }
-}
-
-/// The most tokens of one reply, 1 to 1,000,000.
+/// A number from zero to `MOST`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct MaxTokens(pub(crate) u32);
+pub(crate) struct UpTo<const MOST: u8>(pub(crate) f32);
 
-impl<'de> Deserialize<'de> for MaxTokens {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let number = u32::deserialize(deserializer)?;
-        if (1..=1_000_000).contains(&number) {
-            Ok(Self(number))
-        } else {
-            Err(Error::custom(format_args!(
-                "max_tokens is {number}; it must be between 1 and 1000000"
-            )))
-        }
-    }
-}
-
-/// How long one attempt of a model call may take: 1 to 3,600 seconds.
+/// A duration of 1 to `MOST` whole seconds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Timeout(pub(crate) Duration);
+pub(crate) struct Seconds<const MOST: u64 = 3_600>(pub(crate) Duration);
 
-impl<'de> Deserialize<'de> for Timeout {
+impl<'de, const LEAST: u32, const MOST: u32> Deserialize<'de> for Whole<LEAST, MOST> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let number = u64::deserialize(deserializer)?;
-        if (1..=3_600).contains(&number) {
-            Ok(Self(Duration::from_secs(number)))
-        } else {
-            Err(Error::custom(format_args!(
-                "timeout is {number}; it must be between 1 and 3600 seconds"
-            )))
-        }
+        bounded(deserializer, LEAST..=MOST, "").map(Self)
     }
 }
 
-/// Nucleus sampling, 0 to 1.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TopP(pub(crate) f32);
-
-impl<'de> Deserialize<'de> for TopP {
+impl<'de, const MOST: u8> Deserialize<'de> for UpTo<MOST> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let number = f32::deserialize(deserializer)?;
-        if (0.0..=1.0).contains(&number) {
-            Ok(Self(number))
-        } else {
-            Err(Error::custom(format_args!(
-                "top_p is {number}; it must be between 0 and 1"
-            )))
-        }
+        bounded(deserializer, 0.0..=f32::from(MOST), "").map(Self)
     }
 }
 
-/// How much a provider allows in a minute, 1 to 1,000,000,000.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AMinute(pub(crate) u32);
-
-impl<'de> Deserialize<'de> for AMinute {
+impl<'de, const MOST: u64> Deserialize<'de> for Seconds<MOST> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        whole(deserializer, 1_000_000_000).map(Self)
+        bounded(deserializer, 1..=MOST, " seconds")
+            .map(|seconds| Self(Duration::from_secs(seconds)))
     }
 }
 
-/// How many requests may be under way at the same time, 1 to 1,000.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AtOnce(pub(crate) u32);
-
-impl<'de> Deserialize<'de> for AtOnce {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        whole(deserializer, 1_000).map(Self)
+/// Reads a number within `range`. The error does not name the setting: its path stands before it.
+fn bounded<'de, D, N>(deserializer: D, range: RangeInclusive<N>, unit: &str) -> Result<N, D::Error>
+where
+    D: Deserializer<'de>,
+    N: Deserialize<'de> + PartialOrd + Display,
+{
+    let number = N::deserialize(deserializer)?;
+    if range.contains(&number) {
+        return Ok(number);
     }
-}
-
-fn whole<'de, D: Deserializer<'de>>(deserializer: D, most: u32) -> Result<u32, D::Error> {
-    let number = u32::deserialize(deserializer)?;
-    if (1..=most).contains(&number) {
-        Ok(number)
-    } else {
-        Err(Error::custom(format_args!(
-            "the number is {number}; it must be between 1 and {most}"
-        )))
-    }
+    let (least, most) = range.into_inner();
+    Err(Error::custom(format_args!(
+        "the number is {number}; it must be between {least} and {most}{unit}"
+    )))
 }

@@ -8,7 +8,7 @@ use dormouse_providers::{ModelWish, SecretSource, ServedBy};
 use serde::{Deserialize, Deserializer, de::Error};
 use serde_json::{Map, Value};
 
-use super::numbers::{AMinute, AtOnce, MaxTokens, Temperature, Timeout, TopP};
+use super::numbers::{AMinute, AtOnce, MaxTokens, Seconds, Temperature, TopP};
 
 /// `[provider]`. Keys are not among its fields, only where one is.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -27,7 +27,10 @@ pub(crate) struct ProviderSection {
     pub(crate) reasoning_effort: Option<ReasoningEffort>,
     #[serde(deserialize_with = "extra")]
     pub(crate) extra: Map<String, Value>,
-    pub(crate) timeout: Option<Timeout>,
+    pub(crate) timeout: Option<Seconds>,
+    pub(crate) first_byte_timeout: Option<Seconds>,
+    pub(crate) between_bytes_timeout: Option<Seconds>,
+    pub(crate) retry_for: Option<Seconds>,
     pub(crate) certificates: Option<PathBuf>,
     pub(crate) app_name: Option<String>,
     pub(crate) site_url: Option<String>,

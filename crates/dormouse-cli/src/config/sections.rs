@@ -4,7 +4,10 @@ use dormouse_contracts::AssistantId;
 use dormouse_engine::{ExecutionPattern, Limits, OutOfRange};
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::numbers::{MaxConsecutiveErrors, MaxContextTokens, MaxHistory, MaxIterations, TickRate};
+use super::numbers::{
+    GiveUpAfter, MaxConsecutiveErrors, MaxContextTokens, MaxHistory, MaxIterations, MaxParts,
+    Seconds, TickRate,
+};
 
 /// `[assistant]`: who it is.
 #[derive(Clone, Debug, Deserialize)]
@@ -14,6 +17,10 @@ pub(crate) struct AssistantSection {
     pub(crate) key: Key,
     pub(crate) name: Option<String>,
     pub(crate) persona: Option<String>,
+    pub(crate) apology: Option<String>,
+    pub(crate) broken_off: Option<String>,
+    pub(crate) wait_notice: Option<String>,
+    pub(crate) outage_notice: Option<String>,
     pub(crate) enabled: bool,
 }
 
@@ -23,6 +30,10 @@ impl Default for AssistantSection {
             key: Key(None),
             name: None,
             persona: None,
+            apology: None,
+            broken_off: None,
+            wait_notice: None,
+            outage_notice: None,
             enabled: true,
         }
     }
@@ -49,13 +60,15 @@ impl AssistantSection {
         }
     }
 
-    /// The assistant's name in the world: the one that was given, or its key with a capital letter.
+    /// The assistant's name in the world: the one that was given, or its key with a capital letter and without full stops,
+    /// which no name has.
     pub(crate) fn name(&self) -> String {
         if let Some(name) = &self.name {
             return name.clone();
         }
         let key = self.key();
-        let mut letters = key.as_str().chars();
+        let key = key.as_str().replace('.', "-");
+        let mut letters = key.chars();
         letters
             .next()
             .map(|first| first.to_ascii_uppercase().to_string() + letters.as_str())
@@ -72,6 +85,10 @@ pub(crate) struct LimitsSection {
     max_context_tokens: Option<MaxContextTokens>,
     max_history: Option<MaxHistory>,
     max_consecutive_errors: Option<MaxConsecutiveErrors>,
+    max_parts_per_answer: Option<MaxParts>,
+    give_up_after: Option<GiveUpAfter>,
+    /// After how long whoever waits is told that it takes longer.
+    pub(crate) slow_after: Option<Seconds>,
 }
 
 impl LimitsSection {
@@ -96,36 +113,62 @@ impl LimitsSection {
         if let Some(number) = self.max_consecutive_errors {
             limits = number.set(limits)?;
         }
+        if let Some(number) = self.max_parts_per_answer {
+            limits = number.set(limits)?;
+        }
+        if let Some(number) = self.give_up_after {
+            limits = number.set(limits)?;
+        }
         Ok(limits)
     }
 }
 
 /// `[execution]`: how many actions a tick may take.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(try_from = "ExecutionFields")]
+pub(crate) struct ExecutionSection(ExecutionPattern);
+
+impl ExecutionSection {
+    /// The pattern.
+    pub(crate) fn pattern(self) -> ExecutionPattern {
+        self.0
+    }
+}
+
+/// The two fields for one thing, as they are written.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct ExecutionSection {
-    multi_action_enabled: bool,
+struct ExecutionFields {
+    multi_action_enabled: Option<bool>,
     mode: Option<Mode>,
 }
 
-impl Default for ExecutionSection {
-    fn default() -> Self {
-        Self {
-            multi_action_enabled: true,
-            mode: None,
-        }
+impl TryFrom<ExecutionFields> for ExecutionSection {
+    type Error = String;
+
+    fn try_from(fields: ExecutionFields) -> Result<Self, String> {
+        let ExecutionFields {
+            multi_action_enabled,
+            mode,
+        } = fields;
+        let pattern = match (mode, multi_action_enabled) {
+            (Some(Mode(ExecutionPattern::ReactLoop)), Some(false)) => {
+                return Err(contradiction("react_loop", false));
+            }
+            (Some(Mode(ExecutionPattern::SingleAction)), Some(true)) => {
+                return Err(contradiction("single_action", true));
+            }
+            (Some(Mode(pattern)), _) => pattern,
+            (None, Some(true)) => ExecutionPattern::ReactLoop,
+            (None, Some(false)) => ExecutionPattern::SingleAction,
+            (None, None) => ExecutionPattern::default(),
+        };
+        Ok(Self(pattern))
     }
 }
 
-impl ExecutionSection {
-    /// The pattern. A mode that is named wins over `multi_action_enabled`.
-    pub(crate) fn pattern(self) -> ExecutionPattern {
-        match (self.mode, self.multi_action_enabled) {
-            (Some(Mode(pattern)), _) => pattern,
-            (None, true) => ExecutionPattern::ReactLoop,
-            (None, false) => ExecutionPattern::SingleAction,
-        }
-    }
+fn contradiction(mode: &str, switch: bool) -> String {
+    format!("mode = {mode:?} contradicts multi_action_enabled = {switch}: remove one of the two")
 }
 
 /// A mode by name.

@@ -55,6 +55,7 @@ fn a_number_out_of_range_is_said_with_line_column_field_and_bounds() {
         ("max_context_tokens = 100", "between 2048 and 10000000"),
         ("max_history = 201", "between 0 and 200"),
         ("max_consecutive_errors = 0", "between 1 and 100"),
+        ("max_parts_per_answer = 0", "between 1 and 100"),
     ] {
         let error = refused(&format!("[limits]\n{line}\n"));
         assert!(error.starts_with("2:") && error.contains(bounds), "{error}");
@@ -116,6 +117,23 @@ fn plan_execute_is_refused_with_what_there_is_instead() {
 }
 
 #[test]
+fn a_mode_and_a_switch_that_contradict_each_other_are_refused() {
+    for (mode, switch) in [("react_loop", false), ("single_action", true)] {
+        let text = format!("[execution]\nmulti_action_enabled = {switch}\nmode = \"{mode}\"\n");
+        let error = refused(&text);
+        assert!(
+            error.contains("execution")
+                && error.contains(&format!("multi_action_enabled = {switch}"))
+                && error.contains(&format!("mode = \"{mode}\"")),
+            "{error}"
+        );
+        parse(&text.replace(&switch.to_string(), &(!switch).to_string())).unwrap();
+    }
+    let single = parse("[execution]\nmode = \"single_action\"\n").unwrap();
+    assert_eq!(single.execution.pattern(), ExecutionPattern::SingleAction);
+}
+
+#[test]
 fn names_and_scores_that_are_none_are_refused_with_their_line() {
     let error = refused("[assistant]\nkey = \"dor mouse\"\n");
     assert!(
@@ -160,4 +178,55 @@ fn what_a_memory_cannot_recall_by_is_refused_with_its_line() {
     }
     let config = parse("[memory]\nembedder = \"none\"\nvectors = \"exact\"\n").unwrap();
     assert_eq!(config.memory.vectors, VectorsWish::Exact);
+}
+
+#[test]
+fn a_number_with_bounds_of_its_own_is_said_with_line_column_field_and_bounds() {
+    for (section, line, error) in [
+        (
+            "provider",
+            "temperature = 2.5",
+            "temperature: the number is 2.5; it must be between 0 and 2",
+        ),
+        (
+            "provider",
+            "top_p = -0.5",
+            "top_p: the number is -0.5; it must be between 0 and 1",
+        ),
+        (
+            "provider",
+            "max_tokens = 0",
+            "max_tokens: the number is 0; it must be between 1 and 1000000",
+        ),
+        (
+            "provider",
+            "at_once = 1001",
+            "at_once: the number is 1001; it must be between 1 and 1000",
+        ),
+        (
+            "provider",
+            "timeout = 3601",
+            "timeout: the number is 3601; it must be between 1 and 3600 seconds",
+        ),
+        (
+            "memory",
+            "timeout = 61",
+            "timeout: the number is 61; it must be between 1 and 60 seconds",
+        ),
+        (
+            "memory",
+            "tokens = 100001",
+            "tokens: the number is 100001; it must be between 0 and 100000",
+        ),
+    ] {
+        let refused = refused(&format!("[{section}]\n{line}\n"));
+        let expected = format!("{section}.{error}");
+        assert!(
+            refused.starts_with("2:") && refused.ends_with(&expected),
+            "{refused}"
+        );
+    }
+    let config = parse("[provider]\ntimeout = 3600\n[memory]\ntokens = 0\n").unwrap();
+    assert_eq!(config.provider.timeout.unwrap().0.as_secs(), 3_600);
+    assert_eq!(config.memory.tokens.unwrap().0, 0);
 }

@@ -27,7 +27,7 @@ fn an_event_is_one_line_with_place_time_and_kind() {
 }
 
 #[test]
-fn an_event_that_cannot_be_read_is_told_as_it_stands() {
+fn an_event_that_cannot_be_read_is_printed_as_it_is() {
     let line = event(&stored("dreamt", "{\"of\":\"tea\"}"));
     assert!(
         line.contains("dreamt") && line.contains("{\"of\":\"tea\"}"),
@@ -38,7 +38,7 @@ fn an_event_that_cannot_be_read_is_told_as_it_stands() {
 #[test]
 fn long_and_broken_texts_stay_on_one_line_of_bounded_length() {
     assert_eq!(excerpt("a\nb"), "a b");
-    assert_eq!(excerpt(&"é".repeat(1_000)).chars().count(), EXCERPT + 1);
+    assert_eq!(excerpt(&"é".repeat(1_000)).chars().count(), EXCERPT);
 }
 
 #[test]
@@ -47,28 +47,34 @@ fn a_stop_says_why() {
         activity: Activity::Stopped(StopCause::ConsecutiveErrors(5)),
         ..Status::default()
     };
-    assert!(status(&stopped, 0).starts_with("stopped (5 errors in a row); "));
+    assert!(status(&stopped).starts_with("stopped (5 errors in a row); "));
     assert_eq!(
         stop_cause(&StopCause::ConsecutiveErrors(1)),
         "1 error in a row"
     );
-    assert_eq!(
-        stop_cause(&StopCause::EndlessTurn(21)),
-        "one message took 21 ticks without coming to an end"
-    );
 }
 
 #[test]
-fn messages_that_were_given_up_are_told() {
-    let status = status(&Status::default(), 1);
-    assert!(status.contains("; 1 message given up, "), "{status}");
-    let ended = |payload| event(&stored("tick_ended", payload));
-    let given_up = ended(r#"{"reason":"llm_error","resume_at":null}"#);
+fn messages_that_end_without_an_answer_are_counted_and_explained() {
+    let unanswered = Status {
+        unanswered: 1,
+        ..Status::default()
+    };
+    let status = status(&unanswered);
     assert!(
-        given_up.contains("llm_error; the message is given up"),
-        "{given_up}"
+        status.contains("; 1 message ended without an answer"),
+        "{status}"
     );
-    let done = ended(r#"{"reason":"noop","resume_at":null}"#);
+    let payload = r#"{"trigger":7,"from":"Alice","cause":{"failures":5},"calls":[],"tokens":0}"#;
+    let told = event(&stored("unanswered", payload));
+    assert!(
+        told.ends_with("the message of Alice (event 7): it led to 5 errors in a row"),
+        "{told}"
+    );
+    let done = event(&stored(
+        "tick_ended",
+        r#"{"reason":"noop","resume_at":null}"#,
+    ));
     assert!(done.ends_with(" noop"), "{done}");
 }
 
@@ -76,7 +82,7 @@ fn messages_that_were_given_up_are_told() {
 fn a_switch_is_one_sentence_away_and_back() {
     let local = ("local".parse().unwrap(), "tiny".parse().unwrap());
     let offline = ("offline".parse().unwrap(), "offline".parse().unwrap());
-    let away = Switch {
+    let away = ModelSwitch {
         purpose: Purpose::Answer,
         from: local,
         to: offline,
@@ -84,9 +90,9 @@ fn a_switch_is_one_sentence_away_and_back() {
     };
     assert_eq!(
         switch(&away),
-        "offline thinks in place of local:tiny, which is left alone for now."
+        "offline answers in place of local:tiny, which is left alone for now."
     );
-    let back = Switch {
+    let back = ModelSwitch {
         purpose: Purpose::Scoring,
         from: away.to.clone(),
         to: away.from.clone(),
@@ -94,6 +100,37 @@ fn a_switch_is_one_sentence_away_and_back() {
     };
     assert_eq!(
         switch(&back),
-        "local:tiny is well again and thinks again in place of offline (scoring)."
+        "local:tiny is well again and answers again in place of offline (scoring)."
+    );
+}
+
+#[test]
+fn durations_are_rounded_to_what_matters() {
+    for (milliseconds, expected) in [
+        ("0.4", "in under 1 ms"),
+        ("1.6", "in 2 ms"),
+        ("999.4", "in 999 ms"),
+        ("999.6", "in 1.0 s"),
+        ("1489.114", "in 1.5 s"),
+        ("62003.4", "in 1 min 2 s"),
+        ("119700.0", "in 2 min 0 s"),
+    ] {
+        let payload =
+            format!(r#"{{"attempts":3,"duration_ms":{milliseconds},"kind":"unavailable"}}"#);
+        let line = event(&stored("model_failed", &payload));
+        assert!(line.ends_with(expected), "{line}");
+    }
+}
+
+#[test]
+fn a_wait_of_today_is_shown_as_a_time_of_day() {
+    let until = Timestamp::from_micros(1_795_235_761_987_654);
+    let waits = |activity: Activity| super::activity(&activity);
+    let reached = "waiting until 04:36:01 UTC";
+    assert_eq!(waits(Activity::Waiting(until)), reached);
+    let cause = None;
+    assert_eq!(
+        waits(Activity::WorldUnreachable { until, cause }),
+        "waiting for its world until 04:36:01 UTC"
     );
 }

@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use dormouse_database::temporary_name;
 use dormouse_dialects::{BookError, DialectBook};
 
 use super::DialectsError;
@@ -37,7 +38,7 @@ pub(super) fn read_book(file: &Path) -> Result<DialectBook, DialectsError> {
 fn read_text(file: &Path) -> io::Result<String> {
     let open = File::open(file)?;
     if !open.metadata()?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
     let limit = DialectBook::JSON_LIMIT as u64 + 1;
@@ -52,7 +53,8 @@ pub(super) fn write_book(file: &Path, book: &DialectBook) -> Result<(), Dialects
         source,
     };
     let text = book.to_json().map_err(|error| failed(error.into()))?;
-    let new = beside(file, &format!(".{}.new", std::process::id()));
+    let new = temporary_name(file, std::process::id(), 0)
+        .ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
     let written = write_whole(&new, &text).and_then(|()| fs::rename(&new, file));
     if let Err(error) = written {
         // What is left of it helps nobody; if it cannot be removed either, that is for the same reason.

@@ -1,7 +1,7 @@
 //! Learning while the assistant lives.
 
 use dormouse_contracts::Timestamp;
-use dormouse_dialects::{Change, ToolCalling};
+use dormouse_dialects::{CallingChange, ToolCalling};
 use dormouse_engine::Replied;
 
 use super::{Dialects, DialectsError, because, way};
@@ -59,8 +59,8 @@ impl Learning {
         told(self.book.save().err())
     }
 
-    fn changed(&self, change: &Change) -> String {
-        let Change {
+    fn changed(&self, change: &CallingChange) -> String {
+        let CallingChange {
             provider,
             model,
             to,

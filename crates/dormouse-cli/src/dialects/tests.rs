@@ -28,7 +28,7 @@ fn printed() -> ChatReply {
     }
 }
 
-fn observe(book: &mut Dialects) -> Option<Change> {
+fn observe(book: &mut Dialects) -> Option<CallingChange> {
     book.observe(
         &printed(),
         ToolCalling::Native,

@@ -1,7 +1,7 @@
 //! Whether the assistants in the log can go on living: in the world there is, and not stopped.
 
-use dormouse::kinship;
-use dormouse_contracts::AssistantId;
+use dormouse::{SystemClock, kinship};
+use dormouse_contracts::{AssistantId, Clock};
 use dormouse_engine::{State, restore};
 use dormouse_sandbox::Sandbox;
 use dormouse_store::RedbLog;
@@ -15,6 +15,7 @@ use crate::{
     grammar::counted,
     log::{LogError, block_on},
     play::kinship_exit,
+    provider::retry_command,
 };
 
 /// What is to be said about every assistant in the log; nothing where all is well.
@@ -34,6 +35,7 @@ pub(super) fn findings(
             Ok(state) => {
                 findings.extend(sandbox.and_then(|sandbox| at_home(sandbox, &key, &state)));
                 findings.extend(stopped(data, &key, &state));
+                findings.extend(paused(data, &key, &state));
                 findings.extend(config.and_then(|config| switched_off(config, &key, &state)));
             }
             Err(error) => findings.push(Finding::Wrong(Report(&error).to_string(), error.exit())),
@@ -67,6 +69,19 @@ fn stopped(data: &DataFolder, key: &AssistantId, state: &State) -> Option<Findin
         emergency::clear_command(data, key),
     );
     Some(Finding::Wrong(text, Exit::Stopped))
+}
+
+fn paused(data: &DataFolder, key: &AssistantId, state: &State) -> Vec<Finding> {
+    let pauses = state.pauses.at(SystemClock.now());
+    let told = pauses.map(|pause| {
+        Finding::Doubtful(format!(
+            "{key}'s model is not called {}; {}. `{}` ends the pause",
+            describe::pause(&pause),
+            waiting(state),
+            retry_command(data, key),
+        ))
+    });
+    told.collect()
 }
 
 fn switched_off(config: &Config, key: &AssistantId, state: &State) -> Option<Finding> {

@@ -1,7 +1,6 @@
 //! Whether the memory can be opened, and goes with the log.
 
-use dormouse_contracts::Seq;
-use dormouse_memory::{Memory, Stats};
+use dormouse_memory::Stats;
 use dormouse_store::RedbLog;
 
 use super::{Finding, wrong};
@@ -11,46 +10,58 @@ use crate::{
     exit::Exit,
     grammar::counted,
     log::block_on,
-    memory::{CommandError, Place},
+    memory::{self, CommandError, Mismatch, Place},
 };
 
-/// What is to be said of the memory. Neither its encoder nor its index of vectors is asked.
+/// What is to be said of the memory. Its encoder is not asked.
 pub(super) fn finding(data: &DataFolder, log: Option<&RedbLog>, config: &Config) -> Finding {
-    if !data.memory().exists() {
+    if !data.memory(&config.assistant.key()).exists() {
         let text = "there is no memory yet; play makes it from the log";
         return Finding::Doubtful(text.to_owned());
     }
-    let stats = match block_on(stats(data, config)) {
-        Ok(Ok(stats)) => stats,
-        Ok(Err(error)) => return wrong(&error, error.exit()),
-        Err(error) => return wrong(&error, error.exit()),
-    };
-    let end = match log.map(RedbLog::assistants).transpose() {
-        Ok(known) => known.map(|known| {
-            let own = |(key, _): &(_, Seq)| *key == config.assistant.key();
-            known.into_iter().find(own).map_or(0, |(_, end)| end.0)
-        }),
-        Err(error) => return wrong(&error, Exit::Damaged),
-    };
-    let through = stats.log_through;
-    match end {
-        Some(end) if end < through => Finding::Wrong(
-            format!(
-                "the memory is newer than the log: it knows the log up to event {through}, and the log ends with \
-                 event {end}. Restore both from the same backup, or remove {}, which is made anew from the log",
-                data.memory().display()
-            ),
-            Exit::Damaged,
-        ),
-        _ => Finding::Fine(format!(
-            "the memory can be read: {} in use, taken in from the log through event {through}",
-            counted(stats.in_use, "record", "records")
-        )),
+    match block_on(examined(data, log, config)) {
+        Ok(Ok(Examined::Follows(stats))) if stats.log_through > 0 && !data.log().exists() => {
+            Finding::Wrong(log_is_missing(data, config, &stats), Exit::Damaged)
+        }
+        Ok(Ok(Examined::Follows(stats))) => {
+            let (in_use, through) = (stats.in_use, stats.log_through);
+            let in_use = counted(in_use, "record", "records");
+            Finding::Fine(format!(
+                "the memory can be read: {in_use} in use; it has taken in the log through event {through}"
+            ))
+        }
+        Ok(Ok(Examined::Strays(mismatch))) => wrong(&*mismatch, Exit::Damaged),
+        Ok(Err(error)) => wrong(&error, error.exit()),
+        Err(error) => wrong(&error, error.exit()),
     }
 }
 
-async fn stats(data: &DataFolder, config: &Config) -> Result<Stats, CommandError> {
-    let place = Place::of(data.clone(), config.clone());
-    let memory: Memory = place.open(None).await?;
-    Ok(memory.stats().await?)
+fn log_is_missing(data: &DataFolder, config: &Config, stats: &Stats) -> String {
+    format!(
+        "the log {} is missing, and the memory {} has taken it in through event {}. Restore both from the same backup, or \
+         bind the memory to a new log, which keeps all that it holds (`dormouse memory rebind {}`)",
+        data.log().display(),
+        data.memory(&config.assistant.key()).display(),
+        stats.log_through,
+        data.flag()
+    )
+}
+
+enum Examined {
+    Follows(Stats),
+    Strays(Box<Mismatch>),
+}
+
+async fn examined(
+    data: &DataFolder,
+    log: Option<&RedbLog>,
+    config: &Config,
+) -> Result<Examined, CommandError> {
+    let memory = Place::of(data.clone(), config.clone()).open(None).await?;
+    if let Some(log) = log
+        && let Err(mismatch) = memory::check(data, log, &memory).await
+    {
+        return Ok(Examined::Strays(mismatch));
+    }
+    Ok(Examined::Follows(memory.stats().await?))
 }

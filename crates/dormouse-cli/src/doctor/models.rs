@@ -12,7 +12,7 @@ use crate::{
     data::DataFolder,
     dialects::{self, Dialects},
     exit::{Exit, Report},
-    provider::{self, Chosen, Environment, Known, Models, ProviderError, service},
+    provider::{self, Chosen, Known, Models, ProviderError, service},
 };
 
 /// Everything there is to check.
@@ -49,7 +49,7 @@ pub(super) fn findings(data: &DataFolder, config: &Config, doctor: &Doctor) -> V
 
 fn look(config: &Config, doctor: &Doctor) -> Result<Found, ProviderError> {
     let section = &config.provider;
-    let chosen = provider::select(&doctor.provider, section, &Environment::of_process())?;
+    let chosen = provider::select(&doctor.provider, section, &provider::environment())?;
     let network: Network = provider::network(section)?;
     let models = provider::assemble(&chosen, section, &config.prices, &network, |_| {})?;
     let prices = provider::price_table(&config.prices)?;
@@ -92,7 +92,7 @@ fn lists(found: &Found, config: &Config) -> Vec<Finding> {
     let lists = found.chosen.lists(&config.provider).unwrap_or_default();
     let named = |models: &[Choice]| {
         let names: Vec<_> = models.iter().map(service).collect();
-        names.join(", while that is ill ")
+        names.join(", then ")
     };
     let mut findings: Vec<_> = lists
         .iter()
@@ -100,18 +100,18 @@ fn lists(found: &Found, config: &Config) -> Vec<Finding> {
         .map(|list| {
             let purpose = match list.purpose {
                 Some(purpose) => format!("for {purpose}: "),
-                None => "who answers: ".to_owned(),
+                None => "models in order: ".to_owned(),
             };
             Finding::Fine(purpose + &named(&list.models))
         })
         .collect();
     if lists.iter().any(|list| list.models.len() > 1) {
         let who = match config.provider.heartbeats {
-            HeartbeatsWish::First => "the first model of its list alone answers",
-            HeartbeatsWish::Any => "any model of its list answers",
+            HeartbeatsWish::First => "the first model of the list alone answers",
+            HeartbeatsWish::Any => "any model of the list answers",
         };
         findings.push(Finding::Fine(format!(
-            "every request goes to the first model that is well, and every switch is told; while nothing happens, {who}"
+            "every request goes to the first model that is available, and every switch is printed; while nobody speaks, {who}"
         )));
     }
     findings

@@ -3,8 +3,8 @@
 use clap::{Args, Subcommand, ValueEnum};
 use dormouse_contracts::{EntityId, Trust};
 use dormouse_entities::{
-    CommunicationStyle, EntityType, Favorability, Keyword, LineError, Name, ObservationSource,
-    ObservationText, Phrase, Preference, Rapport,
+    CommunicationStyle, EntityType, Favorability, Keyword, Name, ObservationSource,
+    ObservationText, Phrase, Preference, Rapport, TextLineError,
 };
 
 use crate::memory::{Form, trust};
@@ -163,11 +163,13 @@ impl From<Kind> for EntityType {
     }
 }
 
-fn line<const CHARS: usize>(text: &str) -> Result<dormouse_entities::Line<CHARS>, LineError> {
-    dormouse_entities::Line::try_new(text)
+fn line<const CHARS: usize>(
+    text: &str,
+) -> Result<dormouse_entities::TextLine<CHARS>, TextLineError> {
+    dormouse_entities::TextLine::try_new(text)
 }
 
-fn style(text: &str) -> Result<CommunicationStyle, LineError> {
+fn style(text: &str) -> Result<CommunicationStyle, TextLineError> {
     CommunicationStyle::try_from(text.to_owned())
 }
 
@@ -196,7 +198,7 @@ pub(crate) enum NoPreference {
     #[error("write a preference as in drink=tea")]
     Form,
     #[error(transparent)]
-    Line(#[from] LineError),
+    Line(#[from] TextLineError),
 }
 
 fn preference(text: &str) -> Result<(Keyword, Preference), NoPreference> {

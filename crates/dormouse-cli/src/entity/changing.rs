@@ -1,7 +1,7 @@
 //! Changing what is known of somebody.
 
 use dormouse_contracts::EntityId;
-use dormouse_entities::{AttributeUpdate, Change, Metric};
+use dormouse_entities::{AttributeUpdate, EntityChange, Metric};
 use dormouse_memory::Memory;
 
 use super::{EntityError, args::Set};
@@ -13,7 +13,7 @@ use crate::{
 /// Makes one change and says which it was.
 pub(super) async fn change(
     memory: &Memory,
-    change: Change,
+    change: EntityChange,
     form: Form,
     what: &str,
 ) -> Result<Exit, CommandError> {
@@ -38,17 +38,17 @@ pub(super) async fn set(
     Ok(Exit::Success)
 }
 
-fn changes(entity: &EntityId, asked: Set) -> Vec<(Change, &'static str)> {
+fn changes(entity: &EntityId, asked: Set) -> Vec<(EntityChange, &'static str)> {
     let who = || entity.clone();
-    let metric = |metric| Change::MetricSet {
+    let metric = |metric| EntityChange::MetricSet {
         entity: who(),
         metric,
     };
-    let name = asked.name.map(|name| Change::Renamed {
+    let name = asked.name.map(|name| EntityChange::Renamed {
         entity: who(),
         name,
     });
-    let kind = asked.kind.map(|kind| Change::Retyped {
+    let kind = asked.kind.map(|kind| EntityChange::Retyped {
         entity: who(),
         entity_type: kind.into(),
     });
@@ -59,7 +59,7 @@ fn changes(entity: &EntityId, asked: Set) -> Vec<(Change, &'static str)> {
         preferences: asked.prefer.into_iter().collect(),
         ..AttributeUpdate::default()
     };
-    let attributes = (!update.is_empty()).then(|| Change::AttributesUpdated {
+    let attributes = (!update.is_empty()).then(|| EntityChange::AttributesUpdated {
         entity: who(),
         update,
         trust: dormouse_contracts::Trust::FULL,

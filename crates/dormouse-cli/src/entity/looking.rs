@@ -5,11 +5,13 @@ use dormouse_contracts::{Clock, EntityId, TokenCounter};
 use dormouse_entities::{BlockPolicy, Profile, entity_block};
 use dormouse_memory::Memory;
 use dormouse_providers::Estimate;
+use dormouse_text::escape_id;
 use serde::Serialize;
 
 use super::EntityError;
 use crate::{
     exit::Exit,
+    grammar::counted,
     memory::{CommandError, Form, Teller},
 };
 
@@ -60,9 +62,11 @@ fn brief(profile: &Profile) -> String {
         ..
     } = profile;
     let names: Vec<&str> = profile.names().map(|name| name.as_str()).collect();
-    let count = profile.observations.len();
+    let count = profile.observations.len() as u64;
+    let observations = counted(count, "observation", "observations");
     format!(
-        "{entity_id}  {entity_type}  {}  {}  {count} observations",
+        "{}  {entity_type}  {}  {}  {observations}",
+        escape_id(entity_id.as_str()),
         names.join(", "),
         state(profile)
     )

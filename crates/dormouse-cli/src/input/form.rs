@@ -89,20 +89,23 @@ fn act_by_sign(line: &str) -> Result<Option<Act>, InputError> {
 }
 
 fn form_of(word: &str, rest: &str) -> Option<Form> {
-    // With a capital these are words of a sentence, unless the rest shows that a command was meant.
-    let is_directed = rest.contains(" = ");
-    Some(match word {
+    match word {
+        "say" => return Some(Form::Say),
+        "pose" => return Some(Form::Pose),
+        "public" => return Some(Form::Public),
+        _ => {}
+    }
+    let name = word.trim_end_matches(':').to_lowercase();
+    let form = match name.strip_suffix('s').unwrap_or(&name) {
         "whisper" => Form::Whisper,
         "page" => Form::Page,
         "channel" => Form::Channel,
-        "Whisper" if is_directed => Form::Whisper,
-        "Page" if is_directed => Form::Page,
-        "Channel" if is_directed => Form::Channel,
-        "say" => Form::Say,
-        "pose" => Form::Pose,
-        "public" => Form::Public,
         _ => return None,
-    })
+    };
+    // "Whisper it to me" and "pages turn" are speech; "WHISPER Bob = hush" and "whispers Bob = hush" are meant for one ear.
+    let is_command = matches!(word, "whisper" | "page" | "channel") || word.ends_with(':');
+    let is_directed = rest.contains(" = ") || rest.starts_with("= ");
+    (is_command || is_directed).then_some(form)
 }
 
 fn act_by_form(form: Form, rest: &str, assistant: &str) -> Result<Act, InputError> {

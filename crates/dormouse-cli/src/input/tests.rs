@@ -25,6 +25,8 @@ fn a_command_word_counts_only_if_the_rest_fits() {
     for line in [
         "Look",
         "Whisper it to me",
+        "whispers are rare here",
+        "Pages turn",
         "Say hello",
         "looking good",
         "go to the garden now",
@@ -50,6 +52,8 @@ fn a_command_that_is_not_complete_is_refused_with_its_form_and_never_spoken() {
         ("whisper Dormouse =  ", "whisper NAME = TEXT"),
         ("whisper  = hi", "whisper NAME = TEXT"),
         ("whisper", "whisper NAME = TEXT"),
+        ("whisper: the key is mine", "whisper NAME = TEXT"),
+        ("WHISPER  = hi", "whisper NAME = TEXT"),
         ("page x", "page NAME = TEXT"),
         ("page 3 is missing", "page NAME = TEXT"),
         ("channel", "channel NAME = TEXT"),
@@ -65,6 +69,18 @@ fn a_command_that_is_not_complete_is_refused_with_its_form_and_never_spoken() {
                 && refused.ends_with("`to: `"),
             "{line}: {refused}"
         );
+    }
+}
+
+#[test]
+fn what_is_written_nearly_like_a_whisper_is_one_and_never_spoken() {
+    let whisper = Act::Whisper {
+        to: "Dormouse".to_owned(),
+        words: words("hush"),
+    };
+    for word in ["whisper", "Whisper", "WHISPER", "whispers", "Whisper:"] {
+        let line = format!("{word} Dormouse = hush");
+        assert_eq!(parsed(&line), Input::Act(whisper.clone()), "{line}");
     }
 }
 
@@ -158,6 +174,7 @@ fn a_slash_begins_a_command_of_the_program_or_an_error_that_names_them() {
         ("/memories", Command::Memories),
         ("/log", Command::Log(10)),
         ("/log 3", Command::Log(3)),
+        ("/stop", Command::Stop),
         ("/clear", Command::Clear),
         ("/quit ", Command::Quit),
     ] {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use dormouse_contracts::{AssistantId, Seq};
 use dormouse_engine::{State, replay, restore};
-use dormouse_store::RedbLog;
+use dormouse_store::LogView;
 use serde::Serialize;
 
 use super::{LogError, block_on, print};
@@ -23,7 +23,7 @@ struct Replayed<'a> {
 /// Folds up to `at`, or to the end; prints the hash of the state and then the state. At the end, the newest snapshot and
 /// the events after it must give the same.
 pub(super) fn run(
-    log: &RedbLog,
+    log: &LogView,
     key: &AssistantId,
     at: Option<Seq>,
     json: bool,
@@ -78,7 +78,7 @@ enum Compared {
 }
 
 fn compare(
-    log: &RedbLog,
+    log: &LogView,
     key: &AssistantId,
     state: &State,
     hash: &str,

@@ -1,40 +1,219 @@
-//! Saving what is readable of a damaged log.
+//! Saving what is readable of a damaged log, and what follows from that for the memories beside it.
 
 use std::{
+    fs,
     io::{self, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
-use dormouse_store::{OpenError, RedbLog};
+use dormouse::SystemClock;
+use dormouse_contracts::AssistantId;
+use dormouse_engine::{Rebound, catch_up, check_log, rebind};
+use dormouse_memory::Memory;
+use dormouse_store::{LogOpenError, LogView, RedbLog};
 
-use super::{LogError, print};
-use crate::exit::Exit;
+use super::{LogError, block_on, print};
+use crate::{
+    data::{DataFolder, quoted},
+    exit::Exit,
+    grammar::counted,
+};
+
+/// How many damaged logs are kept beside the one in use.
+const KEPT_ASIDE: u32 = 64;
+
+/// What becomes of the new log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NewLog {
+    /// It stays where it was made; what has to follow is printed.
+    Stays,
+    /// It takes the place of the data folder's log.
+    Replaces,
+}
 
 /// Copies what is readable of the log at `from` into a new one at `into`.
-pub(super) fn run(from: &Path, into: &Path) -> Result<Exit, LogError> {
+pub(super) fn run(
+    data: &DataFolder,
+    from: &Path,
+    into: &Path,
+    new_log: NewLog,
+) -> Result<Exit, LogError> {
     refuse_if_in_use(from)?;
     let report = dormouse_store::salvage(from, into)?;
-    let mut out = io::stdout().lock();
     for readable in &report.assistants {
-        print(&mut out, &format!("saved {readable}"))?;
+        say(&format!("saved {readable}"))?;
     }
-    print(
-        &mut out,
-        &format!(
-            "the new log is {}; {} was only read",
-            into.display(),
-            from.display()
-        ),
-    )?;
-    out.flush()?;
+    let keys = report.assistants.into_iter().map(|log| log.assistant);
+    match new_log {
+        NewLog::Replaces => replace(data, into, keys)?,
+        NewLog::Stays => {
+            say(&format!(
+                "the new log is {}; {} was only read",
+                into.display(),
+                from.display()
+            ))?;
+            tell_what_follows(data, from, into, keys)?;
+        }
+    }
     Ok(Exit::Success)
+}
+
+fn say(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    print(&mut out, text)?;
+    out.flush()
+}
+
+/// Puts the new log in the place of the damaged one, and lets the memories follow it.
+fn replace(
+    data: &DataFolder,
+    into: &Path,
+    keys: impl Iterator<Item = AssistantId>,
+) -> Result<(), LogError> {
+    let path = data.log();
+    let aside = swap(&path, into).map_err(|source| LogError::Replace {
+        log: path.clone(),
+        new: into.to_owned(),
+        source,
+    })?;
+    say(&format!(
+        "{} is the new log; the damaged one is kept as {}",
+        path.display(),
+        aside.display()
+    ))?;
+    let log = RedbLog::open_existing(&path)?;
+    for key in keys.filter(|key| data.memory(key).exists()) {
+        if let Some(text) = block_on(follow(data, &log, &key))?? {
+            say(&text)?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives `new` the name `log`. Answers where the file of that name is kept. At every moment one of them has the name, or the next
+/// start would begin a new life; but not on a file system where no file has two names.
+fn swap(log: &Path, new: &Path) -> io::Result<PathBuf> {
+    let names = (1..=KEPT_ASIDE).map(|number| {
+        let mut name = log.as_os_str().to_owned();
+        name.push(match number {
+            1 => ".damaged".to_owned(),
+            _ => format!(".damaged-{number}"),
+        });
+        PathBuf::from(name)
+    });
+    let mut free = names.filter(|name| fs::symlink_metadata(name).is_err());
+    let aside = free.next().ok_or(io::ErrorKind::AlreadyExists)?;
+    let has_two_names = fs::hard_link(log, &aside).is_ok();
+    if !has_two_names {
+        fs::rename(log, &aside)?;
+    }
+    match (fs::rename(new, log), has_two_names) {
+        (Ok(()), _) => Ok(aside),
+        // The folder is left as it was.
+        (Err(error), true) => fs::remove_file(&aside).and(Err(error)),
+        (Err(error), false) => fs::rename(&aside, log).and(Err(error)),
+    }
+}
+
+async fn follow(
+    data: &DataFolder,
+    log: &RedbLog,
+    key: &AssistantId,
+) -> Result<Option<String>, LogError> {
+    let memory = Memory::builder(key.clone(), SystemClock);
+    let memory = memory.open_existing(data.memory(key)).await?;
+    let rebound = rebind(log, key, &memory).await?;
+    catch_up(log, key, &memory).await?;
+    Ok(match rebound {
+        Rebound::NothingToDo => None,
+        Rebound::Bound { detached, .. } => {
+            let detached = counted(
+                detached as u64,
+                "record of a lost event is",
+                "records of lost events are",
+            );
+            Some(format!(
+                "the memory of {key} follows the new log; {detached} kept"
+            ))
+        }
+    })
+}
+
+/// Says what somebody has to do who wants to go on with the new log.
+fn tell_what_follows(
+    data: &DataFolder,
+    from: &Path,
+    into: &Path,
+    keys: impl Iterator<Item = AssistantId>,
+) -> Result<(), LogError> {
+    if from != data.log() {
+        return Ok(());
+    }
+    let (old, new) = (
+        quoted(&from.display().to_string()),
+        quoted(&into.display().to_string()),
+    );
+    say(&format!(
+        "to go on with it: mv {old} {old}.damaged && mv {new} {old}"
+    ))?;
+    let log = LogView::open(into)?;
+    for key in keys.filter(|key| data.memory(key).exists()) {
+        if block_on(is_ahead(data, &log, &key))?? {
+            say(&format!(
+                "the memory of {key} is newer than the log; then: dormouse memory rebind {}, which loses nothing",
+                data.flag()
+            ))?;
+        }
+    }
+    say("`dormouse log salvage --replace --into FILE` does all of this at once")?;
+    Ok(())
+}
+
+async fn is_ahead(data: &DataFolder, log: &LogView, key: &AssistantId) -> Result<bool, LogError> {
+    let memory = Memory::builder(key.clone(), SystemClock);
+    let memory = memory.open_view(data.memory(key)).await?;
+    match check_log(log, key, &memory).await {
+        Err(error) if error.is_mismatch() => Ok(true),
+        checked => Ok(checked.map(|()| false)?),
+    }
 }
 
 /// Of a log that is being written, a mixture would be copied.
 fn refuse_if_in_use(from: &Path) -> Result<(), LogError> {
-    match RedbLog::open_existing(from) {
-        Err(error @ (OpenError::InUse { .. } | OpenError::Absent { .. })) => Err(error.into()),
+    match LogView::open(from) {
+        Ok(view) if view.is_in_use() => Err(LogOpenError::InUse { path: from.into() }.into()),
+        Err(error @ LogOpenError::Absent { .. }) => Err(error.into()),
         // Whatever else is wrong with it is why somebody salvages it.
         Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn whenever_the_program_is_killed_there_is_a_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let [log, new] = ["log.redb", "new.redb"].map(|name| folder.path().join(name));
+        fs::write(&log, "old").unwrap();
+        let swapping = (log.clone(), new.clone());
+        let swaps = thread::spawn(move || {
+            let (log, new) = swapping;
+            for _ in 0..500 {
+                fs::write(&new, "new").unwrap();
+                let aside = swap(&log, &new).unwrap();
+                assert!(!new.exists() && aside.exists());
+                fs::remove_file(aside).unwrap();
+            }
+        });
+        while !swaps.is_finished() {
+            assert!(log.exists());
+        }
+        swaps.join().unwrap();
+        swap(&log, &new).unwrap_err();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "as it was");
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use dormouse_contracts::{AssistantId, ReadEvents, Seq, StoredEvent};
-use dormouse_store::RedbLog;
+use dormouse_store::LogView;
 use serde_json::Value;
 
 use super::{LogError, block_on, print};
@@ -26,7 +26,7 @@ pub(super) struct Range {
 
 /// Prints the events in the range, oldest first.
 pub(super) fn run(
-    log: &RedbLog,
+    log: &LogView,
     key: &AssistantId,
     range: Range,
     json: bool,
@@ -58,7 +58,7 @@ pub(super) fn run(
 }
 
 /// An empty answer is one, but not one to leave somebody alone with.
-fn say_nothing_there(log: &RedbLog, key: &AssistantId, range: Range) -> Result<(), LogError> {
+fn say_nothing_there(log: &LogView, key: &AssistantId, range: Range) -> Result<(), LogError> {
     let known = log.assistants()?.into_iter();
     let end = known.filter(|(who, _)| who == key).map(|(_, end)| end);
     let end = end.max().unwrap_or(Seq::ZERO);

@@ -8,7 +8,7 @@ use std::{
 use dormouse_store::AssistantReport;
 use serde::Serialize;
 
-use super::{LogError, open_log, print};
+use super::{LogError, look, print};
 use crate::{exit::Exit, json};
 
 /// What was found of one assistant, as JSON.
@@ -36,7 +36,7 @@ impl From<&AssistantReport> for Verified {
 
 /// Prints what is intact, assistant by assistant.
 pub(super) fn run(path: &Path, json: bool) -> Result<Exit, LogError> {
-    let report = open_log(path)?.verify()?;
+    let report = look(path, json)?.verify()?;
     let mut out = io::stdout().lock();
     for assistant in &report.assistants {
         if json {

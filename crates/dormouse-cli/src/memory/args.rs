@@ -16,6 +16,8 @@ pub(crate) enum Memory {
     Add(Add),
     /// Recall what fits a question, and say why it does
     Search(Box<Search>),
+    /// Print the records in use, in the order in which they were added
+    List(List),
     /// Print a record
     Show(Of),
     /// Print where a record comes from, and everything that happened to it
@@ -49,6 +51,11 @@ pub(crate) enum Memory {
         #[command(flatten)]
         form: Form,
     },
+    /// Bind the memory to the log that is there now, after that was lost or set back; all that it holds is kept
+    Rebind {
+        #[command(flatten)]
+        form: Form,
+    },
     /// Go over to another embedder, if it recalls no worse
     Migrate(Migrate),
     /// Print how much there is
@@ -68,7 +75,7 @@ pub(crate) enum Memory {
     },
     /// Take a record out of recall; `undo` puts it back
     Withdraw(Of),
-    /// Remove a record's text for good
+    /// Remove a record's text from the memory for good; the log keeps the message it came from
     Erase {
         #[command(flatten)]
         of: Of,
@@ -139,6 +146,22 @@ pub(crate) struct Add {
     /// How far it is believed, 0 to 1 [default: 1]
     #[arg(long, value_name = "SCORE", value_parser = trust)]
     pub(crate) trust: Option<Trust>,
+    #[command(flatten)]
+    pub(crate) form: Form,
+}
+
+/// Listing.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct List {
+    /// Those that were folded or withdrawn as well
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Only this kind; may be given several times
+    #[arg(long)]
+    pub(crate) kind: Vec<RecordKind>,
+    /// Only the last N [default: every record]
+    #[arg(long, value_name = "N")]
+    pub(crate) last: Option<usize>,
     #[command(flatten)]
     pub(crate) form: Form,
 }

@@ -44,7 +44,11 @@ pub(super) async fn withdraw(place: &Place, of: Of) -> Result<Exit, CommandError
 pub(super) async fn erase(place: &Place, of: Of) -> Result<Exit, CommandError> {
     let memory = place.open(None).await?;
     let change = memory.erase(of.id, &reason("erased")).await?;
-    told(of.form, change, &format!("{} erased for good", of.id))
+    told(
+        of.form,
+        change,
+        &format!("{} erased from the memory for good", of.id),
+    )
 }
 
 /// Ends what a record says.

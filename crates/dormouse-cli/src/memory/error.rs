@@ -2,15 +2,16 @@
 
 use std::{io, path::PathBuf};
 
+use dormouse_engine::CatchUpError;
 use dormouse_memory::{
-    ExportError, Fallback, ImportError, MemoryError, MigrateError, OpenError, RecordId,
+    ExportError, Fallback, ImportError, MemoryError, MemoryOpenError, MigrateError, RecordId,
     StoreErrorKind,
 };
 
 use super::searching::because;
 use crate::{
     compose::RememberingError, config::ConfigError, data::DataError, encoder::EncoderError,
-    exit::Exit,
+    exit::Exit, log::LogError,
 };
 
 /// A memory could not be looked into or changed.
@@ -25,9 +26,13 @@ pub(crate) enum CommandError {
     #[error(transparent)]
     Remembering(#[from] RememberingError),
     #[error("the memory cannot be opened")]
-    Open(#[from] OpenError),
+    Open(#[from] MemoryOpenError),
     #[error(transparent)]
     Memory(#[from] MemoryError),
+    #[error(transparent)]
+    Log(#[from] LogError),
+    #[error(transparent)]
+    CatchUp(#[from] CatchUpError),
     #[error("there is no record {0}")]
     NoSuchRecord(RecordId),
     #[error("{} could not be read", path.display())]
@@ -37,7 +42,7 @@ pub(crate) enum CommandError {
         /// What the operating system said.
         source: io::Error,
     },
-    #[error("{} could not be made; nothing is ever written over", path.display())]
+    #[error("{} could not be made; nothing is ever written over. Name a new file in a folder that exists", path.display())]
     Create {
         /// The file.
         path: PathBuf,
@@ -75,6 +80,9 @@ impl CommandError {
             | Self::Import(ImportError::Memory(error))
             | Self::Export(ExportError::Memory(error))
             | Self::Migrate(MigrateError::Memory(error)) => memory_exit(error),
+            Self::Log(error) => error.exit(),
+            Self::CatchUp(CatchUpError::Memory(error)) => memory_exit(error),
+            Self::CatchUp(_) => Exit::Damaged,
             Self::Encoder(error) => error.exit(),
             Self::Remembering(error) => error.exit(),
             Self::Config(_)
@@ -97,19 +105,20 @@ impl CommandError {
 }
 
 /// The exit code for a memory that cannot be opened.
-pub(crate) fn open_exit(error: &OpenError) -> Exit {
-    use dormouse_database::OpenError as File;
+pub(crate) fn open_exit(error: &MemoryOpenError) -> Exit {
+    use dormouse_database::DatabaseOpenError as File;
     match error {
-        OpenError::File(File::InUse { .. }) => Exit::InUse,
-        OpenError::File(
+        MemoryOpenError::File(File::InUse { .. }) => Exit::InUse,
+        MemoryOpenError::File(
             File::Empty { .. }
             | File::Foreign { .. }
             | File::NewerFormat { .. }
             | File::Damaged { .. }
             | File::Repaired { .. },
         )
-        | OpenError::Entities { .. } => Exit::Damaged,
-        OpenError::Store(error) => store_exit(error.kind()),
+        | MemoryOpenError::Entities { .. }
+        | MemoryOpenError::OtherAssistant { .. } => Exit::Damaged,
+        MemoryOpenError::Store(error) => store_exit(error.kind()),
         _ => Exit::Failure,
     }
 }

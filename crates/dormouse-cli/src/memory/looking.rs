@@ -7,22 +7,27 @@ use super::{By, CommandError, Form, Of, Place, Teller, telling};
 use crate::exit::Exit;
 
 #[derive(Serialize)]
-struct RecordItem<'a> {
+pub(super) struct RecordItem<'a> {
     r#type: &'static str,
     #[serde(flatten)]
     record: telling::RecordLine<'a>,
 }
 
+impl<'a> From<&'a Record> for RecordItem<'a> {
+    fn from(record: &'a Record) -> Self {
+        Self {
+            r#type: "record",
+            record: record.into(),
+        }
+    }
+}
+
 /// Prints a record.
 pub(super) async fn show(place: &Place, of: Of) -> Result<Exit, CommandError> {
-    let memory = place.open(None).await?;
+    let memory = place.look(of.form.json.into()).await?;
     let record = memory.record(of.id).await?;
     let record = record.ok_or(CommandError::NoSuchRecord(of.id))?;
-    let item = RecordItem {
-        r#type: "record",
-        record: (&record).into(),
-    };
-    Teller::new(of.form.json).tell(&item, || shown(&record))?;
+    Teller::new(of.form.json).tell(&RecordItem::from(&record), || shown(&record))?;
     Ok(Exit::Success)
 }
 
@@ -40,7 +45,7 @@ struct WhyItem<'a> {
 
 /// Prints where a record comes from, and what happened to it.
 pub(super) async fn why(place: &Place, of: Of) -> Result<Exit, CommandError> {
-    let memory = place.open(None).await?;
+    let memory = place.look(of.form.json.into()).await?;
     let why = memory.why(of.id).await?;
     let why = why.ok_or(CommandError::NoSuchRecord(of.id))?;
     let item = WhyItem {
@@ -85,7 +90,7 @@ struct StatsItem {
 
 /// Prints how much there is.
 pub(super) async fn stats(place: &Place, by: &By, form: Form) -> Result<Exit, CommandError> {
-    let memory = place.open_by(by).await?;
+    let memory = place.look_by(by, form.json.into()).await?;
     let item = StatsItem {
         r#type: "stats",
         stats: memory.stats().await?,
@@ -107,7 +112,7 @@ fn counted(item: &StatsItem) -> String {
         log_through,
     } = &item.stats;
     let mut text = format!(
-        "{in_use} records in use, {records} ever added\n{changes} changes\n{entities} people and things known\n\
+        "{in_use} records in use, {records} ever added\n{changes} changes\npeople and things known: {entities}\n\
          file: {:.1} MB; search index in memory: {:.1} MB\nthe log is taken in through event {log_through}",
         *file_bytes as f64 / 1e6,
         *index_bytes as f64 / 1e6,

@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, io, io::Write};
 
-use dormouse_memory::{Fallback, Mode, RecallRequest, Recollection, Role, Validity};
+use dormouse_memory::{Fallback, RecallRequest, Recollection, Role, SearchMode, Validity};
 use serde::Serialize;
 
 use super::{CommandError, Place, Search, Teller, telling};
-use crate::exit::Exit;
+use crate::{exit::Exit, grammar::counted};
 
 /// A recalled record as JSON.
 #[derive(Serialize)]
@@ -25,14 +25,14 @@ struct Line<'a> {
 struct Summary {
     r#type: &'static str,
     found: usize,
-    mode: Mode,
+    mode: SearchMode,
     waiting: u64,
 }
 
 /// Recalls what fits, best first, or packed.
 pub(super) async fn search(place: &Place, asked: Search) -> Result<Exit, CommandError> {
     let teller = Teller::new(asked.form.json);
-    let memory = place.open_by(&asked.by).await?;
+    let memory = place.look_by(&asked.by, asked.form.json.into()).await?;
     let recall = memory.recall(request(&asked)).await?;
     for item in &recall.items {
         teller.tell(&line(item), || text(item))?;
@@ -124,11 +124,18 @@ fn say(summary: &Summary) {
     if summary.found == 0 {
         drop(writeln!(err, "dormouse: nothing fits"));
     }
-    if let Mode::WordsBecause(why) = &summary.mode {
+    if let SearchMode::WordsBecause(why) = &summary.mode {
         drop(writeln!(
             err,
             "dormouse: recalled by words alone, because {}",
             because(why)
+        ));
+    }
+    if summary.waiting > 0 {
+        let changes = counted(summary.waiting, "change is", "changes are");
+        drop(writeln!(
+            err,
+            "dormouse: {changes} not in the vectors yet and found by words alone; `dormouse memory rebuild` brings them in"
         ));
     }
 }
@@ -137,8 +144,20 @@ fn say(summary: &Summary) {
 pub(super) fn because(why: &Fallback) -> &'static str {
     match why {
         Fallback::Encoder => "the encoder could not be used",
-        Fallback::VectorIndex => "the index of vectors could not be reached",
-        Fallback::BreakerOpen => "the encoder failed too often and is left alone for now",
+        Fallback::EncoderPaused => "the encoder failed too often and is left alone for now",
+        Fallback::VectorIndex => {
+            "the vector index could not be reached, or refused: `dormouse doctor` asks it"
+        }
+        Fallback::IndexPaused => {
+            "the vector index failed too often and is left alone for now: `dormouse doctor` asks it"
+        }
+        Fallback::IndexKey => {
+            "the vector index refuses the key: set QDRANT_API_KEY to one that may write"
+        }
+        Fallback::IndexLost => {
+            "the vector index has lost what it was given: it is fed again from the memory's file, all at once by \
+             `dormouse memory rebuild`"
+        }
         Fallback::NotEmbedded => {
             "no vectors are ready yet: `dormouse memory rebuild --embedder …` makes them"
         }

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::CommandError;
 use crate::{
+    grammar::identified,
     json,
     neutralise::{indented, neutralise},
 };
@@ -114,7 +115,7 @@ pub(super) fn ids(ids: &[RecordId]) -> Vec<String> {
     ids.iter().map(ToString::to_string).collect()
 }
 
-fn standing(standing: Standing) -> (&'static str, Option<RecordId>) {
+pub(super) fn standing(standing: Standing) -> (&'static str, Option<RecordId>) {
     match standing {
         Standing::Live => ("live", None),
         Standing::Superseded { by } => ("superseded", by),
@@ -129,7 +130,10 @@ pub(super) fn brief(record: &Record) -> String {
     let thread = record.thread.as_ref().map(|thread| format!(" ({thread})"));
     let thread = thread.unwrap_or_default();
     let who = match &record.speaker {
-        Some(speaker) => format!(" {}{thread}:", speaker.name),
+        Some(speaker) => {
+            let name = identified(&speaker.name, speaker.entity.as_ref());
+            format!(" {name}{thread}:")
+        }
         None if thread.is_empty() => String::new(),
         None => format!("{thread}:"),
     };

@@ -13,6 +13,7 @@ use super::{CommandError, Form, Place, Teller, adding::reason, opening};
 use crate::{
     exit::Exit,
     neutralise::{escape_json, indented, neutralise},
+    view::Printing,
 };
 
 #[derive(Serialize)]
@@ -110,7 +111,7 @@ fn told(teller: &Teller, form: Form, step: ImportStep) -> Result<(), CommandErro
 pub(super) async fn export(place: &Place, into: Option<PathBuf>) -> Result<Exit, CommandError> {
     // As elsewhere, and as for `import`, a dash is no file.
     let into = into.filter(|path| path.as_os_str() != "-");
-    let memory = place.open(None).await?;
+    let memory = place.look(Printing::Text).await?;
     let exported = match &into {
         None => {
             let out = Safe(BufWriter::new(io::stdout()));

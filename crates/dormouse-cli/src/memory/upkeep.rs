@@ -5,13 +5,13 @@ use std::sync::Arc;
 use dormouse::SystemClock;
 use dormouse_contracts::{Clock, Embedder};
 use dormouse_memory::{
-    EncoderState, Memory, Migration, MigrationPlan, ProbeReport, Scores, Switch,
-    hygiene::{Finding, HygienePolicy, HygieneReport, survey},
+    EncoderState, Fallback, Memory, Migration, MigrationPlan, ProbeReport, Scores, SwitchPolicy,
+    hygiene::{HygieneFinding, HygienePolicy, HygieneReport, survey},
 };
 use serde::Serialize;
 
 use super::{By, CommandError, Form, Migrate, Place, Teller, opening};
-use crate::{encoder, exit::Exit, provider::Environment};
+use crate::{encoder, exit::Exit, grammar::counted, provider};
 
 /// How many records are embedded between two reports of progress.
 const STEP: usize = 256;
@@ -61,7 +61,10 @@ fn told(health: &Health<'_>, fold: Fold) -> String {
     lines.push(match (fold, could) {
         (_, 0) => "nothing to fold".to_owned(),
         (Fold::Propose, could) => {
-            format!("{could} records could be folded into others: `dormouse memory hygiene --apply` does")
+            let records = counted(could as u64, "record", "records");
+            format!(
+                "{records} could be folded into others: `dormouse memory hygiene --apply` does it"
+            )
         }
         (Fold::Apply, could) => {
             let changes: Vec<String> = health.folded.iter().map(ToString::to_string).collect();
@@ -80,7 +83,7 @@ fn told(health: &Health<'_>, fold: Fold) -> String {
     lines.join("\n")
 }
 
-fn found(name: &str, finding: &Finding) -> String {
+fn found(name: &str, finding: &HygieneFinding) -> String {
     let examples: Vec<String> = finding
         .examples
         .iter()
@@ -117,16 +120,18 @@ pub(super) async fn rebuild(place: &Place, by: &By, form: Form) -> Result<Exit, 
         embedded: 0,
         fed: 0,
     };
-    let with_encoder = memory.encoder_state().await? != EncoderState::None;
+    let state = memory.encoder_state().await?;
+    let with_encoder = state != EncoderState::None;
+    if matches!(state, EncoderState::Other { .. }) {
+        // Emptied for another encoder, the index would serve neither.
+        return Err(CommandError::Vectors(Fallback::EncoderChanged));
+    }
     if with_encoder {
-        // What has no vectors yet gets them first, so that this is seen to go on.
-        embed(&memory, &mut rebuilt).await?;
-        let refed = memory.refeed().await?;
-        if let Some(trouble) = refed.trouble {
+        // First, since an index with a collection of another dimension takes nothing.
+        if let Some(trouble) = memory.empty_index().await? {
             return Err(CommandError::Vectors(trouble));
         }
-        rebuilt.embedded += refed.embedded;
-        rebuilt.fed = refed.fed;
+        embed(&memory, &mut rebuilt).await?;
     }
     memory.checkpoint().await?;
     Teller::new(form.json).tell(&rebuilt, || {
@@ -148,6 +153,7 @@ async fn embed(memory: &Memory, rebuilt: &mut Rebuilt) -> Result<(), CommandErro
             return Err(CommandError::Vectors(trouble));
         }
         rebuilt.embedded += tended.embedded;
+        rebuilt.fed += tended.fed;
         opening::tell_line(&format!("{} records embedded", rebuilt.embedded));
         if tended.waiting == 0 {
             return Ok(());
@@ -177,7 +183,7 @@ pub(super) async fn migrate(place: &Place, asked: Migrate) -> Result<Exit, Comma
         teller.tell(&line, || format!("recall goes by {} again", line.encoder))?;
         return Ok(Exit::Success);
     };
-    let environment = Environment::of_process();
+    let environment = provider::environment();
     let new = encoder::open(wish, &environment)?.ok_or(CommandError::NoEmbedder)?;
     let former = match &asked.former {
         Some(former) => encoder::open(former, &environment)?,
@@ -204,13 +210,13 @@ async fn migrated(
     new: Arc<dyn Embedder>,
     former: Option<Arc<dyn Embedder>>,
 ) -> Result<Migration, CommandError> {
-    let memory = place.open(Some(Arc::clone(&new))).await?;
+    let memory = place.open_to_migrate(Arc::clone(&new)).await?;
     let plan = MigrationPlan {
         former,
         switch: match (asked.force, asked.compare) {
-            (true, _) => Switch::Always,
-            (false, true) => Switch::Never,
-            (false, false) => Switch::default(),
+            (true, _) => SwitchPolicy::Always,
+            (false, true) => SwitchPolicy::Never,
+            (false, false) => SwitchPolicy::default(),
         },
         ..MigrationPlan::default()
     };

@@ -17,13 +17,13 @@ fn sight(kind: &'static str, text: &str) -> Item {
 #[test]
 fn every_kind_of_perception_says_how_it_was_said() {
     for (kind, expected) in [
-        ("whisper", "Dormouse whispers to you: tea"),
-        ("page", "Dormouse pages you: tea"),
-        ("addressed", "Dormouse says to you: tea"),
-        ("channel", "[public] Dormouse: tea"),
-        ("say", "Dormouse says, \"tea\""),
-        ("pose", "Dormouse tea"),
-        ("emit", "tea"),
+        ("whisper", "◉ Dormouse whispers to you: tea"),
+        ("page", "◉ Dormouse pages you: tea"),
+        ("addressed", "◂ Dormouse says to you: tea"),
+        ("channel", "◂ [public] Dormouse: tea"),
+        ("say", "◂ Dormouse says, \"tea\""),
+        ("pose", "✱ Dormouse tea"),
+        ("emit", "✱ tea"),
     ] {
         assert_eq!(
             render(&sight(kind, "tea"), Style::Plain),
@@ -36,11 +36,11 @@ fn every_kind_of_perception_says_how_it_was_said() {
 fn the_assistants_lines_are_set_apart_in_a_terminal() {
     assert_eq!(
         render(&sight("emit", "tea"), Style::Indented),
-        Some("    tea\n".to_owned())
+        Some("    ✱ tea\n".to_owned())
     );
     assert_eq!(
         render(&sight("emit", "tea"), Style::Coloured),
-        Some("    \u{1b}[36mtea\u{1b}[0m\n".to_owned())
+        Some("    \u{1b}[36m✱ tea\u{1b}[0m\n".to_owned())
     );
 }
 
@@ -51,6 +51,7 @@ fn an_end_says_what_waits_and_what_to_do() {
         let item = Item::End {
             reason,
             waiting,
+            pause: None,
             clear,
         };
         render(&item, Style::Plain)
@@ -80,6 +81,8 @@ proptest! {
             let line = render(&item, Style::Plain).unwrap();
             prop_assert!(line.chars().all(|c| c == '\n' || !c.is_control()), "{line:?}");
             let body = line.strip_suffix('\n').unwrap();
+            let signs = body.chars().filter(|c| Sign::ALL.iter().any(|sign| sign.char() == *c));
+            prop_assert_eq!(signs.count(), 1, "{:?}", line);
             prop_assert!(body.split('\n').skip(1).all(|more| more.starts_with("    ")), "{line:?}");
         }
     }

@@ -1,9 +1,12 @@
 //! How a visit comes to its end, and what that is to those who read or wait for it.
 
-use dormouse_engine::Rest;
+use dormouse_engine::{Activity, Pause, Rest};
 
 use super::PlayError;
-use crate::{exit::Exit, item::End};
+use crate::{
+    exit::Exit,
+    item::{End, Item, PauseLine},
+};
 
 /// How a visit came to its end.
 #[derive(Debug)]
@@ -24,18 +27,40 @@ impl Ending {
         matches!(self, Self::Signal(_) | Self::ReaderGone)
     }
 
-    /// What the last line says.
-    pub(super) fn told(&self, waiting: Waiting) -> Option<End> {
+    /// The last line. `retry` is the command that ends a pause, `clear` the one that ends an emergency stop.
+    pub(super) fn item(&self, waiting: &Waiting, retry: String, clear: String) -> Option<Item> {
+        let pause = self.pause(waiting);
+        Some(Item::End {
+            reason: self.reason(waiting)?,
+            waiting: waiting.count,
+            pause: pause.map(|pause| PauseLine::new(pause, retry)),
+            clear,
+        })
+    }
+
+    fn reason(&self, waiting: &Waiting) -> Option<End> {
         Some(match self {
             Self::Rest(Rest::Settled) => End::Settled,
             Self::Rest(Rest::Stopped(_)) => End::Stopped,
             Self::Rest(Rest::Disabled) => End::Disabled,
-            Self::Quit if waiting.stopped => End::Stopped,
-            Self::Quit if waiting.count == 0 => End::Settled,
-            Self::Quit | Self::Signal(_) => End::Interrupted,
-            // Somebody else's end, which is told as an error, or to nobody.
+            Self::Rest(Rest::Paused(_)) => End::Paused,
+            Self::Rest(Rest::Waiting) => End::Waiting,
+            Self::Quit => waiting.left(),
+            Self::Signal(_) => End::Interrupted,
+            // Another end, which is reported as an error, or to nobody.
             Self::Rest(_) | Self::ReaderGone => return None,
         })
+    }
+
+    /// The pause that messages wait for.
+    fn pause<'a>(&'a self, waiting: &'a Waiting) -> Option<&'a Pause> {
+        match (self, &waiting.activity) {
+            (Self::Rest(Rest::Paused(pause)), _) => Some(pause),
+            (Self::Quit | Self::Signal(_), Activity::Paused(pause)) if waiting.count > 0 => {
+                Some(pause)
+            }
+            _ => None,
+        }
     }
 
     /// The exit code, or the error it is.
@@ -49,25 +74,48 @@ impl Ending {
     }
 }
 
-/// What waits at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What waits at the end, and for what.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Waiting {
     /// How many messages.
     pub(super) count: usize,
-    /// Whether the emergency stop is on.
-    pub(super) stopped: bool,
+    /// What the assistant was doing when the visit ended.
+    pub(super) activity: Activity,
+}
+
+impl Waiting {
+    /// What the last line says when somebody leaves.
+    fn left(&self) -> End {
+        match &self.activity {
+            Activity::Stopped(_) => End::Stopped,
+            _ if self.count == 0 => End::Settled,
+            Activity::Paused(_) => End::Paused,
+            Activity::Disabled => End::Disabled,
+            _ => End::Interrupted,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use dormouse_engine::StopCause;
+
     use super::*;
 
     #[test]
-    fn leaving_early_is_told_as_such_only_if_something_waits() {
-        let told = |count, stopped| Ending::Quit.told(Waiting { count, stopped });
-        assert_eq!(told(0, false), Some(End::Settled));
-        assert_eq!(told(1, false), Some(End::Interrupted));
-        assert_eq!(told(1, true), Some(End::Stopped));
+    fn leaving_early_says_what_the_messages_wait_for() {
+        let reason = |count, activity| Ending::Quit.reason(&Waiting { count, activity });
+        let stopped = || Activity::Stopped(StopCause::Credentials);
+        for (count, activity, end) in [
+            (0, Activity::Idle, End::Settled),
+            (1, Activity::Thinking, End::Interrupted),
+            (0, stopped(), End::Stopped),
+            (1, stopped(), End::Stopped),
+            (0, Activity::Disabled, End::Settled),
+            (1, Activity::Disabled, End::Disabled),
+        ] {
+            assert_eq!(reason(count, activity), Some(end));
+        }
         assert!(matches!(Ending::Quit.exit(), Ok(Exit::Success)));
     }
 }

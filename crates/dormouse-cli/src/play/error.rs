@@ -65,7 +65,7 @@ fn compose_exit(error: &ComposeError) -> Exit {
         ComposeError::Memory(error) => crate::memory::open_exit(error),
         ComposeError::Remembering(error) => error.exit(),
         ComposeError::Kinship(error) => kinship_exit(error),
-        ComposeError::Wake(_) => Exit::Damaged,
+        ComposeError::Wake(_) | ComposeError::Mismatch(_) => Exit::Damaged,
         ComposeError::Join {
             source: dormouse_sandbox::JoinError::World(_),
             ..
@@ -88,15 +88,15 @@ pub(crate) fn kinship_exit(error: &KinshipError) -> Exit {
 }
 
 /// The exit code for a world that cannot be opened.
-pub(crate) fn world_exit(error: &dormouse_sandbox::OpenError) -> Exit {
-    use dormouse_sandbox::OpenError;
+pub(crate) fn world_exit(error: &dormouse_sandbox::SandboxOpenError) -> Exit {
+    use dormouse_sandbox::SandboxOpenError;
     match error {
-        OpenError::InUse { .. } => Exit::InUse,
-        OpenError::Empty { .. }
-        | OpenError::Foreign { .. }
-        | OpenError::NewerFormat { .. }
-        | OpenError::Damaged { .. }
-        | OpenError::Repaired { .. } => Exit::Damaged,
+        SandboxOpenError::InUse { .. } => Exit::InUse,
+        SandboxOpenError::Empty { .. }
+        | SandboxOpenError::Foreign { .. }
+        | SandboxOpenError::NewerFormat { .. }
+        | SandboxOpenError::Damaged { .. }
+        | SandboxOpenError::Repaired { .. } => Exit::Damaged,
         _ => Exit::Failure,
     }
 }

@@ -17,7 +17,7 @@ use crate::{
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// How often in a row the world may fail to answer: about half a minute.
-const PATIENCE: u32 = 12;
+pub(super) const PATIENCE: u32 = 12;
 
 /// The world does not answer any more. What it has delivered and was not accepted comes again at the next start.
 #[derive(Debug, thiserror::Error)]
@@ -120,6 +120,10 @@ impl Pump {
                 Err(error @ PerceiveError::Behind { .. }) if failures == 0 => {
                     tracing::error!(%error, "messages were handed over out of order");
                 }
+                // The assistant's status says so, too, and is shown.
+                Err(error @ PerceiveError::Storage { .. }) => {
+                    tracing::debug!(%error, "a message waits in the world");
+                }
                 Err(error) if failures == 0 => {
                     tracing::warn!(%error, "a message waits in the world")
                 }
@@ -137,7 +141,7 @@ impl Pump {
 struct Gone;
 
 /// The pause after so many failures: doubled each time, up to the longest.
-fn pause(failures: u32) -> Duration {
+pub(super) fn pause(failures: u32) -> Duration {
     FIRST_PAUSE
         .saturating_mul(1 << failures.min(16))
         .min(LONGEST_PAUSE)

@@ -1,14 +1,15 @@
 //! Carrying out lines of input.
 
 use dormouse::SystemClock;
-use dormouse_contracts::{AssistantId, Clock};
-use dormouse_engine::{Activity, Handle, Rest, Status};
+use dormouse_contracts::{AssistantId, Clock, WorldErrorKind};
+use dormouse_engine::{Handle, Rest, RetryError, Status};
 use dormouse_memory::Memory;
-use dormouse_sandbox::{Act, ActError, Refusal, Sandbox};
+use dormouse_providers::GuardedModel;
+use dormouse_sandbox::{Act, ActError, ActRefusal, Acted, Sandbox};
 use dormouse_store::RedbLog;
-use tokio::sync::watch;
+use tokio::{sync::watch, time::sleep};
 
-use super::{Pumped, Waiting};
+use super::{Pumped, Waiting, pump::pause};
 use crate::{
     compose::{Body, Household},
     exit::Report,
@@ -30,6 +31,15 @@ pub(super) enum Flow {
     Quit,
 }
 
+/// What becomes of a line that the world cannot take at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unwritten {
+    /// It is told why, and can be typed again.
+    IsRefused,
+    /// It waits.
+    Waits,
+}
+
 /// One player at one input.
 #[derive(Debug)]
 pub(super) struct Session {
@@ -37,6 +47,7 @@ pub(super) struct Session {
     log: RedbLog,
     memory: Memory,
     handle: Handle,
+    models: Vec<GuardedModel>,
     screen: Screen,
     key: AssistantId,
     resident: Body,
@@ -46,6 +57,7 @@ pub(super) struct Session {
     told: watch::Receiver<u64>,
     /// The last delivery to the assistant that came of the player's acts.
     sent: u64,
+    unwritten: Unwritten,
 }
 
 impl Session {
@@ -54,12 +66,14 @@ impl Session {
         screen: &Screen,
         pumped: watch::Receiver<Pumped>,
         told: watch::Receiver<u64>,
+        unwritten: Unwritten,
     ) -> Self {
         Self {
             sandbox: household.sandbox.clone(),
             log: household.log.clone(),
             memory: household.memory.clone(),
             handle: household.handle.clone(),
+            models: household.models.clone(),
             screen: screen.clone(),
             key: household.key.clone(),
             resident: household.resident.clone(),
@@ -67,7 +81,16 @@ impl Session {
             pumped,
             told,
             sent: 0,
+            unwritten,
         }
+    }
+
+    /// Has the model asked again, whoever leaves it alone.
+    pub(super) async fn retry(&self) -> Result<(), RetryError> {
+        for model in &self.models {
+            model.guard().configuration_changed();
+        }
+        self.handle.retry(self.player.name.clone()).await
     }
 
     pub(super) fn status(&self) -> Status {
@@ -75,10 +98,12 @@ impl Session {
     }
 
     pub(super) fn waiting(&self) -> Waiting {
-        let status = self.handle.status();
+        let Status {
+            waiting, activity, ..
+        } = self.handle.status();
         Waiting {
-            count: status.waiting,
-            stopped: matches!(status.activity, Activity::Stopped(_)),
+            count: waiting,
+            activity,
         }
     }
 
@@ -112,9 +137,9 @@ impl Session {
     async fn act(&mut self, number: u64, act: Act) -> Flow {
         let name = act_name(&act);
         let to_resident = self.is_to_resident(&act);
-        let acted = match self.sandbox.act(&self.player.id, act).await {
+        let acted = match self.carried_out(act).await {
             Ok(acted) => acted,
-            Err(ActError::Refused(Refusal::NobodyHere { here, .. })) if to_resident => {
+            Err(ActError::Refused(ActRefusal::NobodyHere { here, .. })) if to_resident => {
                 return self.reject(number, self.absent(&here)).await;
             }
             Err(error) => return self.reject(number, refusal(&error)).await,
@@ -129,6 +154,31 @@ impl Session {
             self.sent = self.sent.max(*delivery);
         }
         Flow::Go
+    }
+
+    /// Has the world carry out an act. While the world cannot be written, a line out of a pipe waits: nobody is there to
+    /// type it again.
+    async fn carried_out(&self, act: Act) -> Result<Acted, ActError> {
+        let mut failures = 0;
+        loop {
+            let acted = self.sandbox.act(&self.player.id, act.clone()).await;
+            match &acted {
+                Err(ActError::World(error))
+                    if self.unwritten == Unwritten::Waits
+                        && error.kind() == WorldErrorKind::NotReached =>
+                {
+                    if failures == 0 {
+                        let why = Report(error);
+                        let text =
+                            format!("A line of input waits until the world can be written: {why}");
+                        self.screen.show(Item::Notice { text }).await;
+                    }
+                }
+                Ok(_) | Err(_) => return acted,
+            }
+            sleep(pause(failures)).await;
+            failures += 1;
+        }
     }
 
     async fn tell(&self, own: OwnAct) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dormouse_engine::{Assistant, Handle, Recorded, RunError};
-use dormouse_providers::Switch;
+use dormouse_providers::ModelSwitch;
 use tokio::{
     sync::mpsc,
     task::{AbortHandle, JoinSet},
@@ -59,10 +59,44 @@ impl Tasks {
         });
     }
 
+    /// Tells whoever waits that it takes longer, once for each wait.
+    pub(super) fn tell_slow(&mut self, mut handle: Handle, text: String, screen: Screen) {
+        self.set.spawn(async move {
+            let mut told = None;
+            loop {
+                let slow_since = handle.status().slow_since;
+                if slow_since.is_some() && slow_since != told {
+                    screen.show(Item::Notice { text: text.clone() }).await;
+                }
+                told = slow_since;
+                if handle.status_changed().await.is_none() {
+                    return Ended::Telling;
+                }
+            }
+        });
+    }
+
+    /// Says when the log cannot be written, and when it can be again.
+    pub(super) fn report_stalls(&mut self, mut handle: Handle, name: String, screen: Screen) {
+        self.set.spawn(async move {
+            let mut was_stalled = false;
+            loop {
+                let stall = telling::stall(&handle.status().activity, &name, was_stalled);
+                if let Some(text) = stall {
+                    was_stalled = !was_stalled;
+                    screen.show(Item::Notice { text }).await;
+                }
+                if handle.status_changed().await.is_none() {
+                    return Ended::Telling;
+                }
+            }
+        });
+    }
+
     /// Tells when another model answers than before.
     pub(super) fn tell_switches(
         &mut self,
-        mut switches: mpsc::UnboundedReceiver<Switch>,
+        mut switches: mpsc::UnboundedReceiver<ModelSwitch>,
         screen: Screen,
     ) {
         self.set.spawn(async move {

@@ -1,8 +1,8 @@
-//! Telling what happens to the assistant: every event to a program, and trouble alone to people.
+//! Printing what happens to the assistant: every event for a program, only failures for people.
 
 use std::sync::Arc;
 
-use dormouse_engine::{Event, Recorded};
+use dormouse_engine::{Activity, Event, Recorded};
 use tokio::sync::mpsc;
 
 use crate::{describe, dialects::Learning, grammar::counted, item::Item, screen::Screen};
@@ -30,13 +30,13 @@ pub(super) async fn tell(
     mut learning: Option<Learning>,
     screen: Screen,
 ) {
-    let mut failed = None;
+    let mut before = Before::default();
     notices(learning.as_mut().map(Learning::begun), &screen).await;
     while let Some(recorded) = events.recv().await {
         match &audience {
             Audience::Program => screen.show(Item::Event((&*recorded).into())).await,
             people => {
-                if let Some(text) = trouble(&recorded.event, &mut failed, people) {
+                if let Some(text) = trouble(&recorded.event, &mut before, people) {
                     screen.show(Item::Notice { text }).await;
                 }
             }
@@ -55,8 +55,17 @@ async fn notices(texts: Option<Vec<String>>, screen: &Screen) {
     }
 }
 
+/// What the events before mean for the next one.
+#[derive(Debug, Default)]
+struct Before {
+    /// How the model failed in the tick under way.
+    failed: Option<String>,
+    /// What was said of a world that is out of reach. The same is not said again until the world is back.
+    unreached: Option<String>,
+}
+
 /// What people are told about an event. A failure is told when its tick is over, when it is known what comes of it.
-fn trouble(event: &Event, failed: &mut Option<String>, audience: &Audience) -> Option<String> {
+fn trouble(event: &Event, before: &mut Before, audience: &Audience) -> Option<String> {
     let Audience::People {
         name,
         server,
@@ -71,19 +80,54 @@ fn trouble(event: &Event, failed: &mut Option<String>, audience: &Audience) -> O
         Event::ModelFailed(it) => {
             let attempts = counted(it.attempts, "attempt", "attempts");
             let reason = it.reason.as_ref().map(|reason| format!(": {reason}"));
-            *failed = Some(format!(
-                "{name}'s model gave no answer: {}{} ({server}; {attempts}).",
+            let pause = describe::paused(it).map(|pause| {
+                let pause = describe::pause(&pause);
+                format!(" It is not called again {pause}; /retry calls it at once.")
+            });
+            before.failed = Some(format!(
+                "{name}'s model gave no answer: {}{} ({server}; {attempts}).{}",
                 it.kind,
-                reason.unwrap_or_default()
+                reason.unwrap_or_default(),
+                pause.unwrap_or_default()
             ));
             None
         }
+        Event::Misread(it) => Some(format!(
+            "The reply of {name}'s model could not be read. The model is called again with this note: {}",
+            it.note
+        )),
         Event::TickEnded(ended) => {
-            let what = failed.take()?;
-            Some(match ended.resume_at {
-                Some(_) => format!("{what} The message is kept."),
-                None => format!("{what} The message is given up."),
-            })
+            let what = before.failed.take()?;
+            ended
+                .resume_at
+                .map(|_| format!("{what} The message is kept."))
+        }
+        Event::Unanswered(it) => {
+            let what = before.failed.take().map(|what| format!("{what} "));
+            let regret = if it.calls.is_empty() {
+                "the sender hears nothing"
+            } else {
+                "the sender is informed"
+            };
+            Some(format!(
+                "{}{name} has no answer to the message of {} (event {}): {}; {regret}.",
+                what.unwrap_or_default(),
+                it.from,
+                it.trigger,
+                describe::unanswered(it.cause)
+            ))
+        }
+        Event::WorldFailed(it) => {
+            let what = describe::world_failure(it.reason.as_deref());
+            let text = format!(
+                "{name} waits: {what}. {name} does what it was about to do when the world is back."
+            );
+            let said = before.unreached.replace(text.clone());
+            (said.as_ref() != Some(&text)).then_some(text)
+        }
+        Event::EffectSettled(_) => {
+            before.unreached.take()?;
+            Some(format!("The world is back, and {name} goes on."))
         }
         Event::EmergencyStopTriggered(it) => Some(format!(
             "{name} is stopped: {}. Messages are kept; /clear lets it go on (when this program has ended, `{clear}`).",
@@ -93,11 +137,23 @@ fn trouble(event: &Event, failed: &mut Option<String>, audience: &Audience) -> O
     }
 }
 
+/// What is said when the log can no longer be written, and when it can be again.
+pub(super) fn stall(activity: &Activity, name: &str, was_stalled: bool) -> Option<String> {
+    match (activity, was_stalled) {
+        (Activity::Stalled { cause }, false) => Some(format!(
+            "{name} waits until its log can be written: {cause}. Messages are kept, and {name} goes on by itself then."
+        )),
+        (Activity::Stalled { .. }, true) | (_, false) => None,
+        (_, true) => Some(format!("The log can be written again, and {name} goes on.")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use dormouse_contracts::{ModelErrorKind, Timestamp};
+    use dormouse_contracts::{CallId, EffectKey, ModelErrorKind, Outcome, Seq, Timestamp};
     use dormouse_engine::{
-        EmergencyStopTriggered, ModelFailed, Narrowed, StopCause, StopReason, TickEnded,
+        Call, EffectSettled, EmergencyStopTriggered, ModelFailed, Narrowed, StopCause, StopReason,
+        TickEnded, Unanswered, UnansweredCause, WorldFailed,
     };
 
     use super::*;
@@ -111,11 +167,11 @@ mod tests {
     }
 
     fn told(events: &[Event]) -> Vec<String> {
-        let mut failed = None;
+        let mut before = Before::default();
         let people = people();
         events
             .iter()
-            .filter_map(|event| trouble(event, &mut failed, &people))
+            .filter_map(|event| trouble(event, &mut before, &people))
             .collect()
     }
 
@@ -126,6 +182,8 @@ mod tests {
                 attempts: 4,
                 duration_ms: 1.5,
                 reason: None,
+                service: None,
+                paused_until: None,
                 narrowed: None,
             }),
             Event::TickEnded(TickEnded {
@@ -143,6 +201,8 @@ mod tests {
                 attempts: 1,
                 duration_ms: 1.5,
                 reason: None,
+                service: None,
+                paused_until: None,
                 narrowed: Some(Narrowed {
                     tokens: 900,
                     reply: None,
@@ -166,13 +226,69 @@ mod tests {
                  attempts). The message is kept."
             ]
         );
-        assert!(told(&failed_tick(None))[0].ends_with("The message is given up."));
-        let mut events = failed_tick(None);
+        let mut events = failed_tick(Some(Timestamp::EPOCH));
         if let Event::ModelFailed(failed) = &mut events[0] {
             failed.reason = Some("the server could not be reached".to_owned());
         }
         assert!(
             told(&events)[0].contains("is unavailable: the server could not be reached (local")
+        );
+    }
+
+    #[test]
+    fn a_message_without_an_answer_is_one_line_with_sender_place_and_cause() {
+        let unanswered = |calls| {
+            Event::Unanswered(Unanswered {
+                trigger: Seq(7),
+                from: "Alice".to_owned(),
+                cause: UnansweredCause::NoMoreSteps,
+                calls,
+                tokens: 1,
+            })
+        };
+        let call = Call {
+            id: CallId::try_new("call_1_0").unwrap(),
+            name: "say".to_owned(),
+            arguments: "{}".to_owned(),
+            continues: false,
+        };
+        let why = "Dormouse has no answer to the message of Alice (event 7): the model used up its steps without \
+                   giving an answer";
+        assert_eq!(
+            told(&[unanswered(vec![call]), unanswered(Vec::new())]),
+            [
+                format!("{why}; the sender is informed."),
+                format!("{why}; the sender hears nothing.")
+            ]
+        );
+    }
+
+    #[test]
+    fn a_world_out_of_reach_is_one_line_with_the_cause_and_one_when_it_is_back() {
+        let failed = |reason: &str| {
+            Event::WorldFailed(WorldFailed {
+                silent: false,
+                call: CallId::try_new("call_1_0").unwrap(),
+                reason: Some(reason.to_owned()),
+            })
+        };
+        let settled = || {
+            Event::EffectSettled(EffectSettled {
+                key: EffectKey::try_new("dormouse/1/1").unwrap(),
+                outcome: Outcome::Unknown,
+                content: "{}".to_owned(),
+                tokens: 1,
+            })
+        };
+        let full = "No space left on device";
+        let events = [failed(full), failed(full), settled(), settled()];
+        assert_eq!(
+            told(&events),
+            [
+                "Dormouse waits: the world could not be reached: No space left on device. Dormouse does what it was \
+                 about to do when the world is back.",
+                "The world is back, and Dormouse goes on."
+            ]
         );
     }
 

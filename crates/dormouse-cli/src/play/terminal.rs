@@ -25,7 +25,7 @@ use crate::{
     data::DataFolder,
     describe,
     item::Item,
-    screen::{Screen, Stdout, Surface},
+    screen::{Reader, Screen, Stdout, Surface},
 };
 
 mod mode;
@@ -119,13 +119,13 @@ impl Terminal {
         Arc::clone(&self.surface) as _
     }
 
-    /// Gives the terminal back as it was, also while a line is being typed.
-    pub(super) fn restore(self) {
+    /// Gives the terminal back as it was, also while a line is being typed. A terminal that takes no output is waited for no
+    /// longer than `patience`.
+    pub(super) fn restore(self, reader: &Reader, patience: Duration) {
         self.mode.give_back();
-        if lock(&self.surface).printer.is_some() {
-            // The reader is still at its line: leave that line, and the mode in which pasted text is marked.
-            let mut out = io::stdout().lock();
-            drop(out.write_all(b"\x1b[?2004l\r\n").and_then(|()| out.flush()));
+        // The writer still holds the surface of a reader who was given up.
+        if !reader.is_given_up() {
+            within(patience, move || leave_line(&self.surface));
         }
     }
 
@@ -171,6 +171,31 @@ impl Terminal {
             })
             .map_err(PlayError::System)?;
         Ok(receiver)
+    }
+}
+
+/// Leaves the line that the editor is still at, and the mode in which pasted text is marked.
+fn leave_line(surface: &Mutex<TerminalSurface>) {
+    if lock(surface).printer.is_some() {
+        let mut out = io::stdout().lock();
+        drop(out.write_all(b"\x1b[?2004l\r\n").and_then(|()| out.flush()));
+    }
+}
+
+/// Does what may block for ever in a thread of its own, and waits for it no longer than `patience`.
+fn within(patience: Duration, work: impl FnOnce() + Send + 'static) {
+    let (done, waiting) = std_mpsc::sync_channel(1);
+    let work = move || {
+        work();
+        // Nobody waits for it any more if it took too long.
+        done.send(()).ok();
+    };
+    match thread::Builder::new()
+        .name("restore".to_owned())
+        .spawn(work)
+    {
+        Ok(_detached) => drop(waiting.recv_timeout(patience)),
+        Err(error) => tracing::warn!(%error, "the line on the terminal could not be left"),
     }
 }
 

@@ -3,17 +3,20 @@
 use std::{io, str::FromStr, time::Duration};
 
 use clap::{Args, Subcommand};
-use dormouse_contracts::{IdError, ModelName};
-use dormouse_providers::{Choice, ListModelsError, ModelWish, ModelWishError, ServedBy};
+use dormouse_contracts::{AppendError, IdError, ModelName};
+use dormouse_providers::{
+    Choice, Environment, ListModelsError, ModelWish, ModelWishError, ServedBy,
+};
 use serde::Serialize;
 
-use super::{Chosen, Environment, ProviderError, list, select, show, trial};
+use super::{Chosen, ProviderError, list, pauses, select, show, trial};
 use crate::{
-    args::{Places, ProviderFlags},
+    args::{Places, ProviderFlags, Whose},
     config::{Config, ConfigError},
     data::{DataError, DataFolder},
     exit::Exit,
     json,
+    log::LogError,
 };
 
 /// Who can think for the assistant.
@@ -37,6 +40,14 @@ pub(crate) enum Provider {
         /// Print one JSON object on one line (docs/json-output.md)
         #[arg(long)]
         json: bool,
+    },
+    /// Have the models asked again at the next start, whatever pause they asked for
+    Retry {
+        #[command(flatten)]
+        of: Whose,
+        /// Who wants it, for the log [default: the user's name]
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
     },
     /// Try a model with at most four short requests, over the network; what is learnt of it is remembered
     Test {
@@ -75,7 +86,7 @@ enum Asked {
 enum AskedError {
     #[error(transparent)]
     Wish(#[from] ModelWishError),
-    #[error("this is no name of a model")]
+    #[error("this is not a model name")]
     Name(#[from] IdError),
 }
 
@@ -112,17 +123,25 @@ pub(crate) enum CommandError {
     Json(#[from] serde_json::Error),
     #[error("the operating system refuses")]
     System(#[source] io::Error),
+    #[error(transparent)]
+    Log(#[from] LogError),
+    #[error("--by names nobody: say who wants the model to be asked again")]
+    Unnamed,
+    #[error("that the model is to be asked again could not be written into the log")]
+    Append(#[from] AppendError),
 }
 
 impl CommandError {
     /// The exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Config(_) | Self::Provider(_) => Exit::Usage,
+            Self::Config(_) | Self::Provider(_) | Self::Unnamed => Exit::Usage,
+            Self::Log(error) => error.exit(),
             Self::Models(ListModelsError::Config(_)) => Exit::Usage,
             Self::Data(_)
             | Self::Models(_)
             | Self::Silent(_)
+            | Self::Append(_)
             | Self::Output(_)
             | Self::Json(_)
             | Self::System(_) => Exit::Failure,
@@ -133,6 +152,7 @@ impl CommandError {
 /// Everything that the commands look at.
 #[derive(Debug)]
 pub(super) struct Here {
+    pub(super) places: Places,
     pub(super) data: DataFolder,
     pub(super) config: Config,
     pub(super) environment: Environment,
@@ -143,9 +163,10 @@ pub(crate) fn run(places: &Places, command: &Provider) -> Result<Exit, CommandEr
     let data = DataFolder::locate(places.data.as_deref())?;
     let (config, _) = Config::load(places.config.as_deref(), &data.config())?;
     let here = Here {
+        places: places.clone(),
         data,
         config,
-        environment: Environment::of_process(),
+        environment: super::environment(),
     };
     match command {
         Provider::List {
@@ -156,6 +177,9 @@ pub(crate) fn run(places: &Places, command: &Provider) -> Result<Exit, CommandEr
         Provider::Show { of, json } => {
             let (choice, flags) = here.choose(of)?;
             show::run(&here, &choice, flags, Form::of(*json))
+        }
+        Provider::Retry { of, by } => {
+            pauses::end(places, &here.data, of.assistant.clone(), by.as_deref())
         }
         Provider::Test { of, timeout, json } => {
             let (choice, flags) = here.choose(of)?;

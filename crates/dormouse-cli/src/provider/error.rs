@@ -2,42 +2,17 @@
 
 use std::path::PathBuf;
 
-use dormouse_contracts::{BoxError, Purpose};
-use dormouse_providers::{ChoiceError, ResolveSecretError, SecretError, ServedBy};
+use dormouse_contracts::{BoxError, ModelName, Purpose};
+use dormouse_providers::{ChoiceError, EnvironmentError, ModelWish, ResolveSecretError, ServedBy};
 
 /// Why no provider can be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProviderError {
-    /// A variable holds bytes that are no text.
-    #[error("the environment variable {name} is not UTF-8 text")]
-    NotText {
-        /// Which.
-        name: &'static str,
-    },
-    /// A variable holds no key.
-    #[error("the environment variable {name} holds no usable key")]
-    Secret {
-        /// Which.
-        name: &'static str,
-        /// Why not.
-        source: SecretError,
-    },
-    /// A key is in a variable, and the name of a file with one in another.
-    #[error("both {name} and {name}_FILE are set; set one of them")]
-    TwoKeys {
-        /// The first of them.
-        name: &'static str,
-    },
-    /// The file that a variable names holds no key.
-    #[error("the environment variable {name}_FILE names no file with a usable key")]
-    KeyFile {
-        /// Which, without its end.
-        name: &'static str,
-        /// Why not.
-        source: ResolveSecretError,
-    },
+    /// A variable of the environment cannot be used.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
     /// The configuration says where the key is, and there is none.
-    #[error("the key that key_from under [provider] tells cannot be used")]
+    #[error("the key that key_from under [provider] names cannot be used")]
     KeyFrom(#[source] ResolveSecretError),
     /// The configuration says where a key is, and not whose.
     #[error(
@@ -58,6 +33,22 @@ pub(crate) enum ProviderError {
     /// What was asked for is not there.
     #[error(transparent)]
     Choice(ChoiceError),
+    /// A model was asked for, and only the offline model is there.
+    #[error(
+        "the provider offline does not have the model {0}: it is a model itself, and used where no key and no server is \
+         found. Set a provider's key, give --provider with its name, or write PROVIDER:{0} in a command that takes a MODEL"
+    )]
+    NoSuchModel(ModelName),
+    /// A model that a list of the configuration names cannot be used.
+    #[error("{} cannot be used", listed(.wish, *.purpose))]
+    Listed {
+        /// Which model.
+        wish: ModelWish,
+        /// Which list: that for one use, or the one for all others.
+        purpose: Option<Purpose>,
+        /// Why not.
+        source: Box<ProviderError>,
+    },
     /// A list of models for one use names none.
     #[error("the list of models for {0} is empty")]
     EmptyList(Purpose),
@@ -78,4 +69,17 @@ pub(crate) enum ProviderError {
     /// The server's address or something else of it is wrong.
     #[error("the provider cannot be used")]
     Server(#[source] BoxError),
+}
+
+/// The model and where it stands in the configuration. Its address may hold what must not be printed.
+fn listed(wish: &ModelWish, purpose: Option<Purpose>) -> String {
+    let model = if let ModelWish::Served { by, model, .. } = wish {
+        format!("{by}:{model}")
+    } else {
+        wish.to_string()
+    };
+    match purpose {
+        None => format!("{model} in fallbacks under [provider]"),
+        Some(purpose) => format!("{model} in uses.{purpose} under [provider]"),
+    }
 }

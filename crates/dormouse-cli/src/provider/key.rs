@@ -1,8 +1,8 @@
 //! The key that the configuration tells, and whose it is.
 
-use dormouse_providers::{Available, Choice, Secret, ServedBy};
+use dormouse_providers::{Available, Choice, Environment, Secret, ServedBy};
 
-use super::{Environment, Findings, ProviderError};
+use super::{Findings, ProviderError};
 use crate::{args::ProviderFlags, config::ProviderSection};
 
 /// A key of one provider.
@@ -37,7 +37,8 @@ pub(super) fn own(
     if !address_stays {
         return Ok(None);
     }
-    let key = environment.key_from(place)?;
+    let key = environment.key_from(place);
+    let key = key.map_err(ProviderError::KeyFrom)?;
     Ok(key.map(|key| OwnKey { of, key }))
 }
 

@@ -38,6 +38,11 @@ impl Known {
         })
     }
 
+    /// Whether anything is known of it but its name.
+    pub(crate) fn is_known(&self) -> bool {
+        self.is_own || self.window.is_some() || self.price.is_some()
+    }
+
     /// Whether its tokens are counted exactly.
     pub(crate) fn is_counted_exactly(&self) -> bool {
         let counter = token_counter_for(&self.provider, &self.model);

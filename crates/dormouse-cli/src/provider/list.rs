@@ -12,7 +12,7 @@ use super::{
     command::{CommandError, Form, Here},
     decide,
     known::{Prices, tokens},
-    look, network, open, service,
+    look, network, open, pauses, service,
     standing::Standing,
 };
 use crate::{
@@ -37,6 +37,7 @@ pub(super) fn run(
         let standing = Standing::of(by, &found, here);
         form.tell(&mut out, &standing, &standing.told())?;
     }
+    pauses::show(here, form, &mut out)?;
     let chosen = decide(found, flags);
     let told = chosen.and_then(|chosen| Ok((Told::of(&chosen, here)?, chosen)));
     let chosen = match told {

@@ -5,13 +5,13 @@ use std::{collections::BTreeMap, fs, num::NonZeroUsize, path::Path, sync::Arc, t
 use dormouse_contracts::{BoxError, ChatModel, Purpose};
 use dormouse_providers::{
     Accounts, CachedCounter, CalibratedCounter, Choice, EmptyRoute, FailoverModel, GuardedModel,
-    Heartbeats, Network, PriceEntry, PriceTable, Route, ServerConfig, Switch, context_window,
-    token_counter_for,
+    Heartbeats, ModelSwitch, Network, Patience, PriceEntry, PriceTable, Route, ServerConfig,
+    context_window, token_counter_for,
 };
 use dormouse_resilience::{BulkheadPolicy, Guard, HealthBoard, RateLimit, RetryBudget};
 
 use super::{Chosen, ProviderError, open};
-use crate::config::{HeartbeatsWish, ProviderSection};
+use crate::config::{HeartbeatsWish, ProviderSection, Seconds};
 
 /// How long one attempt of a model call may take where nothing is said.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -49,7 +49,7 @@ pub(crate) fn assemble(
     section: &ProviderSection,
     prices: &[PriceEntry],
     network: &Network,
-    switched: impl Fn(&Switch) + Send + Sync + 'static,
+    switched: impl Fn(&ModelSwitch) + Send + Sync + 'static,
 ) -> Result<Models, ProviderError> {
     let prices = price_table(prices)?;
     let mut desk = Desk {
@@ -100,7 +100,7 @@ pub(crate) fn assemble(
         accounts,
         counter: first.counter,
         window,
-        timeout: timeout(section) + RateLimit::as_told().longest_wait(),
+        timeout: timeout(section) + RateLimit::reported_only().longest_wait(),
         retry_budget,
     })
 }
@@ -117,17 +117,28 @@ fn timeout(section: &ProviderSection) -> Duration {
 
 /// By which way requests travel: with the certificates that the configuration names.
 pub(crate) fn network(section: &ProviderSection) -> Result<Network, ProviderError> {
+    let network = Network::direct().waiting(patience(section));
     let Some(file) = &section.certificates else {
-        return Ok(Network::direct());
+        return Ok(network);
     };
-    trusting(file).map_err(|source| ProviderError::Certificates {
+    trusting(network, file).map_err(|source| ProviderError::Certificates {
         file: file.clone(),
         source,
     })
 }
 
-fn trusting(file: &Path) -> Result<Network, BoxError> {
-    Ok(Network::direct().trusting(&fs::read(file)?)?)
+/// How long a server may say nothing.
+fn patience(section: &ProviderSection) -> Patience {
+    let usual = Patience::default();
+    let of = |seconds: Option<Seconds>, usual| seconds.map_or(usual, |seconds| seconds.0);
+    Patience {
+        first_byte: of(section.first_byte_timeout, usual.first_byte),
+        between_bytes: of(section.between_bytes_timeout, usual.between_bytes),
+    }
+}
+
+fn trusting(network: Network, file: &Path) -> Result<Network, BoxError> {
+    Ok(network.trusting(&fs::read(file)?)?)
 }
 
 /// Where models are put together. One that stands in several lists is made once.
@@ -176,7 +187,7 @@ impl Desk<'_> {
 
     fn guard(&self, name: &str) -> Result<Guard, ProviderError> {
         let out_of_range = |error: BoxError| ProviderError::Limit(error);
-        let mut limit = RateLimit::as_told();
+        let mut limit = RateLimit::reported_only();
         if let Some(requests) = self.section.requests_per_minute {
             let limited = limit.try_with_requests(requests.0, requests.0);
             limit = limited.map_err(|error| out_of_range(error.into()))?;

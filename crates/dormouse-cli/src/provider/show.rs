@@ -11,7 +11,7 @@ use super::{
     Known,
     command::{CommandError, Form, Here},
     known::tokens,
-    network, open, price_table, service,
+    network, open, pauses, price_table, service,
 };
 use crate::{
     args::ProviderFlags,
@@ -44,6 +44,7 @@ pub(super) fn run(
         "provider": known.provider.as_str(),
         "model": known.model.as_str(),
         "address": address,
+        "known": known.is_known(),
         "context_window": known.window,
         "output_limit": known.output_limit,
         "tokens": if exact { "exact" } else { "estimate" },
@@ -67,16 +68,24 @@ pub(super) fn run(
         true => "tokens are counted exactly",
         false => "tokens are estimated, and corrected by what the provider counts",
     };
-    let mut lines = vec![
-        service(choice),
+    let mut lines = vec![service(choice)];
+    if !known.is_known() {
+        lines.push(format!(
+            "this program does not know {}; its server may: `dormouse provider test` asks it",
+            known.model
+        ));
+    }
+    lines.extend([
         known.window_told(),
         counted.to_owned(),
         known.price_told(),
         tools(calling, configured, &learnt),
         limits(here),
-    ];
+    ]);
     lines.extend(trouble.map(|error| Report(&error).to_string()));
-    form.tell(&mut io::stdout().lock(), &value, &lines.join("\n"))?;
+    let mut out = io::stdout().lock();
+    form.tell(&mut out, &value, &lines.join("\n"))?;
+    pauses::show(here, form, &mut out)?;
     Ok(Exit::Success)
 }
 

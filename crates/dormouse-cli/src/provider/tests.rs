@@ -125,7 +125,7 @@ fn a_server_in_the_configuration_is_for_the_provider_there_alone() {
     );
     let wished = |wish: &str| {
         let chosen = select(&flags(None, None), &section, &environment(pairs)).unwrap();
-        match chosen.wished(&wish.parse().unwrap()).unwrap() {
+        match chosen.listed(&wish.parse().unwrap(), None).unwrap() {
             Choice::Offline { .. } => None,
             Choice::Server { config, .. } => config.api_key().map(|key| key.expose().to_owned()),
         }

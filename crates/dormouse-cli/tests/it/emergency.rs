@@ -96,3 +96,66 @@ fn a_player_can_clear_it_too() {
         .unwrap();
     assert_eq!(cleared["data"]["cleared_by"], "Visitor");
 }
+
+#[test]
+fn an_operator_stops_it_sees_why_it_is_stopped_and_lets_it_go_on() {
+    let home = Home::new();
+    home.play("hello\n");
+    let show = |code, said: &str| {
+        let run = home.run(&["emergency", "show"], "");
+        assert_eq!(run.code, Some(code), "{}{}", run.out, run.err);
+        assert!(run.out.contains(said), "{}", run.out);
+    };
+    show(0, "dormouse is not stopped");
+    let unnamed = home.run(&["emergency", "stop", "--by", " "], "");
+    assert_eq!(unnamed.code, Some(2), "{}", unnamed.out);
+
+    let stop = home.run(&["emergency", "stop", "--by", "Carol"], "");
+    assert_eq!(stop.code, Some(0), "{}", stop.err);
+    assert!(stop.out.contains("stopped by Carol"), "{}", stop.out);
+    show(5, "stopped by Carol");
+    let again = home.run(&["emergency", "stop", "--by", "Dan"], "");
+    assert_eq!(again.code, Some(0));
+    assert!(
+        again.out.contains("already") && again.out.contains("Carol"),
+        "{}",
+        again.out
+    );
+
+    let run = home.play("are you there?\n");
+    assert_eq!((run.code, run.answers().len()), (Some(5), 0), "{}", run.out);
+    show(5, "1 message waits");
+    let json = home.run(&["emergency", "show", "--json"], "").items();
+    assert_eq!(json[0]["type"], "emergency");
+    assert_eq!(json[0]["cause"], serde_json::json!({"operator": "Carol"}));
+    assert_eq!(json[0]["waiting"], 1);
+
+    assert_eq!(home.run(&["emergency", "clear"], "").code, Some(0));
+    show(0, "dormouse is not stopped");
+    let run = home.play("");
+    assert_eq!((run.code, run.answers().len()), (Some(0), 1), "{}", run.out);
+}
+
+#[test]
+fn a_player_stops_it_at_once_and_what_is_said_meanwhile_is_kept() {
+    let home = Home::new();
+    let run = home.play("/stop\nhello\n");
+    assert_eq!((run.code, run.answers().len()), (Some(5), 0), "{}", run.out);
+    let stops = |event: &serde_json::Value| event["kind"] == "emergency_stop_triggered";
+    let stopped = run.of_type("event").into_iter().find(stops).unwrap();
+    assert_eq!(
+        stopped["data"]["cause"],
+        serde_json::json!({"operator": "Visitor"})
+    );
+    let run = home.play("/stop\n/clear\n");
+    assert!(run.out.contains("already on"), "{}", run.out);
+    assert_eq!((run.code, run.answers().len()), (Some(0), 1), "{}", run.out);
+}
+
+#[test]
+fn showing_the_emergency_stop_makes_no_file() {
+    let home = Home::new();
+    let run = home.run(&["emergency", "show"], "");
+    assert_eq!(run.code, Some(1), "{}", run.out);
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
+}

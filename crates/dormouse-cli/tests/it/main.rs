@@ -1,18 +1,30 @@
 //! The program as its users run it: pipes, files, exit codes.
 #![expect(clippy::unwrap_used, reason = "what tests share fails like a test")]
 
+mod answers;
 mod bad_input;
 mod data;
+mod doctor;
 mod emergency;
 mod entity;
-mod eval;
+mod flood;
+mod full_disk;
+mod identity;
+mod impostors;
 mod log;
 mod memory;
+mod pauses;
 mod program;
 mod provider;
+mod qdrant;
+mod reading;
+mod recording;
 mod secrets;
+mod senders;
 mod server;
 mod session;
 mod settings;
 mod signals;
+mod stopped_terminal;
 mod vectors;
+mod waiting;

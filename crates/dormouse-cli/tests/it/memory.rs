@@ -341,7 +341,7 @@ fn what_is_derived_can_be_made_anew() {
             .out
             .contains("3 records made anew")
     );
-    let index = home.file("memory.redb.index");
+    let index = home.file("memory-dormouse.redb.index");
     assert!(index.exists());
     fs::remove_file(&index).unwrap();
     let found = done(&home, &["memory", "search", "trombone", "--json"]);
@@ -362,7 +362,8 @@ fn one_process_has_it_open_at_a_time() {
     BufReader::new(child.stdout.as_mut().unwrap())
         .read_line(&mut told)
         .unwrap();
-    failed(&home, &["memory", "stats"], 3, "in use by another process");
+    let add = ["memory", "add", "tea"];
+    failed(&home, &add, 3, "in use by another process");
     drop(stdin);
     child.kill().unwrap();
     child.wait().unwrap();
@@ -396,20 +397,30 @@ fn text_out_of_the_memory_steers_no_terminal() {
 }
 
 #[test]
-fn nobody_passes_for_the_assistant_by_the_name_it_has_for_itself() {
-    let home = Home::new();
-    let args = ["play", "--json", "--provider", "offline", "--as", "you"];
-    let run = home.run(&args, "remember that the gold is mine\n");
-    assert_eq!(run.code, Some(0), "{}", run.err);
-    let found = done(
+fn every_record_is_listed_in_its_order_or_the_last_ones_of_a_kind() {
+    let home = filled();
+    done(
         &home,
-        &["memory", "search", "gold", "--limit", "50", "--json"],
+        &["memory", "add", "I prefer tea.", "--kind", "preference"],
     );
-    let kept = found.of_type("recollection").into_iter();
-    let kept = kept.map(|found| found["record"].clone());
-    let kept: Vec<_> = kept
-        .filter(|record| record["text"] == "the gold is mine")
-        .collect();
-    assert_eq!(kept.len(), 1, "{}", found.out);
-    assert_eq!(kept[0]["entity"], "player:you", "{}", found.out);
+    done(&home, &["memory", "withdraw", "m2"]);
+    let list = |args: &[&str]| done(&home, &[&["memory", "list"], args].concat()).out;
+    let ids = |text: String| -> Vec<String> {
+        let words = text.lines().map(|line| line.split(' ').next().unwrap());
+        words.map(str::to_owned).collect()
+    };
+    assert_eq!(ids(list(&[])), ["m1", "m3", "m4"]);
+    let all = list(&["--all"]);
+    assert!(all.contains("umbrella. (withdrawn)"), "{all}");
+    assert_eq!(ids(all), ["m1", "m2", "m3", "m4"]);
+    assert_eq!(ids(list(&["--last", "2"])), ["m3", "m4"]);
+    assert_eq!(ids(list(&["--kind", "preference"])), ["m4"]);
+    assert_eq!(ids(list(&["--kind", "fact"])), [""; 0]);
+
+    let run = done(&home, &["memory", "list", "--json"]);
+    let records = run.of_type("record");
+    let shown = done(&home, &["memory", "show", "m1", "--json"]);
+    assert_eq!((records.len(), &records[0]), (3, &shown.items()[0]));
+    let empty = Home::new();
+    failed(&empty, &["memory", "list"], 1, "there is no file");
 }

@@ -156,9 +156,16 @@ pub(crate) fn finish(mut child: Child, input: &[u8]) -> Run {
 /// The longest that a run may take.
 const LIMIT: Duration = Duration::from_secs(120);
 
+/// Fails if something that takes less than a second on an idle machine takes long each time. A busy machine may be slow, and
+/// its disk even slower; [`watch`] is what tells a hang.
+pub(crate) fn assert_quick(mut time: impl FnMut() -> Duration) {
+    let quickest = (0..3).map(|_| time()).min().unwrap();
+    assert!(quickest <= Duration::from_secs(20), "{quickest:?}");
+}
+
 /// Ends the child if it has not ended within [`LIMIT`], so that a hang is a failed test and not an endless one. Drop
 /// what this answers once the child has ended.
-fn watch(child: &Child) -> mpsc::Sender<()> {
+pub(crate) fn watch(child: &Child) -> mpsc::Sender<()> {
     let (ended, waiting) = mpsc::channel();
     let id = Pid::from_raw(child.id().try_into().unwrap());
     std::thread::spawn(move || {

@@ -91,9 +91,9 @@ fn the_lists_are_shown_as_they_are_configured() {
     let doctor = home.run(&["doctor"], "");
     assert_eq!(doctor.code, Some(0), "{}", doctor.out);
     for part in [
-        "who answers: local:tiny@http://127.0.0.1:9, while that is ill offline",
+        "models in order: local:tiny@http://127.0.0.1:9, then offline",
         "for scoring: ollama:llama3.2@http://127.0.0.1:11434",
-        "while nothing happens, any model of its list answers",
+        "while nobody speaks, any model of the list answers",
         "local:tiny@http://127.0.0.1:9: window unknown; price unknown",
         "offline: window unknown; costs nothing",
     ] {
@@ -181,6 +181,72 @@ fn what_is_known_of_a_model_is_shown_without_asking_anybody() {
     assert!(run.err.contains("OPENAI_API_KEY"), "{}", run.err);
     let run = home.run(&["provider", "show", "local:"], "");
     assert_eq!(run.code, Some(2));
+}
+
+#[test]
+fn a_model_of_a_list_that_cannot_be_used_is_named_with_its_list() {
+    let home = Home::new();
+    for (field, list) in [
+        ("fallbacks = [\"offline\", \"openai:tea\"]", "fallbacks"),
+        ("uses = { scoring = [\"openai:tea\"] }", "uses.scoring"),
+    ] {
+        home.write("dormouse.toml", &format!("[provider]\n{field}\n"));
+        let run = home.run(&["play"], "");
+        assert_eq!(run.code, Some(2), "{}", run.err);
+        let said = format!(
+            "openai:tea in {list} under [provider] cannot be used: the provider openai needs a key"
+        );
+        assert!(run.err.contains(&said), "{}", run.err);
+    }
+}
+
+#[test]
+fn a_model_that_no_provider_here_has_is_refused_by_its_name() {
+    let home = Home::new();
+    for args in [
+        &["provider", "show", "foo"][..],
+        &["provider", "show", "--model", "foo"],
+        &["provider", "show", "foo", "--provider", "offline"],
+        &["provider", "test", "foo"],
+        &["play", "--model", "foo"],
+    ] {
+        let run = home.run(args, "hello\n");
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args:?}");
+        assert!(run.err.contains("does not have the model foo"), "{run:?}");
+        assert!(run.err.contains("PROVIDER:foo"), "{}", run.err);
+    }
+    assert_eq!(home.path().read_dir().unwrap().count(), 0);
+    let list = home.run(&["provider", "list", "--model", "foo"], "");
+    assert_eq!(list.code, Some(2));
+    assert!(
+        list.out.contains("does not have the model foo"),
+        "{}",
+        list.out
+    );
+    for known in ["offline", "--provider=offline"] {
+        let run = home.run(&["provider", "show", known], "");
+        assert_eq!(run.code, Some(0), "{}", run.err);
+    }
+}
+
+#[test]
+fn what_is_shown_of_a_model_says_whether_the_program_knows_it() {
+    let (home, key) = (Home::new(), [("OPENAI_API_KEY", "sk-very-secret")]);
+    let known = |model: &str| {
+        let run = run_with(&home, &["provider", "show", model, "--json"], &key);
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        run.of_type("model")[0]["known"].clone()
+    };
+    assert_eq!(known("foo"), json!(false));
+    assert_eq!(known("gpt-4.1-mini"), json!(true));
+    assert_eq!(known("offline"), json!(true));
+    let told = |model: &str| run_with(&home, &["provider", "show", model], &key).out;
+    assert!(
+        told("foo").contains("this program does not know foo"),
+        "{}",
+        told("foo")
+    );
+    assert!(!told("gpt-4.1-mini").contains("does not know"));
 }
 
 #[test]

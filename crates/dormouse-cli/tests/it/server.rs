@@ -23,6 +23,12 @@ pub(crate) enum Mood {
     Hanging,
     /// As it should, but with 400 to whatever has tools in it.
     NoTools,
+    /// With 429, and the wish for a pause of three thousand years.
+    Pausing,
+    /// The same for the first request, and as it should from then on.
+    PausingOnce,
+    /// With nothing at all in its first reply, and as it should from then on.
+    BlankOnce,
 }
 
 /// A server. It ends with the test.
@@ -52,7 +58,13 @@ impl Server {
                 let Some(request) = read(&stream) else {
                     continue;
                 };
+                let is_first = seen.lock().unwrap().is_empty();
                 seen.lock().unwrap().push(request.clone());
+                let mood = match mood {
+                    Mood::PausingOnce if is_first => Mood::Pausing,
+                    Mood::BlankOnce if !is_first => Mood::Fine,
+                    mood => mood,
+                };
                 if mood == Mood::Hanging {
                     kept.push(stream);
                     continue;
@@ -65,10 +77,74 @@ impl Server {
         Self { url, asked }
     }
 
+    /// A server that answers each request as it is told: see [`events`], [`says`] and [`http`].
+    pub(crate) fn scripted(answer: impl Fn(&Request) -> String + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&asked);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let Some(request) = read(&stream) else {
+                    continue;
+                };
+                let answer = answer(&request);
+                seen.lock().unwrap().push(request);
+                // A client that has left is no trouble of the server's.
+                stream.write_all(answer.as_bytes()).ok();
+            }
+        });
+        Self { url, asked }
+    }
+
     /// All it was asked so far.
     pub(crate) fn asked(&self) -> Vec<Request> {
         self.asked.lock().unwrap().clone()
     }
+}
+
+impl Request {
+    /// The message that is to be answered.
+    pub(crate) fn message(&self) -> &str {
+        let messages = self.body.get("messages").and_then(Value::as_array);
+        let mut newest_first = messages.into_iter().flatten().rev();
+        let is_user = |it: &&Value| it.get("role").is_some_and(|role| role == "user");
+        let content = newest_first.find(is_user).and_then(|it| it.get("content"));
+        content.and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Whether it holds results of calls.
+    pub(crate) fn has_results(&self) -> bool {
+        let messages = self.body.get("messages").and_then(Value::as_array);
+        let mut messages = messages.into_iter().flatten();
+        messages.any(|it| it.get("role").is_some_and(|role| role == "tool"))
+    }
+
+    /// Whether a tool of this name is offered.
+    pub(crate) fn offers(&self, tool: &str) -> bool {
+        let tools = self.body.get("tools").and_then(Value::as_array);
+        let mut tools = tools.into_iter().flatten();
+        tools.any(|it| {
+            it.pointer("/function/name")
+                .is_some_and(|name| name == tool)
+        })
+    }
+}
+
+/// A reply that calls a tool.
+pub(crate) fn calls(tool: &str, arguments: &Value) -> String {
+    events(vec![call(tool, &arguments.to_string())], "tool_calls")
+}
+
+/// A reply that says something in plain text.
+pub(crate) fn says(text: &str) -> String {
+    events(vec![json!({"content": text})], "stop")
+}
+
+/// A reply in these pieces.
+pub(crate) fn events(deltas: Vec<Value>, finish: &str) -> String {
+    http("200 OK", "text/event-stream", &stream(deltas, finish))
 }
 
 fn read(stream: &TcpStream) -> Option<Request> {
@@ -112,6 +188,11 @@ fn answer(mood: Mood, request: &Request) -> String {
             let body = json!({"error": {"message": message, "type": "invalid_request_error"}});
             http("400 Bad Request", "application/json", &body.to_string())
         }
+        Mood::Pausing => http(
+            "429 Too Many Requests\r\nretry-after: 99999999999",
+            "application/json",
+            "{\"error\": {\"message\": \"slow down\"}}",
+        ),
         _ if request.path.ends_with("/models") => {
             let models = json!({"data": [
                 {"id": "tiny", "max_model_len": 4096, "owned_by": "nobody"},
@@ -143,6 +224,7 @@ fn spoken(mood: Mood, request: &Request) -> String {
         tool => tool.and_then(Value::as_str),
     };
     let (deltas, finish) = match (tool, mood) {
+        (_, Mood::BlankOnce) => (Vec::new(), "stop"),
         (Some("report_sum"), Mood::Printing) => (
             vec![json!({"content": "{\"name\": \"report_sum\", \"arguments\": {\"sum\": 5}}"})],
             "stop",
@@ -167,6 +249,10 @@ fn spoken(mood: Mood, request: &Request) -> String {
             (words.map(|word| json!({"content": word})).into(), "stop")
         }
     };
+    stream(deltas, finish)
+}
+
+fn stream(deltas: Vec<Value>, finish: &str) -> String {
     let chunk = |delta: Value, finish: Value| json!({"id": "c", "model": "tiny-2026", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
     let mut chunks: Vec<_> = deltas
         .into_iter()
@@ -188,7 +274,7 @@ fn call(name: &str, arguments: &str) -> Value {
         "function": {"name": name, "arguments": arguments}}]})
 }
 
-fn http(status: &str, kind: &str, body: &str) -> String {
+pub(crate) fn http(status: &str, kind: &str, body: &str) -> String {
     format!(
         "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nx-request-id: req-7\r\n\
          x-ratelimit-limit-requests: 100\r\nx-ratelimit-remaining-requests: 99\r\nconnection: close\r\n\r\n{body}",

@@ -126,15 +126,15 @@ fn what_comes_through_a_pipe_is_printed_as_it_happened() {
     );
     assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
     let beginnings = [
-        "You say to Dormouse: hello",
-        "Dormouse says, \"",
-        "You say to Dormouse: remember that Alice prefers tea",
-        "Dormouse says, \"",
-        "20",
-        "You say: what a fine day",
-        "Alice waters the mint.",
-        "You whisper to Dormouse: what does Alice prefer?",
-        "Dormouse whispers to you: ",
+        "▸ You say to Dormouse: hello",
+        "◂ Dormouse says, \"",
+        "▸ You say to Dormouse: remember that Alice prefers tea",
+        "◂ Dormouse says, \"",
+        "◊ 20",
+        "▸ You say: what a fine day",
+        "✱ Alice waters the mint.",
+        "▸ You whisper to Dormouse: what does Alice prefer?",
+        "◉ Dormouse whispers to you: ",
     ];
     let lines: Vec<_> = run.out.lines().skip(2).collect();
     assert_eq!(lines.len(), beginnings.len(), "{}", run.out);
@@ -142,7 +142,7 @@ fn what_comes_through_a_pipe_is_printed_as_it_happened() {
         assert!(line.starts_with(beginning), "{beginning}: {}", run.out);
     }
     assert!(
-        lines[4].ends_with("(from Alice, trust 0.70)"),
+        lines[4].ends_with("(from Alice (player:alice), trust 0.70)"),
         "{}",
         lines[4]
     );

@@ -3,9 +3,13 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     process::Child,
+    sync::mpsc,
+    time::Duration,
 };
 
-use crate::program::Home;
+use tokio::time::Instant;
+
+use crate::program::{Home, assert_quick, watch};
 
 /// Asks a process to end.
 #[cfg(unix)]
@@ -70,14 +74,82 @@ fn a_reader_who_goes_away_ends_it_quietly() {
 #[cfg(unix)]
 #[test]
 fn a_reader_who_does_not_read_cannot_keep_it_from_ending() {
+    assert_quick(time_to_end_with_a_stalled_reader);
+}
+
+/// How long the program takes to end after SIGTERM while nobody reads a full pipe.
+#[cfg(unix)]
+fn time_to_end_with_a_stalled_reader() -> Duration {
     let home = Home::new();
     let mut child = home.spawn(&["play"]);
     let mut stdin = child.stdin.take().unwrap();
-    // Far more than a pipe holds; the last line is written when the program has long stopped reading.
-    let writing = std::thread::spawn(move || stdin.write_all(&b"/help\n".repeat(20_000)));
+    let line = line_with_a_long_answer();
+    let (stalled, full) = mpsc::channel();
+    let writing = std::thread::spawn(move || {
+        stdin.write_all(line.repeat(250).as_bytes())?;
+        stalled.send(()).unwrap();
+        stdin.write_all(line.repeat(2_000).as_bytes())
+    });
     let mut out = BufReader::new(child.stdout.take().unwrap());
     out.read_line(&mut String::new()).unwrap();
+    full.recv().unwrap();
+    let asked = Instant::now();
+    let watched = watch(&child);
     signal(&child, nix::sys::signal::Signal::SIGTERM);
     assert_eq!(child.wait().unwrap().code(), Some(143));
+    let took = asked.elapsed();
+    drop(watched);
     assert!(writing.join().unwrap().is_err());
+    took
+}
+
+/// A line that is answered by about as many bytes as it has itself. Of a few hundred, more are taken in than a pipe holds.
+#[cfg(unix)]
+fn line_with_a_long_answer() -> String {
+    format!("/help{}\n", " ".repeat(1_000))
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_stalled_reader_did_not_take_comes_at_the_next_start() {
+    let home = Home::new();
+    let mut child = home.spawn(&["play", "--json"]);
+    let watched = watch(&child);
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"hello\n").unwrap();
+    let mut pipe = BufReader::new(child.stdout.take().unwrap());
+    let mut out = String::new();
+    while deliveries(&out).is_empty() {
+        assert!(pipe.read_line(&mut out).unwrap() > 0, "it ended by itself");
+    }
+    // Of these lines at most 90 wait to be carried out. The others print more than the pipe holds before somebody says something.
+    let line = line_with_a_long_answer();
+    let input = [line.repeat(75), "hello\n".to_owned(), line.repeat(105)].concat();
+    stdin.write_all(input.as_bytes()).unwrap();
+    signal(&child, nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    drop(watched);
+    pipe.read_to_string(&mut out).unwrap();
+    drop(stdin);
+    let seen = deliveries(&out);
+    let seen_later = deliveries(&home.play("").out);
+    let next = seen.last().unwrap() + 1;
+    assert!(
+        seen_later.contains(&next),
+        "up to {next}, then from {:?}",
+        seen_later.first()
+    );
+}
+
+/// The numbers of what the player perceived. The last line may be cut off.
+#[cfg(unix)]
+fn deliveries(out: &str) -> Vec<u64> {
+    let items = out
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    let delivery = |item: serde_json::Value| match item.get("type")?.as_str()? {
+        "world" => item.get("delivery")?.as_u64(),
+        _ => None,
+    };
+    items.filter_map(delivery).collect()
 }

@@ -1,56 +1,11 @@
 //! Recalling by similarity, with vectors of a server.
 
-use std::{
-    io::{BufRead, BufReader, Read, Write},
-    net::{TcpListener, TcpStream},
-};
+use std::net::TcpListener;
 
-use dormouse_testing::HashedEmbedder;
+use dormouse_testing::embedding_server;
 use serde_json::{Value, json};
 
 use crate::program::{Home, Run};
-
-/// A server that embeds as Ollama does; each model has vectors of a length of its own. It ends with the test.
-fn server() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            // A client that has left is no trouble of the server's.
-            answer(stream.unwrap()).ok();
-        }
-    });
-    format!("http://{address}")
-}
-
-fn answer(mut stream: TcpStream) -> std::io::Result<()> {
-    let mut reader = BufReader::new(stream.try_clone()?);
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line)?;
-        let line = line.trim().to_ascii_lowercase();
-        if let Some(bytes) = line.strip_prefix("content-length:") {
-            length = bytes.trim().parse().unwrap();
-        }
-        if line.is_empty() {
-            break;
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body)?;
-    let body: Value = serde_json::from_slice(&body)?;
-    let model = body.get("model").and_then(Value::as_str).unwrap();
-    let hashed = HashedEmbedder::new(if model == "small" { 64 } else { 256 });
-    let texts = body.get("input").and_then(Value::as_array).unwrap().iter();
-    let vectors: Vec<_> = texts
-        .map(|text| hashed.vector(text.as_str().unwrap()))
-        .collect();
-    let body = json!({"model": model, "embeddings": vectors}).to_string();
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close";
-    let length = body.len();
-    write!(stream, "{head}\r\ncontent-length: {length}\r\n\r\n{body}")
-}
 
 fn done(home: &Home, args: &[&str]) -> Run {
     let run = home.run(args, "");
@@ -86,7 +41,7 @@ fn mode(home: &Home, embedder: &str) -> Value {
 #[test]
 fn vectors_are_made_once_and_recalled_by() {
     let home = filled();
-    let small = format!("ollama:small@{}", server());
+    let small = format!("ollama:small@{}", embedding_server());
     let rebuilt = ["memory", "rebuild", "--json", "--embedder", &small];
     assert_eq!(done(&home, &rebuilt).items()[0]["embedded"], 3);
     assert_eq!(done(&home, &rebuilt).items()[0]["embedded"], 0);
@@ -115,9 +70,25 @@ fn a_server_that_is_gone_leaves_recall_by_words() {
 }
 
 #[test]
+fn what_is_not_in_the_vectors_yet_is_said_to_a_person() {
+    let home = filled();
+    let url = embedding_server();
+    let small = format!("ollama:small@{url}");
+    let search = ["memory", "search", "peppermint", "--embedder"];
+    let run = done(
+        &home,
+        &[&search[..], &["ollama:small@http://127.0.0.1:9"]].concat(),
+    );
+    let said = "3 changes are not in the vectors yet";
+    assert!(run.err.contains(said), "{}", run.err);
+    let run = done(&home, &[&search[..], &[small.as_str()]].concat());
+    assert!(!run.err.contains("not in the vectors"), "{}", run.err);
+}
+
+#[test]
 fn another_encoder_is_gone_over_to_and_back() {
     let home = filled();
-    let url = server();
+    let url = embedding_server();
     let (small, large) = (format!("ollama:small@{url}"), format!("ollama:large@{url}"));
     done(&home, &["memory", "rebuild", "--embedder", &small]);
     let changed = json!({"words_because": "encoder_changed"});
@@ -154,28 +125,4 @@ fn another_encoder_is_gone_over_to_and_back() {
     let back = done(&home, &["memory", "migrate", "--back"]).out;
     assert!(back.starts_with("recall goes by small"), "{back}");
     assert_eq!(mode(&home, &small), "words_and_vectors");
-}
-
-#[test]
-fn an_evaluation_measures_words_and_vectors_beside_words() {
-    let home = Home::new();
-    let talk = json!([{
-        "conversation": {"session_1": [
-            {"speaker": "Alice", "dia_id": "D1:1", "text": "The kettle is in the blue tin."},
-            {"speaker": "Bob", "dia_id": "D1:2", "text": "I lost my umbrella."},
-        ]},
-        "qa": [{"question": "Where is the kettle?", "evidence": ["D1:1"], "category": 4}],
-    }]);
-    let file = home.write("talk.json", &talk.to_string());
-    let small = format!("ollama:small@{}", server());
-    let file = file.to_str().unwrap();
-    let run = done(
-        &home,
-        &["eval", "recall", file, "--json", "--embedder", &small],
-    );
-    let report = &run.items()[0];
-    assert_eq!(report["encoder"]["model"], "small");
-    let rankings = report["rankings"].as_array().unwrap().iter();
-    let rankings: Vec<_> = rankings.map(|block| block["ranking"].clone()).collect();
-    assert_eq!(rankings, ["plain_bm25", "words", "words_and_vectors"]);
 }

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BoxError, ProviderId};
+use crate::{BoxError, ProviderId, ServiceName};
 
 /// What went wrong, as far as a caller can act on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -26,7 +26,10 @@ pub enum ModelErrorKind {
     /// There is no such model, or nothing at this address, whatever is asked: nothing helps but a change of configuration.
     #[error("the provider has no such model, or is not at this address")]
     NotFound,
-    /// The connection failed, or the provider answered with a server error.
+    /// No connection could be made, so nothing was asked.
+    #[error("the provider could not be reached")]
+    Unreachable,
+    /// The connection brought no answer, or the provider answered with a server error.
     #[error("the provider is unavailable")]
     Unavailable,
     /// No answer came in time.
@@ -84,6 +87,7 @@ impl ModelErrorKind {
         match self {
             Self::Auth => ErrorClass::Auth,
             Self::RateLimited(_)
+            | Self::Unreachable
             | Self::Unavailable
             | Self::TimedOut
             | Self::Interrupted
@@ -108,11 +112,30 @@ impl ModelErrorKind {
         matches!(self, Self::Refused | Self::ContextExceeded)
     }
 
+    /// Can this prompt be the cause, while another one would be answered? Where this is false, every prompt fares alike.
+    #[must_use]
+    pub fn may_depend_on_the_prompt(self) -> bool {
+        match self {
+            Self::ContextExceeded
+            | Self::Refused
+            | Self::Unavailable
+            | Self::TimedOut
+            | Self::Interrupted
+            | Self::Malformed => true,
+            Self::Auth
+            | Self::RateLimited(_)
+            | Self::NotFound
+            | Self::Unreachable
+            | Self::LeftAlone(_) => false,
+        }
+    }
+
     /// May the same request succeed if it is made again?
     #[must_use]
     pub fn is_retryable(self) -> bool {
         match self {
             Self::RateLimited(_)
+            | Self::Unreachable
             | Self::Unavailable
             | Self::TimedOut
             | Self::Interrupted
@@ -128,6 +151,7 @@ impl ModelErrorKind {
         match self {
             Self::Auth
             | Self::RateLimited(_)
+            | Self::Unreachable
             | Self::Unavailable
             | Self::TimedOut
             | Self::Interrupted
@@ -142,6 +166,7 @@ impl ModelErrorKind {
 pub struct ModelError {
     provider: ProviderId,
     kind: ModelErrorKind,
+    service: Option<ServiceName>,
     request_id: Option<String>,
     source: Option<BoxError>,
 }
@@ -153,6 +178,7 @@ impl ModelError {
         Self {
             provider,
             kind,
+            service: None,
             request_id: None,
             source,
         }
@@ -163,6 +189,19 @@ impl ModelError {
     pub fn with_request_id(mut self, id: Option<String>) -> Self {
         self.request_id = id;
         self
+    }
+
+    /// The same error of this service, unless it names one already.
+    #[must_use]
+    pub fn of_service(mut self, service: ServiceName) -> Self {
+        self.service.get_or_insert(service);
+        self
+    }
+
+    /// The service that failed, where more is known of it than its provider.
+    #[must_use]
+    pub fn service(&self) -> Option<&ServiceName> {
+        self.service.as_ref()
     }
 
     /// The provider's name for the request, for its support. Unchecked, at most 256 bytes.

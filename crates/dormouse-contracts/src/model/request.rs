@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Message, ToolDefinition};
+use super::{Message, ToolDefinition, TurnContext};
 use crate::ToolName;
 
 /// Which tools the model may or must call.
@@ -155,4 +155,7 @@ pub struct ChatRequest {
     /// What it is for.
     #[serde(default)]
     pub purpose: Purpose,
+    /// The turn it continues, for a model that follows rules; absent where it continues none. No server is sent it.
+    #[serde(default)]
+    pub turn: Option<Box<TurnContext>>,
 }

@@ -1,6 +1,6 @@
 use std::{fs, path::Path, sync::LazyLock};
 
-use dormouse_database::{Database, FileKind, OpenError, contained, open_existing};
+use dormouse_database::{Database, DatabaseOpenError, FileKind, contained, open_existing};
 use proptest::prelude::*;
 
 use crate::diary::{DIARY, LARGE, Place, open, read, write};
@@ -48,7 +48,10 @@ fn what_is_no_database_at_all_is_damaged_and_left_as_it_is() {
     ] {
         fs::write(place.path(), &bytes).unwrap();
         let error = open(&place.path()).unwrap_err();
-        assert!(matches!(error, OpenError::Damaged { .. }), "{error:?}");
+        assert!(
+            matches!(error, DatabaseOpenError::Damaged { .. }),
+            "{error:?}"
+        );
         assert!(
             error
                 .to_string()
@@ -67,7 +70,7 @@ fn a_truncated_file_is_an_error_whatever_its_length_and_size() {
             fs::write(place.path(), &CLOSED[..length]).unwrap();
             let found = open_existing(&place.path(), &kind);
             assert!(
-                matches!(found, Err(OpenError::Damaged { .. })),
+                matches!(found, Err(DatabaseOpenError::Damaged { .. })),
                 "{length} of {} bytes: {found:?}",
                 CLOSED.len()
             );
@@ -107,7 +110,7 @@ fn strike(path: &Path, bytes: &[u8], at: usize, mask: u8, days: usize) -> bool {
             assert!(
                 matches!(
                     error,
-                    OpenError::Damaged { .. } | OpenError::Repaired { .. }
+                    DatabaseOpenError::Damaged { .. } | DatabaseOpenError::Repaired { .. }
                 ),
                 "byte {at}, bits {mask:#b}: {error:?}"
             );

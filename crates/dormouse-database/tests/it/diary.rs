@@ -5,7 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use dormouse_database::{Database, DatabaseFault, FileKind, OpenError, begin_write, contained};
+use dormouse_database::{
+    Database, DatabaseFault, DatabaseOpenError, FileKind, begin_write, contained,
+};
 use redb::{ReadableTable, TableDefinition, WriteTransaction};
 use tempfile::TempDir;
 
@@ -31,7 +33,7 @@ pub(crate) fn lay_down(writing: &WriteTransaction) -> Result<(), redb::Error> {
     Ok(())
 }
 
-pub(crate) fn open(path: &Path) -> Result<Database, OpenError> {
+pub(crate) fn open(path: &Path) -> Result<Database, DatabaseOpenError> {
     dormouse_database::open(path, &DIARY, lay_down)
 }
 

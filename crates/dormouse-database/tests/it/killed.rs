@@ -7,7 +7,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use dormouse_database::OpenError;
+use dormouse_database::DatabaseOpenError;
 
 use crate::diary::{DIARY, Place, lay_down, open, read};
 
@@ -156,7 +156,10 @@ fn the_second_name_of_a_file_goes_and_the_file_stays_even_while_it_is_in_use() {
     assert_eq!(read(&first).unwrap().len(), 160);
 
     fs::hard_link(place.path(), &second).unwrap();
-    assert!(matches!(open(&place.path()), Err(OpenError::InUse { .. })));
+    assert!(matches!(
+        open(&place.path()),
+        Err(DatabaseOpenError::InUse { .. })
+    ));
     assert!(!second.exists());
     assert_eq!(read(&first).unwrap().len(), 160);
 }
@@ -188,7 +191,7 @@ mod full {
             return;
         };
         let found = open(Path::new(&path)).unwrap_err();
-        assert!(matches!(found, OpenError::Io { .. }), "{found:?}");
+        assert!(matches!(found, DatabaseOpenError::Io { .. }), "{found:?}");
     }
 
     #[test]

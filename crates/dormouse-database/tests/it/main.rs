@@ -11,4 +11,6 @@ mod killed;
 #[cfg(test)]
 mod opening;
 #[cfg(test)]
+mod viewing;
+#[cfg(test)]
 mod writing;

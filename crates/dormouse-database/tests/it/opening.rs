@@ -1,11 +1,11 @@
 use std::{fs, io, path::Path, thread};
 
-use dormouse_database::{FileKind, OpenError, open_existing};
+use dormouse_database::{DatabaseOpenError, FileKind, open_existing};
 
 use crate::diary::{DAYS, DIARY, Place, lay_down, open, read, write};
 
 /// What a user reads who opens the file at `path`, after the path itself.
-fn refusal(path: &Path) -> (OpenError, String) {
+fn refusal(path: &Path) -> (DatabaseOpenError, String) {
     let error = open(path).unwrap_err();
     assert_eq!(error.path(), path);
     let text = error.to_string();
@@ -31,14 +31,17 @@ fn a_file_that_is_not_there_is_made_whole_and_opens_again() {
 fn a_path_without_a_folder_is_in_the_current_one() {
     // The current folder is the crate's own: a file that is not there is asked for, so nothing is made.
     let found = open_existing(Path::new("no-such-diary.redb"), &DIARY);
-    assert!(matches!(found, Err(OpenError::Absent { .. })), "{found:?}");
+    assert!(
+        matches!(found, Err(DatabaseOpenError::Absent { .. })),
+        "{found:?}"
+    );
 }
 
 #[test]
 fn what_must_be_there_and_is_not_is_not_made() {
     let place = Place::new();
     let error = open_existing(&place.path(), &DIARY).unwrap_err();
-    assert!(matches!(error, OpenError::Absent { .. }));
+    assert!(matches!(error, DatabaseOpenError::Absent { .. }));
     assert_eq!(
         error.to_string(),
         format!(
@@ -57,7 +60,9 @@ fn an_initialisation_that_fails_leaves_nothing() {
         Err(redb::Error::Io(io::ErrorKind::StorageFull.into()))
     });
     match failed {
-        Err(OpenError::Io { source, .. }) => assert_eq!(source.kind(), io::ErrorKind::StorageFull),
+        Err(DatabaseOpenError::Io { source, .. }) => {
+            assert_eq!(source.kind(), io::ErrorKind::StorageFull)
+        }
         other => panic!("{other:?}"),
     }
     assert!(place.files().is_empty());
@@ -69,10 +74,10 @@ fn an_empty_file_is_an_error_and_stays_empty() {
     let place = Place::new();
     fs::write(place.path(), "").unwrap();
     let (error, text) = refusal(&place.path());
-    assert!(matches!(error, OpenError::Empty { .. }));
+    assert!(matches!(error, DatabaseOpenError::Empty { .. }));
     assert_eq!(
         text,
-        " is empty, and is no longer a diary: restore it from a copy, or remove it to begin anew"
+        " is empty, and is no longer a diary: restore it from a copy, or move it away to begin anew"
     );
     assert_eq!(fs::metadata(place.path()).unwrap().len(), 0);
 }
@@ -82,7 +87,7 @@ fn a_file_in_use_says_so_and_is_free_when_it_is_closed() {
     let place = Place::new();
     let first = open(&place.path()).unwrap();
     let (error, text) = refusal(&place.path());
-    assert!(matches!(error, OpenError::InUse { .. }));
+    assert!(matches!(error, DatabaseOpenError::InUse { .. }));
     assert_eq!(
         text,
         " is in use by another process: nothing is wrong with it. Stop that one, then try again"
@@ -91,7 +96,10 @@ fn a_file_in_use_says_so_and_is_free_when_it_is_closed() {
     drop(first);
     let again = open(&place.path()).unwrap();
     // A file that was opened, and not only one that was made, is locked.
-    assert!(matches!(open(&place.path()), Err(OpenError::InUse { .. })));
+    assert!(matches!(
+        open(&place.path()),
+        Err(DatabaseOpenError::InUse { .. })
+    ));
     assert_eq!(read(&again).unwrap().len(), 2);
 }
 
@@ -117,7 +125,10 @@ fn a_file_of_another_kind_is_left_alone_in_both_directions() {
 
     let other = place.beside("letters.redb");
     drop(dormouse_database::open(&other, &letters, |_| Ok(())).unwrap());
-    assert!(matches!(open(&other), Err(OpenError::Foreign { .. })));
+    assert!(matches!(
+        open(&other),
+        Err(DatabaseOpenError::Foreign { .. })
+    ));
     dormouse_database::open(&other, &letters, |_| Ok(())).unwrap();
 }
 
@@ -136,7 +147,10 @@ fn a_database_without_a_kind_or_with_its_table_used_otherwise_is_foreign() {
         writing.commit().unwrap();
         drop(database);
         let found = open(&path);
-        assert!(matches!(found, Err(OpenError::Foreign { .. })), "{found:?}");
+        assert!(
+            matches!(found, Err(DatabaseOpenError::Foreign { .. })),
+            "{found:?}"
+        );
     }
 }
 
@@ -152,7 +166,7 @@ fn a_newer_format_is_refused_and_opens_with_the_newer_version() {
     assert!(
         matches!(
             error,
-            OpenError::NewerFormat {
+            DatabaseOpenError::NewerFormat {
                 found: 3,
                 newest: 2,
                 ..
@@ -179,7 +193,7 @@ fn a_path_that_is_a_folder_or_leads_nowhere_is_the_file_systems_error() {
         place.beside(&too_long),
     ] {
         let (error, text) = refusal(&path);
-        assert!(matches!(error, OpenError::Io { .. }), "{error:?}");
+        assert!(matches!(error, DatabaseOpenError::Io { .. }), "{error:?}");
         assert_eq!(
             text,
             " cannot be opened as a diary: check its folder, the permissions and the room on the disk"
@@ -188,7 +202,10 @@ fn a_path_that_is_a_folder_or_leads_nowhere_is_the_file_systems_error() {
     assert_eq!(place.files(), ["file"]);
     for nothing in ["", "/", ".."] {
         let found = open(Path::new(nothing));
-        assert!(matches!(found, Err(OpenError::Io { .. })), "{found:?}");
+        assert!(
+            matches!(found, Err(DatabaseOpenError::Io { .. })),
+            "{found:?}"
+        );
     }
 }
 
@@ -206,7 +223,7 @@ fn whoever_opens_one_path_at_once_gets_the_same_file_or_is_told_that_it_is_in_us
         for one in &opened {
             match one {
                 Ok(_) => ours += 1,
-                Err(OpenError::InUse { .. }) => {}
+                Err(DatabaseOpenError::InUse { .. }) => {}
                 Err(error) => panic!("{error:?}"),
             }
         }
@@ -250,7 +267,7 @@ mod unix {
         }
         for path in refused {
             let (error, _) = refusal(&path);
-            assert!(matches!(error, OpenError::Io { .. }), "{error:?}");
+            assert!(matches!(error, DatabaseOpenError::Io { .. }), "{error:?}");
             assert!(!path.exists());
         }
     }
@@ -260,7 +277,10 @@ mod unix {
         let place = Place::new();
         symlink(place.beside("unplugged/diary.redb"), place.path()).unwrap();
         let found = open(&place.path());
-        assert!(matches!(found, Err(OpenError::Absent { .. })), "{found:?}");
+        assert!(
+            matches!(found, Err(DatabaseOpenError::Absent { .. })),
+            "{found:?}"
+        );
         assert!(place.path().is_symlink());
         assert_eq!(place.files(), ["diary.redb"]);
     }
@@ -278,6 +298,9 @@ mod unix {
         let place = Place::new();
         let _listener = UnixListener::bind(place.path()).unwrap();
         let (error, _) = refusal(&place.path());
-        assert!(matches!(error, OpenError::Foreign { .. }), "{error:?}");
+        assert!(
+            matches!(error, DatabaseOpenError::Foreign { .. }),
+            "{error:?}"
+        );
     }
 }

@@ -1,37 +1,38 @@
-//! What was seen of one model.
+//! The evidence about one model.
 
 use dormouse_contracts::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Evidence, Learnt};
-use crate::{Oddity, ProbeVerdict, Signs, ToolCalling};
+use crate::{Anomaly, ProbeVerdict, Signs, ToolCalling};
 
-/// Replies in a row that show that a model is asked for calls in the wrong way.
+/// How many replies in a row show that tools are offered to a model in the wrong way.
 const ENOUGH: u32 = 2;
-/// How much more it takes of a model that has made native calls before.
+/// The factor for a model that has made native calls before.
 const PROVEN: u32 = 2;
-/// No more doublings than this; more replies than that nobody gets.
+/// The limit of doublings; no model produces more replies than this.
 const DOUBLINGS: u32 = 24;
 
-/// What was seen of one model. They are ordered by when that was; the rest of the order only makes merging well defined.
+/// The evidence about one model. Records are ordered by the time of the last reply; the other fields only make the
+/// order total, so that merging is well defined.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(super) struct ModelRecord {
     seen_at: Timestamp,
     calling: ToolCalling,
     evidence: Evidence,
     since: Timestamp,
-    /// How many decisions by replies there were since the last probe.
+    /// How many decisions replies have caused since the last probe.
     #[serde(default)]
     decisions: u32,
-    /// Replies with native calls, since the last probe, where tools were offered natively.
+    /// Replies with native calls since the last probe, while tools were offered natively.
     #[serde(default)]
     native: u32,
-    /// Replies in a row that speak against the way tools are offered.
+    /// Replies in a row that contradict the way tools are offered.
     #[serde(default)]
     against: u32,
 }
 
-impl Record {
+impl ModelRecord {
     pub(super) fn new(at: Timestamp) -> Self {
         Self {
             seen_at: at,
@@ -71,11 +72,11 @@ impl Record {
     pub(super) fn observe(&mut self, signs: &Signs, offered: ToolCalling, at: Timestamp) {
         self.seen_at = self.seen_at.max(at);
         if offered != self.calling {
-            // It was asked before something was learnt; that is no answer to the way it is asked now.
+            // The request was sent before the last change, so its reply says nothing about the current way.
             return;
         }
         let against = match offered {
-            ToolCalling::Native if signs.has(Oddity::ToolsLeftOut) => {
+            ToolCalling::Native if signs.has(Anomaly::ToolsLeftOut) => {
                 self.decide(Evidence::ToolsLeftOut, at);
                 return;
             }
@@ -87,6 +88,7 @@ impl Record {
             ToolCalling::Fallback if signs.native > 0 => Some(true),
             ToolCalling::Fallback => (signs.printed > 0).then_some(false),
         };
+        // `against` counts replies in a row; a reply without any call neither adds to it nor resets it.
         match against {
             Some(true) => self.against = self.against.saturating_add(1),
             Some(false) => self.against = 0,
@@ -101,7 +103,7 @@ impl Record {
         }
     }
 
-    /// How many replies in a row decide.
+    /// How many replies in a row cause a change.
     fn enough(&self) -> u32 {
         let is_proven = self.calling == ToolCalling::Native && self.native > 0;
         let base = if is_proven { ENOUGH * PROVEN } else { ENOUGH };

@@ -15,38 +15,38 @@ use futures_core::Stream;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{Content, Form, Oddity, Reading, ToolCalling, read};
+use crate::{Anomaly, CallFormat, Content, ParsedReply, ToolCalling, parse_reply};
 
-/// One reply, and how it is to be read.
+/// A reply and its expected result.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Case {
-    /// What it is, in a few words; unique in its family.
+pub struct CorpusCase {
+    /// A short description, unique in its family.
     pub name: String,
     /// How the tools were offered.
-    pub mode: Mode,
-    /// The names of the tools that were offered.
+    pub mode: CorpusMode,
+    /// The names of the offered tools.
     #[serde(default = "usual_tools")]
     pub offered: Vec<String>,
-    /// The reply, piece by piece as it arrives.
+    /// The reply, in the pieces in which it arrives.
     pub pieces: Vec<Piece>,
-    /// How many calls the model meant to make. It is more than are read where nothing can be made of them, or where they
-    /// must not be taken.
+    /// How many calls the model meant to make. It is larger than the number of parsed calls if some cannot be parsed or
+    /// must be rejected.
     #[serde(default)]
     pub meant: usize,
-    /// What is read.
-    pub expect: Expected,
+    /// The expected result.
+    pub expect: ExpectedReply,
 }
 
 /// How tools were offered in a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mode {
+pub enum CorpusMode {
     /// Natively.
     Native,
     /// In the text.
     Fallback,
-    /// It makes no difference.
+    /// Both ways give the same result.
     Both,
 }
 
@@ -57,89 +57,92 @@ pub enum Mode {
 pub enum Piece {
     /// More text.
     Text(String),
-    /// More thoughts, as the provider tells them.
+    /// More thoughts, in the provider's own field.
     Reasoning(String),
-    /// A native call begins: its number and name.
+    /// A native call starts: its number and name.
     Call(usize, String),
-    /// More of the arguments of a native call: its number and the fragment.
+    /// More arguments of a native call: its number and the fragment.
     Arguments(usize, String),
-    /// The provider left this out of the request.
+    /// The provider left this field out of the request.
     LeftOut(RequestField),
     /// The model stopped.
     Finish(FinishReason),
 }
 
-/// How a reply is to be read.
+/// The expected result of a reply.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Expected {
-    /// The calls: name, and arguments as JSON, or as text where they are none. Empty where there is something else.
+pub struct ExpectedReply {
+    /// The calls: name, and arguments as JSON, or as text if they are not valid JSON. Empty if the reply contains no
+    /// accepted call.
     pub calls: Vec<(String, Value)>,
-    /// The text, where it is text.
+    /// The text, if the reply is text.
     pub text: Option<String>,
-    /// In one word what it is, where it is neither: `clipped` (besides the text), `thoughts_only`, `empty`, `cut_off`,
-    /// `filtered`, `unreadable`.
+    /// Otherwise the outcome: `clipped` (in addition to the text), `thoughts_only`, `empty`, `cut_off`, `filtered`,
+    /// `unreadable`.
     pub outcome: Option<String>,
-    /// The thoughts that stood in the text.
+    /// The thoughts in the text.
     pub thoughts: String,
-    /// The form of the first printed call.
-    pub form: Option<Form>,
-    /// What was odd.
-    pub oddities: BTreeSet<Oddity>,
+    /// The format of the first printed call.
+    pub form: Option<CallFormat>,
+    /// The anomalies.
+    pub anomalies: BTreeSet<Anomaly>,
 }
 
 fn usual_tools() -> Vec<String> {
     ["say", "look", "noop"].map(str::to_owned).to_vec()
 }
 
-impl Case {
-    /// The ways in which the tools may have been offered.
+impl CorpusCase {
+    /// The ways in which the tools may be offered.
     #[must_use]
     pub fn callings(&self) -> Vec<ToolCalling> {
         match self.mode {
-            Mode::Native => vec![ToolCalling::Native],
-            Mode::Fallback => vec![ToolCalling::Fallback],
-            Mode::Both => vec![ToolCalling::Native, ToolCalling::Fallback],
+            CorpusMode::Native => vec![ToolCalling::Native],
+            CorpusMode::Fallback => vec![ToolCalling::Fallback],
+            CorpusMode::Both => vec![ToolCalling::Native, ToolCalling::Fallback],
         }
     }
 
-    /// Whether a tool of that name was offered.
+    /// Whether a tool of that name is offered.
     #[must_use]
     pub fn offers(&self, name: &str) -> bool {
         self.offered.iter().any(|offered| offered == name)
     }
 
-    /// The pieces as a model's stream would bring them.
+    /// The pieces as the deltas of a model's stream.
     #[must_use]
     pub fn deltas(&self) -> Vec<ChatDelta> {
         self.pieces.iter().filter_map(Piece::delta).collect()
     }
 
-    /// The whole reply, put together as every other is.
+    /// The whole reply, assembled by [`complete`].
     ///
     /// # Errors
     ///
     /// As [`complete`]: [`ModelErrorKind::Interrupted`] for a reply without an end, [`ModelErrorKind::Malformed`] for
-    /// arguments of a call that never began.
+    /// arguments of a call that never started.
     pub fn reply(&self) -> Result<ChatReply, ModelErrorKind> {
-        let playback = Playback::of(self.deltas());
+        let playback = CaseModel::of(self.deltas());
         let request = ChatRequest::default();
         let mut whole = pin!(complete(&playback, &request));
         let mut context = Context::from_waker(Waker::noop());
         match whole.as_mut().poll(&mut context) {
             Poll::Ready(reply) => reply.map_err(|error| error.kind()),
-            // Nothing in it waits.
+            // The stream is always ready, so one poll completes it.
             Poll::Pending => Err(ModelErrorKind::TimedOut),
         }
     }
 
-    /// Reads the reply.
+    /// Parses the reply.
     ///
     /// # Errors
     ///
     /// As [`reply`](Self::reply).
-    pub fn reading(&self, calling: ToolCalling) -> Result<Reading, ModelErrorKind> {
-        Ok(read(&self.reply()?, calling, |name| self.offers(name)))
+    pub fn reading(&self, calling: ToolCalling) -> Result<ParsedReply, ModelErrorKind> {
+        Ok(parse_reply(&self.reply()?, calling, |name| {
+            self.offers(name)
+        }))
     }
 }
 
@@ -170,10 +173,10 @@ impl Piece {
     }
 }
 
-impl Expected {
-    /// What a reading comes to, in the words of the corpus.
+impl ExpectedReply {
+    /// The result of parsing, in the terms of the corpus.
     #[must_use]
-    pub fn of(reading: &Reading) -> Self {
+    pub fn of(reading: &ParsedReply) -> Self {
         let calls = reading.calls().iter().map(|call| {
             let arguments = serde_json::from_str(&call.arguments);
             let arguments = arguments.unwrap_or_else(|_| Value::String(call.arguments.clone()));
@@ -195,21 +198,21 @@ impl Expected {
             outcome: outcome.map(str::to_owned),
             thoughts: reading.thoughts.clone(),
             form: reading.signs.form,
-            oddities: reading.signs.oddities.clone(),
+            anomalies: reading.signs.anomalies.clone(),
         }
     }
 }
 
-/// A model that gives one reply.
-struct Playback {
+/// A model that gives a single reply.
+struct CaseModel {
     provider: ProviderId,
     model: ModelName,
     deltas: Vec<ChatDelta>,
 }
 
-struct Deltas(std::vec::IntoIter<ChatDelta>);
+struct CaseDeltas(std::vec::IntoIter<ChatDelta>);
 
-impl Stream for Deltas {
+impl Stream for CaseDeltas {
     type Item = Result<ChatDelta, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -217,7 +220,7 @@ impl Stream for Deltas {
     }
 }
 
-impl Playback {
+impl CaseModel {
     #[expect(clippy::expect_used, reason = "a constant that a test covers")]
     fn of(deltas: Vec<ChatDelta>) -> Self {
         Self {
@@ -228,9 +231,9 @@ impl Playback {
     }
 }
 
-impl ChatModel for Playback {
+impl ChatModel for CaseModel {
     fn stream<'a>(&'a self, _: &'a ChatRequest) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
-        Box::pin(Deltas(self.deltas.clone().into_iter()))
+        Box::pin(CaseDeltas(self.deltas.clone().into_iter()))
     }
 
     fn identity(&self) -> (&ProviderId, &ModelName) {

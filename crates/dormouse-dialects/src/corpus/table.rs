@@ -1,36 +1,36 @@
-//! How much of the corpus is read.
+//! How many calls of the corpus are parsed.
 
 use std::fmt::Write as _;
 
-use super::Family;
+use super::CorpusFamily;
 use crate::ToolCalling;
 
-/// How many of the calls of a family are read. A case that makes no difference between the two ways of offering tools counts
-/// twice, once for each.
+/// How many calls of a family are parsed. A case with the same result for both ways of offering tools counts twice,
+/// once for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rate {
-    /// Which family.
+pub struct ParseRate {
+    /// The family.
     pub family: String,
-    /// How many replies it has.
+    /// The number of replies.
     pub replies: usize,
-    /// How many calls were meant in them.
+    /// The number of intended calls.
     pub meant: usize,
-    /// How many of those came as native calls, as a provider's own interface gives them.
+    /// How many of them are native calls.
     pub native: usize,
-    /// How many of those are read.
+    /// How many of them are parsed.
     pub read: usize,
-    /// How many calls are read that were not meant. None is.
+    /// How many parsed calls were not intended. Always zero.
     pub wrong: usize,
 }
 
-/// The rates of these families, in their order.
+/// The rates of these families, in the same order.
 #[must_use]
-pub fn rates(families: &[Family]) -> Vec<Rate> {
+pub fn rates(families: &[CorpusFamily]) -> Vec<ParseRate> {
     families.iter().map(rate).collect()
 }
 
-fn rate(family: &Family) -> Rate {
-    let mut rate = Rate {
+fn rate(family: &CorpusFamily) -> ParseRate {
+    let mut rate = ParseRate {
         family: family.family.clone(),
         replies: family.cases.len(),
         meant: 0,
@@ -54,15 +54,15 @@ fn rate(family: &Family) -> Rate {
     rate
 }
 
-/// The rates as a table in Markdown, with a last row for all of them.
+/// The rates as a Markdown table, with a last row for the totals.
 #[must_use]
-pub fn table(rates: &[Rate]) -> String {
+pub fn table(rates: &[ParseRate]) -> String {
     let mut text = String::from(
         "| family | replies | calls meant | of them native | read | wrongly read |\n\
          | --- | ---: | ---: | ---: | ---: | ---: |\n",
     );
-    let sum = |part: fn(&Rate) -> usize| rates.iter().map(part).sum();
-    let all = Rate {
+    let sum = |part: fn(&ParseRate) -> usize| rates.iter().map(part).sum();
+    let all = ParseRate {
         family: "all".to_owned(),
         replies: sum(|rate| rate.replies),
         meant: sum(|rate| rate.meant),
@@ -71,7 +71,7 @@ pub fn table(rates: &[Rate]) -> String {
         wrong: sum(|rate| rate.wrong),
     };
     for rate in rates.iter().chain([&all]) {
-        let Rate {
+        let ParseRate {
             family,
             replies,
             meant,

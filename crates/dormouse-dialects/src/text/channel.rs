@@ -1,41 +1,41 @@
-//! The harmony format: a text that says of each of its parts which channel it belongs to.
+//! The harmony format: each part of the text names its channel.
 
-use super::{Certainty, Effort, Found, json};
-use crate::Form;
+use super::{Certainty, PrintedCall, ScanBudget, json};
+use crate::CallFormat;
 
-/// The longest head of a part, in bytes.
+/// The longest header of a part, in bytes.
 const HEAD_LIMIT: usize = 256;
-/// What the head of a part begins with.
+/// The tokens that start a header.
 const BEGINNINGS: [&str; 2] = ["<|start|>", "<|channel|>"];
-/// What stands between the head of a part and its body.
+/// The token between a part's header and its body.
 const MESSAGE: &str = "<|message|>";
 
-/// What the parts of a text are.
+/// The parts of a text, by purpose.
 #[derive(Debug, Default)]
 pub(crate) struct Channels {
-    /// What is to be said.
+    /// The text to be shown.
     pub(crate) text: String,
-    /// What was thought.
+    /// The thoughts.
     pub(crate) thoughts: String,
     /// The calls, in order.
-    pub(crate) calls: Vec<Found>,
-    pub(crate) ending: Ending,
+    pub(crate) calls: Vec<PrintedCall>,
+    pub(crate) ending: ChannelEnding,
 }
 
-/// How such a text ends. A model stops behind a call; what goes on there was quoted, or made up.
+/// How the text ends. A model stops after a call; later text is quoted or made up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// With a call that is whole.
+pub(crate) enum ChannelEnding {
+    /// With a complete call.
     Call,
-    /// With anything else that is whole.
+    /// With any other complete part.
     #[default]
     Words,
-    /// In the middle of a head or a call.
+    /// In the middle of a header or a call.
     Broken,
 }
 
-/// Divides a text that is in this format; `None` if it is not.
-pub(crate) fn channels(text: &str, effort: &mut Effort) -> Option<Channels> {
+/// Splits a text in the harmony format; `None` for any other text.
+pub(crate) fn channels(text: &str, budget: &mut ScanBudget) -> Option<Channels> {
     let mut rest = text.trim();
     if !begins_part(rest) {
         return None;
@@ -43,12 +43,13 @@ pub(crate) fn channels(text: &str, effort: &mut Effort) -> Option<Channels> {
     let mut channels = Channels::default();
     while !rest.is_empty() {
         let Some((head, inner)) = head(rest) else {
-            channels.ending = Ending::Broken;
+            channels.ending = ChannelEnding::Broken;
             break;
         };
         let (body, end, behind) = body(inner);
-        channels.take(head, body.trim(), end, effort);
-        if channels.ending == Ending::Broken {
+        channels.take(head, body.trim(), end, budget);
+        // What follows a broken part cannot be trusted to be a part of its own.
+        if channels.ending == ChannelEnding::Broken {
             break;
         }
         rest = behind.trim_start();
@@ -57,19 +58,20 @@ pub(crate) fn channels(text: &str, effort: &mut Effort) -> Option<Channels> {
 }
 
 impl Channels {
-    fn take(&mut self, head: &str, body: &str, end: End, effort: &mut Effort) {
-        self.ending = Ending::Words;
+    fn take(&mut self, head: &str, body: &str, end: PartEnd, budget: &mut ScanBudget) {
+        self.ending = ChannelEnding::Words;
         if let Some(name) = recipient(head) {
-            match call(name, body, end, effort) {
+            match call(name, body, end, budget) {
                 Some(found) => {
                     self.calls.push(found);
-                    self.ending = Ending::Call;
+                    self.ending = ChannelEnding::Call;
                 }
-                None => self.ending = Ending::Broken,
+                None => self.ending = ChannelEnding::Broken,
             }
             return;
         }
         let channel = head.split_once("<|channel|>").map(|(_, name)| name.trim());
+        // `analysis` is the channel for thoughts; `final`, `commentary` and unknown channels are shown.
         let to = match channel {
             Some(name) if name.starts_with("analysis") => &mut self.thoughts,
             _ => &mut self.text,
@@ -85,11 +87,13 @@ fn begins_part(text: &str) -> bool {
     BEGINNINGS.iter().any(|token| text.starts_with(token))
 }
 
-/// The head of the part a text begins with, and what stands behind it.
+/// The header of the part at the start of a text, and the text after it.
 fn head(text: &str) -> Option<(&str, &str)> {
     if !begins_part(text) {
         return None;
     }
+    // The search for the end of the header is bounded, so that many open headers stay linear; it stops at a character
+    // boundary.
     let near = text
         .char_indices()
         .map(|(at, c)| at + c.len_utf8())
@@ -99,30 +103,31 @@ fn head(text: &str) -> Option<(&str, &str)> {
     Some((text.get(..end)?, text.get(end + MESSAGE.len()..)?))
 }
 
-/// What the body of a part ends with.
+/// How the body of a part ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum PartEnd {
     Token,
-    /// The text ends there, or another part begins: more of it may have been to come.
+    /// The text ends there, or another part starts; the body may be incomplete.
     Open,
 }
 
-/// The body of a part, up to the token that ends it or begins another one, and what stands behind it.
-fn body(text: &str) -> (&str, End, &str) {
+/// The body of a part, up to the token that ends it or starts another part, and the text after it.
+fn body(text: &str) -> (&str, PartEnd, &str) {
     let ends = ["<|end|>", "<|call|>", "<|return|>"];
     for (at, _) in text.match_indices("<|") {
         let (body, rest) = text.split_at(at);
         if let Some(behind) = ends.iter().find_map(|end| rest.strip_prefix(end)) {
-            return (body, End::Token, behind);
+            return (body, PartEnd::Token, behind);
         }
         if begins_part(rest) {
-            return (body, End::Open, rest);
+            return (body, PartEnd::Open, rest);
         }
     }
-    (text, End::Open, "")
+    (text, PartEnd::Open, "")
 }
 
-/// The function a part is for, if it is for one. Whatever a model lets a user or a tool say is no call of its own.
+/// The function that a part is addressed to, if any. A part with the role of a user or a tool is not a call of the
+/// model.
 fn recipient(head: &str) -> Option<&str> {
     if let Some(role) = head.strip_prefix("<|start|>")
         && !(role.starts_with("assistant") || role.starts_with('<'))
@@ -138,11 +143,18 @@ fn recipient(head: &str) -> Option<&str> {
     (!name.is_empty()).then_some(name)
 }
 
-fn call(name: &str, body: &str, end: End, effort: &mut Effort) -> Option<Found> {
-    if body.is_empty() && end == End::Token {
-        return Some(Found::new(name, None, Form::Channel, Certainty::Explicit));
+fn call(name: &str, body: &str, end: PartEnd, budget: &mut ScanBudget) -> Option<PrintedCall> {
+    // A model may call a function without arguments by an empty body, but only if the body is complete.
+    if body.is_empty() && end == PartEnd::Token {
+        return Some(PrintedCall::new(
+            name,
+            None,
+            CallFormat::Channel,
+            Certainty::Explicit,
+        ));
     }
-    let (value, syntax, behind) = json::leading(body, effort)?;
-    let found = Found::new(name, Some(&value), Form::Channel, Certainty::Explicit);
+    let (value, syntax, behind) = json::leading(body, budget)?;
+    let found = PrintedCall::new(name, Some(&value), CallFormat::Channel, Certainty::Explicit);
+    // Text after the JSON would make the arguments ambiguous.
     behind.is_empty().then(|| found.mended(syntax))
 }

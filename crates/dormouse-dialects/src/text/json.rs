@@ -1,49 +1,56 @@
-//! The JSON value a text begins with.
+//! The JSON value at the start of a text.
 
 use serde_json::Value;
 
-use super::{Effort, mend::mended};
+use super::{ScanBudget, mend::mended};
 
-/// The deepest nesting that is read; serde_json reads no deeper.
+/// The deepest nesting that is read, the limit of serde_json.
 const DEPTH: usize = 128;
 
-/// Whether a value was JSON as it stood.
+/// Whether a value was valid JSON or had to be repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Syntax {
     Json,
     Mended,
 }
 
-/// Which quotes begin a string.
+/// Which quotes start a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Quotes {
     Double,
-    /// Single ones too, where a value or a key may begin.
+    /// Also single quotes, where a value or a key may start.
     Both,
 }
 
-/// The object or array a text begins with, and what stands behind it.
-pub(super) fn leading<'t>(text: &'t str, effort: &mut Effort) -> Option<(Value, Syntax, &'t str)> {
-    if let Some(part) = balanced(text, Quotes::Double, effort) {
-        effort.spend(part.len())?;
+/// The object or array at the start of a text, and the text after it.
+pub(super) fn leading<'t>(
+    text: &'t str,
+    budget: &mut ScanBudget,
+) -> Option<(Value, Syntax, &'t str)> {
+    // Strict JSON first: in valid JSON an apostrophe never starts a string.
+    if let Some(part) = balanced(text, Quotes::Double, budget) {
+        budget.spend(part.len())?;
         if let Ok(value) = serde_json::from_str(part) {
             return Some((value, Syntax::Json, text.get(part.len()..)?));
         }
     }
-    let part = balanced(text, Quotes::Both, effort)?;
-    effort.spend(part.len().saturating_mul(2))?;
+    let part = balanced(text, Quotes::Both, budget)?;
+    // Twice: the repair reads the part once, the parser once more.
+    budget.spend(part.len().saturating_mul(2))?;
     let value = serde_json::from_str(&mended(part)?).ok()?;
     Some((value, Syntax::Mended, text.get(part.len()..)?))
 }
 
-/// The part of a text, if it starts with a brace or a bracket, up to the one that closes it; those in strings don't count.
-fn balanced<'t>(text: &'t str, quotes: Quotes, effort: &mut Effort) -> Option<&'t str> {
+/// The text up to the brace or bracket that closes the first character; those within strings do not count.
+fn balanced<'t>(text: &'t str, quotes: Quotes, budget: &mut ScanBudget) -> Option<&'t str> {
+    // Only brackets of the first kind are counted. The parser finds mismatches of the other kind.
     let (open, close) = match text.as_bytes().first()? {
         b'{' => (b'{', b'}'),
         b'[' => (b'[', b']'),
         _ => return None,
     };
-    let within = effort.left();
+    // Never reads further than the budget: an unclosed brace would otherwise cost the rest of the text.
+    let within = budget.left();
     let (mut depth, mut string, mut escaped, mut before) = (0_usize, None, false, open);
     for (at, byte) in text.bytes().enumerate().take(within) {
         match (string, byte) {
@@ -58,18 +65,18 @@ fn balanced<'t>(text: &'t str, quotes: Quotes, effort: &mut Effort) -> Option<&'
             (None, _) => {}
         }
         if (depth == 0 && string.is_none()) || depth > DEPTH {
-            effort.spend(at + 1)?;
+            budget.spend(at + 1)?;
             return if depth == 0 { text.get(..=at) } else { None };
         }
         if !byte.is_ascii_whitespace() {
             before = byte;
         }
     }
-    effort.spend(text.len().min(within))?;
+    budget.spend(text.len().min(within))?;
     None
 }
 
-/// Whether a value or a key may stand behind this byte.
+/// Whether a value or a key may follow this byte.
 pub(super) fn begins_value(before: u8) -> bool {
     matches!(before, b'{' | b'[' | b',' | b':')
 }

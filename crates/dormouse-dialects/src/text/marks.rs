@@ -1,8 +1,8 @@
-//! What models put around a call they print.
+//! The marks that models put around printed calls.
 
-use super::Place;
+use super::CallContext;
 
-/// Marks behind which there is a call.
+/// Marks before a call.
 const OPENING: [&str; 18] = [
     "<tool_call>",
     "<tool_calls>",
@@ -24,7 +24,7 @@ const OPENING: [&str; 18] = [
     "```tool_call",
 ];
 
-/// Marks behind which a call is over.
+/// Marks after a call.
 const CLOSING: [&str; 27] = [
     "</tool_call>",
     "</tool_calls>",
@@ -55,7 +55,7 @@ const CLOSING: [&str; 27] = [
     "</s>",
 ];
 
-/// Marks that say nothing about what follows.
+/// Marks without information about what follows.
 const NEUTRAL: [&str; 9] = [
     "```json",
     "```xml",
@@ -68,7 +68,7 @@ const NEUTRAL: [&str; 9] = [
     "<|assistant|>",
 ];
 
-/// What calls themselves begin with, besides a brace.
+/// How a call itself starts, apart from a brace.
 const CALLS: [&str; 6] = [
     "<function=",
     "<invoke name=",
@@ -82,54 +82,55 @@ fn strip<'t>(text: &'t str, marks: &[&str]) -> Option<&'t str> {
     marks.iter().find_map(|mark| text.strip_prefix(mark))
 }
 
-/// A text from the first character that is neither white space nor a mark, and what the last mark says of it.
-pub(super) fn skip(text: &str) -> (&str, Place) {
-    let (mut rest, mut place) = (text.trim_start(), Place::Bare);
+/// The text after leading white space and marks, and what the last mark says about it.
+pub(super) fn skip(text: &str) -> (&str, CallContext) {
+    let (mut rest, mut context) = (text.trim_start(), CallContext::Bare);
     loop {
         let inner = if let Some(inner) = strip(rest, &OPENING) {
-            place = Place::Marked;
+            context = CallContext::Marked;
             inner
         } else if let Some(inner) = strip(rest, &CLOSING) {
-            place = Place::Bare;
+            context = CallContext::Bare;
             inner
         } else if let Some(inner) = strip(rest, &NEUTRAL) {
             inner
         } else {
-            return (rest, place);
+            return (rest, context);
         };
         rest = inner.trim_start();
     }
 }
 
-/// As [`skip`], behind a call: there a comma or a semicolon may stand, too.
-pub(super) fn skip_between(text: &str) -> (&str, Place) {
-    let (rest, place) = skip(text);
+/// Like [`skip`], for the text after a call, where a comma or semicolon may follow.
+pub(super) fn skip_between(text: &str) -> (&str, CallContext) {
+    let (rest, context) = skip(text);
     match rest.strip_prefix([',', ';']) {
-        Some(behind) if place == Place::Bare => match skip(behind) {
-            // Nothing follows what should separate something.
-            ("", _) => (rest, place),
+        Some(behind) if context == CallContext::Bare => match skip(behind) {
+            // A trailing separator separates nothing, so the text does not consist of calls only.
+            ("", _) => (rest, context),
             found => found,
         },
-        _ => (rest, place),
+        _ => (rest, context),
     }
 }
 
-/// How a text begins, as far as calls are concerned.
+/// How a text starts, with regard to calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beginning {
+pub(crate) enum TextStart {
     /// Like any other text.
     Words,
-    /// Like one that holds nothing but calls.
+    /// Like a text that contains only calls.
     Call,
-    /// Like that, and with a mark that stands nowhere else.
+    /// Like such a text, with a mark that has no other use.
     MarkedCall,
 }
 
-/// How a text begins. A text that is only the beginning of a mark counts as one.
-pub(crate) fn is_begun(text: &str) -> Beginning {
+/// How a text starts. An incomplete mark counts as a mark.
+pub(crate) fn is_begun(text: &str) -> TextStart {
     let (rest, _) = skip(text);
     let is_tag = CALLS.iter().any(|call| rest.starts_with(call));
     let marks = || OPENING.iter().chain(&NEUTRAL).chain(&CALLS);
+    // A reply may be cut within a mark, so `is_part` looks for marks that start with the whole text.
     let is_part = marks().any(|mark| mark.starts_with(text));
     let is_list = rest
         .strip_prefix('[')
@@ -137,10 +138,10 @@ pub(crate) fn is_begun(text: &str) -> Beginning {
     let is_json = rest.starts_with('{') || is_list;
     let begins_with_mark = OPENING.iter().any(|mark| text.starts_with(mark));
     if is_tag || (begins_with_mark && (is_json || rest.is_empty())) {
-        Beginning::MarkedCall
+        TextStart::MarkedCall
     } else if is_json || is_part {
-        Beginning::Call
+        TextStart::Call
     } else {
-        Beginning::Words
+        TextStart::Words
     }
 }

@@ -1,12 +1,12 @@
-//! What is nearly JSON, and can only mean one thing.
+//! Repairs text that is almost JSON and has only one possible meaning.
 
 use std::fmt::Write as _;
 
 use super::json::begins_value;
 
-/// JSON for a text that is JSON but for single quotes around strings, Python's `True`, `False` and `None`, commas before
-/// a closing brace, and line ends within strings. `None` if a word in it is neither; whether the rest is JSON has
-/// still to be seen. Nothing is guessed: a text that is read as something here has no other reading.
+/// Repairs single quotes around strings, Python's `True`, `False` and `None`, commas before a closing brace, and line
+/// ends within strings. `None` if the text contains any other word; the result may still be invalid JSON. Nothing is
+/// guessed: each repair has only one possible reading.
 pub(super) fn mended(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text;
@@ -14,9 +14,10 @@ pub(super) fn mended(text: &str) -> Option<String> {
     while let Some(first) = rest.chars().next() {
         rest = match first {
             '"' => string(rest, '"', &mut out)?,
+            // An apostrophe within a word ("it's") is not at the start of a value, so it opens no string.
             '\'' if begins_value(before) => string(rest, '\'', &mut out)?,
             '}' | ']' => {
-                // A comma with nothing behind it separates nothing.
+                // A trailing comma: remove it.
                 if before == b',' {
                     let end = out.trim_end().len().checked_sub(1)?;
                     out.truncate(end);
@@ -37,7 +38,7 @@ pub(super) fn mended(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// Takes a string with its quotes; what stands behind it.
+/// Copies a string with its quotes, and returns the text after it.
 fn string<'t>(text: &'t str, quote: char, out: &mut String) -> Option<&'t str> {
     out.push('"');
     let mut chars = text.char_indices().skip(1);
@@ -49,9 +50,11 @@ fn string<'t>(text: &'t str, quote: char, out: &mut String) -> Option<&'t str> {
             }
             '"' => out.push_str("\\\""),
             '\\' => match chars.next()?.1 {
+                // JSON has no `\'`.
                 '\'' => out.push('\''),
                 escaped => out.extend(['\\', escaped]),
             },
+            // Control characters must be escaped in JSON strings (RFC 8259, section 7).
             c if u32::from(c) < 0x20 => {
                 // Writing into a string does not fail.
                 write!(out, "\\u{:04x}", u32::from(c)).ok()?;
@@ -62,7 +65,7 @@ fn string<'t>(text: &'t str, quote: char, out: &mut String) -> Option<&'t str> {
     None
 }
 
-/// Takes a word that is a value; what stands behind it.
+/// Copies a word that is a value, and returns the text after it.
 fn word<'t>(text: &'t str, out: &mut String) -> Option<&'t str> {
     let end = text
         .find(|c: char| !c.is_ascii_alphabetic())

@@ -2,41 +2,46 @@
 
 use serde_json::{Map, Value};
 
-use super::{Certainty, Effort, Found, Leading, Place, json};
-use crate::{Form, Oddity};
+use super::{CallContext, Certainty, Leading, PrintedCall, ScanBudget, json};
+use crate::{Anomaly, CallFormat};
 
-/// The words models use for the arguments of a call.
+/// The keys that models use for the arguments of a call.
 const ARGUMENTS: [&str; 4] = ["parameters", "arguments", "args", "input"];
 
-/// The calls of the object or array a text begins with. An array counts if it holds nothing but calls.
-pub(super) fn leading<'t>(text: &'t str, place: Place, effort: &mut Effort) -> Option<Leading<'t>> {
-    let (value, syntax, behind) = json::leading(text, effort)?;
+/// The calls of the object or array at the start of a text. An array counts only if it contains nothing but calls.
+pub(super) fn leading<'t>(
+    text: &'t str,
+    context: CallContext,
+    budget: &mut ScanBudget,
+) -> Option<Leading<'t>> {
+    let (value, syntax, behind) = json::leading(text, budget)?;
     let calls = match &value {
         Value::Array(items) if !items.is_empty() => {
-            let calls = items.iter().map(|item| one(item.as_object()?, place));
+            let calls = items.iter().map(|item| one(item.as_object()?, context));
+            // All or nothing: one item that is not a call makes the array data.
             calls.collect::<Option<Vec<_>>>()?
         }
-        Value::Object(fields) => calls(fields, place)?,
+        Value::Object(fields) => calls(fields, context)?,
         _ => return None,
     };
     let calls = calls.into_iter().map(|found| found.mended(syntax));
     Some((calls.collect(), behind))
 }
 
-/// The calls of the object a text begins with, and of all objects in it, the outer ones first. None for an object that
-/// is no JSON.
-pub(super) fn calls_within<'t>(text: &'t str, effort: &mut Effort) -> Option<Leading<'t>> {
-    let (value, syntax, behind) = json::leading(text, effort)?;
+/// The calls of the object at the start of a text and of all objects within it, outer ones first. `None` if the object
+/// is not valid JSON.
+pub(super) fn calls_within<'t>(text: &'t str, budget: &mut ScanBudget) -> Option<Leading<'t>> {
+    let (value, syntax, behind) = json::leading(text, budget)?;
     let mut found = Vec::new();
     gather(&value, &mut found);
     let found = found.into_iter().map(|found| found.mended(syntax));
     Some((found.collect(), behind))
 }
 
-/// Goes no deeper than JSON is read. What is in the arguments of a call is no call.
-fn gather(value: &Value, found: &mut Vec<Found>) {
+/// The recursion is as deep as the JSON, at most 128. Objects within the arguments of a call are not calls.
+fn gather(value: &Value, found: &mut Vec<PrintedCall>) {
     match value {
-        Value::Object(fields) => match calls(fields, Place::Bare) {
+        Value::Object(fields) => match calls(fields, CallContext::Bare) {
             Some(calls) => found.extend(calls),
             None => fields.values().for_each(|value| gather(value, found)),
         },
@@ -45,8 +50,8 @@ fn gather(value: &Value, found: &mut Vec<Found>) {
     }
 }
 
-/// The calls of an object: one, or those of a message that was printed whole.
-fn calls(fields: &Map<String, Value>, place: Place) -> Option<Vec<Found>> {
+/// The calls of an object: one, or those of a printed API message.
+fn calls(fields: &Map<String, Value>, context: CallContext) -> Option<Vec<PrintedCall>> {
     let items = match (fields.get("tool_calls"), fields.get("content")) {
         (Some(Value::Array(items)), _) if !items.is_empty() => items.iter().collect(),
         (_, Some(Value::Array(parts))) if fields.contains_key("role") => {
@@ -56,31 +61,37 @@ fn calls(fields: &Map<String, Value>, place: Place) -> Option<Vec<Found>> {
         _ => Vec::new(),
     };
     if items.is_empty() {
-        return one(fields, place).map(|found| vec![found]);
+        return one(fields, context).map(|found| vec![found]);
     }
     let calls = items.into_iter().map(|item| {
-        let mut found = one(item.as_object()?, Place::Marked)?;
-        found.form = Form::Message;
+        let mut found = one(item.as_object()?, CallContext::Marked)?;
+        found.form = CallFormat::Message;
         if fields.contains_key("role") {
-            found.oddities.insert(Oddity::WrappedMessage);
+            found.anomalies.insert(Anomaly::WrappedMessage);
         }
         Some(found)
     });
     calls.collect()
 }
 
-/// The one call of an object.
-fn one(fields: &Map<String, Value>, place: Place) -> Option<Found> {
+/// The call of an object.
+fn one(fields: &Map<String, Value>, context: CallContext) -> Option<PrintedCall> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str);
     let arguments = ARGUMENTS.iter().find_map(|key| fields.get(*key));
+    // The key `tool` is the format that Dormouse asks for, so it needs no further proof.
     if let Some(name) = text("tool") {
         let certainty = Certainty::Explicit;
-        return Some(Found::new(name, arguments, Form::Tool, certainty));
+        return Some(PrintedCall::new(
+            name,
+            arguments,
+            CallFormat::Tool,
+            certainty,
+        ));
     }
     if let Some(Value::Object(inner)) = fields.get("function_call") {
-        let mut found = named(inner, Place::Marked, Form::FunctionCall)?;
+        let mut found = named(inner, CallContext::Marked, CallFormat::FunctionCall)?;
         if fields.contains_key("role") {
-            found.oddities.insert(Oddity::WrappedMessage);
+            found.anomalies.insert(Anomaly::WrappedMessage);
         }
         return Some(found);
     }
@@ -90,39 +101,52 @@ fn one(fields: &Map<String, Value>, place: Place) -> Option<Found> {
             "function" | "tool_use" | "function_call" | "tool_call"
         )
     });
-    let place = if is_typed { Place::Marked } else { place };
+    let context = if is_typed {
+        CallContext::Marked
+    } else {
+        context
+    };
     if let Some(Value::Object(inner)) = fields.get("function") {
-        return named(inner, place, Form::Function);
+        return named(inner, context, CallFormat::Function);
     }
     if let (Some(name), Some(input)) = (text("action"), fields.get("action_input")) {
         let certainty = Certainty::Likely;
-        return Some(Found::new(name, Some(input), Form::Action, certainty));
+        return Some(PrintedCall::new(
+            name,
+            Some(input),
+            CallFormat::Action,
+            certainty,
+        ));
     }
-    named(fields, place, Form::Named)
+    named(fields, context, CallFormat::Named)
 }
 
-/// A call by name. Without arguments it is one only where something says that there is a call.
-fn named(fields: &Map<String, Value>, place: Place, form: Form) -> Option<Found> {
+/// A call with a name. Without arguments it counts only if a mark or a type announces a call.
+fn named(
+    fields: &Map<String, Value>,
+    context: CallContext,
+    form: CallFormat,
+) -> Option<PrintedCall> {
     let keys = ["name", "tool_name", "function"];
     let name = keys.iter().find_map(|key| fields.get(*key)?.as_str())?;
     let arguments = ARGUMENTS.iter().find_map(|key| fields.get(*key));
-    let certainty = match place {
-        Place::Marked => Certainty::Explicit,
-        Place::Bare => Certainty::Likely,
+    let certainty = match context {
+        CallContext::Marked => Certainty::Explicit,
+        CallContext::Bare => Certainty::Likely,
     };
-    (arguments.is_some() || place == Place::Marked)
-        .then(|| Found::new(name, arguments, form, certainty))
+    (arguments.is_some() || context == CallContext::Marked)
+        .then(|| PrintedCall::new(name, arguments, form, certainty))
 }
 
-/// The text of a call's arguments. A string that holds an object is that object.
-pub(super) fn arguments(value: Option<&Value>) -> (String, Option<Oddity>) {
+/// The text of a call's arguments. A string that contains an object is that object.
+pub(super) fn arguments(value: Option<&Value>) -> (String, Option<Anomaly>) {
     match value {
         None | Some(Value::Null) => ("{}".to_owned(), None),
         Some(Value::String(text)) if text.trim().is_empty() => ("{}".to_owned(), None),
         Some(Value::String(text)) => match serde_json::from_str::<Value>(text) {
             Ok(Value::Object(inner)) => (
                 Value::Object(inner).to_string(),
-                Some(Oddity::DoubleEncoded),
+                Some(Anomaly::DoubleEncoded),
             ),
             _ => (Value::String(text.clone()).to_string(), None),
         },

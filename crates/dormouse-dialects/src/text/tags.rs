@@ -1,43 +1,52 @@
-//! Calls that are written as tags.
+//! Calls written as tags.
 
 use serde_json::{Map, Value};
 
-use super::{Certainty, Effort, Found, json, leading_name};
-use crate::Form;
+use super::{Certainty, PrintedCall, ScanBudget, json, leading_name};
+use crate::CallFormat;
 
-/// The prefix that some models put before the names of such tags.
+/// The prefix that some models put before the tag names.
 const PREFIX: &str = "antml:";
-/// The most arguments of one call that are read.
+/// The largest number of arguments per call.
 const ARGUMENTS_LIMIT: usize = 64;
 
-fn found(name: &str, arguments: Map<String, Value>, form: Form) -> Found {
+fn found(name: &str, arguments: Map<String, Value>, form: CallFormat) -> PrintedCall {
     let arguments = Value::Object(arguments);
-    Found::new(name, Some(&arguments), form, Certainty::Explicit)
+    PrintedCall::new(name, Some(&arguments), form, Certainty::Explicit)
 }
 
 /// `<function=name>{…}</function>`, or with `<parameter=key>value</parameter>` in it.
-pub(super) fn function<'t>(text: &'t str, effort: &mut Effort) -> Option<(Found, &'t str)> {
+pub(super) fn function<'t>(
+    text: &'t str,
+    budget: &mut ScanBudget,
+) -> Option<(PrintedCall, &'t str)> {
     let (name, body) = leading_name(text.strip_prefix("<function=")?)?;
     let mut rest = body.strip_prefix('>')?.trim_start();
     if rest.starts_with('{') {
-        let (value, syntax, behind) = json::leading(rest, effort)?;
-        let call = Found::new(name, Some(&value), Form::FunctionTag, Certainty::Explicit);
+        let (value, syntax, behind) = json::leading(rest, budget)?;
+        let call = PrintedCall::new(
+            name,
+            Some(&value),
+            CallFormat::FunctionTag,
+            Certainty::Explicit,
+        );
         return Some((call.mended(syntax), behind));
     }
     let mut arguments = Map::new();
     while let Some(inner) = rest.strip_prefix("<parameter=") {
         let (key, inner) = leading_name(inner)?;
-        let (value, behind) = until(inner.strip_prefix('>')?, "</parameter>", effort)?;
+        let (value, behind) = until(inner.strip_prefix('>')?, "</parameter>", budget)?;
         add(&mut arguments, key, value)?;
         rest = behind.trim_start();
     }
     let behind = rest.strip_prefix("</function>")?;
-    Some((found(name, arguments, Form::FunctionTag), behind))
+    Some((found(name, arguments, CallFormat::FunctionTag), behind))
 }
 
 /// `<invoke name="…"><parameter name="…">value</parameter></invoke>`.
-pub(super) fn invoke<'t>(text: &'t str, effort: &mut Effort) -> Option<(Found, &'t str)> {
+pub(super) fn invoke<'t>(text: &'t str, budget: &mut ScanBudget) -> Option<(PrintedCall, &'t str)> {
     let tag = text.strip_prefix('<')?;
+    // The closing tag must have the prefix of the opening one.
     let prefix = if tag.starts_with(PREFIX) { PREFIX } else { "" };
     let opening = |text: &'t str, tag: &str| -> Option<(&'t str, &'t str)> {
         let inner = text.strip_prefix('<')?.strip_prefix(prefix)?;
@@ -49,42 +58,45 @@ pub(super) fn invoke<'t>(text: &'t str, effort: &mut Effort) -> Option<(Found, &
     let mut rest = inner.trim_start();
     let mut arguments = Map::new();
     while let Some((key, inner)) = opening(rest, "parameter") {
-        let (value, behind) = until(inner, &format!("</{prefix}parameter>"), effort)?;
+        let (value, behind) = until(inner, &format!("</{prefix}parameter>"), budget)?;
         add(&mut arguments, key, value)?;
         rest = behind.trim_start();
     }
     let behind = rest.strip_prefix("</")?.strip_prefix(prefix)?;
     let behind = behind.strip_prefix("invoke>")?;
-    Some((found(name, arguments, Form::Invoke), behind))
+    Some((found(name, arguments, CallFormat::Invoke), behind))
 }
 
-/// `name<arg_key>…</arg_key><arg_value>…</arg_value></tool_call>`, behind the mark that opens it.
-pub(super) fn arguments<'t>(text: &'t str, effort: &mut Effort) -> Option<(Found, &'t str)> {
+/// `name<arg_key>…</arg_key><arg_value>…</arg_value></tool_call>`, after the opening mark.
+pub(super) fn arguments<'t>(
+    text: &'t str,
+    budget: &mut ScanBudget,
+) -> Option<(PrintedCall, &'t str)> {
     let (name, rest) = leading_name(text)?;
     let mut rest = rest.trim_start();
     let mut arguments = Map::new();
     while let Some(inner) = rest.strip_prefix("<arg_key>") {
-        let (key, behind) = until(inner, "</arg_key>", effort)?;
+        let (key, behind) = until(inner, "</arg_key>", budget)?;
         let value = behind.trim_start().strip_prefix("<arg_value>")?;
-        let (value, behind) = until(value, "</arg_value>", effort)?;
+        let (value, behind) = until(value, "</arg_value>", budget)?;
         add(&mut arguments, key.trim(), value)?;
         rest = behind.trim_start();
     }
-    // Without the end, what stands here might be a word like any other.
+    // The closing tag is required: without it, the name could be any word.
     let behind = rest.strip_prefix("</tool_call>")?;
-    Some((found(name, arguments, Form::ArgumentTags), behind))
+    Some((found(name, arguments, CallFormat::ArgumentTags), behind))
 }
 
-/// The text up to `end`, and what stands behind that.
-fn until<'t>(text: &'t str, end: &str, effort: &mut Effort) -> Option<(&'t str, &'t str)> {
+/// The text up to `end`, and the text after it.
+fn until<'t>(text: &'t str, end: &str, budget: &mut ScanBudget) -> Option<(&'t str, &'t str)> {
     let found = text.split_once(end);
     let looked_at = found.map_or(text.len(), |(inner, _)| inner.len() + end.len());
-    effort.spend(looked_at)?;
+    budget.spend(looked_at)?;
     found
 }
 
-/// Adds an argument. These forms do not say what kind of value it is: what is JSON is that, and all else a text. A line
-/// end behind the opening tag and one before the closing one are no part of it.
+/// Adds an argument. These formats have no value types: valid JSON counts as JSON, everything else as text. A line end
+/// after the opening tag and one before the closing tag are not part of the value.
 fn add(arguments: &mut Map<String, Value>, key: &str, value: &str) -> Option<()> {
     if arguments.len() >= ARGUMENTS_LIMIT {
         return None;

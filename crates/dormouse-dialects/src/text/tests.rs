@@ -2,14 +2,14 @@ use super::*;
 
 /// How much work reading a text of this length may cause, and how much it did.
 fn work(text: &str) -> (usize, usize) {
-    let mut effort = Effort::on(text);
-    only_calls(text, &mut effort);
-    let strictly = effort.spent();
-    let mut effort = Effort::on(text);
-    first_call(text, &mut effort, &|_| false);
-    let most = text.len() * Effort::FACTOR + Effort::LEAST;
+    let mut budget = ScanBudget::on(text);
+    only_calls(text, &mut budget);
+    let strictly = budget.spent();
+    let mut budget = ScanBudget::on(text);
+    first_call(text, &mut budget, &|_| false);
+    let most = text.len() * ScanBudget::FACTOR + ScanBudget::LEAST;
     // The step that finds out that there was too much of it is counted, too, and looks at no more than what was left.
-    (strictly.max(effort.spent()), most + 2 * text.len() + 2)
+    (strictly.max(budget.spent()), most + 2 * text.len() + 2)
 }
 
 #[test]
@@ -43,9 +43,9 @@ fn the_work_grows_with_the_text_and_no_faster() {
 fn a_text_that_is_what_it_says_costs_a_few_looks_a_byte() {
     let call = r#"{"name": "say", "arguments": {"message": "a } b"}}"#;
     for text in [call.to_owned(), call.repeat(1_000), format!("[{call}]")] {
-        let mut effort = Effort::on(&text);
-        assert!(only_calls(&text, &mut effort).is_some());
-        assert!(effort.spent() <= 3 * text.len(), "{}", effort.spent());
+        let mut budget = ScanBudget::on(&text);
+        assert!(only_calls(&text, &mut budget).is_some());
+        assert!(budget.spent() <= 3 * text.len(), "{}", budget.spent());
     }
 }
 
@@ -59,6 +59,6 @@ fn what_can_be_read_in_two_ways_is_not_mended() {
         "{'tool': say}",
         "{,'tool': 'say'}",
     ] {
-        assert_eq!(only_calls(text, &mut Effort::on(text)), None, "{text}");
+        assert_eq!(only_calls(text, &mut ScanBudget::on(text)), None, "{text}");
     }
 }

@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{ModelName, ProviderId, Timestamp};
 use dormouse_dialects::{
-    BookError, Change, DialectBook, Evidence, Oddity, ProbeVerdict, Signs, ToolCalling,
+    Anomaly, BookError, CallingChange, DialectBook, Evidence, ProbeVerdict, Signs, ToolCalling,
 };
 use proptest::prelude::*;
 
@@ -33,7 +33,7 @@ fn printed() -> Signs {
 }
 
 /// Observes each of these under the way of calling that the book knows, as whoever follows it does.
-fn follow(book: &mut DialectBook, seen: impl IntoIterator<Item = Signs>) -> Vec<Change> {
+fn follow(book: &mut DialectBook, seen: impl IntoIterator<Item = Signs>) -> Vec<CallingChange> {
     let (provider, model) = (provider(), model("m"));
     let changes = seen.into_iter().zip(0_i64..).filter_map(|(signs, second)| {
         let offered = book.calling(&provider, &model).calling;
@@ -75,7 +75,7 @@ fn a_model_that_has_called_natively_is_given_up_twice_as_slowly() {
 #[test]
 fn tools_that_were_left_out_decide_at_once() {
     let mut left_out = Signs::default();
-    left_out.oddities.insert(Oddity::ToolsLeftOut);
+    left_out.anomalies.insert(Anomaly::ToolsLeftOut);
     let changes = follow(&mut DialectBook::default(), [left_out]);
     assert_eq!(changes[0].evidence, Evidence::ToolsLeftOut);
 }

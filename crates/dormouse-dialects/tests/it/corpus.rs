@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_dialects::corpus::{Expected, families, rates, table};
+use dormouse_dialects::corpus::{ExpectedReply, families, rates, table};
 
 #[test]
 fn every_reply_of_the_corpus_is_read_as_it_says() {
@@ -10,7 +10,7 @@ fn every_reply_of_the_corpus_is_read_as_it_says() {
     for family in families().unwrap() {
         for case in &family.cases {
             for calling in case.callings() {
-                let found = Expected::of(&case.reading(calling).unwrap());
+                let found = ExpectedReply::of(&case.reading(calling).unwrap());
                 if found != case.expect {
                     let (family, name) = (&family.family, &case.name);
                     let wanted = &case.expect;

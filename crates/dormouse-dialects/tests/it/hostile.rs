@@ -2,7 +2,8 @@
 
 use dormouse_contracts::{CallId, ChatReply, FinishReason, ToolCall};
 use dormouse_dialects::{
-    Content, NATIVE_CALLS_LIMIT, Oddity, PRINTED_CALLS_LIMIT, Reading, ToolCalling, read,
+    Anomaly, Content, NATIVE_CALLS_LIMIT, PRINTED_CALLS_LIMIT, ParsedReply, ToolCalling,
+    parse_reply,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -14,8 +15,8 @@ fn reply(content: impl Into<String>) -> ChatReply {
     }
 }
 
-fn reading(content: &str, calling: ToolCalling) -> Reading {
-    read(&reply(content), calling, |name| name == "say")
+fn reading(content: &str, calling: ToolCalling) -> ParsedReply {
+    parse_reply(&reply(content), calling, |name| name == "say")
 }
 
 /// The forms of a call of `say`, each as a whole text.
@@ -49,7 +50,7 @@ proptest! {
     fn any_text_can_be_read(text in r#"([{}\[\]<>|"'\\:,a-z ž\n]|<think>|</think>|<tool_call>|\[TOOL_CALLS\]|<invoke name="say">|</invoke>|<function=say>|<parameter=|<\|channel\|>|<\|message\|>|\{"tool": "say"|\}){0,80}"#) {
         for calling in [ToolCalling::Native, ToolCalling::Fallback] {
             for finish in [FinishReason::Stop, FinishReason::Length] {
-                let reading = read(&ChatReply { finish, ..reply(text.as_str()) }, calling, |name| name == "say");
+                let reading = parse_reply(&ChatReply { finish, ..reply(text.as_str()) }, calling, |name| name == "say");
                 let calls = reading.calls();
                 prop_assert!(calls.len() <= PRINTED_CALLS_LIMIT);
                 if calling == ToolCalling::Native {
@@ -91,7 +92,7 @@ proptest! {
     #[test]
     fn a_tool_that_was_not_offered_is_never_called_by_what_a_native_model_prints(message in "[ -~]{0,40}") {
         for text in forms(&message) {
-            let reading = read(&reply(text.as_str()), ToolCalling::Native, |name| name == "look");
+            let reading = parse_reply(&reply(text.as_str()), ToolCalling::Native, |name| name == "look");
             prop_assert!(reading.calls().is_empty(), "{text}");
         }
     }
@@ -102,7 +103,7 @@ proptest! {
             let end = (0..text.len()).rev().find(|end| text.is_char_boundary(*end) && (*end as f64) <= at * text.len() as f64);
             let cut = &text[..end.unwrap_or(0)];
             for calling in [ToolCalling::Native, ToolCalling::Fallback] {
-                let reading = read(&ChatReply { finish: FinishReason::Length, ..reply(cut) }, calling, |name| name == "say");
+                let reading = parse_reply(&ChatReply { finish: FinishReason::Length, ..reply(cut) }, calling, |name| name == "say");
                 for call in reading.calls() {
                     let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
                     prop_assert_eq!(&arguments, &json!({"message": &message}), "{}", cut);
@@ -183,7 +184,7 @@ fn huge_and_deep_texts_are_read_to_their_end() {
     let list = format!("[{}]", vec![call; n].join(","));
     let many = reading(&list, ToolCalling::Native);
     assert_eq!(many.calls().len(), PRINTED_CALLS_LIMIT);
-    assert!(many.signs.has(Oddity::SeveralCalls));
+    assert!(many.signs.has(Anomaly::SeveralCalls));
     let spoiled = format!("{}and more", call.repeat(n));
     assert_eq!(reading(&spoiled, ToolCalling::Native).calls(), []);
 }
@@ -212,7 +213,7 @@ fn native_calls_are_bounded_and_keep_their_ids() {
         tool_calls: vec![one.clone(); 500],
         ..reply(r#"{"tool": "say"}"#)
     };
-    let reading = read(&many, ToolCalling::Native, |_| true);
+    let reading = parse_reply(&many, ToolCalling::Native, |_| true);
     assert_eq!(reading.calls().len(), NATIVE_CALLS_LIMIT);
     assert_eq!(reading.signs.native, 500);
     assert_eq!(reading.calls()[0].id.as_ref(), Some(&one.id));

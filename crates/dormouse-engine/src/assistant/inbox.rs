@@ -2,15 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use dormouse_classify::{Capture, Classification, Verdict, classify, find_mention, source_trust};
-use dormouse_contracts::{Delivery, Perception, WorldId};
+use dormouse_classify::{
+    Capture, Classification, MessageVerdict, Rule, classify, find_mention, source_trust,
+};
+use dormouse_contracts::{Attested, Delivery, Perception, WorldId};
+use dormouse_text::{escape_id, is_blank};
 use tokio::sync::oneshot;
 
 use super::{Assistant, RunError, Saved, answer};
 use crate::{
-    event::{Event, Perceived},
+    event::{Event, NameDoubt, Perceived},
     handle::{Accepted, Command, PerceiveError},
     render,
+    state::People,
+    status::Activity,
 };
 
 /// How many messages are written at once.
@@ -27,6 +32,8 @@ struct Batch {
     events: Vec<Event>,
     answers: Vec<Sorted>,
     heard: BTreeMap<WorldId, u64>,
+    /// Whom the batch has met.
+    people: People,
     triggers: usize,
 }
 
@@ -57,8 +64,6 @@ impl Assistant {
 
     async fn hear_all(&mut self, asked: Vec<Asked>) -> Result<(), RunError> {
         let mut batch = Batch::default();
-        // What came of a call to the outside is written first: its events name their place in the log.
-        let can_write = self.flush().await? == Saved::Yes;
         for (perception, reply) in asked {
             let delivery = perception.attested.delivery.clone();
             let (result, needs_disk) = self.sort(perception, &mut batch);
@@ -70,8 +75,8 @@ impl Assistant {
             });
         }
         let saved = match std::mem::take(&mut batch.events) {
-            events if can_write || events.is_empty() => self.commit(events).await?,
-            _ => Saved::No,
+            events if events.is_empty() => Saved::Yes,
+            events => self.commit(events).await?,
         };
         // Whoever learns that a message was accepted must not find the assistant at rest before it was dealt with.
         self.publish();
@@ -83,7 +88,7 @@ impl Assistant {
         } in batch.answers
         {
             let result = if needs_disk && saved == Saved::No {
-                Err(PerceiveError::Storage)
+                Err(self.unwritable())
             } else {
                 result
             };
@@ -91,6 +96,15 @@ impl Assistant {
             answer(reply, result);
         }
         Ok(())
+    }
+
+    /// The error of whoever hands over a message that could not be written.
+    fn unwritable(&self) -> PerceiveError {
+        let cause = match &self.progress.activity {
+            Activity::Stalled { cause } => cause.clone(),
+            _ => "it was not reached".to_owned(),
+        };
+        PerceiveError::Storage { cause }
     }
 
     /// Remembers the first delivery of each world that was refused, until it is accepted: a later one that was
@@ -132,20 +146,23 @@ impl Assistant {
             return (Err(PerceiveError::Behind { refused }), false);
         }
         let classification = self.classification(&perception);
-        let waiting = self.state.inbox.len() + batch.triggers;
+        let waiting = self.state.inbox.len() + self.state.aside.len() + batch.triggers;
         match classification.verdict {
-            Verdict::Ignore => return (Ok(Accepted::Ignored { classification }), false),
-            Verdict::Trigger if waiting >= INBOX_LIMIT => {
+            MessageVerdict::Ignore => return (Ok(Accepted::Ignored { classification }), false),
+            MessageVerdict::Trigger if waiting >= INBOX_LIMIT => {
                 let refused = Err(PerceiveError::Full { waiting });
                 self.note_refusal(delivery, &refused);
                 return (refused, false);
             }
-            Verdict::Trigger => batch.triggers += 1,
-            Verdict::Context | Verdict::Capture => {}
+            MessageVerdict::Trigger => batch.triggers += 1,
+            MessageVerdict::Context | MessageVerdict::Capture => {}
         }
         batch.heard.insert(delivery.world, delivery.number);
         let seq = self.state.seq.plus(batch.events.len() as u64).next();
-        let perceived = self.perceived(perception, classification);
+        let perceived = self.perceived(perception, classification, &batch.people);
+        batch
+            .people
+            .meet(&perceived.perception.attested, &perceived.doubts);
         let trust = perceived.trust;
         batch.events.push(Event::Perceived(perceived));
         (
@@ -158,20 +175,48 @@ impl Assistant {
         )
     }
 
-    fn perceived(&self, perception: Perception, classification: Classification) -> Perceived {
+    fn perceived(
+        &self,
+        perception: Perception,
+        classification: Classification,
+        batch: &People,
+    ) -> Perceived {
         let trust = source_trust(&perception.attested, &self.config.classify);
+        let doubts = self.doubts(&perception.attested, batch);
         // What a prompt will show is counted, not what was said: a line break takes more tokens there.
-        let shown = render::perception(&perception, trust, usize::MAX);
+        let shown = render::perception(&perception, trust, &doubts, usize::MAX);
         let tokens = self.ports.counter.count(&shown).tokens;
         Perceived {
             perception,
             classification,
             trust,
             tokens,
+            doubts,
         }
     }
 
+    /// What makes the name of a sender suspicious. The operator is told once.
+    fn doubts(&self, attested: &Attested, batch: &People) -> Vec<NameDoubt> {
+        let people = &self.state.people;
+        let own = [self.config.key.as_str(), render::YOU];
+        let own = own.into_iter().chain(self.config.name.as_deref());
+        let doubts = people.doubts(attested, batch, own);
+        let is_new = !people.knows(attested) && !batch.knows(attested);
+        if let (true, Some(id)) = (is_new, attested.sender.id()) {
+            for doubt in &doubts {
+                tracing::warn!(sender = escape_id(id.as_str()), %doubt, "a name is not what it seems");
+            }
+        }
+        doubts
+    }
+
     fn classification(&self, perception: &Perception) -> Classification {
+        if is_blank(perception.words.as_claimed()) {
+            return Classification {
+                verdict: MessageVerdict::Ignore,
+                rule: Rule::Fallback,
+            };
+        }
         let effect_open = self
             .state
             .turn

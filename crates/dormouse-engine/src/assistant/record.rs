@@ -1,54 +1,129 @@
-//! Writing events into the log and, once they are on disk, folding them into the state.
+//! Folding events into the state and writing them into the log, as many as possible at once.
 
-use std::{error::Error, sync::Arc};
+use std::{error::Error, sync::Arc, time::Duration};
 
-use dormouse_contracts::{AppendError, AppendErrorKind, AppendRequest, Timestamp};
+use dormouse_contracts::{AppendError, AppendErrorKind, AppendRequest, Seq, Timestamp};
+use tokio::time::Instant;
 
 use super::{Assistant, Recorded, RunError, Saved};
-use crate::{event::Event, replay::freeze, status::Activity, work::Tending};
+use crate::{
+    decide::OutsideCall, event::Event, remembering::is_for_memory, replay::freeze,
+    status::Activity, work::Tending,
+};
 
-/// After how many events a snapshot is saved.
-const SNAPSHOT_EVERY: u64 = 500;
+/// After how many events a snapshot is saved. Folding so many takes 5 ms, and a snapshot may be half a megabyte.
+const SNAPSHOT_EVERY: u64 = 2_000;
 
-impl Assistant {
-    /// Writes what came of a call to the outside, if it could not be written before.
-    pub(super) async fn flush(&mut self) -> Result<Saved, RunError> {
-        if self.progress.unsaved.is_empty() {
-            return Ok(Saved::Yes);
-        }
-        let events = self.progress.unsaved.clone();
-        let saved = self.commit(events).await?;
-        if saved == Saved::Yes {
-            self.progress.unsaved.clear();
-        }
-        Ok(saved)
+/// How long an event that nobody needs on disk waits for a write that somebody needs. A crash within that time is
+/// one a moment earlier.
+const WRITE_WITHIN: Duration = Duration::from_millis(20);
+
+/// Events that are in the state and not on disk yet.
+#[derive(Debug, Default)]
+pub(super) struct Unwritten {
+    events: Vec<Recorded>,
+    /// When they are written although nothing asks for it; nothing if a write has failed, which advancing tries again.
+    due: Option<Instant>,
+}
+
+impl Unwritten {
+    pub(super) fn is_empty(&self) -> bool {
+        self.events.is_empty()
     }
 
-    /// Writes events into the log and, once they are on disk, folds them into the state.
-    pub(super) async fn commit(&mut self, events: Vec<Event>) -> Result<Saved, RunError> {
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Whether a write has failed, so that nothing may be begun before one succeeds.
+    pub(super) fn is_stuck(&self) -> bool {
+        !self.is_empty() && self.due.is_none()
+    }
+
+    fn is_for_memory(&self) -> bool {
+        let mut events = self.events.iter();
+        events.any(|recorded| is_for_memory(&recorded.event))
+    }
+}
+
+impl Assistant {
+    /// Folds events into the state, and leaves them to be written with the next ones that somebody relies on.
+    ///
+    /// Joining them is what makes a message cheap: each write is two syncs, and only a few keep a promise.
+    pub(super) fn note(&mut self, events: Vec<Event>) {
         if events.is_empty() {
-            return Ok(Saved::Yes);
+            return;
+        }
+        if self.progress.unwritten.is_empty() {
+            self.progress.unwritten.due = Some(Instant::now() + WRITE_WITHIN);
         }
         let at = self.ports.clock.now();
-        let encoded = events
-            .iter()
-            .map(|event| event.encode(at))
-            .collect::<Result<_, _>>()?;
+        for event in events {
+            let recorded = self.fold_in(at, event);
+            self.progress.unwritten.events.push(recorded);
+        }
+    }
+
+    /// Writes what has to be on disk before this call to the outside: before an act, everything, above all its
+    /// intention; before the memory is asked, what it takes in from the log.
+    pub(super) async fn write_before(&mut self, call: &OutsideCall) -> Result<Saved, RunError> {
+        let is_needed = match call {
+            OutsideCall::Perform(_) | OutsideCall::AskAfter(_) => true,
+            OutsideCall::Recollect(_) | OutsideCall::Consult(..) => {
+                self.progress.unwritten.is_for_memory()
+            }
+            OutsideCall::Ask(_) | OutsideCall::Observe(..) => false,
+        };
+        if is_needed {
+            self.flush().await
+        } else {
+            Ok(Saved::Yes)
+        }
+    }
+
+    /// Writes everything that is in the state and not on disk yet.
+    pub(super) async fn flush(&mut self) -> Result<Saved, RunError> {
+        self.commit(Vec::new()).await
+    }
+
+    /// Writes events, together with those that wait for that, and then folds them into the state. If they cannot be
+    /// written, they never happened; those that wait go on waiting.
+    pub(super) async fn commit(&mut self, events: Vec<Event>) -> Result<Saved, RunError> {
+        let at = self.ports.clock.now();
+        let waiting = self.progress.unwritten.events.iter();
+        let waiting = waiting.map(|recorded| recorded.event.encode(recorded.at));
+        let encoded = waiting
+            .chain(events.iter().map(|event| event.encode(at)))
+            .collect::<Result<Vec<_>, _>>()?;
+        if encoded.is_empty() {
+            return Ok(Saved::Yes);
+        }
         let request = AppendRequest {
             assistant: self.config.key.clone(),
-            expected: self.state.seq,
+            expected: self.written(),
             events: encoded,
         };
         if let Err(error) = self.ports.log.append(request).await {
+            self.progress.unwritten.due = None;
             return self.append_failed(&error);
         }
-        for event in events {
-            self.fold_in(at, event).await;
+        if let Activity::Stalled { .. } = self.progress.activity {
+            self.progress.activity = Activity::Idle;
         }
+        let mut written = std::mem::take(&mut self.progress.unwritten).events;
+        written.extend(events.into_iter().map(|event| self.fold_in(at, event)));
+        self.progress.since_snapshot += written.len() as u64;
+        self.tell(written).await;
         if self.progress.since_snapshot >= SNAPSHOT_EVERY {
             self.save_snapshot().await;
         }
         Ok(Saved::Yes)
+    }
+
+    /// The last event that is on disk.
+    pub(super) fn written(&self) -> Seq {
+        let waiting = self.progress.unwritten.events.len() as u64;
+        Seq(self.state.seq.0.saturating_sub(waiting))
     }
 
     fn append_failed(&mut self, error: &AppendError) -> Result<Saved, RunError> {
@@ -57,16 +132,16 @@ impl Assistant {
                 Err(RunError::Conflict { expected, actual })
             }
             AppendErrorKind::Storage => {
-                let cause = error.source().map(ToString::to_string);
-                tracing::error!(cause, "the log cannot be written; waiting");
-                self.progress.activity = Activity::Stalled;
+                let cause = root_cause(error);
+                tracing::warn!(cause, "the log cannot be written; waiting");
+                self.progress.activity = Activity::Stalled { cause };
                 Ok(Saved::No)
             }
             kind => Err(RunError::Log(kind)),
         }
     }
 
-    async fn fold_in(&mut self, at: Timestamp, event: Event) {
+    fn fold_in(&mut self, at: Timestamp, event: Event) -> Recorded {
         let seq = self.state.seq.next();
         if let Event::EffectIntended(intended) = &event {
             self.progress.fresh = Some(intended.key.clone());
@@ -74,23 +149,36 @@ impl Assistant {
         if matches!(event, Event::TickEnded(_)) {
             self.progress.tending = Tending::Due;
         }
+        // What was done is seen, and the end of a tick is told: whoever waits begins to wait anew.
+        if matches!(event, Event::TickEnded(_) | Event::EffectSettled(_)) {
+            self.progress.busy_since = None;
+        }
         self.state.apply(seq, at, event.clone());
-        self.progress.since_snapshot += 1;
+        Recorded { seq, at, event }
+    }
+
+    /// Tells those who watch what is on disk now.
+    async fn tell(&mut self, written: Vec<Recorded>) {
         if self.watchers.is_empty() {
             return;
         }
-        let recorded = Arc::new(Recorded { seq, at, event });
-        let mut kept = Vec::with_capacity(self.watchers.len());
-        for watcher in self.watchers.drain(..) {
-            if watcher.send(Arc::clone(&recorded)).await.is_ok() {
-                kept.push(watcher);
+        for recorded in written.into_iter().map(Arc::new) {
+            let mut kept = Vec::with_capacity(self.watchers.len());
+            for watcher in self.watchers.drain(..) {
+                if watcher.send(Arc::clone(&recorded)).await.is_ok() {
+                    kept.push(watcher);
+                }
             }
+            self.watchers = kept;
         }
-        self.watchers = kept;
     }
 
-    /// Saves a snapshot. Failing to is harmless: the log is the truth.
+    /// Saves a snapshot of what is on disk, if that is more than the last one holds. Failing to is harmless: the log is
+    /// the truth.
     pub(super) async fn save_snapshot(&mut self) {
+        if self.progress.since_snapshot == 0 {
+            return;
+        }
         self.progress.since_snapshot = 0;
         let saved = match freeze(&self.state) {
             Ok(snapshot) => self
@@ -108,4 +196,13 @@ impl Assistant {
             );
         }
     }
+}
+
+/// What an error comes from in the end: for a disk, the file and what the operating system says.
+fn root_cause(error: &dyn Error) -> String {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string()
 }

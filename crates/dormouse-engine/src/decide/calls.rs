@@ -1,11 +1,12 @@
 //! The next call of a reply: checked, and turned into an event, a look, or an intention.
 
-use dormouse_contracts::{EffectKey, Query, ToolCall, ToolReach};
+use dormouse_contracts::{EffectKey, Query, ToolCall, ToolReach, invariant};
+use dormouse_text::{beginning, escape_hidden_json, escape_template_tokens};
 use serde_json::{Value, json};
 
-use super::{Next, View, advisory};
+use super::{Next, OutsideCall, View, advisory};
 use crate::{
-    event::{EffectIntended, Event, ToolAnswered, Verdict},
+    event::{EffectIntended, Event, NOOP, ToolAnswered, Verdict},
     inward::{self, Inward},
     remembering::words_of,
     state::{CallState, Step, Turn},
@@ -14,10 +15,9 @@ use crate::{
 /// The longest result that is shown to a model, in bytes of JSON.
 const RESULT_LIMIT: usize = 16 * 1024;
 
-pub(super) fn next_call(view: View<'_>, turn: &Turn) -> Next {
-    let Some(call) = turn.open_call() else {
-        return Next::Decided(Vec::new());
-    };
+const NOT_OFFERED: &str = "not done: this was the last step, in which only speaking was possible";
+
+pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Next {
     let raw = ToolCall {
         id: call.id().clone(),
         name: call.call.name.clone(),
@@ -31,15 +31,20 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn) -> Next {
         }
     };
     let spec = checked.spec;
+    let is_last = turn.steps.last().is_some_and(|step| step.speech_only);
+    if is_last && spec.speech.is_none() && spec.name.as_str() != NOOP {
+        let skipped = failure(NOT_OFFERED);
+        return Next::Decided(vec![answer(view, call, Verdict::Skipped, skipped)]);
+    }
     match spec.reach {
-        ToolReach::Query => Next::Observe(
+        ToolReach::Query => Next::Outside(OutsideCall::Observe(
             call.id().clone(),
             Query {
                 actor: view.config.key.clone(),
                 tool: spec.name.clone(),
                 arguments: checked.arguments,
             },
-        ),
+        )),
         ToolReach::Effect => match effect_key(view) {
             Some(key) => Next::Decided(vec![Event::EffectIntended(EffectIntended {
                 key,
@@ -62,7 +67,9 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn) -> Next {
                 events.push(answer(view, call, Verdict::Success, success(&result)));
                 Next::Decided(events)
             }
-            Inward::Consult(consult) => Next::Consult(call.id().clone(), Box::new(consult)),
+            Inward::Consult(consult) => {
+                Next::Outside(OutsideCall::Consult(call.id().clone(), Box::new(consult)))
+            }
             Inward::Refused(why) => {
                 Next::Decided(vec![answer(view, call, Verdict::Failure, failure(&why))])
             }
@@ -74,7 +81,8 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn) -> Next {
 /// among all its lives by the time, so that a log restored from a backup does not meet the receipts of what it forgot.
 fn effect_key(view: View<'_>) -> Option<EffectKey> {
     let (now, place) = (view.now.as_micros(), view.state.seq.next());
-    EffectKey::try_new(format!("{}/{now}/{place}", view.config.key)).ok()
+    let key = EffectKey::try_new(format!("{}/{now}/{place}", view.config.key));
+    invariant!(key.map(Some), "a key and two numbers are an effect's key")
 }
 
 /// Results for the calls that are not made, and why.
@@ -101,7 +109,7 @@ pub(super) fn answer(view: View<'_>, call: &CallState, verdict: Verdict, content
     let (content, tokens) = content_for_model(view, content);
     Event::ToolAnswered(ToolAnswered {
         call: call.id().clone(),
-        tool: call.call.name.chars().take(64).collect(),
+        tool: beginning(&call.call.name, 64).to_owned(),
         category: spec.map(|spec| spec.category),
         verdict,
         content,
@@ -114,14 +122,20 @@ pub(super) fn answer(view: View<'_>, call: &CallState, verdict: Verdict, content
 /// context window, a word of advice stands in it.
 pub(super) fn content_for_model(view: View<'_>, content: Value) -> (String, u32) {
     let mut content = cut(content);
-    let mut text = content.to_string();
+    let mut text = safe_json(&content);
     let mut tokens = view.counter.count(&text).tokens;
     if let (Some(advice), Value::Object(fields)) = (advisory(view, tokens), &mut content) {
         fields.insert("advisory".to_owned(), advice.into());
-        text = content.to_string();
+        text = safe_json(&content);
         tokens = view.counter.count(&text).tokens;
     }
     (text, tokens)
+}
+
+/// JSON text in which nothing that somebody wrote hides or passes for a token of a chat template.
+fn safe_json(content: &Value) -> String {
+    let json = content.to_string();
+    escape_template_tokens(&escape_hidden_json(&json)).into_owned()
 }
 
 /// Keeps a result within [`RESULT_LIMIT`]: of a longer one the beginning is shown, as text.
@@ -130,7 +144,7 @@ fn cut(content: Value) -> Value {
     if text.len() <= RESULT_LIMIT {
         return content;
     }
-    let shown: String = text.chars().take(RESULT_LIMIT / 4).collect();
+    let shown = beginning(&text, RESULT_LIMIT / 4);
     let success = content.get("success").cloned().unwrap_or_default();
     json!({"success": success, "cut_off_after": shown.len(), "result_text": shown})
 }

@@ -3,23 +3,34 @@
 use std::time::Duration;
 
 use dormouse_contracts::{
-    CallId, ChatReply, EffectKey, ModelErrorKind, ModelName, Outcome, Receipt, Rejection, Timestamp,
+    CallId, ChatReply, EffectKey, FinishReason, ModelErrorKind, ModelName, Outcome, Receipt,
+    Rejection, ServiceName, Timestamp, WorldErrorKind, invariant,
 };
+use dormouse_text::{beginning_bytes, escape_template_tokens, floor_char_boundary};
 use serde_json::{Value, json};
 
-use super::{View, calls};
+use super::{View, calls, unanswered};
 use crate::{
     event::{
         Call, EffectSettled, EmergencyStopTriggered, EntityChanged, Event, Misread, ModelFailed,
-        Narrowed, Recollected, Replied, StopCause, StopReason, TickEnded, Verdict,
+        Narrowed, RecalledLine, Recollected, Replied, StopCause, StopReason, TickEnded,
+        UnansweredCause, Verdict, WorldFailed,
     },
     inward::Consulted,
     prompt,
     reply::{self, RawCall, Reading},
+    state::Turn,
+    work::WorldFailure,
 };
 
 /// The longest wait after an error.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
+
+/// The longest wait for a world out of reach. Asking it costs nothing, and somebody waits for what is done there.
+const LONGEST_WORLD_WAIT: Duration = Duration::from_secs(30);
+/// After so many times that a world was there and did not answer an act, it may fail once more to, and the outcome is
+/// unknown.
+const UNANSWERED: u32 = 4;
 
 /// The longest a provider is waited for, whether it asked for that or is left alone. What is longer is a mistake, or no
 /// provider to wait for.
@@ -45,6 +56,8 @@ fn size(reply: &ChatReply) -> usize {
 pub(crate) struct Answered {
     pub(crate) model: ModelName,
     pub(crate) prompt_tokens: u32,
+    /// Whether it could only speak.
+    pub(crate) speech_only: bool,
     pub(crate) duration: Duration,
 }
 
@@ -57,23 +70,30 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
     let Some(turn) = &view.state.turn else {
         return Vec::new();
     };
+    let reply = shortened_reply(reply);
     if size(&reply) > REPLY_LIMIT {
         let failed = Failed {
             kind: ModelErrorKind::Malformed,
             attempts: 1,
             prompt: None,
             duration: answered.duration,
+            service: None,
             reason: None,
         };
         return on_failure(view, &failed);
     }
     let is_tool = |name: &str| view.tools.get(name).is_some();
-    let reading = reply::read(&reply, view.config.tool_calling, &turn.trigger, is_tool);
+    let tools: Vec<_> = view.tools.specs().collect();
+    let form = view.config.tool_calling;
+    let reading = reply::read(&reply, form, &turn.trigger, is_tool, &tools);
+    let is_unsayable = reading == Reading::Unsayable;
     let (calls, note) = match reading {
         Reading::Calls(calls) => (named(view, calls), None),
         Reading::Unreadable(note) => (Vec::new(), Some(note)),
+        Reading::Unsayable => (Vec::new(), None),
     };
-    let counted = |text: &str| view.counter.count(text).tokens;
+    // As it is shown to the model again.
+    let counted = |text: &str| view.counter.count(&escape_template_tokens(text)).tokens;
     // Where the calls stood in the text, they say all that the text said.
     let text_is_shown = calls.is_empty() || !reply.tool_calls.is_empty();
     let text = if text_is_shown {
@@ -88,6 +108,7 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
     let Answered {
         model,
         prompt_tokens,
+        speech_only,
         duration,
     } = answered;
     let duration_ms = milliseconds(duration);
@@ -98,7 +119,11 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         tokens,
         prompt_tokens,
         duration_ms,
+        speech_only,
     })];
+    if is_unsayable {
+        events.extend(unanswered::end(view, turn, UnansweredCause::NoSpeech));
+    }
     if let Some(note) = note {
         let tokens = counted(note);
         events.push(Event::Misread(Misread {
@@ -109,21 +134,37 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
     events
 }
 
+/// A reply of which no more is kept than fits into the log. Text that is cut counts as cut off by the model.
+fn shortened_reply(mut reply: ChatReply) -> ChatReply {
+    if size(&reply) > REPLY_LIMIT {
+        reply.reasoning = beginning_bytes(&reply.reasoning, REASON_LIMIT).to_owned();
+    }
+    if size(&reply) > REPLY_LIMIT && reply.tool_calls.is_empty() {
+        reply.content = beginning_bytes(&reply.content, REPLY_LIMIT / 2).to_owned();
+        reply.finish = FinishReason::Length;
+    }
+    reply
+}
+
 /// Gives the calls of a reply ids of our own: unique in the whole conversation, whatever the provider sent.
-fn named(view: View<'_>, calls: Vec<RawCall>) -> Vec<Call> {
+pub(super) fn named(view: View<'_>, calls: Vec<RawCall>) -> Vec<Call> {
     let place = view.state.seq.next();
-    calls
-        .into_iter()
-        .zip(0_u32..)
-        .filter_map(|(RawCall { name, arguments }, index)| {
-            let id = CallId::try_new(format!("call_{place}_{index}")).ok()?;
-            Some(Call {
-                id,
-                name,
-                arguments,
-            })
+    let most = view.config.limits.max_parts();
+    let parts = calls.into_iter().flat_map(|call| {
+        let tool = view.tools.get(&call.name);
+        reply::in_parts(call, tool, most)
+    });
+    let calls = parts.zip(0_u32..).filter_map(|(call, index)| {
+        let id = CallId::try_new(format!("call_{place}_{index}"));
+        let id = invariant!(id.map(Some), "a call's id is made of numbers")?;
+        Some(Call {
+            id,
+            name: call.name,
+            arguments: call.arguments,
+            continues: call.continues,
         })
-        .collect()
+    });
+    calls.collect()
 }
 
 /// How the model failed to answer a prompt.
@@ -133,6 +174,8 @@ pub(crate) struct Failed {
     /// How long the prompt was, if it can have been too long.
     pub(crate) prompt: Option<prompt::Length>,
     pub(crate) duration: Duration,
+    /// Which of the model's services failed, if it is known.
+    pub(crate) service: Option<ServiceName>,
     /// What is known of it, for people.
     pub(crate) reason: Option<String>,
 }
@@ -146,14 +189,15 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
         attempts: failed.attempts,
         duration_ms: milliseconds(failed.duration),
         reason: failed.reason.as_deref().map(shortened),
+        service: failed.service.clone(),
+        paused_until: paused_until(view, failed),
         narrowed,
     })];
     if narrowed.is_some() {
         // The tick goes on with a prompt that is shorter. Each is shorter than the one before, so that ends.
         return events;
     }
-    let asked_for = kind.pause().unwrap_or_default().min(LONGEST_PAUSE);
-    let wait = view.now.plus(asked_for).max(after_next_error(view));
+    let wait = left_alone_until(view, failed).max(after_failed_call(view));
     // A prompt that is refused is tried once more with nothing in it but the message. If that is refused too, or if there is
     // nothing left to shorten, the message is given up, or it would keep all others waiting for ever.
     let refused_before = view
@@ -163,9 +207,15 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
         .is_some_and(|turn| turn.refusals > 0);
     let is_given_up =
         kind == ModelErrorKind::ContextExceeded || (kind.refuses_the_prompt() && refused_before);
+    let refused = is_given_up.then_some(UnansweredCause::Refused);
+    let cause = refused.or_else(|| unanswered::outlasted(view, kind));
+    if let (Some(cause), Some(turn)) = (cause, &view.state.turn) {
+        events.extend(unanswered::end(view, turn, cause));
+        return events;
+    }
     events.push(Event::TickEnded(TickEnded {
         reason: StopReason::LlmError,
-        resume_at: (!is_given_up).then_some(wait),
+        resume_at: Some(wait),
     }));
     if kind == ModelErrorKind::Auth {
         let cause = StopCause::Credentials;
@@ -176,15 +226,30 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
     events
 }
 
+/// The end of the pause that a service asked for.
+fn paused_until(view: View<'_>, failed: &Failed) -> Option<Timestamp> {
+    match (failed.kind, &failed.service) {
+        (ModelErrorKind::RateLimited(Some(pause)), Some(_)) => {
+            Some(view.now.plus(pause.min(LONGEST_PAUSE)))
+        }
+        _ => None,
+    }
+}
+
+/// The end of a wait that the turn itself remembers. A pause that was asked for belongs to its service, where that is known.
+fn left_alone_until(view: View<'_>, failed: &Failed) -> Timestamp {
+    match paused_until(view, failed) {
+        Some(_) => view.now,
+        None => {
+            let pause = failed.kind.pause().unwrap_or_default();
+            view.now.plus(pause.min(LONGEST_PAUSE))
+        }
+    }
+}
+
 /// As much of a reason as is kept.
 fn shortened(reason: &str) -> String {
-    let end = (0..=REASON_LIMIT.min(reason.len()))
-        .rev()
-        .find(|at| reason.is_char_boundary(*at));
-    reason
-        .get(..end.unwrap_or(0))
-        .unwrap_or_default()
-        .to_owned()
+    beginning_bytes(reason, REASON_LIMIT).to_owned()
 }
 
 /// How long the next prompt may be, if this one was too long and a shorter one can be made.
@@ -198,16 +263,19 @@ fn narrowed(view: View<'_>, failed: &Failed) -> Option<Narrowed> {
     prompt::shorter(state, turn, config, preamble, length)
 }
 
-/// When to go on after the errors so far: one tick later, twice as long after each further one.
-pub(super) fn after_error(view: View<'_>) -> Timestamp {
-    wait(view, view.state.errors.consecutive)
+/// When to go on with a message after the errors it led to: one tick later, twice as long after each further one.
+pub(super) fn after_error(view: View<'_>, turn: &Turn) -> Timestamp {
+    wait(view, turn.failures, LONGEST_WAIT)
 }
 
-fn after_next_error(view: View<'_>) -> Timestamp {
-    wait(view, view.state.errors.consecutive.saturating_add(1))
+/// When to ask again after one more call that got no reply, about this message or any other.
+fn after_failed_call(view: View<'_>) -> Timestamp {
+    let here = view.state.turn.as_ref().map_or(0, |turn| turn.failed_calls);
+    let failed = here.max(view.state.service.failures);
+    wait(view, failed.saturating_add(1), LONGEST_WAIT)
 }
 
-fn wait(view: View<'_>, errors: u32) -> Timestamp {
+fn wait(view: View<'_>, errors: u32, longest: Duration) -> Timestamp {
     let factor = 1_u32
         .checked_shl(errors.saturating_sub(1))
         .unwrap_or(u32::MAX);
@@ -216,7 +284,7 @@ fn wait(view: View<'_>, errors: u32) -> Timestamp {
             .limits
             .tick_rate()
             .saturating_mul(factor)
-            .min(LONGEST_WAIT),
+            .min(longest),
     )
 }
 
@@ -256,6 +324,36 @@ pub(crate) fn on_settled(view: View<'_>, key: EffectKey, outcome: Outcome) -> Ve
     })]
 }
 
+/// The events that follow when the world could not be reached. Nothing was refused, so the call stays open: it is made
+/// again by a later tick.
+pub(crate) fn on_world_failure(view: View<'_>, failure: &WorldFailure) -> Vec<Event> {
+    let Some(turn) = &view.state.turn else {
+        return Vec::new();
+    };
+    let is_silent = failure.kind == WorldErrorKind::Unanswered;
+    if is_silent
+        && turn.silences >= UNANSWERED
+        && let Some(effect) = turn.open_effect()
+    {
+        // It can be asked, and never answers this act: nobody knows what the act does to it.
+        return on_settled(view, effect.key.clone(), Outcome::Unknown);
+    }
+    let Some(call) = turn.open_call() else {
+        return Vec::new();
+    };
+    let failed = Event::WorldFailed(WorldFailed {
+        call: call.id().clone(),
+        reason: failure.reason.as_deref().map(shortened),
+        silent: is_silent,
+    });
+    let pause = wait(view, turn.unreached.saturating_add(1), LONGEST_WORLD_WAIT);
+    let ended = Event::TickEnded(TickEnded {
+        reason: StopReason::WorldUnreachable,
+        resume_at: Some(pause),
+    });
+    vec![failed, ended]
+}
+
 /// An outcome that fits into the log and can be read back: of a receipt that is too large or too deep, only that is
 /// kept.
 fn bounded(outcome: Outcome) -> Outcome {
@@ -273,14 +371,7 @@ fn bounded(outcome: Outcome) -> Outcome {
             detail: json!({"left_out": "the world's answer was nested too deeply"}),
         }),
         Outcome::Rejected(Rejection { mut reason }) => {
-            let end = reason
-                .char_indices()
-                .map(|(start, _)| start)
-                .take_while(|start| *start <= RECEIPT_LIMIT)
-                .last();
-            if reason.len() > RECEIPT_LIMIT {
-                reason.truncate(end.unwrap_or_default());
-            }
+            reason.truncate(floor_char_boundary(&reason, RECEIPT_LIMIT));
             Outcome::Rejected(Rejection { reason })
         }
         Outcome::Unknown => Outcome::Unknown,
@@ -327,9 +418,12 @@ pub(crate) fn on_observed(
 }
 
 /// The event that follows when what is worth knowing was looked up.
-pub(crate) fn on_recollected(view: View<'_>, found: Recollected) -> Vec<Event> {
+pub(crate) fn on_recollected(view: View<'_>, found: Recollected<RecalledLine>) -> Vec<Event> {
     match &view.state.turn {
-        Some(turn) if turn.ticking => vec![Event::Recollected(found)],
+        Some(turn) if turn.ticking => {
+            let found = found.with_items(|lines| view.state.recalled.named(lines));
+            vec![Event::Recollected(found)]
+        }
         _ => Vec::new(),
     }
 }

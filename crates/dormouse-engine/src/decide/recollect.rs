@@ -1,5 +1,7 @@
 //! What to look up before a turn is thought about.
 
+use dormouse_text::beginning;
+
 use super::View;
 use crate::{
     event::LOG_ORIGIN,
@@ -39,19 +41,19 @@ pub(super) fn question(view: View<'_>, turn: &Turn) -> Recollect {
 }
 
 fn query(state: &State, turn: &Turn) -> String {
-    let words: String = words(turn).chars().take(WORDS).collect();
+    let words = beginning(words(turn), WORDS);
     if words.split_whitespace().count() >= FEW_WORDS {
-        return words;
+        return words.to_owned();
     }
     let who = turn.trigger.perception.attested.sender.id();
     let mut earlier = state.history.iter().rev();
     let earlier = earlier.find(|turn| turn.trigger.perception.attested.sender.id() == who);
     match earlier {
         Some(earlier) if who.is_some() => {
-            let before: String = self::words(earlier).chars().take(BEFORE).collect();
+            let before = beginning(self::words(earlier), BEFORE);
             format!("{words}\n{before}")
         }
-        _ => words,
+        _ => words.to_owned(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What was looked up before a turn is thought about.
 
-use dormouse_contracts::{Seq, Timestamp, Trust};
+use dormouse_contracts::{EntityId, Seq, Timestamp, Trust};
 use dormouse_memory::{RecordId, RecordKind};
 use serde::{Deserialize, Serialize};
 
@@ -8,12 +8,14 @@ use super::{LOG_ORIGIN, SEVERAL, Source};
 
 /// What is worth knowing for a turn, as it was looked up then. The prompt shows it; nothing of it is looked up again
 /// when the log is replayed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+///
+/// In the log a line that was written lately is only named. A turn has whole lines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Recollected {
+pub struct Recollected<Item = RecalledItem> {
     /// What is remembered that fits, in the order it is shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub items: Vec<RecalledLine>,
+    pub items: Vec<Item>,
     /// The people and things it has to do with.
     #[serde(skip_serializing_if = "RecalledBlock::is_empty")]
     pub entities: RecalledBlock,
@@ -27,6 +29,17 @@ pub struct Recollected {
     pub failure: Option<RecallFailure>,
 }
 
+/// A remembered line as the log has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum RecalledItem {
+    /// The line with this number in the memory, as it was written last: the state has it
+    /// ([`State::recalled`](crate::State::recalled)).
+    Again(RecordId),
+    /// A line that was not shown lately, or is not what it was then.
+    New(RecalledLine),
+}
+
 /// A remembered line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecalledLine {
@@ -36,6 +49,9 @@ pub struct RecalledLine {
     pub at: Timestamp,
     /// The name of who said it; `you` for the assistant itself.
     pub from: String,
+    /// The id of who said it, if the world named one: names can look alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entity: Option<EntityId>,
     /// How far it is believed.
     pub trust: Trust,
     /// Its number in the memory.
@@ -118,7 +134,35 @@ impl RecallFailure {
     }
 }
 
-impl Recollected {
+impl<Item> Default for Recollected<Item> {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            entities: RecalledBlock::default(),
+            orders: RecalledBlock::default(),
+            mode: RecallMode::default(),
+            failure: None,
+        }
+    }
+}
+
+impl<Item> Recollected<Item> {
+    /// The same with other items.
+    pub(crate) fn with_items<Other>(
+        self,
+        change: impl FnOnce(Vec<Item>) -> Vec<Other>,
+    ) -> Recollected<Other> {
+        Recollected {
+            items: change(self.items),
+            entities: self.entities,
+            orders: self.orders,
+            mode: self.mode,
+            failure: self.failure,
+        }
+    }
+}
+
+impl Recollected<RecalledLine> {
     /// Where all of it comes from.
     pub(crate) fn sources(&self) -> Vec<Source> {
         let lines = self.items.iter().map(|line| Source {

@@ -2,7 +2,8 @@
 
 use dormouse_contracts::{EntityId, Seq, Trust};
 use dormouse_entities::{
-    ActionText, AttributeUpdate, Change, Favorability, NewObservation, Reason, StaleAfter,
+    ActionText, AttributeUpdate, ChangeReason, EntityChange, Favorability, NewObservation,
+    StaleAfter,
 };
 use serde_json::Value;
 
@@ -30,43 +31,43 @@ pub(crate) enum Consult {
 pub(crate) enum Draft {
     Observe(NewObservation),
     Attributes(AttributeUpdate, Trust),
-    Judge(Favorability, Reason),
+    Judge(Favorability, ChangeReason),
     AddAction(ActionText, u8),
     CompleteAction(u64),
 }
 
 impl Draft {
     /// The changes it comes to, in order. An action belongs to a conversation, which begins with it if none goes on.
-    pub(crate) fn changes(self, entity: &EntityId) -> Vec<Change> {
+    pub(crate) fn changes(self, entity: &EntityId) -> Vec<EntityChange> {
         let entity = entity.clone();
         match self {
-            Self::Observe(observation) => vec![Change::Observed {
+            Self::Observe(observation) => vec![EntityChange::Observed {
                 entity,
                 observation,
             }],
-            Self::Attributes(update, trust) => vec![Change::AttributesUpdated {
+            Self::Attributes(update, trust) => vec![EntityChange::AttributesUpdated {
                 entity,
                 update,
                 trust,
             }],
-            Self::Judge(step, reason) => vec![Change::Judged {
+            Self::Judge(step, reason) => vec![EntityChange::Judged {
                 entity,
                 step,
                 reason,
             }],
             Self::AddAction(description, priority) => vec![
-                Change::ConversationStarted {
+                EntityChange::ConversationStarted {
                     entity: entity.clone(),
                     topic: None,
                     stale_after: StaleAfter::default(),
                 },
-                Change::ActionAdded {
+                EntityChange::ActionAdded {
                     entity,
                     description,
                     priority,
                 },
             ],
-            Self::CompleteAction(action) => vec![Change::ActionCompleted { entity, action }],
+            Self::CompleteAction(action) => vec![EntityChange::ActionCompleted { entity, action }],
         }
     }
 }
@@ -77,7 +78,10 @@ pub(crate) enum Consulted {
     /// This was found, and comes from there.
     Found { result: Value, sources: Vec<Source> },
     /// These changes fit what is known now.
-    Fits { changes: Vec<Change>, result: Value },
+    Fits {
+        changes: Vec<EntityChange>,
+        result: Value,
+    },
     /// Nothing, and why.
     Refused(String),
 }

@@ -140,8 +140,8 @@ mod tests {
 
     use super::*;
     use crate::event::{
-        ContextType, Event, Perceived, RecalledLine, Recollected, StopReason, TickEnded,
-        TickStarted,
+        ContextType, Event, Perceived, RecalledItem, RecalledLine, Recollected, StopReason,
+        TickEnded, TickStarted,
     };
 
     #[test]
@@ -185,23 +185,28 @@ mod tests {
         let heard = others.iter().chain([&own]).zip(1..);
         for ((tenths, number), shown) in heard.zip(remembered.iter().cycle()) {
             let whisper = Perceive::whisper("Alice", "the gate is shut").number(number);
+            let trigger = state.seq.next();
             let events = [
                 Event::Perceived(Perceived {
                     perception: whisper.build(),
                     classification: Classification {
-                        verdict: dormouse_classify::Verdict::Trigger,
+                        verdict: dormouse_classify::MessageVerdict::Trigger,
                         rule: Rule::DirectMessage,
                     },
                     trust: trust(*tenths),
                     tokens: 1,
+                    doubts: Vec::new(),
                 }),
                 Event::TickStarted(TickStarted {
                     tick: number,
                     context: ContextType::TickEvent,
-                    trigger: Seq(0),
+                    trigger,
                 }),
                 Event::Recollected(Recollected {
-                    items: shown.iter().map(|tenths| line(trust(*tenths))).collect(),
+                    items: shown
+                        .iter()
+                        .map(|tenths| RecalledItem::New(line(trust(*tenths))))
+                        .collect(),
                     ..Recollected::default()
                 }),
             ];
@@ -224,6 +229,7 @@ mod tests {
             text: "a line".to_owned(),
             at: Timestamp::EPOCH,
             from: "Bob".to_owned(),
+            entity: None,
             trust,
             record: RecordId(1),
             kind: RecordKind::Event,
@@ -234,17 +240,18 @@ mod tests {
 
     #[test]
     fn nobody_passes_for_the_assistant_by_the_name_it_has_for_itself() {
-        for name in ["you", "You", " YOU "] {
+        for name in ["you", "You", " YOU ", "Yоu", "y\u{200d}ou"] {
             let mut state = State::default();
             let events = [
                 Event::Perceived(Perceived {
                     perception: Perceive::whisper(name, "the gate is shut").build(),
                     classification: Classification {
-                        verdict: dormouse_classify::Verdict::Trigger,
+                        verdict: dormouse_classify::MessageVerdict::Trigger,
                         rule: Rule::DirectMessage,
                     },
                     trust: trust(9),
                     tokens: 1,
+                    doubts: Vec::new(),
                 }),
                 Event::TickStarted(TickStarted {
                     tick: 1,

@@ -36,6 +36,12 @@ pub(super) fn is_own(tool: &str) -> bool {
     .contains(&tool)
 }
 
+/// Whether a tool is called to learn something, so that an answer can only come after it.
+pub(crate) fn is_look_up(tool: &ToolSpec) -> bool {
+    let is_own = [RECALL_MEMORIES, GET_ENTITY_PROFILE].contains(&tool.name.as_str());
+    tool.reach == ToolReach::Query || (tool.reach == ToolReach::Inward && is_own)
+}
+
 /// The tools every assistant has, whatever its world.
 ///
 /// # Errors
@@ -71,6 +77,7 @@ impl Offered {
             category: ToolCategory::SafeChain,
             reach: ToolReach::Inward,
             timeout: ToolSpec::DEFAULT_TIMEOUT,
+            speech: None,
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Turns as the messages of a chat, in the form the model can read.
 
 use dormouse_contracts::{Message, ToolCall};
+use dormouse_text::escape_template_tokens;
 use serde_json::Value;
 
 use crate::{
@@ -41,25 +42,28 @@ impl Conversation {
         }
     }
 
-    /// Adds what was done in a turn. `shown` says what is shown of a result.
+    /// Adds what the model did in a turn. `shown` says what is shown of a result. A notice that asks the sender to wait is
+    /// left out: a model that sees it among its own calls takes it for an answer.
     pub(super) fn steps(
         &mut self,
         turn: &Turn,
         form: ToolCalling,
         shown: impl Fn(&CallState) -> String,
     ) {
-        for step in &turn.steps {
+        for step in turn.own_steps() {
             match form {
                 ToolCalling::Native => self.native(step, &shown),
                 ToolCalling::Fallback => self.fallback(step, &shown),
             }
             if let Some(note) = &step.misread {
-                self.user(note);
+                self.user(&escape_template_tokens(note));
             }
         }
     }
 
-    fn assistant(&mut self, content: String, tool_calls: Vec<ToolCall>) {
+    /// What a model said may repeat what somebody dictated to it.
+    fn assistant(&mut self, content: &str, tool_calls: Vec<ToolCall>) {
+        let content = escape_template_tokens(content).into_owned();
         // An empty reply is not shown: servers refuse an assistant's message with nothing in it.
         if !(content.is_empty() && tool_calls.is_empty()) {
             self.messages.push(Message::Assistant {
@@ -75,7 +79,7 @@ impl Conversation {
             name: sendable_name(call).to_owned(),
             arguments: sendable_arguments(call),
         });
-        self.assistant(step.content.clone(), tool_calls.collect());
+        self.assistant(&step.content, tool_calls.collect());
         for call in &step.calls {
             self.messages.push(Message::Tool {
                 call_id: call.id().clone(),
@@ -86,12 +90,12 @@ impl Conversation {
 
     fn fallback(&mut self, step: &Step, shown: &impl Fn(&CallState) -> String) {
         if step.calls.is_empty() {
-            self.assistant(step.content.clone(), Vec::new());
+            self.assistant(&step.content, Vec::new());
         }
         for call in &step.calls {
             let (name, parameters) = (sendable_name(call), sendable_arguments(call));
             let content = format!("{{\"tool\": \"{name}\", \"parameters\": {parameters}}}");
-            self.assistant(content, Vec::new());
+            self.assistant(&content, Vec::new());
             self.user(&format!("[TOOL RESULT: {name}]\n{}", shown(call)));
         }
     }
@@ -109,12 +113,15 @@ fn sendable_name(call: &CallState) -> &str {
 }
 
 /// The arguments as they can be sent back: servers refuse a conversation whose arguments are no JSON object. A string
-/// that holds an object is that object, as it was when the call was checked.
+/// that holds an object is that object, as it was when the call was checked. Tokens of chat templates stand only within
+/// strings, so that what is left of them is JSON still.
 fn sendable_arguments(call: &CallState) -> String {
     let text = call.call.arguments.as_str();
     match serde_json::from_str::<Value>(text) {
-        Ok(Value::Object(_)) => text.to_owned(),
-        Ok(Value::String(inner)) if is_object(&inner) => inner,
+        Ok(Value::Object(_)) => escape_template_tokens(text).into_owned(),
+        Ok(Value::String(inner)) if is_object(&inner) => {
+            escape_template_tokens(&inner).into_owned()
+        }
         _ => "{}".to_owned(),
     }
 }

@@ -1,6 +1,7 @@
 //! A message, or the result of a tool, within a number of tokens.
 
 use dormouse_contracts::TokenCounter;
+use dormouse_text::beginning;
 
 use crate::{render, state::Heard};
 
@@ -13,7 +14,7 @@ pub(super) struct Excerpt {
 
 impl Heard {
     fn shown(&self, max_chars: usize) -> String {
-        render::perception(&self.perception, self.trust, max_chars)
+        render::perception(&self.perception, self.trust, &self.doubts, max_chars)
     }
 
     /// The message as it is shown within `cap` tokens: whole, or its beginning. The line that the world vouches for
@@ -44,9 +45,8 @@ impl Excerpt {
             tokens: counter.count(result).tokens,
         };
         whole.within(cap, counter, |chars| {
-            let end = result.char_indices().nth(chars);
-            let (shown, rest) = result.split_at(end.map_or(result.len(), |(at, _)| at));
-            let rest = rest.len();
+            let shown = beginning(result, chars);
+            let rest = result.len() - shown.len();
             format!("{shown}… (the result goes on for {rest} more bytes, which are not shown)")
         })
     }

@@ -1,7 +1,7 @@
 //! What was looked up for a turn, as its prompt shows it: whom it has to do with, what was asked of the assistant for
 //! good, and what comes to mind.
 
-use dormouse_contracts::TokenCounter;
+use dormouse_contracts::{TokenCounter, invariant};
 
 use super::{MESSAGE, Preamble, fitting, room};
 use crate::{
@@ -104,7 +104,7 @@ impl Remembered {
         let entities = self.entities.then(|| entities.text.clone());
         let orders = self.orders.then(|| orders.text.clone());
         let first = items.len().saturating_sub(self.lines);
-        let lines = items.get(first..).unwrap_or_default();
+        let lines = invariant!(items.get(first..), "no more lines are shown than there are");
         let memories = (!lines.is_empty()).then(|| {
             let lines: Vec<_> = lines.iter().map(render::memory).collect();
             format!("{MEMORIES}\n{}", lines.join("\n"))

@@ -20,7 +20,7 @@ pub(crate) struct Length {
 impl Length {
     pub(crate) fn of(prompt: &Prompt) -> Self {
         Self {
-            prompt: prompt.tokens,
+            prompt: prompt.length,
             reply: prompt.request.max_tokens,
         }
     }

@@ -1,7 +1,7 @@
 //! Catching up with the log.
 
-use dormouse_contracts::{AssistantId, ReadError, ReadEvents, Seq};
-use dormouse_memory::{Memory, MemoryError, Taken};
+use dormouse_contracts::{AssistantId, ReadError, ReadEvents, Seq, Timestamp};
+use dormouse_memory::{LogPosition, Memory, MemoryError, Taken};
 
 use super::{
     context::{Context, Read},
@@ -26,15 +26,48 @@ pub enum CatchUpError {
     /// The memory could not be read or written.
     #[error("the memory could not take in the log")]
     Memory(#[from] MemoryError),
+    /// The memory is one of another assistant.
+    #[error("the memory is that of {owner}, and the log is that of {key}")]
+    OtherAssistant {
+        /// Whose memory it is.
+        owner: AssistantId,
+        /// Whose log it is.
+        key: AssistantId,
+    },
     /// The memory has taken in what the log does not hold: it belongs to another log, or the log is an older copy.
     #[error(
         "the memory is newer than the log: it knows the log up to event {through}, and the log ends before. Restore \
-         both from the same backup, or remove the memory's file, which is made anew from the log"
+         both from the same backup, or rebind the memory to this log, which keeps all that it holds"
     )]
     Ahead {
         /// How far the memory knows the log.
         through: Seq,
     },
+    /// The memory has taken in another log, or one that was set back and has grown differently since.
+    #[error(
+        "the memory was made of another log: event {through} of that one was written at {known}, and event {through} \
+         of this one at {found}. Restore the log it was made of, or rebind the memory to this log, which keeps all \
+         that it holds"
+    )]
+    OtherLog {
+        /// How far the memory knows its log.
+        through: Seq,
+        /// When the memory's log was written there.
+        known: Timestamp,
+        /// When this log was written there.
+        found: Timestamp,
+    },
+}
+
+impl CatchUpError {
+    /// Whether memory and log do not belong together, as opposed to one that cannot be read at the moment.
+    #[must_use]
+    pub fn is_mismatch(&self) -> bool {
+        match self {
+            Self::OtherAssistant { .. } | Self::Ahead { .. } | Self::OtherLog { .. } => true,
+            Self::Read(_) | Self::Decode(_) | Self::Memory(_) => false,
+        }
+    }
 }
 
 /// How far a memory has caught up.
@@ -63,8 +96,9 @@ pub async fn catch_up<L: ReadEvents + ?Sized>(
     key: &AssistantId,
     memory: &Memory,
 ) -> Result<CaughtUp, CatchUpError> {
+    check_owner(key, memory)?;
     let log = Log { events: log, key };
-    let through = Seq(memory.log_through().await?);
+    let through = memory.log_position().await?;
     let mut progress = Progress {
         context: log.context(through).await?,
         through,
@@ -72,7 +106,7 @@ pub async fn catch_up<L: ReadEvents + ?Sized>(
         refused: 0,
     };
     loop {
-        let events = log.page(progress.through).await?;
+        let events = log.page(Seq(progress.through.seq), PAGE).await?;
         if events.is_empty() {
             return Ok(progress.done());
         }
@@ -80,10 +114,36 @@ pub async fn catch_up<L: ReadEvents + ?Sized>(
     }
 }
 
+/// Whether a memory follows the log of this assistant. Costs one read, and changes nothing.
+///
+/// # Errors
+///
+/// [`CatchUpError`]; [`CatchUpError::is_mismatch`] where it does not.
+pub async fn check_log<L: ReadEvents + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+    memory: &Memory,
+) -> Result<(), CatchUpError> {
+    check_owner(key, memory)?;
+    let through = memory.log_position().await?;
+    Log { events: log, key }.check(through).await
+}
+
+fn check_owner(key: &AssistantId, memory: &Memory) -> Result<(), CatchUpError> {
+    let owner = memory.assistant();
+    if owner == key {
+        return Ok(());
+    }
+    Err(CatchUpError::OtherAssistant {
+        owner: owner.clone(),
+        key: key.clone(),
+    })
+}
+
 /// How far it has come.
 struct Progress {
     context: Context,
-    through: Seq,
+    through: LogPosition,
     events: u64,
     refused: u64,
 }
@@ -102,21 +162,26 @@ impl Progress {
             context,
         } = memory
             .with_entities(|known| page(log.key, known, events, &triggers, self.context.clone()));
-        match memory.take_log(self.through.0, through.0, items).await? {
+        let taken = memory.take_log(self.through.seq, through, items).await?;
+        match taken {
             Taken::Through { refused, .. } => {
                 let before = self.events;
-                self.events += through.0.saturating_sub(self.through.0);
+                self.events += through.seq.saturating_sub(self.through.seq);
                 self.refused += refused;
                 self.through = through;
                 self.context = context;
                 if before / TOLD_EVERY != self.events / TOLD_EVERY {
-                    tracing::info!(events = self.events, %through, "the memory takes in its log");
+                    tracing::info!(
+                        events = self.events,
+                        through = through.seq,
+                        "the memory takes in its log"
+                    );
                 }
             }
             // Somebody else did it meanwhile: an attempt before this one that was given up waiting for.
             Taken::Moved { through } => {
-                self.through = Seq(through);
-                self.context = log.context(self.through).await?;
+                self.through = through;
+                self.context = log.context(through).await?;
             }
         }
         Ok(())
@@ -130,7 +195,7 @@ impl Progress {
             );
         }
         CaughtUp {
-            through: self.through,
+            through: Seq(self.through.seq),
             events: self.events,
             refused: self.refused,
         }

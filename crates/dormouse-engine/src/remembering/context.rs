@@ -1,6 +1,7 @@
 //! What a place in a log is about: the message that is worked on there, and the act under way.
 
 use dormouse_contracts::{Attested, Seq, StoredEvent};
+use dormouse_memory::LogPosition;
 
 use crate::event::{DecodeError, EffectIntended, Event, Perceived};
 
@@ -15,6 +16,14 @@ impl Read {
     pub(super) fn of(stored: StoredEvent) -> Result<Self, DecodeError> {
         let event = Event::decode(&stored)?;
         Ok(Self { stored, event })
+    }
+
+    /// Where it is in its log.
+    pub(super) fn position(&self) -> LogPosition {
+        LogPosition {
+            seq: self.stored.seq.0,
+            at: self.stored.at,
+        }
     }
 }
 
@@ -34,8 +43,8 @@ impl Trigger {
     }
 }
 
-/// What is known at a place in the log of what went before, as far as the events behind it refer to it. A tick is the
-/// only thing they refer to: acts are settled within the tick in which they were intended.
+/// What is known at a place in the log of what went before, as far as the events behind it refer to it: the tick, and
+/// the act under way. An act whose world was out of reach is settled by a later tick than the one that intended it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Context {
     pub(super) trigger: Option<Trigger>,
@@ -47,10 +56,7 @@ impl Context {
     pub(super) fn follow(&mut self, event: &Event, trigger: impl Fn(Seq) -> Option<Trigger>) {
         match event {
             Event::TickStarted(started) => {
-                *self = Self {
-                    trigger: trigger(started.trigger),
-                    intended: None,
-                };
+                self.trigger = trigger(started.trigger);
             }
             Event::EffectIntended(intended) => self.intended = Some(intended.clone()),
             Event::EffectSettled(_) => self.intended = None,

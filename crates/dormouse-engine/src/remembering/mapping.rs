@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use dormouse_classify::Verdict;
+use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{
     Arguments, AssistantId, EntityId, Outcome, Sender, Seq, Timestamp, Trust,
 };
-use dormouse_entities::{Change, Entities, OrderKind, Passage, Role, recognise};
-use dormouse_memory::{Derivation, Intake, Note, RecordKind};
+use dormouse_entities::{Entities, EntityChange, OrderKind, Passage, SpeakerRole, recognise};
+use dormouse_memory::{Derivation, Intake, LogPosition, Note, RecordKind};
+use dormouse_text::{NameSkeleton, beginning};
 use serde_json::Value;
 
 use super::{
@@ -28,11 +29,22 @@ const UNKNOWN_LINEAGE: Trust = match Trust::try_new(0.2) {
     Err(_) => Trust::NONE,
 };
 
+/// Whether an event means anything to a memory.
+pub(crate) fn is_for_memory(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Perceived(_)
+            | Event::EffectSettled(_)
+            | Event::Remembered(_)
+            | Event::EntityChanged(_)
+    )
+}
+
 /// What a page of events means.
 pub(super) struct Page {
     pub(super) items: Vec<Intake>,
     /// The last event that is in it; the page may end before all events.
-    pub(super) through: Seq,
+    pub(super) through: LogPosition,
     /// What the events behind it go on from.
     pub(super) context: Context,
 }
@@ -53,7 +65,7 @@ pub(super) fn page(
     };
     let mut page = Page {
         items: Vec::new(),
-        through: Seq(0),
+        through: LogPosition::default(),
         context,
     };
     for read in events {
@@ -62,7 +74,7 @@ pub(super) fn page(
         }
         let find = |seq: Seq| triggers.get(&seq).cloned();
         page.context.follow(&read.event, find);
-        page.through = read.stored.seq;
+        page.through = read.position();
     }
     page.items = mapping.items;
     page
@@ -100,7 +112,7 @@ impl Mapping<'_> {
         true
     }
 
-    fn change(&mut self, change: Change, at: Timestamp) {
+    fn change(&mut self, change: EntityChange, at: Timestamp) {
         self.items.push(Intake::Entity(Box::new(change), at));
     }
 
@@ -124,7 +136,7 @@ impl Mapping<'_> {
             return false;
         };
         let words = perceived.perception.words.as_claimed();
-        let is_directed = perceived.classification.verdict == Verdict::Trigger;
+        let is_directed = perceived.classification.verdict == MessageVerdict::Trigger;
         let note = Note::new(words)
             .kind(kind(words, is_directed))
             .derived(Derivation::Heard)
@@ -137,21 +149,21 @@ impl Mapping<'_> {
             self.change(change, at);
         }
         if let Some(entity) = attested.sender.id().filter(|_| is_directed) {
-            let start = Change::ConversationStarted {
+            let start = EntityChange::ConversationStarted {
                 entity: entity.clone(),
                 topic: None,
                 stale_after: dormouse_entities::StaleAfter::default(),
             };
             self.change(start, at);
-            self.message(entity, Role::User, words, at);
+            self.message(entity, SpeakerRole::User, words, at);
         }
         true
     }
 
-    fn message(&mut self, entity: &EntityId, role: Role, words: &str, at: Timestamp) {
+    fn message(&mut self, entity: &EntityId, role: SpeakerRole, words: &str, at: Timestamp) {
         if let Some(content) = Passage::shortened(words) {
             let entity = entity.clone();
-            let added = Change::MessageAdded {
+            let added = EntityChange::MessageAdded {
                 entity,
                 role,
                 content,
@@ -161,14 +173,14 @@ impl Mapping<'_> {
     }
 
     /// What follows from having heard somebody; nothing if that depends on an earlier event of this page.
-    fn meeting(&mut self, perceived: &Perceived) -> Option<Vec<Change>> {
+    fn meeting(&mut self, perceived: &Perceived) -> Option<Vec<EntityChange>> {
         let attested = &perceived.perception.attested;
         let Some(entity) = attested.sender.id() else {
             return Some(Vec::new());
         };
         let name = attested.sender.name();
         if let Some((met_as, is_known)) = self.met.get(entity) {
-            let again = Change::Interacted {
+            let again = EntityChange::Interacted {
                 entity: entity.clone(),
                 trust: perceived.trust,
             };
@@ -211,7 +223,7 @@ impl Mapping<'_> {
         }
         self.note(seq, note);
         if let Some(listener) = listener {
-            self.message(&listener, Role::Assistant, words, at);
+            self.message(&listener, SpeakerRole::Assistant, words, at);
         }
         true
     }
@@ -241,7 +253,8 @@ impl Mapping<'_> {
         let asked = asked.map(|trigger| &trigger.attested.sender);
         let id = asked.filter(|sender| somebody(sender.name()) == from);
         let id = id.and_then(Sender::id);
-        let is_own_name = from.eq_ignore_ascii_case(self.key.as_str());
+        let is_own_name =
+            NameSkeleton::of(from).is_confusable_with(&NameSkeleton::of(self.key.as_str()));
         note = match from.as_str() {
             YOU => note.said_by(self.key.as_str()),
             // Nobody passes for the assistant by its name.
@@ -320,6 +333,6 @@ fn said_by(note: Note, speaker: Option<(String, Option<EntityId>)>) -> Note {
 }
 
 fn shortened(name: &str) -> Option<String> {
-    let name: String = name.trim().chars().take(NAME_LIMIT).collect();
-    (!name.is_empty()).then_some(name)
+    let name = beginning(name.trim(), NAME_LIMIT);
+    (!name.is_empty()).then(|| name.to_owned())
 }

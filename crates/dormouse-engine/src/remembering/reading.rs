@@ -2,16 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use dormouse_contracts::{AssistantId, ReadEvents, Seq};
+use dormouse_contracts::{AssistantId, ReadEvents, Seq, StoredEvent};
+use dormouse_memory::LogPosition;
 
 use super::{
     CatchUpError,
     context::{Context, Read, Trigger},
 };
-use crate::event::Event;
+use crate::event::{Event, StopReason};
 
 /// How many events are read, and taken in, at a time.
 pub(super) const PAGE: usize = 512;
+/// How far it is looked back at first for the tick that a place is in. A usual tick has fewer events; each further
+/// look goes twice as far. This is done with every message, and decoding events is what it costs.
+const LOOK_BACK: usize = 16;
 
 /// A log, as a memory reads it.
 pub(super) struct Log<'a, L: ?Sized> {
@@ -23,9 +27,9 @@ pub(super) struct Log<'a, L: ?Sized> {
 pub(super) type Triggers = BTreeMap<Seq, Trigger>;
 
 impl<L: ReadEvents + ?Sized> Log<'_, L> {
-    /// The next events after a place. None where the log ends.
-    pub(super) async fn page(&self, after: Seq) -> Result<Vec<Read>, CatchUpError> {
-        let stored = self.events.read(self.key, after, PAGE).await?;
+    /// The next events after a place, at most `limit`. None where the log ends.
+    pub(super) async fn page(&self, after: Seq, limit: usize) -> Result<Vec<Read>, CatchUpError> {
+        let stored = self.events.read(self.key, after, limit).await?;
         let events = stored.into_iter().map(Read::of);
         Ok(events.collect::<Result<_, _>>()?)
     }
@@ -58,30 +62,42 @@ impl<L: ReadEvents + ?Sized> Log<'_, L> {
         Ok(read.as_ref().and_then(trigger))
     }
 
-    /// What the place `through` is about; goes back to the tick before it.
+    /// Whether a memory that has come to this position follows this log.
     ///
     /// # Errors
     ///
-    /// [`CatchUpError::Ahead`] if the log ends before that place.
-    pub(super) async fn context(&self, through: Seq) -> Result<Context, CatchUpError> {
+    /// [`CatchUpError::Ahead`] if the log ends before, and [`CatchUpError::OtherLog`] if its event there is another one.
+    pub(super) async fn check(&self, through: LogPosition) -> Result<(), CatchUpError> {
+        let Some(before) = through.seq.checked_sub(1) else {
+            return Ok(());
+        };
+        let found = self.events.read(self.key, Seq(before), 1).await?;
+        expect(through, found.first())
+    }
+
+    /// What the place `through` is about; goes back to the tick before it, and to the tick that intended the act under way.
+    ///
+    /// # Errors
+    ///
+    /// As [`Log::check`].
+    pub(super) async fn context(&self, through: LogPosition) -> Result<Context, CatchUpError> {
         let mut behind = Vec::new();
-        let mut end = through;
+        let mut end = Seq(through.seq);
+        let mut step = LOOK_BACK;
         while end > Seq(0) {
-            let start = Seq(end.0.saturating_sub(PAGE as u64));
-            let mut page = self.page(start).await?;
+            let start = Seq(end.0.saturating_sub(step as u64));
+            let mut page = self.page(start, step).await?;
             page.retain(|read| read.stored.seq <= end);
-            if end == through && page.last().map(|read| read.stored.seq) != Some(through) {
-                return Err(CatchUpError::Ahead { through });
+            if end.0 == through.seq {
+                expect(through, page.last().map(|read| &read.stored))?;
             }
-            let tick = page
-                .iter()
-                .any(|read| matches!(read.event, Event::TickStarted(_)));
             page.append(&mut behind);
             behind = page;
-            if tick {
+            if says_all(&behind) {
                 break;
             }
             end = start;
+            step = (2 * step).min(PAGE);
         }
         let triggers = self.last_trigger(&behind).await?;
         let mut context = Context::default();
@@ -99,6 +115,35 @@ impl<L: ReadEvents + ?Sized> Log<'_, L> {
             Some(tick) => self.triggers(std::slice::from_ref(tick)).await,
             None => Ok(Triggers::new()),
         }
+    }
+}
+
+/// Whether what is known at the end of these events depends on none before them.
+fn says_all(events: &[Read]) -> bool {
+    let mut newest_first = events.iter().rev().map(|read| &read.event);
+    let has_tick = newest_first
+        .clone()
+        .any(|event| matches!(event, Event::TickStarted(_)));
+    let knows_the_act = newest_first.any(|event| match event {
+        Event::EffectIntended(_) | Event::EffectSettled(_) => true,
+        // Only a tick that could not reach its world leaves an act to the next one.
+        Event::TickEnded(ended) => ended.reason != StopReason::WorldUnreachable,
+        _ => false,
+    });
+    has_tick && knows_the_act
+}
+
+/// Compares what a memory knows of a position with what the log has there.
+fn expect(known: LogPosition, found: Option<&StoredEvent>) -> Result<(), CatchUpError> {
+    let through = Seq(known.seq);
+    match found.filter(|stored| stored.seq == through) {
+        None => Err(CatchUpError::Ahead { through }),
+        Some(stored) if stored.at == known.at => Ok(()),
+        Some(stored) => Err(CatchUpError::OtherLog {
+            through,
+            known: known.at,
+            found: stored.at,
+        }),
     }
 }
 

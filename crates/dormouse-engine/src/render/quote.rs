@@ -1,5 +1,8 @@
 //! What somebody wrote, line by line, so that none of it can pass for anything else.
 
+use dormouse_contracts::invariant;
+use dormouse_text::{beginning, escape_template_tokens, is_hidden};
+
 /// What stands before each line that somebody wrote.
 const MARK: &str = "\n> ";
 
@@ -14,8 +17,20 @@ pub(super) struct Quoted {
 }
 
 /// Puts a mark before each line of `words`. No more than `max_chars` characters come out, and of neighbouring blank
-/// lines only one: a text of nothing but line ends would come out several times as long as it is.
+/// lines only one: a text of nothing but line ends would come out several times as long as it is. No token of a chat
+/// template comes out.
 pub(super) fn quote(words: &str, max_chars: usize) -> Quoted {
+    let safe = escape_template_tokens(words);
+    let mut quoted = quote_lines(&safe, max_chars);
+    // An escape keeps the number of characters, but not that of bytes; what is missing is told in bytes of what was written.
+    let shown = safe.len() - quoted.bytes_left_out;
+    let shown = invariant!(safe.get(..shown), "a quotation is cut between characters");
+    let shown = shown.chars().count();
+    quoted.bytes_left_out = words.len() - beginning(words, shown).len();
+    quoted
+}
+
+fn quote_lines(words: &str, max_chars: usize) -> Quoted {
     let mut quoted = Quoted {
         text: String::new(),
         blank_lines_left_out: 0,
@@ -56,12 +71,10 @@ impl Quoted {
             return None;
         }
         self.text.push_str(MARK);
-        let end = line.char_indices().nth(rest);
-        let bytes = end.map_or(line.len(), |(at, _)| at);
-        let shown = line.get(..bytes).unwrap_or_default();
+        let shown = beginning(line, rest);
         self.text.extend(shown.chars().map(visible));
         *room = rest.saturating_sub(shown.chars().count());
-        Some(bytes)
+        Some(shown.len())
     }
 }
 
@@ -72,8 +85,11 @@ fn is_line_break(c: char) -> bool {
     )
 }
 
+/// Joiners and selectors stay: without them some scripts and emoji cannot be written. Everything else that is hidden could
+/// carry a text that people do not see.
 fn visible(c: char) -> char {
-    if c.is_control() && c != '\t' {
+    let is_part_of_writing = matches!(c, '\t' | '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}');
+    if is_hidden(c) && !is_part_of_writing {
         '\u{fffd}'
     } else {
         c

@@ -1,7 +1,10 @@
-use dormouse_contracts::{FinishReason, Seq, ToolCall, Trust};
+use dormouse_contracts::{
+    FinishReason, Seq, Speech, SpeechKind, ToolCall, ToolCategory, ToolName, ToolReach, Trust,
+};
 use dormouse_dialects::{NATIVE_CALLS_LIMIT, corpus};
 use dormouse_testing::Perceive;
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 
@@ -11,6 +14,7 @@ fn pending(perceive: Perceive) -> Heard {
         perception: perceive.build(),
         trust: Trust::FULL,
         tokens: 1,
+        doubts: Vec::new(),
     }
 }
 
@@ -24,19 +28,47 @@ fn reply(content: &str) -> ChatReply {
     }
 }
 
+/// Tools that say aloud and on channels.
+fn tools() -> [ToolSpec; 2] {
+    let tool = |name, kind, to: Option<&str>| ToolSpec {
+        name: ToolName::try_new(name).unwrap(),
+        description: "Says it.".to_owned(),
+        parameters: json!({"type": "object"}),
+        category: ToolCategory::Terminal,
+        reach: ToolReach::Effect,
+        timeout: ToolSpec::DEFAULT_TIMEOUT,
+        speech: Some(Speech {
+            kind,
+            words: "message".to_owned(),
+            to: to.map(str::to_owned),
+        }),
+    };
+    [
+        tool("say", SpeechKind::Aloud, None),
+        tool("channel", SpeechKind::Channel, Some("channel")),
+    ]
+}
+
+/// Reads a reply of a model that may say something aloud.
+fn read_with(
+    reply: &ChatReply,
+    form: ToolCalling,
+    trigger: &Heard,
+    is_tool: impl Fn(&str) -> bool,
+) -> Reading {
+    read(reply, form, trigger, is_tool, &[&tools()[0]])
+}
+
 fn read_text(text: &str, form: ToolCalling) -> Reading {
-    read(
-        &reply(text),
-        form,
-        &pending(Perceive::say("Alice", "hi")),
-        |name| name == "say",
-    )
+    let trigger = pending(Perceive::say("Alice", "hi"));
+    read_with(&reply(text), form, &trigger, |name| name == "say")
 }
 
 fn call(name: &str, arguments: &str) -> Reading {
     Reading::Calls(vec![RawCall {
         name: name.to_owned(),
         arguments: arguments.to_owned(),
+        continues: false,
     }])
 }
 
@@ -46,7 +78,7 @@ fn a_printed_call_that_the_message_dictates_is_said_and_not_made() {
     let dictated = format!("repeat after me: {}", printed.replace(": ", ":"));
     let read_as = |message: &str, form| {
         let trigger = pending(Perceive::say("Mallory", message));
-        read(&reply(printed), form, &trigger, |name| name == "give")
+        read_with(&reply(printed), form, &trigger, |name| name == "give")
     };
     let said = json!({ "message": printed }).to_string();
     assert_eq!(read_as(&dictated, ToolCalling::Native), call("say", &said));
@@ -67,7 +99,7 @@ fn native_calls_come_before_the_text_and_are_bounded() {
         tool_calls: vec![one; 500],
         ..reply("{\"tool\": \"say\"}")
     };
-    let Reading::Calls(calls) = read(
+    let Reading::Calls(calls) = read_with(
         &many,
         ToolCalling::Native,
         &pending(Perceive::say("A", "b")),
@@ -104,37 +136,34 @@ fn json_that_names_no_tool_there_is_stays_text_for_a_native_model() {
 
 #[test]
 fn what_was_said_in_private_is_never_answered_aloud() {
-    for (perceive, name) in [
-        (Perceive::whisper("Alice", "secret"), "whisper"),
-        (Perceive::page("Alice", "secret"), "page"),
+    for perceive in [
+        Perceive::whisper("Alice", "secret"),
+        Perceive::page("Alice", "secret"),
     ] {
-        let read = read(
-            &reply("psst"),
-            ToolCalling::Native,
-            &pending(perceive),
-            |tool| tool == "say",
-        );
-        assert_eq!(read, call(name, r#"{"message":"psst","to":"Alice"}"#));
+        let trigger = pending(perceive);
+        let read = read_with(&reply("psst"), ToolCalling::Native, &trigger, |_| true);
+        assert_eq!(read, Reading::Unreadable(NO_WAY));
     }
-}
-
-fn read_channel(offered: &[&str]) -> Reading {
-    let trigger = pending(Perceive::channel("Alice", "guild", "secret"));
-    read(&reply("psst"), ToolCalling::Native, &trigger, |tool| {
-        offered.contains(&tool)
-    })
 }
 
 #[test]
 fn what_was_asked_on_a_channel_is_answered_there_or_not_at_all() {
+    let trigger = pending(Perceive::channel("Alice", "guild", "secret"));
+    let read = |offered: &[&ToolSpec]| {
+        read(
+            &reply("psst"),
+            ToolCalling::Native,
+            &trigger,
+            |_| true,
+            offered,
+        )
+    };
+    let [say, channel] = &tools();
     assert_eq!(
-        read_channel(&["say", "channel"]),
+        read(&[say, channel]),
         call("channel", r#"{"channel":"guild","message":"psst"}"#)
     );
-    let Reading::Calls(calls) = read_channel(&["say"]) else {
-        panic!("a call");
-    };
-    assert_eq!(calls[0].name, "noop");
+    assert_eq!(read(&[say]), Reading::Unsayable);
 }
 
 #[test]
@@ -153,8 +182,13 @@ fn a_native_model_calls_by_text_only_where_the_text_is_nothing_else() {
         format!("{object} is what you wrote."),
         format!("```\n{object}\n``` is what you wrote."),
     ] {
+        let wrapped = read_text(&quoted, ToolCalling::Native);
+        assert_eq!(wrapped, Reading::Unreadable(WRAPPED));
         let said = json!({"message": quoted.trim()}).to_string();
-        assert_eq!(read_text(&quoted, ToolCalling::Native), call("say", &said));
+        let message = format!("Do this: {object}");
+        let trigger = pending(Perceive::say("Mallory", &message));
+        let read = read_with(&reply(&quoted), ToolCalling::Native, &trigger, |_| true);
+        assert_eq!(read, call("say", &said), "{quoted}");
     }
 }
 
@@ -179,7 +213,7 @@ fn read_finished(text: &str, form: ToolCalling, finish: FinishReason) -> Reading
         finish,
         ..reply(text)
     };
-    read(&reply, form, &pending(Perceive::say("A", "b")), |_| true)
+    read_with(&reply, form, &pending(Perceive::say("A", "b")), |_| true)
 }
 
 #[test]
@@ -227,7 +261,7 @@ fn thoughts_are_neither_said_nor_taken_for_silence() {
     };
     let trigger = pending(Perceive::say("Alice", "hi"));
     for form in [ToolCalling::Native, ToolCalling::Fallback] {
-        let found = read(&thinking, form, &trigger, |_| true);
+        let found = read_with(&thinking, form, &trigger, |_| true);
         assert_eq!(found, Reading::Unreadable(ONLY_THOUGHTS));
     }
     let text = "<think>Alice greets me.</think>Good evening.";
@@ -247,12 +281,14 @@ fn nothing_is_done_that_the_corpus_of_replies_does_not_call_a_call() {
         .flat_map(|family| family.cases)
     {
         for form in case.callings() {
-            let found = read(&case.reply().unwrap(), form, &trigger, |name| {
+            let found = read_with(&case.reply().unwrap(), form, &trigger, |name| {
                 case.offers(name)
             });
             let names: Vec<_> = match &found {
                 Reading::Calls(calls) => calls.iter().map(|call| call.name.as_str()).collect(),
-                Reading::Unreadable(_) => Vec::new(),
+                // What it quotes does not stand in the message.
+                Reading::Unreadable(WRAPPED) => vec!["say"],
+                Reading::Unreadable(_) | Reading::Unsayable => Vec::new(),
             };
             let expected = case.expect.calls.iter().map(|(name, _)| name.as_str());
             let said = case.expect.text.as_ref().map(|_| "say");

@@ -1,14 +1,14 @@
 //! One turn: a message and everything done about it until it is answered.
 
-use dormouse_contracts::{
-    Arguments, CallId, EffectKey, Outcome, Seq, Timestamp, ToolCategory, ToolName, Words,
-};
+use dormouse_contracts::{EffectKey, ModelErrorKind, Outcome, Seq, ServiceName, Timestamp, Words};
+use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{Heard, Sources};
+use super::{CallState, EffectState, Heard, Sources, Step};
 use crate::event::{
-    Call, EffectIntended, EffectSettled, Misread, Narrowed, Recollected, Replied, StopReason,
-    TickEnded, ToolAnswered, Verdict,
+    DelayCause, Delayed, EffectIntended, EffectSettled, Misread, NOOP, Narrowed, RecalledLine,
+    Recollected, Replied, StopReason, TickEnded, ToolAnswered, Unanswered, UnansweredCause,
+    Verdict, WorldFailed,
 };
 
 /// How much command output one effect collects, in bytes.
@@ -24,7 +24,7 @@ pub struct Turn {
     /// The message it answers.
     pub trigger: Heard,
     /// What was looked up for it, until it is finished.
-    pub recollected: Option<Recollected>,
+    pub recollected: Option<Recollected<RecalledLine>>,
     /// Where the least believed comes from of what was remembered and shown in it.
     pub sources: Sources,
     /// What the model did, in order.
@@ -34,65 +34,44 @@ pub struct Turn {
     /// How many calls were made in the tick that is under way.
     pub calls_this_tick: u32,
     /// How many ticks it has taken since it began, or since somebody last cleared a stop; those that found the model left
-    /// alone and did nothing are not among them.
+    /// alone and did nothing are not among them, nor those that could not reach the world.
     pub ticks: u32,
+    /// How many errors have come of it in a row.
+    pub failures: u32,
+    /// How many model calls for it failed in a row.
+    pub failed_calls: u32,
+    /// Whether a model call for it has failed since anybody was last answered. If the next one to be answered is another
+    /// message, the failure was this message's.
+    pub is_suspect: bool,
+    /// Since when all model calls for it failed in a way that it may be the cause of; those that were not made do not count.
+    #[serde(default)]
+    pub failing_since: Option<Timestamp>,
+    /// Why it ends without an answer, once that is decided.
+    pub unanswered: Option<UnansweredCause>,
+    /// How often in a row its world could not be reached.
+    pub unreached: u32,
+    /// How often meanwhile its world was there, and did not answer its act.
+    pub silences: u32,
+    /// Why the world could not be reached the last time, if it could not be.
+    pub obstacle: Option<String>,
     /// How often the provider refused the prompt for good.
     pub refusals: u32,
     /// How long its prompts may be, where one was too long.
     pub narrowed: Option<Narrowed>,
     /// How often in a row its prompt was made shorter.
     pub narrowings: u32,
+    /// Whether its sender was told that the model gives no answers.
+    #[serde(default)]
+    pub is_told_of_outage: bool,
     /// True between the start and the end of a tick.
     pub ticking: bool,
     /// When to go on with it, between two ticks.
     pub resume_at: Option<Timestamp>,
+    /// The service whose failure it waits after. With other services it need not wait.
+    #[serde(default)]
+    pub waits_for: Option<ServiceName>,
     /// Why its last tick ended.
     pub last_stop: Option<StopReason>,
-}
-
-/// One reply of the model and what came of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Step {
-    /// The text of the reply.
-    pub content: String,
-    /// The calls of the reply, in order.
-    pub calls: Vec<CallState>,
-    /// What was wrong with the reply, if it could not be read.
-    pub misread: Option<String>,
-    /// How many tokens all of it takes in a prompt.
-    pub tokens: u32,
-}
-
-/// A call and how far it has come.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CallState {
-    /// The call.
-    pub call: Call,
-    /// The outward act it led to, if it led to one.
-    pub effect: Option<EffectState>,
-    /// Its result as the model sees it, once it has one.
-    pub result: Option<String>,
-    /// How it ended, once it has.
-    pub verdict: Option<Verdict>,
-    /// The tool's category, once that is known.
-    pub category: Option<ToolCategory>,
-}
-
-/// An outward act of a call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EffectState {
-    /// Its idempotency key.
-    pub key: EffectKey,
-    /// Which tool of the world.
-    pub tool: ToolName,
-    /// Its arguments.
-    pub arguments: Arguments,
-    /// What became of it, once that is known.
-    pub outcome: Option<Outcome>,
-    /// Where in the log that stands.
-    pub settled: Option<Seq>,
-    /// What the world printed meanwhile.
-    pub captured: String,
 }
 
 impl Turn {
@@ -106,27 +85,41 @@ impl Turn {
             steps_this_tick: 0,
             calls_this_tick: 0,
             ticks: 0,
+            failures: 0,
+            failed_calls: 0,
+            is_suspect: false,
+            failing_since: None,
+            unanswered: None,
+            unreached: 0,
+            silences: 0,
+            obstacle: None,
             refusals: 0,
             narrowed: None,
             narrowings: 0,
+            is_told_of_outage: false,
             ticking: false,
             resume_at: None,
+            waits_for: None,
             last_stop: None,
         }
     }
 
     pub(super) fn begin_tick(&mut self) {
         self.ticking = true;
-        self.steps_this_tick = 0;
-        self.calls_this_tick = 0;
+        // A call that waits for its world belongs to the step that made it, whichever tick carries it out.
+        if self.open_call().is_none() {
+            self.steps_this_tick = 0;
+            self.calls_this_tick = 0;
+        }
         self.ticks = self.ticks.saturating_add(1);
         self.resume_at = None;
+        self.waits_for = None;
         // What could not be looked up is looked up again.
         self.recollected
             .take_if(|recollected| recollected.failure.is_some());
     }
 
-    pub(super) fn recollect(&mut self, recollected: Recollected) {
+    pub(super) fn recollect(&mut self, recollected: Recollected<RecalledLine>) {
         self.sources.add_all(recollected.sources());
         self.recollected = Some(recollected);
     }
@@ -136,11 +129,62 @@ impl Turn {
         self.narrowings = self.narrowings.saturating_add(1);
     }
 
-    /// The model was left alone. A tick that came to nothing because of that is none.
-    pub(super) fn left_alone(&mut self) {
+    /// The model gave no reply. A tick that came to nothing because of that is none.
+    pub(super) fn got_no_reply(&mut self) {
         if self.steps_this_tick == 0 {
             self.ticks = self.ticks.saturating_sub(1);
         }
+    }
+
+    /// The call that got no reply was made.
+    pub(super) fn model_failed(&mut self, kind: ModelErrorKind, at: Timestamp) {
+        self.failed_calls = self.failed_calls.saturating_add(1);
+        self.is_suspect = true;
+        let since = self.failing_since.unwrap_or(at);
+        self.failing_since = kind.may_depend_on_the_prompt().then_some(since);
+    }
+
+    /// Another message was answered.
+    pub(super) fn another_was_answered(&mut self) {
+        if std::mem::take(&mut self.is_suspect) {
+            self.failed();
+        }
+    }
+
+    /// An error came of it.
+    pub(super) fn failed(&mut self) {
+        self.failures = self.failures.saturating_add(1);
+    }
+
+    /// Other messages are dealt with before it goes on.
+    pub(super) fn step_aside(mut self) -> Self {
+        // What is worth knowing may be something else by then.
+        self.recollected = None;
+        self
+    }
+
+    /// Whether others may be dealt with while it waits: after an error that may be its own, and not where something is
+    /// still to be done about it.
+    pub(crate) fn may_step_aside(&self) -> bool {
+        let after_error = matches!(
+            self.last_stop,
+            Some(StopReason::LlmError | StopReason::ParseError)
+        );
+        !self.ticking && self.resume_at.is_some() && after_error && self.open_call().is_none()
+    }
+
+    /// The world was out of reach. However long that lasts, it is not the message that takes so many ticks.
+    pub(super) fn unreached(&mut self, failed: WorldFailed) {
+        self.unreached = self.unreached.saturating_add(1);
+        self.silences = self.silences.saturating_add(failed.silent.into());
+        self.obstacle = failed.reason;
+        self.ticks = self.ticks.saturating_sub(1);
+    }
+
+    fn reached(&mut self) {
+        self.unreached = 0;
+        self.silences = 0;
+        self.obstacle = None;
     }
 
     pub(super) fn suspend(&mut self, ended: &TickEnded) {
@@ -151,6 +195,11 @@ impl Turn {
 
     pub(super) fn resume_now(&mut self) {
         self.ticks = 0;
+        self.wait_no_longer();
+    }
+
+    pub(super) fn wait_no_longer(&mut self) {
+        self.failing_since = None;
         self.resume_at = self.resume_at.map(|_| Timestamp::EPOCH);
     }
 
@@ -159,10 +208,14 @@ impl Turn {
             reply,
             calls,
             tokens,
+            speech_only,
             ..
         } = replied;
         // Where the calls stood in the text, they say all that the text said.
         self.narrowings = 0;
+        self.failed_calls = 0;
+        self.is_suspect = false;
+        self.failing_since = None;
         let text_is_call = reply.tool_calls.is_empty() && !calls.is_empty();
         self.steps_this_tick = self.steps_this_tick.saturating_add(1);
         self.steps.push(Step {
@@ -173,11 +226,52 @@ impl Turn {
             },
             calls: calls.into_iter().map(CallState::new).collect(),
             misread: None,
+            speech_only,
+            is_notice: false,
             tokens,
         });
     }
 
+    /// It ends without an answer; what says so is a step like one of the model's.
+    pub(super) fn unanswered(&mut self, unanswered: Unanswered) {
+        self.unanswered = Some(unanswered.cause);
+        self.steps_this_tick = self.steps_this_tick.saturating_add(1);
+        self.steps.push(Step {
+            content: String::new(),
+            calls: unanswered.calls.into_iter().map(CallState::new).collect(),
+            misread: None,
+            speech_only: true,
+            is_notice: false,
+            tokens: unanswered.tokens,
+        });
+    }
+
+    /// Its answer takes long. What asks the sender to wait is a step that the model did not take, and counts as none.
+    pub(super) fn delayed(&mut self, delayed: Delayed) {
+        self.is_told_of_outage |= delayed.cause == DelayCause::Outage;
+        self.steps.push(Step {
+            content: String::new(),
+            calls: delayed.calls.into_iter().map(CallState::new).collect(),
+            misread: None,
+            speech_only: false,
+            is_notice: true,
+            tokens: delayed.tokens,
+        });
+    }
+
+    /// Whether its sender was asked to wait.
+    #[must_use]
+    pub fn is_delayed(&self) -> bool {
+        self.steps.iter().any(|step| step.is_notice)
+    }
+
+    /// The steps that the model took, in order.
+    pub fn own_steps(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().filter(|step| !step.is_notice)
+    }
+
     pub(super) fn misread(&mut self, misread: Misread) {
+        self.failed();
         if let Some(step) = self.steps.last_mut() {
             step.misread = Some(misread.note);
             step.tokens = step.tokens.saturating_add(misread.tokens);
@@ -185,16 +279,24 @@ impl Turn {
     }
 
     pub(super) fn answered(&mut self, answered: ToolAnswered) {
+        self.reached();
         let Some(step) = self.steps.last_mut() else {
             return;
         };
         step.tokens = step.tokens.saturating_add(answered.tokens);
+        let is_notice = step.is_notice;
+        if answered.tool != NOOP && !is_notice {
+            self.note(answered.verdict);
+        }
+        let Some(step) = self.steps.last_mut() else {
+            return;
+        };
         self.sources.add_all(answered.sources);
         if let Some(call) = step.calls.iter_mut().find(|c| c.call.id == answered.call) {
             call.result = Some(answered.content);
             call.verdict = Some(answered.verdict);
             call.category = answered.category;
-            if answered.verdict != Verdict::Skipped {
+            if answered.verdict != Verdict::Skipped && !call.call.continues && !is_notice {
                 self.calls_this_tick = self.calls_this_tick.saturating_add(1);
             }
         }
@@ -226,6 +328,7 @@ impl Turn {
     }
 
     pub(super) fn settled(&mut self, seq: Seq, settled: EffectSettled) {
+        self.reached();
         let Some(step) = self.steps.last_mut() else {
             return;
         };
@@ -233,16 +336,33 @@ impl Turn {
             return;
         };
         step.tokens = step.tokens.saturating_add(settled.tokens);
+        let is_part = call.call.continues;
         call.result = Some(settled.content);
-        call.verdict = Some(match settled.outcome {
+        let verdict = match settled.outcome {
             Outcome::Done(_) => Verdict::Success,
             Outcome::Rejected(_) | Outcome::Unknown => Verdict::Failure,
-        });
+        };
+        call.verdict = Some(verdict);
         if let Some(effect) = &mut call.effect {
             effect.outcome = Some(settled.outcome);
             effect.settled = Some(seq);
         }
-        self.calls_this_tick = self.calls_this_tick.saturating_add(1);
+        if step.is_notice {
+            return;
+        }
+        // All parts of an answer are one call.
+        let made = u32::from(!is_part);
+        self.calls_this_tick = self.calls_this_tick.saturating_add(made);
+        self.note(verdict);
+    }
+
+    /// Counts how a call ended. A success takes the errors before it back.
+    fn note(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Success => self.failures = 0,
+            Verdict::Failure => self.failed(),
+            Verdict::Skipped => {}
+        }
     }
 
     /// Keeps what the world printed while an effect was under way, up to [`CAPTURE_LIMIT`].
@@ -256,12 +376,7 @@ impl Turn {
             effect.captured.push_str(words);
             effect.captured.push('\n');
         } else if room > 0 {
-            let starts = words.char_indices().map(|(start, _)| start);
-            let fits = starts.take_while(|start| *start <= room).last();
-            let fits = fits.unwrap_or_default();
-            effect
-                .captured
-                .push_str(words.get(..fits).unwrap_or_default());
+            effect.captured.push_str(beginning_bytes(words, room));
             effect.captured.push_str(CUT_OFF);
         }
     }
@@ -311,32 +426,8 @@ impl Turn {
     /// How many tokens the turn takes in a prompt.
     #[must_use]
     pub fn tokens(&self) -> u32 {
-        self.steps.iter().fold(self.trigger.tokens, |sum, step| {
+        self.own_steps().fold(self.trigger.tokens, |sum, step| {
             sum.saturating_add(step.tokens)
         })
-    }
-}
-
-impl CallState {
-    fn new(call: Call) -> Self {
-        Self {
-            call,
-            effect: None,
-            result: None,
-            verdict: None,
-            category: None,
-        }
-    }
-
-    fn has_effect(&self, key: &EffectKey) -> bool {
-        self.effect
-            .as_ref()
-            .is_some_and(|effect| effect.key == *key)
-    }
-
-    /// The id that ties the result to the call.
-    #[must_use]
-    pub fn id(&self) -> &CallId {
-        &self.call.id
     }
 }

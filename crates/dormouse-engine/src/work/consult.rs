@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dormouse_contracts::{AssistantId, CallId, EntityId, Seq, Timestamp, Trust};
-use dormouse_entities::{Change, Entities, Profile, StaleAfter};
+use dormouse_entities::{Entities, EntityChange, Profile, StaleAfter};
 use dormouse_memory::{Memory, RecallRequest};
 use dormouse_resilience::deadline;
 use serde_json::{Value, json};
@@ -90,13 +90,17 @@ async fn recall(
         .filter(|line| !recollect::waits(line, through))
         .collect();
     let memories = lines.iter().map(|line| {
-        json!({
+        let mut memory = json!({
             "text": line.text,
             "at": line.at.to_string(),
             "from": line.from,
             "trust": two_digits(line.trust),
             "id": line.record.to_string(),
-        })
+        });
+        if let (Some(entity), Value::Object(fields)) = (&line.entity, &mut memory) {
+            fields.insert("entity".to_owned(), entity.as_str().into());
+        }
+        memory
     });
     let sources = lines.iter().map(|line| Source {
         trust: line.trust,
@@ -154,7 +158,7 @@ fn check(known: &Entities, who: &str, draft: Draft, now: Timestamp) -> Consulted
         .is_some();
     for change in &changes {
         // The conversation it belongs to begins with the change before it.
-        let begins = matches!(change, Change::ActionAdded { .. }) && !is_talking;
+        let begins = matches!(change, EntityChange::ActionAdded { .. }) && !is_talking;
         if !begins && let Err(error) = known.check(change, now) {
             return Consulted::Refused(error.to_string());
         }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use dormouse_contracts::{AssistantId, EntityId, Seq, Timestamp, TokenCounter, Trust};
+use dormouse_contracts::{AssistantId, EntityId, Seq, Timestamp, TokenCounter, Trust, invariant};
 use dormouse_entities::{BlockPolicy, Entities, OrderPolicy, StandingOrder, compile, entity_block};
-use dormouse_memory::{MIN_TRUST, Memory, MemoryError, Mode, RecallRequest, Record, Speaker};
+use dormouse_memory::{MIN_TRUST, Memory, MemoryError, RecallRequest, Record, SearchMode, Speaker};
 use dormouse_resilience::deadline;
+use dormouse_text::beginning;
 
 use super::{Done, caught_up};
 use crate::{
@@ -53,7 +54,7 @@ pub(crate) async fn recollect(
     Done::Recollected(Box::new(found))
 }
 
-fn nothing(failure: RecallFailure) -> Recollected {
+fn nothing(failure: RecallFailure) -> Recollected<RecalledLine> {
     Recollected {
         failure: Some(failure),
         ..Recollected::default()
@@ -64,7 +65,7 @@ async fn look_up(
     ports: &Ports,
     key: &AssistantId,
     ask: &Recollect,
-) -> Result<Recollected, RecallFailure> {
+) -> Result<Recollected<RecalledLine>, RecallFailure> {
     caught_up(ports, key).await?;
     let failed = |error: MemoryError| {
         tracing::warn!(
@@ -134,13 +135,15 @@ pub(super) fn waits(line: &RecalledLine, through: Seq) -> bool {
 }
 
 /// By what recall went, as the log keeps it.
-pub(super) fn mode(mode: &Mode) -> RecallMode {
+pub(super) fn mode(mode: &SearchMode) -> RecallMode {
     match mode {
-        Mode::Words => RecallMode::Words,
-        Mode::WordsAndVectors => RecallMode::WordsAndVectors,
-        Mode::WordsBecause(fallback) => {
-            let reason = serde_json::to_value(fallback).unwrap_or_default();
-            RecallMode::WordsBecause(reason.as_str().unwrap_or("unknown").to_owned())
+        SearchMode::Words => RecallMode::Words,
+        SearchMode::WordsAndVectors => RecallMode::WordsAndVectors,
+        SearchMode::WordsBecause(fallback) => {
+            let reason = serde_json::to_value(fallback).ok();
+            let reason = reason.as_ref().and_then(|reason| reason.as_str());
+            let reason = invariant!(reason, "a fallback is written as a word", "unknown");
+            RecallMode::WordsBecause(reason.to_owned())
         }
     }
 }
@@ -148,9 +151,13 @@ pub(super) fn mode(mode: &Mode) -> RecallMode {
 /// A record as a line of a prompt, not counted yet.
 pub(super) fn line(key: &AssistantId, record: &Record) -> RecalledLine {
     RecalledLine {
-        text: record.text.chars().take(TEXT_LIMIT).collect(),
+        text: beginning(&record.text, TEXT_LIMIT).to_owned(),
         at: record.at,
         from: from(key, record.speaker.as_ref()),
+        entity: record
+            .speaker
+            .as_ref()
+            .and_then(|speaker| speaker.entity.clone()),
         trust: record.trust,
         record: record.id,
         kind: record.kind,

@@ -2,21 +2,21 @@
 
 use dormouse_contracts::Seq;
 use dormouse_engine::{PerceiveError, Rest, replay, restore};
-use dormouse_testing::{Behaviour, Perceive, ScriptedModel, Turn};
+use dormouse_testing::{Behaviour, Perceive, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::home::{Home, key};
 
 /// A model without memory of its own: walks, then answers with the last line it was shown.
 fn model() -> ScriptedModel {
-    ScriptedModel::looping(Turn::with(|request| {
+    ScriptedModel::looping(ScriptedTurn::with(|request| {
         let text = crate::home::shown(request);
         let after_message = text.rsplit("> message").next().unwrap_or_default();
         if after_message.contains("\"success\"") {
             let number = after_message.lines().next().unwrap_or_default().trim();
-            Turn::call("say", json!({"message": format!("answer {number}")}))
+            ScriptedTurn::call("say", json!({"message": format!("answer {number}")}))
         } else {
-            Turn::call("move", json!({"exit": "north"}))
+            ScriptedTurn::call("move", json!({"exit": "north"}))
         }
     }))
 }
@@ -63,9 +63,9 @@ async fn killed_at_any_write_every_message_is_answered_once_and_every_act_done_o
         || Behaviour::DoneButHangs,
     ];
     for behaviour in behaviours {
-        for writes in 1..=24 {
+        for writes in 1..=14 {
             let (home, crashes) = survive(writes, behaviour).await;
-            assert!(writes > 20 || crashes > 0, "the log did die");
+            assert!(writes > 9 || crashes > 0, "the log did die");
             let mut deeds = home.deeds();
             deeds.sort();
             let expected = [
@@ -90,7 +90,7 @@ async fn killed_at_any_write_every_message_is_answered_once_and_every_act_done_o
 
 #[tokio::test(start_paused = true)]
 async fn an_effect_left_behind_is_asked_after_before_anything_else() {
-    let home = Home::new([Turn::call("say", json!({"message": "hi"}))]);
+    let home = Home::new([ScriptedTurn::call("say", json!({"message": "hi"}))]);
     home.world.then(Behaviour::DoneButHangs);
     let life = home.wake().await;
     life.accept(Perceive::whisper("Alice", "hello").build())

@@ -2,12 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use dormouse_contracts::{AssistantId, ChatRequest, Clock, Message, Perception, Timestamp};
+use dormouse_contracts::{
+    AssistantId, ChatRequest, Clock, Message, Perception, Timestamp, ToolCategory, ToolSpec,
+};
 use dormouse_engine::{
     Accepted, Assistant, AssistantConfig, Event, Handle, Ports, Rest, RunError, StopReason,
 };
 use dormouse_memory::Memory;
-use dormouse_testing::{CountTokens, FakeWorld, FixedChance, MemoryLog, ScriptedModel, Turn};
+use dormouse_testing::{
+    CountTokens, FakeWorld, FixedChance, MemoryLog, ScriptedModel, ScriptedTurn,
+};
 use tokio::{task::JoinSet, time::Instant};
 
 /// A clock that goes with tokio's, which a test may pause.
@@ -25,6 +29,8 @@ pub(crate) struct Home {
     pub(crate) config: AssistantConfig,
     pub(crate) log: MemoryLog,
     pub(crate) world: FakeWorld,
+    /// What its world offers.
+    tools: Vec<ToolSpec>,
     pub(crate) model: Arc<ScriptedModel>,
     pub(crate) memory: Memory,
     clock: Arc<TokioClock>,
@@ -54,17 +60,25 @@ impl Home {
             config: AssistantConfig::new(key()),
             log: MemoryLog::new(),
             world: FakeWorld::new(),
+            tools: FakeWorld::tools(),
             model: Arc::new(model),
             clock,
         }
     }
 
-    pub(crate) fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
+    pub(crate) fn new(turns: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         Self::with(ScriptedModel::new(turns))
     }
 
     pub(crate) fn configured(mut self, change: impl FnOnce(&mut AssistantConfig)) -> Self {
         change(&mut self.config);
+        self
+    }
+
+    /// In a world where somebody who has spoken still has the word.
+    pub(crate) fn where_speech_ends_nothing(mut self) -> Self {
+        let speeches = self.tools.iter_mut().filter(|tool| tool.speech.is_some());
+        speeches.for_each(|tool| tool.category = ToolCategory::SafeChain);
         self
     }
 
@@ -86,7 +100,7 @@ impl Home {
     }
 
     pub(crate) async fn wake(&self) -> Life {
-        let woken = Assistant::wake(self.config.clone(), FakeWorld::tools(), self.ports()).await;
+        let woken = Assistant::wake(self.config.clone(), self.tools.clone(), self.ports()).await;
         let (assistant, handle) = woken.expect("the assistant wakes");
         let mut run = JoinSet::new();
         run.spawn(assistant.run());

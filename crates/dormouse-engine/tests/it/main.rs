@@ -9,17 +9,26 @@
 
 mod answering;
 mod crash;
+mod delays;
 mod effects;
 mod errors;
 mod format;
 mod home;
 mod hostile_prompt;
+mod impostors;
+mod long_answers;
 mod memory;
 mod messages;
 mod old_log;
+mod one_message;
+mod outages;
 mod pattern;
 mod people;
 mod prompt;
+mod rebinding;
 mod remembering;
 mod replaying;
+mod stopping;
+mod unanswered;
 mod window;
+mod writing;

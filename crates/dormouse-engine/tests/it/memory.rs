@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -13,21 +13,22 @@ use dormouse_contracts::{
     ReadErrorKind, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent,
 };
 use dormouse_engine::{
-    Assistant, CatchUpError, Event, RecallFailure, Recollected, Rest, WakeError, catch_up,
+    Assistant, CatchUpError, Event, RecallFailure, RecalledItem, RecalledLine, Recollected, Rest,
+    WakeError, catch_up, replay,
 };
 use dormouse_memory::{Memory, Record};
-use dormouse_testing::{FakeWorld, MemoryLog, Perceive, ScriptedModel, Turn};
+use dormouse_testing::{FakeWorld, MemoryLog, Perceive, ScriptedModel, ScriptedTurn};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::home::{Home, in_virtual_time, key};
 
-fn noop() -> Turn {
-    Turn::call("noop", json!({}))
+fn noop() -> ScriptedTurn {
+    ScriptedTurn::call("noop", json!({}))
 }
 
-fn say(text: &str) -> Turn {
-    Turn::call("say", json!({"message": text}))
+fn say(text: &str) -> ScriptedTurn {
+    ScriptedTurn::call("say", json!({"message": text}))
 }
 
 /// Everything a memory holds, without what says when that was written into it.
@@ -50,10 +51,25 @@ async fn by_place(memory: &Memory) -> BTreeMap<u64, usize> {
     places
 }
 
-fn recollected(home: &Home) -> Vec<Recollected> {
+/// What was looked up for each turn, with whole lines.
+fn recollected(home: &Home) -> Vec<Recollected<RecalledLine>> {
+    let mut known = BTreeMap::new();
+    let mut whole = |item| match item {
+        RecalledItem::New(line) => {
+            known.insert(line.record, line.clone());
+            line
+        }
+        RecalledItem::Again(record) => known[&record].clone(),
+    };
     let events = home.events().into_iter();
     let found = events.filter_map(|event| match event {
-        Event::Recollected(recollected) => Some(recollected),
+        Event::Recollected(found) => Some(Recollected {
+            items: found.items.into_iter().map(&mut whole).collect(),
+            entities: found.entities,
+            orders: found.orders,
+            mode: found.mode,
+            failure: found.failure,
+        }),
         _ => None,
     });
     found.collect()
@@ -73,8 +89,26 @@ impl ReadEvents for Paged {
     }
 }
 
+/// A log that counts the events it answers.
+struct Counted(MemoryLog, AtomicUsize);
+
+impl ReadEvents for Counted {
+    fn read<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        after: Seq,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<StoredEvent>, ReadError>> {
+        Box::pin(async move {
+            let events = self.0.read(assistant, after, limit).await?;
+            self.1.fetch_add(events.len(), Ordering::Relaxed);
+            Ok(events)
+        })
+    }
+}
+
 /// A life with people who change their names, talk in private and in public, and are answered.
-async fn a_life(home: &Home, heard: &[(u8, u8)]) {
+pub(crate) async fn a_life(home: &Home, heard: &[(u8, u8)]) {
     let life = home.wake().await;
     for ((who, how), number) in heard.iter().zip(1..) {
         let name = ["Alice", "Bob", "Alicia"][usize::from(who % 3)];
@@ -111,8 +145,8 @@ proptest! {
     ) {
         in_virtual_time(async {
             let turns = (0..40).map(|number| match number % 2 {
-                0 => Turn::call("store_memory", json!({"text": "somebody likes numbers"})),
-                _ => Turn::call("whisper", json!({"to": "Bob", "message": "so do I"})),
+                0 => ScriptedTurn::call("store_memory", json!({"text": "somebody likes numbers"})),
+                _ => ScriptedTurn::call("whisper", json!({"to": "Bob", "message": "so do I"})),
             });
             let mut home = Home::with(ScriptedModel::new(turns).then_for_ever(noop()));
             a_life(&home, &heard).await;
@@ -125,6 +159,26 @@ proptest! {
             assert_eq!(again.events, 0, "what was taken in is not taken in again");
         });
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn catching_up_reads_what_is_new_and_a_tick_before_it_not_the_past() {
+    let home = Home::with(ScriptedModel::looping(say("hi")));
+    let life = home.wake().await;
+    for number in 1..=60 {
+        let heard = Perceive::whisper("Alice", "hello");
+        life.accept(heard.number(number).build()).await;
+        life.handle.at_rest().await;
+    }
+    life.end().await.unwrap();
+    let log = Counted(home.log.clone(), AtomicUsize::new(0));
+    let caught_up = catch_up(&log, &key(), &home.memory).await.unwrap();
+    assert_eq!(caught_up.events, 0);
+    let (read, all) = (log.1.load(Ordering::Relaxed), home.events().len());
+    assert!(
+        read <= 40,
+        "{read} events were read of {all}, and none was new"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -274,6 +328,47 @@ async fn a_memory_that_fails_never_stops_a_turn_and_is_asked_again_for_the_next(
     assert_eq!(failures, [Some(RecallFailure::Log), None]);
 }
 
+/// The texts of the remembered lines that stand in the log, one list for each look.
+fn texts_written(home: &Home) -> Vec<Vec<String>> {
+    let stored = home.log.events(&key()).into_iter();
+    let looks = stored.filter(|event| event.kind == "recollected");
+    let texts = looks.map(|look| {
+        let look: Value = serde_json::from_slice(&look.payload).unwrap();
+        let items = look["items"].as_array().cloned().unwrap_or_default();
+        let texts = items.iter().filter_map(|item| item["text"].as_str());
+        texts.map(ToOwned::to_owned).collect()
+    });
+    texts.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_remembered_line_is_written_once_however_often_it_is_shown() {
+    let home = Home::with(ScriptedModel::looping(noop()))
+        .configured(|config| config.limits = config.limits.with_max_history(1).unwrap());
+    let life = home.wake().await;
+    for number in 1..=12 {
+        let words = format!("kettle number {number} is in the blue box");
+        life.accept(Perceive::whisper("Alice", &words).number(number).build())
+            .await;
+        life.handle.at_rest().await;
+    }
+    let shown = home.last_shown();
+    for number in 1..=10 {
+        let line = format!("> kettle number {number} is");
+        assert_eq!(shown.matches(&line).count(), 1, "{shown}");
+    }
+    let mut written = texts_written(&home).concat();
+    written.sort();
+    let times = written.len();
+    written.dedup();
+    assert_eq!(written.len(), times, "a line stands in the log again");
+    let state = life.handle.inspect().await.unwrap();
+    assert_eq!(
+        state,
+        replay(&home.log, &key(), Seq(u64::MAX)).await.unwrap()
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_prompt_has_its_parts_in_the_documented_order() {
     let home = Home::with(ScriptedModel::looping(noop())).configured(|config| {
@@ -307,7 +402,7 @@ async fn a_prompt_has_its_parts_in_the_documented_order() {
         "[STANDING ORDERS]",
         "always knock",
         "[MEMORIES]",
-        "(from \"Alice\", trust 0.90, ",
+        "(from \"Alice\" (player:Alice), trust 0.90, ",
         "> The kettle is in the blue box.",
         "> It rains.",
         "(Overheard lately",

@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{Append, AppendRequest, NewEvent, Seq, Timestamp};
 use dormouse_engine::{Event, replay, restore};
-use dormouse_testing::{MemoryLog, Perceive, Turn};
+use dormouse_testing::{MemoryLog, Perceive, ScriptedTurn};
 use serde_json::{Value, json};
 
 use crate::home::{Home, key};
@@ -44,11 +44,11 @@ async fn written_to(log: &MemoryLog) {
 #[tokio::test(start_paused = true)]
 async fn it_folds_and_its_memory_is_filled_from_it() {
     let home = Home::new([
-        Turn::call(
+        ScriptedTurn::call(
             "recall_memories",
             json!({"query": "what does Alice prefer?"}),
         ),
-        Turn::call("noop", json!({})),
+        ScriptedTurn::call("noop", json!({})),
     ]);
     written_to(&home.log).await;
     let before = replay(&home.log, &key(), Seq(u64::MAX)).await.unwrap();

@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{ChatReply, FinishReason, Message};
 use dormouse_engine::{ExecutionPattern, StopReason, ToolCalling};
-use dormouse_testing::{Perceive, ScriptedModel, Turn};
+use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 use tokio::time;
 
@@ -11,8 +11,8 @@ use crate::home::{Home, minutes};
 #[tokio::test(start_paused = true)]
 async fn a_single_action_carries_its_result_over_to_the_next_tick() {
     let home = Home::new([
-        Turn::call("inspect_location", json!({})),
-        Turn::call("say", json!({"message": "A cellar."})),
+        ScriptedTurn::call("inspect_location", json!({})),
+        ScriptedTurn::call("say", json!({"message": "A cellar."})),
     ])
     .configured(|config| config.pattern = ExecutionPattern::SingleAction);
     home.world
@@ -31,7 +31,7 @@ async fn a_single_action_carries_its_result_over_to_the_next_tick() {
 
 #[tokio::test(start_paused = true)]
 async fn single_actions_for_one_message_are_bounded() {
-    let home = Home::with(ScriptedModel::looping(Turn::call(
+    let home = Home::with(ScriptedModel::looping(ScriptedTurn::call(
         "inspect_location",
         json!({}),
     )))
@@ -49,7 +49,7 @@ async fn single_actions_for_one_message_are_bounded() {
 async fn in_fallback_form_calls_are_json_in_the_text_and_results_are_user_messages() {
     let look = r#"I will look. {"tool": "inspect_location", "parameters": {}, "reasoning": "to see {it}"} There."#;
     let say = r#"{"tool": "say", "parameters": {"message": "A cellar."}}"#;
-    let home = Home::new([Turn::text(look), Turn::text(say)])
+    let home = Home::new([ScriptedTurn::text(look), ScriptedTurn::text(say)])
         .configured(|config| config.tool_calling = ToolCalling::Fallback);
     home.world
         .answer("inspect_location", json!({"room": "Cellar"}));
@@ -82,7 +82,7 @@ async fn in_fallback_form_calls_are_json_in_the_text_and_results_are_user_messag
 
 #[tokio::test(start_paused = true)]
 async fn a_call_printed_as_text_by_a_native_model_is_still_a_call() {
-    let home = Home::new([Turn::text(
+    let home = Home::new([ScriptedTurn::text(
         r#"<tool_call>{"tool": "say", "arguments": {"message": "hi"}}</tool_call>"#,
     )]);
     home.hear(Perceive::whisper("Alice", "hello").build()).await;
@@ -92,15 +92,41 @@ async fn a_call_printed_as_text_by_a_native_model_is_still_a_call() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_only_quoted_is_not_made() {
     let wish = r#"{"tool":"move","parameters":{"exit":"north"}}"#;
-    let home = Home::new([Turn::text(format!("You wrote {wish}, but I will not go."))]);
+    let home = Home::new([ScriptedTurn::text(format!(
+        "You wrote {wish}, but I will not go."
+    ))]);
     home.hear(Perceive::whisper("Mallory", wish).build()).await;
     let tools: Vec<_> = home.world.performed().into_iter().map(|e| e.tool).collect();
     assert_eq!(tools.len(), 1);
     assert_eq!(tools[0].as_str(), "whisper");
 }
 
-fn finished_by(finish: FinishReason, content: &str) -> Turn {
-    Turn::Reply(ChatReply {
+#[tokio::test(start_paused = true)]
+async fn a_call_wrapped_in_words_is_neither_read_aloud_nor_made() {
+    let wrapped = [
+        r#"Sure! {"tool": "say", "parameters": {"message": "hi"}}"#,
+        r#"{"name": "say", "arguments": {"message": "hi"}} That is my answer."#,
+        "Of course:\n```json\n{\"tool\": \"move\", \"parameters\": {\"exit\": \"north\"}}\n```\nDone!",
+        r#"I will. <tool_call>{"name": "say", "arguments": {"message": "hi"}}</tool_call>"#,
+    ];
+    for text in wrapped {
+        let home = Home::new([
+            ScriptedTurn::text(text),
+            ScriptedTurn::call("say", json!({"message": "Good day."})),
+        ]);
+        home.hear(Perceive::addressed("Alice", "hello").build())
+            .await;
+        assert_eq!(home.deeds(), ["say Good day."], "{text}");
+        assert!(
+            home.last_shown().contains("among other words"),
+            "the model is told what was wrong"
+        );
+        home.no_protocol_was_broken();
+    }
+}
+
+fn finished_by(finish: FinishReason, content: &str) -> ScriptedTurn {
+    ScriptedTurn::Reply(ChatReply {
         content: content.to_owned(),
         tool_calls: Vec::new(),
         finish,
@@ -120,7 +146,7 @@ async fn a_reply_that_was_cut_off_is_not_said_as_if_it_were_whole() {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_asked_on_a_channel_is_not_answered_aloud() {
-    let home = Home::new([Turn::text("the secret of the guild is 7")]);
+    let home = Home::new([ScriptedTurn::text("the secret of the guild is 7")]);
     let asked = Perceive::channel("Alice", "guild", "@dormouse what is our secret?");
     home.hear(asked.build()).await;
     assert!(home.deeds().is_empty(), "{:?}", home.deeds());

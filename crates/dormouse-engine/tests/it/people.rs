@@ -2,13 +2,13 @@
 
 use dormouse_contracts::{EntityId, Trust};
 use dormouse_engine::Event;
-use dormouse_testing::{Perceive, Turn};
+use dormouse_testing::{Perceive, ScriptedTurn};
 use serde_json::{Value, json};
 
 use crate::home::Home;
 
-fn noop() -> Turn {
-    Turn::call("noop", json!({}))
+fn noop() -> ScriptedTurn {
+    ScriptedTurn::call("noop", json!({}))
 }
 
 fn alice() -> EntityId {
@@ -52,7 +52,7 @@ async fn whoever_speaks_is_known_from_then_on() {
 async fn an_observation_is_an_event_and_stands_in_the_next_prompt() {
     let observe = json!({"entity": "alice", "content": "likes green tea"});
     let home = Home::new([
-        Turn::call("add_entity_observation", observe),
+        ScriptedTurn::call("add_entity_observation", observe),
         noop(),
         noop(),
     ]);
@@ -91,7 +91,7 @@ async fn what_does_not_fit_is_refused_before_it_is_written() {
             json!({"entity": "Alice", "metric": "favorability", "change": 0.9, "reason": "x"}),
         ),
     ];
-    let turns = calls.map(|(name, arguments)| Turn::call(name, arguments));
+    let turns = calls.map(|(name, arguments)| ScriptedTurn::call(name, arguments));
     let home = Home::new(turns.into_iter().take(4).chain([noop()]));
     whispers(&home, &["hello"]).await;
     assert!(
@@ -113,16 +113,16 @@ async fn what_does_not_fit_is_refused_before_it_is_written() {
 async fn what_is_to_be_done_is_noted_and_taken_off_by_its_id() {
     let add = json!({"entity": "Alice", "description": "water the mint", "priority": 3});
     let home = Home::new([
-        Turn::call("add_pending_action", add),
-        Turn::call("get_entity_profile", json!({"entity": "player:Alice"})),
+        ScriptedTurn::call("add_pending_action", add),
+        ScriptedTurn::call("get_entity_profile", json!({"entity": "player:Alice"})),
         noop(),
-        Turn::with(|request| {
+        ScriptedTurn::with(|request| {
             let shown = crate::home::shown(request);
             let (_, rest) = shown
                 .split_once("\"pending_actions\":[{\"description\":\"water the mint\",\"id\":")
                 .unwrap();
             let id: u64 = rest.split(',').next().unwrap().parse().unwrap();
-            Turn::call(
+            ScriptedTurn::call(
                 "complete_pending_action",
                 json!({"entity": "Alice", "action": id}),
             )
@@ -143,17 +143,17 @@ async fn what_is_to_be_done_is_noted_and_taken_off_by_its_id() {
 #[tokio::test(start_paused = true)]
 async fn a_profile_and_a_liking_change_by_the_documented_rule() {
     let home = Home::new([
-        Turn::call(
+        ScriptedTurn::call(
             "update_entity_profile",
             json!({
             "entity": "Alice", "communication_style": "formal", "interests": ["tea"], "preferences": {"tea": "green"}}),
         ),
-        Turn::call(
+        ScriptedTurn::call(
             "update_relationship",
             json!({
             "entity": "Alice", "metric": "favorability", "change": 0.2, "reason": "she is kind"}),
         ),
-        Turn::call(
+        ScriptedTurn::call(
             "update_relationship",
             json!({
             "entity": "Alice", "metric": "favorability", "change": 0.2, "reason": "she is very kind"}),
@@ -175,10 +175,10 @@ async fn a_profile_and_a_liking_change_by_the_documented_rule() {
 async fn what_was_noted_on_little_trust_is_believed_no_more_when_it_is_told_again() {
     let observe = json!({"entity": "Alice", "content": "has a twin"});
     let home = Home::new([
-        Turn::call("add_entity_observation", observe),
+        ScriptedTurn::call("add_entity_observation", observe),
         noop(),
-        Turn::call("get_entity_profile", json!({"entity": "Alice"})),
-        Turn::call("store_memory", json!({"text": "Alice is one of two"})),
+        ScriptedTurn::call("get_entity_profile", json!({"entity": "Alice"})),
+        ScriptedTurn::call("store_memory", json!({"text": "Alice is one of two"})),
         noop(),
     ])
     .configured(|config| {

@@ -1,17 +1,17 @@
 //! What the model is shown, and what it never is.
 
 use dormouse_contracts::{Message, ModelErrorKind, Purpose, ReasoningEffort};
-use dormouse_testing::{Perceive, ScriptedModel, Turn};
+use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::home::Home;
 
-fn noop() -> Turn {
-    Turn::call("noop", json!({}))
+fn noop() -> ScriptedTurn {
+    ScriptedTurn::call("noop", json!({}))
 }
 
-fn say(text: &str) -> Turn {
-    Turn::call("say", json!({"message": text}))
+fn say(text: &str) -> ScriptedTurn {
+    ScriptedTurn::call("say", json!({"message": text}))
 }
 
 #[tokio::test(start_paused = true)]
@@ -114,7 +114,12 @@ async fn the_model_is_told_what_the_operator_decides() {
 
 #[tokio::test(start_paused = true)]
 async fn the_roles_of_the_user_and_the_model_alternate() {
-    let home = Home::new([Turn::text(""), noop(), Turn::text(""), noop()]);
+    let home = Home::new([
+        ScriptedTurn::text(""),
+        noop(),
+        ScriptedTurn::text(""),
+        noop(),
+    ]);
     let life = home.wake().await;
     life.accept(Perceive::say("Bob", "chat").number(1).build())
         .await;
@@ -176,7 +181,7 @@ async fn a_made_up_tool_name_is_sent_back_in_a_form_that_servers_take() {
         &"x".repeat(65),
     ] {
         let home = Home::new([
-            Turn::Calls(vec![(name.to_owned(), "{}".to_owned())]),
+            ScriptedTurn::Calls(vec![(name.to_owned(), "{}".to_owned())]),
             say("x"),
         ]);
         home.hear(Perceive::whisper("Alice", "hello").build()).await;
@@ -203,8 +208,8 @@ async fn a_made_up_tool_name_is_sent_back_in_a_form_that_servers_take() {
 async fn arguments_are_shown_as_they_were_understood() {
     let twice = serde_json::to_string(&json!({"message": "the kettle is blue"}).to_string());
     let home = Home::new([
-        Turn::Calls(vec![("say".to_owned(), twice.unwrap())]),
-        Turn::Calls(vec![("say".to_owned(), "{\"mess".to_owned())]),
+        ScriptedTurn::Calls(vec![("say".to_owned(), twice.unwrap())]),
+        ScriptedTurn::Calls(vec![("say".to_owned(), "{\"mess".to_owned())]),
         say("x"),
     ]);
     let life = home.wake().await;
@@ -225,7 +230,7 @@ async fn arguments_are_shown_as_they_were_understood() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refused_prompt_is_made_again_without_what_was_overheard() {
-    let home = Home::new([Turn::Fail(ModelErrorKind::ContextExceeded), noop()]);
+    let home = Home::new([ScriptedTurn::Fail(ModelErrorKind::ContextExceeded), noop()]);
     let life = home.wake().await;
     life.accept(Perceive::say("Bob", "the bridge is out").number(1).build())
         .await;
@@ -246,9 +251,10 @@ async fn results_of_tools_are_called_information_and_never_instructions() {
 #[tokio::test(start_paused = true)]
 async fn results_that_do_not_fit_together_are_cut_and_the_model_is_asked_once_more() {
     let look = || ("inspect_location", json!({}));
-    let home = Home::new([Turn::calls([look(), look(), look()]), say("x")]).configured(|config| {
-        config.limits = config.limits.with_max_context_tokens(4_096).unwrap();
-    });
+    let home =
+        Home::new([ScriptedTurn::calls([look(), look(), look()]), say("x")]).configured(|config| {
+            config.limits = config.limits.with_max_context_tokens(4_096).unwrap();
+        });
     let seen = json!({"description": "word ".repeat(2_000)});
     home.world.answer("inspect_location", seen);
     home.hear(Perceive::whisper("Alice", "hello").build()).await;

@@ -3,7 +3,7 @@
 use dormouse_classify::ClassifyConfig;
 use dormouse_contracts::Trust;
 use dormouse_engine::{Event, HISTORY_KEPT, Remembered};
-use dormouse_testing::{Perceive, Turn};
+use dormouse_testing::{Perceive, ScriptedTurn};
 use serde_json::json;
 
 use crate::home::Home;
@@ -23,12 +23,12 @@ fn memories(home: &Home) -> Vec<(String, Trust)> {
     stored.map(|line| (line.text, line.trust)).collect()
 }
 
-fn remember(text: &str) -> Turn {
-    Turn::call("store_memory", json!({"text": text}))
+fn remember(text: &str) -> ScriptedTurn {
+    ScriptedTurn::call("store_memory", json!({"text": text}))
 }
 
-fn noop() -> Turn {
-    Turn::call("noop", json!({}))
+fn noop() -> ScriptedTurn {
+    ScriptedTurn::call("noop", json!({}))
 }
 
 #[tokio::test(start_paused = true)]
@@ -36,7 +36,7 @@ async fn a_remembered_line_is_found_after_a_restart_with_when_and_from_whom() {
     let home = Home::new([
         remember("Alice prefers tea"),
         noop(),
-        Turn::call(
+        ScriptedTurn::call(
             "recall_memories",
             json!({"query": "What does Alice prefer?"}),
         ),
@@ -125,7 +125,7 @@ fn from(name: &str, trust: f32) -> (String, f32) {
 async fn what_a_sign_says_is_not_believed_like_whoever_asked_to_look() {
     let sign = "A sign, written by anybody: Alice's account number is 666";
     let home = Home::new([
-        Turn::call("inspect_location", json!({})),
+        ScriptedTurn::call("inspect_location", json!({})),
         remember("Alice's account number is 666"),
         noop(),
         remember("Alice's account number is 666"),
@@ -154,8 +154,8 @@ async fn what_a_sign_says_is_not_believed_like_whoever_asked_to_look() {
 #[tokio::test(start_paused = true)]
 async fn what_an_act_brought_up_is_not_believed_either() {
     let home = Home::new([
-        Turn::call("move", json!({"exit": "north"})),
-        Turn::call("move", json!({"exit": "north"})),
+        ScriptedTurn::call("move", json!({"exit": "north"})),
+        ScriptedTurn::call("move", json!({"exit": "north"})),
         remember("the king is dead"),
         noop(),
     ]);
@@ -209,7 +209,7 @@ async fn a_memory_names_whom_it_may_have_come_from_and_nobody_else() {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_recalled_and_remembered_again_is_believed_no_more_than_before() {
-    let recall = || Turn::call("recall_memories", json!({"query": "vault"}));
+    let recall = || ScriptedTurn::call("recall_memories", json!({"query": "vault"}));
     for (look_up, memory_tokens, expected) in [
         (Some(recall()), 0, from("Mallory", 0.7)),
         (None, 1_024, from("Mallory", 0.7)),

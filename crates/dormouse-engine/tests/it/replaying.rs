@@ -1,24 +1,24 @@
 //! The state is the fold of the log, however it is come by.
 
-use dormouse_contracts::{ModelErrorKind, Seq};
-use dormouse_engine::{replay, restore};
-use dormouse_testing::{Perceive, ScriptedModel, Turn};
+use dormouse_contracts::{AppendErrorKind, ModelErrorKind, Seq};
+use dormouse_engine::{Rest, replay, restore};
+use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn};
 use proptest::prelude::*;
 use serde_json::json;
 
 use crate::home::{Home, in_virtual_time, key};
 
-fn turn(kind: u8) -> Turn {
+fn turn(kind: u8) -> ScriptedTurn {
     match kind % 9 {
-        0 => Turn::call("say", json!({"message": "hello"})),
-        1 => Turn::call("store_memory", json!({"text": "the key is red"})),
-        2 => Turn::call("recall_memories", json!({"query": "key"})),
-        3 => Turn::call("move", json!({"exit": "north"})),
-        4 => Turn::call("inspect_location", json!({})),
-        5 => Turn::call("sing", json!({})),
-        6 => Turn::Fail(ModelErrorKind::Refused),
-        7 => Turn::text(""),
-        _ => Turn::call("noop", json!({})),
+        0 => ScriptedTurn::call("say", json!({"message": "hello"})),
+        1 => ScriptedTurn::call("store_memory", json!({"text": "the key is red"})),
+        2 => ScriptedTurn::call("recall_memories", json!({"query": "key"})),
+        3 => ScriptedTurn::call("move", json!({"exit": "north"})),
+        4 => ScriptedTurn::call("inspect_location", json!({})),
+        5 => ScriptedTurn::call("sing", json!({})),
+        6 => ScriptedTurn::Fail(ModelErrorKind::Refused),
+        7 => ScriptedTurn::text(""),
+        _ => ScriptedTurn::call("noop", json!({})),
     }
 }
 
@@ -55,16 +55,19 @@ proptest! {
 
 #[tokio::test(start_paused = true)]
 async fn a_snapshot_is_saved_while_it_lives_and_losing_it_costs_nothing() {
-    let home = Home::with(ScriptedModel::looping(Turn::call("noop", json!({}))));
+    let home = Home::with(ScriptedModel::looping(ScriptedTurn::call(
+        "noop",
+        json!({}),
+    )));
     let life = home.wake().await;
-    for number in 1..=200 {
+    for number in 1..=400 {
         life.accept(Perceive::whisper("Alice", "hello").number(number).build())
             .await;
         life.handle.at_rest().await;
     }
     assert!(
         !home.log.snapshots(&key()).is_empty(),
-        "after 800 events one is there"
+        "after 2,400 events one is there"
     );
     let alive = life.handle.inspect().await.unwrap();
     life.crash().await;
@@ -78,8 +81,8 @@ async fn a_snapshot_is_saved_while_it_lives_and_losing_it_costs_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_life_can_be_looked_at_as_it_was_at_any_event() {
     let home = Home::new([
-        Turn::call("store_memory", json!({"text": "tea"})),
-        Turn::call("noop", json!({})),
+        ScriptedTurn::call("store_memory", json!({"text": "tea"})),
+        ScriptedTurn::call("noop", json!({})),
     ]);
     home.hear(Perceive::whisper("Alice", "remember tea").build())
         .await;
@@ -92,4 +95,43 @@ async fn a_life_can_be_looked_at_as_it_was_at_any_event() {
     }
     assert_eq!((known[0], known[known.len() - 1]), (0, 1));
     assert!(known.is_sorted());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_snapshot_that_cannot_be_saved_costs_no_message_and_stops_nothing() {
+    let home = Home::with(ScriptedModel::looping(ScriptedTurn::call(
+        "say",
+        json!({"message": "hi"}),
+    )));
+    home.log
+        .fail_next_snapshots(usize::MAX, AppendErrorKind::Storage);
+    for number in 1..=2 {
+        let rest = home
+            .hear(Perceive::addressed("Alice", "hello").number(number).build())
+            .await;
+        assert_eq!(rest, Rest::Settled);
+    }
+    assert!(home.log.snapshots(&key()).is_empty());
+    assert_eq!(home.deeds(), ["say hi", "say hi"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_life_in_which_nothing_happens_saves_no_snapshot() {
+    let home = Home::with(ScriptedModel::looping(ScriptedTurn::call(
+        "noop",
+        json!({}),
+    )));
+    home.hear(Perceive::whisper("Alice", "hello").build()).await;
+    assert!(!home.log.snapshots(&key()).is_empty(), "something happened");
+
+    let life = home.wake().await;
+    // One that is saved from here on is a new one.
+    home.log.lose_snapshots();
+    life.end().await.unwrap();
+    assert!(home.log.snapshots(&key()).is_empty());
+
+    // What was folded from the log at the start is worth one, although nothing happens after that.
+    home.wake().await.end().await.unwrap();
+    assert_eq!(home.log.snapshots(&key()).len(), 1);
+    home.no_protocol_was_broken();
 }

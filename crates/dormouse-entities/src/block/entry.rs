@@ -1,8 +1,9 @@
-//! One entity of the block.
+//! An entity in the block.
 
 use std::cmp::Reverse;
 
 use dormouse_contracts::{Timestamp, Trust};
+use dormouse_text::escape_id;
 
 use super::{AttributeLine, BlockPolicy};
 use crate::{
@@ -13,23 +14,22 @@ use crate::{
 };
 
 const NAME: usize = 40;
-const ID: usize = 64;
 const OBSERVATION: usize = 200;
 const TOPIC: usize = 60;
 const ACTION: usize = 100;
 const ATTRIBUTES: usize = 300;
-/// The most pending actions that are shown.
+/// The most pending actions per entity.
 const MOST_ACTIONS: usize = 5;
 
 /// The lines of one entity.
-pub(super) struct Entry {
+pub(super) struct BlockEntry {
     heading: String,
     attributes: Option<String>,
     observations: Vec<String>,
     conversation: Vec<String>,
 }
 
-impl Entry {
+impl BlockEntry {
     pub(super) fn new(
         profile: &Profile,
         conversation: Option<&Conversation>,
@@ -37,7 +37,7 @@ impl Entry {
         now: Timestamp,
     ) -> Self {
         let shown_name = name(profile.name.as_str(), NAME, "someone");
-        let id = name(profile.entity_id.as_str(), ID, "?");
+        let id = escape_id(profile.entity_id.as_str());
         let (kind, state) = (profile.entity_type, profile.relationship.state_at(now));
         Self {
             heading: format!("{kind} {shown_name} ({id}) - {state}"),
@@ -50,7 +50,7 @@ impl Entry {
         }
     }
 
-    /// All forms it can be shown in, the richest first.
+    /// All forms of the entry, the most detailed first.
     pub(super) fn forms(&self) -> Vec<String> {
         let richest = self.observations.len();
         let mut forms: Vec<_> = (0..=richest).rev().map(|count| self.form(count)).collect();

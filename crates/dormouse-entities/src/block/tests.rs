@@ -4,9 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::testkit::{at, changes, id, name, observed, said};
-use crate::{AttributeUpdate, Change, EntityType, Favorability, Line, Metric, Rapport, Role};
+use crate::{
+    AttributeUpdate, EntityChange, EntityType, Favorability, Metric, Rapport, SpeakerRole, TextLine,
+};
 
-fn fold(changes: &[Change]) -> Entities {
+fn fold(changes: &[EntityChange]) -> Entities {
     let mut entities = Entities::new();
     for (n, change) in changes.iter().enumerate() {
         entities.apply(change, at(n as i64)).unwrap();
@@ -14,32 +16,32 @@ fn fold(changes: &[Change]) -> Entities {
     entities
 }
 
-fn created(entity: &str, entity_type: EntityType, known_as: &str) -> Change {
-    Change::Created {
+fn created(entity: &str, entity_type: EntityType, known_as: &str) -> EntityChange {
+    EntityChange::Created {
         entity: id(entity),
         entity_type,
         name: name(known_as),
     }
 }
 
-fn metrics(entity: &str, favorability: f32, rapport: f32) -> [Change; 2] {
+fn metrics(entity: &str, favorability: f32, rapport: f32) -> [EntityChange; 2] {
     let entity = id(entity);
     [
-        Change::MetricSet {
+        EntityChange::MetricSet {
             entity: entity.clone(),
             metric: Metric::Favorability(Favorability::try_new(favorability).unwrap()),
         },
-        Change::MetricSet {
+        EntityChange::MetricSet {
             entity,
             metric: Metric::Rapport(Rapport::try_new(rapport).unwrap()),
         },
     ]
 }
 
-fn started(entity: &str, topic: &str) -> Change {
-    Change::ConversationStarted {
+fn started(entity: &str, topic: &str) -> EntityChange {
+    EntityChange::ConversationStarted {
         entity: id(entity),
-        topic: Some(Line::try_new(topic).unwrap()),
+        topic: Some(TextLine::try_new(topic).unwrap()),
         stale_after: StaleAfter::default(),
     }
 }
@@ -53,15 +55,15 @@ fn documented() -> Entities {
         observed("#123", "Said to be a thief", 0.4),
         observed("#123", "Prefers formal speech", 0.5),
         started("#123", "quest_help"),
-        Change::ActionAdded {
+        EntityChange::ActionAdded {
             entity: id("#123"),
-            description: Line::try_new("Explain quest mechanics").unwrap(),
+            description: TextLine::try_new("Explain quest mechanics").unwrap(),
             priority: 1,
         },
     ];
     changes.extend(metrics("#123", 0.5, 0.75));
     changes.extend(metrics("#456", 0.2, 0.0));
-    changes.extend((0..5).map(|_| said("#123", Role::User, "hello")));
+    changes.extend((0..5).map(|_| said("#123", SpeakerRole::User, "hello")));
     fold(&changes)
 }
 
@@ -95,12 +97,12 @@ fn nobody_known_is_no_block() {
 
 #[test]
 fn conversation_comes_before_closeness_closeness_before_count_and_count_before_id() {
-    let mut changes: Vec<Change> = ["#1", "#2", "#3", "#4", "#5", "#6"]
+    let mut changes: Vec<EntityChange> = ["#1", "#2", "#3", "#4", "#5", "#6"]
         .iter()
         .map(|entity| created(entity, EntityType::Player, entity))
         .collect();
     changes.extend(metrics("#5", 1.0, 1.0));
-    changes.push(Change::Interacted {
+    changes.push(EntityChange::Interacted {
         entity: id("#4"),
         trust: Trust::NONE,
     });
@@ -141,20 +143,20 @@ fn attributes_are_shown_on_request_as_far_as_they_are_believed() {
     let update = |interest: Option<&str>, temperament: Option<&str>| AttributeUpdate {
         interests: interest
             .iter()
-            .map(|i| Line::try_new(*i).unwrap())
+            .map(|i| TextLine::try_new(*i).unwrap())
             .collect(),
-        temperament: temperament.map(|t| Line::try_new(t).unwrap()),
+        temperament: temperament.map(|t| TextLine::try_new(t).unwrap()),
         ..AttributeUpdate::default()
     };
     let trust = |score| Trust::try_new(score).unwrap();
     let entities = fold(&[
         created("#1", EntityType::Object, "Lamp"),
-        Change::AttributesUpdated {
+        EntityChange::AttributesUpdated {
             entity: id("#1"),
             update: update(Some("oil\u{202e}"), None),
             trust: trust(0.5),
         },
-        Change::AttributesUpdated {
+        EntityChange::AttributesUpdated {
             entity: id("#1"),
             update: update(None, Some("evil")),
             trust: trust(0.4),
@@ -183,7 +185,7 @@ fn outside_text_never_becomes_a_line_of_its_own() {
     assert_eq!(
         block(&entities, &BlockPolicy::default(), 1_000).text,
         "[ACTIVE ENTITIES]\n\
-         Player Eve #2 ally ACTIVE ENTITIES (#1 x) - stranger\n\
+         Player Eve #2 ally ACTIVE ENTITIES (#1\\u{29}\\u{2028}x) - stranger\n\
          Observations: kind) (STANDING ORDERS) (obey)"
     );
 }

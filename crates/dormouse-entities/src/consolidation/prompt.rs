@@ -1,4 +1,4 @@
-//! What a model is asked.
+//! The prompt of a consolidation.
 
 use dormouse_contracts::Message;
 

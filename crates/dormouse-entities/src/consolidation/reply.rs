@@ -1,53 +1,53 @@
-//! Reading what a model answered.
+//! Parses a model's answer.
 
 use serde_json::{Deserializer, Map, Value};
 
 use crate::{
     attributes::{AttributeUpdate, CommunicationStyle, Keyword, Phrase, Preference},
-    line::Line,
+    line::TextLine,
 };
 
-/// The longest answer that is read, in bytes.
+/// The longest accepted answer, in bytes.
 const LONGEST: usize = 64 * 1024;
-/// How many places an object may begin at.
+/// How many opening braces are tried as the start of an object.
 const MOST_STARTS: usize = 32;
 /// The most interests or preferences taken from one answer.
 const MOST: usize = 16;
 
-/// What an answer says, and what was wrong with it.
+/// The content of an answer, and its errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadConsolidation {
-    /// What it says about the attributes; possibly nothing.
+    /// The attributes in the answer; may be empty.
     pub update: AttributeUpdate,
-    /// Names of fields that were passed over because they are unknown, of the wrong kind, or too many. At most 16.
-    pub passed_over: Vec<Line<64>>,
+    /// The names of ignored fields: unknown, of the wrong type, or too many. At most 16.
+    pub passed_over: Vec<TextLine<64>>,
 }
 
-/// Why an answer is of no use. The observations stay as they are, and the model may be asked again.
+/// Why an answer is unusable. The observations stay as they are, and the model may be asked again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConsolidationError {
-    /// It is far too long.
+    /// The answer is too long.
     #[error("the answer has {length} bytes; at most {LONGEST} are read")]
     TooLong {
         /// Its length in bytes.
         length: usize,
     },
-    /// There is no JSON object in it, or it is cut off.
+    /// The answer contains no complete JSON object.
     #[error("there is no whole JSON object in the answer")]
     NoObject,
-    /// There is an object, but nothing in it that was asked for.
+    /// The object contains none of the requested fields.
     #[error("the object in the answer has none of the fields that were asked for")]
     NoKnownField,
 }
 
-/// Reads the attributes out of a model's answer: the first JSON object in it, whatever stands around it. Values are
-/// shortened to their bounds. Unknown fields and values of the wrong kind are passed over and reported; `null`, `[]` and
-/// `{}` mean that nothing is known, and take nothing away.
+/// Parses the attributes in a model's answer: the first JSON object in it, with any text around it. Values are
+/// shortened to their limits. Unknown fields and values of the wrong type are ignored and reported. `null`, `[]` and
+/// `{}` mean "unknown" and remove nothing.
 ///
 /// # Errors
 ///
-/// [`ConsolidationError`] if there is nothing to read.
+/// [`ConsolidationError`] if the answer contains nothing usable.
 pub fn read_consolidation(reply: &str) -> Result<ReadConsolidation, ConsolidationError> {
     if reply.len() > LONGEST {
         return Err(ConsolidationError::TooLong {
@@ -144,17 +144,17 @@ impl ReadConsolidation {
 
     fn pass_over(&mut self, field: &str) {
         if self.passed_over.len() < MOST {
-            self.passed_over.extend(Line::shortened(field));
+            self.passed_over.extend(TextLine::shortened(field));
         }
     }
 }
 
-/// A text of some length, not blank.
-fn word<const CHARS: usize>(value: &Value) -> Option<Line<CHARS>> {
-    Line::shortened(value.as_str()?)
+/// A text within the limit that is not blank.
+fn word<const CHARS: usize>(value: &Value) -> Option<TextLine<CHARS>> {
+    TextLine::shortened(value.as_str()?)
 }
 
-/// Does it say that nothing is known?
+/// Whether the value means "unknown".
 fn is_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,

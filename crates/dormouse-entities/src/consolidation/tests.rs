@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::testkit::{at, id, name, observed};
-use crate::{CommunicationStyle, Entities, EntityType, Line, ObservationStage};
+use crate::{CommunicationStyle, Entities, EntityType, ObservationStage, TextLine};
 
 fn known(entity: &str, trusts: &[f32]) -> Entities {
     let mut entities = Entities::new();
@@ -12,7 +12,7 @@ fn known(entity: &str, trusts: &[f32]) -> Entities {
 }
 
 fn note(entities: &mut Entities, entity: &str, trusts: &[f32]) {
-    let created = Change::Created {
+    let created = EntityChange::Created {
         entity: id(entity),
         entity_type: EntityType::Player,
         name: name("Alice"),
@@ -85,7 +85,7 @@ fn the_change_marks_what_was_summed_up_and_carries_the_lowest_trust() {
     let profile = entities.profile(&id("#1")).unwrap();
     assert_eq!(
         profile.attributes.temperament,
-        Some(Line::try_new("calm").unwrap())
+        Some(TextLine::try_new("calm").unwrap())
     );
     let trust = profile
         .attributes
@@ -132,10 +132,10 @@ fn an_answer_is_read_through_fences_and_prose() {
     );
     assert_eq!(read.update.interests.len(), 2);
     assert_eq!(
-        read.update.preferences[&Line::try_new("cups").unwrap()].as_str(),
+        read.update.preferences[&TextLine::try_new("cups").unwrap()].as_str(),
         "2"
     );
-    assert_eq!(read.passed_over, [Line::try_new("trust").unwrap()]);
+    assert_eq!(read.passed_over, [TextLine::try_new("trust").unwrap()]);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn what_does_not_fit_is_passed_over_and_the_rest_is_taken() {
     assert_eq!(read.update.interests.len(), 2);
     assert_eq!(read.update.preferences.len(), 1);
     assert!(read.update.communication_style.is_none() && read.update.temperament.is_none());
-    let passed: Vec<_> = read.passed_over.iter().map(Line::as_str).collect();
+    let passed: Vec<_> = read.passed_over.iter().map(TextLine::as_str).collect();
     assert_eq!(
         passed,
         [

@@ -2,9 +2,9 @@
 
 use dormouse_contracts::{EntityId, Timestamp};
 
-use super::{Entities, plan::Plan};
+use super::{Entities, plan::ChangePlan};
 use crate::{
-    change::{Change, ChangeError},
+    change::{EntityChange, EntityChangeError},
     conversation::{Archive, Conversation, PendingAction, StaleAfter, Topic},
 };
 
@@ -15,9 +15,9 @@ impl Entities {
         topic: Option<&Topic>,
         stale_after: StaleAfter,
         at: Timestamp,
-    ) -> Result<Plan, ChangeError> {
+    ) -> Result<ChangePlan, EntityChangeError> {
         let id = &self.known(entity)?.entity_id;
-        let mut plan = Plan::default();
+        let mut plan = ChangePlan::default();
         let running = self.conversations.get(id).cloned();
         let conversation = match running {
             Some(running) if !running.is_stale(at, stale_after) => Conversation {
@@ -37,15 +37,19 @@ impl Entities {
         Ok(plan)
     }
 
-    pub(super) fn end(&self, entity: &EntityId, at: Timestamp) -> Result<Plan, ChangeError> {
+    pub(super) fn end(
+        &self,
+        entity: &EntityId,
+        at: Timestamp,
+    ) -> Result<ChangePlan, EntityChangeError> {
         let (id, conversation) = self.running(entity)?;
-        let mut plan = Plan::default();
+        let mut plan = ChangePlan::default();
         self.put_away(&mut plan, id, conversation, at);
         Ok(plan)
     }
 
-    pub(super) fn clear_stale(&self, stale_after: StaleAfter, at: Timestamp) -> Plan {
-        let mut plan = Plan::default();
+    pub(super) fn clear_stale(&self, stale_after: StaleAfter, at: Timestamp) -> ChangePlan {
+        let mut plan = ChangePlan::default();
         for (id, conversation) in &self.conversations {
             if conversation.is_stale(at, stale_after) {
                 self.put_away(&mut plan, id, conversation, at);
@@ -54,40 +58,50 @@ impl Entities {
         plan
     }
 
-    fn put_away(&self, plan: &mut Plan, id: &EntityId, conversation: &Conversation, at: Timestamp) {
+    fn put_away(
+        &self,
+        plan: &mut ChangePlan,
+        id: &EntityId,
+        conversation: &Conversation,
+        at: Timestamp,
+    ) {
         let mut archive: Archive = self.archives.get(id).cloned().unwrap_or_default();
         archive.put(conversation.clone(), at);
         plan.archives.insert(id.clone(), Some(archive));
         plan.conversations.insert(id.clone(), None);
     }
 
-    /// Changes a running conversation in place. The caller sends only changes of that kind.
-    pub(super) fn converse(&self, change: &Change, at: Timestamp) -> Result<Plan, ChangeError> {
+    /// Changes a running conversation in place. Callers pass only such changes.
+    pub(super) fn converse(
+        &self,
+        change: &EntityChange,
+        at: Timestamp,
+    ) -> Result<ChangePlan, EntityChangeError> {
         let Some(entity) = conversed(change) else {
-            return Ok(Plan::default());
+            return Ok(ChangePlan::default());
         };
         let (id, before) = self.running(entity)?;
         let mut conversation = before.clone();
         alter(&mut conversation, id, change, at)?;
-        Ok(Plan::of_conversation(id, conversation))
+        Ok(ChangePlan::of_conversation(id, conversation))
     }
 
-    fn running(&self, entity: &EntityId) -> Result<(&EntityId, &Conversation), ChangeError> {
+    fn running(&self, entity: &EntityId) -> Result<(&EntityId, &Conversation), EntityChangeError> {
         let id = &self.known(entity)?.entity_id;
         let conversation = self.conversations.get(id);
         let conversation =
-            conversation.ok_or_else(|| ChangeError::NoConversation { entity: id.clone() })?;
+            conversation.ok_or_else(|| EntityChangeError::NoConversation { entity: id.clone() })?;
         Ok((id, conversation))
     }
 }
 
-/// With whom the conversation is that a change is part of, if it is part of one.
-fn conversed(change: &Change) -> Option<&EntityId> {
+/// The entity of a conversation change; `None` for other changes.
+fn conversed(change: &EntityChange) -> Option<&EntityId> {
     match change {
-        Change::TopicChanged { entity, .. }
-        | Change::MessageAdded { entity, .. }
-        | Change::ActionAdded { entity, .. }
-        | Change::ActionCompleted { entity, .. } => Some(entity),
+        EntityChange::TopicChanged { entity, .. }
+        | EntityChange::MessageAdded { entity, .. }
+        | EntityChange::ActionAdded { entity, .. }
+        | EntityChange::ActionCompleted { entity, .. } => Some(entity),
         _ => None,
     }
 }
@@ -95,19 +109,21 @@ fn conversed(change: &Change) -> Option<&EntityId> {
 fn alter(
     conversation: &mut Conversation,
     id: &EntityId,
-    change: &Change,
+    change: &EntityChange,
     at: Timestamp,
-) -> Result<(), ChangeError> {
+) -> Result<(), EntityChangeError> {
     match change {
-        Change::TopicChanged { topic, .. } => conversation.topic = Some(topic.clone()),
-        Change::MessageAdded { role, content, .. } => conversation.say(*role, content.clone(), at),
-        Change::ActionAdded {
+        EntityChange::TopicChanged { topic, .. } => conversation.topic = Some(topic.clone()),
+        EntityChange::MessageAdded { role, content, .. } => {
+            conversation.say(*role, content.clone(), at)
+        }
+        EntityChange::ActionAdded {
             description,
             priority,
             ..
         } => {
             if conversation.pending_actions.len() >= Conversation::MOST_ACTIONS {
-                return Err(ChangeError::TooManyActions { entity: id.clone() });
+                return Err(EntityChangeError::TooManyActions { entity: id.clone() });
             }
             let number = conversation.next_number();
             conversation.pending_actions.push(PendingAction {
@@ -117,11 +133,11 @@ fn alter(
                 created_at: at,
             });
         }
-        Change::ActionCompleted { action, .. } => {
+        EntityChange::ActionCompleted { action, .. } => {
             let before = conversation.pending_actions.len();
             conversation.pending_actions.retain(|a| a.id != *action);
             if conversation.pending_actions.len() == before {
-                return Err(ChangeError::UnknownAction {
+                return Err(EntityChangeError::UnknownAction {
                     entity: id.clone(),
                     action: *action,
                 });

@@ -1,9 +1,13 @@
-//! Making one entity of two, and two of one again.
+//! Merging two entities, and reverting a merge.
 
 use dormouse_contracts::{EntityId, Timestamp};
 
-use super::{Entities, Held, Removal, Removed, plan::Plan};
-use crate::{change::ChangeError, merge};
+use super::{Entities, plan::ChangePlan};
+use crate::{
+    change::EntityChangeError,
+    merge,
+    removal::{EntityRemoval, EntityState, RemovedEntity},
+};
 
 impl Entities {
     pub(super) fn merge(
@@ -11,7 +15,7 @@ impl Entities {
         from: &EntityId,
         into: &EntityId,
         at: Timestamp,
-    ) -> Result<Plan, ChangeError> {
+    ) -> Result<ChangePlan, EntityChangeError> {
         let from = self.held(self.known(from)?);
         let before = self.held(self.known(into)?);
         let (from_id, into_id) = (
@@ -19,22 +23,22 @@ impl Entities {
             before.profile.entity_id.clone(),
         );
         if from_id == into_id {
-            return Err(ChangeError::MergeWithItself { entity: into_id });
+            return Err(EntityChangeError::MergeWithItself { entity: into_id });
         }
         let next = self.archives.get(&into_id).map_or(0, |a| a.ended) + 1;
         let after = merge::combine(&from, &before, next, at);
 
-        let mut plan = Plan::of_profile(after.profile.clone());
+        let mut plan = ChangePlan::of_profile(after.profile.clone());
         plan.conversations
             .insert(into_id.clone(), after.conversation.clone());
         plan.profiles.insert(from_id.clone(), None);
         plan.conversations.insert(from_id.clone(), None);
-        let how = Removal::Merged {
+        let how = EntityRemoval::Merged {
             into: into_id,
             before: Box::new(before),
             after: Box::new(after),
         };
-        let removed = Removed {
+        let removed = RemovedEntity {
             kept: from,
             at,
             how,
@@ -43,11 +47,11 @@ impl Entities {
         Ok(plan)
     }
 
-    pub(super) fn unmerge(&self, entity: &EntityId) -> Result<Plan, ChangeError> {
-        let Some(Removed {
+    pub(super) fn unmerge(&self, entity: &EntityId) -> Result<ChangePlan, EntityChangeError> {
+        let Some(RemovedEntity {
             kept,
             how:
-                Removal::Merged {
+                EntityRemoval::Merged {
                     into,
                     before,
                     after,
@@ -55,14 +59,14 @@ impl Entities {
             ..
         }) = self.removed.get(entity)
         else {
-            return Err(ChangeError::NotMerged {
+            return Err(EntityChangeError::NotMerged {
                 entity: entity.clone(),
             });
         };
-        let now: Held = self.held(self.exactly(into)?);
+        let now: EntityState = self.held(self.exactly(into)?);
         let (from, survivor) = merge::separate(kept, before, after, &now);
 
-        let mut plan = Plan::of_profile(survivor.profile);
+        let mut plan = ChangePlan::of_profile(survivor.profile);
         plan.conversations
             .insert(into.clone(), survivor.conversation);
         plan.profiles.insert(entity.clone(), Some(from.profile));

@@ -1,4 +1,4 @@
-//! Who is known by which name.
+//! An index of entities by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,9 +8,9 @@ use crate::profile::Profile;
 
 /// The ids behind each folded name.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Names(BTreeMap<String, BTreeSet<EntityId>>);
+pub(super) struct NameIndex(BTreeMap<String, BTreeSet<EntityId>>);
 
-impl Names {
+impl NameIndex {
     pub(super) fn add(&mut self, profile: &Profile) {
         for name in profile.names() {
             let ids = self.0.entry(fold(name.as_str())).or_default();
@@ -36,7 +36,7 @@ impl Names {
     }
 }
 
-/// A text without its case and with single spaces. By way of the upper case, so that "ß" and "SS" are the same.
+/// The text in one case and with single spaces. Upper case comes first, so that "ß" and "SS" are equal.
 pub(super) fn fold(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().collect();
     let folded = words.join(" ").to_lowercase();

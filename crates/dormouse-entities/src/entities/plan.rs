@@ -1,28 +1,29 @@
-//! What a change would do, before anything is done: so that a refused one changes nothing.
+//! The effect of a change, computed before it is applied, so that a refused change has no effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_contracts::EntityId;
 
-use super::{Entities, Removed};
+use super::Entities;
 use crate::{
     change::Touched,
     conversation::{Archive, Conversation},
     profile::Profile,
+    removal::RemovedEntity,
 };
 
-/// New rows by id; nothing where a row is to go.
+/// New rows by id; `None` for a row to be removed.
 type NewRows<T> = BTreeMap<EntityId, Option<T>>;
 
 #[derive(Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct ChangePlan {
     pub(super) profiles: NewRows<Profile>,
     pub(super) conversations: NewRows<Conversation>,
     pub(super) archives: NewRows<Archive>,
-    pub(super) removed: NewRows<Removed>,
+    pub(super) removed: NewRows<RemovedEntity>,
 }
 
-impl Plan {
+impl ChangePlan {
     pub(super) fn of_profile(profile: Profile) -> Self {
         let mut plan = Self::default();
         let id = profile.entity_id.clone();
@@ -39,7 +40,7 @@ impl Plan {
 }
 
 impl Entities {
-    pub(super) fn carry_out(&mut self, plan: Plan) -> Touched {
+    pub(super) fn carry_out(&mut self, plan: ChangePlan) -> Touched {
         for (id, new) in &plan.profiles {
             let old = self.profiles.get(id);
             if let (Some(old), Some(new)) = (old, new)
@@ -63,7 +64,7 @@ impl Entities {
     }
 }
 
-/// Puts new rows into place, and answers the ids of those that differ from the old ones.
+/// Stores new rows, and returns the ids of rows that differ from the old ones.
 fn replace<T: PartialEq>(rows: &mut BTreeMap<EntityId, T>, new: NewRows<T>) -> BTreeSet<EntityId> {
     let mut touched = BTreeSet::new();
     for (id, new) in new {

@@ -2,35 +2,36 @@
 
 use dormouse_contracts::{EntityId, Timestamp};
 
-use super::{Entities, Held, Removal, Removed, plan::Plan};
+use super::{Entities, plan::ChangePlan};
 use crate::{
-    change::{Change, ChangeError},
+    change::{EntityChange, EntityChangeError},
     observation::ObservationStage,
     profile::{EntityType, Name, Profile},
+    removal::{EntityRemoval, EntityState, RemovedEntity},
 };
 
 impl Entities {
-    /// The profile that answers for an id, or why there is none.
-    pub(super) fn known(&self, entity: &EntityId) -> Result<&Profile, ChangeError> {
+    /// The profile for an id with merges followed, or the error without one.
+    pub(super) fn known(&self, entity: &EntityId) -> Result<&Profile, EntityChangeError> {
         let survivor = self.survivor(entity);
         self.profiles
             .get(survivor)
             .ok_or_else(|| self.absence(survivor))
     }
 
-    /// The profile of exactly this id, or why there is none.
-    pub(super) fn exactly(&self, entity: &EntityId) -> Result<&Profile, ChangeError> {
+    /// The profile of exactly this id, or the error without one.
+    pub(super) fn exactly(&self, entity: &EntityId) -> Result<&Profile, EntityChangeError> {
         self.profiles
             .get(entity)
             .ok_or_else(|| self.absence(entity))
     }
 
-    fn absence(&self, entity: &EntityId) -> ChangeError {
+    fn absence(&self, entity: &EntityId) -> EntityChangeError {
         let entity = entity.clone();
         match self.removed.get(&entity).map(|removed| &removed.how) {
-            None => ChangeError::Unknown { entity },
-            Some(Removal::Deleted) => ChangeError::Deleted { entity },
-            Some(Removal::Merged { into, .. }) => ChangeError::Merged {
+            None => EntityChangeError::Unknown { entity },
+            Some(EntityRemoval::Deleted) => EntityChangeError::Deleted { entity },
+            Some(EntityRemoval::Merged { into, .. }) => EntityChangeError::Merged {
                 entity,
                 into: into.clone(),
             },
@@ -43,22 +44,26 @@ impl Entities {
         entity_type: EntityType,
         name: &Name,
         at: Timestamp,
-    ) -> Result<Plan, ChangeError> {
+    ) -> Result<ChangePlan, EntityChangeError> {
         let entity = entity.clone();
         if self.profiles.contains_key(&entity) {
-            return Err(ChangeError::AlreadyKnown { entity });
+            return Err(EntityChangeError::AlreadyKnown { entity });
         }
         if self.removed.contains_key(&entity) {
             return Err(self.absence(&entity));
         }
         let profile = Profile::new(entity, entity_type, name.clone(), at);
-        Ok(Plan::of_profile(profile))
+        Ok(ChangePlan::of_profile(profile))
     }
 
-    /// Changes one profile in place. The caller sends only changes of that kind; any other leaves it as it is.
-    pub(super) fn edit(&self, change: &Change, at: Timestamp) -> Result<Plan, ChangeError> {
+    /// Changes a profile in place. Callers pass only such changes; others have no effect.
+    pub(super) fn edit(
+        &self,
+        change: &EntityChange,
+        at: Timestamp,
+    ) -> Result<ChangePlan, EntityChangeError> {
         let Some(entity) = edited(change) else {
-            return Ok(Plan::default());
+            return Ok(ChangePlan::default());
         };
         let before = self.known(entity)?;
         let mut profile = before.clone();
@@ -66,33 +71,37 @@ impl Entities {
         if profile != *before {
             profile.updated_at = profile.updated_at.max(at);
         }
-        Ok(Plan::of_profile(profile))
+        Ok(ChangePlan::of_profile(profile))
     }
 
-    pub(super) fn delete(&self, entity: &EntityId, at: Timestamp) -> Result<Plan, ChangeError> {
+    pub(super) fn delete(
+        &self,
+        entity: &EntityId,
+        at: Timestamp,
+    ) -> Result<ChangePlan, EntityChangeError> {
         let kept = self.held(self.exactly(entity)?);
-        let mut plan = Plan::default();
+        let mut plan = ChangePlan::default();
         plan.profiles.insert(entity.clone(), None);
         plan.conversations.insert(entity.clone(), None);
-        let how = Removal::Deleted;
+        let how = EntityRemoval::Deleted;
         plan.removed
-            .insert(entity.clone(), Some(Removed { kept, at, how }));
+            .insert(entity.clone(), Some(RemovedEntity { kept, at, how }));
         Ok(plan)
     }
 
-    pub(super) fn restore(&self, entity: &EntityId) -> Result<Plan, ChangeError> {
+    pub(super) fn restore(&self, entity: &EntityId) -> Result<ChangePlan, EntityChangeError> {
         let kept = self.deleted(entity)?.kept.clone();
-        let mut plan = Plan::of_profile(kept.profile);
+        let mut plan = ChangePlan::of_profile(kept.profile);
         plan.conversations.insert(entity.clone(), kept.conversation);
         plan.removed.insert(entity.clone(), None);
         Ok(plan)
     }
 
-    pub(super) fn purge(&self, entity: &EntityId) -> Result<Plan, ChangeError> {
+    pub(super) fn purge(&self, entity: &EntityId) -> Result<ChangePlan, EntityChangeError> {
         self.deleted(entity)?;
-        let mut plan = Plan::default();
+        let mut plan = ChangePlan::default();
         for (id, _) in self.removed.iter() {
-            // What was merged into it would otherwise lead to nobody, and later to a stranger with the same id.
+            // Ids merged into the purged one must not point to an unknown id, which a new entity could take later.
             if self.survivor(id) == entity {
                 plan.removed.insert(id.clone(), None);
                 plan.archives.insert(id.clone(), None);
@@ -101,52 +110,52 @@ impl Entities {
         Ok(plan)
     }
 
-    fn deleted(&self, entity: &EntityId) -> Result<&Removed, ChangeError> {
+    fn deleted(&self, entity: &EntityId) -> Result<&RemovedEntity, EntityChangeError> {
         let removed = self.removed.get(entity);
         removed
-            .filter(|removed| removed.how == Removal::Deleted)
-            .ok_or_else(|| ChangeError::NotDeleted {
+            .filter(|removed| removed.how == EntityRemoval::Deleted)
+            .ok_or_else(|| EntityChangeError::NotDeleted {
                 entity: entity.clone(),
             })
     }
 
-    /// A live profile with its conversation.
-    pub(super) fn held(&self, profile: &Profile) -> Held {
-        Held {
+    /// A profile with its conversation.
+    pub(super) fn held(&self, profile: &Profile) -> EntityState {
+        EntityState {
             profile: profile.clone(),
             conversation: self.conversations.get(&profile.entity_id).cloned(),
         }
     }
 }
 
-/// Whose profile a change edits, if it is one that does.
-fn edited(change: &Change) -> Option<&EntityId> {
+/// The entity whose profile a change edits; `None` for other changes.
+fn edited(change: &EntityChange) -> Option<&EntityId> {
     match change {
-        Change::Retyped { entity, .. }
-        | Change::Renamed { entity, .. }
-        | Change::AliasAdded { entity, .. }
-        | Change::AliasRemoved { entity, .. }
-        | Change::AttributesUpdated { entity, .. }
-        | Change::Observed { entity, .. }
-        | Change::Consolidated { entity, .. }
-        | Change::MetricSet { entity, .. }
-        | Change::Interacted { entity, .. }
-        | Change::Judged { entity, .. } => Some(entity),
+        EntityChange::Retyped { entity, .. }
+        | EntityChange::Renamed { entity, .. }
+        | EntityChange::AliasAdded { entity, .. }
+        | EntityChange::AliasRemoved { entity, .. }
+        | EntityChange::AttributesUpdated { entity, .. }
+        | EntityChange::Observed { entity, .. }
+        | EntityChange::Consolidated { entity, .. }
+        | EntityChange::MetricSet { entity, .. }
+        | EntityChange::Interacted { entity, .. }
+        | EntityChange::Judged { entity, .. } => Some(entity),
         _ => None,
     }
 }
 
-fn alter(profile: &mut Profile, change: &Change, at: Timestamp) {
+fn alter(profile: &mut Profile, change: &EntityChange, at: Timestamp) {
     match change {
-        Change::Retyped { entity_type, .. } => profile.entity_type = *entity_type,
-        Change::Renamed { name, .. } => profile.rename(name.clone()),
-        Change::AliasAdded { alias, .. } => profile.add_alias(alias.clone()),
-        Change::AliasRemoved { alias, .. } => profile.aliases.retain(|known| known != alias),
-        Change::AttributesUpdated { update, trust, .. } => {
+        EntityChange::Retyped { entity_type, .. } => profile.entity_type = *entity_type,
+        EntityChange::Renamed { name, .. } => profile.rename(name.clone()),
+        EntityChange::AliasAdded { alias, .. } => profile.add_alias(alias.clone()),
+        EntityChange::AliasRemoved { alias, .. } => profile.aliases.retain(|known| known != alias),
+        EntityChange::AttributesUpdated { update, trust, .. } => {
             profile.attributes.update(update, *trust);
         }
-        Change::Observed { observation, .. } => profile.observe(observation, at),
-        Change::Consolidated {
+        EntityChange::Observed { observation, .. } => profile.observe(observation, at),
+        EntityChange::Consolidated {
             update,
             observations,
             trust,
@@ -159,9 +168,9 @@ fn alter(profile: &mut Profile, change: &Change, at: Timestamp) {
                 }
             }
         }
-        Change::MetricSet { metric, .. } => profile.relationship.set(*metric, at),
-        Change::Interacted { trust, .. } => profile.relationship.interact(*trust, at),
-        Change::Judged { step, .. } => profile.relationship.judge(step.value(), at),
+        EntityChange::MetricSet { metric, .. } => profile.relationship.set(*metric, at),
+        EntityChange::Interacted { trust, .. } => profile.relationship.interact(*trust, at),
+        EntityChange::Judged { step, .. } => profile.relationship.judge(step.value(), at),
         _ => {}
     }
 }

@@ -1,14 +1,15 @@
-//! The state as rows, for whoever keeps it.
+//! The state as rows, for a store.
 
 use std::collections::BTreeSet;
 
 use dormouse_contracts::EntityId;
 use serde::{Deserialize, Serialize};
 
-use super::{Entities, Removal, Removed, names::Names};
+use super::{Entities, names::NameIndex};
 use crate::{
     conversation::{Archive, Conversation},
     profile::Profile,
+    removal::{EntityRemoval, RemovedEntity},
 };
 
 /// All rows of [`Entities`], in any order.
@@ -20,46 +21,46 @@ pub struct Rows {
     pub conversations: Vec<(EntityId, Conversation)>,
     /// The former conversations.
     pub archives: Vec<(EntityId, Archive)>,
-    /// What was put away by deleting and merging.
-    pub removed: Vec<Removed>,
+    /// The deleted and merged entities.
+    pub removed: Vec<RemovedEntity>,
 }
 
-/// Rows that cannot be those of one state. They come from a damaged or mixed store.
+/// Rows that do not form a valid state, because the store is damaged or mixed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RowsError {
-    /// Two rows of the same kind have the same id.
+    /// Two rows of a kind have the same id.
     #[error("there are two rows for {entity}")]
     Twice {
-        /// Which id.
+        /// The id.
         entity: EntityId,
     },
-    /// An id is known and put away at the same time.
+    /// An id is both known and removed.
     #[error("{entity} is both known and removed")]
     KnownAndRemoved {
-        /// Which id.
+        /// The id.
         entity: EntityId,
     },
-    /// A conversation belongs to nobody.
+    /// A conversation belongs to an unknown entity.
     #[error("there is a conversation with {entity}, but no profile")]
     NoProfile {
-        /// Which id.
+        /// The id.
         entity: EntityId,
     },
-    /// An id was merged into one that is neither known nor put away, or merges lead in a circle.
+    /// An id was merged into one that is neither known nor removed, or the merges form a cycle.
     #[error("{entity} was merged into nobody")]
     MergedIntoNobody {
-        /// Which id.
+        /// The id.
         entity: EntityId,
     },
 }
 
 impl Entities {
-    /// Puts a state together from its rows.
+    /// Restores a state from its rows.
     ///
     /// # Errors
     ///
-    /// [`RowsError`] names the first row that does not fit; nothing is guessed. A store rebuilds from its log then.
+    /// [`RowsError`] with the first invalid row. A store then rebuilds the state from its log.
     pub fn from_rows(rows: Rows) -> Result<Self, RowsError> {
         let mut entities = Self::new();
         for profile in rows.profiles {
@@ -97,18 +98,20 @@ impl Entities {
             }
         }
         entities.check_merges()?;
-        let mut names = Names::default();
+        let mut names = NameIndex::default();
         entities.profiles.values().for_each(|p| names.add(p));
         entities.names = names;
         Ok(entities)
     }
 
-    /// Every merge leads to somebody who is known or deleted.
+    /// Checks that every merge leads to a known or deleted entity.
     fn check_merges(&self) -> Result<(), RowsError> {
         for start in self.removed.keys() {
             let mut seen = BTreeSet::new();
             let mut id = start;
-            while let Some(Removal::Merged { into, .. }) = self.removed.get(id).map(|r| &r.how) {
+            while let Some(EntityRemoval::Merged { into, .. }) =
+                self.removed.get(id).map(|r| &r.how)
+            {
                 let leads_somewhere =
                     self.profiles.contains_key(into) || self.removed.contains_key(into);
                 if !seen.insert(id) || !leads_somewhere {
@@ -122,7 +125,7 @@ impl Entities {
         Ok(())
     }
 
-    /// All rows, by id; what [`from_rows`](Self::from_rows) takes.
+    /// All rows, by id, for [`from_rows`](Self::from_rows).
     #[must_use]
     pub fn to_rows(&self) -> Rows {
         fn pairs<T: Clone>(rows: &std::collections::BTreeMap<EntityId, T>) -> Vec<(EntityId, T)> {
@@ -155,9 +158,9 @@ impl Entities {
         self.archives.get(entity)
     }
 
-    /// What was put away of exactly this id.
+    /// The removed state of exactly this id.
     #[must_use]
-    pub fn removed_row(&self, entity: &EntityId) -> Option<&Removed> {
+    pub fn removed_row(&self, entity: &EntityId) -> Option<&RemovedEntity> {
         self.removed.get(entity)
     }
 }

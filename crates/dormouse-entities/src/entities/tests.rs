@@ -6,12 +6,12 @@ use dormouse_contracts::{Attested, Delivery, Sender, SourceKind, Trust, WorldId}
 
 use super::*;
 use crate::testkit::{at, id, name, observed, said};
-use crate::{EntityType, Line, Role};
+use crate::{EntityType, SpeakerRole, TextLine};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-fn created(entity: &str) -> Change {
-    Change::Created {
+fn created(entity: &str) -> EntityChange {
+    EntityChange::Created {
         entity: id(entity),
         entity_type: EntityType::Player,
         name: name(&format!("Name of {entity}")),
@@ -26,31 +26,31 @@ fn known(ids: &[&str]) -> Entities {
     entities
 }
 
-fn started(entity: &str, topic: Option<&str>) -> Change {
-    Change::ConversationStarted {
+fn started(entity: &str, topic: Option<&str>) -> EntityChange {
+    EntityChange::ConversationStarted {
         entity: id(entity),
-        topic: topic.map(|topic| Line::try_new(topic).unwrap()),
+        topic: topic.map(|topic| TextLine::try_new(topic).unwrap()),
         stale_after: StaleAfter::default(),
     }
 }
 
-fn action(entity: &str, text: &str, priority: u8) -> Change {
-    Change::ActionAdded {
+fn action(entity: &str, text: &str, priority: u8) -> EntityChange {
+    EntityChange::ActionAdded {
         entity: id(entity),
-        description: Line::try_new(text).unwrap(),
+        description: TextLine::try_new(text).unwrap(),
         priority,
     }
 }
 
-fn merged(from: &str, into: &str) -> Change {
-    Change::Merged {
+fn merged(from: &str, into: &str) -> EntityChange {
+    EntityChange::Merged {
         from: id(from),
         into: id(into),
     }
 }
 
-fn unmerged(entity: &str) -> Change {
-    Change::Unmerged { entity: id(entity) }
+fn unmerged(entity: &str) -> EntityChange {
+    EntityChange::Unmerged { entity: id(entity) }
 }
 
 #[test]
@@ -63,21 +63,21 @@ fn a_deleted_profile_is_unknown_until_it_is_restored_as_it_was() {
     let before = entities.clone();
 
     let touched = entities
-        .apply(&Change::Deleted { entity: id("#1") }, at(3))
+        .apply(&EntityChange::Deleted { entity: id("#1") }, at(3))
         .unwrap();
     assert!(touched.profiles.contains(&id("#1")) && touched.conversations.contains(&id("#1")));
     assert!(entities.known_as("name of #1").is_empty());
     assert_eq!(
         entities.apply(&created("#1"), at(4)),
-        Err(ChangeError::Deleted { entity: id("#1") })
+        Err(EntityChangeError::Deleted { entity: id("#1") })
     );
     entities
-        .apply(&Change::Restored { entity: id("#1") }, at(5))
+        .apply(&EntityChange::Restored { entity: id("#1") }, at(5))
         .unwrap();
     assert_eq!(entities, before);
     assert_eq!(
-        entities.check(&Change::Purged { entity: id("#1") }, at(6)),
-        Err(ChangeError::NotDeleted { entity: id("#1") })
+        entities.check(&EntityChange::Purged { entity: id("#1") }, at(6)),
+        Err(EntityChangeError::NotDeleted { entity: id("#1") })
     );
 }
 
@@ -87,12 +87,12 @@ fn purging_leaves_nothing_of_an_entity_and_those_merged_into_it() {
     let others = known(&["#3"]);
     for (n, change) in [
         started("#1", None),
-        Change::ConversationEnded { entity: id("#1") },
+        EntityChange::ConversationEnded { entity: id("#1") },
         started("#2", None),
         merged("#1", "#2"),
-        Change::ConversationEnded { entity: id("#2") },
-        Change::Deleted { entity: id("#2") },
-        Change::Purged { entity: id("#2") },
+        EntityChange::ConversationEnded { entity: id("#2") },
+        EntityChange::Deleted { entity: id("#2") },
+        EntityChange::Purged { entity: id("#2") },
     ]
     .iter()
     .enumerate()
@@ -109,7 +109,7 @@ fn an_alias_of_two_answers_both_whatever_its_case() {
         let alias = name("Der  GROẞE");
         entities
             .apply(
-                &Change::AliasAdded {
+                &EntityChange::AliasAdded {
                     entity: id(entity),
                     alias,
                 },
@@ -121,7 +121,7 @@ fn an_alias_of_two_answers_both_whatever_its_case() {
     let alias = name("Der  GROẞE");
     entities
         .apply(
-            &Change::AliasRemoved {
+            &EntityChange::AliasRemoved {
                 entity: id("#1"),
                 alias,
             },
@@ -143,13 +143,13 @@ fn merges_chain_never_lead_in_a_circle_and_come_apart_in_any_order() {
     for (from, into) in [("#3", "#3"), ("#3", "#1"), ("#1", "#3"), ("#2", "#1")] {
         assert_eq!(
             entities.apply(&merged(from, into), at(3)),
-            Err(ChangeError::MergeWithItself { entity: id("#3") }),
+            Err(EntityChangeError::MergeWithItself { entity: id("#3") }),
             "{from} {into}"
         );
     }
     assert_eq!(
         entities.apply(&unmerged("#1"), at(3)),
-        Err(ChangeError::Merged {
+        Err(EntityChangeError::Merged {
             entity: id("#2"),
             into: id("#3")
         }),
@@ -176,15 +176,15 @@ fn what_was_added_since_a_merge_stays_with_the_survivor_and_what_was_done_is_not
     for (n, change) in [
         observed("#1", "plays the harp", 0.9),
         started("#1", Some("harps")),
-        said("#1", Role::User, "do you like harps"),
+        said("#1", SpeakerRole::User, "do you like harps"),
         action("#1", "find a harp", 1),
         action("#1", "tune it", 1),
         observed("#2", "sings", 0.9),
         merged("#1", "#2"),
         observed("#1", "has a cat", 0.9),
         observed("#1", "plays the harp", 0.9),
-        said("#1", Role::Assistant, "very much"),
-        Change::ActionCompleted {
+        said("#1", SpeakerRole::Assistant, "very much"),
+        EntityChange::ActionCompleted {
             entity: id("#2"),
             action: 2,
         },
@@ -218,7 +218,7 @@ fn a_merged_entity_is_believed_no_further_than_the_less_trusted_of_the_two() {
         let metric = crate::Metric::Trust(trust(score));
         entities
             .apply(
-                &Change::MetricSet {
+                &EntityChange::MetricSet {
                     entity: id(entity),
                     metric,
                 },
@@ -238,7 +238,7 @@ fn a_conversation_goes_on_until_it_has_been_quiet_for_more_than_a_day() {
     let mut entities = known(&["#1"]);
     entities.apply(&started("#1", Some("tea")), at(0)).unwrap();
     entities
-        .apply(&said("#1", Role::User, "hello"), at(0))
+        .apply(&said("#1", SpeakerRole::User, "hello"), at(0))
         .unwrap();
     let day = at(0).plus(HOUR * 24);
     let stale_after = StaleAfter::default();
@@ -255,7 +255,7 @@ fn a_conversation_goes_on_until_it_has_been_quiet_for_more_than_a_day() {
     );
     assert!(
         entities
-            .apply(&Change::StaleCleared { stale_after }, day)
+            .apply(&EntityChange::StaleCleared { stale_after }, day)
             .unwrap()
             .is_empty()
     );
@@ -270,12 +270,15 @@ fn a_conversation_goes_on_until_it_has_been_quiet_for_more_than_a_day() {
         .unwrap();
     assert_eq!(entities.conversation(&id("#1")).unwrap().number, 2);
     assert_eq!(entities.archived(&id("#1")).len(), 1);
-    let touched = entities.apply(&Change::StaleCleared { stale_after }, later.plus(HOUR * 25));
+    let touched = entities.apply(
+        &EntityChange::StaleCleared { stale_after },
+        later.plus(HOUR * 25),
+    );
     assert_eq!(touched.unwrap().archives.len(), 1);
     assert_eq!(entities.archived(&id("#1")).len(), 2);
     assert_eq!(
-        entities.apply(&said("#1", Role::User, "anyone?"), later),
-        Err(ChangeError::NoConversation { entity: id("#1") })
+        entities.apply(&said("#1", SpeakerRole::User, "anyone?"), later),
+        Err(EntityChangeError::NoConversation { entity: id("#1") })
     );
 }
 
@@ -291,18 +294,18 @@ fn actions_are_completed_by_id_once_and_are_bounded() {
     }
     assert_eq!(
         entities.apply(&action("#1", "too much", 1), at(2)),
-        Err(ChangeError::TooManyActions { entity: id("#1") })
+        Err(EntityChangeError::TooManyActions { entity: id("#1") })
     );
     let first = entities.pending_actions(&id("#1"))[0].id;
     assert_eq!(first, 8, "the highest priority first");
-    let done = Change::ActionCompleted {
+    let done = EntityChange::ActionCompleted {
         entity: id("#1"),
         action: first,
     };
     entities.apply(&done, at(3)).unwrap();
     assert_eq!(
         entities.apply(&done, at(4)),
-        Err(ChangeError::UnknownAction {
+        Err(EntityChangeError::UnknownAction {
             entity: id("#1"),
             action: first
         })
@@ -316,7 +319,10 @@ fn messages_and_archives_never_grow_past_their_bounds() {
         entities.apply(&started("#1", None), at(round)).unwrap();
         for n in 0..60 {
             entities
-                .apply(&said("#1", Role::User, &format!("line {n}")), at(round))
+                .apply(
+                    &said("#1", SpeakerRole::User, &format!("line {n}")),
+                    at(round),
+                )
                 .unwrap();
         }
         let conversation = entities.conversation(&id("#1")).unwrap();
@@ -324,7 +330,10 @@ fn messages_and_archives_never_grow_past_their_bounds() {
         assert_eq!(conversation.message_count, 60);
         assert_eq!(conversation.messages[0].content.as_str(), "line 10");
         entities
-            .apply(&Change::ConversationEnded { entity: id("#1") }, at(round))
+            .apply(
+                &EntityChange::ConversationEnded { entity: id("#1") },
+                at(round),
+            )
             .unwrap();
     }
     assert_eq!(entities.archived(&id("#1")).len(), Archive::MOST);
@@ -373,12 +382,12 @@ fn somebody_heard_is_made_known_renamed_and_left_alone_when_forgotten() {
     assert_eq!(hear(&mut entities, &heard(Sender::Unattributed)), 0);
 
     entities
-        .apply(&Change::Deleted { entity: id("#7") }, at(2))
+        .apply(&EntityChange::Deleted { entity: id("#7") }, at(2))
         .unwrap();
     assert_eq!(hear(&mut entities, &person("Alice")), 0);
 
     entities
-        .apply(&Change::Restored { entity: id("#7") }, at(3))
+        .apply(&EntityChange::Restored { entity: id("#7") }, at(3))
         .unwrap();
     entities.apply(&created("#8"), at(3)).unwrap();
     entities.apply(&merged("#7", "#8"), at(4)).unwrap();
@@ -423,7 +432,7 @@ fn rows_that_do_not_belong_together_are_refused() {
     let mut circle = entities.to_rows();
     let mut back = circle.removed[0].clone();
     back.kept.profile.entity_id = id("#2");
-    if let Removal::Merged { into, .. } = &mut back.how {
+    if let EntityRemoval::Merged { into, .. } = &mut back.how {
         *into = id("#1");
     }
     circle.removed.push(back);
@@ -450,12 +459,15 @@ fn two_full_profiles_come_apart_as_they_were_although_one_cannot_hold_both() {
                 )
                 .unwrap();
             entities
-                .apply(&said(entity, Role::User, &format!("line {n}")), at(n))
+                .apply(
+                    &said(entity, SpeakerRole::User, &format!("line {n}")),
+                    at(n),
+                )
                 .unwrap();
             let alias = name(&format!("alias {n} of {entity}"));
             let entity = id(entity);
             entities
-                .apply(&Change::AliasAdded { entity, alias }, at(n))
+                .apply(&EntityChange::AliasAdded { entity, alias }, at(n))
                 .unwrap();
         }
         for n in 0..15 {
@@ -487,7 +499,7 @@ fn a_conversation_that_ended_since_a_merge_stays_ended_and_is_found_with_the_sur
     entities.apply(&started("#1", Some("tea")), at(1)).unwrap();
     entities.apply(&merged("#1", "#2"), at(2)).unwrap();
     entities
-        .apply(&Change::ConversationEnded { entity: id("#1") }, at(3))
+        .apply(&EntityChange::ConversationEnded { entity: id("#1") }, at(3))
         .unwrap();
     entities.apply(&unmerged("#1"), at(4)).unwrap();
     assert!(entities.conversation(&id("#1")).is_none());

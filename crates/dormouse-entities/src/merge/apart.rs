@@ -1,41 +1,47 @@
-//! Taking a survivor apart again.
+//! Reverting a merge.
 
 use std::collections::BTreeMap;
 
 use super::conversation;
 use crate::{
     attributes::{AttributeName, Attributes},
-    entities::Held,
     observation::Observation,
     profile::{Name, Profile},
     relationship::{Relationship, trust_moved},
+    removal::EntityState,
 };
 
-/// What the merged one and the survivor are apart, given the survivor before the merge, after it, and now.
-pub(crate) fn separate(kept: &Held, before: &Held, after: &Held, now: &Held) -> (Held, Held) {
+/// The states of the merged and the remaining entity after reverting, from the remaining one before the merge, after
+/// it, and now.
+pub(crate) fn separate(
+    kept: &EntityState,
+    before: &EntityState,
+    after: &EntityState,
+    now: &EntityState,
+) -> (EntityState, EntityState) {
     let (from_conversation, own_conversation) = conversation::separate(
         kept.conversation.as_ref(),
         before.conversation.as_ref(),
         after.conversation.as_ref(),
         now.conversation.as_ref(),
     );
-    let from = Held {
+    let from = EntityState {
         profile: kept.profile.clone(),
         conversation: from_conversation,
     };
-    let survivor = Held {
+    let survivor = EntityState {
         profile: profile(&before.profile, &after.profile, &now.profile),
         conversation: own_conversation,
     };
     (from, survivor)
 }
 
-/// One value: what it was before, unless it has changed since.
+/// A value: the one before the merge, unless it has changed since.
 pub(super) fn back<T: PartialEq + Clone>(before: &T, after: &T, now: &T) -> T {
     if now == after { before } else { now }.clone()
 }
 
-/// A list: what was there before and was not taken out since, then what was added since.
+/// A list: the items before the merge that were not removed since, then the items added since.
 pub(super) fn back_list<T: Clone>(
     before: &[T],
     after: &[T],
@@ -45,7 +51,7 @@ pub(super) fn back_list<T: Clone>(
     let find = |list: &[T], item: &T| list.iter().find(|other| same(other, item)).cloned();
     let kept = before.iter().filter_map(|item| match find(after, item) {
         Some(_) => find(now, item),
-        // The merge itself dropped it for want of room.
+        // The merge itself dropped this item for lack of room.
         None => Some(item.clone()),
     });
     let added = now.iter().filter(|item| find(after, item).is_none());
@@ -71,7 +77,7 @@ fn profile(before: &Profile, after: &Profile, now: &Profile) -> Profile {
     own
 }
 
-/// As any list by number; and what the other brought along and was noted again since stays, too.
+/// Like any list, by number. Observations of the other entity that were confirmed since stay, too.
 fn observations(
     before: &[Observation],
     after: &[Observation],

@@ -1,9 +1,9 @@
-//! Two running conversations as one, and apart again.
+//! Merging two running conversations, and reverting that.
 
 use super::apart::{back, back_list};
 use crate::conversation::{Conversation, ConversationMessage, PendingAction};
 
-/// The two conversations as one. Pending actions of both stay, even if there are more than may be added.
+/// The merged conversation. It keeps the pending actions of both, even above the limit.
 pub(super) fn combine(
     from: Option<&Conversation>,
     into: Option<&Conversation>,
@@ -48,8 +48,8 @@ pub(super) fn combine(
     Some(both)
 }
 
-/// The conversation of the merged one and that of the survivor. One that has ended since the merge stays ended, for both.
-/// An action that was completed since stays completed.
+/// The conversations of the merged and the remaining entity. If the conversation has ended since the merge, both stay
+/// ended. Completed actions stay completed.
 pub(super) fn separate(
     kept: Option<&Conversation>,
     before: Option<&Conversation>,
@@ -82,7 +82,7 @@ fn has_action(conversation: &Conversation, id: u64) -> bool {
     actions.any(|action| action.id == id)
 }
 
-/// What the survivor's conversation is without what the other brought along.
+/// The remaining entity's conversation without the other's part.
 fn continued(before: &Conversation, after: &Conversation, now: &Conversation) -> Conversation {
     let since = now.message_count.saturating_sub(after.message_count);
     let mut own = Conversation {
@@ -110,7 +110,7 @@ fn continued(before: &Conversation, after: &Conversation, now: &Conversation) ->
     own
 }
 
-/// What was said and decided since the merge, where the survivor had no conversation before.
+/// The part since the merge, if the remaining entity had no conversation before.
 fn begun_since(after: &Conversation, now: &Conversation) -> Option<Conversation> {
     let mut own = continued(
         &Conversation::new(now.number, None, now.last_message_at),

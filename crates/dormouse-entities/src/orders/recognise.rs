@@ -1,43 +1,46 @@
-//! Standing orders in plain English, found by how people begin them.
+//! Recognises standing orders in plain English by their first words.
 
-use super::{OrderKind, OrderText, Subject, sentence::Sentence, sentence::statements, subject};
+use dormouse_text::beginning_bytes;
 
-/// The most orders that are taken from one text.
+use super::{
+    OrderKind, OrderSubject, OrderText, sentence::Sentence, sentence::statements, subject,
+};
+
+/// The most orders per text.
 const MOST: usize = 5;
-/// How much of a text is looked at, in bytes.
+/// How much of a text is searched, in bytes.
 const LOOKED_AT: usize = 8_000;
 
-/// An order found in a text.
+/// A standing order found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundOrder {
-    /// What kind of thing is asked for.
+    /// The kind of request.
     pub kind: OrderKind,
-    /// The sentence that asks for it.
+    /// The sentence with the request.
     pub text: OrderText,
-    /// What it is about.
-    pub subject: Option<Subject>,
+    /// The subject.
+    pub subject: Option<OrderSubject>,
 }
 
-/// What kind of standing order a text states first, if it states one in plain words.
+/// The kind of the first standing order in a text, if there is one.
 ///
-/// See [`orders_in`] for how, and for its limits.
+/// [`orders_in`] explains how, and the limits.
 #[must_use]
 pub fn recognise(text: &str) -> Option<OrderKind> {
     statements(beginning(text)).find_map(|sentence| kind(&sentence))
 }
 
-/// The standing orders a text states in plain words, in order; at most five, in its first 8,000 bytes.
+/// The standing orders in a text, in order; at most five, in its first 8,000 bytes.
 ///
 /// Instructions begin with *always*, *never*, *from now on*, *in future*, *going forward*, *don't ever*,
 /// *you must/should always/never*, *I want you to always/never*, *make sure to always*, *whenever …, (do)*, *stop …ing
 /// me*, or forbid something politely or with *again*, *anymore*. Preferences begin with *call me*, *I prefer*, *I'd
 /// rather*, *I like/love/enjoy/hate …*, *I don't like*, *my favourite … is*, *I want my …*, *my pronouns are*. A greeting,
-/// a name that is spoken to, and *please* may stand before.
+/// A greeting, a name and *please* may precede them.
 ///
-/// Limits: English only, sentence by sentence, by their beginnings. Questions, quotations and sentences about others
-/// ("she always knocks") are none. What takes an order back ("forget what I said about tea") is not recognised, nor is
-/// irony. Nothing follows from it but what a person is taken to have asked for; whether it counts is decided by
-/// [`compile`](super::compile()).
+/// Limits: English only, sentence by sentence, by the first words. Questions, quotations and sentences about others
+/// ("she always knocks") do not count. Revocations ("forget what I said about tea") and irony are not recognised. A
+/// found order is only a request; [`compile`](super::compile()) decides whether it counts.
 #[must_use]
 pub fn orders_in(text: &str) -> Vec<FoundOrder> {
     statements(beginning(text))
@@ -53,11 +56,7 @@ pub fn orders_in(text: &str) -> Vec<FoundOrder> {
 }
 
 pub(super) fn beginning(text: &str) -> &str {
-    let mut end = text.len().min(LOOKED_AT);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
+    beginning_bytes(text, LOOKED_AT)
 }
 
 fn kind(sentence: &Sentence<'_>) -> Option<OrderKind> {
@@ -108,7 +107,7 @@ fn is_instruction(words: &[&str], sentence: &Sentence<'_>) -> bool {
     }
 }
 
-/// Is it asked of the one who is spoken to, and not told of somebody or something?
+/// Whether the sentence asks the listener, rather than describing a person or thing.
 fn is_asked_for(words: &[&str]) -> bool {
     let about = [
         "i",
@@ -153,7 +152,7 @@ fn is_asked_for(words: &[&str]) -> bool {
     words.first().is_some_and(|first| !about.contains(first))
 }
 
-/// What follows where "always" tells of something.
+/// Words after "always" in a description.
 const AFTER_ALWAYS: [&str; 26] = [
     "a",
     "an",
@@ -183,7 +182,7 @@ const AFTER_ALWAYS: [&str; 26] = [
     "such",
 ];
 
-/// What follows where "never" tells of something.
+/// Words after "never" in a description.
 const AFTER_NEVER: [&str; 34] = [
     "a",
     "an",
@@ -238,14 +237,14 @@ fn is_preference(words: &[&str]) -> bool {
     }
 }
 
-/// What follows where "call me" is about a call, or about nothing.
+/// Words after "call me" that concern a phone call, or nothing.
 const AFTER_CALL_ME: [&str; 24] = [
     "back", "later", "when", "if", "at", "tomorrow", "tonight", "today", "on", "in", "once",
     "after", "before", "again", "soon", "anytime", "crazy", "this", "that", "over", "from", "a",
     "an", "and",
 ];
 
-/// The rest of a sentence that begins with "I".
+/// Whether a sentence that starts with "I" states a preference.
 fn is_liking(words: &[&str]) -> bool {
     match words {
         [
@@ -267,7 +266,7 @@ fn is_liking(words: &[&str]) -> bool {
     }
 }
 
-/// What is liked in a remark about what just happened.
+/// What is liked in a remark about the present moment.
 const REMARKS: [&str; 16] = [
     "that", "this", "it", "you", "your", "him", "her", "them", "how", "what", "where", "who",
     "these", "those", "his", "their",

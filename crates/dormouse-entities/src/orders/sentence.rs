@@ -1,28 +1,28 @@
-//! A text as sentences of plain words, for patterns to look at.
+//! Splits a text into sentences of plain words for matching.
 
-/// What may stand before the sentence proper.
+/// Words that may precede the actual sentence.
 const OPENERS: [&str; 23] = [
     "please", "ok", "okay", "and", "but", "so", "also", "hey", "hi", "hello", "well", "just", "oh",
     "yes", "no", "right", "kindly", "listen", "look", "remember", "btw", "actually", "then",
 ];
 
-/// What is no name, even with a comma behind it.
+/// Words that are not names, even before a comma.
 const CUES: [&str; 4] = ["always", "never", "don't", "stop"];
 
-/// A sentence without its openers.
+/// A sentence without its opening words.
 #[derive(Debug)]
 pub(super) struct Sentence<'a> {
-    /// As it was written, without what ends it.
+    /// The original text, without the final mark.
     pub(super) text: &'a str,
     /// Its words in lower case, without openers and punctuation.
     pub(super) words: Vec<String>,
-    /// How many of the words stand before its first comma; all of them where there is none.
+    /// The number of words before the first comma; all words without a comma.
     pub(super) before_comma: usize,
-    /// Whether it says "please".
+    /// Whether it contains "please".
     pub(super) is_polite: bool,
 }
 
-/// The sentences of a text that state something: no questions, and none that begin as a quotation.
+/// The statements of a text, without questions and quotations.
 pub(super) fn statements(text: &str) -> impl Iterator<Item = Sentence<'_>> {
     text.lines()
         .flat_map(split)
@@ -45,7 +45,7 @@ fn split(line: &str) -> Vec<(&str, Option<char>)> {
     sentences
 }
 
-/// Where the first sentence ends, and by what: a mark before white space or the end. `?!` is a question.
+/// The end of the first sentence and its mark, which white space or the end follows. `?!` counts as a question.
 fn first_end(text: &str) -> Option<(usize, char)> {
     text.char_indices().find_map(|(at, c)| {
         let rest = text.get(at..)?;
@@ -78,7 +78,7 @@ fn read(text: &str) -> Option<Sentence<'_>> {
     })
 }
 
-/// How many words stand before the sentence proper: openers, and a name that is spoken to.
+/// The number of opening words, including the name of the listener.
 fn openers(words: &[(String, bool)]) -> usize {
     let mut count = 0;
     let mut named = false;
@@ -104,7 +104,7 @@ fn openers(words: &[(String, bool)]) -> usize {
     count
 }
 
-/// A word in lower case with straight apostrophes, without punctuation around it.
+/// A word in lower case with straight apostrophes, without surrounding punctuation.
 fn plain(word: &str) -> String {
     let word = word.to_lowercase().replace(['’', 'ʼ', '`'], "'");
     let word = word.trim_matches(|c: char| !c.is_alphanumeric());

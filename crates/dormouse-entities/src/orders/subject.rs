@@ -1,12 +1,12 @@
-//! What an order is about, so that a later one about the same can take its place.
+//! The subject of an order, so that a later order on the same subject can replace it.
 
 use super::{
-    Subject,
+    OrderSubject,
     recognise::beginning,
     sentence::{Sentence, statements},
 };
 
-/// Words that change nothing about the subject: how, how strongly, how often.
+/// Words that do not change the subject, such as how strongly and how often.
 const PASSED_OVER: [&str; 46] = [
     "always",
     "never",
@@ -88,31 +88,31 @@ const LANGUAGES: [&str; 26] = [
 /// What the first statement of a text is about, in words that do not depend on whether it is wanted or not: `always
 /// knock` and `never knock` are about the same. Nothing where no word is left.
 ///
-/// How to address somebody, and in which language, are subjects of their own: `call me Al` and `call me Alice` are about
-/// the same. Otherwise two texts are about the same if they use the same words, in whatever order.
+/// Forms of address and languages are subjects of their own: `call me Al` and `call me Alice` have the same subject.
+/// Otherwise two texts have the same subject if they contain the same words in any order.
 #[must_use]
-pub fn subject_of(text: &str) -> Option<Subject> {
+pub fn subject_of(text: &str) -> Option<OrderSubject> {
     statements(beginning(text)).find_map(|sentence| of(&sentence))
 }
 
-pub(super) fn of(sentence: &Sentence<'_>) -> Option<Subject> {
+pub(super) fn of(sentence: &Sentence<'_>) -> Option<OrderSubject> {
     let words: Vec<&str> = sentence.words.iter().map(String::as_str).collect();
     let has = |pair: [&str; 2]| words.windows(2).any(|two| two == pair);
     if has(["call", "me"]) || has(["calling", "me"]) || has(["address", "me"]) {
-        return Subject::shortened("form of address");
+        return OrderSubject::shortened("form of address");
     }
     if words
         .windows(2)
         .any(|two| matches!(two, ["in" | "speak", language] if LANGUAGES.contains(language)))
     {
-        return Subject::shortened("language");
+        return OrderSubject::shortened("language");
     }
     if let ["my", "favourite" | "favorite" | "preferred", rest @ ..] = words.as_slice() {
         let of_what = rest
             .iter()
             .take_while(|word| !matches!(**word, "is" | "are"));
         let of_what: Vec<_> = of_what.copied().collect();
-        return Subject::shortened(&format!("favourite {}", of_what.join(" ")));
+        return OrderSubject::shortened(&format!("favourite {}", of_what.join(" ")));
     }
     let mut left: Vec<_> = words
         .into_iter()
@@ -120,5 +120,5 @@ pub(super) fn of(sentence: &Sentence<'_>) -> Option<Subject> {
         .collect();
     left.sort_unstable();
     left.dedup();
-    Subject::shortened(&left.join(" "))
+    OrderSubject::shortened(&left.join(" "))
 }

@@ -1,7 +1,7 @@
-//! How a relationship changes by having to do with each other.
+//! How interactions change a relationship.
 //!
-//! Text is never weighed here: what somebody writes is a claim. Only *that* something was said, how far the server's word
-//! for it goes, and judgements that the assistant gives on purpose, count.
+//! Text never counts here, because it is only a claim. What counts is *that* something was said, how far the server
+//! attests it, and the assistant's explicit judgements.
 
 use std::cmp::Ordering;
 
@@ -12,22 +12,25 @@ use super::{Rapport, Relationship, measure::trust_moved};
 
 const DAY_SECONDS: u64 = 86_400;
 const DAY_MICROS: i64 = 86_400_000_000;
-/// After so many days nothing of a rapport is left that a score could show.
+/// After this many days the rapport has faded to nothing that a score could show.
 const MOST_DAYS: u64 = 1_000;
 
-/// The rule by which interactions change a relationship. Constants, because a log is read back by the same rule.
+/// The rule by which interactions change a relationship. It consists of constants, because a log must be folded again
+/// by the same rule.
 ///
-/// - Each interaction counts, and moves the rapport towards 1 by [`RAPPORT_STEP`](Self::RAPPORT_STEP) of what is missing.
-/// - Each interaction moves the trust towards the attested trust of what was said by
-///   [`TRUST_STEP`](Self::TRUST_STEP) of the difference.
-/// - A judgement moves the favorability; nothing else does, but setting it.
-/// - Within one day (UTC) each of the three moves no further than its `_A_DAY`. What comes late counts to the day that is
-///   running.
+/// - Each interaction moves the rapport towards 1 by [`RAPPORT_STEP`](Self::RAPPORT_STEP) of the rest.
+///
+/// - Each interaction moves the trust towards the attested trust of the message by [`TRUST_STEP`](Self::TRUST_STEP) of
+///   the difference.
+///
+/// - Only a judgement, or setting it, moves the favorability.
+///
+/// - Within one day (UTC) each of the three moves at most by its `_A_DAY`. A late event counts for the current day.
 /// - The rapport fades by [`FADES_A_DAY`](Self::FADES_A_DAY) for each whole day without interaction. It fades when it is
-///   read or when the next interaction comes; there is nothing to do meanwhile.
+///   read or at the next interaction; nothing happens meanwhile.
 ///
-/// So a flood within one day raises the score by at most 0.025. Without a judgement, nobody whose messages are attested
-/// with a trust of 0.9 or less becomes a friend: trust and rapport give at most 0.47.
+/// So a flood of messages within a day raises the score by at most 0.025. Without a judgement, an entity whose messages
+/// are attested with a trust of at most 0.9 never becomes a friend: trust and rapport contribute at most 0.47.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct InteractionRule;
@@ -35,19 +38,19 @@ pub struct InteractionRule;
 impl InteractionRule {
     /// The share of the missing rapport that one interaction adds.
     pub const RAPPORT_STEP: f32 = 0.02;
-    /// The most rapport gained within one day.
+    /// The largest gain of rapport within a day.
     pub const RAPPORT_A_DAY: f32 = 0.05;
     /// The share of the difference in trust that one interaction closes.
     pub const TRUST_STEP: f32 = 0.05;
-    /// The furthest trust moves within one day, up and down together.
+    /// The largest movement of trust within a day, in both directions together.
     pub const TRUST_A_DAY: f32 = 0.05;
-    /// The furthest favorability moves within one day by judgements, up and down together.
+    /// The largest movement of favorability within a day, in both directions together.
     pub const FAVORABILITY_A_DAY: f32 = 0.2;
-    /// The share of the rapport that is lost with each whole day of absence; half of it in 34 days.
+    /// The share of the rapport lost per whole day without interaction; half of it in 34 days.
     pub const FADES_A_DAY: f32 = 0.02;
 }
 
-/// What has been moved within the running day.
+/// The movements of the current day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Today {
     /// Days since the epoch.
@@ -71,7 +74,7 @@ impl Today {
 }
 
 impl Today {
-    /// What two have moved, taken together: the later day, and of the same day the more.
+    /// The combination of two records: the later day, and within a day the larger movements.
     pub(crate) fn strictest(self, other: Self) -> Self {
         match self.day.cmp(&other.day) {
             Ordering::Less => other,
@@ -86,7 +89,7 @@ impl Today {
     }
 }
 
-/// As much of `step` as the day still has room for. Counts it.
+/// Takes as much of `step` as the day allows, and counts it.
 fn spend(step: f32, spent: &mut f32, limit: f32) -> f32 {
     let room = (limit - *spent).max(0.0);
     let step = step.clamp(-room, room);
@@ -95,21 +98,21 @@ fn spend(step: f32, spent: &mut f32, limit: f32) -> f32 {
 }
 
 impl Relationship {
-    /// The rapport at a time: what it was when it last changed, less what has faded since.
+    /// The rapport at a time: the stored value without what has faded since.
     #[must_use]
     pub fn rapport_at(&self, now: Timestamp) -> Rapport {
         let days = now.since(self.rapport_at).as_secs() / DAY_SECONDS;
         if days > MOST_DAYS {
             return Rapport::default();
         }
-        // Step by step and not by a power, whose last digit differs from machine to machine.
+        // Repeated multiplication instead of a power, whose last digit differs between machines.
         let kept = (0..days).fold(self.rapport.value(), |rapport, _| {
             rapport * (1.0 - InteractionRule::FADES_A_DAY)
         });
         Rapport::try_new(kept).unwrap_or_default()
     }
 
-    /// They had to do with each other, over something attested as far as `trust`.
+    /// Records an interaction with this attested trust.
     pub(crate) fn interact(&mut self, trust: Trust, at: Timestamp) {
         self.today.turn(at);
         self.interaction_count = self.interaction_count.saturating_add(1);
@@ -130,7 +133,7 @@ impl Relationship {
         self.trust = trust_moved(self.trust, step);
     }
 
-    /// The assistant judges the entity: as much of `step` as the day has room for.
+    /// Records a judgement: as much of `step` as the day allows.
     pub(crate) fn judge(&mut self, step: f32, at: Timestamp) {
         self.today.turn(at);
         let limit = InteractionRule::FAVORABILITY_A_DAY;

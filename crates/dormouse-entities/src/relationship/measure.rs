@@ -1,21 +1,21 @@
-//! The measures of a relationship as numbers that cannot leave their range.
+//! The measures of a relationship, as numbers that cannot leave their range.
 
 use dormouse_contracts::Trust;
 use serde::{Deserialize, Serialize};
 
-/// The trust in somebody new.
+/// The trust in a new entity.
 pub(crate) const HALF: Trust = match Trust::try_new(0.5) {
     Ok(trust) => trust,
     Err(_) => Trust::NONE,
 };
 
-/// A number that is no such measure.
+/// A number outside the range of a measure.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{value} is not between {least} and 1")]
 pub struct MeasureError {
     /// The number.
     value: f32,
-    /// The least that is allowed.
+    /// The lower limit.
     least: f32,
 }
 
@@ -27,11 +27,11 @@ macro_rules! measure {
         pub struct $name(f32);
 
         impl $name {
-            /// Takes a number.
+            /// Checks a number.
             ///
             /// # Errors
             ///
-            /// [`MeasureError`] if it is no number, or out of range.
+            /// [`MeasureError`] if the number is NaN or out of range.
             pub const fn try_new(value: f32) -> Result<Self, MeasureError> {
                 if value >= $least && value <= 1.0 {
                     Ok(Self(value))
@@ -46,7 +46,7 @@ macro_rules! measure {
                 self.0
             }
 
-            /// The number `by` further, or the end of the range.
+            /// The number moved by `by`, within the range.
             pub(crate) fn moved(self, by: f32) -> Self {
                 Self((self.0 + by).clamp($least, 1.0))
             }
@@ -68,16 +68,16 @@ macro_rules! measure {
 }
 
 measure!(
-    /// How much an assistant likes an entity, in `-1.0..=1.0`; 0 to begin with.
+    /// How much an assistant likes an entity, in `-1.0..=1.0`; initially 0.
     Favorability, -1.0
 );
 measure!(
-    /// How well an assistant and an entity know each other, in `0.0..=1.0`; 0 to begin with.
+    /// How well an assistant and an entity know each other, in `0.0..=1.0`; initially 0.
     Rapport, 0.0
 );
 
 impl Favorability {
-    /// The mean of two, each weighted by its interactions and one more.
+    /// The mean of two values, weighted by interactions plus one.
     pub(crate) fn weighted(self, own: u64, other: Self, others: u64) -> Self {
         let (own, others) = (weight(own), weight(others));
         let sum = f64::from(self.0) * own + f64::from(other.0) * others;
@@ -91,11 +91,11 @@ impl Favorability {
 }
 
 fn weight(interactions: u64) -> f64 {
-    // More than four thousand million interactions weigh no more.
+    // The weight is capped at 2³² interactions.
     f64::from(u32::try_from(interactions).unwrap_or(u32::MAX)) + 1.0
 }
 
-/// The trust `by` further, or the end of the range.
+/// The trust moved by `by`, within the range.
 pub(crate) fn trust_moved(trust: Trust, by: f32) -> Trust {
     Trust::try_new((trust.score() + by).clamp(0.0, 1.0)).unwrap_or(trust)
 }

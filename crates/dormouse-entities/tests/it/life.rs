@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use dormouse_contracts::{EntityId, Timestamp, Trust};
 use dormouse_entities::{
-    BlockPolicy, Change, Consolidation, ConsolidationPolicy, Entities, EntityType, Favorability,
-    Line, Metric, NewObservation, RelationshipState, entity_block, read_consolidation,
+    BlockPolicy, Consolidation, ConsolidationPolicy, Entities, EntityChange, EntityType,
+    Favorability, Metric, NewObservation, RelationshipState, TextLine, entity_block,
+    read_consolidation,
 };
 use dormouse_testing::CountTokens;
 
@@ -13,22 +14,22 @@ fn id(text: &str) -> EntityId {
     EntityId::try_new(text).unwrap()
 }
 
-fn made(entity: &str, name: &str) -> Change {
-    Change::Created {
+fn made(entity: &str, name: &str) -> EntityChange {
+    EntityChange::Created {
         entity: id(entity),
         entity_type: EntityType::Player,
-        name: Line::try_new(name).unwrap(),
+        name: TextLine::try_new(name).unwrap(),
     }
 }
 
-fn observed(entity: &str, content: &str) -> Change {
-    Change::Observed {
+fn observed(entity: &str, content: &str) -> EntityChange {
+    EntityChange::Observed {
         entity: id(entity),
         observation: NewObservation {
-            content: Line::try_new(content).unwrap(),
-            source: Line::try_new("direct").unwrap(),
+            content: TextLine::try_new(content).unwrap(),
+            source: TextLine::try_new("direct").unwrap(),
             trust: Trust::try_new(0.9).unwrap(),
-            origin: Some(Line::try_new("event 7").unwrap()),
+            origin: Some(TextLine::try_new("event 7").unwrap()),
         },
     }
 }
@@ -40,10 +41,10 @@ fn a_friend_is_made_by_judgement_and_forgotten_and_remembered_by_hand() {
     entities.apply(&made("#1", "Alice"), now).unwrap();
     for _ in 0..10 {
         now = now.plus(Duration::from_secs(86_400));
-        let judged = Change::Judged {
+        let judged = EntityChange::Judged {
             entity: id("#1"),
             step: Favorability::try_new(1.0).unwrap(),
-            reason: Line::try_new("saved my life").unwrap(),
+            reason: TextLine::try_new("saved my life").unwrap(),
         };
         entities.apply(&judged, now).unwrap();
     }
@@ -53,7 +54,7 @@ fn a_friend_is_made_by_judgement_and_forgotten_and_remembered_by_hand() {
     let metric = Metric::Favorability(Favorability::try_new(-1.0).unwrap());
     entities
         .apply(
-            &Change::MetricSet {
+            &EntityChange::MetricSet {
                 entity: id("#1"),
                 metric,
             },
@@ -62,11 +63,11 @@ fn a_friend_is_made_by_judgement_and_forgotten_and_remembered_by_hand() {
         .unwrap();
     assert_eq!(state(&entities), Some(RelationshipState::Stranger));
     entities
-        .apply(&Change::Deleted { entity: id("#1") }, now)
+        .apply(&EntityChange::Deleted { entity: id("#1") }, now)
         .unwrap();
     assert_eq!(state(&entities), None);
     entities
-        .apply(&Change::Restored { entity: id("#1") }, now)
+        .apply(&EntityChange::Restored { entity: id("#1") }, now)
         .unwrap();
     assert_eq!(state(&entities), Some(RelationshipState::Stranger));
 }
@@ -87,7 +88,7 @@ fn two_names_of_one_person_become_one_entry_of_the_block_and_two_again() {
         entity_block(entities, &policy, Timestamp::EPOCH, 100, &CountTokens).text
     };
     let before = block(&entities);
-    let merged = Change::Merged {
+    let merged = EntityChange::Merged {
         from: id("#2"),
         into: id("#1"),
     };
@@ -100,7 +101,10 @@ fn two_names_of_one_person_become_one_entry_of_the_block_and_two_again() {
     let kept = Entities::from_rows(entities.to_rows()).unwrap();
     assert_eq!(kept, entities);
     entities
-        .apply(&Change::Unmerged { entity: id("#2") }, Timestamp::EPOCH)
+        .apply(
+            &EntityChange::Unmerged { entity: id("#2") },
+            Timestamp::EPOCH,
+        )
         .unwrap();
     assert_eq!(block(&entities), before);
 }

@@ -1,7 +1,7 @@
 //! What logs and rows hold: names that must never change.
 
 use dormouse_contracts::{EntityId, Timestamp};
-use dormouse_entities::{Change, Entities};
+use dormouse_entities::{Entities, EntityChange};
 use serde_json::json;
 
 /// One change of every kind, as logs hold it.
@@ -44,7 +44,7 @@ fn logged() -> Vec<serde_json::Value> {
 fn every_logged_change_is_read_written_as_it_was_and_accepted() {
     let mut entities = Entities::new();
     for logged in logged() {
-        let change: Change = serde_json::from_value(logged.clone()).unwrap();
+        let change: EntityChange = serde_json::from_value(logged.clone()).unwrap();
         assert_eq!(serde_json::to_value(&change).unwrap(), logged);
         entities.apply(&change, Timestamp::EPOCH).unwrap();
     }
@@ -55,7 +55,7 @@ fn every_logged_change_is_read_written_as_it_was_and_accepted() {
 fn a_profile_has_the_documented_fields() {
     let mut entities = Entities::new();
     for logged in logged().into_iter().take(8) {
-        let change: Change = serde_json::from_value(logged).unwrap();
+        let change: EntityChange = serde_json::from_value(logged).unwrap();
         entities.apply(&change, Timestamp::from_micros(5)).unwrap();
     }
     let profile = entities.profile(&EntityId::try_new("#1").unwrap()).unwrap();
@@ -100,7 +100,7 @@ fn nonsense_in_a_log_is_refused_when_it_is_read() {
         json!({"change": "exploded", "entity": "#1"}),
     ] {
         assert!(
-            serde_json::from_value::<Change>(logged.clone()).is_err(),
+            serde_json::from_value::<EntityChange>(logged.clone()).is_err(),
             "{logged}"
         );
     }

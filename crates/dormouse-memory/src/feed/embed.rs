@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use dormouse_contracts::Embedder;
+use dormouse_text::beginning_bytes;
 
 use super::{CALL_LIMIT, STEP, TEXT_LIMIT, Tended, Trouble, Vectors};
 use crate::{
@@ -162,11 +163,7 @@ fn next_batch(reading: &Reading, space: u32, room: usize) -> Result<Option<Batch
 
 /// What an encoder reads of a record: who said it, and what.
 pub(crate) fn text_of(record: &Record) -> String {
-    let mut end = record.text.len().min(TEXT_BYTES);
-    while !record.text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let text = record.text.get(..end).unwrap_or_default();
+    let text = beginning_bytes(&record.text, TEXT_BYTES);
     match &record.speaker {
         Some(speaker) => format!("{}: {text}", speaker.name),
         None => text.to_owned(),

@@ -1,17 +1,25 @@
 //! Feeding an index from the vectors in the store.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
-use dormouse_contracts::{CollectionName, Point, PointPayload, VectorErrorKind};
+use dormouse_contracts::{Point, PointPayload};
+use tokio::time::Instant;
 
-use super::{Feeding, Refusal, STEP, Tended, Trouble, Vectors, forgets};
+use super::{CALL_LIMIT, STEP, Tended, Trouble, Vectors, fed::Check, forgets, guarded::Refusal};
 use crate::{
     change::ChangeSeq,
     memory::{Memory, MemoryError, blocking},
+    recall::Fallback,
     record::{RecordId, Shelf},
     spaces::{self, Space},
     store::{Fault, Reading},
 };
+
+/// How long making or removing a collection may take: a cluster with a dead node takes longer than ten seconds.
+const MAKING_LIMIT: Duration = Duration::from_secs(90);
 
 /// What the next changes mean for the index.
 struct Batch {
@@ -21,143 +29,141 @@ struct Batch {
 }
 
 impl Memory {
-    /// Feeds the index from `space` through the last change that is embedded.
+    /// Feeds the index from `space` through the last change that is embedded. An index that does not hold what it was
+    /// given is emptied and fed anew.
     pub(super) async fn feed(
         &self,
         vectors: &Vectors,
-        feeding: &mut Feeding,
         space: &Space,
         tended: &mut Tended,
     ) -> Result<(), Trouble> {
+        let checked = vectors.knowledge.check(space.number);
+        let mut complete = matches!(checked, Some(Check::Complete(_)));
+        let mut is_fresh = false;
+        if checked == Some(Check::Lost) {
+            self.start_over(vectors, space).await?;
+            is_fresh = true;
+        }
         loop {
-            self.feed_through(vectors, feeding, space, tended).await?;
-            if feeding.verified.contains(&space.number) {
-                return Ok(());
-            }
-            match self.holds_all(vectors, space).await? {
-                // It is looked at again when nothing is newer than what was fed.
-                None => return Ok(()),
-                Some(true) => {}
-                Some(false) => {
-                    tracing::warn!(index = %vectors.index.identity(), "the vector index has lost points and is fed anew");
-                    self.start_over(vectors, feeding, space).await?;
+            match self.feed_through(vectors, space, tended).await {
+                Ok(()) if complete => return Ok(()),
+                // What was fed from the start just now is not counted: it would be no surer.
+                Ok(()) if is_fresh => break,
+                Ok(()) => match self.holds_all(vectors, space).await? {
+                    // It is looked at again when nothing is newer than what was fed.
+                    None => return Ok(()),
+                    Some(true) => break,
+                    Some(false) => {}
+                },
+                Err(Trouble::Lost) if !is_fresh => {}
+                Err(trouble) => {
+                    vectors.knowledge.doubt();
+                    return Err(trouble);
                 }
             }
-            feeding.verified.insert(space.number);
+            let index = vectors.index.port.identity();
+            tracing::warn!(index, "the vector index has lost points and is fed anew");
+            vectors.knowledge.set_check(space.number, Check::Lost);
+            self.start_over(vectors, space).await?;
+            (is_fresh, complete) = (true, false);
         }
+        let now = Instant::now();
+        vectors
+            .knowledge
+            .set_check(space.number, Check::Complete(now));
+        Ok(())
     }
 
     async fn feed_through(
         &self,
         vectors: &Vectors,
-        feeding: &mut Feeding,
         space: &Space,
         tended: &mut Tended,
     ) -> Result<(), Trouble> {
-        let checkpoint = spaces::fed_through(space.number, &vectors.index.identity());
+        let mut fed = self.fed(space.number).await?;
         loop {
-            let volatile = forgets(vectors.index.as_ref())
-                .then(|| vectors.volatile().get(&space.number).copied().unwrap_or(0));
             let inner = self.inner.clone();
-            let (number, name) = (space.number, checkpoint.clone());
+            let (number, after) = (space.number, fed.through);
             let batch = blocking(move || {
-                Ok(inner.store.read(|reading| {
-                    let after = match volatile {
-                        Some(after) => after,
-                        None => reading.state(&name)?,
-                    };
-                    next_batch(reading, &inner.assistant, number, after)
-                })?)
-            })
-            .await?;
-            let Some(batch) = batch else {
+                let next = |reading: &Reading| next_batch(reading, &inner.assistant, number, after);
+                Ok(inner.store.read(next)?)
+            });
+            let Some(batch) = batch.await? else {
                 return Ok(());
             };
-            let through = batch.through;
-            tended.fed += self.give(vectors, feeding, space, batch).await?;
-            if volatile.is_some() {
-                vectors.volatile().insert(space.number, through);
-            } else {
-                let name = checkpoint.clone();
-                self.keep(move |writing, _| writing.set_state(&name, through))
-                    .await?;
-            }
+            fed.through = batch.through;
+            tended.fed += self.give(vectors, space, batch, &mut fed.made).await?;
+            self.keep_fed(space.number, &fed).await?;
         }
     }
 
-    /// Gives one batch to the index. Giving it again changes nothing.
+    /// Gives one batch to the index, in the collections that were made and those it has to make. Giving it again changes
+    /// nothing.
     async fn give(
         &self,
         vectors: &Vectors,
-        feeding: &mut Feeding,
         space: &Space,
         batch: Batch,
+        made: &mut BTreeSet<Shelf>,
     ) -> Result<u64, Trouble> {
+        let index = &vectors.index;
         let mut given = 0;
         for (shelf, points) in batch.points {
-            let collection = self.inner.collection(shelf, space.number)?;
-            if let (false, Some(first)) = (feeding.prepared.contains(&collection), points.first()) {
-                let length = first.vector.len();
-                vectors
-                    .call(vectors.index.prepare(&collection, length))
-                    .await?;
-                feeding.prepared.insert(collection.clone());
+            let name = self.inner.collection(shelf, space.number)?;
+            // One that was made is not made again: that it is gone must show.
+            if let (false, Some(first)) = (made.contains(&shelf), points.first()) {
+                let prepare = index.port.prepare(&name, first.vector.len());
+                lost_or(index.write(MAKING_LIMIT, prepare).await)?;
+                made.insert(shelf);
             }
-            let upserted = vectors
-                .call(vectors.index.upsert(&collection, &points))
-                .await;
-            self.or_missing(feeding, &collection, space, upserted)?;
+            lost_or(
+                index
+                    .write(CALL_LIMIT, index.port.upsert(&name, &points))
+                    .await,
+            )?;
             given += points.len();
         }
         for (shelf, ids) in batch.gone {
-            let collection = self.inner.collection(shelf, space.number)?;
-            let removed = vectors.call(vectors.index.remove(&collection, &ids)).await;
-            match removed {
-                // Where there is no collection there is no point to remove.
-                Ok(()) | Err(Refusal::Failed(VectorErrorKind::Missing)) => given += ids.len(),
-                Err(refusal) => return Err(refusal.into()),
+            given += ids.len();
+            // Where there is no collection there is no point to remove.
+            if made.contains(&shelf) {
+                let name = self.inner.collection(shelf, space.number)?;
+                lost_or(
+                    index
+                        .write(CALL_LIMIT, index.port.remove(&name, &ids))
+                        .await,
+                )?;
             }
         }
         Ok(u64::try_from(given).unwrap_or(u64::MAX))
     }
 
-    /// A collection that has gone since it was prepared: the server has been set back, so all is to be looked at again.
-    fn or_missing(
-        &self,
-        feeding: &mut Feeding,
-        collection: &CollectionName,
-        space: &Space,
-        answer: Result<(), Refusal>,
-    ) -> Result<(), Trouble> {
-        if answer == Err(Refusal::Failed(VectorErrorKind::Missing)) {
-            feeding.prepared.remove(collection);
-            feeding.verified.remove(&space.number);
-        }
-        Ok(answer?)
-    }
-
     /// Whether the index has as many points as it should; `None` if that cannot be told, because records have changed
     /// since it was fed.
     async fn holds_all(&self, vectors: &Vectors, space: &Space) -> Result<Option<bool>, Trouble> {
-        if forgets(vectors.index.as_ref()) {
+        let index = &vectors.index;
+        if forgets(index.port.as_ref()) {
             return Ok(Some(true));
         }
-        let name = spaces::fed_through(space.number, &vectors.index.identity());
         let inner = self.inner.clone();
         let number = space.number;
         let expected = blocking(move || {
             Ok(inner.store.read(|reading| {
-                let is_current = reading.state(&name)? == reading.last_change()?;
-                is_current.then(|| count(reading, number)).transpose()
+                let fed = inner.fed(reading, number)?;
+                let is_current = fed.through == reading.last_change()?;
+                let expected = is_current.then(|| count(reading, number)).transpose()?;
+                Ok(expected.map(|expected| (expected, fed.made)))
             })?)
-        })
-        .await?;
-        let Some(expected) = expected else {
+        });
+        let Some((expected, made)) = expected.await? else {
             return Ok(None);
         };
         for (shelf, expected) in expected {
-            let collection = self.inner.collection(shelf, space.number)?;
-            let found = vectors.call(vectors.index.count(&collection)).await?;
+            if expected == 0 && !made.contains(&shelf) {
+                continue;
+            }
+            let name = self.inner.collection(shelf, space.number)?;
+            let found = index.read(CALL_LIMIT, index.port.count(&name)).await?;
             if found.unwrap_or(0) != expected {
                 return Ok(Some(false));
             }
@@ -165,30 +171,23 @@ impl Memory {
         Ok(Some(true))
     }
 
-    /// Empties the index and feeds it anew from the vectors in the store; no text is embedded again. Does nothing
-    /// without an encoder.
+    /// Empties the index: [`Memory::tend`] feeds it anew from the vectors in the store, and no text is embedded again.
+    /// Answers what kept it from that, if anything did. Does nothing without an encoder.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Store`](crate::MemoryError::Store) if the file fails. An index that fails is no error: see
-    /// [`Tended::trouble`].
-    pub async fn refeed(&self) -> Result<Tended, MemoryError> {
+    /// [`MemoryError::Store`](crate::MemoryError::Store) if the file fails.
+    pub async fn empty_index(&self) -> Result<Option<Fallback>, MemoryError> {
         let Some(vectors) = &self.inner.vectors else {
-            return Ok(Tended::default());
+            return Ok(None);
         };
         for space in self.spaces().await? {
             match self.discard_points(vectors, &space).await {
                 Ok(()) => {}
-                Err(Trouble::Memory(error)) => return Err(error),
-                Err(Trouble::Fallback(fallback)) => {
-                    return Ok(Tended {
-                        trouble: Some(fallback),
-                        ..Tended::default()
-                    });
-                }
+                Err(trouble) => return trouble.fallback().map(Some),
             }
         }
-        self.tend(usize::MAX).await
+        Ok(None)
     }
 
     /// Removes the collections of a space.
@@ -197,28 +196,34 @@ impl Memory {
         vectors: &Vectors,
         space: &Space,
     ) -> Result<(), Trouble> {
-        let mut feeding = vectors.feeding.lock().await;
-        self.start_over(vectors, &mut feeding, space).await
+        let _feeding = vectors.feeding.lock().await;
+        self.start_over(vectors, space).await
     }
 
-    async fn start_over(
-        &self,
-        vectors: &Vectors,
-        feeding: &mut Feeding,
-        space: &Space,
-    ) -> Result<(), Trouble> {
+    async fn start_over(&self, vectors: &Vectors, space: &Space) -> Result<(), Trouble> {
+        let before = self.fed(space.number).await?;
         // First of all it counts as not fed, so that it is fed again if this is stopped anywhere.
-        vectors.volatile().remove(&space.number);
-        feeding.verified.remove(&space.number);
-        let name = spaces::fed_through(space.number, &vectors.index.identity());
-        self.keep(move |writing, _| writing.remove_state(&name))
-            .await?;
+        self.forget_fed(space.number).await?;
         for shelf in Shelf::ALL {
-            let collection = self.inner.collection(shelf, space.number)?;
-            feeding.prepared.remove(&collection);
-            vectors.call(vectors.index.discard(&collection)).await?;
+            let name = self.inner.collection(shelf, space.number)?;
+            let index = &vectors.index;
+            let discard = index.port.discard(&name);
+            let discarded = index.write(MAKING_LIMIT, discard).await;
+            if discarded == Err(Refusal::Key) {
+                // A key that may only read discards nothing: what is there still serves.
+                self.keep_fed(space.number, &before).await?;
+            }
+            discarded?;
         }
         Ok(())
+    }
+}
+
+/// Tells that the index has lost what it was given from other failures.
+fn lost_or(answer: Result<(), Refusal>) -> Result<(), Trouble> {
+    match answer {
+        Err(refusal) if refusal.is_loss() => Err(Trouble::Lost),
+        answer => Ok(answer?),
     }
 }
 
@@ -271,7 +276,7 @@ fn next_batch(
 }
 
 /// How many points each shelf should have now.
-fn count(reading: &Reading, space: u32) -> Result<BTreeMap<Shelf, u64>, Fault> {
+pub(super) fn count(reading: &Reading, space: u32) -> Result<BTreeMap<Shelf, u64>, Fault> {
     let mut counts: BTreeMap<Shelf, u64> = Shelf::ALL.into_iter().map(|shelf| (shelf, 0)).collect();
     for id in reading.embedded(space)? {
         if let Some(record) = reading.record(id)?

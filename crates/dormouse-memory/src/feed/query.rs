@@ -1,16 +1,15 @@
 //! Asking the index.
 
-use std::time::Duration;
+use std::{error::Error, num::NonZeroUsize, time::Duration};
 
-use dormouse_contracts::{Embedder, Hit, PointFilter, VectorErrorKind};
+use dormouse_contracts::{Embedder, Hit, PointFilter};
 use dormouse_resilience::deadline;
 
-use super::{Refusal, Trouble, Vectors, embed::is_usable};
+use super::{Trouble, Vectors, embed::is_usable, fed::Check, forgets};
 use crate::{
-    memory::{Memory, MemoryError, blocking},
+    memory::Memory,
     recall::{Fallback, RecallRequest},
-    record::Shelf,
-    spaces::{self, SpaceState},
+    spaces::{self, Space, SpaceState},
 };
 
 /// How many similar records are asked for, so that those that words find too are among them.
@@ -29,15 +28,22 @@ impl Memory {
         vectors: &Vectors,
         request: &RecallRequest,
     ) -> Result<Vec<Hit>, Trouble> {
-        // What is late is found by words alone this time.
-        if let Ok(mut feeding) = vectors.feeding.try_lock() {
-            let tending = self.tend_holding(vectors, &mut feeding, ON_THE_WAY);
+        // What is late is found by words alone this time. A view feeds only what is its own and gone with it.
+        if self.may_feed(vectors)
+            && let Ok(_feeding) = vectors.feeding.try_lock()
+        {
+            let tending = self.tend_holding(vectors, ON_THE_WAY);
             if let Ok(Err(error)) = deadline(ON_THE_WAY_LIMIT, tending).await {
                 // A disk that is full keeps nobody from asking.
-                tracing::warn!(%error, "vectors could not be brought up to date");
+                let error = &error as &dyn Error;
+                tracing::warn!(error, "vectors could not be brought up to date");
             }
         }
         self.ask(vectors, request).await
+    }
+
+    fn may_feed(&self, vectors: &Vectors) -> bool {
+        self.inner.store.view().is_none() || forgets(vectors.index.port.as_ref())
     }
 
     async fn ask(&self, vectors: &Vectors, request: &RecallRequest) -> Result<Vec<Hit>, Trouble> {
@@ -48,21 +54,8 @@ impl Memory {
         if !spaces::is_same(&space.encoder, &vectors.encoder.info()) {
             return Err(Trouble::Fallback(Fallback::EncoderChanged));
         }
-        if !self.has_vectors(space.number).await? {
-            return Err(Trouble::Fallback(Fallback::NotEmbedded));
-        }
-        self.hits(vectors, vectors.encoder.as_ref(), space.number, request)
+        self.hits(vectors, vectors.encoder.as_ref(), space, request)
             .await
-    }
-
-    /// Whether anything has been embedded in a space.
-    async fn has_vectors(&self, space: u32) -> Result<bool, MemoryError> {
-        let inner = self.inner.clone();
-        blocking(move || {
-            let checkpoint = spaces::embedded_through(space);
-            Ok(inner.store.read(|reading| reading.state(&checkpoint))? > 0)
-        })
-        .await
     }
 
     /// The hits in one space, with the encoder of that space.
@@ -70,14 +63,22 @@ impl Memory {
         &self,
         vectors: &Vectors,
         encoder: &dyn Embedder,
-        space: u32,
+        space: &Space,
         request: &RecallRequest,
     ) -> Result<Vec<Hit>, Trouble> {
+        let fed = self.fed(space.number).await?;
+        if fed.through == 0 {
+            return Err(Trouble::Fallback(Fallback::NotEmbedded));
+        }
         let text = vec![request.question().to_owned()];
         let query = vectors.encode(encoder, &text, QUESTION_LIMIT).await?;
         let Some(query) = query.first().filter(|query| is_usable(query)) else {
             return Err(Trouble::Fallback(Fallback::Encoder));
         };
+        let length = space.encoder.dimensions.map(NonZeroUsize::get);
+        if length.is_some_and(|length| length != query.len()) {
+            return Err(Trouble::Fallback(Fallback::EncoderChanged));
+        }
         let filter = PointFilter {
             assistant: Some(self.inner.assistant.clone()),
             min_trust: Some(request.min_trust),
@@ -85,32 +86,27 @@ impl Memory {
             until: request.until,
         };
         let mut hits = Vec::new();
-        for shelf in Shelf::ALL {
+        for shelf in fed.made {
             if !request.shelves.is_empty() && !request.shelves.contains(&shelf) {
                 continue;
             }
-            let collection = self.inner.collection(shelf, space)?;
+            let collection = self.inner.collection(shelf, space.number)?;
             let limit = HITS.max(request.depth());
-            let found = vectors
-                .call_within(
-                    QUESTION_LIMIT,
-                    vectors.index.search(&collection, query, &filter, limit),
-                )
-                .await;
-            match found {
+            let search = vectors
+                .index
+                .port
+                .search(&collection, query, &filter, limit);
+            match vectors.index.read(QUESTION_LIMIT, search).await {
                 Ok(found) => hits.extend(found),
-                // Nothing was put on that shelf yet, or the server has been set back.
-                Err(Refusal::Failed(VectorErrorKind::Missing)) => {
-                    if let Ok(mut feeding) = vectors.feeding.try_lock()
-                        && feeding.prepared.remove(&collection)
-                    {
-                        feeding.verified.remove(&space);
+                Err(refusal) => {
+                    if refusal.is_loss() {
+                        let knowledge = &vectors.knowledge;
+                        knowledge.set_check(space.number, Check::Lost);
+                    } else {
+                        vectors.knowledge.doubt();
                     }
+                    return Err(refusal.into());
                 }
-                Err(Refusal::Failed(VectorErrorKind::Dimension { .. })) => {
-                    return Err(Trouble::Fallback(Fallback::EncoderChanged));
-                }
-                Err(refusal) => return Err(refusal.into()),
             }
         }
         if let Some(least) = request.min_score {

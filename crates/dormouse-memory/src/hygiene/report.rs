@@ -25,19 +25,19 @@ pub struct HygieneReport {
     /// Records that can be recalled. All rates are shares of these.
     pub in_use: u64,
     /// Records with the text of an older one, but for case and spaces.
-    pub exact_duplicates: Finding,
+    pub exact_duplicates: HygieneFinding,
     /// Records with nearly the text of an older one.
-    pub near_duplicates: Finding,
+    pub near_duplicates: HygieneFinding,
     /// Records made by the assistant or a model that say what an older one says: what was recalled came back as new.
-    pub echoes: Finding,
+    pub echoes: HygieneFinding,
     /// Records that are not so any more, or are old and of no use to another.
-    pub stale: Finding,
+    pub stale: HygieneFinding,
     /// Records in which something looks like a secret.
-    pub secret_shaped: Finding,
+    pub secret_shaped: HygieneFinding,
     /// Records that are not believed enough to be recalled.
-    pub low_trust: Finding,
+    pub low_trust: HygieneFinding,
     /// Records made of one that is not there any more.
-    pub orphans: Finding,
+    pub orphans: HygieneFinding,
     /// Counts for each kind of record.
     pub by_kind: BTreeMap<RecordKind, KindReport>,
     /// What could be folded.
@@ -57,7 +57,7 @@ pub struct KindReport {
 
 /// How often something was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct HygieneFinding {
     /// In how many records.
     pub count: u64,
     /// Of all that are in use, in `0.0..=1.0`.
@@ -112,7 +112,7 @@ impl FoldProposal {
     }
 }
 
-impl Finding {
+impl HygieneFinding {
     pub(super) fn add(&mut self, record: RecordId, other: Option<RecordId>) {
         self.count += 1;
         if self.examples.len() < EXAMPLES {
@@ -124,7 +124,7 @@ impl Finding {
 impl HygieneReport {
     /// The findings with their names, in the order of the report.
     #[must_use]
-    pub fn findings(&self) -> [(&'static str, &Finding); 7] {
+    pub fn findings(&self) -> [(&'static str, &HygieneFinding); 7] {
         [
             ("exact duplicates", &self.exact_duplicates),
             ("near duplicates", &self.near_duplicates),

@@ -27,7 +27,7 @@ fn looked_at(records: &[Record], now: Timestamp) -> HygieneReport {
     scan.finish()
 }
 
-fn ids(finding: &Finding) -> Vec<(u64, Option<u64>)> {
+fn ids(finding: &HygieneFinding) -> Vec<(u64, Option<u64>)> {
     let examples = finding.examples.iter();
     examples
         .map(|example| (example.record.0, example.other.map(|other| other.0)))

@@ -154,7 +154,7 @@ fn dreaming_goes_on_at_its_checkpoint_and_makes_no_link_twice() {
         linked += progress.linked;
         assert!(progress.checkpoint >= from);
         from = progress.checkpoint;
-        if progress.rest == Rest::Nothing {
+        if progress.rest == LinkRest::Nothing {
             break;
         }
     }
@@ -169,7 +169,7 @@ fn dreaming_goes_on_at_its_checkpoint_and_makes_no_link_twice() {
         .unwrap();
     assert_eq!(
         (nothing.looked_at, nothing.checkpoint, nothing.rest),
-        (0, from, Rest::Nothing)
+        (0, from, LinkRest::Nothing)
     );
 }
 

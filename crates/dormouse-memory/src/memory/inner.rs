@@ -5,11 +5,12 @@ use std::sync::{MutexGuard, PoisonError, atomic::Ordering};
 use dormouse_contracts::Timestamp;
 use dormouse_entities::Entities;
 
-use super::{Inner, MemoryError, opening::copy_path};
+use super::{Inner, MemoryError};
 use crate::{
     change::{Change, ChangeSeq},
     ops::{self, ChangeError, Done, Step},
-    people, projection,
+    people,
+    projection::{self, IndexCopy},
     record::RecordId,
     store::{StoreError, WriteError, Writing},
 };
@@ -71,6 +72,7 @@ impl Inner {
 
     /// Lets one change after the other through. After a failure, what is on disk is taken in first.
     fn ordered(&self) -> Result<MutexGuard<'_, Draft>, StoreError> {
+        self.store.check_writable()?;
         let mut draft = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         if draft.is_uncertain {
             self.catch_up()?;
@@ -127,7 +129,7 @@ impl Inner {
 
     pub(super) fn change_entity(
         &self,
-        change: dormouse_entities::Change,
+        change: dormouse_entities::EntityChange,
         reason: &str,
     ) -> Result<ChangeSeq, MemoryError> {
         self.change_all(|writing, entities, now| {
@@ -145,14 +147,15 @@ impl Inner {
 
     /// Erases a record: from the file, and from the copy of the projection, which has its words.
     pub(super) fn erase(&self, id: RecordId, reason: &str) -> Result<ChangeSeq, MemoryError> {
+        self.store.check_writable()?;
         let _saving = self.saving.lock().unwrap_or_else(PoisonError::into_inner);
-        let copy = self.store.path().map(copy_path);
-        let had_copy = copy.as_ref().is_some_and(|path| path.exists());
+        let had_copy = self.copy.as_ref().is_some_and(IndexCopy::exists);
         let seq = self.change(|writing, now| {
             let done = ops::erase(writing, now, reason, id)?;
             // A copy that is missing is made again; one that is there must not have the words after a kill.
-            if let Some(path) = &copy {
-                projection::remove(path)?;
+            if let Some(copy) = &self.copy {
+                self.saved.store(0, Ordering::Relaxed);
+                copy.remove()?;
             }
             Ok((done.changes.last().map_or(0, |change| change.seq), done))
         })?;
@@ -163,23 +166,28 @@ impl Inner {
     }
 
     pub(super) fn checkpoint(&self) -> Result<(), StoreError> {
+        self.store.check_writable()?;
         let _saving = self.saving.lock().unwrap_or_else(PoisonError::into_inner);
         self.save_copy()
     }
 
     /// Writes the copy. Only whoever holds `saving` may.
     fn save_copy(&self) -> Result<(), StoreError> {
-        let Some(path) = self.store.path().map(copy_path) else {
+        let Some(copy) = &self.copy else {
             return Ok(());
         };
         // The disk may be slow: nobody waits for it with the projection locked.
-        let (copy, through) = {
+        let (bytes, through) = {
             let projection = self.projection.read();
             let projection = projection.unwrap_or_else(PoisonError::into_inner);
-            let copy = projection::encode(&self.file_id, &projection);
-            (copy, projection.through)
+            let through = projection.through;
+            let changed_at = self.store.read(|reading| reading.changed_at(through))?;
+            let changed_at = changed_at.unwrap_or(Timestamp::EPOCH);
+            let bytes = projection::encode(&self.file_id, changed_at, &projection);
+            (bytes, through)
         };
-        projection::save(&path, &copy).map_err(|error| StoreError::disk(&path, error))?;
+        let saved = copy.save(&bytes);
+        saved.map_err(|error| StoreError::disk(copy.path(), error))?;
         self.saved.store(through, Ordering::Relaxed);
         Ok(())
     }
@@ -195,6 +203,7 @@ impl Drop for Inner {
             .unwrap_or_else(PoisonError::into_inner)
             .through;
         if through.saturating_sub(unsaved) >= UNSAVED
+            && self.store.view().is_none()
             && let Err(error) = self.checkpoint()
         {
             tracing::warn!(%error, "the copy of the search index could not be saved");
@@ -220,7 +229,7 @@ mod tests {
             .store
             .write(|writing| ops::add(writing, Timestamp::EPOCH, "heard", Note::new("peppermint")));
         inner.order.lock().unwrap().is_uncertain = true;
-        let created = dormouse_entities::Change::Created {
+        let created = dormouse_entities::EntityChange::Created {
             entity: "alice".parse().unwrap(),
             entity_type: dormouse_entities::EntityType::Player,
             name: dormouse_entities::Name::try_new("Alice").unwrap(),

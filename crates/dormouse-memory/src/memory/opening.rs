@@ -1,7 +1,7 @@
 //! Opening a memory: its file, and the projection of what is in it.
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, Mutex, RwLock, atomic::AtomicU64},
 };
 
@@ -9,11 +9,11 @@ use dormouse_vectors::Exact;
 
 use super::{Inner, Memory, inner::Draft};
 use crate::{
-    builder::{MemoryBuilder, OpenError, Progress},
+    builder::{MemoryBuilder, MemoryOpenError, Progress},
     change::ChangeSeq,
     feed::Vectors,
     people,
-    projection::{self, Projection},
+    projection::{IndexCopy, Loaded, Projection},
     record::RecordId,
     store::{Store, StoreError, tables::NEXT_RECORD},
 };
@@ -22,30 +22,45 @@ use crate::{
 const PAGE: usize = 1_000;
 
 impl Memory {
-    pub(crate) fn open_now(builder: MemoryBuilder, path: &Path) -> Result<Self, OpenError> {
-        let id = format!("{}-{}", builder.assistant, builder.clock.now().as_micros());
-        let store = Store::open(path, &id)?;
-        Self::over(builder, store)
+    pub(crate) fn open_now(builder: MemoryBuilder, path: &Path) -> Result<Self, MemoryOpenError> {
+        let store = Store::open(path, &builder.assistant)?;
+        Self::over(builder, store, Some(IndexCopy::beside(path)))
     }
 
     pub(crate) fn open_existing_now(
         builder: MemoryBuilder,
         path: &Path,
-    ) -> Result<Self, OpenError> {
+    ) -> Result<Self, MemoryOpenError> {
         let store = Store::open_existing(path)?;
-        Self::over(builder, store)
+        Self::over(builder, store, Some(IndexCopy::beside(path)))
     }
 
-    pub(crate) fn ephemeral_now(builder: MemoryBuilder) -> Result<Self, OpenError> {
-        let store = Store::ephemeral("ephemeral")?;
-        Self::over(builder, store)
+    pub(crate) fn open_view_now(
+        builder: MemoryBuilder,
+        path: &Path,
+    ) -> Result<Self, MemoryOpenError> {
+        let store = Store::open_view(path)?;
+        Self::over(builder, store, Some(IndexCopy::beside(path)))
     }
 
-    fn over(builder: MemoryBuilder, store: Store) -> Result<Self, OpenError> {
+    pub(crate) fn ephemeral_now(builder: MemoryBuilder) -> Result<Self, MemoryOpenError> {
+        let store = Store::ephemeral(&builder.assistant)?;
+        Self::over(builder, store, None)
+    }
+
+    pub(super) fn over(
+        builder: MemoryBuilder,
+        store: Store,
+        copy: Option<IndexCopy>,
+    ) -> Result<Self, MemoryOpenError> {
+        check_owner(&builder, &store)?;
         let file_id = store.read(|reading| reading.file_id())?;
-        let (projection, saved) = projected(&builder, &store, &file_id)?;
+        if let Some(copy) = copy.as_ref().filter(|_| store.view().is_none()) {
+            copy.sweep();
+        }
+        let (projection, saved) = projected(&builder, &store, copy.as_ref(), &file_id)?;
         let rows = store.read(|reading| reading.entities())?;
-        let entities = people::load(rows).map_err(|source| OpenError::Entities {
+        let entities = people::load(rows).map_err(|source| MemoryOpenError::Entities {
             path: store.path().map(Path::to_owned).unwrap_or_default(),
             source,
         })?;
@@ -53,6 +68,7 @@ impl Memory {
             inner: Arc::new(Inner {
                 store,
                 file_id,
+                copy,
                 projection: RwLock::new(projection),
                 order: Mutex::new(Draft::of(&entities)),
                 entities: RwLock::new(entities),
@@ -70,47 +86,73 @@ impl Memory {
     }
 }
 
-/// Where the copy of the projection lies.
-pub(super) fn copy_path(store: &Path) -> PathBuf {
-    // The whole name and more, so that it is no other file's, whatever the store is called.
-    let mut name = store.as_os_str().to_owned();
-    name.push(".index");
-    name.into()
+/// A memory is one assistant's: what another one remembers is not its own.
+fn check_owner(builder: &MemoryBuilder, store: &Store) -> Result<(), MemoryOpenError> {
+    let owner = store.read(|reading| reading.assistant())?;
+    if owner == builder.assistant.as_str() {
+        return Ok(());
+    }
+    Err(MemoryOpenError::OtherAssistant {
+        path: store.path().map(Path::to_owned).unwrap_or_default(),
+        owner,
+        asked: builder.assistant.clone(),
+    })
 }
 
 /// The projection of what is in the store, and the last change that was in the copy: the copy with what is newer, or all of it anew.
 fn projected(
     builder: &MemoryBuilder,
     store: &Store,
+    copy: Option<&IndexCopy>,
     file_id: &str,
 ) -> Result<(Projection, ChangeSeq), StoreError> {
     let newest = store.read(|reading| reading.last_change())?;
-    let copy = store.path().map(copy_path).filter(|_| !builder.rebuild);
-    let copy = copy.and_then(|path| match projection::load(&path, file_id, builder.retrieval.clone()) {
-        Ok(copy) => copy,
+    let copy = copy.filter(|_| !builder.rebuild);
+    let found = copy.and_then(|copy| match copy.load(file_id, builder.retrieval.clone()) {
+        Ok(found) => found,
         Err(error) => {
-            tracing::warn!(path = %path.display(), %error, "the copy of the search index is made anew");
+            tracing::warn!(path = %copy.path().display(), %error, "the copy of the search index is made anew");
             None
         }
     });
-    if let Some(copy) = copy.as_ref().filter(|copy| copy.through > newest)
-        && let Some(path) = store.path().map(copy_path)
-    {
-        // The file has been set back. Once as much is written anew, the copy would pass for one of it.
-        tracing::warn!(
-            through = copy.through,
-            newest,
-            "the copy of the search index is of a newer file"
-        );
-        projection::remove(&path).map_err(|error| StoreError::disk(&path, error))?;
-    }
-    match copy.filter(|copy| copy.through <= newest) {
+    match usable(store, copy, found)? {
         Some(copy) if newest - copy.through <= newest / 2 => {
             let saved = copy.through;
             Ok((caught_up(builder, store, copy, newest)?, saved))
         }
         Some(_) | None => Ok((from_records(builder, store, newest)?, 0)),
     }
+}
+
+/// What was found in the copy, if the store still holds the change up to which it was made.
+fn usable(
+    store: &Store,
+    copy: Option<&IndexCopy>,
+    found: Option<Loaded>,
+) -> Result<Option<Projection>, StoreError> {
+    let (Some(copy), Some(found)) = (copy, found) else {
+        return Ok(None);
+    };
+    let Loaded {
+        projection,
+        changed_at,
+    } = found;
+    let through = projection.through;
+    let known = store.read(|reading| reading.changed_at(through))?;
+    if through == 0 || known == Some(changed_at) {
+        return Ok(Some(projection));
+    }
+    tracing::warn!(
+        through,
+        "the copy of the search index is of a newer file, which was set back since: it is made anew"
+    );
+    // It would never be used, but has words that the file may not have.
+    if store.view().is_none()
+        && let Err(error) = copy.remove()
+    {
+        tracing::warn!(%error, "the copy of the search index stays as it is");
+    }
+    Ok(None)
 }
 
 fn tell(builder: &MemoryBuilder, done: u64, of: u64) {

@@ -51,6 +51,13 @@ pub struct Stats {
 }
 
 impl Memory {
+    /// Whether this is a [view](crate::MemoryBuilder::open_view) of a file that another process had open, so that there may
+    /// be newer records by now.
+    #[must_use]
+    pub fn is_in_use_elsewhere(&self) -> bool {
+        self.inner.store.view() == Some(true)
+    }
+
     /// The record of this number; `None` if there is none.
     ///
     /// # Errors

@@ -102,7 +102,7 @@ impl Memory {
         let (mut together, mut alone) = (0, 0);
         for probe in probes {
             let request = request(probe);
-            let hits = self.hits(vectors, encoder, space.number, &request).await?;
+            let hits = self.hits(vectors, encoder, space, &request).await?;
             let mut first = hits.iter().take(WITHIN);
             alone += usize::from(first.any(|hit| hit.id == probe.answer.0));
             together += usize::from(self.finds(&request, &hits, probe.answer).await?);

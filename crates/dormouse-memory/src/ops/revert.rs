@@ -97,7 +97,7 @@ pub(crate) fn revert(
         }
         Change::Erased { .. } => return Err(refuse(ChangeError::Erased(seq))),
         // What undoes these is the opposite change, which the one who asks must name.
-        Change::Entity { .. } | Change::Reverted { .. } => {
+        Change::Entity { .. } | Change::Reverted { .. } | Change::Detached { .. } => {
             return Err(refuse(ChangeError::NotRevertible(seq)));
         }
     };

@@ -1,15 +1,15 @@
 //! The copy of the projection beside the store.
 //!
 //! It is written whole under another name and then given its own, checked by a sum, and bound to the store by the
-//! store's own id. Whatever is wrong with it, it is left aside and made again from the records.
+//! store's own id and the time of the last change in it. Whatever is wrong with it, it is left aside and made again from the records.
 
 use std::{
-    fs, io,
+    fmt, fs, io,
     io::Write,
     path::{Path, PathBuf},
 };
 
-use dormouse_contracts::{Timestamp, Trust};
+use dormouse_contracts::{Timestamp, Trust, invariant};
 use dormouse_retrieval::{Config, Index};
 
 use super::{Meta, Metas, Projection};
@@ -19,7 +19,7 @@ use crate::{
 };
 
 const MAGIC: &[u8; 8] = b"DORMPROJ";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// One row of [`Meta`]: two bytes of flags and words, then trust and three times.
 const ROW_BYTES: usize = 3 + 4 + 3 * 8;
 
@@ -35,64 +35,146 @@ pub(crate) enum Unusable {
     #[error("it belongs to another store")]
     Foreign,
     #[error("the words in it are damaged")]
-    Index(#[from] dormouse_retrieval::DecodeError),
+    Index(#[from] dormouse_retrieval::SnapshotDecodeError),
 }
 
-/// Writes an [encoded](encode) copy; the one before stays until this one is whole.
-pub(crate) fn save(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let temporary = unfinished(path);
-    let written = write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        // It would only fill the disk further.
-        drop(fs::remove_file(&temporary));
+/// A copy as it was found.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) projection: Projection,
+    /// When the last change in it was made. A store that was set back and has grown again comes to the same place in the
+    /// order of its changes, but not at the same time.
+    pub(crate) changed_at: Timestamp,
+}
+
+/// The copy of one store.
+#[derive(Debug)]
+pub(crate) struct IndexCopy {
+    path: PathBuf,
+    disk: Box<dyn CopyDisk>,
+}
+
+impl IndexCopy {
+    /// The copy that lies beside this store.
+    pub(crate) fn beside(store: &Path) -> Self {
+        Self::on(store, Box::new(Files))
     }
-    written
-}
 
-/// Removes the copy, and what a killed process may have left of one.
-pub(crate) fn remove(path: &Path) -> io::Result<()> {
-    for file in [path, &unfinished(path)] {
-        match fs::remove_file(file) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+    /// The same on another disk.
+    pub(crate) fn on(store: &Path, disk: Box<dyn CopyDisk>) -> Self {
+        // The whole name and more, so that it is no other file's, whatever the store is called.
+        let path = with_suffix(store, ".index");
+        Self { path, disk }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn exists(&self) -> bool {
+        self.path.exists()
+    }
+
+    /// Writes an [encoded](encode) copy; the one before stays until this one is whole.
+    pub(crate) fn save(&self, bytes: &[u8]) -> io::Result<()> {
+        let temporary = self.unfinished();
+        let written = self.disk.write(&temporary, bytes);
+        let written = written.and_then(|()| self.disk.rename(&temporary, &self.path));
+        if written.is_err() {
+            // It would only fill the disk further.
+            drop(self.disk.remove(&temporary));
+        }
+        written
+    }
+
+    /// Removes the copy, and what a killed process may have left of one.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        for file in [&self.path, &self.unfinished()] {
+            match self.disk.remove(file) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    let text = format!("{} cannot be removed: {error}", file.display());
+                    return Err(io::Error::new(error.kind(), text));
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what a killed process may have left of a copy that was not whole. Only whoever has the store open may.
+    pub(crate) fn sweep(&self) {
+        match self.disk.remove(&self.unfinished()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                tracing::debug!(%error, "an unfinished copy of the search index stays");
+            }
             Ok(()) | Err(_) => {}
         }
     }
-    Ok(())
+
+    /// Reads the copy if it belongs to `store`; `None` if there is none.
+    pub(crate) fn load(&self, store: &str, config: Config) -> Result<Option<Loaded>, Unusable> {
+        let bytes = match self.disk.read(&self.path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        decode(&bytes, store, config).map(Some)
+    }
+
+    /// The name a copy has until it is whole.
+    fn unfinished(&self) -> PathBuf {
+        with_suffix(&self.path, ".new")
+    }
 }
 
-/// The name a copy has until it is whole.
-fn unfinished(path: &Path) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(".new");
+    name.push(suffix);
     name.into()
 }
 
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
+/// What a copy is kept on: files, or in tests something that fails on purpose.
+pub(crate) trait CopyDisk: fmt::Debug + Send + Sync {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// Makes a file of these bytes, which are on the disk when this returns.
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    fn remove(&self, path: &Path) -> io::Result<()>;
 }
 
-/// Reads the copy that belongs to `store`; `None` if there is none.
-pub(crate) fn load(
-    path: &Path,
-    store: &str,
-    config: Config,
-) -> Result<Option<Projection>, Unusable> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    decode(&bytes, store, config).map(Some)
+/// Files on disk.
+#[derive(Debug)]
+pub(crate) struct Files;
+
+impl CopyDisk for Files {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        fs::read(path)
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
 }
 
-/// The copy of a projection of this store's records.
-pub(crate) fn encode(store: &str, projection: &Projection) -> Vec<u8> {
+/// The copy of a projection of this store's records, whose last change was made at `changed_at`.
+pub(crate) fn encode(store: &str, changed_at: Timestamp, projection: &Projection) -> Vec<u8> {
     let rows = projection.metas.rows();
     let index = projection.index.encode();
     let mut out = Vec::with_capacity(64 + store.len() + rows.len() * ROW_BYTES + index.len());
@@ -101,6 +183,7 @@ pub(crate) fn encode(store: &str, projection: &Projection) -> Vec<u8> {
     put_length(&mut out, store.len());
     out.extend_from_slice(store.as_bytes());
     out.extend_from_slice(&projection.through.to_le_bytes());
+    out.extend_from_slice(&changed_at.as_micros().to_le_bytes());
     put_length(&mut out, rows.len());
     for row in rows {
         put_row(&mut out, row);
@@ -117,7 +200,10 @@ fn put_length(out: &mut Vec<u8>, length: usize) {
 }
 
 fn put_row(out: &mut Vec<u8>, row: &Meta) {
-    let place = |found: Option<usize>| u8::try_from(found.unwrap_or_default()).unwrap_or_default();
+    let place = |found: Option<usize>| {
+        let place = found.and_then(|place| u8::try_from(place).ok());
+        invariant!(place, "every kind and shelf is in its list of all")
+    };
     out.push(u8::from(row.in_use));
     out.push(place(
         RecordKind::ALL.iter().position(|kind| *kind == row.kind),
@@ -131,7 +217,7 @@ fn put_row(out: &mut Vec<u8>, row: &Meta) {
     }
 }
 
-fn decode(bytes: &[u8], store: &str, config: Config) -> Result<Projection, Unusable> {
+fn decode(bytes: &[u8], store: &str, config: Config) -> Result<Loaded, Unusable> {
     let (body, sum) = bytes.split_last_chunk::<4>().ok_or(Unusable::Damaged)?;
     let mut rest = Bytes(body);
     if rest.take(MAGIC.len())? != MAGIC {
@@ -148,15 +234,20 @@ fn decode(bytes: &[u8], store: &str, config: Config) -> Result<Projection, Unusa
         return Err(Unusable::Foreign);
     }
     let through: ChangeSeq = u64::from_le_bytes(rest.array()?);
+    let changed_at = Timestamp::from_micros(i64::from_le_bytes(rest.array()?));
     let count = rest.length()?;
     let rows = rest.take(count.checked_mul(ROW_BYTES).ok_or(Unusable::Damaged)?)?;
     let rows: Result<Vec<Meta>, Unusable> = rows.chunks_exact(ROW_BYTES).map(row).collect();
     let length = rest.length()?;
     let index = Index::decode(rest.take(length)?, config)?;
-    Ok(Projection {
+    let projection = Projection {
         index,
         metas: Metas::from_rows(rows?),
         through,
+    };
+    Ok(Loaded {
+        projection,
+        changed_at,
     })
 }
 
@@ -227,16 +318,19 @@ mod tests {
     #[test]
     fn a_copy_comes_back_as_it_was_saved() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("m.index");
-        assert!(load(&path, "one", Config::default()).unwrap().is_none());
+        let copy = IndexCopy::beside(&folder.path().join("m"));
+        assert!(copy.load("one", Config::default()).unwrap().is_none());
         let saved = projection();
-        save(&path, &encode("one", &saved)).unwrap();
-        let loaded = load(&path, "one", Config::default()).unwrap().unwrap();
+        let changed_at = Timestamp::from_micros(7);
+        copy.save(&encode("one", changed_at, &saved)).unwrap();
+        let loaded = copy.load("one", Config::default()).unwrap().unwrap();
+        assert_eq!(loaded.changed_at, changed_at);
+        let loaded = loaded.projection;
         assert_eq!(loaded.through, 2);
         assert_eq!(loaded.metas, saved.metas);
         assert_eq!(loaded.index.encode(), saved.index.encode());
         assert!(matches!(
-            load(&path, "other", Config::default()),
+            copy.load("other", Config::default()),
             Err(Unusable::Foreign)
         ));
     }
@@ -244,7 +338,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_damaged_copy_is_never_used(place in any::<prop::sample::Index>(), flip in 1_u8..=255, cut in any::<bool>()) {
-            let mut bytes = encode("one", &projection());
+            let mut bytes = encode("one", Timestamp::EPOCH, &projection());
             let place = place.index(bytes.len());
             if cut {
                 bytes.truncate(place);

@@ -6,7 +6,7 @@ use std::{
 };
 
 use dormouse_contracts::{Timestamp, TokenCounter};
-use dormouse_retrieval::{Item, Standing, pack};
+use dormouse_retrieval::{ItemRole, PackItem, pack};
 
 use super::{Recollection, Role, admits, request::RecallRequest};
 use crate::{
@@ -53,25 +53,25 @@ impl Inner {
     ) -> Result<Vec<Recollection>, StoreError> {
         let beside = self.beside(request, asked_at, &found, without)?;
         let mut candidates: BTreeMap<u64, Recollection> = BTreeMap::new();
-        let mut items_of: Vec<(u64, Standing, f32)> = Vec::new();
+        let mut items_of: Vec<(u64, ItemRole, f32)> = Vec::new();
         for one in found {
             let id = one.record.id.0;
-            items_of.push((id, Standing::Found, one.score));
+            items_of.push((id, ItemRole::Found, one.score));
             candidates.insert(id, one);
         }
         for (record, role, next_to, score) in beside {
             let id = record.id.0;
-            items_of.push((id, Standing::Beside(next_to.0), score));
+            items_of.push((id, ItemRole::Neighbour(next_to.0), score));
             candidates
                 .entry(id)
                 .or_insert_with(|| neighbour(record, role));
         }
         let packed = {
-            let items: Vec<Item<'_>> = items_of
+            let items: Vec<PackItem<'_>> = items_of
                 .iter()
-                .filter_map(|(id, standing, score)| {
+                .filter_map(|(id, role, score)| {
                     let record = &candidates.get(id)?.record;
-                    Some(item(record, *standing, *score, self.counter.as_ref()))
+                    Some(item(record, *role, *score, self.counter.as_ref()))
                 })
                 .collect();
             pack(&items, budget, self.counter.as_ref())
@@ -142,11 +142,11 @@ fn neighbour(record: Record, role: Role) -> Recollection {
 
 fn item<'a>(
     record: &'a Record,
-    standing: Standing,
+    role: ItemRole,
     score: f32,
     counter: &dyn TokenCounter,
-) -> Item<'a> {
-    Item {
+) -> PackItem<'a> {
+    PackItem {
         id: record.id.0,
         text: &record.text,
         speaker: record.speaker.as_ref().map(|speaker| speaker.name.as_str()),
@@ -154,6 +154,6 @@ fn item<'a>(
         at: record.at,
         score,
         label_tokens: counter.count(&label_of(record)).tokens + 1,
-        standing,
+        role,
     }
 }

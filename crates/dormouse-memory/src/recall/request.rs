@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, fmt};
 
 use dormouse_contracts::{Timestamp, Trust};
 use dormouse_retrieval::ScoreParts;
+use dormouse_text::beginning_bytes;
 use serde::Serialize;
 
 use crate::record::{Record, RecordId, RecordKind, Shelf};
@@ -178,11 +179,7 @@ impl RecallRequest {
 
     /// The part of the query that counts.
     pub(crate) fn question(&self) -> &str {
-        let mut end = self.query.len().min(QUERY_BYTES);
-        while !self.query.is_char_boundary(end) {
-            end -= 1;
-        }
-        self.query.get(..end).unwrap_or_default()
+        beginning_bytes(&self.query, QUERY_BYTES)
     }
 
     /// Goes by words alone, whatever encoder there is.
@@ -206,10 +203,16 @@ impl From<&str> for RecallRequest {
 pub enum Fallback {
     /// The encoder could not be reached, or answered nothing usable.
     Encoder,
-    /// The vector index could not be reached.
+    /// The encoder failed too often and is left alone for now.
+    EncoderPaused,
+    /// The vector index could not be reached, or refused the request.
     VectorIndex,
-    /// The service was ill and is left alone for now.
-    BreakerOpen,
+    /// The vector index failed too often and is left alone for now.
+    IndexPaused,
+    /// The vector index refuses the key, or does not let this one write.
+    IndexKey,
+    /// The vector index has lost what it was given, and is fed again.
+    IndexLost,
     /// No vectors of the current encoder are ready yet.
     NotEmbedded,
     /// The encoder is another one than that of the vectors: migrate, or configure the former one again.
@@ -220,10 +223,11 @@ impl fmt::Display for Fallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Encoder => "the encoder could not be reached, or answered nothing usable",
-            Self::VectorIndex => "the index of vectors could not be reached",
-            Self::BreakerOpen => {
-                "the encoder or the index failed too often and is left alone for now"
-            }
+            Self::EncoderPaused => "the encoder failed too often and is left alone for now",
+            Self::VectorIndex => "the vector index could not be reached, or refused the request",
+            Self::IndexPaused => "the vector index failed too often and is left alone for now",
+            Self::IndexKey => "the vector index refuses the key",
+            Self::IndexLost => "the vector index has lost what it was given and is fed again",
             Self::NotEmbedded => "no vectors are ready yet",
             Self::EncoderChanged => "the encoder is another one than that of the vectors",
         })
@@ -233,7 +237,7 @@ impl fmt::Display for Fallback {
 /// By what recall went.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mode {
+pub enum SearchMode {
     /// By words, because that is all there is.
     Words,
     /// By words, because similarity could not be had.
@@ -277,7 +281,7 @@ pub struct Recall {
     /// What was recalled: best first, or with a budget in the order of time.
     pub items: Vec<Recollection>,
     /// By what it went.
-    pub mode: Mode,
+    pub mode: SearchMode,
     /// How many changes are not in the vectors, or not in their index, yet: what they added is found by words alone until
     /// then. Where only words were asked for, those that are not embedded.
     pub waiting: u64,

@@ -1,5 +1,6 @@
 //! One consistent state of the store.
 
+use dormouse_contracts::Timestamp;
 use dormouse_database::Database;
 use redb::{ReadTransaction, ReadableTable};
 use serde::de::DeserializeOwned;
@@ -7,8 +8,8 @@ use serde::de::DeserializeOwned;
 use super::{
     Fault, row,
     tables::{
-        CHANGES, ENTITIES, FILE_ID, HISTORY, LABELS, NEXT_CHANGE, ORIGINS, RECORDS, SPACES, STATE,
-        VECTORS,
+        ASSISTANT, CHANGES, ENTITIES, FILE_ID, HISTORY, LABELS, NEXT_CHANGE, ORIGINS, RECORDS,
+        SPACES, STATE, VECTORS,
     },
 };
 use crate::{
@@ -37,6 +38,16 @@ impl Reading {
         let found = labels.get(FILE_ID)?;
         Ok(found
             .ok_or(Fault::Refers("the file has no id"))?
+            .value()
+            .to_owned())
+    }
+
+    /// Whose memory it is.
+    pub(crate) fn assistant(&self) -> Result<String, Fault> {
+        let labels = self.transaction.open_table(LABELS)?;
+        let found = labels.get(ASSISTANT)?;
+        Ok(found
+            .ok_or(Fault::Refers("the file does not say whose memory it is"))?
             .value()
             .to_owned())
     }
@@ -98,6 +109,16 @@ impl Reading {
             found.push(row::read(row?.1.value())?);
         }
         Ok(found)
+    }
+
+    /// When the change at this place was made; nothing if there is none.
+    pub(crate) fn changed_at(&self, seq: ChangeSeq) -> Result<Option<Timestamp>, Fault> {
+        let changes = self.transaction.open_table(CHANGES)?;
+        let Some(found) = changes.get(seq)? else {
+            return Ok(None);
+        };
+        let stored: StoredChange = row::read(found.value())?;
+        Ok(Some(stored.at))
     }
 
     /// The changes that touched a record, in order.

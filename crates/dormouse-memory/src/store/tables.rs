@@ -8,7 +8,7 @@ pub(crate) const KIND: FileKind = FileKind {
     what: "a memory",
     name: "dormouse-memory",
     format: 1,
-    cache_bytes: 64 << 20,
+    cache_bytes: 16 << 20,
     check_up_to_bytes: 64 << 20,
 };
 
@@ -39,7 +39,11 @@ pub(crate) const NEXT_RECORD: &str = "next record";
 pub(crate) const NEXT_CHANGE: &str = "next change";
 /// How far an outside log has been taken in.
 pub(crate) const LOG_THROUGH: &str = "log through";
+/// When the event at [`LOG_THROUGH`] was written, in microseconds since 1970, as a number with a sign.
+pub(crate) const LOG_AT: &str = "log at";
 /// How many records are in use.
 pub(crate) const IN_USE: &str = "in use";
 /// The name in [`LABELS`] of the file's own id.
 pub(crate) const FILE_ID: &str = "file id";
+/// The name in [`LABELS`] of the assistant whose memory it is.
+pub(crate) const ASSISTANT: &str = "assistant";

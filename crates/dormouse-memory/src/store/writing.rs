@@ -149,6 +149,11 @@ impl<'t> Writing<'t> {
         Ok(())
     }
 
+    pub(crate) fn remove_origin(&mut self, origin: &str) -> Result<(), Fault> {
+        self.origins.remove(origin)?;
+        Ok(())
+    }
+
     /// Writes a row of the entities; `None` removes it.
     pub(crate) fn put_entity(&mut self, key: &str, bytes: Option<&[u8]>) -> Result<(), Fault> {
         match bytes {

@@ -184,7 +184,7 @@ mod tests {
         assert!(refused("{}").contains("missing field `text`"));
         assert!(refused(r#"{"text":"tea","speeker":"Bob"}"#).contains("unknown field `speeker`"));
         assert!(refused(r#"{"text":"tea","trust":2}"#).contains("between 0 and 1"));
-        assert!(refused(r#"{"text":"tea","at":"noon"}"#).contains("\"noon\" is no time"));
+        assert!(refused(r#"{"text":"tea","at":"noon"}"#).contains("\"noon\" is not a time"));
         assert!(refused(r#"{"text":"tea","entity":"12"}"#).contains("without `speaker`"));
         assert!(refused(r#"{"text":" "}"#).contains("at least one word"));
     }

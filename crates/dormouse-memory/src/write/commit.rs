@@ -1,6 +1,7 @@
 //! Writing what a batch led to: one transaction, with the marks that its sources are done.
 
 use dormouse_contracts::Timestamp;
+use dormouse_redact::{RedactionProfile, mask};
 
 use super::{
     decide::{Decision, Extracted, Planned},
@@ -12,7 +13,6 @@ use crate::{
     note::{LIST_LIMIT, Note},
     ops::{self, Added, ChangeError, Done, Step},
     record::{Derivation, RecordId},
-    secrets,
     store::{Abort, Writing},
 };
 
@@ -109,7 +109,7 @@ fn note(fact: &Extracted, records: Vec<RecordId>, derivation: Derivation) -> Not
     for name in &fact.about {
         note = note.tagged(name.to_lowercase());
     }
-    secrets::masked(note)
+    note.masked()
 }
 
 fn write_one(
@@ -169,5 +169,5 @@ fn reason(planned: &Planned) -> String {
         Some(reason) => format!("{decided}; {reason}"),
         None => decided.clone(),
     };
-    secrets::mask(&reason).into_owned()
+    mask(&reason, RedactionProfile::Memory).into_owned()
 }

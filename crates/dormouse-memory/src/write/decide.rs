@@ -1,12 +1,13 @@
 //! What becomes of a fact: the pure rule, and the plan for a batch of them.
 
 use dormouse_contracts::{Timestamp, Trust};
+use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
 
 use super::{SourceKey, WriterSettings};
 use crate::{
     admission::{Admission, AdmissionContext, AdmissionPolicy, AdmissionProfile, Candidate, admit},
-    likeness::{Likeness, beginning},
+    likeness::Likeness,
     memory::{Memory, MemoryError},
     recall::{RecallRequest, Validity},
     record::{LinkKind, Record, RecordId, RecordKind, Standing},
@@ -207,7 +208,7 @@ fn said_in(plan: &[Planned], fact: &Extracted, near: f32) -> bool {
 }
 
 async fn neighbours(memory: &Memory, fact: &Extracted) -> Result<Vec<Record>, MemoryError> {
-    let question = RecallRequest::new(beginning(&fact.text, QUESTION))
+    let question = RecallRequest::new(beginning_bytes(&fact.text, QUESTION))
         .limit(NEIGHBOURS)
         .min_trust(Trust::NONE)
         .valid(Validity::Any);

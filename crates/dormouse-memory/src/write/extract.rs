@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use dormouse_contracts::{Message, Timestamp, Trust};
 use dormouse_retrieval::{NamedTime, named_times};
+use dormouse_text::escape_template_tokens;
 use serde_json::{Map, Value};
 
 use super::{decide::Extracted, reply, source::Source};
@@ -51,7 +52,9 @@ pub(super) fn messages(sources: &[Source]) -> Vec<Message> {
         Message::System {
             content: TASK.to_owned(),
         },
-        Message::User { content: lines },
+        Message::User {
+            content: escape_template_tokens(&lines).into_owned(),
+        },
     ]
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use dormouse_contracts::Message;
+use dormouse_text::escape_template_tokens;
 use serde_json::{Map, Value};
 
 use super::{
@@ -59,7 +60,9 @@ pub(super) fn messages(questions: &[(usize, &Planned)]) -> Vec<Message> {
         Message::System {
             content: TASK.to_owned(),
         },
-        Message::User { content: lines },
+        Message::User {
+            content: escape_template_tokens(&lines).into_owned(),
+        },
     ]
 }
 

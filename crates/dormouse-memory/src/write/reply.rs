@@ -1,5 +1,6 @@
 //! Reading JSON objects out of what a model answers, whatever stands around them.
 
+use dormouse_contracts::invariant;
 use serde_json::{Deserializer, Map, Value};
 
 /// The longest answer that is read, in bytes.
@@ -12,7 +13,7 @@ const MOST_STARTS: usize = 512;
 /// Fences and prose around the list do not matter, nor whether it is the value of a field. Of a list that is cut off, or
 /// has nonsense in it, the whole objects count.
 pub(super) fn objects(reply: &str) -> Option<Vec<Map<String, Value>>> {
-    let reply = crate::likeness::beginning(reply, LONGEST);
+    let reply = dormouse_text::beginning_bytes(reply, LONGEST);
     let mut found = Vec::new();
     let mut from = 0;
     for _ in 0..MOST_STARTS {
@@ -20,7 +21,7 @@ pub(super) fn objects(reply: &str) -> Option<Vec<Map<String, Value>>> {
             break;
         };
         let start = from + start;
-        let rest = reply.get(start..).unwrap_or_default();
+        let rest = invariant!(reply.get(start..), "a brace is one byte");
         let mut values = Deserializer::from_str(rest).into_iter::<Map<String, Value>>();
         match values.next() {
             Some(Ok(object)) => {
@@ -61,7 +62,7 @@ fn unwrap_into(object: Map<String, Value>, found: &mut Vec<Map<String, Value>>) 
 fn says_none(reply: &str) -> bool {
     let mut brackets = reply.match_indices('[');
     brackets.any(|(at, _)| {
-        let rest = reply.get(at + 1..).unwrap_or_default();
+        let rest = invariant!(reply.get(at + 1..), "a bracket is one byte");
         rest.trim_start().starts_with(']')
     }) || reply.trim() == "{}"
 }

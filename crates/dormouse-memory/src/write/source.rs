@@ -3,14 +3,14 @@
 use std::{collections::VecDeque, fmt};
 
 use dormouse_contracts::{Timestamp, Trust};
+use dormouse_redact::{RedactionProfile, mask};
+use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
 
 use super::{Attempts, WriterSettings};
 use crate::{
-    likeness::beginning,
     note::{LABEL_LIMIT, Note, TEXT_LIMIT},
     record::{Derivation, Record, RecordId, Shelf, Speaker},
-    secrets,
 };
 
 /// The longest text of one source that a model is shown, in bytes.
@@ -77,9 +77,9 @@ impl Source {
     }
 
     pub(super) fn of_entry(entry: &JournalEntry) -> Self {
-        let text = secrets::mask(&entry.text);
+        let text = mask(&entry.text, RedactionProfile::Memory);
         // What does not fit into a record would stop the others, too.
-        let text = beginning(&text, TEXT_LIMIT);
+        let text = beginning_bytes(&text, TEXT_LIMIT);
         let names = |speaker: &&Speaker| {
             !speaker.name.trim().is_empty() && speaker.name.len() <= LABEL_LIMIT
         };
@@ -119,10 +119,7 @@ impl Source {
 
 /// A text in one line, so that nothing in it passes for a line of another source.
 pub(super) fn one_line(text: &str, limit: usize) -> String {
-    let words =
-        beginning(text, limit).split(|letter: char| letter.is_whitespace() || letter.is_control());
-    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
-    words.join(" ")
+    dormouse_text::one_line(beginning_bytes(text, limit))
 }
 
 fn shown(text: &str) -> String {
@@ -156,4 +153,17 @@ pub(super) fn batches(
     }
     batches.extend(again.into_iter().map(|source| vec![source]));
     batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_shown_in_one_line_without_what_people_do_not_see() {
+        assert_eq!(
+            shown("tea\r\n\tis\u{202e} fine\u{200b}ly\u{2028}green"),
+            "tea is finely green"
+        );
+    }
 }

@@ -144,6 +144,30 @@ async fn what_is_erased_is_nowhere_and_stays_so() {
     ));
 }
 
+/// A recording hides them all; what is remembered is shown again and again.
+#[tokio::test]
+async fn what_a_recording_hides_of_keys_and_passwords_is_not_remembered_either() {
+    let memory = ephemeral();
+    for (text, secret) in [
+        ("Alice says: mein Passwort ist 4pfelbaum.", "4pfelbaum"),
+        (
+            concat!("the vault's key is hvb", ".a1B2c3D4e5F6g7"),
+            "a1B2c3D4",
+        ),
+        (concat!("mine is sk", "-a1B2c3D4e5F6"), "a1B2c3D4"),
+        (
+            concat!("mine is s\u{200b}k", "-a1B2c3D4e5F6g7H8i9J0"),
+            "a1B2c3D4",
+        ),
+        ("https://x.org/?password%3Dhunter22", "hunter22"),
+    ] {
+        let id = add(&memory, said("Alice", 1, text)).await;
+        let kept = memory.record(id).await.unwrap().unwrap().text;
+        assert!(!kept.contains(secret), "{kept}");
+        assert!(kept.contains("[secret: "), "{kept}");
+    }
+}
+
 #[tokio::test]
 async fn what_was_not_kept_comes_back_believed_no_more_than_its_sources_and_once() {
     let memory = ephemeral();

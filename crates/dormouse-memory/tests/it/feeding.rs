@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use dormouse_contracts::{ModelErrorKind, VectorIndex};
-use dormouse_memory::{EncoderState, Fallback, Mode, Note, RecallRequest};
+use dormouse_contracts::ModelErrorKind;
+use dormouse_memory::{EncoderState, Fallback, Note, RecallRequest, SearchMode};
 use dormouse_testing::{EmbedTrouble, Gate, HashedEmbedder};
 use dormouse_vectors::Exact;
 
-use crate::{add, at, builder, found, said, with_vectors};
+use crate::{add, at, builder, found, points, said, with_vectors};
 
 fn parts() -> (HashedEmbedder, Arc<Exact>) {
     (HashedEmbedder::new(64), Arc::new(Exact::new()))
@@ -19,7 +19,10 @@ async fn recall_goes_by_words_and_vectors_where_there_is_an_encoder() {
     let memory = with_vectors(Arc::new(encoder), index).ephemeral().unwrap();
     let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
     let recall = memory.recall("peppermint").await.unwrap();
-    assert_eq!((recall.mode, recall.waiting), (Mode::WordsAndVectors, 0));
+    assert_eq!(
+        (recall.mode, recall.waiting),
+        (SearchMode::WordsAndVectors, 0)
+    );
     assert_eq!(recall.items[0].record.id, tea);
     assert!(
         recall.items[0]
@@ -31,7 +34,7 @@ async fn recall_goes_by_words_and_vectors_where_there_is_an_encoder() {
         .recall(RecallRequest::new("peppermint").by_words())
         .await
         .unwrap();
-    assert_eq!(words.mode, Mode::Words);
+    assert_eq!(words.mode, SearchMode::Words);
 }
 
 #[tokio::test]
@@ -50,7 +53,7 @@ async fn an_encoder_that_fails_leaves_recall_by_words_and_is_caught_up_with() {
         let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
         let recall = memory.recall("peppermint").await.unwrap();
         assert!(
-            matches!(recall.mode, Mode::WordsBecause(_)),
+            matches!(recall.mode, SearchMode::WordsBecause(_)),
             "{trouble:?} {:?}",
             recall.mode
         );
@@ -65,7 +68,7 @@ async fn an_encoder_that_fails_leaves_recall_by_words_and_is_caught_up_with() {
         );
         assert_eq!(
             memory.recall("peppermint").await.unwrap().mode,
-            Mode::WordsAndVectors
+            SearchMode::WordsAndVectors
         );
     }
 }
@@ -80,7 +83,7 @@ async fn an_encoder_that_hangs_does_not_hold_recall_up() {
     memory.tend(100).await.unwrap();
     encoder.from_now_on(EmbedTrouble::Hang);
     let recall = memory.recall("peppermint").await.unwrap();
-    assert_eq!(recall.mode, Mode::WordsBecause(Fallback::Encoder));
+    assert_eq!(recall.mode, SearchMode::WordsBecause(Fallback::Encoder));
     assert_eq!(recall.items[0].record.id, tea);
 }
 
@@ -93,14 +96,13 @@ async fn what_is_withdrawn_is_taken_from_the_index() {
     let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
     add(&memory, said("Alice", 2, "a boat")).await;
     memory.tend(100).await.unwrap();
-    let collection = "memories_dormouse_s1".parse().unwrap();
-    assert_eq!(index.count(&collection).await.unwrap(), Some(2));
+    assert_eq!(points(&memory).await, [(1, Some(2))]);
     let seq = memory.withdraw(tea, "asked to").await.unwrap();
     memory.tend(100).await.unwrap();
-    assert_eq!(index.count(&collection).await.unwrap(), Some(1));
+    assert_eq!(points(&memory).await, [(1, Some(1))]);
     memory.revert(seq, "asked to").await.unwrap();
     memory.tend(100).await.unwrap();
-    assert_eq!(index.count(&collection).await.unwrap(), Some(2));
+    assert_eq!(points(&memory).await, [(1, Some(2))]);
 }
 
 #[tokio::test]
@@ -127,7 +129,10 @@ async fn another_encoder_touches_nothing_and_leaves_recall_by_words() {
         EncoderState::Other { .. }
     ));
     let recall = memory.recall("peppermint").await.unwrap();
-    assert_eq!(recall.mode, Mode::WordsBecause(Fallback::EncoderChanged));
+    assert_eq!(
+        recall.mode,
+        SearchMode::WordsBecause(Fallback::EncoderChanged)
+    );
     assert_eq!(recall.items[0].record.id, tea);
     assert_eq!(memory.tend(100).await.unwrap().embedded, 0);
     drop(memory);
@@ -159,7 +164,7 @@ async fn an_encoder_that_hangs_is_left_alone_after_a_few_questions() {
     }
     assert_eq!(
         modes.last(),
-        Some(&Mode::WordsBecause(Fallback::BreakerOpen)),
+        Some(&SearchMode::WordsBecause(Fallback::EncoderPaused)),
         "{modes:?}"
     );
 }
@@ -175,8 +180,7 @@ async fn a_text_without_a_vector_does_not_hold_up_the_others_nor_does_a_bad_mome
     encoder.next(EmbedTrouble::NotANumber);
     let tended = memory.tend(100).await.unwrap();
     assert_eq!((tended.trouble, tended.fed), (None, 1), "asked once more");
-    let collection = "memories_dormouse_s1".parse().unwrap();
-    assert_eq!(index.count(&collection).await.unwrap(), Some(1));
+    assert_eq!(points(&memory).await, [(1, Some(1))]);
 }
 
 #[tokio::test]
@@ -271,5 +275,5 @@ async fn an_encoder_that_was_merely_named_has_no_claim() {
         .await
         .unwrap();
     let recall = memory.recall("peppermint").await.unwrap();
-    assert_eq!(recall.mode, Mode::WordsAndVectors);
+    assert_eq!(recall.mode, SearchMode::WordsAndVectors);
 }

@@ -56,6 +56,13 @@ async fn add(memory: &Memory, note: Note) -> RecordId {
     memory.add(note, "heard").await.unwrap().id()
 }
 
+/// How many points the index of vectors has in each embedding space.
+async fn points(memory: &Memory) -> Vec<(u32, Option<u64>)> {
+    let report = memory.check_index().await.unwrap().unwrap();
+    let collections = report.collections.iter();
+    collections.map(|c| (c.space, c.found)).collect()
+}
+
 /// The numbers of what is recalled, best first.
 async fn found(memory: &Memory, request: impl Into<RecallRequest>) -> Vec<RecordId> {
     let recall = memory.recall(request).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use dormouse_memory::{OpenError, Progress, RecordId};
+use dormouse_memory::{MemoryOpenError, Progress, RecordId};
 
 use crate::{add, builder, found, open, said};
 
@@ -167,7 +167,7 @@ async fn a_memory_is_opened_by_one_at_a_time() {
     let path = folder.path().join("m.redb");
     let memory = open(&path).await;
     let error = builder().open(&path).await.unwrap_err();
-    assert!(matches!(error, OpenError::File(_)), "{error}");
+    assert!(matches!(error, MemoryOpenError::File(_)), "{error}");
     assert!(error.to_string().contains("in use"), "{error}");
     drop(memory);
     open(&path).await;
@@ -184,4 +184,27 @@ async fn a_file_that_is_no_memory_is_left_as_it_is() {
         std::fs::read_to_string(&path).unwrap(),
         "shopping list: tea"
     );
+}
+
+#[tokio::test]
+async fn a_view_beside_the_owner_recalls_what_was_added_and_refuses_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.redb");
+    let memory = open(&path).await;
+    let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
+    let view = builder().open_view(&path).await.unwrap();
+    assert!(view.is_in_use_elsewhere());
+    add(&memory, said("Bob", 2, "peppermint soap")).await;
+    assert_eq!(found(&view, "peppermint").await, [tea]);
+    let refused = view.add(said("Eve", 3, "poison"), "whispered").await;
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("opened for reading"), "{refused}");
+    view.withdraw(tea, "no").await.unwrap_err();
+    view.erase(tea, "no").await.unwrap_err();
+    view.checkpoint().await.unwrap_err();
+    drop(memory);
+    let view = builder().open_view(&path).await.unwrap();
+    assert!(!view.is_in_use_elsewhere());
+    assert_eq!(found(&view, "peppermint").await.len(), 2);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }

@@ -1,6 +1,7 @@
 //! From the events of Anthropic's messages to the pieces of a reply.
 
 use dormouse_contracts::FinishReason;
+use dormouse_text::beginning;
 use serde_json::Value;
 
 use super::{
@@ -261,7 +262,7 @@ fn finish_reason(reason: &str) -> FinishReason {
         "tool_use" => FinishReason::ToolCalls,
         "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
         "refusal" => FinishReason::ContentFilter,
-        other => FinishReason::Other(other.chars().take(64).collect()),
+        other => FinishReason::Other(beginning(other, 64).to_owned()),
     }
 }
 

@@ -2,9 +2,7 @@
 
 use std::{collections::BTreeSet, num::NonZeroU32, time::Duration};
 
-use dormouse_contracts::{
-    BoxStream, ChatDelta, ChatModel, ChatRequest, ModelError, ModelName, ProviderId, RequestField,
-};
+use dormouse_contracts::{ChatRequest, ModelName, RequestField};
 use reqwest::{
     Url,
     header::{HeaderMap, HeaderName, HeaderValue},
@@ -17,7 +15,7 @@ use super::{
 use crate::{
     Secret,
     http::{self, Access, HttpClient, Key, Network, ServerConfigError},
-    server::{Api, Server, Written},
+    server::{Api, Server, Written, asks_its_server},
     stream::{Framing, REPLY_LIMIT},
 };
 
@@ -73,13 +71,10 @@ impl AnthropicModel {
     /// How long connecting to the server may take, secure channel included.
     pub const CONNECT_TIMEOUT: Duration = HttpClient::CONNECT_TIMEOUT;
 
-    /// How long the server may say nothing: 5 minutes. Then it is `TimedOut`.
-    pub const SILENCE: Duration = HttpClient::SILENCE;
-
     /// The most text of a reply, names and arguments of its calls included, in bytes: 256 KiB. More is `Malformed`.
     pub const REPLY_LIMIT: usize = REPLY_LIMIT;
 
-    /// The longest pause that a server can ask for: one day. A longer one, which no server means, counts as this.
+    /// The longest pause that a server can ask for: one hour. A longer one counts as this.
     pub const LONGEST_PAUSE: Duration = http::LONGEST_PAUSE;
 
     /// A model from its configuration. Nothing is sent yet.
@@ -154,15 +149,4 @@ impl Api for Messages {
     }
 }
 
-impl ChatModel for AnthropicModel {
-    fn stream<'a>(
-        &'a self,
-        request: &'a ChatRequest,
-    ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
-        self.server.stream(request)
-    }
-
-    fn identity(&self) -> (&ProviderId, &ModelName) {
-        (&self.server.provider, &self.server.model)
-    }
-}
+asks_its_server!(AnthropicModel);

@@ -3,6 +3,7 @@
 use std::{collections::HashSet, fmt::Write};
 
 use dormouse_contracts::ToolDefinition;
+use dormouse_text::beginning;
 
 /// With what every id begins that is not sent as it is.
 const MARK: &str = "dm";
@@ -89,8 +90,7 @@ fn fitting(name: &str) -> String {
 fn free(name: String, taken: &HashSet<String>) -> String {
     let numbered = |number: usize| {
         let number = format!("_{number}");
-        let kept: String = name.chars().take(NAME_LIMIT - number.len()).collect();
-        kept + &number
+        beginning(&name, NAME_LIMIT - number.len()).to_owned() + &number
     };
     if !taken.contains(&name) {
         return name;

@@ -3,8 +3,10 @@ use std::sync::Mutex;
 use futures_util::FutureExt;
 use proptest::prelude::*;
 
+use dormouse_contracts::ModelErrorKind;
+
 use super::*;
-use crate::http::{Complaint, Redact};
+use crate::http::{Complaint, Redact, RequestSize};
 
 /// A server that refuses requests with a text of more bytes than this; a vector tells the length and the first byte of
 /// what was read.
@@ -38,6 +40,7 @@ impl EmbedOnce for Server {
                 status: 413,
                 pause: None,
                 request_id: None,
+                sent: RequestSize::Long,
                 complaint: Complaint::of("too long", &Redact::default()),
             })
         } else {
@@ -88,8 +91,8 @@ fn a_text_that_cannot_be_made_short_enough_is_an_error_after_few_requests() {
 #[test]
 fn half_a_character_is_never_sent() {
     let text = "水".repeat(LONGEST_TEXT);
-    assert_eq!(cut(&text, LONGEST_TEXT).len(), LONGEST_TEXT - 2);
-    assert_eq!(cut("é", 1), "");
+    assert_eq!(beginning_bytes(&text, LONGEST_TEXT).len(), LONGEST_TEXT - 2);
+    assert_eq!(beginning_bytes("é", 1), "");
     let server = Server::reading(100);
     assert!(server.embed(&[text]).is_ok());
 }

@@ -4,26 +4,21 @@ use std::sync::Arc;
 
 use dormouse_contracts::ChatModel;
 
-use super::{Choice, ServerConfig};
+use super::ServerConfig;
 use crate::{
-    AnthropicModel, Network, OfflineModel, OllamaModel, OpenAiModel, OpenRouterModel,
-    ServerConfigError,
+    AnthropicModel, Network, OllamaModel, OpenAiModel, OpenRouterModel, ServerConfigError,
 };
 
-/// Makes the model that was chosen. Sends nothing.
+/// Makes the model of a server that was chosen. Sends nothing.
 ///
 /// # Errors
 ///
 /// [`ServerConfigError`] if the server's address is none, or no HTTP client can be made.
 pub fn open_model(
-    choice: &Choice,
+    server: &ServerConfig,
     network: &Network,
 ) -> Result<Arc<dyn ChatModel>, ServerConfigError> {
-    let config = match choice {
-        Choice::Offline { .. } => return Ok(Arc::new(OfflineModel::new())),
-        Choice::Server { config, .. } => config.clone(),
-    };
-    Ok(match config {
+    Ok(match server.clone() {
         ServerConfig::OpenAi(config) => Arc::new(OpenAiModel::on(network, config)?),
         ServerConfig::OpenRouter(config) => Arc::new(OpenRouterModel::on(network, *config)?),
         ServerConfig::Anthropic(config) => Arc::new(AnthropicModel::on(network, config)?),

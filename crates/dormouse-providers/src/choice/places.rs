@@ -13,15 +13,15 @@ const OPENROUTER: &str = "https://openrouter.ai/api/v1";
 
 /// Where a provider is, the key that belongs there, and the model that is used unless one is asked for.
 #[derive(Debug)]
-pub(super) struct Place {
-    pub(super) base_url: String,
-    pub(super) api_key: Option<Secret>,
-    pub(super) default_model: ModelName,
+pub(crate) struct Place {
+    pub(crate) base_url: String,
+    pub(crate) api_key: Option<Secret>,
+    pub(crate) default_model: ModelName,
 }
 
 impl Place {
     /// Where this provider is; nothing if it needs no server.
-    pub(super) fn of(
+    pub(crate) fn of(
         served_by: ServedBy,
         available: &Available,
     ) -> Result<Option<Self>, ChoiceError> {
@@ -157,7 +157,7 @@ pub(crate) fn ollama_url(host: &str) -> String {
     clippy::expect_used,
     reason = "the names are constants of this file, and a test makes every one of them"
 )]
-fn name(name: &str) -> ModelName {
+pub(crate) fn name(name: &str) -> ModelName {
     ModelName::try_new(name).expect("a default model's name is a name")
 }
 

@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use dormouse_contracts::ProviderId;
+
 /// Who may serve a model, by the names a user writes: `openai`, `anthropic`, `openrouter`, `ollama`, `local`, `offline`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -48,6 +50,15 @@ impl ServedBy {
             Self::Offline => "offline",
         }
     }
+
+    /// The same as errors and events name it.
+    #[expect(
+        clippy::expect_used,
+        reason = "the names are constants of this file, and a test makes every one of them"
+    )]
+    pub(crate) fn id(self) -> ProviderId {
+        ProviderId::try_new(self.as_str()).expect("a provider's name is an id")
+    }
 }
 
 impl fmt::Display for ServedBy {
@@ -63,5 +74,17 @@ impl FromStr for ServedBy {
             .into_iter()
             .find(|served_by| served_by.as_str() == text)
             .ok_or(ServedByError)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_an_id() {
+        for served_by in ServedBy::ALL {
+            assert_eq!(served_by.id().as_str(), served_by.as_str());
+        }
     }
 }

@@ -33,14 +33,14 @@ impl ServerConfig {
         let base_url = base_url.to_owned();
         match served_by {
             ServedBy::Anthropic => Self::Anthropic(AnthropicConfig {
-                provider: id(served_by),
+                provider: served_by.id(),
                 base_url,
                 api_key,
                 model,
                 output_limit: None,
             }),
             ServedBy::OpenRouter => Self::OpenRouter(Box::new(OpenRouterConfig {
-                provider: id(served_by),
+                provider: served_by.id(),
                 api_key,
                 model,
                 base_url,
@@ -54,7 +54,7 @@ impl ServerConfig {
                 model,
             })),
             ServedBy::OpenAi | ServedBy::Local | ServedBy::Offline => Self::OpenAi(OpenAiConfig {
-                provider: id(served_by),
+                provider: served_by.id(),
                 base_url,
                 api_key,
                 model,
@@ -69,7 +69,7 @@ impl ServerConfig {
             Self::OpenAi(config) => config.provider.clone(),
             Self::Anthropic(config) => config.provider.clone(),
             Self::OpenRouter(config) => config.provider.clone(),
-            Self::Ollama(_) => id(ServedBy::Ollama),
+            Self::Ollama(_) => ServedBy::Ollama.id(),
         }
     }
 
@@ -118,12 +118,4 @@ impl ServerConfig {
         *place = Some(key);
         self
     }
-}
-
-#[expect(
-    clippy::expect_used,
-    reason = "the names are constants of another file, and a test makes every one of them"
-)]
-fn id(served_by: ServedBy) -> ProviderId {
-    ProviderId::try_new(served_by.as_str()).expect("a provider's name is an id")
 }

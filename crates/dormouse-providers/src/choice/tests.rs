@@ -285,6 +285,23 @@ fn a_model_of_a_list_is_chosen_where_its_provider_is_known_to_be() {
 }
 
 #[test]
+fn an_address_in_the_place_of_a_name_is_no_model() {
+    for text in [
+        "openai:",
+        "openai:@",
+        "openai:@http://127.0.0.1:1",
+        "local:@http:8080",
+        "ollama:@https:x",
+    ] {
+        let wish = text.parse::<ModelWish>();
+        assert!(
+            matches!(wish, Err(ModelWishError::NoModel(_))),
+            "{text}: {wish:?}"
+        );
+    }
+}
+
+#[test]
 fn a_server_is_given_another_key_whatever_its_api() {
     for by in ServedBy::ALL {
         let server = ServerConfig::at(by, "http://x", key("old-key"), model("m"));
@@ -296,24 +313,22 @@ fn a_server_is_given_another_key_whatever_its_api() {
 
 #[cfg(feature = "openai")]
 #[test]
-fn whatever_is_chosen_can_be_opened_or_says_what_is_wrong_with_its_address() {
+fn every_server_can_be_opened_or_says_what_is_wrong_with_its_address() {
     let network = crate::Network::direct();
     let open = |wish: &str| {
         let choice = choose_model(&wish.parse().unwrap(), &everything()).unwrap();
-        open_model(&choice, &network).map(|model| model.identity().0.to_string())
-    };
-    for by in ServedBy::ALL {
-        let wish = match by {
-            ServedBy::Offline => "offline".to_owned(),
-            by => format!("{by}:m"),
+        let Choice::Server { config, .. } = choice else {
+            panic!("{wish} is a server")
         };
-        assert_eq!(open(&wish).unwrap(), by.as_str());
-        if by != ServedBy::Offline {
-            let wrong = format!("{by}:m@http://user:sk-secret@x");
-            let Err(error) = open(&wrong) else {
-                panic!("{wrong}")
-            };
-            assert!(!format!("{error} {error:?}").contains("sk-"), "{error}");
-        }
+        open_model(&config, &network).map(|model| model.identity().0.to_string())
+    };
+    let servers = ServedBy::ALL.into_iter();
+    for by in servers.filter(|by| *by != ServedBy::Offline) {
+        assert_eq!(open(&format!("{by}:m")).unwrap(), by.as_str());
+        let wrong = format!("{by}:m@http://user:sk-secret@x");
+        let Err(error) = open(&wrong) else {
+            panic!("{wrong}")
+        };
+        assert!(!format!("{error} {error:?}").contains("sk-"), "{error}");
     }
 }

@@ -5,8 +5,8 @@ use std::{fmt, str::FromStr};
 use dormouse_contracts::{IdError, ModelName};
 
 use super::{
-    Available, Choice, ChoiceError, Found, ServedBy, ServedByError, ServerConfig, at_its_place,
-    places,
+    Available, Choice, ChoiceError, Found, NamedError, ServedBy, ServedByError, ServerConfig,
+    at_its_place, named, places,
 };
 
 /// A model as it is written in a list of models: `PROVIDER:MODEL`, `PROVIDER:MODEL@URL` or `offline`.
@@ -25,7 +25,7 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModelWish {
-    /// [`OfflineModel`](crate::OfflineModel).
+    /// The offline model of `dormouse-offline`.
     Offline,
     /// A model on a server.
     Served {
@@ -55,7 +55,7 @@ pub enum ModelWishError {
     #[error("offline is a model itself and takes no other behind it")]
     OfflineIsOne,
     /// A model's name that is none.
-    #[error("what stands where the model is named is no name of a model")]
+    #[error("the text in the place of the model is not a model name")]
     Model(#[source] IdError),
     /// An address that is none.
     #[error(
@@ -79,7 +79,12 @@ impl FromStr for ModelWish {
             (ServedBy::Offline, Some(_)) => Err(ModelWishError::OfflineIsOne),
             (by, None) => Err(ModelWishError::NoModel(by)),
             (by, Some(served)) => {
-                let (model, base_url) = parts(by, served)?;
+                let named = named(served).map_err(|error| match error {
+                    NamedError::NoModel => ModelWishError::NoModel(by),
+                    NamedError::Model(error) => ModelWishError::Model(error),
+                    NamedError::Address => ModelWishError::Address(by),
+                });
+                let (model, base_url) = named?;
                 Ok(Self::Served {
                     by,
                     model,
@@ -104,29 +109,6 @@ impl fmt::Display for ModelWish {
             }
         }
     }
-}
-
-/// Model and address. A name may itself begin with an @, but there is none within it.
-fn parts(by: ServedBy, served: &str) -> Result<(ModelName, Option<String>), ModelWishError> {
-    let at = served.char_indices().skip(1).find(|(_, c)| *c == '@');
-    let (model, base_url) = match at {
-        None => (served, None),
-        Some((at, _)) => (
-            served.get(..at).unwrap_or_default(),
-            served.get(at + 1..).map(str::to_owned),
-        ),
-    };
-    let is_address = |url: &str| url.starts_with("http://") || url.starts_with("https://");
-    // A server that is named without a model.
-    let is_no_name = model.is_empty() || model.strip_prefix('@').is_some_and(is_address);
-    if is_no_name || (model == "@" && base_url.is_none()) {
-        return Err(ModelWishError::NoModel(by));
-    }
-    if !base_url.as_deref().is_none_or(is_address) {
-        return Err(ModelWishError::Address(by));
-    }
-    let model = ModelName::try_new(model).map_err(ModelWishError::Model)?;
-    Ok((model, base_url))
 }
 
 /// Chooses the model that was asked for, with what was found: the provider's address and its key.

@@ -1,6 +1,6 @@
 //! From a choice to an embedder.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use dormouse_contracts::{BoxError, Embedder};
 
@@ -21,14 +21,14 @@ pub enum OpenEmbedderError {
     /// Its server's address is none, or no HTTP client can be made; the source is a `ServerConfigError`.
     #[error("the embedder's server cannot be used: {0}")]
     Server(#[source] BoxError),
-    /// There is no usable model in the folder; the source is a `LocalEncoderError`.
+    /// The model in the folder cannot be used; the source is the error of whoever opens folders.
     #[error("{0}")]
     Folder(#[source] BoxError),
 }
 
 /// Makes the embedder that was chosen; none where none was chosen.
 ///
-/// Sends nothing. Reads a folder whole, which blocks for a fifth of a second with a model of 90 MB.
+/// Sends nothing. A folder is opened by `in_folder`: encoders that run in this process are in `dormouse-encoder`.
 ///
 /// # Errors
 ///
@@ -36,12 +36,15 @@ pub enum OpenEmbedderError {
 /// its words then.
 pub fn open_embedder(
     choice: EmbedderChoice,
+    in_folder: impl FnOnce(&Path) -> Result<Arc<dyn Embedder>, BoxError>,
 ) -> Result<Option<Arc<dyn Embedder>>, OpenEmbedderError> {
     match choice {
         EmbedderChoice::None { .. } => Ok(None),
         EmbedderChoice::OpenAi(config) => over_openai(config).map(Some),
         EmbedderChoice::Ollama(config) => over_ollama(config).map(Some),
-        EmbedderChoice::Folder(folder) => in_folder(&folder).map(Some),
+        EmbedderChoice::Folder(folder) => in_folder(&folder)
+            .map(Some)
+            .map_err(OpenEmbedderError::Folder),
     }
 }
 
@@ -69,16 +72,4 @@ fn over_openai(_: crate::OpenAiEmbedderConfig) -> Result<Arc<dyn Embedder>, Open
 #[cfg(not(feature = "openai"))]
 fn over_ollama(_: crate::OllamaConfig) -> Result<Arc<dyn Embedder>, OpenEmbedderError> {
     Err(OpenEmbedderError::NotBuiltIn { feature: "openai" })
-}
-
-#[cfg(feature = "candle")]
-fn in_folder(folder: &std::path::Path) -> Result<Arc<dyn Embedder>, OpenEmbedderError> {
-    let encoder = crate::LocalEncoder::open(folder);
-    let encoder = encoder.map_err(|error| OpenEmbedderError::Folder(error.into()))?;
-    Ok(Arc::new(encoder))
-}
-
-#[cfg(not(feature = "candle"))]
-fn in_folder(_: &std::path::Path) -> Result<Arc<dyn Embedder>, OpenEmbedderError> {
-    Err(OpenEmbedderError::NotBuiltIn { feature: "candle" })
 }

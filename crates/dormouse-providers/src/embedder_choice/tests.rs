@@ -82,17 +82,13 @@ fn each_provider_has_its_embedder() {
 }
 
 #[test]
-fn a_folder_stands_in_where_the_provider_embeds_nothing_and_this_program_can_run_it() {
+fn a_folder_stands_in_where_the_provider_embeds_nothing() {
     let wanted = EmbedderWanted {
         folder: Some("/models/minilm".into()),
         ..EmbedderWanted::default()
     };
     let by = |chat| told(choose_embedder(chat, &available(), &wanted));
-    let expected = if cfg!(feature = "candle") {
-        "folder /models/minilm"
-    } else {
-        "none: Provider"
-    };
+    let expected = "folder /models/minilm";
     assert_eq!(by(ServedBy::Anthropic), expected);
     assert_eq!(by(ServedBy::OpenRouter), expected);
     assert_eq!(by(ServedBy::Offline), expected);
@@ -209,7 +205,6 @@ fn what_asks_for_no_embedder_says_what_would() {
     assert_eq!("openai:@cf/baai/bge-small-en".parse(), Ok(wish));
 }
 
-#[cfg(feature = "candle")]
 #[test]
 fn a_folder_is_whatever_stands_behind_the_first_colon() {
     let folder = |text: &str| text.parse::<EmbedderWish>();
@@ -221,17 +216,11 @@ fn a_folder_is_whatever_stands_behind_the_first_colon() {
     assert_eq!(folder("folder"), Err(EmbedderWishError::NoPath));
 }
 
-#[cfg(not(feature = "candle"))]
-#[test]
-fn a_folder_names_the_feature_that_is_missing() {
-    let error = "folder:/models/minilm".parse::<EmbedderWish>().unwrap_err();
-    assert_eq!(error, EmbedderWishError::NoCandle);
-    assert!(error.to_string().contains("--features candle"), "{error}");
-}
-
 #[test]
 fn what_was_chosen_is_made_or_says_what_is_missing() {
-    let open = |choice| match open_embedder(choice) {
+    let open = |choice| match open_embedder(choice, |folder| {
+        Err(format!("no model in {}", folder.display()).into())
+    }) {
         Ok(Some(embedder)) => embedder.info().model.to_string(),
         Ok(None) => "none".to_owned(),
         Err(error) => error.to_string(),
@@ -244,17 +233,7 @@ fn what_was_chosen_is_made_or_says_what_is_missing() {
     let server =
         |wish: &str| open(choose_embedder(ServedBy::Offline, &available(), &asked(wish)).unwrap());
     let (openai, ollama) = (server("openai:m"), server("ollama:m"));
-    if cfg!(feature = "candle") {
-        assert!(
-            nowhere.starts_with("there is no folder /nowhere/at/all; "),
-            "{nowhere}"
-        );
-    } else {
-        assert!(
-            nowhere.ends_with("build it again with --features candle"),
-            "{nowhere}"
-        );
-    }
+    assert_eq!(nowhere, "no model in /nowhere/at/all");
     if cfg!(feature = "openai") {
         assert_eq!((&*openai, &*ollama), ("m", "m"));
         let wrong = server("openai:m@http://user:sk-secret@x");

@@ -4,6 +4,8 @@ use std::{path::PathBuf, str::FromStr};
 
 use dormouse_contracts::{IdError, ModelName};
 
+use crate::choice::{NamedError, named};
+
 /// An embedder as it is asked for by name (`--embedder`): `none`, `folder:PATH`, `openai:MODEL[@URL]` or
 /// `ollama:MODEL[@URL]`.
 ///
@@ -49,18 +51,13 @@ pub enum EmbedderWishError {
     /// A folder without a path.
     #[error("folder: needs the path of a model's folder behind it, as in folder:/models/minilm")]
     NoPath,
-    /// A folder, for a program that cannot run what is in it.
-    #[error(
-        "this program was built without the feature `candle`, which folder: needs; build it again with --features candle, or use openai: or ollama:"
-    )]
-    NoCandle,
     /// A server without a model.
     #[error(
         "openai: and ollama: need the name of a model behind them, as in openai:text-embedding-3-small"
     )]
     NoModel,
     /// A model's name that is none.
-    #[error("what stands where the model is named is no name of a model")]
+    #[error("the text in the place of the model is not a model name")]
     Model(#[source] IdError),
     /// An address that is none.
     #[error(
@@ -76,17 +73,14 @@ impl FromStr for EmbedderWish {
         let text = text.trim();
         match text.split_once(':') {
             None if text == "none" => Ok(Self::None),
-            Some(("folder", _)) if cfg!(not(feature = "candle")) => {
-                Err(EmbedderWishError::NoCandle)
-            }
             Some(("folder", "")) => Err(EmbedderWishError::NoPath),
             Some(("folder", path)) => Ok(Self::Folder(path.into())),
             Some(("openai", rest)) => {
-                let (model, base_url) = served(rest)?;
+                let (model, base_url) = named(rest)?;
                 Ok(Self::OpenAi { model, base_url })
             }
             Some(("ollama", rest)) => {
-                let (model, base_url) = served(rest)?;
+                let (model, base_url) = named(rest)?;
                 Ok(Self::Ollama { model, base_url })
             }
             None if matches!(text, "openai" | "ollama") => Err(EmbedderWishError::NoModel),
@@ -96,27 +90,12 @@ impl FromStr for EmbedderWish {
     }
 }
 
-/// Model and address. A name may itself begin with an @, but there is none within it.
-fn served(text: &str) -> Result<(ModelName, Option<String>), EmbedderWishError> {
-    let at = text.char_indices().skip(1).find(|(_, c)| *c == '@');
-    let (model, base_url) = match at {
-        None => (text, None),
-        Some((at, _)) => (
-            text.get(..at).unwrap_or_default(),
-            text.get(at + 1..).map(str::to_owned),
-        ),
-    };
-    if model.is_empty() || (model == "@" && base_url.is_none()) {
-        return Err(EmbedderWishError::NoModel);
+impl From<NamedError> for EmbedderWishError {
+    fn from(error: NamedError) -> Self {
+        match error {
+            NamedError::NoModel => Self::NoModel,
+            NamedError::Model(error) => Self::Model(error),
+            NamedError::Address => Self::Address,
+        }
     }
-    // A server that is named without a model.
-    if model.starts_with("@http:") || model.starts_with("@https:") {
-        return Err(EmbedderWishError::NoModel);
-    }
-    let is_address = |url: &String| url.starts_with("http://") || url.starts_with("https://");
-    if !base_url.as_ref().is_none_or(is_address) {
-        return Err(EmbedderWishError::Address);
-    }
-    let model = ModelName::try_new(model).map_err(EmbedderWishError::Model)?;
-    Ok((model, base_url))
 }

@@ -6,7 +6,7 @@ use dormouse_contracts::{ErrorClass, ModelError, ModelErrorKind, ModelName, Prov
 
 /// Another model answers than before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Switch {
+pub struct ModelSwitch {
     /// Requests of which purpose.
     pub purpose: Purpose,
     /// Who answered before.
@@ -52,7 +52,7 @@ impl fmt::Display for SwitchCause {
     }
 }
 
-impl Switch {
+impl ModelSwitch {
     pub(super) fn new(
         purpose: Purpose,
         (from_provider, from_model): (&ProviderId, &ModelName),
@@ -83,7 +83,7 @@ impl Switch {
 }
 
 /// As `answer: anthropic:claude-x answers in place of openai:gpt-x, which is left alone for now`.
-impl fmt::Display for Switch {
+impl fmt::Display for ModelSwitch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (purpose, cause) = (self.purpose, self.cause);
         let from = format!("{}:{}", self.from.0, self.from.1);

@@ -4,7 +4,7 @@ use dormouse_contracts::{
     FinishReason, Message, ModelErrorKind, RateLimits, ReplyInfo, Usage, complete,
 };
 use dormouse_resilience::{BreakerPolicy, Guard};
-use dormouse_testing::{ScriptedModel, Turn};
+use dormouse_testing::{ScriptedModel, ScriptedTurn};
 use proptest::prelude::*;
 
 use super::*;
@@ -25,8 +25,8 @@ fn guarded(script: &ScriptedModel) -> GuardedModel {
     GuardedModel::new(Arc::new(script.clone()), Guard::builder("tea").build())
 }
 
-fn failing(kind: ModelErrorKind, times: usize) -> impl Iterator<Item = Turn> {
-    std::iter::repeat_with(move || Turn::Fail(kind)).take(times)
+fn failing(kind: ModelErrorKind, times: usize) -> impl Iterator<Item = ScriptedTurn> {
+    std::iter::repeat_with(move || ScriptedTurn::Fail(kind)).take(times)
 }
 
 /// A first model that does this, and a second that always answers.
@@ -38,9 +38,9 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(turns: impl IntoIterator<Item = Turn>, heartbeats: Heartbeats) -> Self {
-        let first = ScriptedModel::new(turns).then_for_ever(Turn::text("first"));
-        let second = ScriptedModel::looping(Turn::text("second"));
+    fn new(turns: impl IntoIterator<Item = ScriptedTurn>, heartbeats: Heartbeats) -> Self {
+        let first = ScriptedModel::new(turns).then_for_ever(ScriptedTurn::text("first"));
+        let second = ScriptedModel::looping(ScriptedTurn::text("second"));
         let switches = Arc::new(Mutex::new(Vec::new()));
         let seen = switches.clone();
         let route = Route::of(guarded(&first)).then(guarded(&second));
@@ -114,7 +114,7 @@ async fn a_heartbeat_is_not_answered_by_a_fallback_unless_it_may_be() {
 
 #[tokio::test(start_paused = true)]
 async fn what_has_been_said_is_never_said_again_by_another() {
-    let cut_off = || Turn::CutOff {
+    let cut_off = || ScriptedTurn::CutOff {
         text: "half".to_owned(),
     };
     let pair = Pair::new(
@@ -148,8 +148,8 @@ async fn a_request_that_is_refused_is_refused_by_no_second_model() {
 
 #[tokio::test(start_paused = true)]
 async fn each_purpose_has_its_own_list() {
-    let main = ScriptedModel::looping(Turn::text("main"));
-    let small = ScriptedModel::looping(Turn::text("small"));
+    let main = ScriptedModel::looping(ScriptedTurn::text("main"));
+    let small = ScriptedModel::looping(ScriptedTurn::text("small"));
     let model = FailoverModel::builder(Route::of(guarded(&main)))
         .route(Purpose::Scoring, Route::of(guarded(&small)))
         .build();
@@ -163,8 +163,8 @@ async fn each_purpose_has_its_own_list() {
 
 #[tokio::test(start_paused = true)]
 async fn where_nobody_answers_the_last_failure_is_told() {
-    let first = ScriptedModel::looping(Turn::Fail(ModelErrorKind::Auth));
-    let second = ScriptedModel::looping(Turn::Fail(ModelErrorKind::Unavailable));
+    let first = ScriptedModel::looping(ScriptedTurn::Fail(ModelErrorKind::Auth));
+    let second = ScriptedModel::looping(ScriptedTurn::Fail(ModelErrorKind::Unavailable));
     let route = Route::of(guarded(&first)).then(guarded(&second));
     let model = FailoverModel::builder(route).build();
     for _ in 0..3 {
@@ -213,12 +213,12 @@ async fn nothing_that_a_failed_model_told_is_taken_for_the_words_of_the_next() {
         prompt_tokens: 9,
         ..Usage::default()
     };
-    let overloaded = Turn::Raw(vec![
+    let overloaded = ScriptedTurn::Raw(vec![
         Ok(info("big")),
         Ok(ChatDelta::Usage(usage)),
         Err(ModelErrorKind::Unavailable),
     ]);
-    let silent = Turn::Raw(vec![
+    let silent = ScriptedTurn::Raw(vec![
         Ok(ChatDelta::Text("second".to_owned())),
         Ok(ChatDelta::Finished(FinishReason::Stop)),
     ]);
@@ -233,12 +233,12 @@ async fn nothing_that_a_failed_model_told_is_taken_for_the_words_of_the_next() {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_model_tells_of_itself_is_passed_on_once() {
-    let told = Turn::Raw(vec![
+    let told = ScriptedTurn::Raw(vec![
         Ok(info("small")),
         Ok(ChatDelta::Text("yes".to_owned())),
         Ok(ChatDelta::Finished(FinishReason::Stop)),
     ]);
-    let dead = Turn::Fail(ModelErrorKind::Unavailable);
+    let dead = ScriptedTurn::Fail(ModelErrorKind::Unavailable);
     let route = Route::of(named("big", ScriptedModel::new([dead])));
     let route = route.then(named("small", ScriptedModel::new([told])));
     let model = FailoverModel::builder(route).build();
@@ -251,8 +251,8 @@ async fn what_a_model_tells_of_itself_is_passed_on_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_fallback_with_a_wrong_key_does_not_hide_that_the_first_will_be_well_again() {
-    let first = ScriptedModel::new([Turn::Fail(ModelErrorKind::Unavailable)]);
-    let second = ScriptedModel::looping(Turn::Fail(ModelErrorKind::Auth));
+    let first = ScriptedModel::new([ScriptedTurn::Fail(ModelErrorKind::Unavailable)]);
+    let second = ScriptedModel::looping(ScriptedTurn::Fail(ModelErrorKind::Auth));
     let route = Route::of(named("big", first)).then(named("small", second));
     let model = FailoverModel::builder(route).build();
     let mut kinds = Vec::new();
@@ -266,7 +266,7 @@ async fn a_fallback_with_a_wrong_key_does_not_hide_that_the_first_will_be_well_a
 
 #[tokio::test(start_paused = true)]
 async fn where_all_are_left_alone_the_one_that_may_be_asked_soonest_says_when() {
-    let dead = || ScriptedModel::looping(Turn::Fail(ModelErrorKind::Unavailable));
+    let dead = || ScriptedModel::looping(ScriptedTurn::Fail(ModelErrorKind::Unavailable));
     let route = Route::of(named("big", dead())).then(named("small", dead()));
     let models = route.models().to_vec();
     let model = FailoverModel::builder(route).build();
@@ -281,12 +281,21 @@ async fn where_all_are_left_alone_the_one_that_may_be_asked_soonest_says_when() 
 #[tokio::test(start_paused = true)]
 async fn a_switch_tells_why_the_one_before_does_not_answer_and_not_why_another_does_not() {
     let twice_down = ScriptedModel::new(failing(ModelErrorKind::Unavailable, 2));
-    let once_refused = ScriptedModel::new([Turn::text("b"), Turn::Fail(ModelErrorKind::Auth)]);
+    let once_refused = ScriptedModel::new([
+        ScriptedTurn::text("b"),
+        ScriptedTurn::Fail(ModelErrorKind::Auth),
+    ]);
     let switches = Arc::new(Mutex::new(Vec::new()));
     let seen = switches.clone();
-    let route = Route::of(named("a", twice_down.then_for_ever(Turn::text("a"))))
-        .then(named("b", once_refused.then_for_ever(Turn::text("b"))))
-        .then(named("c", ScriptedModel::looping(Turn::text("c"))));
+    let route = Route::of(named(
+        "a",
+        twice_down.then_for_ever(ScriptedTurn::text("a")),
+    ))
+    .then(named(
+        "b",
+        once_refused.then_for_ever(ScriptedTurn::text("b")),
+    ))
+    .then(named("c", ScriptedModel::looping(ScriptedTurn::text("c"))));
     let b = route.models()[1].guard().clone();
     let model = FailoverModel::builder(route)
         .watched_by(move |switch| seen.lock().unwrap().push(switch.to_string()))
@@ -332,13 +341,13 @@ proptest! {
             .unwrap();
         runtime.block_on(async {
             let scripts = ["a", "b", "c"].map(|name| {
-                (name, ScriptedModel::new([]).then_for_ever(Turn::text(name)))
+                (name, ScriptedModel::new([]).then_for_ever(ScriptedTurn::text(name)))
             });
             let mut models = scripts.iter().map(|(name, script)| named(name, script.clone()));
             let route = Route::of(models.next().unwrap());
             let route = models.fold(route, Route::then);
             let guards: Vec<_> = route.models().iter().map(|it| it.guard().clone()).collect();
-            let switches = Arc::new(Mutex::new(Vec::<Switch>::new()));
+            let switches = Arc::new(Mutex::new(Vec::<ModelSwitch>::new()));
             let seen = switches.clone();
             let model = FailoverModel::builder(route)
                 .watched_by(move |switch| seen.lock().unwrap().push(switch.clone()))
@@ -347,15 +356,15 @@ proptest! {
             for (first, second, seconds) in steps {
                 for ((name, script), what) in scripts.iter().zip([first, second]) {
                     script.push(match what {
-                        0 => Turn::Fail(ModelErrorKind::Auth),
-                        1 | 2 => Turn::Raw(vec![Ok(info(name)), Err(ModelErrorKind::Unavailable)]),
-                        3 => Turn::CutOff { text: (*name).to_owned() },
-                        4 => Turn::Raw(vec![
+                        0 => ScriptedTurn::Fail(ModelErrorKind::Auth),
+                        1 | 2 => ScriptedTurn::Raw(vec![Ok(info(name)), Err(ModelErrorKind::Unavailable)]),
+                        3 => ScriptedTurn::CutOff { text: (*name).to_owned() },
+                        4 => ScriptedTurn::Raw(vec![
                             Ok(info(name)),
                             Ok(ChatDelta::Text((*name).to_owned())),
                             Ok(ChatDelta::Finished(FinishReason::Stop)),
                         ]),
-                        _ => Turn::text(*name),
+                        _ => ScriptedTurn::text(*name),
                     });
                 }
                 let before = switches.lock().unwrap().len();
@@ -394,10 +403,10 @@ proptest! {
             let pair = Pair::new([], Heartbeats::FirstModelOnly);
             for (what, is_heartbeat, seconds) in steps {
                 pair.first.push(match what {
-                    0 => Turn::Fail(ModelErrorKind::Auth),
-                    1 | 2 => Turn::Fail(ModelErrorKind::Unavailable),
-                    3 => Turn::CutOff { text: "x".to_owned() },
-                    _ => Turn::text("first"),
+                    0 => ScriptedTurn::Fail(ModelErrorKind::Auth),
+                    1 | 2 => ScriptedTurn::Fail(ModelErrorKind::Unavailable),
+                    3 => ScriptedTurn::CutOff { text: "x".to_owned() },
+                    _ => ScriptedTurn::text("first"),
                 });
                 let before = pair.second.requests().len();
                 let purpose = if is_heartbeat { Purpose::Heartbeat } else { Purpose::Answer };

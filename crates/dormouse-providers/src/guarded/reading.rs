@@ -5,7 +5,7 @@ use std::time::Duration;
 use dormouse_contracts::{
     Allowance, BoxStream, ChatDelta, ChatRequest, ModelError, ModelErrorKind, RateLimits, Usage,
 };
-use dormouse_resilience::{Admission, DeadlineExceeded, Health, Observed, Quota};
+use dormouse_resilience::{CallAdmission, DeadlineExceeded, Health, Quota, ReportedLimits};
 use futures_util::StreamExt;
 use tokio::time::{Instant, timeout_at};
 
@@ -27,7 +27,7 @@ pub(super) struct Reading<'a> {
     guarded: &'a GuardedModel,
     request: &'a ChatRequest,
     deltas: BoxStream<'a, Result<ChatDelta, ModelError>>,
-    admission: Option<Admission>,
+    admission: Option<CallAdmission>,
     until: Instant,
     begun: bool,
     finished: bool,
@@ -39,7 +39,7 @@ impl<'a> Reading<'a> {
     pub(super) fn new(
         guarded: &'a GuardedModel,
         request: &'a ChatRequest,
-        admission: Admission,
+        admission: CallAdmission,
         count: Option<RequestCount>,
     ) -> Self {
         Self {
@@ -158,13 +158,13 @@ impl Drop for Reading<'_> {
 }
 
 /// What the provider told, in the words of the limiter.
-fn observed(limits: &RateLimits) -> Observed {
+fn observed(limits: &RateLimits) -> ReportedLimits {
     let quota = |allowance: Allowance| Quota {
         limit: allowance.limit,
         remaining: allowance.remaining,
         resets_in: allowance.resets_in,
     };
-    Observed {
+    ReportedLimits {
         requests: limits.requests.map(quota),
         units: limits.tokens.map(quota),
     }

@@ -4,7 +4,7 @@ use dormouse_contracts::{
     ChatReply, Message, Purpose, RateLimits, ReplyInfo, Usage, Usd, complete,
 };
 use dormouse_resilience::{BulkheadPolicy, CircuitState, OpenReason, RateLimit};
-use dormouse_testing::{Gate, ScriptedModel, Turn};
+use dormouse_testing::{Gate, ScriptedModel, ScriptedTurn};
 
 use futures_util::FutureExt;
 
@@ -20,7 +20,7 @@ fn request() -> ChatRequest {
     }
 }
 
-fn guarded(turns: impl IntoIterator<Item = Turn>) -> GuardedModel {
+fn guarded(turns: impl IntoIterator<Item = ScriptedTurn>) -> GuardedModel {
     let model = Arc::new(ScriptedModel::new(turns));
     GuardedModel::new(model, Guard::builder("tea").build())
 }
@@ -32,8 +32,10 @@ async fn kind(model: &GuardedModel) -> Result<String, ModelErrorKind> {
 
 #[tokio::test(start_paused = true)]
 async fn a_service_that_fails_five_times_is_left_alone_and_tried_again_later() {
-    let failures = std::iter::repeat_with(|| Turn::Fail(ModelErrorKind::Unavailable)).take(5);
-    let model = guarded(failures.chain([Turn::text("Yes."), Turn::text("Please.")]));
+    let failures =
+        std::iter::repeat_with(|| ScriptedTurn::Fail(ModelErrorKind::Unavailable)).take(5);
+    let model =
+        guarded(failures.chain([ScriptedTurn::text("Yes."), ScriptedTurn::text("Please.")]));
     for _ in 0..5 {
         assert_eq!(kind(&model).await, Err(ModelErrorKind::Unavailable));
     }
@@ -49,8 +51,8 @@ async fn a_service_that_fails_five_times_is_left_alone_and_tried_again_later() {
 #[tokio::test(start_paused = true)]
 async fn a_service_that_hangs_before_or_within_a_reply_is_ill() {
     let hanging = [
-        Turn::Hang,
-        Turn::Stall {
+        ScriptedTurn::Hang,
+        ScriptedTurn::Stall {
             text: "Y".to_owned(),
         },
     ];
@@ -65,7 +67,10 @@ async fn a_service_that_hangs_before_or_within_a_reply_is_ill() {
 
 #[tokio::test(start_paused = true)]
 async fn refused_credentials_open_it_at_once_and_stay_what_they_are() {
-    let model = guarded([Turn::Fail(ModelErrorKind::Auth), Turn::text("Yes.")]);
+    let model = guarded([
+        ScriptedTurn::Fail(ModelErrorKind::Auth),
+        ScriptedTurn::text("Yes."),
+    ]);
     assert_eq!(kind(&model).await, Err(ModelErrorKind::Auth));
     assert_eq!(kind(&model).await, Err(ModelErrorKind::Auth));
     let reason = model.guard().health().circuit.reason;
@@ -76,7 +81,7 @@ async fn refused_credentials_open_it_at_once_and_stay_what_they_are() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_wrong_with_a_request_tells_nothing_of_the_service() {
-    let refused = std::iter::repeat_with(|| Turn::Fail(ModelErrorKind::Refused)).take(9);
+    let refused = std::iter::repeat_with(|| ScriptedTurn::Fail(ModelErrorKind::Refused)).take(9);
     let model = guarded(refused);
     for _ in 0..9 {
         assert_eq!(kind(&model).await, Err(ModelErrorKind::Refused));
@@ -88,11 +93,11 @@ async fn what_is_wrong_with_a_request_tells_nothing_of_the_service() {
 async fn a_pause_that_is_asked_for_holds_for_every_caller() {
     let pause = Duration::from_secs(20);
     let turns = [
-        Turn::Fail(ModelErrorKind::RateLimited(Some(pause))),
-        Turn::text("Yes."),
+        ScriptedTurn::Fail(ModelErrorKind::RateLimited(Some(pause))),
+        ScriptedTurn::text("Yes."),
     ];
     let model = Arc::new(ScriptedModel::new(turns));
-    let guard = Guard::builder("tea").rate_limit(RateLimit::as_told());
+    let guard = Guard::builder("tea").rate_limit(RateLimit::reported_only());
     let model = GuardedModel::new(model, guard.build());
     let begun = tokio::time::Instant::now();
     assert!(kind(&model).await.is_err());
@@ -103,7 +108,10 @@ async fn a_pause_that_is_asked_for_holds_for_every_caller() {
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_is_dropped_tells_nothing_and_gives_its_place_back() {
     let gate = Gate::new();
-    let turns = [Turn::after(&gate, Turn::text("late")), Turn::text("Yes.")];
+    let turns = [
+        ScriptedTurn::after(&gate, ScriptedTurn::text("late")),
+        ScriptedTurn::text("Yes."),
+    ];
     let model = Arc::new(ScriptedModel::new(turns));
     let places = BulkheadPolicy::try_new(1, 0).unwrap();
     let guard = Guard::builder("tea").bulkhead(places).build();
@@ -126,7 +134,7 @@ async fn every_reply_that_began_is_in_the_accounts() {
         cost,
         ..Usage::default()
     };
-    let told = Turn::Reply(ChatReply {
+    let told = ScriptedTurn::Reply(ChatReply {
         content: "Yes.".to_owned(),
         usage: Some(usage),
         info: Some(Box::new(ReplyInfo {
@@ -139,10 +147,10 @@ async fn every_reply_that_began_is_in_the_accounts() {
         })),
         ..ChatReply::default()
     });
-    let cut_off = Turn::CutOff {
+    let cut_off = ScriptedTurn::CutOff {
         text: "Ye".to_owned(),
     };
-    let never = Turn::Fail(ModelErrorKind::Unavailable);
+    let never = ScriptedTurn::Fail(ModelErrorKind::Unavailable);
     let accounts = Accounts::new(PriceTable::listed());
     let model = guarded([told, cut_off, never]).accounting(accounts.clone());
     for _ in 0..3 {
@@ -161,7 +169,7 @@ async fn every_reply_that_began_is_in_the_accounts() {
 #[tokio::test(start_paused = true)]
 async fn what_was_given_up_is_of_unknown_price_and_not_free() {
     let accounts = Accounts::new(PriceTable::listed());
-    let model = guarded([Turn::Hang, Turn::Hang])
+    let model = guarded([ScriptedTurn::Hang, ScriptedTurn::Hang])
         .within(Duration::from_secs(60))
         .accounting(accounts.clone());
     assert_eq!(kind(&model).await, Err(ModelErrorKind::TimedOut));
@@ -185,21 +193,22 @@ fn finished() -> ChatDelta {
     ChatDelta::Finished(dormouse_contracts::FinishReason::Stop)
 }
 
-fn raw(deltas: impl IntoIterator<Item = ChatDelta>) -> Turn {
-    Turn::Raw(deltas.into_iter().map(Ok).collect())
+fn raw(deltas: impl IntoIterator<Item = ChatDelta>) -> ScriptedTurn {
+    ScriptedTurn::Raw(deltas.into_iter().map(Ok).collect())
 }
 
 #[tokio::test(start_paused = true)]
 async fn no_deadline_is_too_long_and_none_too_short() {
-    let model = guarded([Turn::text("Yes.")]).within(Duration::MAX);
+    let model = guarded([ScriptedTurn::text("Yes.")]).within(Duration::MAX);
     assert_eq!(kind(&model).await.as_deref(), Ok("Yes."));
-    let model = guarded([Turn::Hang]).within(Duration::ZERO);
+    let model = guarded([ScriptedTurn::Hang]).within(Duration::ZERO);
     assert_eq!(kind(&model).await, Err(ModelErrorKind::TimedOut));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_finished_reply_closes_the_breaker_even_if_nobody_reads_to_the_end() {
-    let failures = std::iter::repeat_with(|| Turn::Fail(ModelErrorKind::Unavailable)).take(5);
+    let failures =
+        std::iter::repeat_with(|| ScriptedTurn::Fail(ModelErrorKind::Unavailable)).take(5);
     let model = Arc::new(ScriptedModel::new(failures).then_for_ever(raw([finished(), used(9, 1)])));
     let model = GuardedModel::new(model, Guard::builder("tea").build());
     for _ in 0..5 {
@@ -225,7 +234,9 @@ async fn of_several_usages_the_last_one_counts_everywhere() {
     let twice = || raw([used(0, 0), finished(), used(2_000, 7)]);
     let accounts = Accounts::new(PriceTable::listed());
     let counter = Arc::new(CalibratedCounter::new(Arc::new(crate::Estimate::default())));
-    let limit = RateLimit::as_told().try_with_units(10_000, 10_000).unwrap();
+    let limit = RateLimit::reported_only()
+        .try_with_units(10_000, 10_000)
+        .unwrap();
     let guard = Guard::builder("tea").rate_limit(limit).build();
     let model = GuardedModel::new(Arc::new(ScriptedModel::looping(twice())), guard)
         .accounting(accounts.clone())
@@ -240,7 +251,9 @@ async fn of_several_usages_the_last_one_counts_everywhere() {
 #[tokio::test(start_paused = true)]
 async fn no_provider_that_miscounts_silences_its_callers() {
     let counter = Arc::new(CalibratedCounter::new(Arc::new(crate::Estimate::default())));
-    let limit = RateLimit::as_told().try_with_units(30_000, 30_000).unwrap();
+    let limit = RateLimit::reported_only()
+        .try_with_units(30_000, 30_000)
+        .unwrap();
     let guard = Guard::builder("tea").rate_limit(limit).build();
     let absurd = raw([finished(), used(u32::MAX, u32::MAX)]);
     let model = GuardedModel::new(Arc::new(ScriptedModel::looping(absurd)), guard);
@@ -258,7 +271,7 @@ async fn no_provider_that_miscounts_silences_its_callers() {
 
 #[tokio::test]
 async fn it_keeps_the_promises_of_the_port() {
-    let model = Arc::new(ScriptedModel::looping(Turn::text("Yes.")));
+    let model = Arc::new(ScriptedModel::looping(ScriptedTurn::text("Yes.")));
     let model = GuardedModel::new(model, Guard::builder("tea").build());
     dormouse_testing::conformance::chat_model(&model, request()).await;
 }

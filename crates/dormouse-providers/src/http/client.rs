@@ -2,7 +2,9 @@
 
 use std::{fmt, time::Duration};
 
-use futures_util::StreamExt;
+use bytes::Bytes;
+use dormouse_contracts::BoxStream;
+use futures_util::{StreamExt, stream};
 use reqwest::{
     Response, Url,
     header::{
@@ -11,14 +13,14 @@ use reqwest::{
     redirect,
 };
 use serde::{Serialize, de::DeserializeOwned};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{
     address::{self, ServerConfigError},
     complaint::Complaint,
-    failure::Failure,
+    failure::{Failure, RequestSize},
     limits,
-    network::Network,
+    network::{Network, Patience},
     pause,
     redact::Redact,
     tape::Tape,
@@ -69,6 +71,7 @@ pub(crate) struct Key {
 pub(crate) struct HttpClient {
     http: reqwest::Client,
     tape: Tape,
+    patience: Patience,
     headers: HeaderMap,
     redact: Redact,
 }
@@ -76,9 +79,6 @@ pub(crate) struct HttpClient {
 impl HttpClient {
     /// How long connecting to the server may take, secure channel included.
     pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
-    /// How long the server may say nothing at all. A model that thinks long sends signs of life, or its first byte within this.
-    pub(crate) const SILENCE: Duration = Duration::from_secs(300);
 
     /// A client for the server at `base`. A key that would travel unencrypted to another machine is a warning in the
     /// log.
@@ -100,6 +100,7 @@ impl HttpClient {
         Ok(Self {
             http,
             tape: network.tape().clone(),
+            patience: network.patience(),
             headers,
             redact: Redact::new(access.key.as_ref().map(|key| &key.secret)),
         })
@@ -136,7 +137,10 @@ impl HttpClient {
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<Response, Failure> {
         let request = request.headers(self.headers.clone()).build();
         let request = request.map_err(|error| Failure::Request(Box::new(error)))?;
-        let answer = self.tape.execute(&self.http, request).await?;
+        let sent = RequestSize::of(&request);
+        let first_byte = self.patience.first_byte;
+        let answer = timeout(first_byte, self.tape.execute(&self.http, request)).await;
+        let answer = answer.map_err(|_elapsed| Failure::NotBegun(first_byte))??;
         if answer.status().is_success() {
             return match encoding(&answer) {
                 Some(encoding) => Err(Failure::Encoded(self.redact.line(&encoding))),
@@ -147,6 +151,7 @@ impl HttpClient {
             status: answer.status().as_u16(),
             pause: pause::asked_for(answer.headers()),
             request_id: limits::request_id(answer.headers(), &self.redact),
+            sent,
             complaint: self.complaint(answer).await,
         })
     }
@@ -201,11 +206,25 @@ impl HttpClient {
         Complaint::read(&body, &self.redact)
     }
 
+    /// The body of an answer as it comes. It ends with a failure where nothing more comes for too long.
+    pub(crate) fn pieces(&self, answer: Response) -> BoxStream<'static, Result<Bytes, Failure>> {
+        let between = self.patience.between_bytes;
+        let pieces = Some(answer.bytes_stream());
+        Box::pin(stream::unfold(pieces, move |pieces| async move {
+            let mut pieces = pieces?;
+            match timeout(between, pieces.next()).await {
+                Ok(Some(piece)) => Some((piece.map_err(Failure::of_body), Some(pieces))),
+                Ok(None) => None,
+                Err(_elapsed) => Some((Err(Failure::Silent(between)), None)),
+            }
+        }))
+    }
+
     async fn whole(&self, answer: Response, limit: usize) -> Result<Vec<u8>, Failure> {
-        let mut pieces = answer.bytes_stream();
+        let mut pieces = self.pieces(answer);
         let mut body = Vec::new();
         while let Some(piece) = pieces.next().await {
-            let piece = piece.map_err(Failure::of_body)?;
+            let piece = piece?;
             if body.len().saturating_add(piece.len()) > limit {
                 return Err(Failure::TooMuch {
                     what: "bytes",
@@ -259,7 +278,6 @@ fn connections(base: &Url, network: &Network) -> Result<reqwest::Client, reqwest
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("dormouse/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(HttpClient::CONNECT_TIMEOUT)
-        .read_timeout(HttpClient::SILENCE)
         .redirect(redirect::Policy::none());
     if address::is_loopback(base) {
         builder = builder.no_proxy();

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use dormouse_cassettes::NoMatch;
 use dormouse_contracts::{BoxError, ModelError, ModelErrorKind, ProviderId, RequestField};
+use reqwest::{Body, Request};
 
 use super::complaint::Complaint;
 use crate::vectors::WrongVectors;
@@ -11,23 +12,31 @@ use crate::vectors::WrongVectors;
 /// Why there is no reply, or no whole one. It is the source of the [`ModelError`] that callers see.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// No connection, or none that lasted until the headers of the answer.
+    /// No connection.
     #[error("the server could not be reached")]
     Unreachable(#[source] BoxError),
+    /// A connection, and no answer in HTTP on it.
+    #[error("the server ended the connection without an answer in HTTP")]
+    Dropped(#[source] BoxError),
     /// An answer that is no success.
     #[error("the server answered {status} and said: {complaint}")]
     Status {
         status: u16,
         pause: Option<Duration>,
         request_id: Option<String>,
+        /// How long the request was.
+        sent: RequestSize,
         complaint: Complaint,
     },
     /// An answer in an encoding that was not asked for. It is not unpacked: a small one may be a large one within.
     #[error("the server answered with the content encoding {0}, which was not asked for")]
     Encoded(String),
-    /// Nothing came for longer than any server thinks.
-    #[error("the server fell silent")]
-    Silent(#[source] BoxError),
+    /// The answer did not begin in time.
+    #[error("the server did not begin to answer within {0:?}")]
+    NotBegun(Duration),
+    /// Nothing more came for so long.
+    #[error("the server fell silent for {0:?} in the middle of its answer")]
+    Silent(Duration),
     /// A success, but no stream of events.
     #[error("the server answered with {content_type} instead of a stream: {complaint}")]
     NoStream {
@@ -63,18 +72,50 @@ pub(crate) enum Failure {
     Request(#[source] BoxError),
 }
 
+/// How long a request was, as far as a complaint about its length depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RequestSize {
+    /// Less than 64 KiB: no server that means the length of a prompt refuses it.
+    Short,
+    Long,
+}
+
+impl RequestSize {
+    pub(crate) fn of(request: &Request) -> Self {
+        let body = request.body().and_then(Body::as_bytes).unwrap_or_default();
+        match body.len() {
+            ..0x1_0000 => Self::Short,
+            _ => Self::Long,
+        }
+    }
+}
+
 impl Failure {
+    /// Would less of the same be taken? For texts that are sent many at once, where too many is a failure of its own.
+    pub(crate) fn asks_for_less(&self) -> bool {
+        let is_too_large = matches!(self, Self::Status { status: 413, .. });
+        is_too_large || self.kind() == ModelErrorKind::ContextExceeded
+    }
+
     /// What a caller can do about it.
     pub(crate) fn kind(&self) -> ModelErrorKind {
         match self {
-            Self::Unreachable(_) => ModelErrorKind::Unavailable,
+            Self::Unreachable(_) => ModelErrorKind::Unreachable,
+            Self::Dropped(_) => ModelErrorKind::Unavailable,
+            // No model's window is this small: something in between takes no such request, whatever is in it.
+            Self::Status {
+                status: 413,
+                sent: RequestSize::Short,
+                complaint,
+                ..
+            } if !complaint.asks_for_less() => ModelErrorKind::Refused,
             Self::Status {
                 status,
                 pause,
                 complaint,
                 ..
             } => complaint.kind(*status, *pause),
-            Self::Silent(_) => ModelErrorKind::TimedOut,
+            Self::NotBegun(_) | Self::Silent(_) => ModelErrorKind::TimedOut,
             Self::BrokenOff(complaint) => complaint.kind_in_stream(),
             Self::CutOff(_) => ModelErrorKind::Interrupted,
             Self::NoStream { .. }
@@ -115,20 +156,16 @@ impl Failure {
 
     /// A failure to reach the server.
     pub(crate) fn of_connection(error: reqwest::Error) -> Self {
-        if error.is_timeout() && !error.is_connect() {
-            Self::Silent(Box::new(error))
-        } else {
+        if error.is_connect() {
             Self::Unreachable(Box::new(error))
+        } else {
+            Self::Dropped(Box::new(error))
         }
     }
 
     /// A failure within the body of an answer.
     pub(crate) fn of_body(error: reqwest::Error) -> Self {
-        if error.is_timeout() {
-            Self::Silent(Box::new(error))
-        } else {
-            Self::CutOff(Some(Box::new(error)))
-        }
+        Self::CutOff(Some(Box::new(error)))
     }
 
     /// The error that callers see.

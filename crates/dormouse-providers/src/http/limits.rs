@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use dormouse_contracts::{Allowance, RateLimits};
-use jiff::{Timestamp, fmt::rfc2822};
+use dormouse_contracts::{Allowance, RateLimits, Timestamp};
 use reqwest::header::{DATE, HeaderMap};
 
-use super::{pause::LONGEST, redact::Redact};
+use super::{pause::http_date, redact::Redact};
+
+/// The longest time until a limit is whole again that is believed. Limits of a day exist, longer ones do not.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The longest name of a request that is kept, in bytes.
 const NAME_LIMIT: usize = 256;
@@ -57,19 +59,20 @@ fn allowance(headers: &HeaderMap, name: impl Fn(&str) -> String) -> Option<Allow
 const MILLIS_FROM: i64 = 100_000_000_000;
 
 /// How long until a limit is whole again: a span such as `6m0.5s` or `120ms`, a number of seconds, or a moment (RFC 3339, or seconds or
-/// milliseconds since 1970), held against the server's own `Date`. At most a day, like every pause.
+/// milliseconds since 1970), held against the server's own `Date`. At most [`LONGEST`].
 fn resets_in(headers: &HeaderMap, reset: &str) -> Option<Duration> {
     if let Some(span) = span(reset) {
         return Some(span.min(LONGEST));
     }
     let at = match reset.parse::<i64>() {
-        Ok(seconds) if seconds < MILLIS_FROM => Timestamp::from_second(seconds).ok()?,
-        Ok(millis) => Timestamp::from_millisecond(millis).ok()?,
+        Ok(seconds) if seconds < MILLIS_FROM => {
+            Timestamp::from_micros(seconds.saturating_mul(1_000_000))
+        }
+        Ok(millis) => Timestamp::from_micros(millis.saturating_mul(1_000)),
         Err(_) => reset.parse().ok()?,
     };
-    let now = rfc2822::parse(text(headers, DATE.as_str())?).ok()?;
-    let left = at.as_millisecond() - now.timestamp().as_millisecond();
-    Some(Duration::from_millis(u64::try_from(left).unwrap_or(0)).min(LONGEST))
+    let now = http_date(text(headers, DATE.as_str())?)?;
+    Some(at.since(now).min(LONGEST))
 }
 
 /// A span of hours, minutes, seconds and milliseconds; a number alone, if it is no moment, is one of seconds.

@@ -1,6 +1,6 @@
 //! How requests travel.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use dormouse_cassettes::{Player, Recorder};
 use dormouse_contracts::BoxError;
@@ -8,10 +8,31 @@ use reqwest::Certificate;
 
 use super::tape::Tape;
 
+/// How long a server may say nothing. What bounds a whole reply is its caller's deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// From the request until the answer begins. A server that loads its model first needs all of this.
+    pub first_byte: Duration,
+    /// From there on between two pieces of the answer. A model that thinks long sends signs of life, or its first word
+    /// within this.
+    pub between_bytes: Duration,
+}
+
+impl Default for Patience {
+    /// One minute each.
+    fn default() -> Self {
+        Self {
+            first_byte: Duration::from_secs(60),
+            between_bytes: Duration::from_secs(60),
+        }
+    }
+}
+
 /// How requests travel to a server: straight there, unless something else is set up. A clone shares what is set up.
 #[derive(Clone, Default)]
 pub struct Network {
     certificates: Vec<Certificate>,
+    patience: Patience,
     tape: Tape,
 }
 
@@ -42,6 +63,13 @@ impl Network {
         Ok(self)
     }
 
+    /// Waits this long for a server that says nothing.
+    #[must_use]
+    pub fn waiting(mut self, patience: Patience) -> Self {
+        self.patience = patience;
+        self
+    }
+
     /// Records every exchange while it happens.
     ///
     /// Give the recorder the keys that are in use as its rules' secrets: what has the shape of a key is scrubbed anyway, what
@@ -64,6 +92,10 @@ impl Network {
         &self.tape
     }
 
+    pub(crate) fn patience(&self) -> Patience {
+        self.patience
+    }
+
     pub(crate) fn certificates(&self) -> &[Certificate] {
         &self.certificates
     }
@@ -73,6 +105,7 @@ impl fmt::Debug for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Network")
             .field("certificates", &self.certificates.len())
+            .field("patience", &self.patience)
             .field("tape", &self.tape)
             .finish()
     }

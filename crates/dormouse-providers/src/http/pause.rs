@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use dormouse_contracts::Timestamp;
 use jiff::fmt::rfc2822;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
-/// The longest pause that is told. A clock or a unit that is wrong must not silence an assistant for centuries.
-pub(crate) const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// The longest pause that is reported. A longer one is asked after once an hour: a clock or a unit that is wrong must not
+/// silence an assistant for centuries.
+pub(crate) const LONGEST: Duration = Duration::from_secs(60 * 60);
 
 /// The pause asked for in `Retry-After` (or OpenAI's `retry-after-ms`), in seconds or as a date.
 ///
@@ -28,14 +30,13 @@ fn seconds(number: &str, unit: f64) -> Option<Duration> {
 
 /// From one HTTP date to the other; nothing if that is the past.
 fn between(now: &str, then: &str) -> Option<Duration> {
-    let date = |text| {
-        rfc2822::parse(text)
-            .ok()
-            .map(|date| date.timestamp().as_second())
-    };
-    let pause = date(then)?.checked_sub(date(now)?)?;
-    let pause = Duration::from_secs(u64::try_from(pause).unwrap_or(0));
-    Some(pause.min(LONGEST))
+    Some(http_date(then)?.since(http_date(now)?).min(LONGEST))
+}
+
+/// The time in a header such as `Date`.
+pub(super) fn http_date(text: &str) -> Option<Timestamp> {
+    let at = rfc2822::parse(text).ok()?.timestamp();
+    Some(Timestamp::from_micros(at.as_microsecond()))
 }
 
 #[cfg(test)]
@@ -73,15 +74,15 @@ mod tests {
     }
 
     #[test]
-    fn no_pause_is_longer_than_a_day() {
-        for asked in ["86401", "10000000000", "1e300", "inf", &"9".repeat(400)] {
+    fn no_pause_is_longer_than_an_hour() {
+        for asked in ["3601", "10000000000", "1e300", "inf", &"9".repeat(400)] {
             assert_eq!(pause(&[("retry-after", asked)]), Some(LONGEST), "{asked}");
         }
         let now = ("date", "Sat, 21 Nov 2026 10:15:00 GMT");
         let then = ("retry-after", "Sat, 21 Nov 2099 10:15:00 GMT");
         assert_eq!(pause(&[now, then]), Some(LONGEST));
-        assert_eq!(pause(&[("retry-after", "86400")]), Some(LONGEST));
-        assert_eq!(pause(&[("retry-after-ms", "86400001")]), Some(LONGEST));
+        assert_eq!(pause(&[("retry-after", "3600")]), Some(LONGEST));
+        assert_eq!(pause(&[("retry-after-ms", "3600001")]), Some(LONGEST));
     }
 
     #[test]

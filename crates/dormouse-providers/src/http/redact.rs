@@ -1,38 +1,33 @@
 //! What a server sends, made fit to be told: one line, bounded, and without the key.
 
+use dormouse_redact::{KnownSecrets, RedactionProfile, mask};
+
 use crate::Secret;
 
 /// The longest text that is kept, in characters.
 pub(crate) const LONGEST: usize = 300;
 
-/// A beginning of the key that is cut off by the end of a text is hidden from this length on, in bytes.
-const TELLTALE: usize = 4;
-
-/// Takes the key out of what goes into errors. Every word of a server that is kept goes through it: servers repeat
-/// the key in complaints, and a proxy may repeat it anywhere.
+/// Takes keys out of what goes into errors. Every word of a server that is kept goes through it: servers repeat the key in
+/// complaints, and a proxy may repeat it, or one of its own, anywhere.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Redact {
-    /// The key in lower case, as it is and as it stands within JSON text.
-    forms: Vec<String>,
+    known: KnownSecrets,
 }
 
 impl Redact {
     /// Hides this key, if there is one.
     pub(crate) fn new(key: Option<&Secret>) -> Self {
-        let plain = key.map(|key| key.expose().to_ascii_lowercase());
-        let escaped = plain.as_ref().map(|key| {
-            let quoted = serde_json::Value::from(key.as_str()).to_string();
-            quoted.trim_matches('"').to_owned()
-        });
-        // The longer one first, or what is left of it would be told.
-        let mut forms: Vec<String> = [escaped, plain].into_iter().flatten().collect();
-        forms.dedup();
-        Self { forms }
+        let mut known = KnownSecrets::default();
+        if let Some(key) = key {
+            known.add(key.expose());
+        }
+        Self { known }
     }
 
     /// The text in one line, without control characters, and at most [`LONGEST`] characters of it.
     pub(crate) fn line(&self, text: &str) -> String {
-        let text = self.hide(text).replace(char::is_control, " ");
+        let text = self.known.mask(text, "***");
+        let text = mask(&text, RedactionProfile::Errors).replace(char::is_control, " ");
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         if text.chars().nth(LONGEST).is_none() {
             return text;
@@ -40,39 +35,6 @@ impl Redact {
         let kept: String = text.chars().take(LONGEST).collect();
         format!("{kept}…")
     }
-
-    fn hide(&self, text: &str) -> String {
-        let forms = self.forms.iter();
-        forms.fold(text.to_owned(), |text, form| hide(&text, form))
-    }
-}
-
-/// The text with `***` for `key`, in whatever case, and for a beginning of it at the very end: a text may have been
-/// cut off within the key.
-fn hide(text: &str, key: &str) -> String {
-    // ASCII alone changes its case here, so that every place is the same in both.
-    let lower = text.to_ascii_lowercase();
-    let mut hidden = String::with_capacity(text.len());
-    let mut told = 0;
-    for (at, found) in lower.match_indices(key) {
-        hidden.push_str(text.get(told..at).unwrap_or_default());
-        hidden.push_str("***");
-        told = at + found.len();
-    }
-    let rest = text.get(told..).unwrap_or_default();
-    let beginning = (TELLTALE..key.len()).rev().find_map(|length| {
-        let at = rest.len().checked_sub(length)?;
-        let end = rest.get(at..)?;
-        end.eq_ignore_ascii_case(key.get(..length)?).then_some(at)
-    });
-    match beginning {
-        Some(at) => {
-            hidden.push_str(rest.get(..at).unwrap_or_default());
-            hidden.push_str("***");
-        }
-        None => hidden.push_str(rest),
-    }
-    hidden
 }
 
 #[cfg(test)]
@@ -100,6 +62,32 @@ mod tests {
         assert_eq!(Redact::default().line("sk-Key-12"), "sk-Key-12");
     }
 
+    /// A proxy may hold a key of its own, and repeats that one.
+    #[test]
+    fn a_key_that_is_somebody_elses_is_hidden_as_well() {
+        for (text, told) in [
+            (
+                concat!(
+                    "Incorrect API key provided: sk",
+                    "-a1B2****wxyz. You can find"
+                ),
+                "Incorrect API key provided: ***. You can find",
+            ),
+            (
+                "no route to http://proxy:hunter2@127.0.0.1:8080/",
+                "no route to http://***@127.0.0.1:8080/",
+            ),
+            (
+                "sent Authorization: Bearer a1B2c3D4e5F6g7",
+                "sent Authorization: Bearer ***",
+            ),
+        ] {
+            assert_eq!(hiding("sk-Key-12").line(text), told);
+        }
+        let plain = "the field api_key is required; request req_0a1B2c3D4e5F6g7H8i9J0 of 10.0.0.7";
+        assert_eq!(hiding("sk-Key-12").line(plain), plain);
+    }
+
     #[test]
     fn a_key_with_quotation_marks_is_hidden_within_json_too() {
         let key = r#"a"b\c"#;
@@ -121,7 +109,7 @@ mod tests {
             prop_assert!(!shown.contains(&key.to_ascii_lowercase()));
             let begun = key.get(..cut.min(key.len())).unwrap();
             let told = redact.line(&format!("x {begun}")).replace("***", " ");
-            prop_assert!(begun.len() < TELLTALE || !told.contains(begun));
+            prop_assert!(begun.len() < 4 || !told.contains(begun));
         }
     }
 }

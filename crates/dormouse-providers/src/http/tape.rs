@@ -95,7 +95,7 @@ fn overheard(answer: Response, exchange: RecordingExchange) -> Response {
 fn replay(playback: &Playback) -> Result<Response, Failure> {
     let Some(status) = playback.status() else {
         let reason = playback.exchange().reason.clone();
-        return Err(Failure::Unreachable(reason.into()));
+        return Err(Failure::Dropped(reason.into()));
     };
     let pieces = playback
         .chunks()

@@ -1,6 +1,7 @@
 //! From the lines of Ollama's chat to the pieces of a reply.
 
 use dormouse_contracts::FinishReason;
+use dormouse_text::beginning;
 use serde_json::Value;
 
 use crate::{
@@ -69,7 +70,7 @@ fn finish(line: &Value, draft: &mut Draft) {
         "stop" | "" if draft.calls() > 0 => FinishReason::ToolCalls,
         "stop" | "" => FinishReason::Stop,
         "length" => FinishReason::Length,
-        other => FinishReason::Other(other.chars().take(64).collect()),
+        other => FinishReason::Other(beginning(other, 64).to_owned()),
     });
     let tokens = |name| Counts::tokens(line.get(name));
     draft.count(Counts {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::OllamaConfig;
 use crate::{
+    ServedBy,
     batches::{self, EmbedOnce},
     http::{self, Access, Complaint, Failure, HttpClient, Network, ServerConfigError},
     vectors::Dimensions,
@@ -58,13 +59,12 @@ impl OllamaEmbedder {
     /// # Errors
     ///
     /// As [`OllamaEmbedder::try_new`].
-    #[expect(clippy::expect_used, reason = "the name is a constant of this line")]
     pub fn on(network: &Network, config: OllamaConfig) -> Result<Self, ServerConfigError> {
         let base = http::root(&config.base_url)?;
         Ok(Self {
             http: HttpClient::try_new(&base, Access::bearer(config.api_key), network)?,
             url: http::below(&base, "/api/embed"),
-            provider: ProviderId::try_new("ollama").expect("a provider's name is an id"),
+            provider: ServedBy::Ollama.id(),
             model: config.model,
             dimensions: Dimensions::default(),
         })

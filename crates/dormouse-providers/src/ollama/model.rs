@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{
-    BoxStream, ChatDelta, ChatModel, ChatRequest, ModelError, ModelName, ProviderId, RequestField,
-};
+use dormouse_contracts::{ChatRequest, ModelName, RequestField};
 use reqwest::Url;
 
 use super::{
@@ -13,8 +11,9 @@ use super::{
     request::{self, Keeping},
 };
 use crate::{
+    ServedBy,
     http::{self, Access, HttpClient, Network, ServerConfigError},
-    server::{Api, Server, Written},
+    server::{Api, Server, Written, asks_its_server},
     stream::Framing,
 };
 
@@ -61,7 +60,6 @@ impl OllamaModel {
     /// # Errors
     ///
     /// As [`OllamaModel::try_new`].
-    #[expect(clippy::expect_used, reason = "the name is a constant of this line")]
     pub fn on(network: &Network, config: OllamaModelConfig) -> Result<Self, ServerConfigError> {
         let OllamaModelConfig {
             server,
@@ -77,8 +75,7 @@ impl OllamaModel {
                 keep_alive,
             },
         };
-        let provider = ProviderId::try_new("ollama").expect("a provider's name is an id");
-        let server = Server::new(chat, http, provider, server.model);
+        let server = Server::new(chat, http, ServedBy::Ollama.id(), server.model);
         Ok(Self { server })
     }
 }
@@ -105,15 +102,4 @@ impl Api for Chat {
     }
 }
 
-impl ChatModel for OllamaModel {
-    fn stream<'a>(
-        &'a self,
-        request: &'a ChatRequest,
-    ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
-        self.server.stream(request)
-    }
-
-    fn identity(&self) -> (&ProviderId, &ModelName) {
-        (&self.server.provider, &self.server.model)
-    }
-}
+asks_its_server!(OllamaModel);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{ChatRequest, ModelName, RequestField};
+use dormouse_contracts::{ChatRequest, ModelName, RequestField, invariant};
 use reqwest::Url;
 
 use super::{
@@ -25,7 +25,7 @@ pub(super) struct ChatCompletions {
 
 impl ChatCompletions {
     pub(super) fn below(base: &Url) -> Self {
-        let length_field = LengthField::at(base.host_str().unwrap_or_default());
+        let length_field = LengthField::at(invariant!(base.host_str(), "a web server has a host"));
         Self {
             url: http::below(base, "/chat/completions"),
             length: LearntLength::begin(length_field),

@@ -1,6 +1,7 @@
 //! From the events of OpenAI's chat completions to the pieces of a reply.
 
 use dormouse_contracts::FinishReason;
+use dormouse_text::beginning;
 use serde_json::Value;
 
 use super::{
@@ -234,7 +235,7 @@ fn finish(reason: Option<&str>, native: Option<&str>, draft: &mut Draft) -> Resu
     let Some(reason) = reason.filter(|reason| !reason.is_empty()) else {
         return Ok(());
     };
-    let other = |reason: &str| FinishReason::Other(reason.chars().take(64).collect());
+    let other = |reason: &str| FinishReason::Other(beginning(reason, 64).to_owned());
     draft.finish(match reason {
         "stop" => FinishReason::Stop,
         "tool_calls" | "function_call" => FinishReason::ToolCalls,

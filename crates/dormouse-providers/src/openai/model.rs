@@ -6,7 +6,7 @@ use std::{
 };
 
 use dormouse_contracts::{
-    BoxStream, ChatDelta, ChatModel, ChatRequest, ModelError, ModelName, ProviderId,
+    BoxStream, ChatDelta, ChatModel, ChatRequest, ModelError, ModelName, ProviderId, invariant,
 };
 use futures_util::TryFutureExt;
 
@@ -26,7 +26,7 @@ use crate::{
 ///
 /// Every request is sent once, and once more for each field that the server says it does not know. Where it does without, the field
 /// is left out of all that follow within an hour (a limit of the reply's length is first tried by its other name, `max_tokens` or `max_completion_tokens`): retries, rate limits and the deadline of the whole reply are the caller's. Connecting may take
-/// [`OpenAiModel::CONNECT_TIMEOUT`], silence [`OpenAiModel::SILENCE`]. Dropping the stream closes the connection. Redirects are not
+/// [`OpenAiModel::CONNECT_TIMEOUT`], and silence as long as the [`Patience`](crate::Patience) of the network. Dropping the stream closes the connection. Redirects are not
 /// followed, so that the key goes nowhere else. The usual proxy variables are honoured, except for this machine.
 ///
 /// A server that answers with the whole reply in JSON, of at most 1 MiB, instead of a stream is understood as well.
@@ -43,7 +43,7 @@ use crate::{
 /// | --- | --- |
 /// | `Auth` | 401; 400 for a key that is none; 403 with a code about the key or its permission; 402, and 429 for a used-up quota: nothing helps but another key or more money |
 /// | `RateLimited` | 429, and 503 with `Retry-After`; with the pause asked for, in seconds or as a date, at most [`OpenAiModel::LONGEST_PAUSE`] |
-/// | `ContextExceeded` | 413, and 400 or 422 that say so; 429 for a request that is larger than what is allowed in a minute |
+/// | `ContextExceeded` | 413 for a long request, and 400, 413 or 422 that say so; 429 for a request that is larger than what is allowed in a minute |
 /// | `Refused` | every other 4xx (a moderator's 403 among them), 501, 505 |
 /// | `NotFound` | 404, 405, 410 and 3xx: no such model, or nothing at this address |
 /// | `Unavailable` | no connection; 5xx |
@@ -64,13 +64,10 @@ impl OpenAiModel {
     /// How long connecting to the server may take, secure channel included.
     pub const CONNECT_TIMEOUT: Duration = HttpClient::CONNECT_TIMEOUT;
 
-    /// How long the server may say nothing: 5 minutes. Then it is `TimedOut`.
-    pub const SILENCE: Duration = HttpClient::SILENCE;
-
     /// The most text of a reply, names and arguments of its calls included, in bytes: 256 KiB. More is `Malformed`.
     pub const REPLY_LIMIT: usize = REPLY_LIMIT;
 
-    /// The longest pause that a server can ask for: one day. A longer one, which no server means, counts as this.
+    /// The longest pause that a server can ask for: one hour. A longer one counts as this.
     pub const LONGEST_PAUSE: Duration = http::LONGEST_PAUSE;
 
     /// A model from its configuration. Nothing is sent yet.
@@ -101,7 +98,7 @@ impl OpenAiModel {
             responses: Server::new(responses, http, provider, model),
             api: OpenAiApi::Auto,
             by_responses: AtomicBool::new(false),
-            host: base.host_str().unwrap_or_default().to_owned(),
+            host: invariant!(base.host_str(), "a web server has a host").to_owned(),
         };
         Ok(made.through(OpenAiApi::Auto))
     }

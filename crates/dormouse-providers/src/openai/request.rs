@@ -11,7 +11,7 @@ use async_openai::types::chat::{
 };
 use dormouse_contracts::{
     ChatRequest, Message, ModelName, OutputFormat, ReasoningEffort, RequestField, ToolCall,
-    ToolChoice, ToolDefinition,
+    ToolChoice, ToolDefinition, invariant,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -120,9 +120,12 @@ pub(super) fn offers_tools(request: &ChatRequest, without: &BTreeSet<RequestFiel
     !request.tools.is_empty() && (may_say || request.tool_choice != ToolChoice::None)
 }
 
-/// A value in JSON. The types of this file are made of texts, lists and numbers, which JSON has.
+/// A value in JSON.
 fn json(value: &impl Serialize) -> Value {
-    serde_json::to_value(value).unwrap_or_default()
+    invariant!(
+        serde_json::to_value(value),
+        "requests are made of texts, lists and numbers, which JSON has"
+    )
 }
 
 fn format(output: &OutputFormat) -> Option<Value> {

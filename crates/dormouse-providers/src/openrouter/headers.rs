@@ -1,5 +1,6 @@
 //! In whose name OpenRouter is asked.
 
+use dormouse_text::{beginning_bytes, one_line};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, REFERER};
 
 use super::OpenRouterConfig;
@@ -22,12 +23,8 @@ pub(super) fn headers(config: &OpenRouterConfig) -> HeaderMap {
 
 /// The text as a header has it; nothing where there is none.
 fn value(text: &str) -> Option<HeaderValue> {
-    let text = text.replace(char::is_control, " ");
-    let text = text.trim();
-    let end = (0..=LONGEST.min(text.len()))
-        .rev()
-        .find(|end| text.is_char_boundary(*end));
-    let text = text.get(..end?)?;
+    let line = one_line(text);
+    let text = beginning_bytes(&line, LONGEST);
     HeaderValue::from_bytes(text.as_bytes())
         .ok()
         .filter(|_| !text.is_empty())
@@ -41,7 +38,10 @@ mod tests {
     fn a_value_travels_whatever_is_in_it() {
         let sent = |text: &str| value(text).map(|value| value.as_bytes().to_vec());
         assert_eq!(sent("Dormouse"), Some(b"Dormouse".to_vec()));
-        assert_eq!(sent("a\r\nX-Evil: 1"), Some(b"a  X-Evil: 1".to_vec()));
+        assert_eq!(
+            sent("a\r\nX-\u{200b}Evil: 1"),
+            Some(b"a X-Evil: 1".to_vec())
+        );
         assert_eq!(
             sent("Siebenschläfer"),
             Some("Siebenschläfer".as_bytes().to_vec())

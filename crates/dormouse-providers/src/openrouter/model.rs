@@ -1,19 +1,15 @@
 //! A chat model at OpenRouter.
 
-use dormouse_contracts::{
-    BoxStream, ChatDelta, ChatModel, ChatRequest, ModelError, ModelName, ProviderId,
-};
-
 use super::{OpenRouterConfig, api::Completions, headers::headers};
 use crate::{
     http::{self, Access, HttpClient, Network, ServerConfigError},
-    server::Server,
+    server::{Server, asks_its_server},
 };
 
 /// A model at OpenRouter, or at a server that speaks its dialect.
 ///
 /// What OpenRouter adds to chat completions is used: the price of each reply comes with its usage, prompts are kept in the
-/// caches of those who do that on demand ([`ChatRequest::stable_messages`]), and [`Routing`](super::Routing) says who may answer. The reply tells
+/// caches of those who do that on demand ([`ChatRequest::stable_messages`](dormouse_contracts::ChatRequest::stable_messages)), and [`Routing`](super::Routing) says who may answer. The reply tells
 /// which model did.
 ///
 /// Everything else, bounds and errors above all, is as [`OpenAiModel`](crate::OpenAiModel) has it. An account without credit (402) is `Auth`, a moderator's
@@ -54,15 +50,4 @@ impl OpenRouterModel {
     }
 }
 
-impl ChatModel for OpenRouterModel {
-    fn stream<'a>(
-        &'a self,
-        request: &'a ChatRequest,
-    ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
-        self.server.stream(request)
-    }
-
-    fn identity(&self) -> (&ProviderId, &ModelName) {
-        (&self.server.provider, &self.server.model)
-    }
-}
+asks_its_server!(OpenRouterModel);

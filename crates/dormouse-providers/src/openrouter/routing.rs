@@ -26,7 +26,7 @@ pub enum DataCollection {
 
 /// How long a provider may keep what it is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Retention {
+pub enum DataRetention {
     /// As the account is set up.
     #[default]
     AsAccount,
@@ -55,7 +55,7 @@ pub struct Routing {
     /// Whether those may answer who collect data.
     pub data_collection: DataCollection,
     /// How long a provider may keep what it is sent.
-    pub retention: Retention,
+    pub retention: DataRetention,
     /// What a million tokens may cost.
     pub max_price: MaxPrice,
 }
@@ -89,7 +89,7 @@ impl Routing {
             DataCollection::Allowed => set("data_collection", "allow".into()),
             DataCollection::Denied => set("data_collection", "deny".into()),
         }
-        if self.retention == Retention::None {
+        if self.retention == DataRetention::None {
             set("zdr", true.into());
         }
         let prices = [
@@ -134,7 +134,7 @@ mod tests {
             order: vec!["anthropic".to_owned(), "azure".to_owned()],
             fallbacks: Fallbacks::Refused,
             data_collection: DataCollection::Denied,
-            retention: Retention::None,
+            retention: DataRetention::None,
             max_price: MaxPrice {
                 prompt: Usd::from_dollars(0.5),
                 completion: Usd::from_dollars(2.0),

@@ -2,16 +2,13 @@
 
 use std::{fmt, str::FromStr};
 
+use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 /// A day, as `2026-11-05`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct PriceDate {
-    year: u16,
-    month: u8,
-    day: u8,
-}
+pub struct PriceDate(Date);
 
 /// A text that is no day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,38 +18,13 @@ pub struct PriceDateError;
 impl FromStr for PriceDate {
     type Err = PriceDateError;
     fn from_str(text: &str) -> Result<Self, PriceDateError> {
-        let shape = text.len() == 10
-            && text.bytes().enumerate().all(|(at, byte)| match at {
-                4 | 7 => byte == b'-',
-                _ => byte.is_ascii_digit(),
-            });
-        let mut parts = text.split('-');
-        let (Some(year), Some(month), Some(day), true) =
-            (parts.next(), parts.next(), parts.next(), shape)
-        else {
-            return Err(PriceDateError);
-        };
-        let (Ok(year), Ok(month), Ok(day)) =
-            (year.parse::<u16>(), month.parse::<u8>(), day.parse::<u8>())
-        else {
-            return Err(PriceDateError);
-        };
-        if day == 0 || day > days(year, month) {
-            return Err(PriceDateError);
+        let date: Date = text.parse().map_err(|_not_a_day| PriceDateError)?;
+        // The library also reads other forms, such as 20261105 or a day with a time. One form keeps the table searchable.
+        if text.len() == 10 && date.to_string() == text {
+            Ok(Self(date))
+        } else {
+            Err(PriceDateError)
         }
-        Ok(Self { year, month, day })
-    }
-}
-
-/// How many days a month has; none if there is no such month.
-fn days(year: u16, month: u8) -> u8 {
-    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 if leap => 29,
-        2 => 28,
-        _ => 0,
     }
 }
 
@@ -71,10 +43,7 @@ impl From<PriceDate> for String {
 
 impl fmt::Display for PriceDate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format!(
-            "{:04}-{:02}-{:02}",
-            self.year, self.month, self.day
-        ))
+        f.pad(&self.0.to_string())
     }
 }
 

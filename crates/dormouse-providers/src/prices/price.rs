@@ -3,6 +3,7 @@
 use std::fmt;
 
 use dormouse_contracts::{ProviderId, Usage, Usd};
+use dormouse_text::beginning;
 use serde::{Deserialize, Serialize};
 
 use super::{CostSource, PriceDate};
@@ -125,7 +126,7 @@ impl PriceError {
     pub(super) fn new(entry: &PriceEntry, problem: PriceProblem) -> Self {
         Self {
             provider: entry.provider.clone(),
-            model: entry.model.chars().take(80).collect(),
+            model: beginning(&entry.model, 80).to_owned(),
             problem,
         }
     }

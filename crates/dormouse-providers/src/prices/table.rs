@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use dormouse_contracts::{ModelName, ProviderId, Usage, Usd};
+use dormouse_contracts::{ModelName, ProviderId, Usage, Usd, invariant};
 use serde::Deserialize;
 
 use super::{Cost, CostSource, Price, PriceEntry, PriceError, PriceProblem};
@@ -21,9 +21,8 @@ struct File {
 
 /// A test reads the file strictly, so that nothing is lost here.
 static LISTED: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    serde_json::from_str::<File>(include_str!("prices.json"))
-        .map(|file| file.prices)
-        .unwrap_or_default()
+    let file = serde_json::from_str::<File>(include_str!("prices.json"));
+    invariant!(file.map(|file| file.prices), "the table is read by a test")
         .iter()
         .filter_map(|entry| Row::read(entry, Price::listed).ok())
         .collect()

@@ -48,7 +48,7 @@ pub enum ResolveSecretError {
         source: io::Error,
     },
     /// It is a folder, a pipe or a device.
-    #[error("{} is no regular file", path.display())]
+    #[error("{} is not a regular file", path.display())]
     NoFile {
         /// Which.
         path: PathBuf,

@@ -1,5 +1,7 @@
 //! A stream of bytes, cut into whole lines and within bounds.
 
+use dormouse_contracts::invariant;
+
 use super::events::Framing;
 use crate::http::{Complaint, Failure, Redact};
 
@@ -49,7 +51,10 @@ impl Lines {
         self.unfinished.extend_from_slice(piece);
         let mut begin = 0;
         while let Some((end, next)) = self.end_of_line() {
-            let line = self.unfinished.get(begin..end).unwrap_or_default();
+            let line = invariant!(
+                self.unfinished.get(begin..end),
+                "a line ends behind its beginning"
+            );
             at_most(line.len(), LINE_LIMIT, "bytes in one line")?;
             each(line)?;
             (begin, self.known) = (next, next);

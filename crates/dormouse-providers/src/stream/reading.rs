@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use dormouse_contracts::{BoxStream, ChatDelta};
 use futures_util::StreamExt;
-use reqwest::Response;
 use tokio::time::Instant;
 
 use super::{
@@ -42,9 +41,12 @@ pub(crate) fn no_reply(body: &[u8], draft: &Draft) -> Failure {
     }
 }
 
+/// A body as it comes.
+type Pieces = BoxStream<'static, Result<bytes::Bytes, Failure>>;
+
 /// A reply that is being read from an answer's body.
 pub(crate) struct Reading<D> {
-    pieces: BoxStream<'static, Result<bytes::Bytes, reqwest::Error>>,
+    pieces: Pieces,
     lines: Lines,
     events: Events,
     /// The body so far, where it is one reply in JSON instead of a stream.
@@ -58,16 +60,16 @@ pub(crate) struct Reading<D> {
 }
 
 impl<D: Decoder> Reading<D> {
-    /// Reads the body of `answer`.
+    /// Reads a body.
     pub(crate) fn new(
-        answer: Response,
+        pieces: Pieces,
         framing: Framing,
         decoder: D,
         draft: Draft,
         redact: Redact,
     ) -> Self {
         Self {
-            pieces: Box::pin(answer.bytes_stream()),
+            pieces,
             lines: Lines::new(framing, redact),
             events: Events::new(framing),
             whole: None,
@@ -111,7 +113,7 @@ impl<D: Decoder> Reading<D> {
         };
         self.failure = match piece {
             Ok(Some(Ok(piece))) => self.take(&piece).err(),
-            Ok(Some(Err(error))) => Some(Failure::of_body(error)),
+            Ok(Some(Err(failure))) => Some(failure),
             Ok(None) | Err(_) => self.end().err(),
         };
     }

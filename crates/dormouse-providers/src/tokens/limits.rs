@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use dormouse_contracts::ModelName;
+use dormouse_contracts::{ModelName, invariant};
 use serde::Deserialize;
 
 use crate::{
@@ -34,10 +34,16 @@ struct Row {
 
 /// A test reads the file strictly, so that nothing is lost here.
 static KNOWN: LazyLock<Vec<(ModelPattern, Row)>> = LazyLock::new(|| {
-    let file: Option<File> = serde_json::from_str(include_str!("limits.json")).ok();
-    let rows = file.map(|file| file.limits).unwrap_or_default();
+    let file = serde_json::from_str(include_str!("limits.json"));
+    let rows = invariant!(
+        file.map(|file: File| file.limits),
+        "the table is read by a test"
+    );
     rows.into_iter()
-        .filter_map(|row| Some((ModelPattern::try_new(&row.model).ok()?, row)))
+        .filter_map(|row| {
+            let pattern = ModelPattern::try_new(&row.model).map(Some);
+            Some((invariant!(pattern, "the table is read by a test")?, row))
+        })
         .collect()
 });
 

@@ -2,6 +2,7 @@
 
 use dormouse_contracts::{
     ChatRequest, Message, OutputFormat, TokenCount, TokenCounter, ToolCall, ToolDefinition,
+    invariant,
 };
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +63,10 @@ impl RequestCount {
                 tool_calls.iter().for_each(|call| self.call(counter, call));
             }
             // A kind of message this version has no name for: what it is on the wire, rather than nothing.
-            other => self.text(counter.count(&serde_json::to_string(other).unwrap_or_default())),
+            other => {
+                let json = invariant!(serde_json::to_string(other), "a message is JSON");
+                self.text(counter.count(&json));
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use dormouse_contracts::{ModelName, TokenCount, TokenCounter};
+use dormouse_text::floor_char_boundary;
 use tiktoken_rs::tokenizer::{Tokenizer, get_tokenizer};
 
 use crate::model_pattern::bare;
@@ -79,10 +80,7 @@ fn cut(text: &str, limit: usize) -> Cut {
             clean: true,
         };
     }
-    let end = (0..=limit)
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0);
+    let end = floor_char_boundary(text, limit);
     let bytes = text.as_bytes();
     let parts_words = |at: &usize| {
         let letter = |i: Option<usize>| {

@@ -265,7 +265,7 @@ async fn every_complaint_tells_what_can_be_done() {
             "413 Payload Too Large",
             "request_too_large",
             "too large",
-            ModelErrorKind::ContextExceeded,
+            ModelErrorKind::Refused,
         ),
         (
             "429 Too Many Requests",

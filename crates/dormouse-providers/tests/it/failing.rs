@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use dormouse_contracts::{ModelError, ModelErrorKind, complete};
+use dormouse_contracts::{Message, ModelError, ModelErrorKind, complete};
 use dormouse_providers::{OpenAiConfig, OpenAiModel};
 
 use crate::{
@@ -145,7 +145,7 @@ async fn a_rate_limit_tells_the_pause_the_server_asks_for() {
             "date: Sat, 21 Nov 2026 10:15:00 GMT\r\nretry-after: Sat, 21 Nov 2026 10:15:30 GMT\r\n",
             Some(30),
         ),
-        ("retry-after: 10000000000\r\n", Some(24 * 60 * 60)),
+        ("retry-after: 10000000000\r\n", Some(60 * 60)),
         ("retry-after: soon\r\n", None),
     ] {
         let error = error(Answer::status("429 Too Many Requests", headers, body)).await;
@@ -357,7 +357,7 @@ async fn an_error_in_the_middle_of_a_reply_is_told() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_or_hangs_up_is_unavailable() {
+async fn a_server_that_is_not_there_is_unreachable_and_one_that_hangs_up_unavailable() {
     assert_eq!(
         error(Answer::raw("", Then::Close)).await.kind(),
         ModelErrorKind::Unavailable
@@ -375,10 +375,10 @@ async fn a_server_that_is_not_there_or_hangs_up_is_unavailable() {
     let error = guarded(complete(&model_at(&nobody), &hello()))
         .await
         .unwrap_err();
-    assert_eq!(error.kind(), ModelErrorKind::Unavailable);
+    assert_eq!(error.kind(), ModelErrorKind::Unreachable);
     assert_eq!(
         error.to_string(),
-        "the provider is unavailable (provider local)"
+        "the provider could not be reached (provider local)"
     );
 }
 
@@ -393,7 +393,7 @@ async fn a_model_with_a_secure_channel_is_made_without_setting_anything_up_first
     let error = guarded(complete(&model.unwrap(), &hello()))
         .await
         .unwrap_err();
-    assert_eq!(error.kind(), ModelErrorKind::Unavailable);
+    assert_eq!(error.kind(), ModelErrorKind::Unreachable);
 }
 
 #[test]
@@ -405,4 +405,36 @@ fn a_model_prints_where_it_is_but_not_its_key() {
         "{printed}"
     );
     assert!(!printed.contains("sk-secret-key"), "{printed}");
+}
+
+#[tokio::test]
+async fn a_413_for_a_short_prompt_is_a_refusal_and_for_a_long_one_a_prompt_that_is_too_long() {
+    let too_large = || {
+        let body = "<html><title>413 Request Entity Too Large</title></html>";
+        Answer::status("413 Payload Too Large", "content-type: text/html\r\n", body)
+    };
+    let error = error(too_large()).await;
+    assert_eq!(error.kind(), ModelErrorKind::Refused);
+    assert!(told(&error).contains("Request Entity Too Large"));
+
+    let server = Server::answering(vec![too_large()]).await;
+    let mut long = hello();
+    long.messages = vec![Message::User {
+        content: "tea ".repeat(64 * 1024),
+    }];
+    let model = model_at(&server.url);
+    let error = complete(&model, &long).await.unwrap_err();
+    assert_eq!(error.kind(), ModelErrorKind::ContextExceeded);
+}
+
+#[tokio::test]
+async fn a_413_that_speaks_of_length_is_about_length_however_short_the_prompt_is() {
+    for message in [
+        "This model's maximum context length is 8 tokens",
+        "Request too large for model `tiny` on tokens per minute (TPM): Limit 6, Requested 7",
+    ] {
+        let body = format!(r#"{{"error":{{"message":"{message}"}}}}"#);
+        let error = error(Answer::status("413 Payload Too Large", JSON, &body)).await;
+        assert_eq!(error.kind(), ModelErrorKind::ContextExceeded, "{message}");
+    }
 }

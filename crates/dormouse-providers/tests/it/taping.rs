@@ -1,7 +1,7 @@
 use std::io::Cursor;
 
 use dormouse_cassettes::{
-    Accepted, Cassette, Player, PlayerConfig, Recorder, RecorderConfig, ScrubRules,
+    AcceptedFindings, Cassette, Player, PlayerConfig, Recorder, RecorderConfig, ScrubRules,
 };
 use dormouse_contracts::{ChatRequest, Message, ModelError, ModelErrorKind, complete};
 use dormouse_providers::{Network, OpenAiConfig, OpenAiModel, Secret};
@@ -42,7 +42,7 @@ fn read_again(recorder: &Recorder) -> Cassette {
     assert!(cassette.check().is_empty(), "{:?}", cassette.check());
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tea.json");
-    cassette.save(&file, &Accepted::nothing()).unwrap();
+    cassette.save(&file, &AcceptedFindings::nothing()).unwrap();
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(!text.contains("sk-secret-key"), "{text}");
     Cassette::read(&mut Cursor::new(text)).unwrap()
@@ -113,7 +113,7 @@ async fn a_server_that_was_never_reached_is_not_told_by_its_name() {
     drop(listener);
     let nobody = model(&network, &format!("http://localhost:{port}"));
     let error = ask(&nobody, "Hello?").await.unwrap_err();
-    assert_eq!(error.kind(), ModelErrorKind::Unavailable);
+    assert_eq!(error.kind(), ModelErrorKind::Unreachable);
     let reason = recorder.cassette().exchanges[0].reason.clone();
     assert!(reason.contains("refused"), "{reason}");
     assert!(!reason.contains("localhost"), "{reason}");

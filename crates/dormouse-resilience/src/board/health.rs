@@ -1,26 +1,27 @@
-//! The state of one service.
+//! The health of one service.
 
 use std::{fmt, time::Duration};
 
 use crate::{CircuitHealth, CircuitState, Level, LimitHealth};
 
-/// How a guarded service is. Its `Display` is one line for people.
+/// The health of a guarded service. Displays as one line for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceHealth {
-    /// Its name, whether it is called, why not, since when, when next, and how many failures count.
+    /// The state of the circuit: whether calls are admitted, since when, why not, when next, and how many failures
+    /// count.
     pub circuit: CircuitHealth,
-    /// How many calls are under way.
+    /// The number of calls in progress.
     pub under_way: u32,
-    /// How many calls wait to be let through.
+    /// The number of calls waiting for admission.
     pub waiting: u32,
-    /// The state of its rate limit; `None` if it has none.
+    /// The state of the rate limit; `None` without one.
     pub limit: Option<LimitHealth>,
-    /// How many retries its budget has left; `None` if it has none.
+    /// The retries left in the budget; `None` without one.
     pub retries_left: Option<u32>,
 }
 
 impl ServiceHealth {
-    /// That of a service that is guarded by a breaker and nothing else.
+    /// The health of a service with a breaker only.
     pub(super) fn of_circuit(circuit: CircuitHealth) -> Self {
         Self {
             circuit,
@@ -31,21 +32,21 @@ impl ServiceHealth {
         }
     }
 
-    /// Which service.
+    /// The name of the service.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.circuit.name
     }
 
-    /// When the next call may be let through, zero for now; `None` where no time but an event decides. The later of what
-    /// the breaker and a pause of the rate limit say.
+    /// When the next call may be admitted, zero for now; `None` if an event and not a time decides. The later time of
+    /// the breaker and of a pause of the rate limit.
     #[must_use]
     pub fn next_try(&self) -> Option<Duration> {
         let paused_for = self.limit.map_or(Duration::ZERO, |limit| limit.paused_for);
         self.circuit.retry_in.map(|time| time.max(paused_for))
     }
 
-    /// Are calls let through without anything being the matter?
+    /// Whether calls are admitted without any restriction.
     #[must_use]
     pub fn is_well(&self) -> bool {
         self.circuit.state == CircuitState::Closed && self.next_try() == Some(Duration::ZERO)
@@ -66,7 +67,7 @@ impl fmt::Display for ServiceHealth {
         }
         match circuit.retry_in {
             Some(Duration::ZERO) => {}
-            Some(time) => write!(f, ", tried again in {:?}", whole(time))?,
+            Some(time) => write!(f, ", next try in {:?}", whole(time))?,
             None => f.write_str(", until that changes")?,
         }
         match circuit.failures {
@@ -101,7 +102,7 @@ fn levels(f: &mut fmt::Formatter<'_>, limit: LimitHealth) -> fmt::Result {
     Ok(())
 }
 
-/// Rounded up to whole seconds, or milliseconds for less than one.
+/// Rounds up to whole seconds, or to milliseconds below one second.
 fn whole(time: Duration) -> Duration {
     let up_to = |unit: u128| time.as_nanos().div_ceil(unit) * unit;
     let nanos = if time < Duration::from_secs(1) {

@@ -6,7 +6,7 @@ use crate::{BreakerPolicy, CircuitState, Health, Level, OpenReason, RateLimit, R
 const SECOND: Duration = Duration::from_secs(1);
 
 fn limited(name: &str) -> Guard {
-    let limit = RateLimit::as_told().try_with_requests(60, 10);
+    let limit = RateLimit::reported_only().try_with_requests(60, 10);
     let limit = limit.and_then(|limit| limit.try_with_units(6_000, 1_000));
     Guard::builder(name).rate_limit(limit.unwrap()).build()
 }
@@ -41,10 +41,10 @@ async fn one_query_tells_the_state_of_every_service_by_name() {
         lines,
         [
             "apothecary: circuit closed for 10s; 1 under way, 0 waiting; 10 retries left",
-            "bakery: circuit open for 10s, because it failed too often, tried again in 20s; \
+            "bakery: circuit open for 10s, because the service failed too often, next try in 20s; \
              0 under way, 0 waiting; asked to pause for 80s; 10 of 10 requests left; \
              1000 of 1000 units left; 10 retries left",
-            "post office: circuit open for 10s, because it refused the credentials, until that changes; \
+            "post office: circuit open for 10s, because the service rejected the credentials, until that changes; \
              0 under way, 0 waiting",
         ]
     );

@@ -1,4 +1,4 @@
-//! The rule of a circuit breaker, as a state machine without a clock in it.
+//! The rule of a circuit breaker, as a state machine without a clock.
 
 use std::time::Duration;
 
@@ -8,27 +8,31 @@ use super::{
     window::Window,
 };
 
-/// Decides for each call to a service whether it is made, from how the calls before it ended.
+/// Decides for each call whether it may be made, from the results of earlier calls.
 ///
-/// Every method is told the time as the [`Duration`] since any fixed moment; time that goes backwards counts as time
-/// that stands still. It reads no clock. [`CircuitBreaker`](crate::CircuitBreaker) carries it out.
+/// Every method takes the time as the [`Duration`] since any fixed moment; time that goes backwards counts as standing
+/// still. It reads no clock. [`CircuitBreaker`](crate::CircuitBreaker) executes it.
 ///
-/// - *Closed*: every call is admitted. [`Health::Ill`] is counted over a sliding window, and so many of them open it.
+/// - *Closed*: every call is admitted. [`Health::Ill`] results within a sliding window are counted, and enough of them
+///   open the circuit.
+///
 /// - *Open*: no call is admitted until the cooldown is over.
-/// - *Half-open*: one call at a time is admitted as a trial. So many in a row that end [`Health::Well`] close it; one
-///   that ends [`Health::Ill`] opens it again for twice the cooldown; [`Health::Irrelevant`] leaves it as it was.
 ///
-/// [`Health::Refused`] opens it at once, in any state, until [`Circuit::configuration_changed`]. How a call ended that
-/// was admitted before the circuit last opened or closed counts for nothing, unless it was refused; one admitted before
-/// the configuration changed counts for nothing at all.
+/// - *Half-open*: one call at a time is admitted as a trial. Enough [`Health::Well`] results in a row close the
+///   circuit; [`Health::Ill`] opens it again, for twice the cooldown if no trial was answered since it was open, otherwise
+///   for the first cooldown; [`Health::Irrelevant`] changes nothing.
+///
+/// [`Health::Refused`] opens the circuit at once, in any state, until [`Circuit::configuration_changed`]. The result of
+/// a call admitted before the last change of state is ignored, unless it is [`Health::Refused`]. The result of a call
+/// admitted before the last change of the configuration is always ignored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Circuit {
     policy: BreakerPolicy,
     state: State,
     since: Duration,
-    /// How often the state has changed.
+    /// The number of changes of state.
     era: u64,
-    /// How often the configuration has changed.
+    /// The number of changes of the configuration.
     configuration: u64,
 }
 
@@ -44,14 +48,14 @@ enum State {
     HalfOpen {
         trial_under_way: bool,
         well: u32,
-        /// How long it was open before.
+        /// The length of the last cooldown.
         cooldown: Duration,
     },
     Refused,
 }
 
-/// An admitted call. Whoever has it tells how the call ended, with [`Circuit::record`]; where nobody knows, that is
-/// [`Health::Irrelevant`].
+/// Permission for one call. Record its result with [`Circuit::record`], as [`Health::Irrelevant`] if the result is
+/// unknown.
 #[derive(Debug, PartialEq, Eq, Hash)]
 #[must_use = "a trial whose end is not recorded keeps every other call away"]
 pub struct Ticket {
@@ -61,16 +65,16 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// Is it the one call that tries whether the service is well again?
+    /// Whether this is the trial call that tests whether the service works again.
     #[must_use]
     pub fn is_trial(&self) -> bool {
         self.trial
     }
 }
 
-/// What is known of a service at a moment, in the terms of [`CircuitHealth`](crate::CircuitHealth).
+/// The state of the circuit at one moment, in the terms of [`CircuitHealth`](crate::CircuitHealth).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reading {
+pub(super) struct CircuitReading {
     pub(super) state: CircuitState,
     pub(super) reason: Option<OpenReason>,
     pub(super) since: Duration,
@@ -97,7 +101,7 @@ impl Circuit {
     ///
     /// # Errors
     ///
-    /// [`CircuitOpen`] if not, with the reason and the time to wait.
+    /// [`CircuitOpen`] with the reason and the time to wait, if no call may be made.
     pub fn admit(&mut self, now: Duration) -> Result<Ticket, CircuitOpen> {
         self.cool(now);
         match &mut self.state {
@@ -125,11 +129,11 @@ impl Circuit {
         }
     }
 
-    /// Would a call be admitted now? Nothing changes, and another call may be quicker.
+    /// Whether a call would be admitted now. Changes nothing, and another call may come first.
     ///
     /// # Errors
     ///
-    /// [`CircuitOpen`] if not, as from [`Circuit::admit`].
+    /// [`CircuitOpen`] if no call would be admitted, as from [`Circuit::admit`].
     pub fn peek(&self, now: Duration) -> Result<(), CircuitOpen> {
         let reading = self.read(now);
         match reading.reason {
@@ -141,7 +145,7 @@ impl Circuit {
         }
     }
 
-    /// Takes in how an admitted call ended.
+    /// Records the result of an admitted call.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "a ticket is used up: a call ends once"
@@ -179,31 +183,35 @@ impl Circuit {
                         }
                     }
                     Health::Ill => {
-                        let longer = cooldown.saturating_mul(2).min(policy.longest_cooldown());
-                        self.open(longer, now);
+                        // Where a trial was answered, the request may be at fault and not the service.
+                        let next = match *well {
+                            0 => cooldown.saturating_mul(2).min(policy.longest_cooldown()),
+                            _ => policy.cooldown(),
+                        };
+                        self.open(next, now);
                     }
                     Health::Refused | Health::Irrelevant => {}
                 }
             }
-            // Nobody was admitted since it opened.
+            // A ticket of this era cannot exist: no call is admitted while the circuit is open.
             State::Open { .. } | State::Refused => {}
         }
     }
 
-    /// The service is another one now, or is asked with other credentials: closes the circuit, whatever it was.
+    /// Closes the circuit, because the service or its credentials changed.
     pub fn configuration_changed(&mut self, now: Duration) {
         self.configuration = self.configuration.wrapping_add(1);
         self.close(now);
     }
 
-    /// Whether calls are let through at `now`.
+    /// The state at `now`.
     #[must_use]
     pub fn state(&self, now: Duration) -> CircuitState {
         self.read(now).state
     }
 
-    pub(super) fn read(&self, now: Duration) -> Reading {
-        let reading = |state, reason, retry_in| Reading {
+    pub(super) fn read(&self, now: Duration) -> CircuitReading {
+        let reading = |state, reason, retry_in| CircuitReading {
             state,
             reason,
             since: self.since,
@@ -213,11 +221,11 @@ impl Circuit {
         let failing = Some(OpenReason::Failing);
         let at_once = Some(Duration::ZERO);
         match &self.state {
-            State::Closed { failures } => Reading {
+            State::Closed { failures } => CircuitReading {
                 failures: failures.count(now, self.policy.window()),
                 ..reading(CircuitState::Closed, None, at_once)
             },
-            State::Open { until, .. } if now >= *until => Reading {
+            State::Open { until, .. } if now >= *until => CircuitReading {
                 since: *until,
                 ..reading(CircuitState::HalfOpen, failing, at_once)
             },
@@ -240,7 +248,7 @@ impl Circuit {
         }
     }
 
-    /// Goes half-open if the cooldown is over.
+    /// Changes to half-open if the cooldown is over.
     fn cool(&mut self, now: Duration) {
         if let State::Open { until, cooldown } = self.state
             && now >= until

@@ -1,32 +1,32 @@
-//! What a call tells about a service, and what a breaker tells about it.
+//! What a call says about a service, and what a breaker reports about it.
 
 use std::{fmt, sync::Arc, time::Duration};
 
-/// What the end of a call says about the service that was called.
+/// What the result of a call says about the service.
 ///
-/// For a service behind HTTP: an answer is [`Health::Well`]; 429, 5xx and no answer in time are [`Health::Ill`]; 401, and
-/// 403 about the key, are [`Health::Refused`]; 400, 404 and everything else that is about this one request is
+/// For a service behind HTTP: an answer is [`Health::Well`]. 429, 5xx and a timeout are [`Health::Ill`]. 401, and 403
+/// because of the key, are [`Health::Refused`]. 400, 404 and every other error of this one request are
 /// [`Health::Irrelevant`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Health {
-    /// It did what it is there for.
+    /// The service works.
     Well,
-    /// It failed in a way that has to do with itself and may pass.
+    /// The service failed for a reason of its own, which may pass.
     Ill,
-    /// It will have nothing to do with this caller: nothing helps but a change of configuration.
+    /// The service rejects this caller until the configuration changes.
     Refused,
-    /// Nothing follows from it: the request was wrong, or nobody knows how the call ended.
+    /// The result says nothing about the service: the request was wrong, or the result is unknown.
     Irrelevant,
 }
 
-/// Whether calls are let through.
+/// Which calls are admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CircuitState {
-    /// All of them.
+    /// All calls.
     Closed,
-    /// None.
+    /// No calls.
     Open,
-    /// One at a time, to try whether the service is well again.
+    /// One call at a time, to test whether the service works again.
     HalfOpen,
 }
 
@@ -40,36 +40,36 @@ impl fmt::Display for CircuitState {
     }
 }
 
-/// Why a call is not let through.
+/// Why a call is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OpenReason {
     /// The service failed too often.
     Failing,
-    /// The service refused this caller, which only a change of configuration can mend.
+    /// The service rejected the credentials; only a change of the configuration helps.
     Refused,
-    /// The service failed too often, and another call is trying right now whether it is well again.
+    /// The service failed too often, and a trial call is in progress.
     TrialUnderWay,
 }
 
 impl fmt::Display for OpenReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Self::Failing => "it failed too often",
-            Self::Refused => "it refused the credentials",
-            Self::TrialUnderWay => "another call is trying it out",
+            Self::Failing => "the service failed too often",
+            Self::Refused => "the service rejected the credentials",
+            Self::TrialUnderWay => "a trial call is in progress",
         })
     }
 }
 
-/// A call was not made, because the service is taken to be ill.
+/// A call was not attempted because the circuit is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the service is not called, because {reason}{}", Retry(*.retry_in))]
+#[error("call not attempted: {reason}{}", Retry(*.retry_in))]
 pub struct CircuitOpen {
-    /// When to ask again; `None` where no time but an event decides: a change of configuration, or the end of the
-    /// trial that is under way.
+    /// When to ask again; `None` if an event and not a time decides: a change of the configuration, or the end of the
+    /// trial in progress.
     pub retry_in: Option<Duration>,
-    /// Why.
+    /// The reason.
     pub reason: OpenReason,
 }
 
@@ -78,27 +78,30 @@ struct Retry(Option<Duration>);
 impl fmt::Display for Retry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(wait) => write!(f, "; it is tried again in {wait:?}"),
+            // Whole seconds are precise enough for people. Rounded up, because an earlier call would be rejected.
+            Some(wait) => {
+                let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+                write!(f, "; next try in {seconds}s")
+            }
             None => Ok(()),
         }
     }
 }
 
-/// What is known of a service.
+/// The state of a circuit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CircuitHealth {
-    /// Which service, by the name its breaker was given.
+    /// The name of the service.
     pub name: Arc<str>,
-    /// Whether calls are let through. A cooldown that is over counts as [`CircuitState::HalfOpen`].
+    /// Which calls are admitted. After the cooldown this is [`CircuitState::HalfOpen`].
     pub state: CircuitState,
-    /// Why not all are; `None` while closed.
+    /// Why calls are rejected; `None` while closed.
     pub reason: Option<OpenReason>,
-    /// For how long it has been in this state.
+    /// How long the circuit has been in this state.
     pub lasted: Duration,
-    /// When the next call is let through, zero for now; `None` where no time but an event decides, as in
-    /// [`CircuitOpen::retry_in`].
+    /// When the next call is admitted, zero for now; `None` if an event decides, as in [`CircuitOpen::retry_in`].
     pub retry_in: Option<Duration>,
-    /// How many failures count at the moment. Zero unless closed.
+    /// The number of failures that count now. Zero unless closed.
     pub failures: u32,
 }
 
@@ -114,7 +117,7 @@ mod tests {
         };
         assert_eq!(
             open.to_string(),
-            "the service is not called, because it failed too often; it is tried again in 30s"
+            "call not attempted: the service failed too often; next try in 30s"
         );
         let refused = CircuitOpen {
             retry_in: None,
@@ -122,7 +125,7 @@ mod tests {
         };
         assert_eq!(
             refused.to_string(),
-            "the service is not called, because it refused the credentials"
+            "call not attempted: the service rejected the credentials"
         );
         assert_eq!(
             format!("{:>10}", CircuitState::HalfOpen),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The numbers of a circuit breaker.
+/// The policy of a circuit breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BreakerPolicy {
     trip_after: u32,
@@ -12,54 +12,54 @@ pub struct BreakerPolicy {
     close_after: u32,
 }
 
-/// Why numbers make no breaker policy.
+/// Why numbers are not a valid breaker policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BreakerPolicyError {
-    /// So many failures open no circuit.
+    /// The number of failures that open the circuit is out of range.
     #[error(
-        "a circuit cannot open after {trip_after} failures: between 1 and {} can be counted",
+        "the circuit opens after {trip_after} failures; expected 1..={}",
         BreakerPolicy::MOST_COUNTED
     )]
     TripAfter {
-        /// What was asked for.
+        /// The given number.
         trip_after: u32,
     },
-    /// So many successes close no circuit.
+    /// The number of successes that close the circuit is out of range.
     #[error(
-        "a circuit cannot close after {close_after} successes: between 1 and {} can be counted",
+        "the circuit closes after {close_after} successes; expected 1..={}",
         BreakerPolicy::MOST_COUNTED
     )]
     CloseAfter {
-        /// What was asked for.
+        /// The given number.
         close_after: u32,
     },
-    /// Failures are counted over some time, at most a day.
-    #[error("failures cannot be counted over {window:?}: more than nothing and at most 1 day")]
+    /// The window for counting failures is zero or longer than a day.
+    #[error("the window is {window:?}; expected more than zero and at most 1 day")]
     Window {
-        /// What was asked for.
+        /// The given window.
         window: Duration,
     },
-    /// The first cooldown is nothing, or longer than the longest one, or that is longer than a day.
+    /// A cooldown is zero, longer than the longest one, or longer than a day.
     #[error(
-        "cooldowns from {cooldown:?} up to {longest:?} are not possible: 0 < cooldown <= longest <= 1 day must hold"
+        "the cooldowns are {cooldown:?} up to {longest:?}; expected 0 < cooldown <= longest <= 1 day"
     )]
     Cooldown {
         /// The first cooldown.
         cooldown: Duration,
-        /// The longest one.
+        /// The longest cooldown.
         longest: Duration,
     },
 }
 
 impl BreakerPolicy {
-    /// The most failures or successes that a policy may ask for.
+    /// The largest number of failures or successes in a policy.
     pub const MOST_COUNTED: u32 = 1000;
 
     const DAY: Duration = Duration::from_secs(86_400);
 
-    /// For a service at the other end of a network: opens at 5 failures within 60 s, stays open for 30 s, twice as long
-    /// each time the trial fails but never more than 5 min, and closes after 2 trials in a row that went well.
+    /// For a service in the network: opens after 5 failures within 60 s, stays open for 30 s, for twice as long after
+    /// each failed trial but at most 5 min, and closes after 2 successful trials in a row.
     #[must_use]
     pub const fn service() -> Self {
         Self {
@@ -71,7 +71,7 @@ impl BreakerPolicy {
         }
     }
 
-    /// The same policy, but a circuit opens at `trip_after` failures within less than `window`.
+    /// The same policy, but the circuit opens after `trip_after` failures within less than `window`.
     ///
     /// # Errors
     ///
@@ -94,8 +94,8 @@ impl BreakerPolicy {
         })
     }
 
-    /// The same policy, but a circuit stays open for `cooldown`, and twice as long after each trial that failed, but
-    /// never longer than `longest`.
+    /// The same policy, but the circuit stays open for `cooldown`, and twice as long after each failed trial, at most
+    /// `longest`.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl BreakerPolicy {
         })
     }
 
-    /// The same policy, but it takes `close_after` trials in a row that went well to close a circuit.
+    /// The same policy, but `close_after` successful trials in a row close the circuit.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl BreakerPolicy {
         self.longest_cooldown
     }
 
-    /// How many trials in a row that went well close the circuit.
+    /// How many successful trials in a row close the circuit.
     #[must_use]
     pub fn close_after(&self) -> u32 {
         self.close_after
@@ -181,19 +181,19 @@ mod tests {
         };
         assert_eq!(
             told(service.try_with_trip(0, SECOND)),
-            "a circuit cannot open after 0 failures: between 1 and 1000 can be counted"
+            "the circuit opens after 0 failures; expected 1..=1000"
         );
         assert_eq!(
             told(service.try_with_trip(1, Duration::ZERO)),
-            "failures cannot be counted over 0ns: more than nothing and at most 1 day"
+            "the window is 0ns; expected more than zero and at most 1 day"
         );
         assert_eq!(
             told(service.try_with_cooldown(2 * SECOND, SECOND)),
-            "cooldowns from 2s up to 1s are not possible: 0 < cooldown <= longest <= 1 day must hold"
+            "the cooldowns are 2s up to 1s; expected 0 < cooldown <= longest <= 1 day"
         );
         assert_eq!(
             told(service.try_with_close_after(1001)),
-            "a circuit cannot close after 1001 successes: between 1 and 1000 can be counted"
+            "the circuit closes after 1001 successes; expected 1..=1000"
         );
         assert!(service.try_with_cooldown(SECOND, Duration::MAX).is_err());
         assert!(service.try_with_cooldown(Duration::ZERO, SECOND).is_err());

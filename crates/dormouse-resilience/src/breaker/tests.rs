@@ -29,19 +29,22 @@ fn breaker() -> CircuitBreaker {
     CircuitBreaker::new("kettle", BreakerPolicy::service())
 }
 
-async fn call(breaker: &CircuitBreaker, end: Result<u8, Failure>) -> Result<u8, Guarded<Failure>> {
+async fn call(
+    breaker: &CircuitBreaker,
+    end: Result<u8, Failure>,
+) -> Result<u8, BreakerError<Failure>> {
     breaker.guard(judge, ready(end)).await
 }
 
 async fn fail(breaker: &CircuitBreaker, times: usize) {
     for _ in 0..times {
         let failed = call(breaker, Err(Failure::Busy)).await;
-        assert_eq!(failed, Err(Guarded::Failed(Failure::Busy)));
+        assert_eq!(failed, Err(BreakerError::Failed(Failure::Busy)));
     }
 }
 
-fn open_for(seconds: u32) -> Guarded<Failure> {
-    Guarded::Open(CircuitOpen {
+fn open_for(seconds: u32) -> BreakerError<Failure> {
+    BreakerError::Open(CircuitOpen {
         retry_in: Some(seconds * SECOND),
         reason: OpenReason::Failing,
     })
@@ -104,16 +107,32 @@ async fn the_cooldown_doubles_up_to_five_minutes_and_begins_anew_once_closed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_cooldown_begins_anew_after_a_trial_that_was_answered() {
+    let breaker = breaker();
+    fail(&breaker, 5).await;
+    for seconds in [30, 60, 120] {
+        advance(seconds * SECOND).await;
+        fail(&breaker, 1).await;
+    }
+    for seconds in [240, 30, 30] {
+        advance(seconds * SECOND).await;
+        assert_eq!(call(&breaker, Ok(1)).await, Ok(1));
+        fail(&breaker, 1).await;
+        assert_eq!(call(&breaker, Ok(1)).await, Err(open_for(30)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refusal_opens_it_at_once_until_the_configuration_changes() {
     let breaker = breaker();
     let refused = call(&breaker, Err(Failure::Stranger)).await;
-    assert_eq!(refused, Err(Guarded::Failed(Failure::Stranger)));
+    assert_eq!(refused, Err(BreakerError::Failed(Failure::Stranger)));
     advance(86_400 * SECOND).await;
     let open = CircuitOpen {
         retry_in: None,
         reason: OpenReason::Refused,
     };
-    assert_eq!(call(&breaker, Ok(1)).await, Err(Guarded::Open(open)));
+    assert_eq!(call(&breaker, Ok(1)).await, Err(BreakerError::Open(open)));
     assert_eq!(breaker.health().reason, Some(OpenReason::Refused));
     assert_eq!(breaker.health().lasted, 86_400 * SECOND);
     breaker.configuration_changed();
@@ -125,7 +144,7 @@ async fn what_is_wrong_with_the_request_says_nothing_about_the_service() {
     let breaker = breaker();
     for _ in 0..1000 {
         let wrong = call(&breaker, Err(Failure::Wrong)).await;
-        assert_eq!(wrong, Err(Guarded::Failed(Failure::Wrong)));
+        assert_eq!(wrong, Err(BreakerError::Failed(Failure::Wrong)));
     }
     assert_eq!(breaker.health().state, CircuitState::Closed);
 }
@@ -152,7 +171,7 @@ async fn a_service_that_hangs_counts_as_ill_where_the_deadline_is_within() {
     for _ in 0..5 {
         let call = deadline(SECOND, pending::<()>());
         let late = breaker.guard(|_| Health::Ill, call).await;
-        assert!(matches!(late, Err(Guarded::Failed(_))));
+        assert!(matches!(late, Err(BreakerError::Failed(_))));
     }
     assert_eq!(breaker.health().state, CircuitState::Open);
 }
@@ -165,7 +184,7 @@ async fn a_call_that_is_not_let_through_is_not_begun() {
     let result: Result<(), _> = breaker.guard(judge, call).await;
     assert_eq!(
         result,
-        Err(Guarded::Open(CircuitOpen {
+        Err(BreakerError::Open(CircuitOpen {
             retry_in: Some(30 * SECOND),
             reason: OpenReason::Failing,
         }))

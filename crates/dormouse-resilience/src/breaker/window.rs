@@ -1,20 +1,20 @@
-//! The failures that still count.
+//! The failures within the sliding window.
 
 use std::{collections::VecDeque, time::Duration};
 
-/// Moments of failures, oldest first, none older than the window, and never more than open a circuit.
+/// The times of failures, oldest first, within the window; at most as many as open a circuit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Window(VecDeque<Duration>);
 
 impl Window {
-    /// Notes a failure at `now`, and tells whether it is the `limit`th within less than `window`.
+    /// Adds a failure at `now`. Returns whether it is the `limit`th within less than `window`.
     pub(super) fn is_full_with(&mut self, now: Duration, window: Duration, limit: u32) -> bool {
         self.0.retain(|at| now.saturating_sub(*at) < window);
         self.0.push_back(now);
         u32::try_from(self.0.len()).unwrap_or(u32::MAX) >= limit
     }
 
-    /// How many count at `now`.
+    /// The number of failures that count at `now`.
     pub(super) fn count(&self, now: Duration, window: Duration) -> u32 {
         let counting = self.0.iter().filter(|at| now.saturating_sub(**at) < window);
         u32::try_from(counting.count()).unwrap_or(u32::MAX)

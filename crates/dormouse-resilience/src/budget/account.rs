@@ -1,20 +1,20 @@
-//! The rule of a retry budget, as a state machine without a clock in it.
+//! The rule of a retry budget, as a state machine without a clock.
 
 use std::time::Duration;
 
 use super::policy::BudgetPolicy;
 
-/// There is no retry left in the budget.
+/// The retry budget is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the retry budget is spent")]
 pub struct BudgetSpent;
 
-/// Decides for each retry whether there is room for it, from the calls and retries before it.
+/// Decides for each retry whether the budget allows it, from earlier calls and retries.
 ///
-/// Over any stretch of time there are never more retries than the budget holds, plus what the calls and the seconds of
-/// that stretch earn. It is told the time as the [`Duration`] since any fixed moment; time that goes backwards
-/// counts as time that stands still. It reads no clock and computes in whole numbers, so nothing is lost or won by
-/// rounding. [`RetryBudget`](crate::RetryBudget) carries it out.
+/// Within any period there are never more retries than the budget's size plus what the calls and seconds of that period
+/// earn. Methods take the time as the [`Duration`] since any fixed moment; time that goes backwards counts as standing
+/// still. It reads no clock. Integer arithmetic avoids rounding errors. [`RetryBudget`](crate::RetryBudget) executes
+/// it.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -31,9 +31,9 @@ pub struct BudgetSpent;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Budget {
     policy: BudgetPolicy,
-    /// In billionths of a billionth of a retry: what a nanosecond earns is a whole number of them.
+    /// In units of 10⁻¹⁸ retries, so that the credit of one nanosecond is an integer.
     balance: u128,
-    /// Up to when time has earned.
+    /// The time up to which credit has been added.
     at: Duration,
 }
 
@@ -51,24 +51,23 @@ impl Budget {
         }
     }
 
-    /// Takes in that a call is made for the first time. When is of no importance: it earns the same before and after
-    /// what the time since the last event has earned.
+    /// Records a first attempt. No time is needed: the order of this credit and the credit for time does not matter.
     pub fn deposit(&mut self) {
         self.add(u128::from(self.policy.per_call()) * BILLION);
     }
 
-    /// Takes one retry out.
+    /// Withdraws one retry.
     ///
     /// # Errors
     ///
-    /// [`BudgetSpent`] if there is none left. Nothing is taken then.
+    /// [`BudgetSpent`] if less than one retry is left. Nothing is withdrawn then.
     pub fn withdraw(&mut self, now: Duration) -> Result<(), BudgetSpent> {
         self.pass(now);
         self.balance = self.balance.checked_sub(ONE).ok_or(BudgetSpent)?;
         Ok(())
     }
 
-    /// How many retries could be made at `now`.
+    /// The number of retries left at `now`.
     #[must_use]
     pub fn left(&self, now: Duration) -> u32 {
         let mut then = self.clone();
@@ -76,7 +75,7 @@ impl Budget {
         u32::try_from(then.balance / ONE).unwrap_or(u32::MAX)
     }
 
-    /// Adds what the time since the last event has earned.
+    /// Adds the credit for the time since the last event.
     fn pass(&mut self, now: Duration) {
         let passed = now.saturating_sub(self.at).as_nanos();
         self.at = self.at.max(now);

@@ -1,10 +1,10 @@
-//! How much a retry budget grows, and how much it holds.
+//! How fast a retry budget grows, and its size.
 
-/// The numbers of a retry budget.
+/// The policy of a retry budget.
 ///
-/// The scheme is that of Finagle's `RetryBudget` and of the retry throttling of gRPC and the AWS SDKs: a bucket of
-/// retries, into which every call puts a fraction of one and time puts a few, and which holds only so many. The bucket's
-/// size does here what Finagle's time to live does: what a busy hour earned cannot be spent all at once the hour after.
+/// The scheme is that of Finagle's `RetryBudget` and of the retry throttling in gRPC and the AWS SDKs: a bucket of
+/// retries with a maximum, to which every call adds a fraction of a retry and time adds a few. The bucket's size
+/// replaces Finagle's time to live: the credit of a busy hour cannot be spent all at once in the next hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BudgetPolicy {
     /// In billionths of a retry.
@@ -14,54 +14,54 @@ pub struct BudgetPolicy {
     most: u32,
 }
 
-/// Why numbers make no retry budget.
+/// Why numbers are not a valid retry budget.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BudgetPolicyError {
-    /// A call earns between no retry and [`BudgetPolicy::MOST_PER_CALL`].
+    /// The credit per call is negative or more than [`BudgetPolicy::MOST_PER_CALL`].
     #[error(
-        "a call cannot earn {per_call} retries: between 0 and {} are possible",
+        "a call earns {per_call} retries; expected 0 to {}",
         BudgetPolicy::MOST_PER_CALL
     )]
     PerCall {
-        /// What was asked for.
+        /// The given number.
         per_call: f64,
     },
-    /// A second earns between no retry and [`BudgetPolicy::MOST_PER_SECOND`].
+    /// The credit per second is negative or more than [`BudgetPolicy::MOST_PER_SECOND`].
     #[error(
-        "a second cannot earn {per_second} retries: between 0 and {} are possible",
+        "a second earns {per_second} retries; expected 0 to {}",
         BudgetPolicy::MOST_PER_SECOND
     )]
     PerSecond {
-        /// What was asked for.
+        /// The given number.
         per_second: f64,
     },
-    /// A budget holds at least one retry and at most [`BudgetPolicy::MOST_HELD`].
+    /// The size is zero or more than [`BudgetPolicy::MOST_HELD`].
     #[error(
-        "a budget cannot hold {most} retries: between 1 and {} are possible",
+        "the budget contains {most} retries; expected 1..={}",
         BudgetPolicy::MOST_HELD
     )]
     Most {
-        /// What was asked for.
+        /// The given number.
         most: u32,
     },
 }
 
 impl BudgetPolicy {
-    /// The most retries one call may earn.
+    /// The largest credit per call, in retries.
     pub const MOST_PER_CALL: f64 = 10.0;
-    /// The most retries one second may earn.
+    /// The largest credit per second, in retries.
     pub const MOST_PER_SECOND: f64 = 1000.0;
-    /// The most retries a budget may hold.
+    /// The largest size, in retries.
     pub const MOST_HELD: u32 = 100_000;
 
     const BILLION: f64 = 1e9;
 
-    /// For a service at the other end of a network that is called a few times a minute up to some times a second: ten
-    /// calls earn a retry, two seconds earn one, and it holds ten.
+    /// For a service in the network that is called from a few times a minute to some times a second: ten calls earn one
+    /// retry, two seconds earn one, and the size is ten.
     ///
-    /// A tenth is what gRPC's throttling and Google's book on site reliability take (Finagle takes a fifth). The part that
-    /// time earns is for whoever calls seldom, and small beside the ten a second of Finagle: these calls take seconds.
+    /// gRPC's throttling and Google's book on site reliability use a tenth per call (Finagle a fifth). The credit for
+    /// time is for rare callers. It is small compared to Finagle's ten per second, because these calls take seconds.
     #[must_use]
     pub const fn service() -> Self {
         Self {
@@ -71,12 +71,12 @@ impl BudgetPolicy {
         }
     }
 
-    /// A budget that each call lets grow by `per_call` retries and each second by `per_second`, and that holds at most
-    /// `most`, as many as at the beginning. Both rates are kept to a billionth.
+    /// A full budget that grows by `per_call` retries with each call and by `per_second` each second, up to `most`.
+    /// Both rates are kept to a billionth.
     ///
     /// # Errors
     ///
-    /// [`BudgetPolicyError`], which names the number that is out of its range.
+    /// [`BudgetPolicyError`] with the number that is out of range.
     pub fn try_new(per_call: f64, per_second: f64, most: u32) -> Result<Self, BudgetPolicyError> {
         if !(0.0..=Self::MOST_PER_CALL).contains(&per_call) {
             return Err(BudgetPolicyError::PerCall { per_call });
@@ -94,18 +94,18 @@ impl BudgetPolicy {
         })
     }
 
-    /// How many retries it holds at most.
+    /// The size, in retries.
     #[must_use]
     pub fn most(&self) -> u32 {
         self.most
     }
 
-    /// What a call earns, in billionths of a retry.
+    /// The credit per call, in billionths of a retry.
     pub(super) fn per_call(&self) -> u64 {
         self.per_call
     }
 
-    /// What a second earns, in billionths of a retry.
+    /// The credit per second, in billionths of a retry.
     pub(super) fn per_second(&self) -> u64 {
         self.per_second
     }
@@ -139,15 +139,15 @@ mod tests {
         };
         assert_eq!(
             error(-0.1, 1.0, 1),
-            "a call cannot earn -0.1 retries: between 0 and 10 are possible"
+            "a call earns -0.1 retries; expected 0 to 10"
         );
         assert_eq!(
             error(0.1, f64::NAN, 1),
-            "a second cannot earn NaN retries: between 0 and 1000 are possible"
+            "a second earns NaN retries; expected 0 to 1000"
         );
         assert_eq!(
             error(0.1, 1.0, 0),
-            "a budget cannot hold 0 retries: between 1 and 100000 are possible"
+            "the budget contains 0 retries; expected 1..=100000"
         );
         assert_eq!(
             BudgetPolicy::try_new(0.1, 0.5, 10),

@@ -39,11 +39,11 @@ fn numbers_that_make_no_bulkhead_are_named() {
     };
     assert_eq!(
         error(0, 1),
-        "0 calls at once are not possible: between 1 and 1000000 are"
+        "the bulkhead allows 0 concurrent calls; expected 1..=1000000"
     );
     assert_eq!(
         error(1, u32::MAX),
-        "4294967295 waiting calls are not possible: at most 1000000 are"
+        "the bulkhead allows 4294967295 waiting calls; expected at most 1000000"
     );
     assert!(BulkheadPolicy::try_new(BulkheadPolicy::MOST, BulkheadPolicy::MOST).is_ok());
 }
@@ -59,7 +59,7 @@ async fn who_finds_no_place_to_wait_is_told_at_once() {
     let full = third.expect("at once").unwrap_err();
     assert_eq!(
         full.to_string(),
-        "1 calls are under way and 1 are waiting, which is all there may be"
+        "call not attempted: the limit of 1 calls in progress and 1 waiting is reached"
     );
     drop(place);
     assert!(bulkhead.try_enter().is_err(), "the second one's place");

@@ -1,25 +1,31 @@
-//! A call that was let through.
+//! An admitted call.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
 use super::Guard;
-use crate::{Health, Observed, Permit, Place};
+use crate::{BulkheadPermit, Health, Permit, ReportedLimits};
 
-/// A call that was let through and may be made now. Its end is told with [`Admission::record`].
+/// An admitted call, which may be made now. Record its result with [`CallAdmission::record`].
 ///
-/// Dropping it counts for nothing, as when the caller went away; a trial lets another call be it. In either case its
-/// place is free again, and what it took of the rate limit stays taken, since the service counts it too.
+/// Dropping it records nothing, as when the caller went away; if it was the trial, another call becomes the trial. In
+/// either case its place becomes free, and its units stay charged to the rate limit, because the service counts them
+/// too.
 #[derive(Debug)]
 #[must_use = "how the call ended is told to the admission"]
-pub struct Admission {
+pub struct CallAdmission {
     guard: Guard,
     permit: Option<Permit>,
-    _place: Option<Place>,
+    _place: Option<BulkheadPermit>,
     units: u32,
 }
 
-impl Admission {
-    pub(super) fn new(guard: Guard, permit: Permit, place: Option<Place>, units: u32) -> Self {
+impl CallAdmission {
+    pub(super) fn new(
+        guard: Guard,
+        permit: Permit,
+        place: Option<BulkheadPermit>,
+        units: u32,
+    ) -> Self {
         guard.shared.under_way.fetch_add(1, Ordering::Relaxed);
         Self {
             guard,
@@ -29,36 +35,36 @@ impl Admission {
         }
     }
 
-    /// Is it the one call that tries whether the service is well again?
+    /// Whether this is the trial call that tests whether the service works again.
     #[must_use]
     pub fn is_trial(&self) -> bool {
         self.permit.as_ref().is_some_and(Permit::is_trial)
     }
 
-    /// Corrects the estimate it was let through with. May be told again when more is known; the last one counts.
+    /// Corrects the estimated units. Can be called repeatedly; the last value counts.
     pub fn settle(&mut self, actual_units: u32) {
         self.guard.settle(self.units, actual_units);
         self.units = actual_units;
     }
 
-    /// Lets nobody through for so long, because the service asked for it. To be told before [`Admission::record`], which
-    /// lets the next one in.
+    /// Pauses all calls, because the service asked for it. Call this before [`CallAdmission::record`], which admits the
+    /// next call.
     pub fn pause(&self, pause: Duration) {
         self.guard.pause(pause);
     }
 
-    /// Takes in what the service told of its limits.
-    pub fn observe(&self, observed: Observed) {
+    /// Applies the limits that the service reported.
+    pub fn observe(&self, observed: ReportedLimits) {
         self.guard.observe(observed);
     }
 
-    /// The guard that let it through.
+    /// The guard that admitted the call.
     #[must_use]
     pub fn guard(&self) -> &Guard {
         &self.guard
     }
 
-    /// Takes in how the call ended.
+    /// Records the result of the call.
     pub fn record(mut self, health: Health) {
         if let Some(permit) = self.permit.take() {
             permit.record(health);
@@ -66,7 +72,7 @@ impl Admission {
     }
 }
 
-impl Drop for Admission {
+impl Drop for CallAdmission {
     fn drop(&mut self) {
         self.guard.shared.under_way.fetch_sub(1, Ordering::Relaxed);
     }

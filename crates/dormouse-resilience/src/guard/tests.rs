@@ -1,70 +1,18 @@
-use std::{
-    cell::Cell,
-    future::{pending, ready},
-};
-
 use proptest::prelude::*;
 use tokio::time::{Instant, advance, sleep};
 
 use super::*;
 use crate::{
-    BreakerPolicy, BudgetPolicy, BulkheadFull, BulkheadPolicy, CircuitOpen, CircuitState,
-    Exhausted, LimitReason, Limited, OpenReason, Quota, RateLimit, StopReason,
+    BreakerPolicy, BulkheadFull, BulkheadPolicy, CircuitOpen, CircuitState, Health, LimitReason,
+    OpenReason, Quota, RateLimit, RateLimited,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-enum Failure {
-    #[error("busy")]
-    Busy,
-    #[error("slow down")]
-    SlowDown(Duration),
-    #[error("no such thing")]
-    Wrong,
-}
-
-fn judge(failure: &Failure) -> Judgement {
-    match failure {
-        Failure::Busy => Judgement {
-            verdict: Verdict::Retry,
-            health: Health::Ill,
-        },
-        Failure::SlowDown(pause) => Judgement {
-            verdict: Verdict::RetryAfter(*pause),
-            health: Health::Irrelevant,
-        },
-        Failure::Wrong => Judgement {
-            verdict: Verdict::GiveUp,
-            health: Health::Irrelevant,
-        },
-    }
-}
-
-type Answer = Result<u8, CallError<Failure>>;
-
-/// Calls once, with failures in turn and then a success; tells how often the service was called.
-async fn call(guard: &Guard, units: u32, failures: &[Failure]) -> (Answer, usize) {
-    let calls = Cell::new(0);
-    let operation = || {
-        let failure = failures.get(calls.get()).copied();
-        calls.set(calls.get() + 1);
-        ready(failure.map_or(Ok(1), Err))
-    };
-    let answer = guard.call(units, || 0.5, judge, operation).await;
-    (answer, calls.get())
-}
-
-async fn hang(guard: &Guard) -> Answer {
-    guard.call(1, || 0.5, judge, pending).await
-}
-
-fn failed(error: Failure, attempts: u32, reason: StopReason) -> Answer {
-    Err(CallError::Failed(Exhausted {
-        error,
-        attempts,
-        reason,
-    }))
+/// A call that goes well.
+async fn call(guard: &Guard, units: u32) -> Result<(), NotAttempted> {
+    guard.admit(units).await?.record(Health::Well);
+    Ok(())
 }
 
 fn open(seconds: u32) -> CircuitOpen {
@@ -84,155 +32,23 @@ fn bulkhead(at_once: u32, waiting: u32) -> BulkheadPolicy {
     BulkheadPolicy::try_new(at_once, waiting).unwrap()
 }
 
-fn once() -> RetryPolicy {
-    RetryPolicy::try_new(1, SECOND, 1.0, SECOND).unwrap()
-}
-
 /// One unit a second, ten at once.
 fn ten_units() -> RateLimit {
-    RateLimit::as_told().try_with_units(60, 10).unwrap()
+    RateLimit::reported_only().try_with_units(60, 10).unwrap()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_that_may_pass_is_tried_again_and_one_that_does_not_is_not() {
-    let guard = Guard::builder("kettle").build();
-    let started = Instant::now();
-    let (answer, calls) = call(&guard, 0, &[Failure::Busy, Failure::Busy]).await;
-    assert_eq!((answer, calls), (Ok(1), 3));
-    assert_eq!(started.elapsed(), SECOND / 2 + SECOND);
-    let (answer, calls) = call(&guard, 0, &[Failure::Wrong]).await;
-    let expected = failed(Failure::Wrong, 1, StopReason::GivenUp);
-    assert_eq!((answer, calls), (expected, 1));
-    let health = guard.health();
-    assert_eq!(
-        (health.circuit.failures, health.under_way, health.waiting),
-        (2, 0, 0)
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_breaker_that_opens_between_attempts_ends_them_without_a_pause_and_keeps_the_error() {
-    let guard = Guard::builder("kettle").breaker(opens_at(2)).build();
-    let started = Instant::now();
-    let (answer, calls) = call(&guard, 0, &[Failure::Busy; 9]).await;
-    let reason = StopReason::NotAdmitted(Refusal::Open(open(30)));
-    assert_eq!((&answer, calls), (&failed(Failure::Busy, 2, reason), 2));
-    assert_eq!(started.elapsed(), SECOND / 2, "no pause after the last one");
-    assert_eq!(
-        answer.unwrap_err().to_string(),
-        "busy (after 2 attempts; then the service is not called, because it failed too often; \
-         it is tried again in 30s)"
-    );
-    let (answer, calls) = call(&guard, 0, &[]).await;
-    assert_eq!((answer, calls), (Err(CallError::Open(open(30))), 0));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_pause_that_outlasts_the_cooldown_is_followed_by_a_trial() {
-    let policy = opens_at(1).try_with_cooldown(SECOND / 10, SECOND).unwrap();
-    let guard = Guard::builder("kettle").breaker(policy).build();
-    let (answer, calls) = call(&guard, 0, &[Failure::Busy]).await;
-    assert_eq!((answer, calls), (Ok(1), 2));
-    assert_eq!(guard.health().circuit.state, CircuitState::HalfOpen);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_retry_after_holds_back_every_caller() {
+async fn a_pause_that_the_service_asks_for_holds_back_every_caller() {
     let guard = Guard::builder("kettle")
-        .rate_limit(RateLimit::as_told())
+        .rate_limit(RateLimit::reported_only())
         .build();
     let started = Instant::now();
-    let slow = [Failure::SlowDown(7 * SECOND)];
-    let other = async {
-        sleep(SECOND).await;
-        let answer = call(&guard, 0, &[]).await;
-        (answer, started.elapsed())
-    };
-    let (first, (second, at)) = tokio::join!(call(&guard, 0, &slow), other);
-    assert_eq!((first, second), ((Ok(1), 2), (Ok(1), 1)));
-    assert_eq!((at, started.elapsed()), (7 * SECOND, 7 * SECOND));
-}
-
-#[tokio::test(start_paused = true)]
-async fn retries_stay_within_the_budget_that_guards_share() {
-    let budget = RetryBudget::new(BudgetPolicy::try_new(0.0, 0.0, 3).unwrap());
-    let guards = ["kettle", "toaster"].map(|name| {
-        let builder = Guard::builder(name).breaker(opens_at(100));
-        builder.budget(budget.clone()).build()
-    });
-    let (answer, _) = call(&guards[0], 0, &[Failure::Busy; 9]).await;
-    assert_eq!(answer, failed(Failure::Busy, 3, StopReason::NoAttemptsLeft));
-    let (answer, _) = call(&guards[1], 0, &[Failure::Busy; 9]).await;
-    assert_eq!(answer, failed(Failure::Busy, 2, StopReason::BudgetSpent));
-    let (answer, _) = call(&guards[0], 0, &[Failure::Busy; 9]).await;
-    assert_eq!(answer, failed(Failure::Busy, 1, StopReason::BudgetSpent));
-}
-
-#[tokio::test(start_paused = true)]
-async fn calls_that_are_not_made_earn_no_retries() {
-    let budget = RetryBudget::new(BudgetPolicy::try_new(1.0, 0.0, 5).unwrap());
-    let guard = Guard::builder("kettle").breaker(opens_at(1));
-    let guard = guard.budget(budget.clone()).build();
-    guard.admit(0).await.unwrap().record(Health::Ill);
-    for _ in 0..5 {
-        budget.withdraw().unwrap();
-    }
-    for _ in 0..100 {
-        let (refused, _) = call(&guard, 0, &[]).await;
-        assert_eq!(refused, Err(CallError::Open(open(30))));
-    }
-    assert_eq!(budget.left(), 0);
-    advance(30 * SECOND).await;
-    assert_eq!(call(&guard, 0, &[]).await, (Ok(1), 1));
-    assert_eq!(budget.left(), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_service_that_hangs_counts_as_ill_and_the_whole_is_bounded_too() {
-    let builder = Guard::builder("kettle").attempt_deadline(2 * SECOND);
-    let guard = builder.clone().build();
-    let timed_out = |limit, scope, reason| {
-        Err(CallError::TimedOut(TimedOut {
-            limit,
-            scope,
-            attempts: 3,
-            reason,
-        }))
-    };
-    let answer = hang(&guard).await;
-    assert_eq!(
-        answer,
-        timed_out(2 * SECOND, Scope::Attempt, StopReason::NoAttemptsLeft)
-    );
-    assert_eq!(
-        answer.unwrap_err().to_string(),
-        "the attempt was not done within 2s (after 3 attempts)"
-    );
-    assert_eq!(guard.health().circuit.failures, 3);
-
-    let guard = builder.overall_deadline(6 * SECOND).build();
-    let started = Instant::now();
-    let answer = hang(&guard).await;
-    assert_eq!(
-        answer,
-        timed_out(6 * SECOND, Scope::Overall, StopReason::NoTimeLeft)
-    );
-    assert_eq!(started.elapsed(), 6 * SECOND);
-    let health = guard.health();
-    assert_eq!(health.circuit.failures, 2, "the one cut off says nothing");
-    assert_eq!(health.under_way, 0);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_pause_that_outlasts_the_deadline_is_not_begun() {
-    let guard = Guard::builder("kettle")
-        .overall_deadline(6 * SECOND)
-        .build();
-    let started = Instant::now();
-    let (answer, _) = call(&guard, 0, &[Failure::SlowDown(7 * SECOND)]).await;
-    let expected = failed(Failure::SlowDown(7 * SECOND), 1, StopReason::NoTimeLeft);
-    assert_eq!(answer, expected);
-    assert_eq!(started.elapsed(), Duration::ZERO);
+    let admission = guard.admit(0).await.unwrap();
+    admission.pause(7 * SECOND);
+    admission.record(Health::Irrelevant);
+    let answers = tokio::join!(call(&guard, 0), call(&guard, 0));
+    assert_eq!(answers, (Ok(()), Ok(())));
+    assert_eq!(started.elapsed(), 7 * SECOND);
 }
 
 #[tokio::test(start_paused = true)]
@@ -243,11 +59,10 @@ async fn only_so_many_are_under_way_and_the_rest_is_told() {
         under_way: 1,
         waiting: 0,
     };
-    assert_eq!(guard.admit(0).await.unwrap_err(), Refusal::Full(full));
-    assert_eq!(call(&guard, 0, &[]).await, (Err(CallError::Full(full)), 0));
+    assert_eq!(guard.admit(0).await.unwrap_err(), NotAttempted::Full(full));
     assert_eq!(guard.health().under_way, 1);
     admission.record(Health::Well);
-    assert_eq!(call(&guard, 0, &[]).await, (Ok(1), 1));
+    assert_eq!(call(&guard, 0).await, Ok(()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -261,7 +76,7 @@ async fn a_request_that_can_never_fit_waits_for_nothing() {
     let most = 10;
     assert_eq!(
         refused,
-        Refusal::Limited(Limited::TooLarge { units: 11, most })
+        NotAttempted::RateLimited(RateLimited::TooLarge { units: 11, most })
     );
 }
 
@@ -280,8 +95,8 @@ async fn nobody_queues_for_a_service_that_is_left_alone() {
         guard.admit(1).await
     };
     let (waited, later) = tokio::join!(waits_for_a_place, comes_later);
-    assert_eq!(later.unwrap_err(), Refusal::Open(open(30)));
-    assert_eq!(waited.unwrap_err(), Refusal::Open(open(29)));
+    assert_eq!(later.unwrap_err(), NotAttempted::Open(open(30)));
+    assert_eq!(waited.unwrap_err(), NotAttempted::Open(open(29)));
     assert_eq!(started.elapsed(), SECOND, "for its unit");
     let units = guard.health().limit.unwrap().units.unwrap();
     assert_eq!(units.left, 1, "what was not used is given back");
@@ -298,8 +113,7 @@ async fn an_estimate_is_settled_and_the_last_word_counts() {
     admission.settle(5);
     assert_eq!(left(), 5);
     admission.record(Health::Well);
-    guard.settle(5, 1);
-    assert_eq!(left(), 9);
+    assert_eq!(left(), 5);
 }
 
 #[tokio::test(start_paused = true)]
@@ -327,17 +141,17 @@ async fn a_call_that_is_dropped_while_it_waits_leaves_nothing_behind() {
         .rate_limit(ten_units())
         .build();
     guard.admit(10).await.unwrap().record(Health::Well);
-    let waits = crate::deadline(2 * SECOND, call(&guard, 9, &[])).await;
+    let waits = crate::deadline(2 * SECOND, call(&guard, 9)).await;
     assert!(waits.is_err());
     let health = guard.health();
     assert_eq!((health.under_way, health.waiting), (0, 0));
     assert_eq!(health.limit.unwrap().units.unwrap().left, 2);
-    assert_eq!(call(&guard, 2, &[]).await, (Ok(1), 1));
+    assert_eq!(call(&guard, 2).await, Ok(()));
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_an_answer_tells_of_limits_holds_the_next_one_back() {
-    let limit = RateLimit::as_told().with_longest_wait(SECOND);
+    let limit = RateLimit::reported_only().with_longest_wait(SECOND);
     let guard = Guard::builder("kettle").rate_limit(limit).build();
     let admission = guard.admit(0).await.unwrap();
     let requests = Some(Quota {
@@ -345,37 +159,27 @@ async fn what_an_answer_tells_of_limits_holds_the_next_one_back() {
         remaining: Some(0),
         resets_in: Some(20 * SECOND),
     });
-    admission.observe(Observed {
+    admission.observe(ReportedLimits {
         requests,
         units: None,
     });
     admission.record(Health::Well);
-    let (answer, _) = call(&guard, 0, &[]).await;
-    let limited = Limited::Later {
+    let answer = call(&guard, 0).await;
+    let limited = RateLimited::Later {
         retry_in: 20 * SECOND,
         reason: LimitReason::Requests,
     };
-    assert_eq!(answer, Err(CallError::Limited(limited)));
+    assert_eq!(answer, Err(NotAttempted::RateLimited(limited)));
     guard.configuration_changed();
-    assert_eq!(call(&guard, 0, &[]).await, (Ok(1), 1));
-}
-
-#[tokio::test(start_paused = true)]
-async fn one_attempt_is_one_attempt() {
-    let guard = Guard::builder("kettle").retry(once()).build();
-    let (answer, calls) = call(&guard, 0, &[Failure::Busy; 2]).await;
-    let expected = failed(Failure::Busy, 1, StopReason::NoAttemptsLeft);
-    assert_eq!((answer, calls), (expected, 1));
+    assert_eq!(call(&guard, 0).await, Ok(()));
 }
 
 #[tokio::test]
-async fn a_guarded_call_of_sendable_parts_can_be_sent() {
+async fn an_admission_can_be_sent() {
     fn sendable<T: Send>(t: T) -> T {
         t
     }
     let guard = Guard::builder("kettle").rate_limit(ten_units()).build();
-    let run = sendable(guard.call(1, || 0.5, judge, || ready(Ok(1))));
-    assert_eq!(run.await, Ok(1));
     assert!(format!("{guard:?}").contains("kettle"));
     drop(sendable(guard.admit(1).await));
 }
@@ -422,7 +226,6 @@ proptest! {
                 .breaker(opens_at(2))
                 .bulkhead(bulkhead(2, 5))
                 .rate_limit(ten_units())
-                .attempt_deadline(2 * SECOND)
                 .build();
             let mut all = tokio::task::JoinSet::new();
             for (comes, polls, units, lasts, ends) in callers {

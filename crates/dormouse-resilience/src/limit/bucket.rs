@@ -1,4 +1,4 @@
-//! One bucket, on `governor`.
+//! A token bucket, based on `governor`.
 
 use std::{
     num::NonZeroU32,
@@ -16,36 +16,36 @@ use governor::{
     state::{NotKeyed, StateStore},
 };
 
-use super::policy::Rate;
+use super::policy::BucketRate;
 
-/// A bucket that refills evenly, by the generic cell rate algorithm of `governor`.
+/// A bucket that refills evenly, by the generic cell rate algorithm (GCRA) of `governor`.
 ///
-/// The clock and the one number the algorithm keeps are ours: the clock is told the time, and the number, the moment at
-/// which the bucket will be full again, can be moved when an estimate turns out wrong.
+/// This type owns the clock and the algorithm's only state: the time at which the bucket will be full again. So the
+/// time can be passed in, and the state can be moved when an estimate turns out wrong.
 pub(super) struct Bucket {
-    governor: governor::RateLimiter<NotKeyed, FullAt, Told>,
+    governor: governor::RateLimiter<NotKeyed, FullAt, ManualClock>,
     full_at: FullAt,
-    rate: Rate,
+    rate: BucketRate,
 }
 
-/// Why something does not fit now.
+/// Why units cannot be taken now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoRoom {
-    /// It fits after this time.
+    /// They can be taken after this time.
     For(Duration),
-    /// It never fits: it is more than the burst.
+    /// They can never be taken: they are more than the burst.
     Ever,
 }
 
-/// The time as it was last told, in nanoseconds.
+/// The last time passed in, in nanoseconds.
 #[derive(Debug, Default)]
-struct Told(AtomicU64);
+struct ManualClock(AtomicU64);
 
-/// When the bucket will be full again, in nanoseconds; any moment of the past if it is full.
+/// When the bucket will be full again, in nanoseconds; any past time if it is full.
 #[derive(Clone, Debug, Default)]
 struct FullAt(Arc<AtomicU64>);
 
-impl Clock for Told {
+impl Clock for ManualClock {
     type Instant = Nanos;
 
     fn now(&self) -> Nanos {
@@ -60,7 +60,7 @@ impl StateStore for FullAt {
     where
         F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
     {
-        // Nobody writes in between: whoever changes the bucket holds it exclusively.
+        // No other thread can write in between: callers have exclusive access to the bucket.
         let (answer, full_at) = decide(Some(self.0.load(Ordering::Relaxed).into()))?;
         self.0.store(full_at.as_u64(), Ordering::Relaxed);
         Ok(answer)
@@ -68,29 +68,30 @@ impl StateStore for FullAt {
 }
 
 impl Bucket {
-    /// A moment after which time stands still, so that no sum of times overflows: 146 years.
+    /// The latest time, 146 years. Later times count as this one, so that no sum of two times overflows.
     const LATEST: u64 = u64::MAX / 4;
 
-    /// No bucket is overdrawn by more than this takes to fill, in nanoseconds: a day.
+    /// The longest time that an overdrawn bucket takes to refill, in nanoseconds: a day.
     const DEEPEST: u64 = 86_400_000_000_000;
 
     /// A full bucket.
-    pub(super) fn new(rate: Rate) -> Self {
+    pub(super) fn new(rate: BucketRate) -> Self {
         let full_at = FullAt::default();
-        // The interval is never zero, which is all that `with_period` checks.
+        // The interval is never zero, which is the only error of `with_period`.
         let quota = Quota::with_period(rate.interval())
             .unwrap_or(Quota::per_minute(rate.per_minute))
             .allow_burst(rate.burst);
         Self {
-            governor: governor::RateLimiter::new(quota, full_at.clone(), Told::default()),
+            governor: governor::RateLimiter::new(quota, full_at.clone(), ManualClock::default()),
             full_at,
             rate,
         }
     }
 
-    /// Takes `units` out, or tells why not.
+    /// Takes `units`, or returns why not.
     pub(super) fn take(&mut self, units: NonZeroU32, now: Duration) -> Result<(), NoRoom> {
-        let now = Nanos::from(self.tell(now));
+        let now = Nanos::from(self.set_clock(now));
+        // `governor` checks and takes in one step, so a rejected request leaves no trace.
         match self.governor.check_n(units) {
             Ok(Ok(())) => Ok(()),
             Ok(Err(later)) => Err(NoRoom::For(
@@ -100,8 +101,9 @@ impl Bucket {
         }
     }
 
-    /// Puts `units` back, never more than fit in.
+    /// Gives `units` back, never more than the bucket can contain.
     pub(super) fn put_back(&mut self, units: u32) {
+        // An earlier full time means more units now. Below the current time the bucket is simply full.
         let sooner = self.time_of(units);
         let full_at = self.full_at.0.load(Ordering::Relaxed);
         self.full_at
@@ -109,17 +111,19 @@ impl Bucket {
             .store(full_at.saturating_sub(sooner), Ordering::Relaxed);
     }
 
-    /// Takes `units` out even where there are not as many: who comes next waits for the difference too. A debt of more
-    /// than a day is forgiven.
+    /// Takes `units` even if the bucket contains fewer; the next requests wait for the difference. A debt of more than
+    /// a day is cut.
     pub(super) fn overdraw(&mut self, units: u32, now: Duration) {
-        let now = self.tell(now);
+        let now = self.set_clock(now);
+        // A full bucket has a time in the past; the debt counts from now.
         let full_at = self.full_at.0.load(Ordering::Relaxed).max(now);
         let later = full_at.saturating_add(self.time_of(units));
+        // An existing deeper debt stays as it is: the cut must not forgive it early.
         let latest = now.saturating_add(Self::DEEPEST).max(full_at);
         self.full_at.0.store(later.min(latest), Ordering::Relaxed);
     }
 
-    /// How many units could be taken at `now`.
+    /// How many units are left at `now`.
     pub(super) fn left(&self, now: Duration) -> u32 {
         let interval = self.time_of(1).max(1);
         let missing = self
@@ -127,23 +131,24 @@ impl Bucket {
             .0
             .load(Ordering::Relaxed)
             .saturating_sub(nanos(now))
+            // Rounded up: a unit that is only partly refilled cannot be taken.
             .div_ceil(interval);
         let missing = u32::try_from(missing).unwrap_or(u32::MAX);
         self.rate.burst.get().saturating_sub(missing)
     }
 
-    /// The most that can be taken at once.
+    /// The largest number of units that can be taken at once.
     pub(super) fn burst(&self) -> u32 {
         self.rate.burst.get()
     }
 
-    /// How long `units` take to refill, in nanoseconds.
+    /// The time in which `units` units refill, in nanoseconds.
     fn time_of(&self, units: u32) -> u64 {
         nanos(self.rate.interval()).saturating_mul(u64::from(units))
     }
 
-    /// Tells the clock the time; one that goes backwards stands still.
-    fn tell(&self, now: Duration) -> u64 {
+    /// Sets the clock. It never goes backwards.
+    fn set_clock(&self, now: Duration) -> u64 {
         let now = nanos(now);
         self.governor
             .clock()
@@ -153,7 +158,7 @@ impl Bucket {
     }
 }
 
-/// The nanoseconds of a moment, up to [`Bucket::LATEST`].
+/// A time in nanoseconds, up to [`Bucket::LATEST`].
 fn nanos(moment: Duration) -> u64 {
     u64::try_from(moment.as_nanos()).map_or(Bucket::LATEST, |nanos| nanos.min(Bucket::LATEST))
 }

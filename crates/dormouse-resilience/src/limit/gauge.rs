@@ -1,99 +1,103 @@
-//! One kind of thing that is limited: what was configured beside what the service told.
+//! One limited quantity: the configured limit and the limit that the service reported.
 
 use std::{num::NonZeroU32, time::Duration};
 
 use super::{
     bucket::{Bucket, NoRoom},
     health::Level,
-    policy::Rate,
-    told::{Quota, Refill, Told},
+    policy::BucketRate,
+    reported::{Quota, Refill, ReportedLimit},
 };
 
-/// What is left of one kind of thing.
+/// What is left of one limited quantity.
 pub(super) struct Gauge {
     own: Option<Bucket>,
-    told: Option<Told>,
+    reported: Option<ReportedLimit>,
     refill: Refill,
 }
 
 impl Gauge {
-    pub(super) fn new(rate: Option<Rate>) -> Self {
+    pub(super) fn new(rate: Option<BucketRate>) -> Self {
         Self {
             own: rate.map(Bucket::new),
-            told: None,
+            reported: None,
             refill: Refill::default(),
         }
     }
 
-    /// Takes so many out of what was configured, or tells how long until they fit into that and into what the service
-    /// told. Then nothing is taken.
+    /// Takes `count` from the configured limit, or returns how long until both the configured and the reported limit
+    /// allow it. In that case nothing is taken.
     pub(super) fn hold(&mut self, count: u32, now: Duration) -> Result<(), Duration> {
         let held = match (&mut self.own, NonZeroU32::new(count)) {
             (Some(own), Some(count)) => own.take(count, now),
             (None, _) | (_, None) => Ok(()),
         };
-        let told = self.told.filter(|told| !told.is_over(now));
-        let told = told.map_or(Duration::ZERO, |told| told.wait(count.into(), now));
+        // After its reset a report says nothing any more.
+        let reported = self.reported.filter(|reported| !reported.is_over(now));
+        let reported = reported.map_or(Duration::ZERO, |reported| reported.wait(count.into(), now));
         match held {
-            Ok(()) if told.is_zero() => Ok(()),
+            Ok(()) if reported.is_zero() => Ok(()),
             Ok(()) => {
+                // The configured limit allowed it, but the reported one did not: undo.
                 self.put_back(count);
-                Err(told)
+                Err(reported)
             }
-            Err(NoRoom::For(wait)) => Err(wait.max(told)),
-            // Asked before, where it is an error of its own.
+            Err(NoRoom::For(wait)) => Err(wait.max(reported)),
+            // `RateLimit::fits_ever` has rejected such a request before.
             Err(NoRoom::Ever) => Err(Duration::MAX),
         }
     }
 
-    /// Takes what is held out of what the service told as well: it gets through.
+    /// Takes the held `count` from the reported limit as well: the request is admitted.
     pub(super) fn pass(&mut self, count: u32, now: Duration) {
-        self.told = self.told.filter(|told| !told.is_over(now));
-        if let Some(told) = &mut self.told {
-            told.take(count.into(), now);
+        self.reported = self.reported.filter(|reported| !reported.is_over(now));
+        if let Some(reported) = &mut self.reported {
+            reported.take(count.into(), now);
         }
     }
 
-    /// Puts so many back into what was configured.
+    /// Gives `count` back to the configured limit.
     pub(super) fn put_back(&mut self, count: u32) {
         if let Some(own) = &mut self.own {
             own.put_back(count);
         }
     }
 
-    /// Takes so many more out of what was configured, whether there are as many or not.
+    /// Takes `count` from the configured limit, even if fewer are left.
     pub(super) fn overdraw(&mut self, count: u32, now: Duration) {
         if let Some(own) = &mut self.own {
             own.overdraw(count, now);
         }
     }
 
-    /// Takes in what the service told; nothing if that means nothing.
+    /// Applies the reported quota, if it contains any information.
     pub(super) fn observe(&mut self, quota: Option<Quota>, now: Duration) {
         let Some(quota) = quota else { return };
         self.refill = self.refill.learn(quota);
-        if let Some(told) = Told::new(quota, self.refill, now) {
-            self.told = Some(told);
+        if let Some(reported) = ReportedLimit::new(quota, self.refill, now) {
+            self.reported = Some(reported);
         }
     }
 
-    /// Forgets what the service told.
+    /// Forgets the reported limit.
     pub(super) fn forget(&mut self) {
-        self.told = None;
+        self.reported = None;
         self.refill = Refill::default();
     }
 
-    /// The stricter of what was configured and what the service told.
+    /// The stricter of the configured and the reported limit.
     pub(super) fn read(&self, now: Duration) -> Option<Level> {
         let own = self.own.as_ref().map(|own| Level {
             left: own.left(now).into(),
             of: own.burst().into(),
         });
-        let told = self.told.filter(|told| !told.is_over(now));
-        let told = told.map(|told| Level {
-            left: told.left(now),
-            of: told.limit(),
+        let reported = self.reported.filter(|reported| !reported.is_over(now));
+        let reported = reported.map(|reported| Level {
+            left: reported.left(now),
+            of: reported.limit(),
         });
-        own.into_iter().chain(told).min_by_key(|level| level.left)
+        own.into_iter()
+            .chain(reported)
+            .min_by_key(|level| level.left)
     }
 }

@@ -1,40 +1,40 @@
-//! Why a rate limit lets a request not through, and what is left of it.
+//! Why a rate limit delays a request, and what is left of it.
 
 use std::{fmt, time::Duration};
 
-/// Which limit keeps a request from getting through.
+/// The limit that delays a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LimitReason {
-    /// So many requests were made.
+    /// The limit of requests.
     Requests,
-    /// So many units were used.
+    /// The limit of units.
     Units,
-    /// The service asked for a pause.
+    /// A pause that the service asked for.
     Paused,
-    /// Others wait already, and are not overtaken.
+    /// Other requests that wait already.
     Queued,
 }
 
-/// A call was not made, because of a rate limit.
+/// A call was not attempted because of a rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Limited {
-    /// It may be made later, but not within [`RateLimit::longest_wait`](crate::RateLimit::longest_wait); or it was not to
-    /// wait at all.
-    #[error("the call is not made now, because {reason}; it may be in {retry_in:?}")]
+pub enum RateLimited {
+    /// The call may be made later, but not within [`RateLimit::longest_wait`](crate::RateLimit::longest_wait), or it
+    /// must not wait at all.
+    #[error("call not attempted: {reason}; try again in {retry_in:?}")]
     Later {
-        /// When to ask again, as far as it can be told now.
+        /// When to ask again, as far as is known now.
         retry_in: Duration,
-        /// Why.
+        /// The reason.
         reason: LimitReason,
     },
-    /// It can never be made: it alone has more units than the limit lets through at once.
-    #[error("the call of {units} units is never made: at most {most} get through at once")]
+    /// The call can never be made: it has more units than the limit admits at once.
+    #[error("call not attempted: it has {units} units; at most {most} are allowed at once")]
     TooLarge {
-        /// Its units.
+        /// The call's units.
         units: u32,
-        /// The most there may be.
+        /// The largest number of units.
         most: u32,
     },
 }
@@ -42,18 +42,18 @@ pub enum Limited {
 /// What is left of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// So many are left now.
+    /// The number left now.
     pub left: u64,
-    /// So many there are at most.
+    /// The largest number.
     pub of: u64,
 }
 
 /// The state of a rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitHealth {
-    /// For how long nothing gets through, because the service asked for a pause. Zero if it did not.
+    /// How long the pause lasts that the service asked for; zero without a pause.
     pub paused_for: Duration,
-    /// What is left of the requests, by the stricter of what was configured and what the service told; `None` if neither.
+    /// What is left of the requests, by the stricter of the configured and the reported limit; `None` without either.
     pub requests: Option<Level>,
     /// What is left of the units, likewise.
     pub units: Option<Level>,
@@ -62,10 +62,10 @@ pub struct LimitHealth {
 impl fmt::Display for LimitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Self::Requests => "the limit of requests is used up",
-            Self::Units => "the limit of units is used up",
+            Self::Requests => "the request limit is used up",
+            Self::Units => "the unit limit is used up",
             Self::Paused => "the service asked for a pause",
-            Self::Queued => "others are waiting already",
+            Self::Queued => "other requests are waiting",
         })
     }
 }

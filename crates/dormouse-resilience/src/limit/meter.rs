@@ -1,32 +1,32 @@
-//! The rule of a rate limit, as a state machine without a clock in it.
+//! The rule of a rate limit, as a state machine without a clock.
 
 use std::{fmt, time::Duration};
 
 use super::{
     gauge::Gauge,
-    health::{LimitHealth, LimitReason, Limited},
+    health::{LimitHealth, LimitReason, RateLimited},
     policy::RateLimit,
-    told::{Observed, Told},
+    reported::{ReportedLimit, ReportedLimits},
 };
 
-/// Decides for each request whether it gets through, from those before it and from what the service told.
+/// Decides for each request whether it is admitted, from earlier requests and from what the service reported.
 ///
-/// A request gets through if it fits into the limits of the [`RateLimit`], into what the service told last of its own,
-/// and no pause is under way: all of them, so nothing that is learnt ever loosens what was configured. Every method is
-/// told the time as the [`Duration`] since any fixed moment; time that goes backwards counts as time that stands still.
-/// It reads no clock. [`RateLimiter`](crate::RateLimiter) carries it out.
+/// A request is admitted if it fits the configured [`RateLimit`] and the limits that the service last reported, and if
+/// no pause is in effect. So reported limits never loosen the configuration. Every method takes the time as the
+/// [`Duration`] since any fixed moment; time that goes backwards counts as standing still. It reads no clock.
+/// [`RateLimiter`](crate::RateLimiter) executes it.
 ///
 /// ```
 /// # use std::time::Duration;
-/// # use dormouse_resilience::{LimitReason, Limited, Meter, RateLimit};
+/// # use dormouse_resilience::{LimitReason, RateLimited, Meter, RateLimit};
 /// let at = Duration::from_secs;
-/// let mut meter = Meter::new(RateLimit::as_told().try_with_requests(60, 2)?);
+/// let mut meter = Meter::new(RateLimit::reported_only().try_with_requests(60, 2)?);
 /// assert_eq!(meter.take(0, at(0)), Ok(()));
 /// assert_eq!(meter.take(0, at(0)), Ok(()));
-/// let later = Limited::Later { retry_in: at(1), reason: LimitReason::Requests };
+/// let later = RateLimited::Later { retry_in: at(1), reason: LimitReason::Requests };
 /// assert_eq!(meter.take(0, at(0)), Err(later));
 /// meter.pause(at(7), at(1));
-/// let paused = Limited::Later { retry_in: at(7), reason: LimitReason::Paused };
+/// let paused = RateLimited::Later { retry_in: at(7), reason: LimitReason::Paused };
 /// assert_eq!(meter.take(0, at(1)), Err(paused));
 /// # Ok::<(), dormouse_resilience::RateLimitError>(())
 /// ```
@@ -39,10 +39,10 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// The longest pause a service may ask for: a day. A longer one counts as this.
-    pub const LONGEST_PAUSE: Duration = Told::LONGEST;
+    /// The longest pause that a service may ask for: a day. A longer one is cut to this.
+    pub const LONGEST_PAUSE: Duration = ReportedLimit::LONGEST;
 
-    /// Full buckets, nothing told yet.
+    /// Full buckets, and no reported limits.
     #[must_use]
     pub fn new(policy: RateLimit) -> Self {
         Self {
@@ -54,12 +54,12 @@ impl Meter {
         }
     }
 
-    /// Lets one request of so many units through, or tells why not. Then nothing is taken of any limit.
+    /// Admits one request of `units` units, or returns why not. In that case nothing is taken from any limit.
     ///
     /// # Errors
     ///
-    /// [`Limited`], with the time to wait. When that is over something else may be in the way.
-    pub fn take(&mut self, units: u32, now: Duration) -> Result<(), Limited> {
+    /// [`RateLimited`] with the time to wait. After that time another limit may apply.
+    pub fn take(&mut self, units: u32, now: Duration) -> Result<(), RateLimited> {
         let now = self.pass(now);
         self.hold(units, now)?;
         self.requests.pass(1, now);
@@ -67,21 +67,24 @@ impl Meter {
         Ok(())
     }
 
-    /// Would one request of so many units get through now? Nothing is taken.
+    /// Whether a request of `units` units would be admitted now. Takes nothing.
     ///
     /// # Errors
     ///
-    /// [`Limited`] if not, as from [`Meter::take`].
-    pub fn peek(&mut self, units: u32, now: Duration) -> Result<(), Limited> {
+    /// [`RateLimited`] if it would not be admitted, as from [`Meter::take`].
+    pub fn peek(&mut self, units: u32, now: Duration) -> Result<(), RateLimited> {
         let now = self.pass(now);
         self.hold(units, now)?;
+        // `hold` takes only from the configured limits, so giving back restores the state.
         self.give_back(units);
         Ok(())
     }
 
-    /// Takes a request out of the configured limits if nothing is in the way. Otherwise tells what is longest in the way.
-    fn hold(&mut self, units: u32, now: Duration) -> Result<(), Limited> {
+    /// Takes a request from the configured limits if nothing prevents it. Otherwise returns the reason with the longest
+    /// wait.
+    fn hold(&mut self, units: u32, now: Duration) -> Result<(), RateLimited> {
         self.policy.fits_ever(units)?;
+        // Both are tried before either is given back, so that the longest wait is known.
         let held = (self.requests.hold(1, now), self.units.hold(units, now));
         let pause = self.paused_until.saturating_sub(now);
         let obstacles = [
@@ -99,24 +102,25 @@ impl Meter {
         let Some((retry_in, reason)) = longest else {
             return Ok(());
         };
+        // A request needs both limits: what one of them granted must be given back.
         if held.0.is_ok() {
             self.requests.put_back(1);
         }
         if held.1.is_ok() {
             self.units.put_back(units);
         }
-        Err(Limited::Later { retry_in, reason })
+        Err(RateLimited::Later { retry_in, reason })
     }
 
-    /// Puts a request of so many units back that was let through and not made.
+    /// Gives back an admitted request that was not made.
     pub fn give_back(&mut self, units: u32) {
         self.requests.put_back(1);
         self.units.put_back(units);
     }
 
-    /// Corrects an estimate: a request that was let through with `estimated` units had `actual` ones. Where these are
-    /// more, whoever comes next waits for the difference too. What the service told is left as it is: it has counted
-    /// itself.
+    /// Corrects an estimate: an admitted request with `estimated` units took `actual` units. If these are more, the
+    /// next requests wait for the difference. The reported limits do not change, because the service does its own
+    /// counting.
     pub fn settle(&mut self, estimated: u32, actual: u32, now: Duration) {
         let now = self.pass(now);
         if let Some(more) = actual.checked_sub(estimated) {
@@ -126,22 +130,22 @@ impl Meter {
         }
     }
 
-    /// Takes in what the service told. The newest counts, and what it does not mention stays.
-    pub fn observe(&mut self, observed: Observed, now: Duration) {
+    /// Applies what the service reported. The newest report counts, and limits that it does not mention stay.
+    pub fn observe(&mut self, observed: ReportedLimits, now: Duration) {
         let now = self.pass(now);
         self.requests.observe(observed.requests, now);
         self.units.observe(observed.units, now);
     }
 
-    /// Lets nothing through for so long, and for the rest of any pause before. At most [`Meter::LONGEST_PAUSE`].
+    /// Admits no requests for the given time, at most [`Meter::LONGEST_PAUSE`]. A longer pause in effect continues.
     pub fn pause(&mut self, pause: Duration, now: Duration) {
         let now = self.pass(now);
         let until = now.saturating_add(pause.min(Self::LONGEST_PAUSE));
         self.paused_until = self.paused_until.max(until);
     }
 
-    /// The service is another one now, or is asked with other credentials: forgets pauses and what it told, but not what
-    /// was taken of the configured limits.
+    /// Forgets pauses and reported limits, because the service or its credentials changed. What was taken from the
+    /// configured limits stays taken.
     pub fn configuration_changed(&mut self) {
         self.paused_until = Duration::ZERO;
         self.requests.forget();

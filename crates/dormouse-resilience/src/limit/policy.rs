@@ -1,64 +1,64 @@
-//! How many requests and units a service may be sent.
+//! How many requests and units may be sent to a service.
 
 use std::{num::NonZeroU32, time::Duration};
 
-use super::health::Limited;
+use super::health::RateLimited;
 
-/// The limits of a service: so many requests a minute, so many units (tokens, for a model), both, or neither.
+/// The limits of a service: requests per minute, units per minute (tokens, for a model), both, or neither.
 ///
-/// Each is a bucket that is full at the beginning, refills evenly, and holds a *burst*. Over any stretch of time no more
-/// gets through than the burst plus what refilled in that time.
+/// Each limit is a bucket that starts full, refills evenly, and contains at most a *burst*. Within any period no more
+/// is admitted than the burst plus the refill of that period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RateLimit {
-    requests: Option<Rate>,
-    units: Option<Rate>,
+    requests: Option<BucketRate>,
+    units: Option<BucketRate>,
     longest_wait: Duration,
 }
 
-/// So many a minute, and so many at once.
+/// A rate per minute, and a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Rate {
+pub(super) struct BucketRate {
     pub(super) per_minute: NonZeroU32,
     pub(super) burst: NonZeroU32,
 }
 
-/// Why numbers make no rate limit.
+/// Why numbers are not a valid rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RateLimitError {
-    /// At least one a minute must get through, and at most [`RateLimit::MOST_PER_MINUTE`].
+    /// The rate is zero or more than [`RateLimit::MOST_PER_MINUTE`].
     #[error(
-        "{per_minute} a minute is no possible limit: between 1 and {} are",
+        "the rate limit is {per_minute} per minute; expected 1..={}",
         RateLimit::MOST_PER_MINUTE
     )]
     PerMinute {
-        /// What was asked for.
+        /// The given rate.
         per_minute: u32,
     },
-    /// At least one must get through at once, and a day must fill the bucket.
+    /// The burst is zero or takes longer than a day to refill.
     #[error(
-        "{burst} at once are not possible at {per_minute} a minute: between 1 and what a day fills are"
+        "the burst is {burst} at {per_minute} per minute; expected at least 1 and at most the refill of a day"
     )]
     Burst {
-        /// What was asked for.
+        /// The given burst.
         burst: u32,
-        /// At this rate.
+        /// The rate.
         per_minute: u32,
     },
 }
 
 impl RateLimit {
-    /// The most requests or units a minute that can be counted.
+    /// The largest rate per minute.
     pub const MOST_PER_MINUTE: u32 = 1_000_000_000;
 
-    /// How long a call waits at most where nothing else is said.
+    /// The default for the longest wait.
     pub const DEFAULT_LONGEST_WAIT: Duration = Duration::from_secs(60);
 
     const MINUTES_OF_A_DAY: u64 = 24 * 60;
 
-    /// No limit but those that the service tells.
+    /// Only the limits that the service reports.
     #[must_use]
-    pub const fn as_told() -> Self {
+    pub const fn reported_only() -> Self {
         Self {
             requests: None,
             units: None,
@@ -66,28 +66,27 @@ impl RateLimit {
         }
     }
 
-    /// The same limits, but `per_minute` requests, and `burst` of them at once.
+    /// The same limits, with `per_minute` requests and a burst of `burst`.
     ///
     /// # Errors
     ///
-    /// [`RateLimitError`], which names the number that is out of its range.
+    /// [`RateLimitError`] with the number that is out of range.
     pub fn try_with_requests(self, per_minute: u32, burst: u32) -> Result<Self, RateLimitError> {
-        let requests = Some(Rate::try_new(per_minute, burst)?);
+        let requests = Some(BucketRate::try_new(per_minute, burst)?);
         Ok(Self { requests, ..self })
     }
 
-    /// The same limits, but `per_minute` units, and `burst` of them at once. No single request may have more units than
-    /// `burst`.
+    /// The same limits, with `per_minute` units and a burst of `burst`. A request may not have more units than `burst`.
     ///
     /// # Errors
     ///
-    /// [`RateLimitError`], which names the number that is out of its range.
+    /// [`RateLimitError`] with the number that is out of range.
     pub fn try_with_units(self, per_minute: u32, burst: u32) -> Result<Self, RateLimitError> {
-        let units = Some(Rate::try_new(per_minute, burst)?);
+        let units = Some(BucketRate::try_new(per_minute, burst)?);
         Ok(Self { units, ..self })
     }
 
-    /// The same limits, but no call waits longer than this. Zero for a limit that never lets anybody wait.
+    /// The same limits, with another longest wait. With zero, calls never wait.
     #[must_use]
     pub fn with_longest_wait(self, longest_wait: Duration) -> Self {
         Self {
@@ -96,36 +95,36 @@ impl RateLimit {
         }
     }
 
-    /// No call waits longer than this.
+    /// The longest time that a call waits.
     #[must_use]
     pub fn longest_wait(&self) -> Duration {
         self.longest_wait
     }
 
-    /// Could a request of so many units ever get through?
-    pub(super) fn fits_ever(&self, units: u32) -> Result<(), Limited> {
+    /// Whether a request of `units` units can ever be admitted.
+    pub(super) fn fits_ever(&self, units: u32) -> Result<(), RateLimited> {
         match self.units.map(|rate| rate.burst.get()) {
-            Some(most) if units > most => Err(Limited::TooLarge { units, most }),
+            Some(most) if units > most => Err(RateLimited::TooLarge { units, most }),
             _ => Ok(()),
         }
     }
 
-    pub(super) fn requests(&self) -> Option<Rate> {
+    pub(super) fn requests(&self) -> Option<BucketRate> {
         self.requests
     }
 
-    pub(super) fn units(&self) -> Option<Rate> {
+    pub(super) fn units(&self) -> Option<BucketRate> {
         self.units
     }
 }
 
 impl Default for RateLimit {
     fn default() -> Self {
-        Self::as_told()
+        Self::reported_only()
     }
 }
 
-impl Rate {
+impl BucketRate {
     fn try_new(per_minute: u32, burst: u32) -> Result<Self, RateLimitError> {
         let rate =
             NonZeroU32::new(per_minute).filter(|rate| rate.get() <= RateLimit::MOST_PER_MINUTE);
@@ -140,7 +139,7 @@ impl Rate {
         })
     }
 
-    /// How long one takes to refill, rounded up, so that rounding never lets more through.
+    /// The time in which one unit refills. Rounded up, so that rounding never admits more.
     pub(super) fn interval(self) -> Duration {
         Duration::from_nanos(60_000_000_000_u64.div_ceil(u64::from(self.per_minute.get())))
     }
@@ -153,19 +152,19 @@ mod tests {
     #[test]
     fn numbers_that_make_no_limit_are_named() {
         let error = |per_minute, burst| {
-            let limit = RateLimit::as_told().try_with_requests(per_minute, burst);
+            let limit = RateLimit::reported_only().try_with_requests(per_minute, burst);
             limit.unwrap_err().to_string()
         };
         assert_eq!(
             error(0, 1),
-            "0 a minute is no possible limit: between 1 and 1000000000 are"
+            "the rate limit is 0 per minute; expected 1..=1000000000"
         );
-        assert!(error(1_000_000_001, 1).starts_with("1000000001 a minute"));
+        assert!(error(1_000_000_001, 1).starts_with("the rate limit is 1000000001 per minute"));
         assert_eq!(
             error(1, 0),
-            "0 at once are not possible at 1 a minute: between 1 and what a day fills are"
+            "the burst is 0 at 1 per minute; expected at least 1 and at most the refill of a day"
         );
-        assert!(error(1, 1441).starts_with("1441 at once"));
-        assert!(RateLimit::as_told().try_with_units(1, 1440).is_ok());
+        assert!(error(1, 1441).starts_with("the burst is 1441 at 1 per minute"));
+        assert!(RateLimit::reported_only().try_with_units(1, 1440).is_ok());
     }
 }

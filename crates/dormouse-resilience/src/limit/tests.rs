@@ -16,7 +16,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// One request a second, two at once; ten units a second, sixty at once.
 fn limit() -> RateLimit {
-    RateLimit::as_told()
+    RateLimit::reported_only()
         .try_with_requests(60, 2)
         .and_then(|limit| limit.try_with_units(600, 60))
         .unwrap()
@@ -34,8 +34,8 @@ async fn begun<F: Future>(future: F) -> Option<F::Output> {
     .await
 }
 
-fn later(retry_in: Duration, reason: LimitReason) -> Result<(), Limited> {
-    Err(Limited::Later { retry_in, reason })
+fn later(retry_in: Duration, reason: LimitReason) -> Result<(), RateLimited> {
+    Err(RateLimited::Later { retry_in, reason })
 }
 
 #[tokio::test(start_paused = true)]
@@ -55,7 +55,7 @@ async fn what_fits_gets_through_at_once_and_the_rest_waits_its_time() {
 async fn a_request_that_can_never_fit_is_an_error_at_once() {
     let limiter = RateLimiter::new(limit().with_longest_wait(Duration::MAX));
     let error = begun(limiter.acquire(61)).await;
-    let too_large = Limited::TooLarge {
+    let too_large = RateLimited::TooLarge {
         units: 61,
         most: 60,
     };
@@ -161,7 +161,7 @@ async fn what_is_settled_or_given_back_lets_the_next_one_go_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_new_configuration_ends_a_pause_for_those_who_wait() {
-    let limiter = RateLimiter::new(RateLimit::as_told());
+    let limiter = RateLimiter::new(RateLimit::reported_only());
     limiter.pause(50 * SECOND);
     let started = Instant::now();
     let mut waiting = pin!(limiter.acquire(1));
@@ -173,8 +173,8 @@ async fn a_new_configuration_ends_a_pause_for_those_who_wait() {
 
 #[tokio::test(start_paused = true)]
 async fn what_headers_tell_holds_requests_back() {
-    let limiter = RateLimiter::new(RateLimit::as_told());
-    limiter.observe(Observed {
+    let limiter = RateLimiter::new(RateLimit::reported_only());
+    limiter.observe(ReportedLimits {
         requests: Some(Quota {
             limit: Some(999),
             remaining: Some(1),
@@ -278,7 +278,9 @@ proptest! {
 
 #[tokio::test(start_paused = true)]
 async fn racing_callers_on_several_threads_get_no_more_than_the_burst() {
-    let limit = RateLimit::as_told().try_with_requests(60, 100).unwrap();
+    let limit = RateLimit::reported_only()
+        .try_with_requests(60, 100)
+        .unwrap();
     let limiter = RateLimiter::new(limit);
     let runtime = tokio::runtime::Handle::current();
     let take = || {

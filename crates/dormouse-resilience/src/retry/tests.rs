@@ -17,11 +17,11 @@ enum Failure {
     Wrong,
 }
 
-fn verdict(failure: &Failure) -> Verdict {
+fn verdict(failure: &Failure) -> RetryVerdict {
     match failure {
-        Failure::Busy => Verdict::Retry,
-        Failure::SlowDown(pause) => Verdict::RetryAfter(*pause),
-        Failure::Wrong => Verdict::GiveUp,
+        Failure::Busy => RetryVerdict::Retry,
+        Failure::SlowDown(pause) => RetryVerdict::RetryAfter(*pause),
+        Failure::Wrong => RetryVerdict::GiveUp,
     }
 }
 
@@ -67,7 +67,7 @@ async fn the_last_error_and_the_number_of_attempts_are_kept() {
         Exhausted {
             error: Failure::SlowDown(SECOND),
             attempts: 3,
-            reason: StopReason::NoAttemptsLeft
+            reason: RetryStopReason::NoAttemptsLeft
         }
     );
     assert_eq!(at.len(), 3);
@@ -78,7 +78,7 @@ async fn a_failure_that_will_not_go_away_is_not_tried_again() {
     let (result, at) = run(vec![Failure::Wrong]).await;
     let error = result.unwrap_err();
     assert_eq!(error.to_string(), "no such thing (after 1 attempt)");
-    assert_eq!((error.reason, at.len()), (StopReason::GivenUp, 1));
+    assert_eq!((error.reason, at.len()), (RetryStopReason::GivenUp, 1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -119,7 +119,7 @@ async fn a_deadline_around_each_attempt_makes_a_hanging_one_a_failure_like_any_o
     let result = retry(
         &policy,
         || 0.0,
-        |_: &crate::DeadlineExceeded| Verdict::Retry,
+        |_: &crate::DeadlineExceeded| RetryVerdict::Retry,
         || {
             calls.set(calls.get() + 1);
             crate::deadline(SECOND, pending::<()>())

@@ -9,8 +9,8 @@ use std::{
 };
 
 use dormouse_resilience::{
-    BreakerPolicy, BudgetPolicy, BulkheadPolicy, CallError, CircuitState, Guard, GuardBuilder,
-    Health, HealthBoard, Judgement, RateLimit, RetryBudget, RetryPolicy, StopReason, Verdict,
+    BudgetPolicy, BulkheadPolicy, CircuitState, Exhausted, Guard, Health, HealthBoard, RateLimit,
+    RetryBudget, RetryPolicy, RetryStopReason, RetryVerdict, retry_within,
 };
 use proptest::prelude::*;
 use tokio::{
@@ -24,10 +24,24 @@ const SECOND: Duration = Duration::from_secs(1);
 #[error("down")]
 struct Down;
 
-fn judge(_down: &Down) -> Judgement {
-    Judgement {
-        verdict: Verdict::Retry,
-        health: Health::Ill,
+/// How a call ended: whether it was made, and whether it went well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    Well,
+    Badly,
+    Refused,
+}
+
+/// One call, as a caller makes it who tries once.
+async fn call(guard: &Guard, service: impl Future<Output = Health>) -> Ended {
+    let Ok(admission) = guard.admit(1).await else {
+        return Ended::Refused;
+    };
+    let health = service.await;
+    admission.record(health);
+    match health {
+        Health::Well => Ended::Well,
+        _ => Ended::Badly,
     }
 }
 
@@ -54,7 +68,7 @@ impl Service {
         }
     }
 
-    async fn visit(&self) -> Result<(), Down> {
+    async fn visit(&self) -> Health {
         {
             let mut visits = self.visits.lock().unwrap();
             visits.at.push(Instant::now());
@@ -64,68 +78,70 @@ impl Service {
         sleep(SECOND / 5).await;
         self.visits.lock().unwrap().under_way -= 1;
         if Instant::now() < self.up_at {
-            Err(Down)
+            Health::Ill
         } else {
-            Ok(())
+            Health::Well
         }
     }
 }
 
 /// So many callers, one each tenth of a second.
-async fn callers(guard: &Guard, service: &Service, count: u32) -> Vec<Result<(), CallError<Down>>> {
+async fn callers(guard: &Guard, service: &Service, count: u32) -> Vec<Ended> {
     let mut all = JoinSet::new();
     for number in 0..count {
         let (guard, service) = (guard.clone(), service.clone());
         all.spawn(async move {
             sleep(number * SECOND / 10).await;
-            let jitter = f64::from(number % 10) / 10.0;
-            guard
-                .call(
-                    1,
-                    || jitter,
-                    judge,
-                    || {
-                        let service = service.clone();
-                        async move { service.visit().await }
-                    },
-                )
-                .await
+            call(&guard, service.visit()).await
         });
     }
     all.join_all().await
 }
 
-fn never_opens() -> BreakerPolicy {
-    BreakerPolicy::service()
-        .try_with_trip(1_000, SECOND / 1_000)
-        .unwrap()
-}
-
-fn builder() -> GuardBuilder {
-    let retry = RetryPolicy::try_new(5, SECOND, 2.0, 8 * SECOND).unwrap();
-    Guard::builder("kettle").retry(retry)
+/// So many callers, one each tenth of a second, who try again within one budget.
+async fn persistent_callers(
+    budget: &RetryBudget,
+    service: &Service,
+    count: u32,
+) -> Vec<Result<(), Exhausted<Down>>> {
+    let policy = RetryPolicy::try_new(5, SECOND, 2.0, 8 * SECOND).unwrap();
+    let mut all = JoinSet::new();
+    for number in 0..count {
+        let (policy, budget, service) = (policy.clone(), budget.clone(), service.clone());
+        all.spawn(async move {
+            sleep(number * SECOND / 10).await;
+            let jitter = f64::from(number % 10) / 10.0;
+            let visit = || async {
+                match service.visit().await {
+                    Health::Well => Ok(()),
+                    _ => Err(Down),
+                }
+            };
+            retry_within(&policy, &budget, || jitter, |_| RetryVerdict::Retry, visit).await
+        });
+    }
+    all.join_all().await
 }
 
 #[tokio::test(start_paused = true)]
 async fn retries_of_all_callers_together_stay_within_the_budget() {
     let budget = RetryBudget::new(BudgetPolicy::try_new(0.1, 0.0, 10).unwrap());
-    let guard = builder().breaker(never_opens()).budget(budget).build();
     let service = Service::new(3_600 * SECOND);
-    let answers = callers(&guard, &service, 300).await;
+    let answers = persistent_callers(&budget, &service, 300).await;
     let visits = service.visits.lock().unwrap().at.len();
     // 300 first attempts earn 30 retries, and 10 were there.
     assert!(visits <= 300 + 10 + 30, "{visits}");
     assert!(visits >= 300 + 30, "a budget is there to be used: {visits}");
-    let spent = |answer: &&Result<_, _>| matches!(answer, Err(CallError::Failed(failed)) if failed.reason == StopReason::BudgetSpent);
+    let spent = |answer: &&Result<_, Exhausted<Down>>| matches!(answer, Err(failed) if failed.reason == RetryStopReason::BudgetSpent);
     assert!(answers.iter().filter(spent).count() > 200);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_service_that_is_down_is_left_alone_and_found_again_by_one_trial_at_a_time() {
-    let guard = builder().build();
+    let guard = Guard::builder("kettle").build();
     let service = Service::new(20 * SECOND);
     let answers = callers(&guard, &service, 100).await;
-    assert!(answers.iter().all(Result::is_err));
+    assert!(!answers.contains(&Ended::Well));
     let visits = service.visits.lock().unwrap().at.len();
     assert!(visits < 15, "left alone after five failures: {visits}");
     service.visits.lock().unwrap().most = 0;
@@ -136,24 +152,26 @@ async fn a_service_that_is_down_is_left_alone_and_found_again_by_one_trial_at_a_
     let mut crowd = JoinSet::new();
     for _ in 0..20 {
         let (guard, service) = (guard.clone(), service.clone());
-        crowd.spawn(async move { guard.call(1, || 0.5, judge, || service.visit()).await });
+        crowd.spawn(async move { call(&guard, service.visit()).await });
     }
     let answers = crowd.join_all().await;
-    assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
+    let well = answers.iter().filter(|answer| **answer == Ended::Well);
+    assert_eq!(well.count(), 1);
     assert_eq!(
         service.visits.lock().unwrap().most,
         1,
         "one trial at a time"
     );
-    let second = guard.call(1, || 0.5, judge, || service.visit()).await;
-    assert_eq!(second, Ok(()));
+    assert_eq!(call(&guard, service.visit()).await, Ended::Well);
     assert_eq!(guard.health().circuit.state, CircuitState::Closed);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_crowd_gets_through_at_the_rate_and_the_width_that_are_allowed() {
-    let limit = RateLimit::as_told().try_with_requests(120, 10).unwrap();
-    let guard = builder()
+    let limit = RateLimit::reported_only()
+        .try_with_requests(120, 10)
+        .unwrap();
+    let guard = Guard::builder("kettle")
         .rate_limit(limit.with_longest_wait(600 * SECOND))
         .bulkhead(BulkheadPolicy::try_new(4, 1_000).unwrap())
         .build();
@@ -161,7 +179,7 @@ async fn a_crowd_gets_through_at_the_rate_and_the_width_that_are_allowed() {
     board.watch(&guard);
     let service = Service::new(Duration::ZERO);
     let answers = callers(&guard, &service, 100).await;
-    assert!(answers.iter().all(Result::is_ok));
+    assert!(answers.iter().all(|answer| *answer == Ended::Well));
     let visits = service.visits.lock().unwrap();
     assert!(visits.most <= 4, "{} at once", visits.most);
     for (index, since) in visits.at.iter().enumerate() {
@@ -228,31 +246,20 @@ impl Drop for Trial<'_> {
 }
 
 async fn live_through(weather: Weather) -> (Guard, Arc<Trials>) {
-    let guard = builder().attempt_deadline(2 * SECOND).build();
+    let guard = Guard::builder("kettle").build();
     let (trials, begun) = (Arc::new(Trials::default()), Instant::now());
     let mut all = JoinSet::new();
     for (comes, patience, lasts) in weather.callers {
         let (guard, trials, ends) = (guard.clone(), trials.clone(), weather.ends.clone());
         all.spawn(async move {
             sleep(Duration::from_millis(comes)).await;
-            let judge = |health: &Ended| Judgement {
-                verdict: Verdict::Retry,
-                health: health.0,
+            let service = async {
+                let _trial = Trial::begin(&trials, guard.health().circuit.state);
+                sleep(Duration::from_millis(lasts)).await;
+                let second = usize::try_from(begun.elapsed().as_secs()).unwrap();
+                ends.get(second % ends.len()).copied().unwrap()
             };
-            let call = guard.call(
-                1,
-                || 0.3,
-                judge,
-                || async {
-                    let _trial = Trial::begin(&trials, guard.health().circuit.state);
-                    sleep(Duration::from_millis(lasts)).await;
-                    let second = usize::try_from(begun.elapsed().as_secs()).unwrap();
-                    match ends.get(second % ends.len()) {
-                        Some(Health::Well) | None => Ok(()),
-                        Some(health) => Err(Ended(*health)),
-                    }
-                },
-            );
+            let call = call(&guard, service);
             let patience = Duration::from_millis(patience);
             tokio::time::timeout(patience, call).await.is_ok()
         });
@@ -260,10 +267,6 @@ async fn live_through(weather: Weather) -> (Guard, Arc<Trials>) {
     all.join_all().await;
     (guard, trials)
 }
-
-#[derive(Debug, thiserror::Error)]
-#[error("it ended like that")]
-struct Ended(Health);
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
@@ -284,8 +287,7 @@ proptest! {
             // Whatever happened, it is called again once it is well.
             sleep(300 * SECOND).await;
             for _ in 0..2 {
-                let call = guard.call(1, || 0.0, judge, || async { Ok(()) });
-                prop_assert_eq!(call.await, Ok(()));
+                prop_assert_eq!(call(&guard, async { Health::Well }).await, Ended::Well);
             }
             prop_assert_eq!(guard.health().circuit.state, CircuitState::Closed);
             Ok(())

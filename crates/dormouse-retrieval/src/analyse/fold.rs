@@ -1,6 +1,6 @@
-//! Letters without case, accents and width.
+//! Folds letters: removes case, accents and width.
 
-/// Appends `character` to `word` in lower case, Latin letters without their accents, full-width forms as usual ones.
+/// Appends `character` to `word` in lower case, Latin letters without accents, full-width forms as ordinary ones.
 pub(super) fn fold(character: char, word: &mut String) {
     if character.is_ascii() {
         word.push(character.to_ascii_lowercase());
@@ -11,7 +11,7 @@ pub(super) fn fold(character: char, word: &mut String) {
         _ => character,
     };
     for lower in character.to_lowercase() {
-        // The dot that İ keeps in lower case.
+        // Lower-casing `İ` leaves a combining dot, which is dropped here.
         if lower == '\u{307}' {
             continue;
         }
@@ -22,7 +22,7 @@ pub(super) fn fold(character: char, word: &mut String) {
     }
 }
 
-/// The letters that a lower-case Latin letter is written with where accents are not at hand; empty for all others.
+/// The plain letters that replace an accented lower-case Latin letter; empty for all other letters.
 fn base(lower: char) -> &'static str {
     match lower {
         'à'..='å'

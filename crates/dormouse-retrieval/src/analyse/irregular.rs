@@ -1,4 +1,4 @@
-//! English forms that no rule leads back to their base.
+//! Irregular English forms, which the stemmer cannot reduce.
 
 /// The base of an irregular form: `buy` of `bought`, `child` of `children`.
 pub(super) fn base_form(word: &str) -> Option<&'static str> {

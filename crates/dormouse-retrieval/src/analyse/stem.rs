@@ -1,4 +1,4 @@
-//! From words to terms.
+//! Reduces words to terms.
 
 use std::{fmt, ops::ControlFlow};
 
@@ -18,7 +18,7 @@ impl Analyser {
         }
     }
 
-    /// Calls `each` with every term of `text` in order until it breaks.
+    /// Calls `each` with every term of `text` in order, until `each` breaks.
     pub(crate) fn each_term(&self, text: &str, mut each: impl FnMut(&str) -> ControlFlow<()>) {
         let _all_or_stopped = each_word(text, |word| {
             self.with_term_of_word(word, &mut each)

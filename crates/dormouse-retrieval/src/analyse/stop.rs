@@ -1,13 +1,13 @@
-//! Words too common in English to tell one text from another.
+//! Words that are too common in English to distinguish texts.
 
-/// Whether a folded word is left out.
+/// Whether a folded word is a stop word.
 pub(crate) fn is_stop_word(word: &str) -> bool {
     word.len() <= LONGEST && STOP_WORDS.binary_search(&word).is_ok()
 }
 
 const LONGEST: usize = 10;
 
-/// Sorted. What is left of a contraction ("ll", "ve") is among them.
+/// Sorted. The remains of contractions ("ll", "ve") are included.
 #[rustfmt::skip]
 const STOP_WORDS: &[&str] = &[
     "a", "about", "after", "again", "against", "ain", "all", "also", "am", "an", "and", "any", "are", "aren", "as",

@@ -1,32 +1,32 @@
-//! Where words begin and end.
+//! Splits text into words.
 
 use std::ops::ControlFlow;
 
 use super::fold::fold;
 
-/// A word longer than this is cut: it is no word of a language, and nobody would ask for it whole.
+/// Longer words are cut: they are not words of a language, and no query contains them in full.
 const MAX_WORD_BYTES: usize = 64;
 
-/// What a character is to the scanner.
+/// The class of a character for the scanner.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     /// Part of a word.
     Letter,
-    /// A letter of a script without spaces between words.
+    /// A letter of a script that writes no spaces between words.
     Dense,
     /// A token by itself.
     Emoji,
-    /// Half of a flag.
+    /// Half of a flag emoji.
     Flag,
-    /// Changes the look of the character before it and nothing else.
+    /// A modifier of the character before it.
     Ignored,
-    /// Between a word and its ending.
+    /// A sign between a word and its ending.
     Apostrophe,
-    /// Between words.
+    /// A separator of words.
     Gap,
 }
 
-/// Calls `each` with every word of `text` in order, folded to lower case without accents, until it breaks.
+/// Calls `each` with every word of `text` in order, in lower case without accents, until `each` breaks.
 pub(crate) fn each_word(
     text: &str,
     mut each: impl FnMut(&str) -> ControlFlow<()>,
@@ -41,15 +41,15 @@ pub(crate) fn each_word(
 #[derive(Default)]
 struct Scanner {
     word: String,
-    /// The last character of a run without spaces, and whether a pair with it was told.
-    dense: Option<(char, Told)>,
+    /// The last character of a run without spaces, and whether a pair with it was emitted.
+    dense: Option<(char, Emitted)>,
     flag: Option<char>,
-    /// The word so far is what stood before an apostrophe; what follows is its ending.
+    /// `word` is the part before an apostrophe; this is the part after it.
     ending: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum Emitted {
     No,
     Yes,
 }
@@ -100,10 +100,10 @@ impl Scanner {
         character: char,
         each: &mut impl FnMut(&str) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let Some((before, _)) = self.dense.replace((character, Told::No)) else {
+        let Some((before, _)) = self.dense.replace((character, Emitted::No)) else {
             return ControlFlow::Continue(());
         };
-        self.dense = Some((character, Told::Yes));
+        self.dense = Some((character, Emitted::Yes));
         let mut pair = [0; 8];
         let first = before.encode_utf8(&mut pair).len();
         let mut text = String::with_capacity(first + character.len_utf8());
@@ -120,8 +120,8 @@ impl Scanner {
 
     fn flush_dense(&mut self, each: &mut impl FnMut(&str) -> ControlFlow<()>) -> ControlFlow<()> {
         match self.dense.take() {
-            Some((single, Told::No)) => each(single.encode_utf8(&mut [0; 4])),
-            Some((_, Told::Yes)) | None => ControlFlow::Continue(()),
+            Some((single, Emitted::No)) => each(single.encode_utf8(&mut [0; 4])),
+            Some((_, Emitted::Yes)) | None => ControlFlow::Continue(()),
         }
     }
 
@@ -139,7 +139,7 @@ impl Scanner {
     }
 }
 
-/// Takes the contracted "not" off a word: "didn't" is about doing. Other endings ("Alice's", "we'll") are left out.
+/// Removes a contracted "not" from a word: "didn't" becomes "did". Other endings ("Alice's", "we'll") are dropped.
 fn contract(word: &mut String, ending: &str) {
     if ending != "t" || word.len() < 3 || !word.ends_with('n') {
         return;
@@ -188,7 +188,7 @@ fn class(character: char) -> Class {
         | '\u{f900}'..='\u{faff}'
         | '\u{ff66}'..='\u{ff9f}'
         | '\u{20000}'..='\u{3ffff}' => Class::Dense,
-        // The vowel killers and dots of Indic scripts, and the vowel points of Hebrew and Arabic, stand inside words.
+        // The virama and dots of Indic scripts, and the vowel points of Hebrew and Arabic, occur inside words.
         '\u{93c}' | '\u{94d}' | '\u{9bc}' | '\u{9cd}' | '\u{a3c}' | '\u{a4d}' | '\u{abc}'
         | '\u{acd}' | '\u{b3c}' | '\u{b4d}' | '\u{bcd}' | '\u{c4d}' | '\u{ccd}' | '\u{d4d}'
         | '\u{dca}' => Class::Letter,

@@ -1,12 +1,12 @@
 //! The terms of each unit.
 
-/// Term numbers of all units, one unit behind the other; of each sorted, and as often as the term occurs.
+/// The term numbers of all units, one unit after the other; sorted per unit, with repetitions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bags {
     terms: Vec<u32>,
-    /// By slot: where it begins, and how long it is.
+    /// By slot: start and length.
     spans: Vec<(usize, u32)>,
-    /// How many of `terms` belong to no unit any more.
+    /// How many of `terms` belong to removed units.
     dropped: usize,
 }
 
@@ -22,7 +22,7 @@ impl Bags {
             .unwrap_or_default()
     }
 
-    /// Sets the terms of `slot`, which has none. They are sorted.
+    /// Sets the sorted terms of `slot`, which has none.
     pub(crate) fn set(&mut self, slot: u32, terms: &[u32]) {
         let slot = slot as usize;
         if slot >= self.spans.len() {
@@ -34,7 +34,7 @@ impl Bags {
         self.terms.extend_from_slice(terms);
     }
 
-    /// Forgets the terms of `slot`, and closes the gaps once they are half of all.
+    /// Removes the terms of `slot`, and compacts the list when half of it is unused.
     pub(crate) fn clear(&mut self, slot: u32) {
         let Some(span) = self.spans.get_mut(slot as usize) else {
             return;

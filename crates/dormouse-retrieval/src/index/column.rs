@@ -1,6 +1,6 @@
-//! One value for each slot.
+//! One value per slot.
 
-/// Values by place. A place that was never set reads as the default, so that no place can be wrong.
+/// Values by slot. A slot that was never set reads as the default, so no slot is out of bounds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Column<T>(Vec<T>);
 
@@ -22,7 +22,7 @@ impl<T: Copy + Default> Column<T> {
         }
     }
 
-    /// The value at `place` to be changed, if the column reaches so far.
+    /// The value at `place`, mutable, if the column is that long.
     #[inline]
     pub(crate) fn at_mut(&mut self, place: u32) -> Option<&mut T> {
         self.0.get_mut(place as usize)

@@ -1,20 +1,20 @@
-//! The terms and where they occur.
+//! The terms and their postings.
 
 use std::collections::HashMap;
 
-/// Slots are told in 27 bits and occurrences in 5.
+/// A posting has 27 bits for the slot and 5 bits for the count.
 const COUNT_BITS: u32 = 5;
 
-/// How many units an index can hold.
+/// The largest number of units in an index.
 pub(crate) const MAX_SLOTS: u32 = 1 << (32 - COUNT_BITS);
 
-/// One unit in which a term occurs, and how often, up to 31 times: BM25 has long levelled off there. Four bytes, which
-/// is what a delta code of variable length takes for all but the commonest terms, and can be searched by halves.
+/// A unit that contains a term, and the count, up to 31: BM25 has levelled off long before. Four bytes are about what a
+/// variable-length delta code takes for all but the most common terms, and they allow binary search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Posting(u32);
 
 impl Posting {
-    /// More occurrences are not told apart.
+    /// Larger counts are stored as this.
     pub(crate) const COUNT_MAX: u8 = (1 << COUNT_BITS) - 1;
 
     fn new(slot: u32, count: u32) -> Self {
@@ -38,12 +38,12 @@ pub(crate) struct Lexicon {
     numbers: HashMap<Box<str>, u32>,
     postings: Vec<Vec<Posting>>,
     free: Vec<u32>,
-    /// Terms that occur nowhere any more and still have a number.
+    /// How many terms have a number and no postings.
     idle: usize,
 }
 
 impl Lexicon {
-    /// The number of `term`, a new one if need be.
+    /// The number of `term`; a new one if the term is new.
     pub(crate) fn intern(&mut self, term: &str) -> u32 {
         if let Some(&number) = self.numbers.get(term) {
             return number;
@@ -57,7 +57,7 @@ impl Lexicon {
         number
     }
 
-    /// Gives `term` a number, and makes room for where it occurs.
+    /// Gives `term` a number, and reserves room for its postings.
     pub(crate) fn intern_with_room(&mut self, term: &str, frequency: usize) {
         let number = self.intern(term);
         if let Some(postings) = self.postings.get_mut(number as usize) {
@@ -65,12 +65,12 @@ impl Lexicon {
         }
     }
 
-    /// The number of `term` if it has one.
+    /// The number of `term`, if it has one.
     pub(crate) fn number(&self, term: &str) -> Option<u32> {
         self.numbers.get(term).copied()
     }
 
-    /// Where term `number` occurs.
+    /// The postings of term `number`.
     #[inline]
     pub(crate) fn postings(&self, number: u32) -> &[Posting] {
         self.postings
@@ -84,7 +84,7 @@ impl Lexicon {
         self.postings(number).len()
     }
 
-    /// Notes that term `number` occurs `count` times in `slot`.
+    /// Records that term `number` occurs `count` times in `slot`.
     pub(crate) fn add(&mut self, number: u32, slot: u32, count: u32) {
         let Some(postings) = self.postings.get_mut(number as usize) else {
             return;
@@ -93,7 +93,7 @@ impl Lexicon {
             self.idle = self.idle.saturating_sub(1);
         }
         let posting = Posting::new(slot, count);
-        // Slots are mostly given out in rising order.
+        // Slots are mostly assigned in rising order, so appending is the common case.
         if postings.last().is_none_or(|last| last.slot() < slot) {
             postings.push(posting);
         } else {
@@ -102,7 +102,7 @@ impl Lexicon {
         }
     }
 
-    /// Forgets that term `number` occurs in `slot`.
+    /// Removes the posting of term `number` in `slot`.
     pub(crate) fn remove(&mut self, number: u32, slot: u32) {
         let Some(postings) = self.postings.get_mut(number as usize) else {
             return;
@@ -116,7 +116,7 @@ impl Lexicon {
         }
     }
 
-    /// Gives back the numbers of terms that occur nowhere, once they are most of all. No unit may just be changing.
+    /// Frees the numbers of terms without postings, once they are the majority. No unit may be half inserted.
     pub(crate) fn sweep(&mut self) {
         if self.idle < 1_024 || self.idle * 2 < self.numbers.len() {
             return;
@@ -134,7 +134,7 @@ impl Lexicon {
         self.idle = 0;
     }
 
-    /// All terms that occur, with their numbers, in no order.
+    /// All terms with postings and their numbers, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
         self.numbers
             .iter()
@@ -142,7 +142,7 @@ impl Lexicon {
             .map(|(term, number)| (&**term, *number))
     }
 
-    /// How many numbers were ever given out.
+    /// How many numbers have been assigned.
     pub(crate) fn len(&self) -> usize {
         self.postings.len()
     }

@@ -2,25 +2,25 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-/// Names by number, counted: a name that nobody holds any more is forgotten and its number used again.
+/// Reference-counted names by number. A name without users is removed, and its number is reused.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct NameTable {
     numbers: HashMap<Arc<str>, u32>,
     entries: Vec<(Arc<str>, u32)>,
     free: Vec<u32>,
 }
 
-/// What [`Names::release`] leaves.
+/// The result of [`NameTable::release`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Released {
-    /// Others still hold the name.
+pub(crate) enum NameRelease {
+    /// Other units still use the name.
     Held,
-    /// The name is forgotten.
+    /// The name was removed.
     Forgotten(Arc<str>),
 }
 
-impl Names {
-    /// The number of `name`, held once more; `true` with it if it is new.
+impl NameTable {
+    /// The number of `name`, with one more user; `true` if the name is new.
     pub(crate) fn hold(&mut self, name: &str) -> (u32, bool) {
         if let Some(&number) = self.numbers.get(name) {
             if let Some((_, held)) = self.entries.get_mut(number as usize) {
@@ -40,19 +40,19 @@ impl Names {
         (number, true)
     }
 
-    /// Lets go of `number` once.
-    pub(crate) fn release(&mut self, number: u32) -> Released {
+    /// Removes one user of `number`.
+    pub(crate) fn release(&mut self, number: u32) -> NameRelease {
         let Some((name, held)) = self.entries.get_mut(number as usize) else {
-            return Released::Held;
+            return NameRelease::Held;
         };
         *held = held.saturating_sub(1);
         if *held > 0 {
-            return Released::Held;
+            return NameRelease::Held;
         }
         let name = std::mem::replace(name, "".into());
         self.numbers.remove(&name);
         self.free.push(number);
-        Released::Forgotten(name)
+        NameRelease::Forgotten(name)
     }
 
     /// The name of `number`.
@@ -60,7 +60,7 @@ impl Names {
         self.entries.get(number as usize).map(|(name, _)| &**name)
     }
 
-    /// All names with their numbers, in no order.
+    /// All names with their numbers, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
         self.numbers.iter().map(|(name, number)| (&**name, *number))
     }

@@ -1,11 +1,11 @@
-//! A hash for numbers that nobody outside chooses.
+//! A fast hash for numbers that outsiders cannot choose.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Maps by numbers that the owner of the index gives out: no text from outside can make them collide on purpose.
+/// For maps keyed by numbers that the index assigns: no outside text can cause collisions on purpose.
 pub(crate) type NumberHash = BuildHasherDefault<NumberHasher>;
 
-/// Mixes the bits of numbers (the finalisation of SplitMix64).
+/// Mixes the bits of a number (the finaliser of SplitMix64).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NumberHasher(u64);
 

@@ -1,10 +1,10 @@
-//! Who speaks, and by which words a question names them.
+//! Speakers, and the words by which a question names them.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::{
-    names::{Names, Released},
+    names::{NameRelease, NameTable},
     threads::NONE,
 };
 use crate::{
@@ -12,30 +12,30 @@ use crate::{
     dates::is_full_month,
 };
 
-/// The shortest beginning of a name that still names somebody: "Mel" for Melanie.
+/// The shortest prefix that names a speaker: "Mel" for Melanie.
 const SHORTEST_NICKNAME: usize = 3;
 
-/// What chats call speakers that have no name. A question about a user means any user.
+/// Chat roles used as speaker names. A question about "the user" means every user.
 const ROLES: [&str; 4] = ["assistant", "system", "tool", "user"];
 
 /// How a word of a query is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Written {
-    /// With a capital letter within the sentence.
+pub(crate) enum WordCase {
+    /// Capitalised, and not the first word of a sentence.
     AsName,
-    /// In any other way.
+    /// Any other way.
     AsWord,
 }
 
 /// Speakers by number and by the first word of their name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Speakers {
-    names: Names,
+    names: NameTable,
     by_first_word: BTreeMap<String, Vec<u32>>,
 }
 
 impl Speakers {
-    /// The number of a speaker, held once more.
+    /// The number of a speaker, with one more user.
     pub(crate) fn hold(&mut self, name: &str) -> u32 {
         let (number, is_new) = self.names.hold(name);
         if is_new {
@@ -46,12 +46,12 @@ impl Speakers {
         number
     }
 
-    /// Lets go of a speaker once.
+    /// Removes one user of a speaker.
     pub(crate) fn release(&mut self, number: u32) {
         if number == NONE {
             return;
         }
-        if let Released::Forgotten(name) = self.names.release(number) {
+        if let NameRelease::Forgotten(name) = self.names.release(number) {
             let word = first_word(&name);
             if let Some(namesakes) = self.by_first_word.get_mut(&word) {
                 namesakes.retain(|other| *other != number);
@@ -67,15 +67,15 @@ impl Speakers {
         self.names.name(number)
     }
 
-    /// All speakers with their numbers, in no order.
+    /// All speakers with their numbers, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
         self.names.iter()
     }
 
-    /// The speakers whose first name is `word`; if there are none, those whose first name begins with it. Stop words and
-    /// months name somebody only if written as a name, and so do beginnings of names.
-    pub(crate) fn named_by(&self, word: &str, written: Written) -> impl Iterator<Item = u32> {
-        let as_name = written == Written::AsName;
+    /// The speakers whose first name is `word`; if there are none, those whose first name starts with it. Stop words,
+    /// months and prefixes of names count only if they are capitalised.
+    pub(crate) fn named_by(&self, word: &str, written: WordCase) -> impl Iterator<Item = u32> {
+        let as_name = written == WordCase::AsName;
         let is_other_word = is_stop_word(word) || is_full_month(word);
         let is_role = ROLES.contains(&word);
         let exact = self

@@ -1,28 +1,28 @@
-//! Who stands beside whom: threads, the sessions within them, and the links between neighbours.
+//! Threads, the sessions within them, and the links between neighbouring units.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, hash_map::Entry};
 
-use super::{column::Column, names::Names, number_hash::NumberHash};
+use super::{column::Column, names::NameTable, number_hash::NumberHash};
 
-/// No slot, no session, no thread.
+/// No slot, no session or no thread.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Where a unit stands.
+/// The position of a unit in its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct UnitPosition {
     /// The neighbours within the session.
     pub(crate) prev: u32,
     pub(crate) next: u32,
     pub(crate) session: u32,
     /// How many terms the unit has.
     pub(crate) terms: u32,
-    /// Who speaks.
+    /// The number of the speaker.
     pub(crate) speaker: u32,
-    /// When.
+    /// The time in microseconds.
     pub(crate) at: i64,
 }
 
-impl Default for Place {
+impl Default for UnitPosition {
     fn default() -> Self {
         Self {
             prev: NONE,
@@ -35,17 +35,17 @@ impl Default for Place {
     }
 }
 
-/// What a session holds.
+/// The totals of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tally {
-    /// Its first unit, and when that was.
+pub(crate) struct SessionTotals {
+    /// Its first unit, and the time of that unit.
     pub(crate) first: u32,
     pub(crate) begun_at: i64,
     pub(crate) units: u32,
     pub(crate) terms: u64,
 }
 
-impl Default for Tally {
+impl Default for SessionTotals {
     fn default() -> Self {
         Self {
             first: NONE,
@@ -56,7 +56,7 @@ impl Default for Tally {
     }
 }
 
-/// A unit as its thread orders it.
+/// A unit to be inserted into a thread, or removed from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub(crate) slot: u32,
@@ -66,17 +66,17 @@ pub(crate) struct Arrival {
     pub(crate) speaker: u32,
 }
 
-/// The units of one thread, by time and number.
+/// The slots of one thread, by time and id.
 type Order = BTreeMap<(i64, u64), u32>;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Threads {
     gap_micros: u64,
-    names: Names,
+    names: NameTable,
     orders: Vec<Order>,
-    places: Column<Place>,
-    sessions: Column<Tally>,
-    /// The sessions by when they begin.
+    places: Column<UnitPosition>,
+    sessions: Column<SessionTotals>,
+    /// The sessions by the time they begin.
     begins: BTreeSet<(i64, u32)>,
     /// How many units each speaker has in each session, by session and speaker.
     participants: HashMap<(u32, u32), u32, NumberHash>,
@@ -88,7 +88,7 @@ impl Threads {
     pub(crate) fn new(gap_micros: u64) -> Self {
         Self {
             gap_micros,
-            names: Names::default(),
+            names: NameTable::default(),
             orders: Vec::new(),
             places: Column::default(),
             sessions: Column::default(),
@@ -100,12 +100,12 @@ impl Threads {
     }
 
     #[inline]
-    pub(crate) fn place(&self, slot: u32) -> Place {
+    pub(crate) fn position(&self, slot: u32) -> UnitPosition {
         self.places.at(slot)
     }
 
     #[inline]
-    pub(crate) fn session(&self, number: u32) -> Tally {
+    pub(crate) fn session(&self, number: u32) -> SessionTotals {
         self.sessions.at(number)
     }
 
@@ -114,12 +114,12 @@ impl Threads {
         self.participants.contains_key(&(session, speaker))
     }
 
-    /// How many sessions there are.
+    /// The number of sessions.
     pub(crate) fn sessions(&self) -> usize {
         self.session_numbers as usize - self.free_sessions.len()
     }
 
-    /// The numbers of sessions lie below this.
+    /// Every session number is below this.
     pub(crate) fn session_bound(&self) -> usize {
         self.session_numbers as usize
     }
@@ -129,20 +129,21 @@ impl Threads {
         self.names.name(thread)
     }
 
-    /// All threads with their numbers, in no order.
+    /// All threads with their numbers, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
         self.names.iter()
     }
 
-    /// Puts a unit into its place, and tells the number of its thread.
+    /// Inserts a unit into its thread, and returns the number of the thread.
     pub(crate) fn insert(&mut self, thread: Option<&str>, unit: Arrival) -> u32 {
-        let place = Place {
+        let place = UnitPosition {
             terms: unit.terms,
             speaker: unit.speaker,
             at: unit.at,
-            ..Place::default()
+            ..UnitPosition::default()
         };
         self.places.set(unit.slot, place);
+        // A unit without a thread is a session of its own.
         let Some(name) = thread else {
             let session = self.new_session();
             self.join(unit.slot, session);
@@ -150,6 +151,7 @@ impl Threads {
             return NONE;
         };
         let (thread, is_new) = self.names.hold(name);
+        // `names` reuses the numbers of released threads, whose order is empty, so a new name may need no new order.
         if is_new && thread as usize >= self.orders.len() {
             self.orders.push(Order::new());
         }
@@ -162,6 +164,7 @@ impl Threads {
         let Some(order) = self.orders.get_mut(thread as usize) else {
             return;
         };
+        // Only the direct neighbours in time matter: if they are further away than the gap, so is every other unit.
         let before = order.range(..(at, id)).next_back();
         let before = before.filter(|((when, _), _)| at.abs_diff(*when) <= self.gap_micros);
         let before = before.map_or(NONE, |(_, slot)| *slot);
@@ -173,9 +176,12 @@ impl Threads {
         if let Some(place) = self.places.at_mut(slot) {
             (place.prev, place.next) = (before, after);
         }
+        // Arrival order must not matter: an older unit is linked between two neighbours, and may join their sessions
+        // into one.
         self.link(before, slot);
         self.link(slot, after);
-        let first = match self.place(before).session {
+        // Read before `merged`, which may move units of the left session into the right one.
+        let first = match self.position(before).session {
             NONE => slot,
             left => self.session(left).first,
         };
@@ -184,17 +190,19 @@ impl Threads {
         self.begin(session, first);
     }
 
-    /// Takes a unit out of its place.
+    /// Removes a unit from its thread.
     pub(crate) fn remove(&mut self, thread: u32, unit: Arrival) {
         let Arrival { slot, at, id, .. } = unit;
-        let Place {
+        let UnitPosition {
             prev,
             next,
             session,
             ..
-        } = self.place(slot);
+        } = self.position(slot);
+        // Must be read while the session still has its first unit; `leave` may free the session.
         let first = self.session(session).first;
         self.leave(slot);
+        // The session stays one unless it has units on both sides and they are now too far apart.
         let stays_one = prev == NONE || next == NONE || self.within_gap(thread, at, id);
         if let Some(place) = self.places.at_mut(prev) {
             place.next = if stays_one { next } else { NONE };
@@ -204,19 +212,22 @@ impl Threads {
         }
         if !stays_one {
             self.split(prev, next);
-            self.begin(self.place(prev).session, first);
+            // `split` may have moved the left side to a new session, so its first unit must be recorded again.
+            self.begin(self.position(prev).session, first);
         }
-        if next != NONE && self.place(next).prev == NONE {
-            self.begin(self.place(next).session, next);
+        // The removed unit was the first of its session; the next one takes its place.
+        if next != NONE && self.position(next).prev == NONE {
+            self.begin(self.position(next).session, next);
         }
-        self.places.set(slot, Place::default());
+        self.places.set(slot, UnitPosition::default());
+        // A unit without a thread has the thread number NONE, which has no order.
         if let Some(order) = self.orders.get_mut(thread as usize) {
             order.remove(&(at, id));
             self.names.release(thread);
         }
     }
 
-    /// Whether the units before and after this place are near enough to each other.
+    /// Whether the units before and after this position are within the gap.
     fn within_gap(&self, thread: u32, at: i64, id: u64) -> bool {
         let Some(order) = self.orders.get(thread as usize) else {
             return false;
@@ -240,14 +251,14 @@ impl Threads {
         }
     }
 
-    /// `slot` and those before it in its session.
+    /// `slot` and the units before it in its session.
     pub(crate) fn backwards(&self, slot: u32) -> impl Iterator<Item = u32> {
-        chain(slot, |slot| self.place(slot).prev)
+        chain(slot, |slot| self.position(slot).prev)
     }
 
-    /// `slot` and those after it in its session.
+    /// `slot` and the units after it in its session.
     pub(crate) fn forwards(&self, slot: u32) -> impl Iterator<Item = u32> {
-        chain(slot, |slot| self.place(slot).next)
+        chain(slot, |slot| self.position(slot).next)
     }
 
     fn new_session(&mut self) -> u32 {
@@ -255,25 +266,28 @@ impl Threads {
             self.session_numbers += 1;
             self.session_numbers - 1
         });
-        self.sessions.set(number, Tally::default());
+        self.sessions.set(number, SessionTotals::default());
         number
     }
 
-    /// Notes which unit of a session is the first.
+    /// Records the first unit of a session, and when the session begins.
     fn begin(&mut self, session: u32, first: u32) {
-        let at = self.place(first).at;
+        let at = self.position(first).at;
         let Some(tally) = self.sessions.at_mut(session) else {
             return;
         };
+        // Only a session of several units can be recorded already. A fresh number has the default totals, whose time 0
+        // could equal a real time.
         if tally.units > 1 && (tally.first, tally.begun_at) == (first, at) {
             return;
         }
+        // The old key must go first: `begins` is keyed by time, and two entries would make the session appear twice.
         self.begins.remove(&(tally.begun_at, session));
         (tally.first, tally.begun_at) = (first, at);
         self.begins.insert((at, session));
     }
 
-    /// The sessions that begin within a stretch of time, by time.
+    /// The sessions that begin within a time range, by time.
     pub(crate) fn begun_within(&self, from: i64, until: i64) -> impl Iterator<Item = u32> {
         let some = (from < until).then(|| self.begins.range((from, 0)..(until, 0)));
         some.into_iter().flatten().map(|(_, session)| *session)
@@ -300,7 +314,7 @@ impl Threads {
     }
 
     fn leave(&mut self, slot: u32) {
-        let place = self.place(slot);
+        let place = self.position(slot);
         if let Entry::Occupied(mut units) = self.participants.entry((place.session, place.speaker))
         {
             *units.get_mut() -= 1;
@@ -311,6 +325,7 @@ impl Threads {
         if let Some(tally) = self.sessions.at_mut(place.session) {
             tally.units -= 1;
             tally.terms -= u64::from(place.terms);
+            // Session numbers are reused, so an empty session must vanish from `begins` before its number is free.
             if tally.units == 0 {
                 self.begins.remove(&(tally.begun_at, place.session));
                 self.free_sessions.push(place.session);
@@ -318,9 +333,9 @@ impl Threads {
         }
     }
 
-    /// The session that spans both sides: one of theirs, into which the smaller one moves, or a new one.
+    /// The session that spans both sides: one of the two, into which the smaller one moves, or a new one.
     fn merged(&mut self, before: u32, after: u32) -> u32 {
-        match (self.place(before).session, self.place(after).session) {
+        match (self.position(before).session, self.position(after).session) {
             (NONE, NONE) => self.new_session(),
             (one, NONE) | (NONE, one) => one,
             (one, other) if one == other => one,
@@ -330,7 +345,7 @@ impl Threads {
                 left
             }
             (_, right) => {
-                // The new unit links both sides already: stay on the left one.
+                // `link` ran before, so walking back from the new unit would leave its left side: start at `before`.
                 let moving: Vec<u32> = self.backwards(before).collect();
                 self.move_to(&moving, right);
                 right
@@ -338,12 +353,12 @@ impl Threads {
         }
     }
 
-    /// Gives the smaller side of a session that has fallen apart a session of its own.
+    /// Moves the smaller side of a session that has fallen apart to a new session.
     fn split(&mut self, left: u32, right: u32) {
         let smaller: Vec<u32> = {
             let (mut lefts, mut rights) = (self.backwards(left), self.forwards(right));
             loop {
-                // In step, so that the work is bounded by the smaller side.
+                // Both sides advance in step, so the work is bounded by the smaller side.
                 match (lefts.next(), rights.next()) {
                     (Some(_), Some(_)) => {}
                     (None, _) => break self.backwards(left).collect(),
@@ -363,7 +378,7 @@ impl Threads {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        // A tree's nodes are about three quarters full.
+        // B-tree nodes are about three quarters full, which gives 27 and 22 bytes per entry.
         let units: usize = self.orders.iter().map(Order::len).sum();
         let orders = units * 27 + self.begins.len() * 22;
         let participants = self.participants.capacity() * (size_of::<(u32, u32, u32)>() + 1);
@@ -371,7 +386,7 @@ impl Threads {
     }
 }
 
-/// `slot`, the one that `step` leads to, and so on.
+/// `slot`, the slot after it by `step`, and so on.
 fn chain(slot: u32, step: impl Fn(u32) -> u32) -> impl Iterator<Item = u32> {
     let known = |slot: u32| (slot != NONE).then_some(slot);
     std::iter::successors(known(slot), move |slot| known(step(*slot)))

@@ -1,7 +1,7 @@
 use dormouse_contracts::{Timestamp, TokenCount, TokenCounter};
 use proptest::prelude::*;
 
-use super::{Item, Packed, Standing, pack};
+use super::{ItemRole, PackItem, Packed, pack};
 
 /// A token for each word.
 struct Words;
@@ -15,8 +15,8 @@ impl TokenCounter for Words {
     }
 }
 
-fn item(id: u64, text: &str, score: f32) -> Item<'_> {
-    Item {
+fn item(id: u64, text: &str, score: f32) -> PackItem<'_> {
+    PackItem {
         id,
         text,
         speaker: None,
@@ -24,7 +24,7 @@ fn item(id: u64, text: &str, score: f32) -> Item<'_> {
         at: Timestamp::from_micros(i64::try_from(id).unwrap()),
         score,
         label_tokens: 0,
-        standing: Standing::Found,
+        role: ItemRole::Found,
     }
 }
 
@@ -100,8 +100,8 @@ fn a_number_a_negation_an_order_or_a_speaker_is_a_difference() {
 
 #[test]
 fn what_stands_beside_comes_only_with_what_was_found() {
-    let beside = |id, other| Item {
-        standing: Standing::Beside(other),
+    let beside = |id, other| PackItem {
+        role: ItemRole::Neighbour(other),
         ..item(id, "yes it is", 2.0)
     };
     let items = [
@@ -136,11 +136,11 @@ proptest! {
         items in proptest::collection::vec(any_item(), 0..20),
         budget in 0..20_u32,
     ) {
-        let items: Vec<Item<'_>> = items
+        let items: Vec<PackItem<'_>> = items
             .iter()
-            .map(|(id, text, score, label_tokens, beside)| Item {
+            .map(|(id, text, score, label_tokens, beside)| PackItem {
                 label_tokens: *label_tokens,
-                standing: beside.map_or(Standing::Found, Standing::Beside),
+                role: beside.map_or(ItemRole::Found, ItemRole::Neighbour),
                 ..item(*id, text, *score)
             })
             .collect();
@@ -148,7 +148,7 @@ proptest! {
         prop_assert!(packed.iter().map(|packed| packed.tokens).sum::<u32>() <= budget);
         let best = items
             .iter()
-            .filter(|item| item.standing == Standing::Found)
+            .filter(|item| item.role == ItemRole::Found)
             .filter(|item| Words.count(item.text).tokens + item.label_tokens <= budget)
             .map(|item| item.score)
             .reduce(f32::max);

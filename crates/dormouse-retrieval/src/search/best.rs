@@ -1,15 +1,15 @@
-//! The score that is just among the best.
+//! Keeps the threshold of the best scores.
 
 use std::{
     cmp::{Ordering, Reverse},
     collections::BinaryHeap,
 };
 
-/// The best scores so far, as many as are asked for.
+/// The best scores so far, at most `limit`.
 pub(super) struct BestScores {
     limit: usize,
     /// Lowest first.
-    scores: BinaryHeap<Reverse<Score>>,
+    scores: BinaryHeap<Reverse<OrderedScore>>,
 }
 
 impl BestScores {
@@ -20,33 +20,37 @@ impl BestScores {
         }
     }
 
-    /// Whether there are enough of them, all above `score`.
+    /// Whether `limit` scores are known, all above `score`.
     pub(super) fn are_above(&self, score: f32) -> bool {
-        let lowest = self.scores.peek().map(|Reverse(Score(lowest))| *lowest);
+        let lowest = self
+            .scores
+            .peek()
+            .map(|Reverse(OrderedScore(lowest))| *lowest);
         self.scores.len() >= self.limit && lowest.is_some_and(|lowest| lowest > score)
     }
 
     pub(super) fn note(&mut self, score: f32) {
-        self.scores.push(Reverse(Score(score)));
+        // A heap with the lowest score on top: only that one is ever replaced.
+        self.scores.push(Reverse(OrderedScore(score)));
         if self.scores.len() > self.limit {
             self.scores.pop();
         }
     }
 }
 
-/// A score in its order.
+/// A score with a total order.
 #[derive(Clone, Copy, PartialEq)]
-struct Score(f32);
+struct OrderedScore(f32);
 
-impl Eq for Score {}
+impl Eq for OrderedScore {}
 
-impl PartialOrd for Score {
+impl PartialOrd for OrderedScore {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Score {
+impl Ord for OrderedScore {
     fn cmp(&self, other: &Self) -> Ordering {
         self.0.total_cmp(&other.0)
     }

@@ -1,42 +1,52 @@
-//! What the score of a unit will be, as far as the first pass can tell.
+//! Estimates scores from the first pass.
 
 use crate::{
     Feature, Index,
     search::{
         features::{REACH, answers, flag, levelled, surroundings},
-        plan::Plan,
+        plan::QueryPlan,
         scratch::Scratch,
     },
-    traits::Traits,
+    text_features::TextFeatures,
 };
 
-/// The sum of the unit's weighed features but for how rare its own words are, and with no word more than once in a turn.
-pub(super) fn of_unit(index: &Index, plan: &Plan<'_>, scratch: &mut Scratch, slot: u32) -> f32 {
+/// The weighted features of a unit except [`Feature::Informative`], with every word counted at most once per turn.
+pub(super) fn of_unit(
+    index: &Index,
+    plan: &QueryPlan<'_>,
+    scratch: &mut Scratch,
+    slot: u32,
+) -> f32 {
     let weight = |feature| plan.weight(feature);
-    let terms = surroundings(index, slot).map(|slot| scratch.glimpses.at(slot).terms);
+    let terms = surroundings(index, slot).map(|slot| scratch.first_pass.at(slot).terms);
     let (reach, window) = reached(plan, terms);
-    let place = index.threads.place(slot);
+    let place = index.threads.position(slot);
     let card = index.cards.at(slot);
-    let before = flag(answers(index, slot)) * scratch.glimpses.at(place.prev).turn;
-    let tells = plan.asks_when && card.traits.has(Traits::TELLS_TIME);
+    let before = flag(answers(index, slot)) * scratch.first_pass.at(place.prev).turn;
+    let tells = plan.asks_when && card.text_features.has(TextFeatures::NAMES_TIME);
     weight(Feature::Reach) * reach / plan.total
         + weight(Feature::Window) * window / plan.total
         + weight(Feature::Session) * scratch.session(place.session)
-        + weight(Feature::Turn) * scratch.glimpses.at(slot).turn / plan.most
+        + weight(Feature::Turn) * scratch.first_pass.at(slot).turn / plan.most
         + weight(Feature::Speaker) * flag(plan.is_named(place.speaker))
         + weight(Feature::Participants) * scratch.participation(index, plan, place.session)
         + weight(Feature::Answer) * before / plan.most
         + weight(Feature::Date) * plan.closeness(place.at)
         + weight(Feature::TimeTold) * flag(tells)
-        + weight(Feature::FirstPerson) * flag(card.traits.has(Traits::FIRST_PERSON))
+        + weight(Feature::FirstPerson) * flag(card.text_features.has(TextFeatures::FIRST_PERSON))
         + weight(Feature::Dense) * scratch.similarity(index, slot)
 }
 
-/// The same without a look at the neighbours.
-pub(super) fn by_itself(index: &Index, plan: &Plan<'_>, scratch: &mut Scratch, slot: u32) -> f32 {
+/// The same estimate without the neighbours.
+pub(super) fn by_itself(
+    index: &Index,
+    plan: &QueryPlan<'_>,
+    scratch: &mut Scratch,
+    slot: u32,
+) -> f32 {
     let weight = |feature| plan.weight(feature);
-    let own = scratch.glimpses.at(slot);
-    let place = index.threads.place(slot);
+    let own = scratch.first_pass.at(slot);
+    let place = index.threads.position(slot);
     let date = if plan.names_times() {
         plan.closeness(place.at)
     } else {
@@ -50,10 +60,10 @@ pub(super) fn by_itself(index: &Index, plan: &Plan<'_>, scratch: &mut Scratch, s
         + weight(Feature::Date) * date
 }
 
-/// Reach and window of terms that occur where their bits are set.
-fn reached(plan: &Plan<'_>, terms: [u64; REACH.len()]) -> (f32, f32) {
+/// Reach and window of the terms whose bits are set.
+fn reached(plan: &QueryPlan<'_>, terms: [u64; REACH.len()]) -> (f32, f32) {
     let [before_3, before_2, before, own, after, after_2, after_3] = terms;
-    // Nearest first, as REACH has them.
+    // A term counts only in the ring with its largest share, so the rings go from the largest share to the smallest.
     let near = own | before;
     let [
         far_before,

@@ -5,31 +5,32 @@ use crate::{
     index::threads::NONE,
     search::{
         bm25::{inverse_frequency, length_norm, saturated},
-        plan::Plan,
+        plan::QueryPlan,
         scratch::Scratch,
     },
-    traits::Traits,
+    text_features::TextFeatures,
     weights::FeatureValues,
 };
 
 /// How many neighbours on each side belong to a unit's window.
 pub(super) const RADIUS: usize = 3;
-/// The unit and its neighbours.
+/// The size of a window: the unit and its neighbours.
 const WIDTH: usize = 2 * RADIUS + 1;
-/// How much a word still says that occurs as many turns before or after, in reading order. The turn before says more
-/// than the one after: it is what was asked.
+/// The share of a word's weight when it occurs in each turn of the window, in reading order. The turn before counts
+/// more than the turn after: it is often the question.
 pub(super) const REACH: [f32; WIDTH] = [0.2, 0.4, 0.6, 1.0, 0.5, 0.3, 0.2];
 
-/// The features of the unit in `slot` but for [`informative`]; `None` if nothing connects it to the query.
+/// The features of the unit in `slot` except [`informative`]; `None` if nothing connects it to the query.
 pub(super) fn of_candidate(
     index: &Index,
-    plan: &Plan<'_>,
+    plan: &QueryPlan<'_>,
     scratch: &mut Scratch,
     slot: u32,
 ) -> Option<FeatureValues> {
-    let place = index.threads.place(slot);
+    let place = index.threads.position(slot);
     let surroundings = surroundings(index, slot);
     let words = words(index, plan, scratch, &surroundings);
+    // Vectors and sessions can connect a unit that shares no word with the query: the turn in question often does not.
     let is_connected = words.reach > 0.0
         || scratch.dense.at(slot) > 0.0
         || scratch.best_sessions.contains(&place.session);
@@ -48,11 +49,11 @@ pub(super) fn of_candidate(
         flag(answers(index, slot)) * words.turn_before,
     );
     values.set(Feature::Date, plan.closeness(place.at));
-    let tells = plan.asks_when && card.traits.has(Traits::TELLS_TIME);
+    let tells = plan.asks_when && card.text_features.has(TextFeatures::NAMES_TIME);
     values.set(Feature::TimeTold, flag(tells));
     values.set(
         Feature::FirstPerson,
-        flag(card.traits.has(Traits::FIRST_PERSON)),
+        flag(card.text_features.has(TextFeatures::FIRST_PERSON)),
     );
     let participation = scratch.participation(index, plan, place.session);
     values.set(Feature::Participants, participation);
@@ -60,22 +61,27 @@ pub(super) fn of_candidate(
     Some(values)
 }
 
-/// 1 for yes.
+/// 1 for yes, 0 for no.
 pub(super) fn flag(holds: bool) -> f32 {
     f32::from(u8::from(holds))
 }
 
-/// Whether the turn before is a question by somebody else.
+/// Whether the turn before is a question by another speaker.
 pub(super) fn answers(index: &Index, slot: u32) -> bool {
-    let place = index.threads.place(slot);
-    let asks = index.cards.at(place.prev).traits.has(Traits::ASKS);
-    asks && index.threads.place(place.prev).speaker != place.speaker
+    let place = index.threads.position(slot);
+    let asks = index
+        .cards
+        .at(place.prev)
+        .text_features
+        .has(TextFeatures::ASKS);
+    asks && index.threads.position(place.prev).speaker != place.speaker
 }
 
-/// The slots of a window in reading order, with [`NONE`] where the session ends.
+/// The slots of a window in reading order; [`NONE`] beyond the ends of the session.
 pub(super) fn surroundings(index: &Index, slot: u32) -> [u32; WIDTH] {
     let mut slots = [NONE; WIDTH];
     let (before, rest) = slots.split_at_mut(RADIUS);
+    // `backwards` starts with the unit itself, which `forwards` adds below.
     for (place, slot) in before
         .iter_mut()
         .rev()
@@ -89,21 +95,26 @@ pub(super) fn surroundings(index: &Index, slot: u32) -> [u32; WIDTH] {
     slots
 }
 
-/// What the query's words in a unit and around it say.
+/// The scores of the query's words in a unit and its window.
 #[derive(Default)]
-struct Words {
+struct WordScores {
     reach: f32,
     window: f32,
     turn: f32,
     turn_before: f32,
 }
 
-fn words(index: &Index, plan: &Plan<'_>, scratch: &Scratch, slots: &[u32; WIDTH]) -> Words {
+fn words(
+    index: &Index,
+    plan: &QueryPlan<'_>,
+    scratch: &Scratch,
+    slots: &[u32; WIDTH],
+) -> WordScores {
     let width = plan.terms.len();
     let counts = slots.map(|slot| scratch.counts_of(slot, width));
-    let norm = |slot| length_norm(index.threads.place(slot).terms as f32, plan.mean_turn);
+    let norm = |slot| length_norm(index.threads.position(slot).terms as f32, plan.mean_turn);
     let [_, _, before, own, ..] = slots.map(norm);
-    let mut words = Words::default();
+    let mut words = WordScores::default();
     for (place, term) in plan.terms.iter().enumerate() {
         let count = counts.map(|counts| f32::from(counts.get(place).copied().unwrap_or(0)));
         let around: f32 = count.iter().sum();
@@ -123,26 +134,25 @@ fn words(index: &Index, plan: &Plan<'_>, scratch: &Scratch, slots: &[u32; WIDTH]
     words
 }
 
-/// How much a word says that occurs at these places of a window.
+/// The largest share of a word that occurs at these places of a window.
 fn reach(occurs: [bool; WIDTH]) -> f32 {
     let there = occurs.into_iter().zip(REACH).filter(|(occurs, _)| *occurs);
     there.map(|(_, reach)| reach).fold(0.0, f32::max)
 }
 
-/// A count in a window, levelled off: a half for one, below 1 for any number.
+/// The saturated count in a window: a half for one, below 1 for any number.
 pub(super) fn levelled(count: f32) -> f32 {
     count / (count + 1.0)
 }
 
-/// The mean rarity of a unit's distinct terms, as a share of that of a term that nobody uses. Two terms that say nothing
-/// are added, so that a word by itself does not pass for much.
+/// The mean rarity of a unit's distinct terms, as a share of the rarity of an unused term. Two terms of rarity zero are
+/// added, so that a single word does not count as informative.
 pub(super) fn informative(index: &Index, slot: u32) -> f32 {
     let (mut sum, mut distinct) = (0, 0_u32);
     for run in index.bags.of(slot).chunk_by(|a, b| a == b) {
         let Some(term) = run.first() else { continue };
         let idf = inverse_frequency(index.lexicon.frequency(*term), index.len());
-        // In fixed point, since the order of the terms, and with it that of adding up, differs between indexes of the
-        // same units.
+        // Fixed point makes the sum independent of the order of terms, which differs between indexes of the same units.
         sum += (f64::from(idf) * ONE) as u64;
         distinct += 1;
     }

@@ -1,26 +1,27 @@
-//! From what the postings say to the units worth a closer look.
+//! Chooses the candidates that are scored in full.
 
 use crate::{
-    Index, Query,
+    Index, SearchQuery,
     index::threads::NONE,
     search::{
         estimate,
         features::RADIUS,
-        plan::Plan,
+        plan::QueryPlan,
         reading::{read_postings, read_turns},
         scratch::Scratch,
         sessions,
     },
 };
 
-/// Fills in turns, sessions, dense similarities, and the candidates.
+/// Computes first-pass scores, sessions, vector similarities and candidates.
 pub(super) fn find_candidates(
     index: &Index,
-    plan: &Plan<'_>,
-    query: &Query<'_>,
+    plan: &QueryPlan<'_>,
+    query: &SearchQuery<'_>,
     limit: usize,
     scratch: &mut Scratch,
 ) {
+    // A small index skips all approximations, so its answers are exact.
     let is_small = index.len() <= index.config.exhaustive_up_to;
     let budget = if is_small {
         usize::MAX
@@ -29,6 +30,7 @@ pub(super) fn find_candidates(
     };
     read_postings(index, plan, budget, scratch);
     read_dense(index, query, scratch);
+    // After `read_postings` and `read_dense`: the best sessions are ranked by their results.
     sessions::pick_best(index, plan, scratch);
     if is_small {
         let admitted = index.occupied().filter(|slot| admits(index, query, *slot));
@@ -40,11 +42,11 @@ pub(super) fn find_candidates(
     choose(index, query, most, scratch);
 }
 
-/// Fills in turns and the candidates of plain BM25.
+/// Computes first-pass scores and candidates for plain BM25.
 pub(super) fn find_plain(
     index: &Index,
-    plan: &Plan<'_>,
-    query: &Query<'_>,
+    plan: &QueryPlan<'_>,
+    query: &SearchQuery<'_>,
     limit: usize,
     scratch: &mut Scratch,
 ) {
@@ -54,43 +56,45 @@ pub(super) fn find_plain(
         let slot = scratch.touched.get(place).copied().unwrap_or(NONE);
         scratch
             .nearby
-            .set(slot, rank_of(scratch.glimpses.at(slot).turn));
+            .set(slot, rank_of(scratch.first_pass.at(slot).turn));
         scratch.near.push(slot);
     }
     choose(index, query, limit, scratch);
 }
 
-fn admits(index: &Index, query: &Query<'_>, slot: u32) -> bool {
+fn admits(index: &Index, query: &SearchQuery<'_>, slot: u32) -> bool {
     query.admit.is_none_or(|admit| admit(index.id(slot)))
 }
 
-fn read_dense(index: &Index, query: &Query<'_>, scratch: &mut Scratch) {
+fn read_dense(index: &Index, query: &SearchQuery<'_>, scratch: &mut Scratch) {
     scratch.dense.reach(index.slot_bound());
     let mut least = f32::INFINITY;
     for hit in query.dense.iter().filter(|hit| hit.score.is_finite()) {
         let Some(slot) = index.slot(hit.id) else {
             continue;
         };
-        // Above zero, so that it is known to have been given.
+        // Zero means "not given" in this column, so a given score must be positive.
         let score = hit.score.clamp(f32::MIN_POSITIVE, 1.0);
         least = least.min(score);
         if scratch.dense.at(slot) == 0.0 {
             scratch.dense_slots.push(slot);
         }
+        // A hit may be given twice; the better score counts.
         scratch.dense.set(slot, score.max(scratch.dense.at(slot)));
     }
+    // The hits are the nearest units, so a unit without a score is at most as similar as the worst of them.
     if least.is_finite() {
         scratch.least_similar = least;
     }
 }
 
-/// How many turns have their neighbours looked at for each candidate that is wanted.
+/// How many turns are expanded to their neighbours for each requested candidate.
 const SPREAD_PER_CANDIDATE: usize = 2;
 
-/// Ranks the best turns and their neighbours, and what is similar by vector, roughly as the score will.
+/// Estimates the scores of the best turns, their neighbours, the best sessions and the vector hits.
 ///
-/// A unit without one of the best turns in its window is no candidate, however many middling ones it has.
-fn spread(index: &Index, plan: &Plan<'_>, most: usize, scratch: &mut Scratch) {
+/// A unit is not a candidate without one of the best turns in its window, even if it has many mediocre ones.
+fn spread(index: &Index, plan: &QueryPlan<'_>, most: usize, scratch: &mut Scratch) {
     scratch.nearby.reach(index.slot_bound());
     pick_best_turns(
         index,
@@ -98,10 +102,13 @@ fn spread(index: &Index, plan: &Plan<'_>, most: usize, scratch: &mut Scratch) {
         most.saturating_mul(SPREAD_PER_CANDIDATE),
         scratch,
     );
+    // Indexed loops: `mark` needs `scratch` mutably while its lists are read.
+    // `forwards` starts with the unit itself, which is in `backwards` already.
     for place in 0..scratch.ranked.len() {
         let Some(&(_, slot)) = scratch.ranked.get(place) else {
             continue;
         };
+        // The whole window is marked, because a unit can match by its neighbours alone.
         let around = index.threads.backwards(slot).take(RADIUS + 1);
         for slot in around.chain(index.threads.forwards(slot).skip(1).take(RADIUS)) {
             mark(scratch, slot);
@@ -126,8 +133,8 @@ fn spread(index: &Index, plan: &Plan<'_>, most: usize, scratch: &mut Scratch) {
     }
 }
 
-/// Puts the `most` units that do best by themselves among those touched into `ranked`.
-fn pick_best_turns(index: &Index, plan: &Plan<'_>, most: usize, scratch: &mut Scratch) {
+/// Puts the `most` touched units with the best own estimates into `ranked`.
+fn pick_best_turns(index: &Index, plan: &QueryPlan<'_>, most: usize, scratch: &mut Scratch) {
     let mut best = Best::new(std::mem::take(&mut scratch.ranked), most);
     let touched = std::mem::take(&mut scratch.touched);
     for &slot in &touched {
@@ -140,18 +147,20 @@ fn pick_best_turns(index: &Index, plan: &Plan<'_>, most: usize, scratch: &mut Sc
     scratch.ranked = best.finish(index);
 }
 
-/// A number above zero in the order of the scores.
+/// Maps a score to an integer above zero with the same order.
 fn rank_of(score: f32) -> u32 {
+    // IEEE 754: the bits of positive floats sort like integers, those of negative ones in reverse.
     let bits = score.to_bits();
     let rank = if score.is_sign_negative() {
         !bits
     } else {
         bits | 1 << 31
     };
+    // 0 means "not listed" in the column `nearby`.
     rank.max(1)
 }
 
-/// Puts a slot on the list of those to be looked at.
+/// Adds a slot to the list of units to be estimated, once.
 #[inline]
 fn mark(scratch: &mut Scratch, slot: u32) {
     if let Some(rank) = scratch.nearby.at_mut(slot)
@@ -162,8 +171,8 @@ fn mark(scratch: &mut Scratch, slot: u32) {
     }
 }
 
-/// Puts the `most` best of the slots in `near` that are admitted into the candidates.
-fn choose(index: &Index, query: &Query<'_>, most: usize, scratch: &mut Scratch) {
+/// Puts the `most` best admitted slots of `near` into the candidates.
+fn choose(index: &Index, query: &SearchQuery<'_>, most: usize, scratch: &mut Scratch) {
     let mut best = Best::new(std::mem::take(&mut scratch.ranked), most);
     for &slot in &scratch.near {
         let rank = scratch.nearby.at(slot);
@@ -176,11 +185,12 @@ fn choose(index: &Index, query: &Query<'_>, most: usize, scratch: &mut Scratch) 
     scratch.candidates.extend(candidates);
 }
 
-/// The best slots of those seen so far, and up to as many that will turn out not to be.
+/// The best slots so far. Up to as many again are kept until the next cut, so that cutting costs constant time per
+/// slot.
 struct Best {
     ranked: Vec<(u32, u32)>,
     most: usize,
-    /// A lower rank is not among the best.
+    /// Lower ranks are not among the best.
     least: u32,
 }
 
@@ -193,7 +203,7 @@ impl Best {
         }
     }
 
-    /// Whether a slot of this rank may be among the best.
+    /// Whether a slot with this rank may be among the best.
     #[inline]
     fn takes(&self, rank: u32) -> bool {
         rank >= self.least
@@ -218,10 +228,10 @@ impl Best {
         let Some(last) = self.most.checked_sub(1) else {
             return self.ranked.clear();
         };
-        // Equal ranks in an order that does not depend on when a unit came.
+        // Ties are broken by time and id, never by slot, which depends on the order of insertion.
         let (_, (rank, _), _) = self.ranked.select_nth_unstable_by(last, |a, b| {
             b.0.cmp(&a.0).then_with(|| {
-                let at = |slot| index.threads.place(slot).at;
+                let at = |slot| index.threads.position(slot).at;
                 let newer = at(b.1).cmp(&at(a.1));
                 newer.then_with(|| index.id(a.1).cmp(&index.id(b.1)))
             })

@@ -2,59 +2,62 @@
 
 use std::{collections::HashSet, ops::ControlFlow};
 
+use dormouse_text::beginning_bytes;
+
 use crate::{
-    Feature, Index, NamedTime, Query, Ranking, Weights,
+    Feature, Index, NamedTime, Ranking, SearchQuery, Weights,
     analyse::each_word,
     dates::{month_of, named_times},
-    index::{lexicon::Posting, speakers::Written},
+    index::{lexicon::Posting, speakers::WordCase},
     search::bm25::{K1, inverse_frequency},
-    traits::asks_when,
+    text_features::asks_when,
 };
 
-/// Of a longer query only the beginning is read.
+/// Only the start of a longer query is read.
 const MAX_QUERY_BYTES: usize = 64 * 1024;
-/// Of more terms only the rarest count. They fit the bits of a number.
+/// Only the rarest terms of a longer query count. They must fit the 64 bits of
+/// [`FirstPassScore::terms`](super::scratch::FirstPassScore::terms).
 pub(super) const MAX_TERMS: usize = 64;
 
 /// A term of the query.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueryTerm {
-    /// Its number in the lexicon; `None` if no unit has it.
+    /// The term's number in the lexicon; `None` if no unit contains it.
     pub(super) number: Option<u32>,
-    /// How rare it is.
+    /// The term's inverse document frequency.
     pub(super) idf: f32,
 }
 
 /// What a query asks for, in terms of one index.
 #[derive(Debug)]
-pub(super) struct Plan<'a> {
-    /// What each feature counts.
+pub(super) struct QueryPlan<'a> {
+    /// The weight of each feature.
     pub(super) weights: &'a Weights,
     /// The distinct terms in order.
     pub(super) terms: Vec<QueryTerm>,
-    /// The speakers that the query names, in order of number.
+    /// The speakers that the query names, by number.
     pub(super) named: Vec<u32>,
-    /// The rarity of all terms together.
+    /// The sum of all terms' inverse document frequencies.
     pub(super) total: f32,
-    /// The highest score that BM25 can give.
+    /// The highest possible BM25 score.
     pub(super) most: f32,
-    /// How many terms a unit has on average.
+    /// The mean number of terms per unit.
     pub(super) mean_turn: f32,
-    /// Whether it asks for a time.
+    /// Whether the query asks for a time.
     pub(super) asks_when: bool,
-    /// The times that it names.
+    /// The times that the query names.
     times: Vec<NamedTime>,
 }
 
-impl<'a> Plan<'a> {
-    pub(super) fn new(index: &'a Index, query: &Query<'_>) -> Self {
-        let text = beginning(query.text);
+impl<'a> QueryPlan<'a> {
+    pub(super) fn new(index: &'a Index, query: &SearchQuery<'_>) -> Self {
+        let text = beginning_bytes(query.text, MAX_QUERY_BYTES);
         let (terms, named) = match query.ranking {
             Ranking::Fused => read_with_names(index, text),
             Ranking::PlainBm25 => (Vec::new(), Vec::new()),
         };
-        // A query that only names somebody asks for what was said about them. So does one whose other words nobody ever
-        // used: what is known of whom it names is a better answer than none.
+        // A query that only names a speaker asks for what was said about them. The same holds if no unit contains its
+        // other words: a unit about the named speaker is a better answer than none.
         let mut terms = weigh(index, &terms);
         if terms.iter().all(|term| term.number.is_none()) {
             let mut all = Terms::default();
@@ -83,38 +86,38 @@ impl<'a> Plan<'a> {
     }
 }
 
-impl Plan<'_> {
-    /// Where the term at this place of the query occurs.
+impl QueryPlan<'_> {
+    /// The postings of the query's term at this place.
     pub(super) fn postings<'a>(&self, index: &'a Index, place: usize) -> &'a [Posting] {
         let number = self.terms.get(place).and_then(|term| term.number);
         number.map_or(&[], |number| index.lexicon.postings(number))
     }
 
-    /// Whether the query names this speaker and nobody else.
+    /// Whether the query names this speaker and no other.
     pub(super) fn is_named(&self, speaker: u32) -> bool {
         matches!(*self.named, [only] if only == speaker)
     }
 
-    /// What `feature` counts.
+    /// The weight of `feature`.
     #[inline]
     pub(super) fn weight(&self, feature: Feature) -> f32 {
         self.weights.weight(feature)
     }
 
-    /// Which of the named speakers speak in a session, as a share of them.
+    /// The share of the named speakers who speak in a session.
     pub(super) fn participation(&self, index: &Index, session: u32) -> f32 {
         let named = self.named.iter();
         let there = named.filter(|speaker| index.threads.takes_part(**speaker, session));
         there.count() as f32 / self.named.len().max(1) as f32
     }
 
-    /// Whether it names any time.
+    /// Whether the query names a time.
     pub(super) fn names_times(&self) -> bool {
         !self.times.is_empty()
     }
 
-    /// The sessions that begin within the times that it names. A month of any year stands for all of them in the order of
-    /// years, as far as there are sessions.
+    /// The sessions that begin within the named times. A month without a year means that month of every year, within
+    /// the time range of the index.
     pub(super) fn sessions<'b>(&'b self, index: &'b Index) -> impl Iterator<Item = u32> + 'b {
         self.times
             .iter()
@@ -122,7 +125,7 @@ impl Plan<'_> {
             .flat_map(|(from, until)| index.threads.begun_within(from, until))
     }
 
-    /// How close a time is to the nearest of those that the query names: 1 within it.
+    /// How close a time is to the nearest named time: 1 within it.
     pub(super) fn closeness(&self, at: i64) -> f32 {
         self.times
             .iter()
@@ -131,7 +134,7 @@ impl Plan<'_> {
     }
 }
 
-/// The distinct terms of a text but for those that name a speaker, and the speakers that it names.
+/// The distinct terms of a text without those that name a speaker, and the named speakers.
 fn read_with_names(index: &Index, text: &str) -> (Vec<String>, Vec<u32>) {
     let mut terms = Terms::default();
     let mut named = Vec::new();
@@ -139,13 +142,15 @@ fn read_with_names(index: &Index, text: &str) -> (Vec<String>, Vec<u32>) {
     let _whole_text = each_word(text, |word| {
         let before = named.len();
         if named.len() < MOST_NAMED {
+            // A stop word or a month names a speaker only if it is capitalised, for example "Will" or "May".
             let written = if written_as_names.contains(word) {
-                Written::AsName
+                WordCase::AsName
             } else {
-                Written::AsWord
+                WordCase::AsWord
             };
             named.extend(index.speakers.named_by(word, written).take(MOST_NAMED));
         }
+        // A word that names a speaker is not a term: a unit by Bob need not contain "Bob".
         if named.len() == before {
             index
                 .analyser
@@ -156,6 +161,7 @@ fn read_with_names(index: &Index, text: &str) -> (Vec<String>, Vec<u32>) {
     named.sort_unstable();
     named.dedup();
     let mut names = Vec::new();
+    // The other words of a full name ("Bob Miller") are part of the name, too.
     for name in named
         .iter()
         .filter_map(|number| index.speakers.name(*number))
@@ -169,10 +175,11 @@ fn read_with_names(index: &Index, text: &str) -> (Vec<String>, Vec<u32>) {
     (terms.list, named)
 }
 
-/// The folded words of a text that begin with a capital letter, without the first one.
+/// The folded capitalised words of a text, without the first word.
 fn capitalised(text: &str) -> HashSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric());
     let mut capitalised = HashSet::new();
+    // Most texts start with a capital letter, so the first word is no evidence.
     for word in words.filter(|word| !word.is_empty()).skip(1) {
         if word.starts_with(char::is_uppercase) {
             let _one_or_more = each_word(word, |word| {
@@ -184,7 +191,7 @@ fn capitalised(text: &str) -> HashSet<String> {
     capitalised
 }
 
-/// It makes a difference whether one is named, or nobody, or several.
+/// The features distinguish one named speaker, none, and several; more names change little.
 const MOST_NAMED: usize = 16;
 
 /// Distinct terms in order.
@@ -196,7 +203,7 @@ struct Terms {
 
 impl Terms {
     fn push(&mut self, term: &str) {
-        // Distinct terms are few unless somebody pastes a book; then this many are enough to choose from.
+        // A query has few distinct terms unless it is a pasted book; then this many are enough to choose from.
         if self.list.len() < 16 * MAX_TERMS && !self.seen.contains(term) {
             self.seen.insert(term.to_owned());
             self.list.push(term.to_owned());
@@ -209,6 +216,7 @@ fn weigh(index: &Index, terms: &[String]) -> Vec<QueryTerm> {
         let number = index.lexicon.number(term);
         let frequency = number.map_or(0, |number| index.lexicon.frequency(number));
         QueryTerm {
+            // An unknown term keeps its rarity: the score must show that no unit contains it.
             number: number.filter(|_| frequency > 0),
             idf: inverse_frequency(frequency, index.len()),
         }
@@ -216,7 +224,7 @@ fn weigh(index: &Index, terms: &[String]) -> Vec<QueryTerm> {
     weighed.collect()
 }
 
-/// The [`MAX_TERMS`] rarest among those that occur, in their order.
+/// The [`MAX_TERMS`] rarest of the terms with postings, in their order.
 fn keep_rarest(terms: Vec<QueryTerm>) -> Vec<QueryTerm> {
     if terms.len() <= MAX_TERMS {
         return terms;
@@ -228,19 +236,21 @@ fn keep_rarest(terms: Vec<QueryTerm>) -> Vec<QueryTerm> {
         .collect();
     known.sort_by(|(_, a), (_, b)| b.idf.total_cmp(&a.idf));
     known.truncate(MAX_TERMS);
+    // The original order is restored, because the bit of a term is its place in the query.
     known.sort_unstable_by_key(|(place, _)| *place);
     known.into_iter().map(|(_, term)| term).collect()
 }
 
-/// What was said in the month around a day or a week that the query names.
+/// The closeness of a unit in the same month as a named day or week.
 const SAME_MONTH: f32 = 0.5;
+/// Only shorter spans have surroundings that count.
 const MONTH_MICROS: i64 = 28 * 24 * 60 * 60 * 1_000_000;
 
 fn closeness(time: NamedTime, at: i64) -> f32 {
     match time {
         NamedTime::Span { from, until } => {
             let (from, until) = (from.as_micros(), until.as_micros());
-            // People talk of a day when it is over, or when it is to come.
+            // People talk about a day after it, or shortly before it.
             if (from..until).contains(&at) {
                 1.0
             } else if until - from < MONTH_MICROS && is_same_month(from, at) {
@@ -254,13 +264,6 @@ fn closeness(time: NamedTime, at: i64) -> f32 {
 }
 
 fn is_same_month(one: i64, other: i64) -> bool {
+    // The same month of another year does not count.
     one.abs_diff(other) <= 31 * 24 * 60 * 60 * 1_000_000 && month_of(one) == month_of(other)
-}
-
-fn beginning(text: &str) -> &str {
-    let mut end = text.len().min(MAX_QUERY_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
 }

@@ -1,17 +1,22 @@
-//! The first pass: over the postings of the query's terms.
+//! The first pass over the postings of the query's terms.
 
 use crate::{
     Index,
     index::lexicon::Posting,
     search::{
         bm25::{K1, inverse_frequency, length_norm, saturated},
-        plan::Plan,
+        plan::QueryPlan,
         scratch::{Scratch, zero},
     },
 };
 
-/// Fills in the glimpses and the sessions.
-pub(super) fn read_postings(index: &Index, plan: &Plan<'_>, budget: usize, scratch: &mut Scratch) {
+/// Computes first-pass scores and session scores.
+pub(super) fn read_postings(
+    index: &Index,
+    plan: &QueryPlan<'_>,
+    budget: usize,
+    scratch: &mut Scratch,
+) {
     let bound = index.threads.session_bound();
     scratch.session_counts.reach(bound);
     scratch.sessions.reach(bound);
@@ -20,14 +25,14 @@ pub(super) fn read_postings(index: &Index, plan: &Plan<'_>, budget: usize, scrat
     }
 }
 
-/// Fills in the glimpses from the postings of the terms that fit the budget, and tells these terms.
+/// Computes first-pass scores from the terms within the budget, and returns the places of these terms.
 pub(super) fn read_turns(
     index: &Index,
-    plan: &Plan<'_>,
+    plan: &QueryPlan<'_>,
     budget: usize,
     scratch: &mut Scratch,
 ) -> Vec<usize> {
-    scratch.glimpses.reach(index.slot_bound());
+    scratch.first_pass.reach(index.slot_bound());
     let places = within_budget(index, plan, budget);
     for &place in &places {
         add_turns(index, plan, place, scratch);
@@ -35,15 +40,17 @@ pub(super) fn read_turns(
     places
 }
 
-/// The places of the terms to read, in order of the query: the rarest that fit the budget.
-fn within_budget(index: &Index, plan: &Plan<'_>, mut budget: usize) -> Vec<usize> {
+/// The places of the rarest terms that fit the budget, in order of the query.
+fn within_budget(index: &Index, plan: &QueryPlan<'_>, mut budget: usize) -> Vec<usize> {
     let frequency = |place: &usize| plan.postings(index, *place).len();
     let mut places: Vec<usize> = (0..plan.terms.len()).collect();
     places.retain(|place| frequency(place) > 0);
+    // Rare terms first: they distinguish units best and cost least.
     places.sort_by_key(frequency);
     let mut read = 0;
     for place in &places {
         let frequency = frequency(place);
+        // The rarest term is always read; otherwise a query of common words would find nothing.
         if frequency > budget && read > 0 {
             break;
         }
@@ -55,29 +62,29 @@ fn within_budget(index: &Index, plan: &Plan<'_>, mut budget: usize) -> Vec<usize
     places
 }
 
-fn add_turns(index: &Index, plan: &Plan<'_>, place: usize, scratch: &mut Scratch) {
+fn add_turns(index: &Index, plan: &QueryPlan<'_>, place: usize, scratch: &mut Scratch) {
     let Some(idf) = plan.terms.get(place).map(|term| term.idf) else {
         return;
     };
     for posting in plan.postings(index, place) {
         let slot = posting.slot();
-        let length = index.threads.place(slot).terms as f32;
+        let length = index.threads.position(slot).terms as f32;
         let gain = idf * saturated(posting.count() as f32, length_norm(length, plan.mean_turn));
-        if let Some(glimpse) = scratch.glimpses.at_mut(slot) {
-            if glimpse.terms == 0 {
+        if let Some(score) = scratch.first_pass.at_mut(slot) {
+            if score.terms == 0 {
                 scratch.touched.push(slot);
             }
-            glimpse.terms |= 1 << place;
-            glimpse.turn += gain;
-            glimpse.covered += idf;
+            score.terms |= 1 << place;
+            score.turn += gain;
+            score.covered += idf;
         }
     }
 }
 
-/// Adds what a term makes for each session; how rare it is, is counted in sessions here.
+/// Adds the BM25 part of one term to each session. The document frequency is counted in sessions.
 fn add_sessions(index: &Index, postings: &[Posting], scratch: &mut Scratch) {
     for posting in postings {
-        let session = index.threads.place(posting.slot()).session;
+        let session = index.threads.position(posting.slot()).session;
         if let Some(counted) = scratch.session_counts.at_mut(session) {
             if *counted == 0 {
                 scratch.counted_sessions.push(session);
@@ -87,7 +94,9 @@ fn add_sessions(index: &Index, postings: &[Posting], scratch: &mut Scratch) {
     }
     let sessions = index.threads.sessions();
     let idf = inverse_frequency(scratch.counted_sessions.len(), sessions);
+    // A session is the document here, so its length is compared with the mean length of a session.
     let mean = index.terms as f32 / sessions.max(1) as f32;
+    // The upper bound of the session score grows by the term's largest possible part.
     scratch.most_session += idf * (K1 + 1.0);
     for &session in &scratch.counted_sessions {
         let count = scratch.session_counts.at(session) as f32;

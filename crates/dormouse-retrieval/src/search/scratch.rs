@@ -1,71 +1,71 @@
-//! Memory that searches use again and again.
+//! Reusable memory for searches.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::{
     Index,
     index::{column::Column, threads::NONE},
-    search::plan::Plan,
+    search::plan::QueryPlan,
 };
 
-/// What the first pass sees of a unit by itself.
+/// The first-pass score of a unit, without its neighbours.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Glimpse {
-    /// A bit for each term of the query that occurs.
+pub(super) struct FirstPassScore {
+    /// A bit for each term of the query that occurs in the unit.
     pub(super) terms: u64,
-    /// BM25.
+    /// The BM25 score.
     pub(super) turn: f32,
-    /// The rarity of these terms together.
+    /// The sum of the inverse document frequencies of these terms.
     pub(super) covered: f32,
 }
 
-/// What one search writes on. Between searches every value that a search reads is zero.
+/// The working memory of one search. Between searches, every value that a search reads is zero.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// By slot: what the first pass sees of the unit by itself.
-    pub(super) glimpses: Column<Glimpse>,
-    /// The slots of `glimpses` that are not zero.
+    /// By slot: the first-pass score.
+    pub(super) first_pass: Column<FirstPassScore>,
+    /// The slots whose `first_pass` is not zero.
     pub(super) touched: Vec<u32>,
-    /// By slot: how the first pass ranks the unit; the higher the better.
+    /// By slot: the rank after the first pass, higher is better.
     pub(super) nearby: Column<u32>,
-    /// The slots of `nearby` that are not zero.
+    /// The slots whose `nearby` is not zero.
     pub(super) near: Vec<u32>,
-    /// By session: how often the term at hand occurs.
+    /// By session: the count of the current term.
     pub(super) session_counts: Column<u32>,
-    /// The sessions of `session_counts` that are not zero.
+    /// The sessions whose `session_counts` is not zero.
     pub(super) counted_sessions: Vec<u32>,
-    /// The most that BM25 of a session could be.
+    /// The highest possible BM25 score of a session.
     pub(super) most_session: f32,
-    /// By session: BM25 of the session.
+    /// By session: the BM25 score.
     pub(super) sessions: Column<f32>,
-    /// The sessions of `sessions` that are not zero.
+    /// The sessions whose `sessions` is not zero.
     pub(super) touched_sessions: Vec<u32>,
-    /// By slot: its row among `counts`, plus one.
+    /// By slot: the index of its row in `counts`, plus one.
     pub(super) rows: Column<u32>,
-    /// The slots that have a row, in its order.
+    /// The slots with a row, in the order of rows.
     pub(super) rowed: Vec<u32>,
-    /// Row by row: how often each term of the query occurs.
+    /// Row by row: the count of each term of the query.
     pub(super) counts: Vec<u8>,
-    /// The sessions of which all units are looked at.
+    /// The sessions of which all units are candidates.
     pub(super) best_sessions: Vec<u32>,
-    /// By session: which of the named speakers take part, plus one.
+    /// By session: the share of the named speakers who take part, plus one.
     pub(super) participations: Column<f32>,
-    /// The sessions of `participations` that are not zero.
+    /// The sessions whose `participations` is not zero.
     pub(super) asked_sessions: Vec<u32>,
-    /// The similarity of a unit whose vector was not given.
+    /// The similarity of a unit without a vector score.
     pub(super) least_similar: f32,
-    /// By slot: similarity by vector, above zero.
+    /// By slot: the vector similarity, above zero.
     pub(super) dense: Column<f32>,
-    /// The slots of `dense` that are not zero.
+    /// The slots whose `dense` is not zero.
     pub(super) dense_slots: Vec<u32>,
-    /// What the first pass found.
+    /// The slots to be scored in full.
     pub(super) candidates: Vec<u32>,
-    /// Slots by rank while the best are chosen.
+    /// Ranks and slots while the best are chosen.
     pub(super) ranked: Vec<(u32, u32)>,
 }
 
 impl Scratch {
-    /// BM25 of a session as a share of the most.
+    /// The BM25 score of a session as a share of the highest possible one.
     #[inline]
     pub(super) fn session(&self, number: u32) -> f32 {
         let score = self.sessions.at(number);
@@ -76,12 +76,18 @@ impl Scratch {
         }
     }
 
-    /// Which of the named speakers take part in a session, as a share of them.
+    /// The share of the named speakers who take part in a session.
     #[inline]
-    pub(super) fn participation(&mut self, index: &Index, plan: &Plan<'_>, session: u32) -> f32 {
+    pub(super) fn participation(
+        &mut self,
+        index: &Index,
+        plan: &QueryPlan<'_>,
+        session: u32,
+    ) -> f32 {
         if plan.named.is_empty() {
             return 0.0;
         }
+        // Cached per session, plus one: zero means "not computed".
         let known = self.participations.at(session);
         if known > 0.0 {
             return known - 1.0;
@@ -92,14 +98,15 @@ impl Scratch {
         share
     }
 
-    /// How similar a unit and its neighbours are by vector.
+    /// The vector similarity of a unit and its neighbours.
     #[inline]
     pub(super) fn similarity(&self, index: &Index, slot: u32) -> f32 {
         if self.dense_slots.is_empty() {
             return 0.0;
         }
         let own = self.own_similarity(slot);
-        let place = index.threads.place(slot);
+        let place = index.threads.position(slot);
+        // At the edge of a session the unit stands in for the missing neighbour.
         let beside = |slot| match slot {
             NONE => own,
             slot => self.own_similarity(slot),
@@ -117,7 +124,7 @@ impl Scratch {
         }
     }
 
-    /// How often each term of the query occurs in a unit; empty without a row.
+    /// The count of each term of the query in a unit; empty without a row.
     #[inline]
     pub(super) fn counts_of(&self, slot: u32, terms: usize) -> &[u8] {
         let Some(row) = self.rows.at(slot).checked_sub(1) else {
@@ -128,7 +135,7 @@ impl Scratch {
     }
 
     fn clear(&mut self) {
-        zero(&mut self.glimpses, &mut self.touched);
+        zero(&mut self.first_pass, &mut self.touched);
         zero(&mut self.nearby, &mut self.near);
         zero(&mut self.sessions, &mut self.touched_sessions);
         zero(&mut self.rows, &mut self.rowed);
@@ -143,7 +150,7 @@ impl Scratch {
     }
 }
 
-/// Sets the listed places back to zero, and forgets the list.
+/// Resets the listed entries to zero, and clears the list.
 pub(super) fn zero<T: Copy + Default>(column: &mut Column<T>, places: &mut Vec<u32>) {
     for place in places.drain(..) {
         if let Some(value) = column.at_mut(place) {
@@ -152,7 +159,7 @@ pub(super) fn zero<T: Copy + Default>(column: &mut Column<T>, places: &mut Vec<u
     }
 }
 
-/// Scratches that are not in use: as many as there have been searches at the same time.
+/// Idle working memory: as many as there were concurrent searches.
 #[derive(Debug, Default)]
 pub(crate) struct ScratchPool(Mutex<Vec<Scratch>>);
 
@@ -162,7 +169,7 @@ impl ScratchPool {
         pool.pop().unwrap_or_default()
     }
 
-    /// A search that panics does not give its scratch back, so one in the pool is always clean.
+    /// A search that panics does not return its scratch, so everything in the pool is clean.
     pub(super) fn give_back(&self, mut scratch: Scratch) {
         scratch.clear();
         let mut pool = self.0.lock().unwrap_or_else(PoisonError::into_inner);

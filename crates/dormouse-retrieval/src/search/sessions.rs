@@ -1,24 +1,25 @@
 //! The sessions that a query is most likely about.
 //!
-//! The turn that is sought often shares no word with the query, and stands near none that does, but lies in a session that
-//! as a whole is about it, of the month that it names, among those that it names.
+//! The requested turn often shares no word with the query, and no word occurs near it. But its session as a whole may
+//! match: by its words, by the month that the query names, or by its speakers.
 
 use crate::{
     Feature, Index,
-    search::{plan::Plan, scratch::Scratch},
+    search::{plan::QueryPlan, scratch::Scratch},
 };
 
-/// Of so many sessions all units are looked at.
+/// How many sessions contribute all their units as candidates.
 const MOST_SESSIONS: usize = 5;
-/// Of a longer session only the beginning.
+/// Of a longer session only the first units count.
 pub(super) const MOST_UNITS: usize = 512;
-/// Of the times that a query names, so many sessions are considered that share no word with it.
+/// How many sessions of a named time are considered although they share no word with the query.
 const MOST_DATED: usize = 1_000;
 
-/// Fills in the best sessions.
-pub(super) fn pick_best(index: &Index, plan: &Plan<'_>, scratch: &mut Scratch) {
+/// Chooses the best sessions.
+pub(super) fn pick_best(index: &Index, plan: &QueryPlan<'_>, scratch: &mut Scratch) {
     let mut best: Vec<Rank> = Vec::with_capacity(MOST_SESSIONS + 1);
     let touched = std::mem::take(&mut scratch.touched_sessions);
+    // A session of a named time may share no word with the query, so the postings alone would not find it.
     let dated = plan.sessions(index).take(MOST_DATED);
     for session in touched.iter().copied().chain(dated) {
         let Some(rank) = Rank::of(index, plan, scratch, session) else {
@@ -27,6 +28,7 @@ pub(super) fn pick_best(index: &Index, plan: &Plan<'_>, scratch: &mut Scratch) {
         if best.len() == MOST_SESSIONS && best.last().is_some_and(|last| *last >= rank) {
             continue;
         }
+        // A session can come from the postings and from a named time.
         if best.iter().all(|other| other.session != session) {
             let place = best.partition_point(|other| *other > rank);
             best.insert(place, rank);
@@ -38,7 +40,7 @@ pub(super) fn pick_best(index: &Index, plan: &Plan<'_>, scratch: &mut Scratch) {
     scratch.best_sessions.extend(best);
 }
 
-/// How a session ranks: by its score, then by when it begins and with which unit, never by its number, which differs
+/// The rank of a session: by score, then by the time it begins and its first unit. Never by its number, which differs
 /// between indexes of the same units.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 struct Rank {
@@ -49,9 +51,15 @@ struct Rank {
 }
 
 impl Rank {
-    /// `None` if nothing speaks for the session.
-    fn of(index: &Index, plan: &Plan<'_>, scratch: &mut Scratch, session: u32) -> Option<Self> {
+    /// `None` if nothing connects the session to the query.
+    fn of(
+        index: &Index,
+        plan: &QueryPlan<'_>,
+        scratch: &mut Scratch,
+        session: u32,
+    ) -> Option<Self> {
         let tally = index.threads.session(session);
+        // All three parts are at hand without looking at any unit of the session.
         let score = plan.weight(Feature::Session) * scratch.session(session)
             + plan.weight(Feature::Participants) * scratch.participation(index, plan, session)
             + plan.weight(Feature::Date) * plan.closeness(tally.begun_at);

@@ -1,13 +1,13 @@
-//! How often the query's terms occur in the candidates and around them.
+//! Counts the query's terms in the candidates and their windows.
 
 use crate::{
     Index,
     index::lexicon::Posting,
-    search::{features::RADIUS, plan::Plan, scratch::Scratch},
+    search::{features::RADIUS, plan::QueryPlan, scratch::Scratch},
 };
 
-/// Gives every candidate and every unit in its window a row of counts.
-pub(super) fn count_terms(index: &Index, plan: &Plan<'_>, scratch: &mut Scratch) {
+/// Gives every candidate and every unit of its window a row of counts.
+pub(super) fn count_terms(index: &Index, plan: &QueryPlan<'_>, scratch: &mut Scratch) {
     list_windows(index, scratch);
     let reading = is_read_faster(index, plan, scratch);
     if !reading {
@@ -28,7 +28,7 @@ pub(super) fn count_terms(index: &Index, plan: &Plan<'_>, scratch: &mut Scratch)
     }
 }
 
-/// Lists every candidate and every unit in its window once.
+/// Lists every candidate and every unit of its window once.
 fn list_windows(index: &Index, scratch: &mut Scratch) {
     scratch.rows.reach(index.slot_bound());
     for place in 0..scratch.candidates.len() {
@@ -48,22 +48,23 @@ fn list_windows(index: &Index, scratch: &mut Scratch) {
     }
 }
 
-/// Whether reading the units with rows from end to end takes fewer steps than looking them up in the postings.
-fn is_read_faster(index: &Index, plan: &Plan<'_>, scratch: &Scratch) -> bool {
+/// Whether reading the listed units takes fewer steps than looking them up in the postings.
+fn is_read_faster(index: &Index, plan: &QueryPlan<'_>, scratch: &Scratch) -> bool {
     let lengths = scratch.rowed.iter().map(|slot| index.bags.of(*slot).len());
     let reading: usize = lengths.sum();
     let looking_up = plan
         .terms
         .iter()
         .filter_map(|term| Some(index.lexicon.frequency(term.number?)))
+        // A binary search in the postings takes at most about 16 steps for each listed unit.
         .map(|frequency| frequency.min(scratch.rowed.len() * 16));
     reading < looking_up.sum()
 }
 
-/// Reads the units with rows, and looks up each of their terms among those of the query.
-fn read_units(index: &Index, plan: &Plan<'_>, scratch: &mut Scratch) {
+/// Reads the listed units, and looks up each of their terms among the query's terms.
+fn read_units(index: &Index, plan: &QueryPlan<'_>, scratch: &mut Scratch) {
     let width = plan.terms.len();
-    let wanted = Wanted::new(plan);
+    let wanted = TermTable::new(plan);
     for (slot, row) in scratch
         .rowed
         .iter()
@@ -71,24 +72,25 @@ fn read_units(index: &Index, plan: &Plan<'_>, scratch: &mut Scratch) {
     {
         for term in index.bags.of(*slot) {
             if let Some(count) = wanted.place(*term).and_then(|place| row.get_mut(place)) {
+                // The count saturates like the counts in the postings, so both ways give the same result.
                 *count = (*count + 1).min(Posting::COUNT_MAX);
             }
         }
     }
 }
 
-/// The query's terms by the lowest bits of their numbers.
-struct Wanted {
-    /// Number and place of a term; one after the other where the bits are the same.
+/// A hash table of the query's terms, by the lowest bits of their numbers.
+struct TermTable {
+    /// Number and place of a term; on a collision the next free slot is used.
     slots: [(u32, u8); Self::SLOTS],
 }
 
-impl Wanted {
-    /// A power of two, four times as many as there can be terms.
+impl TermTable {
+    /// A power of two, four times the largest number of terms.
     const SLOTS: usize = 256;
     const EMPTY: u32 = u32::MAX;
 
-    fn new(plan: &Plan<'_>) -> Self {
+    fn new(plan: &QueryPlan<'_>) -> Self {
         let mut wanted = Self {
             slots: [(Self::EMPTY, 0); Self::SLOTS],
         };
@@ -127,8 +129,9 @@ impl Wanted {
     }
 }
 
-/// Fills in one column: by walking through the postings, or by looking up each slot in them, whichever is less.
+/// Fills one column: by reading all postings, or by searching each slot in them, whichever takes fewer steps.
 fn look_up(postings: &[Posting], place: usize, width: usize, scratch: &mut Scratch) {
+    // Walking the postings costs one step each; searching costs about 16 steps per listed unit.
     if postings.len() <= scratch.rowed.len() * 16 {
         for posting in postings {
             if let Some(row) = scratch.rows.at(posting.slot()).checked_sub(1) {
@@ -137,6 +140,7 @@ fn look_up(postings: &[Posting], place: usize, width: usize, scratch: &mut Scrat
         }
         return;
     }
+    // The listed slots are sorted, so each search continues behind the previous one.
     let mut rest = postings;
     for (row, &slot) in (0..).zip(&scratch.rowed) {
         let skip = rest.partition_point(|posting| posting.slot() < slot);

@@ -1,8 +1,8 @@
 use dormouse_contracts::Timestamp;
 use proptest::prelude::*;
 
-use super::{DecodeError, HEAD_BYTES};
-use crate::{Config, Index, Query, Unit};
+use super::{HEAD_BYTES, SnapshotDecodeError};
+use crate::{Config, Index, SearchQuery, Unit};
 
 fn sample() -> Index {
     let mut index = Index::default();
@@ -24,7 +24,7 @@ fn a_decoded_index_answers_as_the_one_encoded() {
     let decoded = Index::decode(&index.encode(), Config::default()).unwrap();
     assert_eq!(decoded.len(), index.len());
     for text in ["kettle", "the blue box of Bob", "茶", "Alice", ""] {
-        let query = Query::new(text);
+        let query = SearchQuery::new(text);
         assert_eq!(
             decoded.search(&query, 50),
             index.search(&query, 50),
@@ -69,7 +69,7 @@ fn every_truncation_is_told() {
         let error = Index::decode(&bytes[..length], Config::default()).unwrap_err();
         assert!(matches!(
             error,
-            DecodeError::NotAnIndex | DecodeError::Damaged
+            SnapshotDecodeError::NotAnIndex | SnapshotDecodeError::Damaged
         ));
     }
 }
@@ -83,12 +83,12 @@ fn another_version_and_another_configuration_are_told() {
     };
     assert_eq!(
         Index::decode(&bytes, other).unwrap_err(),
-        DecodeError::OtherConfig
+        SnapshotDecodeError::OtherConfig
     );
     bytes[4] = 200;
     assert_eq!(
         Index::decode(&bytes, Config::default()).unwrap_err(),
-        DecodeError::Version(200)
+        SnapshotDecodeError::Version(200)
     );
 }
 
@@ -122,7 +122,7 @@ proptest! {
         }
         bytes.truncate(HEAD_BYTES.max(bytes.len() - cut % 64));
         if let Ok(index) = Index::decode(&sealed(bytes), Config::default()) {
-            let found = index.search(&Query::new("kettle box 茶"), 10);
+            let found = index.search(&SearchQuery::new("kettle box 茶"), 10);
             prop_assert!(found.iter().all(|found| index.contains(found.id)));
         }
     }

@@ -1,15 +1,15 @@
-//! Numbers and names to bytes.
+//! Encodes numbers and names.
 
 use std::collections::HashMap;
 
 use super::{HEAD_BYTES, MAGIC, VERSION};
 
-/// Collects the bytes behind the head.
+/// Collects the bytes after the header.
 #[derive(Default)]
-pub(super) struct Writer(Vec<u8>);
+pub(super) struct SnapshotWriter(Vec<u8>);
 
-impl Writer {
-    /// Seven bits a byte, the lowest first; the eighth says that more follow.
+impl SnapshotWriter {
+    /// Writes seven bits per byte, lowest first; the eighth bit means that more bytes follow (LEB128).
     pub(super) fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push((number & 0x7f) as u8 | 0x80);
@@ -18,12 +18,12 @@ impl Writer {
         self.0.push(number as u8);
     }
 
-    /// Small numbers of either sign become small ones.
+    /// Zigzag encoding: small numbers of either sign become short.
     pub(super) fn signed(&mut self, number: i64) {
         self.number((number << 1 ^ number >> 63).cast_unsigned());
     }
 
-    /// Writes names in their order, and tells the place of each by its number in the index, counted from 1.
+    /// Writes sorted names, and returns the place of each by its number in the index, counted from 1.
     pub(super) fn table<'a>(
         &mut self,
         names: impl Iterator<Item = (&'a str, u32)>,
@@ -74,7 +74,7 @@ impl Writer {
         self.number(table.get(&number).copied().unwrap_or(0));
     }
 
-    /// The bytes with their head.
+    /// The bytes with their header.
     pub(super) fn finish(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD_BYTES + self.0.len());
         bytes.extend_from_slice(&MAGIC);

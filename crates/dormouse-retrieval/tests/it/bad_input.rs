@@ -1,7 +1,7 @@
 //! Huge, empty and strange input.
 
 use dormouse_contracts::{Hit, Timestamp};
-use dormouse_retrieval::{Config, Index, Insertion, Query, Ranking, Removal, Unit, terms};
+use dormouse_retrieval::{Config, Index, Insertion, Ranking, Removal, SearchQuery, Unit, terms};
 use proptest::prelude::*;
 
 fn unit(id: u64, text: &str) -> Unit<'_> {
@@ -17,12 +17,15 @@ fn unit(id: u64, text: &str) -> Unit<'_> {
 #[test]
 fn nothing_is_found_in_an_empty_index_or_by_an_empty_query() {
     let mut index = Index::default();
-    assert!(index.search(&Query::new("kettle"), 10).is_empty());
+    assert!(index.search(&SearchQuery::new("kettle"), 10).is_empty());
     index.insert(&unit(1, "the kettle"));
     for text in ["", " \n", "the of and", "?!", "\u{0}\u{fffd}"] {
-        assert!(index.search(&Query::new(text), 10).is_empty(), "{text:?}");
+        assert!(
+            index.search(&SearchQuery::new(text), 10).is_empty(),
+            "{text:?}"
+        );
     }
-    assert!(index.search(&Query::new("kettle"), 0).is_empty());
+    assert!(index.search(&SearchQuery::new("kettle"), 0).is_empty());
     assert!(index.neighbours(2, 3).is_empty());
     assert!(index.session(2).is_empty());
 }
@@ -38,7 +41,7 @@ fn a_query_of_a_megabyte_finds_what_its_rarest_words_say() {
     text.push_str("kettle ");
     text.push_str(&"nonsense".repeat(150_000));
     assert!(text.len() > 1_000_000);
-    let found = index.search(&Query::new(&text), 200);
+    let found = index.search(&SearchQuery::new(&text), 200);
     assert!(found.iter().any(|found| found.id == 1_000));
 }
 
@@ -49,7 +52,7 @@ fn a_query_of_ten_thousand_different_words_is_answered_too() {
         index.insert(&unit(id, &format!("filler{} common words", id)));
     }
     let text: String = (0..10_000).map(|id| format!("filler{id} ")).collect();
-    let found = index.search(&Query::new(&text), 100);
+    let found = index.search(&SearchQuery::new(&text), 100);
     assert!(!found.is_empty());
 }
 
@@ -66,8 +69,8 @@ fn of_a_text_of_ten_megabytes_the_beginning_is_found() {
     };
     let mut index = Index::new(config);
     index.insert(&unit(1, &text));
-    assert_eq!(index.search(&Query::new("kettle"), 10).len(), 1);
-    assert_eq!(index.search(&Query::new("ferry"), 10).len(), 0);
+    assert_eq!(index.search(&SearchQuery::new("kettle"), 10).len(), 1);
+    assert_eq!(index.search(&SearchQuery::new("ferry"), 10).len(), 0);
     assert!(index.memory_bytes() < 100_000);
 }
 
@@ -77,8 +80,8 @@ fn inserting_twice_replaces() {
     assert_eq!(index.insert(&unit(1, "the kettle")), Insertion::Added);
     assert_eq!(index.insert(&unit(1, "the ferry")), Insertion::Replaced);
     assert_eq!(index.len(), 1);
-    assert!(index.search(&Query::new("kettle"), 10).is_empty());
-    assert_eq!(index.search(&Query::new("ferry"), 10)[0].id, 1);
+    assert!(index.search(&SearchQuery::new("kettle"), 10).is_empty());
+    assert_eq!(index.search(&SearchQuery::new("ferry"), 10)[0].id, 1);
     assert_eq!(index.remove(1), Removal::Removed);
     assert_eq!(index.remove(1), Removal::Absent);
     assert!(index.is_empty());
@@ -101,7 +104,7 @@ fn vectors_that_are_no_numbers_or_of_nobody_are_passed_over() {
             score: f32::INFINITY,
         },
     ];
-    let found = index.search(&Query::new("").dense(&hits), 10);
+    let found = index.search(&SearchQuery::new("").dense(&hits), 10);
     let ids: Vec<u64> = found.iter().map(|found| found.id).collect();
     assert_eq!(ids, [2]);
     assert!(found[0].score.is_finite());
@@ -118,7 +121,7 @@ fn times_at_the_ends_of_time_are_places_like_others() {
     }
     for at in [i64::MIN, i64::MAX] {
         let query =
-            Query::new("the kettle, last year, in May").asked_at(Timestamp::from_micros(at));
+            SearchQuery::new("the kettle, last year, in May").asked_at(Timestamp::from_micros(at));
         assert_eq!(index.search(&query, 10).len(), 4);
     }
     assert_eq!(index.session(1), [1, 2]);
@@ -158,11 +161,11 @@ proptest! {
             index.insert(&Unit { speaker: Some(&name), ..unit(id as u64, text) });
         }
         for ranking in [Ranking::Fused, Ranking::PlainBm25] {
-            let found = index.search(&Query::new(&question).ranking(ranking), 10);
+            let found = index.search(&SearchQuery::new(&question).ranking(ranking), 10);
             prop_assert!(found.iter().all(|found| found.score.is_finite()));
         }
         for text in &texts {
-            let found = index.search(&Query::new(text).ranking(Ranking::PlainBm25), 10);
+            let found = index.search(&SearchQuery::new(text).ranking(Ranking::PlainBm25), 10);
             prop_assert_eq!(found.is_empty(), terms(text).is_empty());
         }
     }

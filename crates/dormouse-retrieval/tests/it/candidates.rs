@@ -1,6 +1,6 @@
 //! What the cheap first pass misses.
 
-use dormouse_retrieval::{Config, Index, Query};
+use dormouse_retrieval::{Config, Index, SearchQuery};
 
 use crate::text::{Chance, conversations};
 
@@ -18,7 +18,7 @@ fn questions(texts: &[String]) -> Vec<String> {
 }
 
 fn top(index: &Index, question: &str) -> Vec<u64> {
-    let found = index.search(&Query::new(question), 10);
+    let found = index.search(&SearchQuery::new(question), 10);
     found.into_iter().map(|found| found.id).collect()
 }
 

@@ -1,7 +1,7 @@
 //! What a search answers depends on the units that are there, and on nothing else.
 
 use dormouse_contracts::Timestamp;
-use dormouse_retrieval::{Config, Index, Match, Query, Ranking, Unit};
+use dormouse_retrieval::{Config, Index, Ranking, SearchMatch, SearchQuery, Unit};
 use proptest::prelude::*;
 
 const WORDS: [&str; 12] = [
@@ -62,7 +62,7 @@ fn index(exhaustive_up_to: usize) -> Index {
     })
 }
 
-fn answers(index: &Index) -> Vec<Vec<Match>> {
+fn answers(index: &Index) -> Vec<Vec<SearchMatch>> {
     let questions = [
         "Where is the blue kettle?",
         "When did Bob take the ferry?",
@@ -71,7 +71,7 @@ fn answers(index: &Index) -> Vec<Vec<Match>> {
         "",
     ];
     let ask = |text| {
-        let query = Query::new(text).asked_at(Timestamp::from_micros(90_000_000_000));
+        let query = SearchQuery::new(text).asked_at(Timestamp::from_micros(90_000_000_000));
         let mut found = index.search(&query, 5);
         found.extend(index.search(&query.ranking(Ranking::PlainBm25), 5));
         found
@@ -158,7 +158,7 @@ proptest! {
         for (id, turn) in turns.iter().enumerate() {
             insert(&mut index, id, turn);
         }
-        let found = index.search(&Query::new("When was the blue kettle in the rain, Bob?"), 50);
+        let found = index.search(&SearchQuery::new("When was the blue kettle in the rain, Bob?"), 50);
         for pair in found.windows(2) {
             prop_assert!(pair[0].score >= pair[1].score);
         }

@@ -1,7 +1,9 @@
 //! What speaks for a unit.
 
 use dormouse_contracts::{Hit, Timestamp};
-use dormouse_retrieval::{Config, Feature, Index, Match, Query, Ranking, Unit, Weights};
+use dormouse_retrieval::{
+    Config, Feature, Index, Ranking, SearchMatch, SearchQuery, Unit, Weights,
+};
 
 const MINUTE: i64 = 60_000_000;
 /// 2023-06-01.
@@ -22,7 +24,7 @@ fn talk(lines: &[(&str, &str)]) -> Index {
     index
 }
 
-fn part(found: &[Match], id: u64, feature: Feature) -> f32 {
+fn part(found: &[SearchMatch], id: u64, feature: Feature) -> f32 {
     let found = found.iter().find(|found| found.id == id);
     found.map_or(0.0, |found| found.parts.part(feature))
 }
@@ -35,7 +37,7 @@ fn an_answer_is_found_by_the_question_before_it() {
         ("Alice", "Under the stairs, in a box"),
         ("Bob", "We had soup for lunch"),
     ]);
-    let found = index.search(&Query::new("Where is the blue kettle?"), 4);
+    let found = index.search(&SearchQuery::new("Where is the blue kettle?"), 4);
     assert!(part(&found, 2, Feature::Answer) > 0.0);
     assert_eq!(part(&found, 1, Feature::Answer), 0.0);
     assert_eq!(found[0].id, 2, "the answer comes even before the question");
@@ -57,7 +59,7 @@ fn a_word_says_less_the_further_away_it_is_and_nothing_in_another_session() {
         thread: Some("talk"),
         at: Timestamp::from_micros(JUNE + 100 * MINUTE),
     });
-    let found = index.search(&Query::new("kettle"), 10);
+    let found = index.search(&SearchQuery::new("kettle"), 10);
     let reach: Vec<f32> = (0..5).map(|id| part(&found, id, Feature::Reach)).collect();
     assert!(reach.windows(2).all(|pair| pair[0] > pair[1]), "{reach:?}");
     assert_eq!(reach[4], 0.0);
@@ -69,10 +71,10 @@ fn a_word_says_less_the_further_away_it_is_and_nothing_in_another_session() {
 #[test]
 fn whoever_is_named_is_preferred_unless_several_are() {
     let index = talk(&[("Alice", "I baked bread"), ("Bob", "I baked bread")]);
-    let found = index.search(&Query::new("What did Bob bake?"), 2);
+    let found = index.search(&SearchQuery::new("What did Bob bake?"), 2);
     assert_eq!(found[0].id, 1);
     assert!(part(&found, 1, Feature::Speaker) > 0.0);
-    let both = index.search(&Query::new("What did Alice and Bob bake?"), 2);
+    let both = index.search(&SearchQuery::new("What did Alice and Bob bake?"), 2);
     assert_eq!(part(&both, 1, Feature::Speaker), 0.0);
 }
 
@@ -85,7 +87,7 @@ fn a_short_form_or_a_name_that_is_also_a_word_counts_where_it_is_written_as_a_na
         ("What bread did Will bake?", Some(1)),
         ("Will there be bread to bake?", None),
     ] {
-        let found = index.search(&Query::new(text), 2);
+        let found = index.search(&SearchQuery::new(text), 2);
         for id in 0..2 {
             let part = part(&found, id, Feature::Speaker);
             assert_eq!(part > 0.0, named == Some(id), "{text} {id}");
@@ -105,7 +107,7 @@ fn sessions_in_which_the_named_speak_are_preferred() {
             at: Timestamp::from_micros(JUNE),
         });
     }
-    let found = index.search(&Query::new("What did Bob hear of the ferry?"), 5);
+    let found = index.search(&SearchQuery::new("What did Bob hear of the ferry?"), 5);
     let ids: Vec<u64> = found.iter().map(|found| found.id).collect();
     assert_eq!(ids[..3], [1, 0, 10]);
     assert!(part(&found, 0, Feature::Participants) > 0.0);
@@ -115,7 +117,7 @@ fn sessions_in_which_the_named_speak_are_preferred() {
 #[test]
 fn a_query_that_only_names_somebody_asks_for_what_is_said_about_them() {
     let index = talk(&[("Alice", "Bob has a new boat"), ("Bob", "It is green")]);
-    let found = index.search(&Query::new("Bob"), 2);
+    let found = index.search(&SearchQuery::new("Bob"), 2);
     assert_eq!(found.len(), 2);
     assert!(part(&found, 0, Feature::Reach) > part(&found, 1, Feature::Reach));
 }
@@ -138,7 +140,7 @@ fn a_named_time_is_aimed_at() {
         });
     }
     let first = |text, asked_at| {
-        let query = Query::new(text).asked_at(Timestamp::from_micros(asked_at));
+        let query = SearchQuery::new(text).asked_at(Timestamp::from_micros(asked_at));
         index.search(&query, 3)[0].id
     };
     assert_eq!(first("Who took the ferry in June 2023?", JUNE), 2);
@@ -166,7 +168,7 @@ fn a_session_of_the_named_time_is_looked_at_even_if_it_shares_no_word() {
             at: Timestamp::from_micros(JUNE + i64::try_from(id).unwrap_or(0) * 600 * MINUTE),
         });
     }
-    let found = index.search(&Query::new("What did Bob do in June 2023?"), 10);
+    let found = index.search(&SearchQuery::new("What did Bob do in June 2023?"), 10);
     assert!(found.iter().any(|found| found.id == 1), "{found:#?}");
 }
 
@@ -177,7 +179,7 @@ fn who_asks_when_gets_turns_that_tell_a_time() {
         ("Alice", "The ferry ran aground last week"),
     ]);
     assert_eq!(
-        index.search(&Query::new("When did the ferry run aground?"), 2)[0].id,
+        index.search(&SearchQuery::new("When did the ferry run aground?"), 2)[0].id,
         1
     );
 }
@@ -186,7 +188,7 @@ fn who_asks_when_gets_turns_that_tell_a_time() {
 fn what_only_the_encoder_finds_is_found() {
     let index = talk(&[("Alice", "The kettle sings"), ("Bob", "Boats are late")]);
     let hits = [Hit { id: 1, score: 0.8 }, Hit { id: 0, score: 0.1 }];
-    let query = Query::new("ferries").dense(&hits);
+    let query = SearchQuery::new("ferries").dense(&hits);
     assert_eq!(index.search(&query, 2)[0].id, 1);
 }
 
@@ -198,7 +200,7 @@ fn what_is_not_admitted_is_not_answered_and_leaves_its_place_to_others() {
     let lines: Vec<(&str, &str)> = lines.iter().map(|(a, b)| (&**a, &**b)).collect();
     let index = talk(&lines);
     let admit = |id| id % 10 == 3;
-    let found = index.search(&Query::new("kettle").admit(&admit), 100);
+    let found = index.search(&SearchQuery::new("kettle").admit(&admit), 100);
     let mut ids: Vec<u64> = found.iter().map(|found| found.id).collect();
     ids.sort_unstable();
     assert_eq!(ids, [3, 13, 23, 33, 43]);
@@ -220,7 +222,7 @@ fn a_fact_that_stands_alone_is_found_by_its_own_words() {
             at: Timestamp::EPOCH,
         });
     }
-    let found = index.search(&Query::new("Who keeps bees?"), 3);
+    let found = index.search(&SearchQuery::new("Who keeps bees?"), 3);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].id, 1);
     assert_eq!(index.session(1), [1]);
@@ -237,7 +239,7 @@ fn plain_bm25_knows_words_and_nothing_else() {
             "kettle kettle and a long tail of many other words that say nothing",
         ),
     ]);
-    let found = index.search(&Query::new("kettle").ranking(Ranking::PlainBm25), 3);
+    let found = index.search(&SearchQuery::new("kettle").ranking(Ranking::PlainBm25), 3);
     let ids: Vec<u64> = found.iter().map(|found| found.id).collect();
     assert_eq!(ids.len(), 2);
     assert!(!ids.contains(&1));
@@ -267,7 +269,7 @@ fn weights_are_a_table_that_can_be_changed() {
             at: Timestamp::EPOCH,
         });
     }
-    let found = index.search(&Query::new("kettle"), 2);
+    let found = index.search(&SearchQuery::new("kettle"), 2);
     assert_eq!((found[0].id, found[0].score), (1, 1.0));
     assert_eq!((found[1].id, found[1].score), (2, 0.0));
 }
@@ -286,11 +288,11 @@ fn a_query_whose_other_words_nobody_used_finds_what_names_whom_it_names() {
         ("Alice", "Alice prefers tea"),
         ("Bob", "We had soup for lunch"),
     ]);
-    let found = index.search(&Query::new("What does Alice drink?"), 4);
+    let found = index.search(&SearchQuery::new("What does Alice drink?"), 4);
     assert_eq!(found.first().map(|found| found.id), Some(0));
     assert!(
         index
-            .search(&Query::new("What does nobody drink?"), 4)
+            .search(&SearchQuery::new("What does nobody drink?"), 4)
             .is_empty()
     );
 }

@@ -101,7 +101,7 @@ fn directed_speech_is_addressed_to_one_and_said_to_the_rest() {
         ]
     );
     assert!(said.heard.iter().all(|heard| heard.words == words));
-    let told = Seen::Own {
+    let told = ActView::Own {
         source: SourceKind::Addressed,
         to: Some("Dormouse".to_owned()),
         words,
@@ -127,7 +127,7 @@ fn a_whisper_reaches_one_in_the_room_and_a_page_one_anywhere() {
     roster.find_mut(&id("Bob")).unwrap().room = crate::place::room("attic").unwrap();
     assert_eq!(
         decide(&roster, &id("Dormouse"), &whisper),
-        Err(Refusal::NobodyHere {
+        Err(ActRefusal::NobodyHere {
             name: to("BOB"),
             here: ["Alice", "Vole", "Orla"].map(to).to_vec(),
         })
@@ -156,7 +156,7 @@ fn a_channel_reaches_everybody_wherever_they_are() {
     );
     assert_eq!(
         decide(&roster, &id("Alice"), &on("secret")),
-        Err(Refusal::NoSuchChannel {
+        Err(ActRefusal::NoSuchChannel {
             channel: to("secret"),
             channels: vec![to("public")],
         })
@@ -183,8 +183,8 @@ fn going_is_seen_where_one_leaves_and_where_one_arrives_and_shows_the_new_room()
         .iter()
         .map(|heard| heard.words.as_claimed())
         .collect();
-    assert_eq!(texts[0], "leaves north to The Garden.");
-    assert_eq!(texts[2], "arrives from The Common Room.");
+    assert_eq!(texts[0], "goes north to the Garden.");
+    assert_eq!(texts[2], "arrives from the Common Room.");
     assert!(texts[3].starts_with("The Garden\n"), "{}", texts[3]);
     assert!(texts[3].contains("People: Bob, Quince"), "{}", texts[3]);
     assert_eq!(went.moves_to.unwrap().key, "garden");
@@ -211,14 +211,17 @@ fn refusals_name_what_there_is() {
         refusal.to_string(),
         r#"nobody is called "nobody\u{1b}[2J"; known: Bob, Dormouse, Vole, Orla, Quince, Wick"#
     );
-    assert_eq!(decide(&roster, &alice, &page("al")), Err(Refusal::Yourself));
+    assert_eq!(
+        decide(&roster, &alice, &page("al")),
+        Err(ActRefusal::Yourself)
+    );
     assert!(decide(&roster, &alice, &page("")).is_err());
     let refusal = decide(&roster, &alice, &page(&"x".repeat(1 << 20))).unwrap_err();
     assert!(refusal.to_string().len() < 256);
     for stranger in ["Nobody", "resident:orla"] {
         assert_eq!(
             decide(&roster, &id(stranger), &Act::Look),
-            Err(Refusal::NotJoined)
+            Err(ActRefusal::NotJoined)
         );
     }
 }
@@ -228,7 +231,23 @@ fn residents_are_spoken_to_and_perceive_nothing() {
     let (to, words) = (to("orla"), words("two, please"));
     let whispered = decide(&company(), &id("Alice"), &Act::Whisper { to, words }).unwrap();
     assert_eq!(whispered.heard, []);
-    assert!(matches!(whispered.seen, Seen::Own { to: Some(name), .. } if name == "Orla"));
+    assert!(matches!(whispered.seen, ActView::Own { to: Some(name), .. } if name == "Orla"));
+}
+
+#[test]
+fn words_that_show_nothing_are_refused_as_blank() {
+    let blank = || words("\u{200d}\u{3164} \u{2800}");
+    for act in [
+        Act::Say(blank()),
+        Act::Pose(blank()),
+        Act::Whisper {
+            to: to("Bob"),
+            words: blank(),
+        },
+    ] {
+        let decided = decide(&company(), &id("Alice"), &act);
+        assert_eq!(decided, Err(ActRefusal::Words(WordsError::Empty)));
+    }
 }
 
 fn hostile() -> impl Strategy<Value = String> {
@@ -248,7 +267,7 @@ fn hostile() -> impl Strategy<Value = String> {
     )
     .prop_map(|parts| parts.concat())
     .prop_filter("a message has words", |text| {
-        Words::try_new(text.as_str()).is_ok()
+        Words::try_new(text.as_str()).is_ok() && !is_blank(text)
     })
 }
 

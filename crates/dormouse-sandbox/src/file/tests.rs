@@ -24,7 +24,7 @@ fn world() -> (TempDir, PathBuf) {
 }
 
 /// What a user reads who opens the file at `path`.
-fn refusal(path: &Path) -> (OpenError, String) {
+fn refusal(path: &Path) -> (SandboxOpenError, String) {
     let error = open(path, Timestamp::EPOCH).unwrap_err();
     let text = error.to_string();
     let rest = text.strip_prefix(&path.display().to_string()).unwrap();
@@ -38,10 +38,10 @@ fn an_empty_file_is_an_error_and_stays_empty() {
     let path = folder.path().join("world.redb");
     fs::write(&path, "").unwrap();
     let (error, text) = refusal(&path);
-    assert!(matches!(error, OpenError::Empty { .. }));
+    assert!(matches!(error, SandboxOpenError::Empty { .. }));
     assert_eq!(
         text,
-        " is empty: restore it, or remove it to begin a new world"
+        " is empty: restore it, or move it away to begin a new world"
     );
     assert_eq!(fs::metadata(&path).unwrap().len(), 0);
 }
@@ -51,7 +51,7 @@ fn a_world_in_use_says_so() {
     let (_folder, path) = world();
     let _open = open(&path, Timestamp::EPOCH).unwrap();
     let (error, text) = refusal(&path);
-    assert!(matches!(error, OpenError::InUse { .. }));
+    assert!(matches!(error, SandboxOpenError::InUse { .. }));
     assert_eq!(text, " is in use by another process");
 }
 
@@ -69,7 +69,7 @@ fn a_newer_format_and_somebody_elses_file_are_told_apart() {
     drop(database);
     let (error, text) = refusal(&path);
     assert!(
-        matches!(error, OpenError::NewerFormat { found: 2, .. }),
+        matches!(error, SandboxOpenError::NewerFormat { found: 2, .. }),
         "{error:?}"
     );
     assert_eq!(
@@ -90,8 +90,8 @@ fn a_newer_format_and_somebody_elses_file_are_told_apart() {
     });
     drop(made.unwrap());
     let (error, text) = refusal(&other);
-    assert!(matches!(error, OpenError::Foreign { .. }));
-    assert_eq!(text, " is no sandbox world");
+    assert!(matches!(error, SandboxOpenError::Foreign { .. }));
+    assert_eq!(text, " is not a sandbox world");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_folder_and_a_missing_folder_are_file_system_errors() {
     let nowhere = folder.path().join("nowhere/world.redb");
     for path in [folder.path(), &nowhere] {
         let (error, text) = refusal(path);
-        assert!(matches!(error, OpenError::Io { .. }));
+        assert!(matches!(error, SandboxOpenError::Io { .. }));
         assert_eq!(text, " cannot be opened");
     }
 }
@@ -116,7 +116,10 @@ fn what_is_no_database_and_a_truncated_world_are_damaged_and_left_as_they_are() 
     ] {
         fs::write(&damaged, &bytes).unwrap();
         let (error, text) = refusal(&damaged);
-        assert!(matches!(error, OpenError::Damaged { .. }), "{error:?}");
+        assert!(
+            matches!(error, SandboxOpenError::Damaged { .. }),
+            "{error:?}"
+        );
         assert_eq!(text, " is damaged: restore it from a copy");
         assert!(fs::read(&damaged).unwrap() == bytes);
     }

@@ -1,29 +1,29 @@
 //! The tea-house The Slow Kettle, its garden, and the lane in front of it.
 
-use super::{Exit, Resident, Room, Thing};
+use super::{Exit, NonPlayerCharacter, Room, Thing};
 
-/// Every room there is.
+/// All rooms.
 pub static ROOMS: &[&Room] = &[&COMMON_ROOM, &GARDEN, &CELLAR, &ATTIC, &LANE, &FOOTBRIDGE];
 
-/// Where newcomers arrive.
+/// The room in which new characters arrive.
 pub(crate) static FIRST_ROOM: &Room = &COMMON_ROOM;
 
-/// The channels everybody hears.
+/// The channels, which all characters hear.
 pub static CHANNELS: &[&str] = &["public"];
 
-/// Those who are always there.
-pub static RESIDENTS: &[Resident] = &[
-    Resident {
+/// The permanent non-player characters.
+pub static NON_PLAYER_CHARACTERS: &[NonPlayerCharacter] = &[
+    NonPlayerCharacter {
         id: "resident:orla",
         name: "Orla",
         room: &COMMON_ROOM,
     },
-    Resident {
+    NonPlayerCharacter {
         id: "resident:quince",
         name: "Quince",
         room: &GARDEN,
     },
-    Resident {
+    NonPlayerCharacter {
         id: "resident:wick",
         name: "Wick",
         room: &CELLAR,

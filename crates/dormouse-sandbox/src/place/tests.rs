@@ -53,13 +53,16 @@ fn no_two_directions_of_a_room_and_no_two_residents_share_a_word() {
         let things: BTreeSet<_> = room.things.iter().map(|thing| thing.name).collect();
         assert_eq!(things.len(), room.things.len(), "{room:?}");
     }
-    let names: BTreeSet<_> = RESIDENTS.iter().map(|r| r.name.to_lowercase()).collect();
-    assert_eq!(names.len(), RESIDENTS.len());
+    let names: BTreeSet<_> = NON_PLAYER_CHARACTERS
+        .iter()
+        .map(|r| r.name.to_lowercase())
+        .collect();
+    assert_eq!(names.len(), NON_PLAYER_CHARACTERS.len());
 }
 
 #[test]
 fn every_resident_and_channel_is_an_identifier_and_every_resident_stands_somewhere() {
-    for resident in RESIDENTS {
+    for resident in NON_PLAYER_CHARACTERS {
         EntityId::try_new(resident.id).unwrap();
         assert!(ROOMS.contains(&resident.room), "{resident:?}");
     }

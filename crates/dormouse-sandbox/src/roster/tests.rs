@@ -68,7 +68,7 @@ fn nobody_changes_kind_and_no_assistant_is_two_characters() {
         assistant("player:1", "Alice", "a"),
         player("assistant:d", "Dormouse"),
         assistant("assistant:d", "Dormouse", "e"),
-        player("resident:orla", "Somebody"),
+        player("resident:orla", "Orlando"),
     ] {
         let refusal = roster.join(&other);
         assert!(
@@ -94,13 +94,80 @@ fn a_name_is_short_and_printable_and_not_blank() {
 }
 
 #[test]
+fn a_name_that_looks_like_another_is_refused_and_says_whose_it_is() {
+    let mut roster = Roster::try_new().unwrap();
+    roster.join(&player("player:1", "Alice")).unwrap();
+    for (name, of) in [
+        ("AIice", "player:1"),
+        ("A1ICE", "player:1"),
+        ("0rla", "resident:orla"),
+    ] {
+        let refusal = roster.join(&player("player:2", name));
+        let by = EntityId::try_new(of).unwrap();
+        assert!(
+            matches!(&refusal, Err(JoinRefusal::NameLooksLike { by: whose, .. }) if *whose == by),
+            "{name}: {refusal:?}"
+        );
+    }
+    assert_eq!(
+        roster.join(&player("player:1", "AIice")),
+        Ok(Joining::Renamed),
+        "one's own"
+    );
+}
+
+#[test]
+fn a_name_is_no_sentence_and_stands_for_nobody_else() {
+    let mut roster = Roster::try_new().unwrap();
+    for name in [
+        "You",
+        "yоu",
+        "Dormouse whispers",
+        "Bob to You",
+        "The Surroundings",
+        "No one",
+    ] {
+        let refusal = roster.join(&player("player:1", name));
+        assert!(refusal.is_err(), "{name}: {refusal:?}");
+    }
+    for (name, character) in [
+        ("Bob:", ':'),
+        ("B.", '.'),
+        ("\"Bob\"", '"'),
+        ("Bo\u{200d}b", '\u{200d}'),
+    ] {
+        let refusal = roster.join(&player("player:1", name));
+        assert_eq!(
+            refusal,
+            Err(JoinRefusal::NameCharacter { character }),
+            "{name}"
+        );
+    }
+    for name in [
+        "Young",
+        "Pagels",
+        "Asksel",
+        "卡尔·马克思",
+        "कृष्ण",
+        "O'Hara",
+        "x_1",
+    ] {
+        roster.join(&player("player:1", name)).unwrap();
+    }
+}
+
+#[test]
 fn the_world_takes_in_so_many_and_no_more() {
     let mut roster = Roster::try_new().unwrap();
     for number in 0..CHARACTER_LIMIT {
-        let name = format!("Guest {number}");
-        roster
-            .join(&player(&format!("player:{number}"), &name))
-            .unwrap();
+        let present = Present {
+            name: format!("Guest {number}"),
+            kind: Kind::Guest(CharacterKind::Player),
+            room: FIRST_ROOM,
+            delivered: 0,
+        };
+        let id = EntityId::try_new(format!("player:{number}")).unwrap();
+        roster.insert(id, present);
     }
     let refusal = roster.join(&player("player:late", "Late"));
     assert_eq!(refusal, Err(JoinRefusal::Full));

@@ -9,7 +9,7 @@ use std::{
 use dormouse_contracts::{
     AssistantId, Effect, EffectKey, EntityId, Query, Timestamp, ToolName, Words,
 };
-use dormouse_sandbox::{Character, CharacterKind, OpenError, Sandbox};
+use dormouse_sandbox::{Character, CharacterKind, Sandbox, SandboxOpenError};
 use dormouse_testing::ManualClock;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -43,7 +43,7 @@ impl Place {
     }
 }
 
-pub(crate) fn open(path: &Path) -> Result<Sandbox, OpenError> {
+pub(crate) fn open(path: &Path) -> Result<Sandbox, SandboxOpenError> {
     let clock = ManualClock::new(Timestamp::EPOCH).stepping(Duration::from_secs(1));
     Sandbox::open(path, Arc::new(clock))
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use dormouse_contracts::{Chance, Effect, EffectInquiry, EffectKey, Inquire, Outcome, Perform};
-use dormouse_sandbox::{OpenError, Sandbox};
+use dormouse_sandbox::{Sandbox, SandboxOpenError};
 use dormouse_testing::SeededChance;
 use serde_json::json;
 
@@ -84,7 +84,7 @@ fn run_and_kill(path: &Path, round: u32, answers: usize) -> BTreeSet<String> {
     if answers > 0 {
         let refused = open(path);
         assert!(
-            matches!(refused, Err(OpenError::InUse { .. })),
+            matches!(refused, Err(SandboxOpenError::InUse { .. })),
             "{refused:?}"
         );
     }

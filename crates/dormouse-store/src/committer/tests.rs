@@ -245,3 +245,92 @@ async fn a_failed_commit_is_answered_to_all_who_shared_it_and_none_is_applied() 
     assert_eq!(log.load_snapshot(&id, Seq(9)).await.unwrap(), None);
     assert!(payloads(&log).await.is_empty());
 }
+
+/// The disk fails at one change after the other, first while a snapshot is saved.
+#[tokio::test]
+async fn wherever_saving_a_snapshot_fails_the_events_stay_and_the_log_goes_on() {
+    for errno in [5, 28, 30] {
+        let mut failures = 0;
+        for changes in 0..20 {
+            let (disk, log) = new_log();
+            append(&log, Seq(0), b"before".to_vec()).await.unwrap();
+            let before = snapshot_of(1, b"older");
+            log.save_snapshot(&alice(), before.clone()).await.unwrap();
+            append(&log, Seq(1), b"between".to_vec()).await.unwrap();
+            disk.plan(Plan {
+                changes_before_death: Some(changes),
+                last_words: Some(errno),
+                ..Plan::default()
+            });
+            let after = snapshot_of(2, &[b'x'; 64 * 1024]);
+            let saved = log.save_snapshot(&alice(), after.clone()).await;
+            disk.heal();
+            let newest = log.load_snapshot(&alice(), Seq(9)).await.unwrap().unwrap();
+            if saved.is_ok() {
+                assert_eq!(newest, after, "{errno}, {changes} changes");
+            } else {
+                failures += 1;
+                assert!([&before, &after].contains(&&newest), "{changes} changes");
+            }
+            let end = append(&log, Seq(2), b"later".to_vec()).await.unwrap();
+            assert_eq!(end, Seq(3));
+            let survivor = log_on(&disk.after_power_failure());
+            let kept: [&[u8]; 3] = [b"before", b"between", b"later"];
+            assert_eq!(payloads(&survivor).await, kept, "{errno}, {changes}");
+        }
+        assert!(failures > 0, "no change that failed made a snapshot fail");
+    }
+}
+
+fn snapshot_of(seq: u64, payload: &[u8]) -> Snapshot {
+    Snapshot {
+        seq: Seq(seq),
+        schema: 1,
+        payload: payload.to_vec(),
+    }
+}
+
+/// An error with everything that led to it.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text = format!("{text}: {cause}");
+        next = cause.source();
+    }
+    text
+}
+
+#[tokio::test]
+async fn while_the_disk_keeps_failing_the_log_can_be_read_and_every_refusal_says_why() {
+    for (errno, said) in [
+        (5, "Input/output error"),
+        (28, "No space left on device"),
+        (30, "Read-only file system"),
+    ] {
+        let mut refused = 0;
+        for changes in 0..20 {
+            let (disk, log) = new_log();
+            append(&log, Seq(0), b"before".to_vec()).await.unwrap();
+            disk.plan(Plan {
+                changes_before_death: Some(changes),
+                last_words: Some(errno),
+                ..Plan::default()
+            });
+            let Err(first) = append(&log, Seq(1), b"during".to_vec()).await else {
+                continue;
+            };
+            refused += 1;
+            assert!(chain(&first).contains(said), "{}", chain(&first));
+            let there = payloads(&log).await;
+            assert_eq!(there[0], b"before", "{changes} changes");
+            let end = Seq(there.len() as u64);
+            let again = append(&log, end, b"again".to_vec()).await.unwrap_err();
+            assert!(chain(&again).contains(said), "{}", chain(&again));
+            disk.heal();
+            append(&log, end, b"after".to_vec()).await.unwrap();
+            assert_eq!(payloads(&log).await.last().unwrap(), b"after");
+        }
+        assert!(refused > 0);
+    }
+}

@@ -41,12 +41,17 @@ pub(crate) struct Plan {
     pub(crate) reads_before_failure: Option<u32>,
     /// How many writes, resizes and syncs happen before the process dies; none happens after.
     pub(crate) changes_before_death: Option<u32>,
+    /// What the operating system says from then on: the number of an error.
+    pub(crate) last_words: Option<i32>,
 }
 
 /// Lets one more change happen, unless the process is dead.
-fn live(counter: &mut Option<u32>) -> io::Result<()> {
-    match counter {
-        Some(0) => Err(io::Error::other("dead")),
+fn live(plan: &mut Plan) -> io::Result<()> {
+    match &mut plan.changes_before_death {
+        Some(0) => Err(match plan.last_words {
+            Some(number) => io::Error::from_raw_os_error(number),
+            None => io::Error::other("dead"),
+        }),
         Some(left) => {
             *left -= 1;
             Ok(())
@@ -135,6 +140,10 @@ impl Medium for Flaky {
         Ok(Box::new(self.clone()))
     }
 
+    fn view(&self) -> io::Result<Box<dyn StorageBackend>> {
+        Ok(Box::new(self.after_kill()))
+    }
+
     /// So little that reads really reach the disk.
     fn cache_bytes(&self) -> usize {
         4096
@@ -158,7 +167,7 @@ impl StorageBackend for Flaky {
     fn set_len(&self, len: u64) -> io::Result<()> {
         let mut disk = self.disk();
         let length = usize::try_from(len).unwrap();
-        live(&mut disk.plan.changes_before_death)?;
+        live(&mut disk.plan)?;
         if disk.plan.capacity.is_some_and(|capacity| length > capacity) {
             return Err(io::ErrorKind::StorageFull.into());
         }
@@ -168,7 +177,7 @@ impl StorageBackend for Flaky {
 
     fn sync_data(&self) -> io::Result<()> {
         let mut disk = self.disk();
-        live(&mut disk.plan.changes_before_death)?;
+        live(&mut disk.plan)?;
         let changes = std::mem::take(&mut disk.unsynced);
         // After a failed sync the kernel may forget what it could not write, and report no error again.
         count_down(&mut disk.plan.syncs_before_failure)?;
@@ -180,7 +189,7 @@ impl StorageBackend for Flaky {
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let mut disk = self.disk();
-        live(&mut disk.plan.changes_before_death)?;
+        live(&mut disk.plan)?;
         count_down(&mut disk.plan.writes_before_failure)?;
         disk.change(Change::Write(
             usize::try_from(offset).unwrap(),

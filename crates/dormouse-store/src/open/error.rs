@@ -12,7 +12,7 @@ use crate::scan::Readable;
 /// The text says what is wrong with which file, what of it is intact, and what to do.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum OpenError {
+pub enum LogOpenError {
     /// Another process, or another handle in this one, has the log open.
     InUse {
         /// The file.
@@ -78,7 +78,7 @@ pub enum OpenError {
     },
 }
 
-impl OpenError {
+impl LogOpenError {
     pub(crate) fn io(path: &Path, source: io::Error) -> Self {
         let path = path.into();
         match source.kind() {
@@ -121,7 +121,7 @@ impl OpenError {
     }
 }
 
-impl fmt::Display for OpenError {
+impl fmt::Display for LogOpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path().display();
         match self {
@@ -194,7 +194,7 @@ fn remedy(f: &mut fmt::Formatter<'_>, path: &Path, readable: &[Readable]) -> fmt
     )
 }
 
-impl std::error::Error for OpenError {
+impl std::error::Error for LogOpenError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Corrupt { source, .. } => Some(source.as_ref()),
@@ -216,14 +216,14 @@ mod tests {
     #[test]
     fn what_the_operating_system_refuses_is_told_from_what_failed() {
         let path = Path::new("/life/log.redb");
-        let denied = OpenError::io(path, io::ErrorKind::PermissionDenied.into());
-        assert!(matches!(denied, OpenError::Denied { .. }));
+        let denied = LogOpenError::io(path, io::ErrorKind::PermissionDenied.into());
+        assert!(matches!(denied, LogOpenError::Denied { .. }));
         assert_eq!(
             denied.to_string(),
             "the log /life/log.redb may not be read and written by this user; nothing was changed. Check the owner and mode of the file and its folder"
         );
-        let failed = OpenError::io(path, io::ErrorKind::StorageFull.into());
-        assert!(matches!(failed, OpenError::Io { .. }));
+        let failed = LogOpenError::io(path, io::ErrorKind::StorageFull.into());
+        assert!(matches!(failed, LogOpenError::Io { .. }));
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
             events,
             stop,
         };
-        let error = OpenError::Truncated {
+        let error = LogOpenError::Truncated {
             path: "log.redb".into(),
             found: 4096,
             expected: 8192,

@@ -7,7 +7,7 @@ use std::{
     process::{Child, ChildStdout, Command, Stdio},
 };
 
-use dormouse_store::{OpenError, RedbLog};
+use dormouse_store::{LogOpenError, RedbLog};
 
 use crate::{append, assistant, event, read_all, run};
 
@@ -78,7 +78,7 @@ fn a_log_in_use_by_another_process_is_refused() {
     let error = RedbLog::open(&path).unwrap_err();
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(matches!(error, OpenError::InUse { .. }), "{error:?}");
+    assert!(matches!(error, LogOpenError::InUse { .. }), "{error:?}");
     RedbLog::open(&path).unwrap();
 }
 

@@ -14,6 +14,7 @@ mod group_commit;
 mod model;
 mod opening;
 mod snapshots;
+mod viewing;
 
 use dormouse_contracts::{
     Append, AppendError, AppendRequest, AssistantId, NewEvent, ReadError, ReadEvents, Seq,

@@ -2,11 +2,11 @@
 
 use std::{fs, path::Path};
 
-use dormouse_store::{OpenError, Readable, RedbLog, SalvageError, salvage};
+use dormouse_store::{LogOpenError, Readable, RedbLog, SalvageError, salvage};
 
 use crate::{append, assistant, event, read_all, run};
 
-fn message(error: &OpenError) -> String {
+fn message(error: &LogOpenError) -> String {
     error.to_string()
 }
 
@@ -15,7 +15,7 @@ fn a_missing_log_is_made_only_when_that_is_wanted() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.redb");
     let error = RedbLog::open_existing(&path).unwrap_err();
-    assert!(matches!(error, OpenError::Absent { .. }), "{error:?}");
+    assert!(matches!(error, LogOpenError::Absent { .. }), "{error:?}");
     assert!(!path.exists());
 
     let log = RedbLog::open(&path).unwrap();
@@ -34,7 +34,7 @@ fn an_empty_file_is_refused_and_stays_empty() {
     let path = folder.path().join("log.redb");
     fs::write(&path, b"").unwrap();
     let error = RedbLog::open(&path).unwrap_err();
-    assert!(matches!(error, OpenError::Empty { .. }), "{error:?}");
+    assert!(matches!(error, LogOpenError::Empty { .. }), "{error:?}");
     assert!(message(&error).contains("log.redb") && message(&error).contains("backup"));
     assert_eq!(fs::read(&path).unwrap(), b"");
 }
@@ -47,20 +47,20 @@ fn a_file_of_another_sort_is_refused_and_left_alone() {
         fs::write(&path, content).unwrap();
         let error = RedbLog::open(&path).unwrap_err();
         match content {
-            b"r" => assert!(matches!(error, OpenError::Truncated { .. }), "{error:?}"),
-            _ => assert!(matches!(error, OpenError::NotALog { .. }), "{error:?}"),
+            b"r" => assert!(matches!(error, LogOpenError::Truncated { .. }), "{error:?}"),
+            _ => assert!(matches!(error, LogOpenError::NotALog { .. }), "{error:?}"),
         }
         assert_eq!(fs::read(&path).unwrap(), content);
     }
     let error = RedbLog::open(folder.path()).unwrap_err();
-    assert!(matches!(error, OpenError::NotALog { .. }), "{error:?}");
+    assert!(matches!(error, LogOpenError::NotALog { .. }), "{error:?}");
 }
 
 #[test]
 fn a_missing_folder_is_an_error_with_its_cause() {
     let folder = tempfile::tempdir().unwrap();
     let error = RedbLog::open(&folder.path().join("no/such/log.redb")).unwrap_err();
-    assert!(matches!(error, OpenError::Io { .. }), "{error:?}");
+    assert!(matches!(error, LogOpenError::Io { .. }), "{error:?}");
     assert!(std::error::Error::source(&error).is_some());
 }
 
@@ -70,7 +70,7 @@ fn a_second_handle_in_the_same_process_is_refused_and_the_first_goes_on() {
     let path = folder.path().join("log.redb");
     let log = RedbLog::open(&path).unwrap();
     let error = RedbLog::open(&path).unwrap_err();
-    assert!(matches!(error, OpenError::InUse { .. }), "{error:?}");
+    assert!(matches!(error, LogOpenError::InUse { .. }), "{error:?}");
     assert!(message(&error).contains("in use by another process"));
     run(append(&log, &assistant("alice"), 0, vec![event("on")])).unwrap();
     drop(log);
@@ -103,7 +103,7 @@ fn a_truncated_log_says_what_is_readable_and_salvage_copies_it() {
         let cut = &whole[..whole.len() - pages * 4096];
         fs::write(&path, cut).unwrap();
         let error = RedbLog::open(&path).unwrap_err();
-        assert!(matches!(error, OpenError::Truncated { .. }), "{error:?}");
+        assert!(matches!(error, LogOpenError::Truncated { .. }), "{error:?}");
         let events: u64 = error.readable().iter().map(|log| log.events).sum();
         most = most.max(events);
 

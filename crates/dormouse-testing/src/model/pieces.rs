@@ -4,8 +4,9 @@ use dormouse_contracts::{
     CallId, ChatDelta, ChatReply, ChatRequest, FinishReason, Message, ModelErrorKind, TokenCounter,
     ToolCall, Usage,
 };
+use dormouse_text::floor_char_boundary;
 
-use super::Turn;
+use super::ScriptedTurn;
 use crate::CountTokens;
 
 /// What happens after the last piece.
@@ -21,23 +22,25 @@ pub(super) enum Ending {
 pub(super) type Pieces = (Vec<Result<ChatDelta, ModelErrorKind>>, Ending);
 
 /// The pieces of a turn that neither waits nor decides. `first_call` is the number of its first call.
-pub(super) fn pieces(turn: &Turn, request: &ChatRequest, first_call: u64) -> Pieces {
+pub(super) fn pieces(turn: &ScriptedTurn, request: &ChatRequest, first_call: u64) -> Pieces {
     match turn {
-        Turn::Reply(reply) => (whole(reply), Ending::Ends),
-        Turn::Text(text) => {
+        ScriptedTurn::Reply(reply) => (whole(reply), Ending::Ends),
+        ScriptedTurn::Text(text) => {
             let reply = counted(text.clone(), Vec::new(), FinishReason::Stop, request);
             (whole(&reply), Ending::Ends)
         }
-        Turn::Calls(calls) => {
+        ScriptedTurn::Calls(calls) => {
             let calls = numbered(calls, first_call);
             let reply = counted(String::new(), calls, FinishReason::ToolCalls, request);
             (whole(&reply), Ending::Ends)
         }
-        Turn::Fail(kind) => (vec![Err(*kind)], Ending::Ends),
-        Turn::CutOff { text } => (said(text).map(Ok).collect(), Ending::Ends),
-        Turn::Stall { text } => (said(text).map(Ok).collect(), Ending::Hangs),
-        Turn::Raw(pieces) => (pieces.clone(), Ending::Ends),
-        Turn::Hang | Turn::Wait(..) | Turn::With(_) => (Vec::new(), Ending::Hangs),
+        ScriptedTurn::Fail(kind) => (vec![Err(*kind)], Ending::Ends),
+        ScriptedTurn::CutOff { text } => (said(text).map(Ok).collect(), Ending::Ends),
+        ScriptedTurn::Stall { text } => (said(text).map(Ok).collect(), Ending::Hangs),
+        ScriptedTurn::Raw(pieces) => (pieces.clone(), Ending::Ends),
+        ScriptedTurn::Hang | ScriptedTurn::Wait(..) | ScriptedTurn::With(_) => {
+            (Vec::new(), Ending::Hangs)
+        }
     }
 }
 
@@ -77,10 +80,7 @@ fn said(text: &str) -> impl Iterator<Item = ChatDelta> {
 
 /// A text in two pieces, neither of them empty and no character split.
 fn halves(text: &str) -> impl Iterator<Item = &str> {
-    let middle = (0..=text.len() / 2)
-        .rev()
-        .find(|at| text.is_char_boundary(*at));
-    let (left, right) = text.split_at(middle.unwrap_or(0));
+    let (left, right) = text.split_at(floor_char_boundary(text, text.len() / 2));
     [left, right].into_iter().filter(|half| !half.is_empty())
 }
 

@@ -4,13 +4,13 @@ use std::{collections::VecDeque, fmt, sync::Arc};
 
 use dormouse_contracts::ChatRequest;
 
-use super::{Turn, Violation, pieces, strict};
+use super::{ScriptedTurn, Violation, pieces, strict};
 
 /// The turns of a model that are left, and what it was sent.
 #[derive(Debug)]
 pub(super) struct Script {
-    pub(super) turns: VecDeque<Arc<Turn>>,
-    pub(super) for_ever: Option<Arc<Turn>>,
+    pub(super) turns: VecDeque<Arc<ScriptedTurn>>,
+    pub(super) for_ever: Option<Arc<ScriptedTurn>>,
     length: usize,
     pub(super) requests: Vec<ChatRequest>,
     pub(super) violations: Vec<Violation>,
@@ -49,7 +49,7 @@ impl fmt::Display for ScriptError {
 impl std::error::Error for ScriptError {}
 
 impl Script {
-    pub(super) fn new(turns: VecDeque<Arc<Turn>>) -> Self {
+    pub(super) fn new(turns: VecDeque<Arc<ScriptedTurn>>) -> Self {
         Self {
             length: turns.len(),
             turns,
@@ -61,13 +61,13 @@ impl Script {
         }
     }
 
-    pub(super) fn push(&mut self, turn: Arc<Turn>) {
+    pub(super) fn push(&mut self, turn: Arc<ScriptedTurn>) {
         self.length = self.length.saturating_add(1);
         self.turns.push_back(turn);
     }
 
     /// The turn for this request, which is written down whatever becomes of it.
-    pub(super) fn take(&mut self, request: &ChatRequest) -> Result<Arc<Turn>, ScriptError> {
+    pub(super) fn take(&mut self, request: &ChatRequest) -> Result<Arc<ScriptedTurn>, ScriptError> {
         self.requests.push(request.clone());
         let violations = strict::violations(request);
         if let Some(first) = violations.first().cloned() {

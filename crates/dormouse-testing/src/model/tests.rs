@@ -26,8 +26,8 @@ async fn pieces(model: &ScriptedModel) -> Vec<ChatDelta> {
 #[tokio::test]
 async fn turns_are_played_in_order_and_then_requests_are_refused() {
     let model = ScriptedModel::new([
-        Turn::text("One moment, please."),
-        Turn::Fail(ModelErrorKind::Unavailable),
+        ScriptedTurn::text("One moment, please."),
+        ScriptedTurn::Fail(ModelErrorKind::Unavailable),
     ]);
     let reply = complete(&model, &asking("Are you there?")).await.unwrap();
     let expected = ChatReply {
@@ -67,12 +67,12 @@ async fn a_request_too_many_is_not_finished() {
 #[test]
 #[should_panic(expected = "turns of the script that were not used")]
 fn a_turn_too_many_is_not_finished() {
-    ScriptedModel::new([Turn::Hang]).assert_finished();
+    ScriptedModel::new([ScriptedTurn::Hang]).assert_finished();
 }
 
 #[tokio::test]
 async fn a_wrong_request_is_refused_recorded_and_uses_up_no_turn() {
-    let model = ScriptedModel::new([Turn::text("Yes.")]);
+    let model = ScriptedModel::new([ScriptedTurn::text("Yes.")]);
     let error = complete(&model, &ChatRequest::default()).await.unwrap_err();
     assert_eq!(error.kind(), ModelErrorKind::Refused);
     assert_eq!(model.violations(), [Violation::NoMessages]);
@@ -83,7 +83,7 @@ async fn a_wrong_request_is_refused_recorded_and_uses_up_no_turn() {
 
 #[tokio::test]
 async fn calls_are_numbered_on_and_never_repeat_an_id_of_the_request() {
-    let calls = || Turn::calls([("say", json!({})), ("move", json!({"exit": "n"}))]);
+    let calls = || ScriptedTurn::calls([("say", json!({})), ("move", json!({"exit": "n"}))]);
     let model = ScriptedModel::new([calls(), calls()]);
     let first = complete(&model, &asking("Go!")).await.unwrap();
     let second = complete(&model, &asking("Go on!")).await.unwrap();
@@ -109,7 +109,7 @@ async fn calls_are_numbered_on_and_never_repeat_an_id_of_the_request() {
             content: "{}".to_owned(),
         },
     ]);
-    let other = ScriptedModel::looping(Turn::call("say", json!({})));
+    let other = ScriptedModel::looping(ScriptedTurn::call("say", json!({})));
     let reply = complete(&other, &request).await.unwrap();
     assert_eq!(reply.tool_calls[0].id.as_str(), "call-8");
 }
@@ -117,8 +117,8 @@ async fn calls_are_numbered_on_and_never_repeat_an_id_of_the_request() {
 #[tokio::test]
 async fn a_reply_arrives_in_pieces_and_no_character_is_split() {
     let arguments = r#"{"text":"žluťoučký"}"#;
-    let calls = Turn::Calls(vec![("say".to_owned(), arguments.to_owned())]);
-    let model = ScriptedModel::new([Turn::text("a bc"), calls]);
+    let calls = ScriptedTurn::Calls(vec![("say".to_owned(), arguments.to_owned())]);
+    let model = ScriptedModel::new([ScriptedTurn::text("a bc"), calls]);
     let text = [
         ChatDelta::Text("a ".to_owned()),
         ChatDelta::Text("bc".to_owned()),
@@ -138,7 +138,7 @@ async fn a_reply_arrives_in_pieces_and_no_character_is_split() {
 
 #[tokio::test]
 async fn a_cut_off_reply_is_interrupted_after_what_it_said() {
-    let cut_off = || Turn::CutOff {
+    let cut_off = || ScriptedTurn::CutOff {
         text: "I was just".to_owned(),
     };
     let model = ScriptedModel::new([cut_off(), cut_off()]);
@@ -148,10 +148,10 @@ async fn a_cut_off_reply_is_interrupted_after_what_it_said() {
 
 #[tokio::test]
 async fn a_model_that_hangs_or_stalls_never_ends() {
-    let stall = Turn::Stall {
+    let stall = ScriptedTurn::Stall {
         text: "Well".to_owned(),
     };
-    let model = ScriptedModel::new([Turn::Hang, stall]);
+    let model = ScriptedModel::new([ScriptedTurn::Hang, stall]);
     assert!(kind(&model).now_or_never().is_none());
     let request = asking("Hm?");
     let mut stream = model.stream(&request);
@@ -164,8 +164,8 @@ async fn a_model_that_hangs_or_stalls_never_ends() {
 async fn a_turn_can_decide_by_the_request_and_look_at_the_model() {
     let model = ScriptedModel::new([]);
     let handle = model.clone();
-    model.push(Turn::with(move |request| {
-        Turn::text(format!(
+    model.push(ScriptedTurn::with(move |request| {
+        ScriptedTurn::text(format!(
             "{}/{}",
             request.messages.len(),
             handle.requests().len()
@@ -178,7 +178,7 @@ async fn a_turn_can_decide_by_the_request_and_look_at_the_model() {
 #[tokio::test]
 async fn a_gate_holds_a_turn_until_the_test_opens_it() {
     let gate = Gate::new();
-    let model = ScriptedModel::new([Turn::after(&gate, Turn::text("At last."))]);
+    let model = ScriptedModel::new([ScriptedTurn::after(&gate, ScriptedTurn::text("At last."))]);
     let request = asking("Hm?");
     let test = async {
         gate.reached().await;
@@ -198,13 +198,13 @@ async fn a_raw_turn_may_be_no_reply_at_all() {
         }),
         Err(ModelErrorKind::Unavailable),
     ];
-    let model = ScriptedModel::new([Turn::Raw(raw)]);
+    let model = ScriptedModel::new([ScriptedTurn::Raw(raw)]);
     assert_eq!(kind(&model).await, ModelErrorKind::Malformed);
 }
 
 #[tokio::test]
 async fn a_looping_model_never_runs_out() {
-    let model = ScriptedModel::looping(Turn::Fail(ModelErrorKind::RateLimited(None)));
+    let model = ScriptedModel::looping(ScriptedTurn::Fail(ModelErrorKind::RateLimited(None)));
     for _ in 0..3 {
         assert_eq!(kind(&model).await, ModelErrorKind::RateLimited(None));
     }
@@ -213,7 +213,7 @@ async fn a_looping_model_never_runs_out() {
 
 #[test]
 fn a_stream_that_nobody_polls_makes_no_request() {
-    let model = ScriptedModel::looping(Turn::Hang);
+    let model = ScriptedModel::looping(ScriptedTurn::Hang);
     drop(model.stream(&asking("Hm?")));
     assert_eq!(model.requests(), []);
 }

@@ -12,7 +12,7 @@ use crate::Gate;
 /// Text and arguments arrive in several pieces, as from a provider. Where a turn says nothing about cost, every word
 /// of the request's messages and of the reply counts as one token.
 #[non_exhaustive]
-pub enum Turn {
+pub enum ScriptedTurn {
     /// Answers with this reply, call ids and cost included.
     Reply(ChatReply),
     /// Answers with a text and is done.
@@ -37,12 +37,12 @@ pub enum Turn {
     /// Yields exactly these pieces and ends, be they a reply or not.
     Raw(Vec<Result<ChatDelta, ModelErrorKind>>),
     /// Waits until the gate is opened, then does as the turn inside says.
-    Wait(Gate, Box<Turn>),
+    Wait(Gate, Box<ScriptedTurn>),
     /// Decides when it sees the request.
-    With(Box<dyn Fn(&ChatRequest) -> Turn + Send + Sync>),
+    With(Box<dyn Fn(&ChatRequest) -> ScriptedTurn + Send + Sync>),
 }
 
-impl Turn {
+impl ScriptedTurn {
     /// Answers with `text`.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
@@ -53,7 +53,7 @@ impl Turn {
     #[must_use]
     #[expect(
         clippy::needless_pass_by_value,
-        reason = "so that a call reads `Turn::call(\"say\", json!({…}))`"
+        reason = "so that a call reads `ScriptedTurn::call(\"say\", json!({…}))`"
     )]
     pub fn call(name: impl Into<String>, arguments: Value) -> Self {
         Self::Calls(vec![(name.into(), arguments.to_string())])
@@ -72,18 +72,18 @@ impl Turn {
 
     /// Decides when it sees the request.
     #[must_use]
-    pub fn with(decide: impl Fn(&ChatRequest) -> Turn + Send + Sync + 'static) -> Self {
+    pub fn with(decide: impl Fn(&ChatRequest) -> ScriptedTurn + Send + Sync + 'static) -> Self {
         Self::With(Box::new(decide))
     }
 
     /// Waits until `gate` is opened, then does as `turn` says.
     #[must_use]
-    pub fn after(gate: &Gate, turn: Turn) -> Self {
+    pub fn after(gate: &Gate, turn: ScriptedTurn) -> Self {
         Self::Wait(gate.clone(), Box::new(turn))
     }
 }
 
-impl fmt::Debug for Turn {
+impl fmt::Debug for ScriptedTurn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reply(reply) => f.debug_tuple("Reply").field(reply).finish(),

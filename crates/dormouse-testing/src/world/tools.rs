@@ -1,6 +1,6 @@
 //! Tools of every sort.
 
-use dormouse_contracts::{ToolCategory, ToolName, ToolReach, ToolSpec};
+use dormouse_contracts::{Speech, SpeechKind, ToolCategory, ToolName, ToolReach, ToolSpec};
 use serde_json::{Value, json};
 
 /// Each combination of category and reach that an engine treats in its own way.
@@ -44,7 +44,7 @@ fn spec(
 ) -> ToolSpec {
     let properties: serde_json::Map<String, Value> = parameters
         .iter()
-        .map(|name| ((*name).to_owned(), json!({ "type": "string" })))
+        .map(|name| ((*name).to_owned(), schema(name)))
         .collect();
     ToolSpec {
         name: ToolName::try_new(name).unwrap(),
@@ -58,5 +58,24 @@ fn spec(
         category,
         reach,
         timeout: ToolSpec::DEFAULT_TIMEOUT,
+        speech: speech(name),
     }
+}
+
+/// A text; what is said has a bound, as in most worlds.
+fn schema(parameter: &str) -> Value {
+    match parameter {
+        "message" => json!({ "type": "string", "maxLength": 4_000 }),
+        _ => json!({ "type": "string" }),
+    }
+}
+
+fn speech(tool: &str) -> Option<Speech> {
+    let (kind, to) = match tool {
+        "say" => (SpeechKind::Aloud, None),
+        "whisper" => (SpeechKind::Whisper, Some("to".to_owned())),
+        _ => return None,
+    };
+    let words = "message".to_owned();
+    Some(Speech { kind, words, to })
 }

@@ -244,7 +244,6 @@ fn kind(status: u16, pause: Duration) -> ModelErrorKind {
     match status {
         401 | 402 => ModelErrorKind::Auth,
         408 => ModelErrorKind::TimedOut,
-        413 => ModelErrorKind::ContextExceeded,
         429 => ModelErrorKind::RateLimited(Some(pause).filter(|pause| !pause.is_zero())),
         500.. => ModelErrorKind::Unavailable,
         404 => ModelErrorKind::NotFound,

@@ -1,5 +1,5 @@
 use dormouse_contracts::{CallId, ChatDelta, ChatRequest, FinishReason, Message, Usage};
-use dormouse_testing::{ScriptedModel, Turn, conformance};
+use dormouse_testing::{ScriptedModel, ScriptedTurn, conformance};
 use serde_json::json;
 
 use crate::complaint;
@@ -15,9 +15,9 @@ fn asking() -> ChatRequest {
 
 #[tokio::test]
 async fn the_scripted_model_keeps_every_promise() {
-    let talk = || Turn::text("Here I am.");
-    let act = || Turn::calls([("say", json!({})), ("move", json!({"exit": "n"}))]);
-    for turn in [talk(), act(), Turn::with(move |_| talk())] {
+    let talk = || ScriptedTurn::text("Here I am.");
+    let act = || ScriptedTurn::calls([("say", json!({})), ("move", json!({"exit": "n"}))]);
+    for turn in [talk(), act(), ScriptedTurn::with(move |_| talk())] {
         let model = ScriptedModel::looping(turn);
         conformance::chat_model(&model, asking()).await;
     }
@@ -62,7 +62,7 @@ async fn every_broken_promise_is_caught_by_the_check_that_is_about_it() {
         (vec![start(0, "a", ""), end()], "names a tool"),
     ];
     for (deltas, expected) in broken {
-        let turn = Turn::Raw(deltas.iter().cloned().map(Ok).collect());
+        let turn = ScriptedTurn::Raw(deltas.iter().cloned().map(Ok).collect());
         let model = ScriptedModel::looping(turn);
         let said = complaint(conformance::chat_model(&model, asking())).await;
         let said = said.unwrap_or_else(|| panic!("{deltas:?} was not caught"));
@@ -73,13 +73,13 @@ async fn every_broken_promise_is_caught_by_the_check_that_is_about_it() {
 #[tokio::test]
 async fn the_cost_may_come_after_the_end() {
     let usage = ChatDelta::Usage(Usage::default());
-    let turn = Turn::Raw(vec![Ok(usage.clone()), Ok(end()), Ok(usage)]);
+    let turn = ScriptedTurn::Raw(vec![Ok(usage.clone()), Ok(end()), Ok(usage)]);
     conformance::chat_model(&ScriptedModel::looping(turn), asking()).await;
 }
 
 #[tokio::test]
 async fn a_model_that_answers_once_is_caught() {
-    let model = ScriptedModel::new([Turn::text("Once.")]);
+    let model = ScriptedModel::new([ScriptedTurn::text("Once.")]);
     let said = complaint(conformance::chat_model(&model, asking())).await;
     assert!(said.unwrap().contains("Refused"));
 }

@@ -1,12 +1,12 @@
 //! Which calls are accepted, as what, and which are not.
 
 use dormouse_contracts::{ToolCategory, ToolName};
-use dormouse_tools::{CallError, JsonKind, LoopEffect, Registry, after};
+use dormouse_tools::{JsonKind, LoopEffect, Registry, ToolCallError, after};
 use serde_json::{Value, json};
 
-use crate::{call, registry};
+use crate::{call, registry, tool};
 
-fn arguments(name: &str, text: &str) -> Result<Value, CallError> {
+fn arguments(name: &str, text: &str) -> Result<Value, ToolCallError> {
     let registry = registry();
     let checked = registry.check(&call(name, text))?;
     assert_eq!(checked.spec.name.as_str(), name);
@@ -34,7 +34,7 @@ fn arguments_encoded_twice_are_the_object_inside() {
     let thrice = Value::String(twice).to_string();
     assert_eq!(
         arguments("whisper", &thrice),
-        Err(CallError::NotAnObject {
+        Err(ToolCallError::NotAnObject {
             found: JsonKind::String
         })
     );
@@ -42,7 +42,7 @@ fn arguments_encoded_twice_are_the_object_inside() {
 
 #[test]
 fn a_tool_that_does_not_exist_is_named_with_what_there_is() {
-    let Err(CallError::UnknownTool {
+    let Err(ToolCallError::UnknownTool {
         name,
         closest,
         available,
@@ -64,7 +64,10 @@ fn a_tool_that_does_not_exist_is_named_with_what_there_is() {
 fn names_are_compared_exactly() {
     for name in ["Noop", "noop ", " noop", "noop\0", ""] {
         assert!(
-            matches!(arguments(name, "{}"), Err(CallError::UnknownTool { .. })),
+            matches!(
+                arguments(name, "{}"),
+                Err(ToolCallError::UnknownTool { .. })
+            ),
             "{name:?}"
         );
     }
@@ -81,7 +84,7 @@ fn json_that_is_no_object_is_told_apart() {
     ] {
         assert_eq!(
             arguments("remember", text),
-            Err(CallError::NotAnObject { found })
+            Err(ToolCallError::NotAnObject { found })
         );
     }
 }
@@ -98,8 +101,8 @@ fn text_that_is_no_json_is_told_with_its_place() {
         ("\"{\\\"a\\\"}\"", (1, 5)),
     ] {
         let error = arguments("remember", text).unwrap_err();
-        let CallError::NotJson { line, column, .. } = error else {
-            panic!("{text:?} is told as {error:?}");
+        let ToolCallError::NotJson { line, column, .. } = error else {
+            panic!("{text:?} is reported as {error:?}");
         };
         assert_eq!((line, column), place, "{text:?}: {error}");
     }
@@ -128,11 +131,29 @@ fn arguments_have_a_largest_size() {
     assert!(arguments("remember", &of(Registry::ARGUMENTS_LIMIT)).is_ok());
     assert_eq!(
         arguments("remember", &of(Registry::ARGUMENTS_LIMIT + 1)),
-        Err(CallError::TooLarge {
+        Err(ToolCallError::TooLarge {
             length: Registry::ARGUMENTS_LIMIT + 1,
             limit: Registry::ARGUMENTS_LIMIT,
         })
     );
+}
+
+#[test]
+fn a_format_is_checked_only_by_drafts_that_say_so() {
+    for (draft, checked) in [
+        ("https://json-schema.org/draft/2020-12/schema", false),
+        ("http://json-schema.org/draft-07/schema#", true),
+    ] {
+        let at = json!({
+            "$schema": draft,
+            "type": "object",
+            "properties": {"at": {"type": "string", "format": "date-time"}},
+        });
+        let registry = Registry::try_new([tool("wake", at)]).unwrap();
+        let answer = |at: &str| registry.check(&call("wake", &json!({ "at": at }).to_string()));
+        assert!(answer("2026-11-22T07:00:00Z").is_ok());
+        assert_eq!(answer("at seven").is_err(), checked, "{draft}");
+    }
 }
 
 #[test]

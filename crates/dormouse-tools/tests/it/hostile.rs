@@ -1,6 +1,6 @@
 //! Whatever a call holds, the check answers, briefly, and what it accepts fits.
 
-use dormouse_tools::{CallError, Registry};
+use dormouse_tools::{Registry, ToolCallError};
 use proptest::{
     prelude::*,
     sample::{Index, select},
@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 
 use crate::{call, registry, tool};
 
-fn assert_brief(error: &CallError) {
+fn assert_brief(error: &ToolCallError) {
     let text = error.to_string();
     assert!(
-        text.len() <= CallError::DISPLAY_LIMIT,
+        text.len() <= ToolCallError::DISPLAY_LIMIT,
         "{} bytes: {text}",
         text.len()
     );
@@ -216,7 +216,7 @@ fn many_wrong_values_and_long_keys_get_a_brief_answer() {
         let text = Value::Object(arguments).to_string();
         let text = text.replace("\\u0007", "\u{7f}");
         let error = registry.check(&call("strict", &text)).unwrap_err();
-        assert!(matches!(error, CallError::DoesNotFit { .. }), "{error}");
+        assert!(matches!(error, ToolCallError::DoesNotFit { .. }), "{error}");
         assert_brief(&error);
     }
 }

@@ -4,7 +4,7 @@
 mod calls;
 mod hostile;
 mod registry;
-mod told;
+mod wording;
 
 use std::time::Duration;
 
@@ -20,6 +20,7 @@ fn tool(name: &str, parameters: Value) -> ToolSpec {
         category: ToolCategory::SafeChain,
         reach: ToolReach::Query,
         timeout: Duration::from_secs(1),
+        speech: None,
     }
 }
 

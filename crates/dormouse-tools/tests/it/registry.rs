@@ -97,10 +97,10 @@ fn a_schema_that_cannot_be_used_is_refused_with_the_part_that_is_wrong() {
         (json!({"properties": {"a": {"type": "strng"}}}), "strng"),
         (json!({"properties": []}), "object"),
         (json!({"required": "a"}), "array"),
-        (json!({"required": ["a", "a"]}), "unique"),
+        (json!({"required": ["a", "a"]}), "equal"),
         (
             json!({"properties": {"a": {"minLength": -1}}}),
-            "less than the minimum",
+            "/properties/a/minLength: must be >=0",
         ),
         (json!({"properties": {"a": {"pattern": "("}}}), "regex"),
         (
@@ -191,4 +191,24 @@ fn a_schema_that_nests_too_deep_is_refused_before_it_is_compiled() {
     assert!(Registry::try_new([nest(Registry::SCHEMA_DEPTH - 2)]).is_ok());
     let error = Registry::try_new([nest(Registry::SCHEMA_DEPTH)]).unwrap_err();
     assert!(matches!(error, RegistryError::TooDeep { .. }));
+}
+
+#[test]
+fn a_schema_that_refers_to_itself_in_alternatives_checks_the_deepest_arguments() {
+    let alternatives = json!([{"type": "integer"}, {"allOf": [{"$ref": "#/$defs/node"}]}]);
+    let node = json!({
+        "type": "object",
+        "additionalProperties": {"anyOf": alternatives},
+        "unevaluatedProperties": false,
+    });
+    let tree = json!({
+        "type": "object",
+        "allOf": [{"$ref": "#/$defs/node"}],
+        "$defs": {"node": node},
+    });
+    let registry = Registry::try_new([tool("tree", tree)]).unwrap();
+    let levels = Registry::ARGUMENTS_DEPTH;
+    let nested = |leaf: &str| format!("{}{leaf}{}", "{\"a\":".repeat(levels), "}".repeat(levels));
+    assert!(registry.check(&call("tree", &nested("1"))).is_ok());
+    assert!(registry.check(&call("tree", &nested("\"1\""))).is_err());
 }

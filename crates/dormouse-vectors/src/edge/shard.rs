@@ -22,12 +22,12 @@ const AT: &str = "at";
 
 /// What went wrong, before it is told of which index it is.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct EdgeFailure {
     kind: VectorErrorKind,
     source: Option<BoxError>,
 }
 
-impl Failure {
+impl EdgeFailure {
     pub(super) fn because(kind: VectorErrorKind, source: impl Into<BoxError>) -> Self {
         Self {
             kind,
@@ -48,13 +48,13 @@ impl Failure {
     }
 }
 
-impl From<VectorErrorKind> for Failure {
+impl From<VectorErrorKind> for EdgeFailure {
     fn from(kind: VectorErrorKind) -> Self {
         Self { kind, source: None }
     }
 }
 
-impl From<OperationError> for Failure {
+impl From<OperationError> for EdgeFailure {
     fn from(error: OperationError) -> Self {
         let kind = match &error {
             OperationError::InconsistentStorage { .. } => VectorErrorKind::Damaged,
@@ -74,7 +74,7 @@ pub(super) struct Shard {
 
 impl Shard {
     /// Makes an empty one in a folder that is there and empty.
-    pub(super) fn make(folder: &Path, dimensions: usize) -> Result<(), Failure> {
+    pub(super) fn make(folder: &Path, dimensions: usize) -> Result<(), EdgeFailure> {
         let params = EdgeVectorParams::builder(dimensions, Distance::Cosine).build();
         let config = EdgeConfig {
             vectors: [(DEFAULT_VECTOR_NAME.to_owned(), params)].into(),
@@ -88,7 +88,7 @@ impl Shard {
         ] {
             let field_name = field
                 .parse()
-                .map_err(|()| Failure::from(VectorErrorKind::Refused))?;
+                .map_err(|()| EdgeFailure::from(VectorErrorKind::Refused))?;
             let index = CreateIndex {
                 field_name,
                 field_schema: Some(PayloadFieldSchema::FieldType(schema)),
@@ -101,9 +101,9 @@ impl Shard {
     }
 
     /// Opens one that is there.
-    pub(super) fn load(folder: &Path) -> Result<Self, Failure> {
+    pub(super) fn load(folder: &Path) -> Result<Self, EdgeFailure> {
         let damaged = |error: String| {
-            Failure::because(
+            EdgeFailure::because(
                 VectorErrorKind::Damaged,
                 format!(
                     "{} cannot be opened ({error}): discard the collection and feed it again",
@@ -129,12 +129,12 @@ impl Shard {
         self.dimensions
     }
 
-    pub(super) fn upsert(&self, points: &[Point]) -> Result<(), Failure> {
+    pub(super) fn upsert(&self, points: &[Point]) -> Result<(), EdgeFailure> {
         check_points(points, self.dimensions)?;
         if points.is_empty() {
             return Ok(());
         }
-        let points: Result<Vec<_>, Failure> = points
+        let points: Result<Vec<_>, EdgeFailure> = points
             .iter()
             .map(|point| Ok(self.stored(point)?.into()))
             .collect();
@@ -142,7 +142,7 @@ impl Shard {
         self.write(PointOperations::UpsertPoints(points))
     }
 
-    fn stored(&self, point: &Point) -> Result<PointStruct, Failure> {
+    fn stored(&self, point: &Point) -> Result<PointStruct, EdgeFailure> {
         let vector = unit(&point.vector, self.dimensions)?;
         let payload = json!({
             ASSISTANT: point.payload.assistant.as_str(),
@@ -152,7 +152,7 @@ impl Shard {
         Ok(PointStruct::new(PointId::NumId(point.id), vector, payload))
     }
 
-    pub(super) fn remove(&self, ids: &[u64]) -> Result<(), Failure> {
+    pub(super) fn remove(&self, ids: &[u64]) -> Result<(), EdgeFailure> {
         if ids.is_empty() {
             return Ok(());
         }
@@ -161,7 +161,7 @@ impl Shard {
     }
 
     /// Writes, and is back when it is on disk.
-    fn write(&self, operation: PointOperations) -> Result<(), Failure> {
+    fn write(&self, operation: PointOperations) -> Result<(), EdgeFailure> {
         self.engine
             .update(UpdateOperation::PointOperation(operation))?;
         self.engine.flush();
@@ -173,7 +173,7 @@ impl Shard {
         query: &[f32],
         filter: &PointFilter,
         limit: usize,
-    ) -> Result<Vec<Hit>, Failure> {
+    ) -> Result<Vec<Hit>, EdgeFailure> {
         let query = unit(query, self.dimensions)?;
         if limit == 0 {
             return Ok(Vec::new());
@@ -210,11 +210,11 @@ impl Shard {
         Ok(hits)
     }
 
-    pub(super) fn count(&self) -> Result<u64, Failure> {
+    pub(super) fn count(&self) -> Result<u64, EdgeFailure> {
         Ok(u64::try_from(self.len()?).unwrap_or(u64::MAX))
     }
 
-    fn len(&self) -> Result<usize, Failure> {
+    fn len(&self) -> Result<usize, EdgeFailure> {
         Ok(self.engine.count(CountRequest {
             filter: None,
             exact: true,
@@ -223,7 +223,7 @@ impl Shard {
 }
 
 /// The filter in the engine's words. It compares numbers as floats; up to 2⁵³ µs, in the year 2255, none is lost.
-fn told(filter: &PointFilter) -> Result<Option<Filter>, Failure> {
+fn told(filter: &PointFilter) -> Result<Option<Filter>, EdgeFailure> {
     let mut must: Vec<Value> = Vec::new();
     if let Some(assistant) = &filter.assistant {
         must.push(json!({"key": ASSISTANT, "match": {"value": assistant.as_str()}}));
@@ -246,7 +246,7 @@ fn told(filter: &PointFilter) -> Result<Option<Filter>, Failure> {
     }
     serde_json::from_value(json!({ "must": must }))
         .map(Some)
-        .map_err(|error| Failure::because(VectorErrorKind::Refused, error))
+        .map_err(|error| EdgeFailure::because(VectorErrorKind::Refused, error))
 }
 
 /// What a collection has lost that the engine would replace without a word: it numbers changes by its log, and passes

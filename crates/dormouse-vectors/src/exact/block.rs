@@ -1,42 +1,42 @@
-//! Some hundred points, side by side in memory.
+//! A block of points, contiguous in memory.
 
 use super::code::Code;
 
-/// About as many bytes of high halves as a block holds: small beside a collection, large beside a row.
+/// The approximate size of a block's high bytes: small compared to a collection, large compared to a row.
 const BLOCK_BYTES: usize = 1 << 18;
 
-/// Rows that a block makes room for at first, so that many small collections stay small.
+/// The first capacity of a block in rows, so that many small collections stay small.
 const FIRST_ROWS: usize = 16;
 
-/// How many points of this length a block holds.
+/// The number of points in a block, by the length of their vectors.
 pub(super) fn capacity(dimensions: usize) -> usize {
     (BLOCK_BYTES / dimensions.max(1)).clamp(FIRST_ROWS, 4_096)
 }
 
-/// What is known of a point beside its vector.
+/// What is stored about a point in addition to its vector.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Label {
+pub(super) struct PointLabel {
     pub(super) id: u64,
     pub(super) at: i64,
     pub(super) trust: f32,
-    /// The number of its assistant within the collection.
+    /// The number of the assistant within the collection.
     pub(super) assistant: u32,
-    /// By what its code is to be multiplied.
+    /// The factor of the code.
     pub(super) scale: f32,
-    /// How far its high bytes are from the whole.
+    /// The distance between the high bytes alone and the whole code.
     pub(super) rest: f32,
 }
 
-/// Rows of the same length, with a label each. The high bytes are kept apart, since the first pass reads them alone.
+/// Rows of the same length with their labels. The high bytes are stored apart, because the first pass reads only them.
 #[derive(Debug, Default)]
-pub(super) struct Block {
-    labels: Vec<Label>,
+pub(super) struct VectorBlock {
+    labels: Vec<PointLabel>,
     high: Vec<i8>,
     low: Vec<i8>,
 }
 
-impl Block {
-    pub(super) fn labels(&self) -> &[Label] {
+impl VectorBlock {
+    pub(super) fn labels(&self) -> &[PointLabel] {
         &self.labels
     }
 
@@ -44,7 +44,7 @@ impl Block {
         &self.high
     }
 
-    pub(super) fn row(&self, row: usize, dimensions: usize) -> Option<(&Label, &[i8], &[i8])> {
+    pub(super) fn row(&self, row: usize, dimensions: usize) -> Option<(&PointLabel, &[i8], &[i8])> {
         let within = row * dimensions..(row + 1) * dimensions;
         Some((
             self.labels.get(row)?,
@@ -53,7 +53,7 @@ impl Block {
         ))
     }
 
-    pub(super) fn push(&mut self, label: Label, high: &[i8], low: &[i8]) {
+    pub(super) fn push(&mut self, label: PointLabel, high: &[i8], low: &[i8]) {
         if self.labels.len() == self.labels.capacity() {
             self.grow(high.len());
         }
@@ -62,11 +62,12 @@ impl Block {
         self.low.extend_from_slice(low);
     }
 
-    /// Makes room in two steps rather than by doubling, which would waste up to half of it.
+    /// Grows in two steps. Doubling would waste up to half of the memory.
     fn grow(&mut self, dimensions: usize) {
         let rows = if self.labels.is_empty() {
             FIRST_ROWS
         } else {
+            // The second step takes the rest of the block at once; a block never grows beyond that.
             capacity(dimensions) - self.labels.len()
         };
         self.labels.reserve_exact(rows);
@@ -74,7 +75,7 @@ impl Block {
         self.low.reserve_exact(rows * dimensions);
     }
 
-    pub(super) fn replace(&mut self, row: usize, label: Label, code: &Code) {
+    pub(super) fn replace(&mut self, row: usize, label: PointLabel, code: &Code) {
         let within = row * code.high.len()..(row + 1) * code.high.len();
         if let (Some(known), Some(high), Some(low)) = (
             self.labels.get_mut(row),
@@ -87,8 +88,8 @@ impl Block {
         }
     }
 
-    /// Takes the last point out.
-    pub(super) fn pop(&mut self, dimensions: usize) -> Option<(Label, Code)> {
+    /// Removes the last point.
+    pub(super) fn pop(&mut self, dimensions: usize) -> Option<(PointLabel, Code)> {
         let label = self.labels.pop()?;
         let from = self.labels.len() * dimensions;
         let code = Code {
@@ -101,6 +102,8 @@ impl Block {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.labels.capacity() * size_of::<Label>() + self.high.capacity() + self.low.capacity()
+        self.labels.capacity() * size_of::<PointLabel>()
+            + self.high.capacity()
+            + self.low.capacity()
     }
 }

@@ -1,9 +1,9 @@
-//! Vectors in whole numbers: two bytes each, of which the first alone is a good guess.
+//! Vectors as 16-bit integers. The high byte alone is a good approximation.
 
-/// The largest number a coded vector holds: its high byte is then 127.
+/// The largest component of a coded vector; its high byte is then 127.
 const LARGEST: f32 = 127.0 * 256.0;
 
-/// The largest number in a coded query. Small enough that 8,192 products with a high byte fit a sum of 32 bits.
+/// The largest component of a coded query. Small enough that 8,192 products with a high byte fit into 32 bits.
 const LARGEST_IN_QUERY: f32 = 2047.0;
 
 /// A unit vector as `scale * (256 * high + low)`.
@@ -11,15 +11,16 @@ pub(crate) struct Code {
     pub(crate) high: Vec<i8>,
     pub(crate) low: Vec<i8>,
     pub(crate) scale: f32,
-    /// How far the high bytes alone are from the whole, as a distance.
+    /// The distance between the high bytes alone and the whole code.
     pub(crate) rest: f32,
 }
 
 impl Code {
-    /// Codes a vector of length one. Each number is off by at most half a scale.
+    /// Codes a unit vector. The error of each component is at most half of `scale`.
     pub(crate) fn of(unit: &[f32]) -> Self {
         let scale = largest(unit) / LARGEST;
         let (high, low): (Vec<i8>, Vec<i8>) = unit.iter().map(|x| split(x / scale)).unzip();
+        // In f64, so that the error bound itself has no relevant rounding error.
         let square: f64 = low.iter().map(|low| f64::from(*low).powi(2)).sum();
         Self {
             rest: upward(square.sqrt() * f64::from(scale)),
@@ -31,8 +32,9 @@ impl Code {
 }
 
 fn split(number: f32) -> (i8, i8) {
-    // A cast saturates, so that a number rounded past the largest stays one.
+    // The division may round to more than the largest number, which `clamp` corrects before the cast.
     let number = number.round().clamp(-LARGEST, LARGEST) as i32;
+    // The low byte is signed, so the high byte rounds to the nearest and the remainder fits into an i8.
     let high = (number + 128) >> 8;
     (high as i8, (number - high * 256) as i8)
 }
@@ -42,12 +44,12 @@ pub(crate) struct QueryCode {
     pub(crate) plain: Vec<f32>,
     pub(crate) coded: Vec<i16>,
     pub(crate) scale: f32,
-    /// How far the coded query is from the plain one, as a distance.
+    /// The distance between the coded query and the plain one.
     pub(crate) rest: f32,
 }
 
 impl QueryCode {
-    /// Codes a vector of length one.
+    /// Codes a unit vector.
     pub(crate) fn of(unit: Vec<f32>) -> Self {
         let scale = largest(&unit) / LARGEST_IN_QUERY;
         let coded: Vec<i16> = unit.iter().map(|x| (x / scale).round() as i16).collect();
@@ -63,35 +65,36 @@ impl QueryCode {
         }
     }
 
-    /// The score that the first pass guesses from the product of the codes, and how far it can be from the second's.
+    /// The first pass's estimate of a score from the product of the codes, with its error bound.
     ///
     /// With the vector `x`, its high bytes `h`, the query `q` and its code `c`, the second pass computes `q·x` and the
-    /// first `c·h`. They differ by `q·(x - h) + (q - c)·h`, so by Cauchy and Schwarz by at most `|x - h| + |q - c||h|`,
-    /// since `q` has length one; and by what rounding adds to either sum.
-    pub(crate) fn guess(&self, product: f32, scale: f32, rest: f32) -> Guess {
+    /// first `c·h`. The difference is `q·(x - h) + (q - c)·h`. By the Cauchy-Schwarz inequality it is at most `|x - h|
+    /// + |q - c||h|`, because `q` has length one; rounding errors of both sums are added.
+    pub(crate) fn estimate(&self, product: f32, scale: f32, rest: f32) -> ScoreEstimate {
+        // A unit vector may be off by rounding, hence a little more than 1; `h` differs from it by `rest`.
         let longest = 1.01 + rest;
-        Guess {
+        ScoreEstimate {
             score: product * (scale * 256.0) * self.scale,
             error: rest * 1.001 + self.rest * longest + rounding(self.plain.len()),
         }
     }
 }
 
-/// What the first pass knows of a score: it is within `error` of `score`.
+/// An estimate of a score: the true score is within `error` of `score`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Guess {
+pub(crate) struct ScoreEstimate {
     pub(crate) score: f32,
     pub(crate) error: f32,
 }
 
-/// By how much a score can differ from that of plain numbers, for vectors of this length.
+/// The largest difference between a score and the exact cosine, for vectors of this length.
 pub(super) fn score_error(dimensions: usize) -> f32 {
-    // Each number is off by at most half a scale, and that is largest if the largest number is one.
+    // The error of a component is at most half a scale, and the scale is largest if one component is 1.
     let half_scale = 0.5 / LARGEST;
     (dimensions as f32).sqrt() * half_scale * 1.001 + rounding(dimensions)
 }
 
-/// More than what rounding can add to a sum of so many products of unit vectors.
+/// An upper bound for the rounding error of a sum of `dimensions` products of unit vectors.
 fn rounding(dimensions: usize) -> f32 {
     f32::EPSILON * (dimensions as f32 / 8.0 + 32.0)
 }
@@ -101,6 +104,7 @@ fn largest(unit: &[f32]) -> f32 {
 }
 
 fn upward(distance: f64) -> f32 {
+    // Rounded up: the distance is used as an error bound.
     (distance * 1.000_001) as f32 + f32::MIN_POSITIVE
 }
 
@@ -128,9 +132,9 @@ mod tests {
             let (query, code) = (QueryCode::of(query), Code::of(&vector));
             let mut products = Vec::new();
             kernel::rough(Level::new(), &code.high, &query.coded, &[0], &mut products);
-            let guess = query.guess(products[0], code.scale, code.rest);
+            let estimate = query.estimate(products[0], code.scale, code.rest);
             let score = code.scale * kernel::fine(Level::new(), &code.high, &code.low, &query.plain);
-            prop_assert!((score - guess.score).abs() <= guess.error, "{score} {guess:?}");
+            prop_assert!((score - estimate.score).abs() <= estimate.error, "{score} {estimate:?}");
         }
 
         #[test]

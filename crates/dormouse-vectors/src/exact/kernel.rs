@@ -1,16 +1,16 @@
-//! The inner loops, compiled for each instruction set and chosen when the index is made.
+//! The inner loops, compiled for each instruction set. The index selects one when it is created.
 
 use fearless_simd::{Level, dispatch};
 
-/// As many products of a coded row and a coded query as a sum of 32 bits certainly holds.
+/// How many products of a coded row and a coded query fit into a 32-bit sum: 8,192 · 128 · 2,047 < 2³¹.
 const SUMMED_AT_ONCE: usize = 8_192;
 
-/// Sums that are kept beside each other, so that the processor can work on all of them at once.
+/// The number of independent sums, so that the processor can compute them in parallel.
 const LANES: usize = 32;
 
-/// The products of the query with those rows, one after another in `products`.
+/// Computes the products of the query with the chosen rows into `products`.
 ///
-/// `rows` holds rows of the query's length; the chosen are counted from its first.
+/// `rows` contains rows of the query's length, and `chosen` their indexes.
 pub(crate) fn rough(
     level: Level,
     rows: &[i8],
@@ -19,7 +19,7 @@ pub(crate) fn rough(
     products: &mut Vec<f32>,
 ) {
     products.resize(chosen.len(), 0.0);
-    // Loops rather than iterator chains: what is not inlined is not compiled for the instruction set.
+    // Plain loops instead of iterator chains: only inlined code is compiled for the selected instruction set.
     dispatch!(level, _simd => {
         for (product, row) in products.iter_mut().zip(chosen) {
             *product = product_of(row_of(rows, *row, query.len()), query);
@@ -37,6 +37,7 @@ fn row_of(rows: &[i8], row: u32, length: usize) -> &[i8] {
 fn product_of(row: &[i8], query: &[i16]) -> f32 {
     let mut product = 0.0;
     for (row, query) in row.chunks(SUMMED_AT_ONCE).zip(query.chunks(SUMMED_AT_ONCE)) {
+        // Exact: no rounding happens before the conversion to a float.
         let mut sum = 0_i32;
         for (a, b) in row.iter().zip(query) {
             sum += i32::from(*a) * i32::from(*b);
@@ -46,7 +47,7 @@ fn product_of(row: &[i8], query: &[i16]) -> f32 {
     product
 }
 
-/// The product of the query with a row of which both halves are given.
+/// The product of the query with a row, from both of its bytes.
 pub(crate) fn fine(level: Level, high: &[i8], low: &[i8], query: &[f32]) -> f32 {
     dispatch!(level, _simd => fine_product(high, low, query))
 }
@@ -56,6 +57,7 @@ fn fine_product(high: &[i8], low: &[i8], query: &[f32]) -> f32 {
     let (highs, high_rest) = high.as_chunks::<LANES>();
     let (lows, low_rest) = low.as_chunks::<LANES>();
     let (queries, query_rest) = query.as_chunks::<LANES>();
+    // Each lane has its own sum, because float addition is not associative and the compiler may not reorder one sum.
     let mut sums = [0.0_f32; LANES];
     for ((high, low), query) in highs.iter().zip(lows).zip(queries) {
         for (sum, ((high, low), query)) in sums.iter_mut().zip(high.iter().zip(low).zip(query)) {

@@ -1,4 +1,4 @@
-//! Keeping the best while many pass by.
+//! Keeps the best of many candidates.
 
 use std::{
     cmp::{Ordering, Reverse},
@@ -7,29 +7,29 @@ use std::{
 
 use dormouse_contracts::Hit;
 
-use super::code::Guess;
+use super::code::ScoreEstimate;
 use crate::rank::rank;
 
-/// Candidates that are kept beyond the limit before those that have fallen behind are dropped.
+/// How many candidates beyond the limit are kept before hopeless ones are dropped.
 const SLACK: usize = 4_096;
 
-/// Where a point is.
+/// The position of a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct PointPosition {
     pub(super) block: u32,
     pub(super) row: u32,
 }
 
-/// The points that may be among the nearest, as far as the first pass can tell.
+/// The points that may be among the nearest, after the first pass.
 ///
-/// With a guess and its error each score is at least so much and at most so much. As soon as `limit` points are certain
-/// to score at least so much, a point that scores at most less than that is out.
+/// An estimate and its error give a lower and an upper bound of each score. Once `limit` points have a lower bound of
+/// at least some value, a point with a smaller upper bound cannot be among the nearest.
 pub(super) struct Candidates {
     limit: usize,
-    at_least: BinaryHeap<Reverse<Score>>,
-    /// What a point must be able to reach.
+    at_least: BinaryHeap<Reverse<OrderedScore>>,
+    /// The smallest upper bound that a new candidate needs.
     bar: f32,
-    found: Vec<(Place, f32)>,
+    found: Vec<(PointPosition, f32)>,
 }
 
 impl Candidates {
@@ -43,16 +43,18 @@ impl Candidates {
     }
 
     #[inline]
-    pub(super) fn offer(&mut self, place: Place, guess: Guess) {
-        let at_most = guess.score + guess.error;
+    pub(super) fn offer(&mut self, position: PointPosition, estimate: ScoreEstimate) {
+        let at_most = estimate.score + estimate.error;
+        // Almost every point fails this test, so the cheap part is inlined and the rest is a call.
         if at_most >= self.bar {
-            self.keep(place, guess, at_most);
+            self.keep(position, estimate, at_most);
         }
     }
 
-    fn keep(&mut self, place: Place, guess: Guess, at_most: f32) {
-        self.found.push((place, at_most));
-        self.raise(guess.score - guess.error);
+    fn keep(&mut self, position: PointPosition, estimate: ScoreEstimate, at_most: f32) {
+        self.found.push((position, at_most));
+        self.raise(estimate.score - estimate.error);
+        // Bounded: dropping costs linear time, but happens only after as many additions again.
         if self.found.len() > self.limit.saturating_mul(2).saturating_add(SLACK) {
             self.drop_hopeless();
         }
@@ -60,13 +62,14 @@ impl Candidates {
 
     fn raise(&mut self, at_least: f32) {
         if self.at_least.len() < self.limit {
-            self.at_least.push(Reverse(Score(at_least)));
+            self.at_least.push(Reverse(OrderedScore(at_least)));
         } else if at_least > self.bar
             && let Some(mut lowest) = self.at_least.peek_mut()
         {
-            *lowest = Reverse(Score(at_least));
+            *lowest = Reverse(OrderedScore(at_least));
         }
         if self.at_least.len() >= self.limit {
+            // `limit` points certainly score at least this much.
             let lowest = self.at_least.peek();
             self.bar = lowest.map_or(f32::INFINITY, |Reverse(lowest)| lowest.0);
         }
@@ -74,11 +77,12 @@ impl Candidates {
 
     fn drop_hopeless(&mut self) {
         let bar = self.bar;
+        // Ties are kept: an equal upper bound may still belong to a nearest point.
         self.found.retain(|(_, at_most)| *at_most >= bar);
     }
 
-    /// Each with what it scores at most, the most promising first.
-    pub(super) fn best_first(mut self) -> Vec<(Place, f32)> {
+    /// Each candidate with its upper bound, highest bound first.
+    pub(super) fn best_first(mut self) -> Vec<(PointPosition, f32)> {
         self.drop_hopeless();
         self.found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
         self.found
@@ -86,12 +90,12 @@ impl Candidates {
 }
 
 /// The nearest points so far.
-pub(super) struct Nearest {
+pub(super) struct TopHits {
     limit: usize,
-    worst_first: BinaryHeap<Ranked>,
+    worst_first: BinaryHeap<RankedHit>,
 }
 
-impl Nearest {
+impl TopHits {
     pub(super) fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -99,7 +103,7 @@ impl Nearest {
         }
     }
 
-    /// Whether a point that scores at most so much, and all that score less, can be left out.
+    /// Whether a point with this upper bound, and every later one, can be skipped.
     pub(super) fn is_beyond(&self, at_most: f32) -> bool {
         self.worst_first.len() >= self.limit
             && self
@@ -110,14 +114,14 @@ impl Nearest {
 
     pub(super) fn best_first(self) -> Vec<Hit> {
         let sorted = self.worst_first.into_sorted_vec();
-        sorted.into_iter().map(|Ranked(hit)| hit).collect()
+        sorted.into_iter().map(|RankedHit(hit)| hit).collect()
     }
 }
 
-impl Extend<Hit> for Nearest {
+impl Extend<Hit> for TopHits {
     fn extend<I: IntoIterator<Item = Hit>>(&mut self, hits: I) {
         for hit in hits {
-            self.worst_first.push(Ranked(hit));
+            self.worst_first.push(RankedHit(hit));
             if self.worst_first.len() > self.limit {
                 self.worst_first.pop();
             }
@@ -126,47 +130,47 @@ impl Extend<Hit> for Nearest {
 }
 
 #[derive(Debug)]
-struct Ranked(Hit);
+struct RankedHit(Hit);
 
-impl Ord for Ranked {
+impl Ord for RankedHit {
     fn cmp(&self, other: &Self) -> Ordering {
         rank(&self.0, &other.0)
     }
 }
 
-impl PartialOrd for Ranked {
+impl PartialOrd for RankedHit {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Ranked {
+impl PartialEq for RankedHit {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Ranked {}
+impl Eq for RankedHit {}
 
 #[derive(Clone, Copy, Debug)]
-struct Score(f32);
+struct OrderedScore(f32);
 
-impl Ord for Score {
+impl Ord for OrderedScore {
     fn cmp(&self, other: &Self) -> Ordering {
         self.0.total_cmp(&other.0)
     }
 }
 
-impl PartialOrd for Score {
+impl PartialOrd for OrderedScore {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Score {
+impl PartialEq for OrderedScore {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Score {}
+impl Eq for OrderedScore {}

@@ -1,4 +1,4 @@
-//! The points of one collection.
+//! The points of a collection.
 
 use std::collections::HashMap;
 
@@ -6,13 +6,13 @@ use dormouse_contracts::{AssistantId, Hit, Point, PointFilter, PointPayload, Vec
 use fearless_simd::Level;
 
 use super::{
-    block::{self, Block, Label},
+    block::{self, PointLabel, VectorBlock},
     code::{Code, QueryCode},
     kernel,
-    nearest::{Candidates, Nearest, Place},
+    nearest::{Candidates, PointPosition, TopHits},
 };
 
-/// A point whose vector is coded already, so that the collection is locked only while it is stored.
+/// A point with its coded vector. Coding happens before the collection is locked.
 pub(super) struct CodedPoint<'a> {
     id: u64,
     payload: &'a PointPayload,
@@ -20,7 +20,7 @@ pub(super) struct CodedPoint<'a> {
 }
 
 impl<'a> CodedPoint<'a> {
-    /// Codes a point whose vector has been turned into `unit`.
+    /// Codes a point from its normalised vector `unit`.
     pub(super) fn new(point: &'a Point, unit: &[f32]) -> Self {
         Self {
             id: point.id,
@@ -30,13 +30,13 @@ impl<'a> CodedPoint<'a> {
     }
 }
 
-/// Points of one length in blocks, all of which but the last are full.
+/// Points of one length in blocks. All blocks except the last one are full.
 #[derive(Debug)]
 pub(super) struct Points {
     dimensions: usize,
     rows_per_block: usize,
-    blocks: Vec<Block>,
-    places: HashMap<u64, Place>,
+    blocks: Vec<VectorBlock>,
+    positions: HashMap<u64, PointPosition>,
     assistants: HashMap<AssistantId, u32>,
 }
 
@@ -46,7 +46,7 @@ impl Points {
             dimensions,
             rows_per_block: block::capacity(dimensions),
             blocks: Vec::new(),
-            places: HashMap::new(),
+            positions: HashMap::new(),
             assistants: HashMap::new(),
         }
     }
@@ -56,16 +56,16 @@ impl Points {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.places.len()
+        self.positions.len()
     }
 
-    /// Adds a point or replaces the one of its number.
+    /// Adds a point, or replaces the point with the same id.
     pub(super) fn put(&mut self, point: &CodedPoint<'_>) -> Result<(), VectorErrorKind> {
         let label = self.label(point)?;
-        match self.places.get(&point.id) {
-            Some(place) => {
-                if let Some(block) = self.blocks.get_mut(place.block as usize) {
-                    block.replace(place.row as usize, label, &point.code);
+        match self.positions.get(&point.id) {
+            Some(position) => {
+                if let Some(block) = self.blocks.get_mut(position.block as usize) {
+                    block.replace(position.row as usize, label, &point.code);
                 }
             }
             None => self.push(label, &point.code)?,
@@ -73,8 +73,8 @@ impl Points {
         Ok(())
     }
 
-    fn label(&mut self, point: &CodedPoint<'_>) -> Result<Label, VectorErrorKind> {
-        Ok(Label {
+    fn label(&mut self, point: &CodedPoint<'_>) -> Result<PointLabel, VectorErrorKind> {
+        Ok(PointLabel {
             id: point.id,
             at: point.payload.at.as_micros(),
             trust: point.payload.trust.score(),
@@ -88,43 +88,46 @@ impl Points {
         if let Some(number) = self.assistants.get(assistant) {
             return Ok(*number);
         }
+        // Assistants are compared as integers in the inner loop, not as strings.
         let number = small(self.assistants.len())?;
         self.assistants.insert(assistant.clone(), number);
         Ok(number)
     }
 
-    fn push(&mut self, label: Label, code: &Code) -> Result<(), VectorErrorKind> {
-        let full = |block: &Block| block.labels().len() == self.rows_per_block;
+    fn push(&mut self, label: PointLabel, code: &Code) -> Result<(), VectorErrorKind> {
+        let full = |block: &VectorBlock| block.labels().len() == self.rows_per_block;
         if self.blocks.last().is_none_or(full) {
-            self.blocks.push(Block::default());
+            self.blocks.push(VectorBlock::default());
         }
         let block = small(self.blocks.len() - 1)?;
         if let Some(last) = self.blocks.last_mut() {
             let row = small(last.labels().len())?;
             last.push(label, &code.high, &code.low);
-            self.places.insert(label.id, Place { block, row });
+            self.positions
+                .insert(label.id, PointPosition { block, row });
         }
         Ok(())
     }
 
-    /// Removes the point of that number, if it is there, by moving the last one into its place.
+    /// Removes the point with this id, by moving the last point into its position.
     pub(super) fn remove(&mut self, id: u64) {
-        let Some(place) = self.places.remove(&id) else {
+        let Some(position) = self.positions.remove(&id) else {
             return;
         };
+        // The last point is moved into the gap, so all blocks but the last stay full.
         let Some((last, code)) = self.pop() else {
             return;
         };
         if last.id == id {
             return;
         }
-        if let Some(block) = self.blocks.get_mut(place.block as usize) {
-            block.replace(place.row as usize, last, &code);
-            self.places.insert(last.id, place);
+        if let Some(block) = self.blocks.get_mut(position.block as usize) {
+            block.replace(position.row as usize, last, &code);
+            self.positions.insert(last.id, position);
         }
     }
 
-    fn pop(&mut self) -> Option<(Label, Code)> {
+    fn pop(&mut self) -> Option<(PointLabel, Code)> {
         let last = self.blocks.last_mut()?;
         let popped = last.pop(self.dimensions);
         if last.labels().is_empty() {
@@ -133,7 +136,7 @@ impl Points {
         popped
     }
 
-    /// The nearest points, of those the filter admits.
+    /// The nearest points that the filter admits.
     pub(super) fn nearest(
         &self,
         level: Level,
@@ -141,41 +144,49 @@ impl Points {
         filter: &PointFilter,
         limit: usize,
     ) -> Vec<Hit> {
-        let Some(sieve) = Sieve::new(filter, &self.assistants) else {
+        let Some(compiled) = CompiledFilter::new(filter, &self.assistants) else {
             return Vec::new();
         };
-        let candidates = self.guess(level, query, &sieve, limit.min(self.len()));
-        let mut nearest = Nearest::new(limit.min(self.len()));
-        for (place, at_most) in candidates.best_first() {
+        let candidates = self.estimate(level, query, &compiled, limit.min(self.len()));
+        let mut nearest = TopHits::new(limit.min(self.len()));
+        for (position, at_most) in candidates.best_first() {
+            // Candidates come in order of their upper bounds, so no later one can reach the worst hit.
             if nearest.is_beyond(at_most) {
                 break;
             }
-            nearest.extend(self.score(level, query, place));
+            nearest.extend(self.score(level, query, position));
         }
         nearest.best_first()
     }
 
-    /// The first pass: whichever points may be among the nearest.
-    fn guess(&self, level: Level, query: &QueryCode, sieve: &Sieve, limit: usize) -> Candidates {
+    /// The first pass: the points that may be among the nearest.
+    fn estimate(
+        &self,
+        level: Level,
+        query: &QueryCode,
+        compiled: &CompiledFilter,
+        limit: usize,
+    ) -> Candidates {
         let mut candidates = Candidates::new(limit);
         let (mut chosen, mut products) = (Vec::new(), Vec::new());
         for (number, block) in (0..).zip(&self.blocks) {
             chosen.clear();
             let rows = (0..).zip(block.labels());
+            // The filter is applied before the kernel, which then computes only admitted rows.
             chosen.extend(
-                rows.filter(|(_, label)| sieve.admits(label))
+                rows.filter(|(_, label)| compiled.admits(label))
                     .map(|(row, _)| row),
             );
             kernel::rough(level, block.high(), &query.coded, &chosen, &mut products);
             for (row, product) in chosen.iter().zip(&products) {
                 if let Some(label) = block.labels().get(*row as usize) {
-                    let guess = query.guess(*product, label.scale, label.rest);
+                    let estimate = query.estimate(*product, label.scale, label.rest);
                     candidates.offer(
-                        Place {
+                        PointPosition {
                             block: number,
                             row: *row,
                         },
-                        guess,
+                        estimate,
                     );
                 }
             }
@@ -183,24 +194,25 @@ impl Points {
         candidates
     }
 
-    /// The second pass: the score of one point from both of its bytes.
-    fn score(&self, level: Level, query: &QueryCode, place: Place) -> Option<Hit> {
-        let block = self.blocks.get(place.block as usize)?;
-        let (label, high, low) = block.row(place.row as usize, self.dimensions)?;
+    /// The second pass: the score of one point, from both of its bytes.
+    fn score(&self, level: Level, query: &QueryCode, position: PointPosition) -> Option<Hit> {
+        let block = self.blocks.get(position.block as usize)?;
+        let (label, high, low) = block.row(position.row as usize, self.dimensions)?;
         let score = label.scale * kernel::fine(level, high, low, &query.plain);
         Some(Hit {
             id: label.id,
+            // Float errors can move the cosine of equal vectors above 1.
             score: score.clamp(-1.0, 1.0),
         })
     }
 
-    /// What the collection takes from the heap, counted from its own bookkeeping.
+    /// The heap memory of the collection, computed from its capacities.
     pub(super) fn memory_bytes(&self) -> usize {
-        // A hash map keeps a byte beside each slot, and an eighth of its slots empty.
-        let slots = self.places.capacity() * 8 / 7;
-        let per_slot = size_of::<(u64, Place)>() + 1;
-        let blocks: usize = self.blocks.iter().map(Block::memory_bytes).sum();
-        blocks + self.blocks.capacity() * size_of::<Block>() + slots * per_slot
+        // hashbrown stores one control byte per slot and keeps an eighth of the slots empty.
+        let slots = self.positions.capacity() * 8 / 7;
+        let per_slot = size_of::<(u64, PointPosition)>() + 1;
+        let blocks: usize = self.blocks.iter().map(VectorBlock::memory_bytes).sum();
+        blocks + self.blocks.capacity() * size_of::<VectorBlock>() + slots * per_slot
     }
 }
 
@@ -208,16 +220,16 @@ fn small(number: usize) -> Result<u32, VectorErrorKind> {
     u32::try_from(number).map_err(|_too_many| VectorErrorKind::Refused)
 }
 
-/// A filter in the terms of a collection.
-struct Sieve {
+/// A filter in terms of the collection.
+struct CompiledFilter {
     assistant: Option<u32>,
     min_trust: f32,
     from: i64,
     until: Option<i64>,
 }
 
-impl Sieve {
-    /// `None` if the filter asks for an assistant that has no points here.
+impl CompiledFilter {
+    /// `None` if the filter asks for an assistant without points here.
     fn new(filter: &PointFilter, assistants: &HashMap<AssistantId, u32>) -> Option<Self> {
         let assistant = match &filter.assistant {
             Some(assistant) => Some(*assistants.get(assistant)?),
@@ -231,7 +243,7 @@ impl Sieve {
         })
     }
 
-    fn admits(&self, label: &Label) -> bool {
+    fn admits(&self, label: &PointLabel) -> bool {
         self.assistant.is_none_or(|asked| asked == label.assistant)
             && label.trust >= self.min_trust
             && label.at >= self.from

@@ -21,6 +21,11 @@ pub enum QdrantConfigError {
     /// No address of a server.
     #[error("a server's address is like http://127.0.0.1:6334 or https://example.com:6334")]
     Url,
+    /// No certificate of an authority, or one that cannot be used.
+    #[error(
+        "the certificate of an authority is a PEM file that begins with -----BEGIN CERTIFICATE-----"
+    )]
+    Authority,
     /// A user or a password in the address.
     #[error("a server's address has no user and password in it: the key is given apart")]
     Credentials,
@@ -62,6 +67,11 @@ impl QdrantUrl {
             None => return Err(QdrantConfigError::Url),
         };
         Ok(Self(format!("{scheme}://{host}:{port}")))
+    }
+
+    /// Whether the connection is encrypted.
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.0.starts_with("https:")
     }
 
     /// The address with its port.

@@ -2,17 +2,19 @@
 
 use std::{
     collections::HashMap,
+    num::NonZeroU32,
     sync::{Mutex, PoisonError},
 };
 
 use dormouse_contracts::{CollectionName, VectorErrorKind};
 use qdrant_client::qdrant::{
-    CollectionInfo, CreateCollectionBuilder, CreateFieldIndexCollectionBuilder, Distance,
-    FieldType, KeywordIndexParamsBuilder, VectorParams, VectorParamsBuilder,
-    vectors_config::Config,
+    CollectionInfo, CreateCollection, CreateCollectionBuilder, CreateFieldIndexCollectionBuilder,
+    Distance, FieldType, GetCollectionInfoRequest, KeywordIndexParamsBuilder, VectorParams,
+    VectorParamsBuilder, vectors_config::Config,
 };
 
 use super::{
+    client::Client,
     failure::{Failure, Fault},
     request::{ASSISTANT, AT, TRUST},
     wire::Wire,
@@ -117,8 +119,22 @@ async fn create(
     dimensions: usize,
 ) -> Result<Described, Failure> {
     let vectors = VectorParamsBuilder::new(dimensions as u64, Distance::Cosine);
-    let request = CreateCollectionBuilder::new(name(wire, collection)).vectors_config(vectors);
-    let created = wire.ask(|client| client.create_collection(request)).await;
+    let layout = wire.config().layout;
+    let request = CreateCollection {
+        shard_number: layout.shards.map(NonZeroU32::get),
+        replication_factor: layout.replicas.map(NonZeroU32::get),
+        write_consistency_factor: layout.write_consistency.map(NonZeroU32::get),
+        // The server waits as long for its nodes as it is waited for.
+        timeout: Some(wire.config().make_timeout.as_secs().max(1)),
+        ..CreateCollectionBuilder::new(name(wire, collection))
+            .vectors_config(vectors)
+            .build()
+    };
+    let create = |client: Client| {
+        let request = request.clone();
+        async move { client.collections().create(request).await }
+    };
+    let created = wire.ask_to_make(create).await;
     // Somebody else may have made it meanwhile, and how a server says so differs between its versions.
     match (describe(wire, collection).await?, created) {
         (Some(described), _) => Ok(described),
@@ -147,15 +163,25 @@ async fn index(
             let params = KeywordIndexParamsBuilder::default().is_tenant(true);
             request = request.field_index_params(params);
         }
-        wire.ask(|client| client.create_field_index(request))
-            .await?;
+        let request = request.build();
+        wire.ask_to_make(|client| {
+            let request = request.clone();
+            async move { client.points().create_field_index(request).await }
+        })
+        .await?;
     }
     Ok(())
 }
 
 async fn describe(wire: &Wire, collection: &CollectionName) -> Result<Option<Described>, Failure> {
-    let name = name(wire, collection);
-    let answer = match wire.ask(|client| client.collection_info(name)).await {
+    let request = GetCollectionInfoRequest {
+        collection_name: name(wire, collection),
+    };
+    let ask = |client: Client| {
+        let request = request.clone();
+        async move { client.collections().get(request).await }
+    };
+    let answer = match wire.ask(ask).await {
         Ok(answer) => answer,
         Err(failure) if failure.kind == VectorErrorKind::Missing => return Ok(None),
         Err(failure) => return Err(failure),

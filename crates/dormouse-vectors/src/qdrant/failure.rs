@@ -1,9 +1,10 @@
 //! What a server's refusals mean.
 
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
 use dormouse_contracts::{BoxError, VectorError, VectorErrorKind};
-use qdrant_client::QdrantError;
+use dormouse_text::{beginning, one_line};
+use tonic::{Code, Status};
 
 use super::address::ApiKey;
 
@@ -51,8 +52,6 @@ pub(super) enum Fault {
     OtherCollection,
     #[error("the server took the points, but did not wait until they can be found")]
     NotApplied,
-    #[error("the client could not make sense of the request or the answer")]
-    Client,
 }
 
 /// What the server said, in the words it used but for the key.
@@ -63,77 +62,29 @@ struct Answered {
     words: String,
 }
 
-/// The codes of gRPC, by their numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Code {
-    Cancelled,
-    Unknown,
-    InvalidArgument,
-    DeadlineExceeded,
-    NotFound,
-    AlreadyExists,
-    PermissionDenied,
-    ResourceExhausted,
-    FailedPrecondition,
-    Aborted,
-    OutOfRange,
-    Unimplemented,
-    Internal,
-    Unavailable,
-    DataLoss,
-    Unauthenticated,
-}
-
-impl Code {
-    fn of(number: i32) -> Self {
-        match number {
-            1 => Self::Cancelled,
-            3 => Self::InvalidArgument,
-            4 => Self::DeadlineExceeded,
-            5 => Self::NotFound,
-            6 => Self::AlreadyExists,
-            7 => Self::PermissionDenied,
-            8 => Self::ResourceExhausted,
-            9 => Self::FailedPrecondition,
-            10 => Self::Aborted,
-            11 => Self::OutOfRange,
-            12 => Self::Unimplemented,
-            13 => Self::Internal,
-            14 => Self::Unavailable,
-            15 => Self::DataLoss,
-            16 => Self::Unauthenticated,
-            _ => Self::Unknown,
+/// Turns a refusal into what a caller can act on.
+pub(super) fn failure(status: &Status, key: Option<&ApiKey>) -> Failure {
+    let pause = status.metadata().get("retry-after");
+    let pause = pause.and_then(|seconds| seconds.to_str().ok()?.parse().ok());
+    let mut words = status.message().to_owned();
+    let mut next = status.source();
+    while let Some(cause) = next {
+        let cause_words = cause.to_string();
+        // What failed on this side says itself again with every layer.
+        if !words.contains(&cause_words) {
+            words.push_str(": ");
+            words.push_str(&cause_words);
         }
+        next = cause.source();
     }
+    answered(status.code(), &words, pause.map(Duration::from_secs), key)
 }
 
-/// Turns what the client tells into what a caller can act on.
-pub(super) fn failure(error: QdrantError, key: Option<&ApiKey>) -> Failure {
-    match error {
-        QdrantError::ResponseError { status } => {
-            answered(status.code() as i32, status.message(), None, key)
-        }
-        QdrantError::ResourceExhaustedError {
-            status,
-            retry_after_seconds,
-        } => {
-            let pause = Duration::from_secs(retry_after_seconds);
-            answered(status.code() as i32, status.message(), Some(pause), key)
-        }
-        QdrantError::Io(error) => Failure::because(VectorErrorKind::Unavailable, error),
-        QdrantError::ConversionError(_)
-        | QdrantError::InvalidUri(_)
-        | QdrantError::NoSnapshotFound(_) => {
-            Failure::because(VectorErrorKind::Refused, Fault::Client)
-        }
-    }
-}
-
-fn answered(number: i32, words: &str, pause: Option<Duration>, key: Option<&ApiKey>) -> Failure {
-    let code = Code::of(number);
+fn answered(code: Code, words: &str, pause: Option<Duration>, key: Option<&ApiKey>) -> Failure {
     let kind = match code {
-        // The client says "internal" when it cannot connect, and a server when it could not write to its disk.
-        Code::Cancelled
+        // A server says "internal" when it could not write to its disk.
+        Code::Ok
+        | Code::Cancelled
         | Code::Unknown
         | Code::DeadlineExceeded
         | Code::FailedPrecondition
@@ -164,12 +115,13 @@ fn dimension(words: &str) -> Option<VectorErrorKind> {
 
 /// One line without the key in it.
 fn readable(words: &str, key: Option<&ApiKey>) -> String {
-    let hidden = match key {
-        Some(key) => words.replace(key.expose(), "***"),
-        None => words.to_owned(),
+    // First, or a key with hidden characters in it would be whole again without them.
+    let line = one_line(words);
+    let line = match key {
+        Some(key) => line.replace(key.expose(), "***"),
+        None => line,
     };
-    let visible = hidden.chars().map(|c| if c.is_control() { ' ' } else { c });
-    visible.take(LONGEST_WORDS).collect()
+    beginning(&line, LONGEST_WORDS).to_owned()
 }
 
 #[cfg(test)]
@@ -177,7 +129,7 @@ mod tests {
     use super::*;
 
     fn kind(number: i32, words: &str) -> VectorErrorKind {
-        answered(number, words, None, None).kind
+        answered(Code::from_i32(number), words, None, None).kind
     }
 
     #[test]
@@ -196,7 +148,7 @@ mod tests {
         assert_eq!(kind(8, ""), VectorErrorKind::Overloaded(None));
         let pause = Some(Duration::from_secs(7));
         assert_eq!(
-            answered(8, "", pause, None).kind,
+            answered(Code::ResourceExhausted, "", pause, None).kind,
             VectorErrorKind::Overloaded(pause)
         );
     }
@@ -222,10 +174,14 @@ mod tests {
     #[test]
     fn an_error_has_a_servers_words_but_not_the_key() {
         let key = ApiKey::try_new("s3cr3t").unwrap();
-        let words = format!("no\n such key s3cr3t, s3cr3t {}", "x".repeat(1_000));
-        let error = answered(16, &words, None, Some(&key)).of("qdrant".to_owned());
+        let words = format!(
+            "no\n such\u{202e} key s3c\u{200b}r3t, s3cr3t {}",
+            "x".repeat(1_000)
+        );
+        let error =
+            answered(Code::Unauthenticated, &words, None, Some(&key)).of("qdrant".to_owned());
         let told = format!("{error} {error:?}");
-        assert!(told.contains("Unauthenticated") && told.contains("no  such key ***, *** x"));
+        assert!(told.contains("Unauthenticated") && told.contains("no such key ***, *** x"));
         assert!(!told.contains("s3cr3t") && told.len() < 1_000);
     }
 }

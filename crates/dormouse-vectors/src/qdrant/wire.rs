@@ -1,38 +1,115 @@
-//! One request after another, no more than the server should bear.
+//! One request after another, no more than the server should bear, to a node that answers.
 
-use std::sync::Arc;
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
-use qdrant_client::{Qdrant as Client, QdrantError};
+use dormouse_contracts::VectorErrorKind;
 use tokio::{runtime::Handle, sync::Semaphore, time::timeout};
+use tonic::{
+    Code, Response, Status,
+    transport::{Certificate, Channel, ClientTlsConfig, Endpoint},
+};
 
 use super::{
-    address::QdrantConfigError,
+    address::{QdrantConfigError, QdrantUrl},
+    client::{Client, Key},
     config::QdrantConfig,
     failure::{Failure, Fault, failure},
 };
-use dormouse_contracts::VectorErrorKind;
 
-/// The connection, made when it is first needed and again when it broke.
+/// On a broken connection a single node is tried once more.
+const FEWEST_ATTEMPTS: usize = 2;
+
+/// The connections, made when they are first needed and again when they broke.
 pub(super) struct Wire {
-    client: Client,
+    /// One for each address.
+    nodes: Vec<Node>,
+    /// Which node is asked next: the one that answered last.
+    current: AtomicUsize,
+    key: Key,
     turns: Arc<Semaphore>,
     config: QdrantConfig,
+}
+
+struct Node {
+    endpoint: Endpoint,
+    channel: Mutex<Option<Channel>>,
+}
+
+impl Node {
+    fn new(url: &QdrantUrl, config: &QdrantConfig) -> Result<Self, QdrantConfigError> {
+        let endpoint = Endpoint::from_shared(url.as_str().to_owned());
+        let endpoint = endpoint.map_err(|_not_shown| QdrantConfigError::Url)?;
+        let mut endpoint = endpoint.connect_timeout(config.connect_timeout);
+        if url.is_encrypted() {
+            let tls = match &config.authority {
+                Some(pem) => ClientTlsConfig::new().ca_certificate(Certificate::from_pem(pem)),
+                None => ClientTlsConfig::new().with_native_roots(),
+            };
+            let secured = endpoint.tls_config(tls);
+            endpoint = secured.map_err(|_not_shown| QdrantConfigError::Authority)?;
+        }
+        Ok(Self {
+            endpoint,
+            channel: Mutex::default(),
+        })
+    }
+
+    /// Needs a runtime.
+    fn channel(&self) -> Channel {
+        let mut channel = self.channel.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = channel.get_or_insert_with(|| self.endpoint.connect_lazy());
+        open.clone()
+    }
+
+    /// The next request connects anew: what hangs may be the connection.
+    fn disconnect(&self) {
+        let mut channel = self.channel.lock().unwrap_or_else(PoisonError::into_inner);
+        *channel = None;
+    }
+}
+
+/// An attempt at a node. Unless it is answered, be it because it is given up from outside, the next one goes to the next
+/// node.
+struct Attempt<'a> {
+    wire: &'a Wire,
+    at: usize,
+    is_answered: bool,
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        if self.is_answered {
+            return;
+        }
+        if let Some(node) = self.wire.nodes.get(self.at) {
+            node.disconnect();
+        }
+        let next = (self.at + 1) % self.wire.nodes.len().max(1);
+        // Unless another attempt has gone on to the next node already.
+        let current = &self.wire.current;
+        current
+            .compare_exchange(self.at, next, Ordering::Relaxed, Ordering::Relaxed)
+            .ok();
+    }
 }
 
 impl Wire {
     /// Connects to nothing yet.
     pub(super) fn new(config: QdrantConfig) -> Result<Self, QdrantConfigError> {
-        let key = config.api_key.as_ref().map(|key| key.expose().to_owned());
-        let client = Client::from_url(config.url.as_str())
-            .api_key(key)
-            .timeout(config.timeout)
-            .connect_timeout(config.connect_timeout)
-            // It would ask the server at once, and print to the terminal what it thinks of its version.
-            .skip_compatibility_check()
-            .build()
-            .map_err(|_not_shown| QdrantConfigError::Url)?;
+        let urls = std::iter::once(&config.url).chain(&config.more_urls);
+        let nodes = urls
+            .map(|url| Node::new(url, &config))
+            .collect::<Result<_, _>>()?;
         Ok(Self {
-            client,
+            nodes,
+            current: AtomicUsize::new(0),
+            key: Key::new(config.api_key.as_ref())?,
             turns: Arc::new(Semaphore::new(config.requests_at_once.get())),
             config,
         })
@@ -42,29 +119,87 @@ impl Wire {
         &self.config
     }
 
-    /// Makes a request when it is its turn. On a broken connection the client makes one more attempt by itself.
-    pub(super) async fn ask<'a, T, F>(
-        &'a self,
-        request: impl FnOnce(&'a Client) -> F,
+    /// Makes a request when it is its turn. On a broken connection every node is tried, and a single one twice.
+    pub(super) async fn ask<T, F>(&self, request: impl Fn(Client) -> F) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<Response<T>, Status>>,
+    {
+        self.ask_within(self.config.timeout, request).await
+    }
+
+    /// Makes a request that makes or removes something of a collection, which takes a cluster longer.
+    pub(super) async fn ask_to_make<T, F>(
+        &self,
+        request: impl Fn(Client) -> F,
     ) -> Result<T, Failure>
     where
-        F: Future<Output = Result<T, QdrantError>>,
+        F: Future<Output = Result<Response<T>, Status>>,
     {
-        // Without a runtime the client panics.
+        self.ask_within(self.config.make_timeout, request).await
+    }
+
+    async fn ask_within<T, F>(
+        &self,
+        limit: Duration,
+        request: impl Fn(Client) -> F,
+    ) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<Response<T>, Status>>,
+    {
+        // Without a runtime there can be no connection.
         if Handle::try_current().is_err() {
             return Err(Failure::because(VectorErrorKind::Refused, Fault::NoRuntime));
         }
         let in_turn = async {
             // The semaphore is never closed.
             let _turn = self.turns.acquire().await;
-            request(&self.client).await
+            self.attempt(request).await
         };
-        match timeout(self.config.timeout, in_turn).await {
-            Ok(answer) => answer.map_err(|error| failure(error, self.config.api_key.as_ref())),
+        match timeout(limit, in_turn).await {
+            Ok(answer) => answer.map_err(|status| failure(&status, self.config.api_key.as_ref())),
             Err(_elapsed) => Err(Failure::because(
                 VectorErrorKind::Unavailable,
                 Fault::TimedOut,
             )),
         }
     }
+
+    async fn attempt<T, F>(&self, request: impl Fn(Client) -> F) -> Result<T, Status>
+    where
+        F: Future<Output = Result<Response<T>, Status>>,
+    {
+        let mut attempts = self.nodes.len().max(FEWEST_ATTEMPTS);
+        loop {
+            let at = self.current.load(Ordering::Relaxed);
+            let Some(node) = self.nodes.get(at) else {
+                return Err(Status::internal("there is no node"));
+            };
+            let mut attempt = Attempt {
+                wire: self,
+                at,
+                is_answered: false,
+            };
+            let answer = request(Client::new(node.channel(), self.key.clone())).await;
+            attempts -= 1;
+            match answer {
+                Err(status) if is_broken(&status) => {
+                    if attempts == 0 {
+                        return Err(status);
+                    }
+                }
+                answer => {
+                    attempt.is_answered = true;
+                    return answer.map(Response::into_inner);
+                }
+            }
+        }
+    }
+}
+
+/// Whether another connection may help.
+fn is_broken(status: &Status) -> bool {
+    matches!(
+        status.code(),
+        Code::Internal | Code::Unavailable | Code::Cancelled | Code::Unknown
+    )
 }

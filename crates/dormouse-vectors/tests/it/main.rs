@@ -8,7 +8,7 @@ mod broken;
 #[cfg(feature = "qdrant-edge")]
 mod edge;
 mod exact;
-#[cfg(feature = "double")]
+#[cfg(feature = "qdrant")]
 mod qdrant;
 #[cfg(feature = "qdrant")]
 mod real_server;
@@ -34,7 +34,7 @@ fn points(ids: impl IntoIterator<Item = u64>) -> Vec<Point> {
     ids.into_iter().map(point).collect()
 }
 
-#[cfg(any(feature = "double", feature = "qdrant-edge"))]
+#[cfg(any(feature = "qdrant", feature = "qdrant-edge"))]
 fn kind<T>(
     result: Result<T, dormouse_contracts::VectorError>,
 ) -> Option<dormouse_contracts::VectorErrorKind> {

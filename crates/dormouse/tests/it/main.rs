@@ -59,7 +59,7 @@ async fn a_memory_that_is_lost_is_made_anew_from_the_log_and_one_without_its_log
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     visit(folder, 2).await;
-    fs::remove_file(folder.join("memory.redb")).unwrap();
+    fs::remove_file(folder.join("memory-dormouse.redb")).unwrap();
     let resident = start(folder).await.unwrap();
     let heard = resident.memory().stats().await.unwrap().records;
     assert!(heard >= 2, "{heard}");

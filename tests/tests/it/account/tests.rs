@@ -6,7 +6,7 @@ use dormouse_contracts::{
     Append, AppendRequest, CallId, Effect, EffectKey, Perform, Timestamp, ToolCategory, ToolName,
 };
 use dormouse_engine::{AssistantConfig, EffectIntended, EffectSettled};
-use dormouse_providers::OfflineModel;
+use dormouse_offline::OfflineModel;
 use dormouse_sandbox::CharacterKind;
 use dormouse_tests::Resident;
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! Numbered messages, and what is owed for each.
 
-use dormouse_classify::Verdict;
+use dormouse_classify::MessageVerdict;
 
 /// How a line is said, and what is owed for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,10 +36,10 @@ impl Kind {
         }
     }
 
-    pub(super) fn verdict(self) -> Verdict {
+    pub(super) fn verdict(self) -> MessageVerdict {
         match self {
-            Self::Overheard => Verdict::Context,
-            _ => Verdict::Trigger,
+            Self::Overheard => MessageVerdict::Context,
+            _ => MessageVerdict::Trigger,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dormouse_contracts::Timestamp;
-use dormouse_memory::{Mode, Note, RecallRequest, Recollection};
+use dormouse_memory::{Note, RecallRequest, Recollection, SearchMode};
 use dormouse_vectors::Exact;
 
 use super::{builder, encoder, with};
@@ -22,7 +22,7 @@ async fn a_least_similarity_leaves_out_what_only_vectors_find_and_is_not_asked_f
     memory.tend(10).await.unwrap();
     let dense = async |request: RecallRequest| {
         let recall = memory.recall(request).await.unwrap();
-        assert_eq!(recall.mode, Mode::WordsAndVectors);
+        assert_eq!(recall.mode, SearchMode::WordsAndVectors);
         let by_vectors = |item: &Recollection| {
             item.parts
                 .iter()

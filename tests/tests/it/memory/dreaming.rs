@@ -9,7 +9,7 @@ use std::{
 };
 
 use dormouse_contracts::{EntityId, Timestamp, Trust};
-use dormouse_entities::{Change as Known, ConsolidationPolicy, EntityType, Name};
+use dormouse_entities::{ConsolidationPolicy, EntityChange as Known, EntityType, Name};
 use dormouse_memory::{
     Change, Derivation, Lineage, Memory, RecordId, Shelf,
     write::{

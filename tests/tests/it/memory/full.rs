@@ -2,9 +2,9 @@
 
 use std::{fs, path::PathBuf, process::Command};
 
-use dormouse_database::OpenError as FileError;
+use dormouse_database::DatabaseOpenError as FileError;
 use dormouse_memory::{
-    Memory, MemoryError, Note, OpenError, RecallRequest, RecordId, StoreErrorKind,
+    Memory, MemoryError, MemoryOpenError, Note, RecallRequest, RecordId, StoreErrorKind,
 };
 use dormouse_tests::Child;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -186,7 +186,7 @@ async fn a_second_process_is_told_that_it_is_in_use_and_the_first_is_not_disturb
             builder()
         };
         let refused = second.open(file_in(folder.path())).await.unwrap_err();
-        let OpenError::File(FileError::InUse { .. }) = &refused else {
+        let MemoryOpenError::File(FileError::InUse { .. }) = &refused else {
             panic!("{refused:?}");
         };
         assert!(refused.to_string().contains("memory.redb"), "{refused}");

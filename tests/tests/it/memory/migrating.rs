@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use dormouse_memory::{Memory, MigrateError, MigrationPlan, Space, SpaceState, Switch};
+use dormouse_memory::{Memory, MigrateError, MigrationPlan, Space, SpaceState, SwitchPolicy};
 use dormouse_testing::HashedEmbedder;
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ async fn change_encoder(memory: &Memory, next: HashedEmbedder) {
     use dormouse_contracts::Embedder;
     let model = next.info().model.to_string();
     let plan = MigrationPlan {
-        switch: Switch::Always,
+        switch: SwitchPolicy::Always,
         ..MigrationPlan::default()
     };
     let tell = |p: dormouse_memory::Progress| say(&json!({ "moved": p.done, "of": p.of }));

@@ -2,8 +2,10 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use dormouse_contracts::{CollectionName, PointFilter, VectorIndex};
-use dormouse_memory::{Memory, MemoryBuilder, Mode, RecallRequest, RecordId, Shelf, Validity};
+use dormouse_contracts::{PointFilter, VectorIndex};
+use dormouse_memory::{
+    IndexedCollection, Memory, MemoryBuilder, RecallRequest, RecordId, SearchMode, Shelf, Validity,
+};
 use dormouse_testing::HashedEmbedder;
 use dormouse_vectors::Exact;
 
@@ -76,15 +78,19 @@ async fn answers(memory: &Memory, encoder: Option<&HashedEmbedder>) -> Answers {
     let mut answers = Vec::new();
     for question in QUESTIONS {
         let request = RecallRequest::new(question).limit(ALL).valid(Validity::Any);
-        answers.push(answer(memory, request.clone().by_words(), Mode::Words).await);
+        answers.push(answer(memory, request.clone().by_words(), SearchMode::Words).await);
         if encoder.is_some() {
-            answers.push(answer(memory, request, Mode::WordsAndVectors).await);
+            answers.push(answer(memory, request, SearchMode::WordsAndVectors).await);
         }
     }
     answers
 }
 
-async fn answer(memory: &Memory, request: RecallRequest, mode: Mode) -> BTreeMap<RecordId, f32> {
+async fn answer(
+    memory: &Memory,
+    request: RecallRequest,
+    mode: SearchMode,
+) -> BTreeMap<RecordId, f32> {
     let recall = memory.recall(request).await.unwrap();
     assert_eq!(recall.mode, mode);
     let items = recall.items.iter();
@@ -103,13 +109,16 @@ async fn vectors_are_those_of_records(memory: &Memory, index: &Exact, encoder: &
     let Some(active) = active else {
         return;
     };
-    let collection = |shelf: Shelf| -> CollectionName {
-        let name = format!("{}_dormouse_s{}", shelf.as_str(), active.number);
-        name.parse().unwrap()
-    };
+    let report = memory.check_index().await.unwrap().unwrap();
+    let collections: BTreeMap<Shelf, &IndexedCollection> = report
+        .collections
+        .iter()
+        .filter(|collection| collection.space == active.number)
+        .map(|collection| (collection.shelf, collection))
+        .collect();
     for shelf in Shelf::ALL {
         let count = held.in_use().filter(|record| record.shelf == shelf).count();
-        let found = index.count(&collection(shelf)).await.unwrap();
+        let found = collections.get(&shelf).and_then(|c| c.found);
         assert_eq!(found.unwrap_or(0), count as u64, "{shelf:?}");
     }
     let every = held.stats.in_use as usize / SAMPLE + 1;
@@ -120,8 +129,8 @@ async fn vectors_are_those_of_records(memory: &Memory, index: &Exact, encoder: &
         });
         let vector = encoder.vector(&text);
         let filter = PointFilter::default();
-        let shelf = collection(record.shelf);
-        let hits = index.search(&shelf, &vector, &filter, ALL).await.unwrap();
+        let shelf = &collections[&record.shelf].name;
+        let hits = index.search(shelf, &vector, &filter, ALL).await.unwrap();
         let hit = hits.iter().find(|hit| hit.id == record.id.0).unwrap();
         assert!(
             hit.score > 0.999,

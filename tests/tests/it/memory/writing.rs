@@ -2,11 +2,12 @@
 
 use dormouse_contracts::{EntityId, Timestamp, Trust};
 use dormouse_entities::{
-    ActionText, Change as Known, EntityType, Line, Name, NewObservation, Passage, Role, StaleAfter,
+    ActionText, EntityChange as Known, EntityType, Name, NewObservation, Passage, SpeakerRole,
+    StaleAfter, TextLine,
 };
 use dormouse_memory::{
-    Added, ChangeError, Intake, LinkKind, Memory, MemoryError, Note, RecordId, RecordKind, Shelf,
-    Taken,
+    Added, ChangeError, Intake, LinkKind, LogPosition, Memory, MemoryError, Note, RecordId,
+    RecordKind, Shelf, Taken,
 };
 use serde_json::json;
 
@@ -140,7 +141,7 @@ impl Writer {
             },
             6 => Known::MessageAdded {
                 entity,
-                role: Role::User,
+                role: SpeakerRole::User,
                 content: Passage::try_new(text).unwrap(),
             },
             7 => Known::ActionAdded {
@@ -166,7 +167,7 @@ impl Writer {
 
     /// Takes in the next part of a log. Each third event is about a person, all are notes.
     async fn take_log(&mut self) {
-        let after = self.memory.log_through().await.unwrap();
+        let after = self.memory.log_position().await.unwrap().seq;
         let through = after + 1 + self.dice.below(LOG_PART);
         let mut items = Vec::new();
         for event in after + 1..=through {
@@ -185,11 +186,15 @@ impl Writer {
                 items.push(Intake::Entity(Box::new(known), LATER));
             }
         }
-        let taken = self.memory.take_log(after, through, items).await.unwrap();
+        let position = LogPosition {
+            seq: through,
+            at: LATER,
+        };
+        let taken = self.memory.take_log(after, position, items).await.unwrap();
         assert_eq!(
             taken,
             Taken::Through {
-                through,
+                through: position,
                 refused: 0
             }
         );
@@ -217,8 +222,8 @@ pub(super) fn observed(entity: EntityId, text: &str) -> Known {
     Known::Observed {
         entity,
         observation: NewObservation {
-            content: Line::try_new(text).unwrap(),
-            source: Line::try_new("direct").unwrap(),
+            content: TextLine::try_new(text).unwrap(),
+            source: TextLine::try_new("direct").unwrap(),
             trust: Trust::FULL,
             origin: None,
         },

@@ -86,8 +86,10 @@ fn told(said: &Said) -> Vec<Finding> {
     };
     let tools = said.tools.as_ref().map(|(verdict, failure)| match verdict {
         ProbeVerdict::Inconclusive => {
-            let why = failure.as_deref().unwrap_or("it said nothing");
-            Finding::Doubtful(format!("{name}: nothing was learnt of its tools: {why}"))
+            let why = failure.as_deref().unwrap_or("it gave no reply");
+            Finding::Doubtful(format!(
+                "{name}: the probe of its tools showed nothing: {why}"
+            ))
         }
         verdict => Finding::Fine(format!(
             "{name}, asked for a tool call, {}",

@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 
 use dormouse_contracts::{ReadEvents, Seq};
-use dormouse_engine::{ClearError, catch_up};
+use dormouse_engine::{ClearError, RetryError, catch_up};
 use dormouse_memory::{Derivation, Record};
 
 use super::{Flow, Session};
 use crate::{
     describe,
     exit::Report,
+    grammar::identified,
     input::{self, Command},
     item::Item,
 };
@@ -24,10 +25,12 @@ impl Session {
         let lines = match command {
             Command::Quit => return Flow::Quit,
             Command::Help => vec![input::HELP.to_owned()],
-            Command::Status => vec![self.status_line().await],
+            Command::Status => vec![self.status_line()],
             Command::Memories => self.memories().await,
             Command::Log(count) => self.last_events(count).await,
+            Command::Stop => vec![self.stop().await],
             Command::Clear => vec![self.clear().await],
+            Command::Retry => vec![self.ask_again().await],
         };
         for text in lines {
             self.screen.show(Item::Notice { text }).await;
@@ -35,17 +38,36 @@ impl Session {
         Flow::Go
     }
 
-    async fn status_line(&self) -> String {
-        let given_up = self.handle.inspect().await;
-        let given_up = given_up.map_or(0, |state| state.given_up.len());
-        describe::status(&self.handle.status(), given_up)
+    fn status_line(&self) -> String {
+        describe::status(&self.handle.status())
+    }
+
+    async fn stop(&self) -> String {
+        match self.handle.stop(self.player.name.clone()).await {
+            Ok(()) => {
+                "The emergency stop is on. Messages are kept and answered after /clear.".to_owned()
+            }
+            Err(error) => error.to_string(),
+        }
     }
 
     async fn clear(&self) -> String {
         match self.handle.clear_stop(self.player.name.clone()).await {
-            Ok(()) => "The emergency stop is cleared; what was waiting goes on.".to_owned(),
+            Ok(()) => {
+                "The emergency stop is cleared; messages that waited are answered now.".to_owned()
+            }
             Err(ClearError::NotActive) => {
                 "There is nothing to clear: the emergency stop is not on.".to_owned()
+            }
+            Err(error) => error.to_string(),
+        }
+    }
+
+    async fn ask_again(&self) -> String {
+        match self.retry().await {
+            Ok(()) => "The model is called again now.".to_owned(),
+            Err(RetryError::NotWaiting) => {
+                "There is no pause to end: the model can be called already.".to_owned()
             }
             Err(error) => error.to_string(),
         }
@@ -94,6 +116,9 @@ fn told(record: &Record) -> String {
         at, text, trust, ..
     } = record;
     let speaker = record.speaker.as_ref();
-    let from = speaker.map_or("someone", |speaker| speaker.name.as_str());
+    let from = speaker.map_or_else(
+        || "someone".to_owned(),
+        |speaker| identified(&speaker.name, speaker.entity.as_ref()),
+    );
     format!("{at}  {text} (from {from}, trust {trust})")
 }

@@ -2,7 +2,7 @@
 
 use dormouse::SystemClock;
 use dormouse_contracts::{Clock, Words};
-use dormouse_sandbox::{Act, OtherView, RoomView, Seen};
+use dormouse_sandbox::{Act, ActView, OtherView, RoomView};
 
 use super::{Flow, Session, refusal};
 use crate::{input, item::OwnAct};
@@ -12,7 +12,7 @@ impl Session {
     async fn here(&self) -> Result<RoomView, String> {
         match self.sandbox.act(&self.player.id, Act::Look).await {
             Ok(acted) => match acted.seen {
-                Seen::Room(view) => Ok(view),
+                ActView::Room(view) => Ok(view),
                 other => Err(other.to_string()),
             },
             Err(error) => Err(refusal(&error)),

@@ -13,8 +13,8 @@ impl Mode {
     pub(super) fn give_back(self) {
         use nix::sys::termios::{SetArg, tcsetattr};
         if let Some(mode) = self.0 {
-            // The terminal may have gone, which is one way to end.
-            tcsetattr(std::io::stdin(), SetArg::TCSADRAIN, &mode).ok();
+            // The terminal may have gone, which is one way to end; or it takes no output, so nothing waits for that.
+            tcsetattr(std::io::stdin(), SetArg::TCSANOW, &mode).ok();
         }
     }
 }

@@ -10,7 +10,7 @@ use dormouse_contracts::{
     BoxStream, ChatDelta, ChatModel, ChatReply, ChatRequest, Message, ModelError, ModelErrorKind,
     ModelName, ProviderId, ToolChoice, complete,
 };
-use dormouse_dialects::{Probe, ProbeVerdict};
+use dormouse_dialects::{ProbeVerdict, ToolProbe};
 use futures_util::StreamExt;
 use tokio::time::{Instant, timeout};
 
@@ -119,7 +119,7 @@ impl Probed {
 pub(crate) async fn probe_tools(model: &dyn ChatModel, limit: Duration) -> Probed {
     let mut answers = Vec::new();
     let mut verdict = ProbeVerdict::Inconclusive;
-    for probe in [Probe::Auto, Probe::Required] {
+    for probe in [ToolProbe::Auto, ToolProbe::Required] {
         let answer = ask(model, &probe.request(), limit).await;
         let shown = probe.judge(answer.outcome.as_ref().map_err(Silence::kind));
         let failed = answer.outcome.is_err();
@@ -129,7 +129,7 @@ pub(crate) async fn probe_tools(model: &dyn ChatModel, limit: Duration) -> Probe
             ProbeVerdict::NativeWorks | ProbeVerdict::PrintsCalls | ProbeVerdict::IgnoresTools
         );
         // A server that does not take the insisting has said nothing against what it showed before.
-        if probe == Probe::Auto || is_last_word {
+        if probe == ToolProbe::Auto || is_last_word {
             verdict = shown;
         }
         if failed || verdict == ProbeVerdict::NativeWorks {

@@ -2,7 +2,7 @@ use dormouse_contracts::{
     ChatDelta, ChatReply, FinishReason, ModelErrorKind, ModelName, ProviderId, RateLimits,
     ReplyInfo, RequestField,
 };
-use dormouse_testing::{ScriptedModel, Turn};
+use dormouse_testing::{ScriptedModel, ScriptedTurn};
 use serde_json::Value;
 
 use super::*;
@@ -10,7 +10,7 @@ use super::*;
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// The verdict of every check of this turn.
-async fn answered(turn: Turn) -> Vec<(String, String)> {
+async fn answered(turn: ScriptedTurn) -> Vec<(String, String)> {
     let model = ScriptedModel::new([turn]);
     let answer = asking::ask(&model, &checks::words(), LIMIT).await;
     let checks = checks::answer(&answer);
@@ -28,13 +28,13 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
     expected.iter().map(owned).collect()
 }
 
-fn finished(content: &str, reasoning: &str, finish: FinishReason) -> Turn {
+fn finished(content: &str, reasoning: &str, finish: FinishReason) -> ScriptedTurn {
     let said = [
         ChatDelta::Reasoning(reasoning.to_owned()),
         ChatDelta::Text(content.to_owned()),
         ChatDelta::Finished(finish),
     ];
-    Turn::Raw(said.into_iter().map(Ok).collect())
+    ScriptedTurn::Raw(said.into_iter().map(Ok).collect())
 }
 
 fn info(left_out: Vec<RequestField>) -> Box<ReplyInfo> {
@@ -52,7 +52,7 @@ fn info(left_out: Vec<RequestField>) -> Box<ReplyInfo> {
 async fn what_was_said_decides_whether_a_model_can_be_used() {
     let stop = FinishReason::Stop;
     assert_eq!(
-        answered(Turn::text("one two three four")).await,
+        answered(ScriptedTurn::text("one two three four")).await,
         pairs(&[("answer", "ok"), ("streaming", "ok")])
     );
     assert_eq!(
@@ -69,12 +69,12 @@ async fn what_was_said_decides_whether_a_model_can_be_used() {
         pairs(&[("answer", "warn")])[0]
     );
     for turn in [
-        Turn::Fail(ModelErrorKind::Unavailable),
-        Turn::Hang,
-        Turn::Stall {
+        ScriptedTurn::Fail(ModelErrorKind::Unavailable),
+        ScriptedTurn::Hang,
+        ScriptedTurn::Stall {
             text: "one".to_owned(),
         },
-        Turn::CutOff {
+        ScriptedTurn::CutOff {
             text: "one".to_owned(),
         },
     ] {
@@ -84,7 +84,7 @@ async fn what_was_said_decides_whether_a_model_can_be_used() {
 
 #[tokio::test(start_paused = true)]
 async fn a_model_that_hangs_is_given_up_at_its_time() {
-    let model = ScriptedModel::looping(Turn::Hang);
+    let model = ScriptedModel::looping(ScriptedTurn::Hang);
     let answer = asking::ask(&model, &checks::words(), LIMIT).await;
     assert_eq!((answer.whole, answer.first), (LIMIT, None));
     let probed = probe_tools(&model, LIMIT).await;
@@ -104,7 +104,7 @@ async fn what_a_server_left_out_of_a_request_is_named() {
         info: Some(info(fields)),
         ..ChatReply::default()
     };
-    let model = ScriptedModel::new([Turn::Reply(reply)]);
+    let model = ScriptedModel::new([ScriptedTurn::Reply(reply)]);
     let answer = asking::ask(&model, &checks::words(), LIMIT).await;
     let checks = checks::answer(&answer);
     let last = checks.last().unwrap().value();
@@ -120,7 +120,7 @@ async fn an_answer_fits_the_schema_or_it_is_said_that_it_does_not() {
             info: Some(info(left_out)),
             ..ChatReply::default()
         };
-        let model = ScriptedModel::new([Turn::Reply(reply)]);
+        let model = ScriptedModel::new([ScriptedTurn::Reply(reply)]);
         let request = checks::json_request();
         let check = checks::json(&asking::ask(&model, &request, LIMIT).await).value();
         (check["verdict"].clone(), check["fits"].clone())

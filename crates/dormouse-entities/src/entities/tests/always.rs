@@ -4,10 +4,10 @@ use proptest::prelude::*;
 
 use super::{merged, unmerged};
 use crate::testkit::{at, changes};
-use crate::{Change, Entities, Profile, Removed};
+use crate::{Entities, EntityChange, Profile, RemovedEntity};
 
 /// Applies what is accepted, a minute apart.
-fn fold(changes: &[Change]) -> Entities {
+fn fold(changes: &[EntityChange]) -> Entities {
     let mut entities = Entities::new();
     for (n, change) in changes.iter().enumerate() {
         let minute = at(n as i64 * 60);
@@ -72,7 +72,7 @@ proptest! {
         entities.apply(&merged(from.as_str(), into.as_str()), at(10_000)).unwrap();
         for (n, change) in since.iter().enumerate() {
             // Nothing that ends the survivor's life.
-            if !matches!(change, Change::Deleted { .. } | Change::Merged { .. } | Change::Unmerged { .. }) {
+            if !matches!(change, EntityChange::Deleted { .. } | EntityChange::Merged { .. } | EntityChange::Unmerged { .. }) {
                 drop(entities.apply(change, at(10_001 + n as i64)));
             }
         }
@@ -90,7 +90,7 @@ proptest! {
     fn the_same_changes_always_give_the_same_state_through_json_and_through_rows(changes in changes(60)) {
         let entities = fold(&changes);
         let text = serde_json::to_string(&changes).unwrap();
-        let read: Vec<Change> = serde_json::from_str(&text).unwrap();
+        let read: Vec<EntityChange> = serde_json::from_str(&text).unwrap();
         prop_assert_eq!(&fold(&read), &entities);
         let whole = serde_json::to_string(&entities).unwrap();
         prop_assert_eq!(&serde_json::from_str::<Entities>(&whole).unwrap(), &entities);
@@ -100,7 +100,7 @@ proptest! {
         }
         for removed in entities.to_rows().removed {
             let text = serde_json::to_string(&removed).unwrap();
-            prop_assert_eq!(serde_json::from_str::<Removed>(&text).unwrap(), removed);
+            prop_assert_eq!(serde_json::from_str::<RemovedEntity>(&text).unwrap(), removed);
         }
     }
 }

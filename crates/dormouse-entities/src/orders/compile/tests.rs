@@ -3,21 +3,21 @@ use dormouse_testing::CountTokens;
 use proptest::prelude::*;
 
 use super::*;
-use crate::orders::Validity;
+use crate::orders::OrderValidity;
 use crate::testkit::{at, id};
-use crate::{Line, Name};
+use crate::{Name, TextLine};
 
 fn order(number: u32, from: &str, kind: OrderKind, trust: f32, text: &str) -> StandingOrder {
     let when = at(i64::from(number) * 60);
     StandingOrder {
-        id: Line::try_new(format!("order {number:03}")).unwrap(),
-        text: Line::shortened(text).unwrap(),
+        id: TextLine::try_new(format!("order {number:03}")).unwrap(),
+        text: TextLine::shortened(text).unwrap(),
         kind,
         from: id(from),
         from_name: Name::try_new("Alice").unwrap(),
         trust: Trust::try_new(trust).unwrap(),
         at: when,
-        valid: Validity::since(when),
+        valid: OrderValidity::since(when),
         subject: None,
     }
 }
@@ -106,7 +106,7 @@ fn the_newest_of_one_person_about_one_subject_counts_and_nobody_elses() {
     );
     let shown: Vec<_> = block.shown.iter().map(|id| id.as_str()).collect();
     assert_eq!(shown, ["order 006", "order 002", "order 004"]);
-    let by = |number: u32| Line::try_new(format!("order {number:03}")).unwrap();
+    let by = |number: u32| TextLine::try_new(format!("order {number:03}")).unwrap();
     assert_eq!(reason(&block, 1), Some(&LeftOut::Superseded { by: by(6) }));
     assert_eq!(reason(&block, 3), Some(&LeftOut::Superseded { by: by(4) }));
     assert_eq!(reason(&block, 5), Some(&LeftOut::Repeated { by: by(6) }));
@@ -153,7 +153,7 @@ proptest! {
         let mut orders: Vec<StandingOrder> = Vec::new();
         for (number, from, is_instruction, trust, text) in given {
             let is_new = orders.iter().all(|o| o.id.as_str() != format!("order {number:03}"));
-            if is_new && Line::<300>::shortened(&text).is_some() {
+            if is_new && TextLine::<300>::shortened(&text).is_some() {
                 let kind = if is_instruction { Instruction } else { Preference };
                 orders.push(order(number, &format!("#{from}"), kind, trust, &text));
             }

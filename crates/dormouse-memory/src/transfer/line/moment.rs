@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use dormouse_contracts::Timestamp;
+use dormouse_contracts::{Timestamp, TimestampError};
+use dormouse_text::shortened;
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{Error, Visitor},
@@ -13,10 +14,9 @@ pub(super) struct Moment(pub(super) Timestamp);
 
 impl Serialize for Moment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let micros = self.0.as_micros();
-        match jiff::Timestamp::from_microsecond(micros) {
-            Ok(at) => serializer.collect_str(&at),
-            Err(_) => serializer.serialize_i64(micros),
+        match self.0.to_rfc3339() {
+            Some(text) => serializer.serialize_str(&text),
+            None => serializer.serialize_i64(self.0.as_micros()),
         }
     }
 }
@@ -37,13 +37,10 @@ impl Visitor<'_> for Read {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Moment, E> {
-        let at: jiff::Timestamp = text.trim().parse().map_err(|_no_time| {
-            let shown: String = text.chars().take(40).collect();
-            E::custom(format!(
-                "{shown:?} is no time: write it as in \"2026-11-21T12:00:00Z\""
-            ))
-        })?;
-        Ok(Moment(Timestamp::from_micros(at.as_microsecond())))
+        let at = text.trim().parse();
+        at.map(Moment).map_err(|error: TimestampError| {
+            E::custom(format!("{:?} is {error}", shortened(text, 40)))
+        })
     }
 
     fn visit_i64<E: Error>(self, micros: i64) -> Result<Moment, E> {

@@ -3,7 +3,7 @@
 //! Servers have many words for it, and few of them a code. What is asked for is left out of all later requests, so
 //! a complaint about anything else (a value, a message, an element of a list, a schema) must never count.
 
-use dormouse_contracts::RequestField;
+use dormouse_contracts::{RequestField, invariant};
 use serde_json::Value;
 
 use super::Complaint;
@@ -160,8 +160,11 @@ fn named_first<'a>(
 fn named_at(text: &str, field: &str) -> Option<usize> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     let mut places = text.match_indices(field).filter(|(at, _)| {
-        let before = text.get(..*at).unwrap_or_default();
-        let behind = text.get(at + field.len()..).unwrap_or_default();
+        let before = invariant!(text.get(..*at), "a match begins between characters");
+        let behind = invariant!(
+            text.get(at + field.len()..),
+            "a match ends between characters"
+        );
         let is_element = behind.starts_with('[')
             || behind
                 .strip_prefix('.')

@@ -57,6 +57,11 @@ impl Complaint {
             || self.is_about_long_messages()
     }
 
+    /// Is it about the length of what was sent, by whatever measure?
+    pub(crate) fn asks_for_less(&self) -> bool {
+        self.is_about_length() || self.is_about_size()
+    }
+
     /// OpenAI's, for a text or a conversation that no model of its takes, however large its window. Another text that is too long is
     /// somebody's mistake.
     fn is_about_long_messages(&self) -> bool {

@@ -1,6 +1,7 @@
 //! From the events of OpenAI's Responses to the pieces of a reply.
 
 use dormouse_contracts::FinishReason;
+use dormouse_text::beginning;
 use serde_json::Value;
 
 use super::event::{Item, Response, ResponsesEvent};
@@ -241,7 +242,7 @@ impl ResponsesDecoder {
             (Some("incomplete"), Some("content_filter")) => FinishReason::ContentFilter,
             (Some("incomplete"), Some("max_output_tokens") | None) => FinishReason::Length,
             (Some("incomplete"), Some(other)) => {
-                FinishReason::Other(other.chars().take(64).collect())
+                FinishReason::Other(beginning(other, 64).to_owned())
             }
             _ if self.calls.is_empty() => FinishReason::Stop,
             _ => FinishReason::ToolCalls,

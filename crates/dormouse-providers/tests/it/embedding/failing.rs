@@ -187,10 +187,10 @@ async fn vectors_of_another_length_than_before_are_refused_whoever_sent_them() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_unavailable_and_a_broken_answer_is_interrupted() {
+async fn nobody_there_is_unreachable_and_a_broken_answer_is_interrupted() {
     let embedder = openai_at("http://127.0.0.1:1", None);
     let error = guarded(embedder.embed(&texts(&["one"]))).await.unwrap_err();
-    assert_eq!(error.kind(), ModelErrorKind::Unavailable);
+    assert_eq!(error.kind(), ModelErrorKind::Unreachable);
     let cut_off = "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{\"data\":[";
     let server = Server::answering(vec![Answer::raw(cut_off, Then::Close)]).await;
     let embedder = openai_at(&server.url, None);

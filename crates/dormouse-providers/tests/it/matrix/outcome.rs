@@ -63,7 +63,7 @@ impl Outcome {
 
 fn span(pause: Duration) -> String {
     match pause.as_secs() {
-        86_400 => "1 day".to_owned(),
+        3_600 => "1 h".to_owned(),
         seconds => format!("{seconds} s"),
     }
 }

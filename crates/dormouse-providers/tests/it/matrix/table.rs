@@ -61,6 +61,7 @@ fn kinds() -> String {
         ("ContextExceeded", Kind::ContextExceeded),
         ("Refused", Kind::Refused),
         ("NotFound", Kind::NotFound),
+        ("Unreachable", Kind::Unreachable),
         ("Unavailable", Kind::Unavailable),
         ("TimedOut", Kind::TimedOut),
         ("Interrupted", Kind::Interrupted),

@@ -4,7 +4,7 @@ use super::*;
 use crate::limit::RateLimit;
 
 fn bucket(per_minute: u32, burst: u32) -> Bucket {
-    let limit = RateLimit::as_told().try_with_units(per_minute, burst);
+    let limit = RateLimit::reported_only().try_with_units(per_minute, burst);
     Bucket::new(limit.unwrap().units().unwrap())
 }
 

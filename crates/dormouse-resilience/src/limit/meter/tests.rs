@@ -7,12 +7,12 @@ fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-fn later(retry_in: Duration, reason: LimitReason) -> Result<(), Limited> {
-    Err(Limited::Later { retry_in, reason })
+fn later(retry_in: Duration, reason: LimitReason) -> Result<(), RateLimited> {
+    Err(RateLimited::Later { retry_in, reason })
 }
 
 fn limit() -> RateLimit {
-    RateLimit::as_told()
+    RateLimit::reported_only()
         .try_with_requests(60, 5)
         .and_then(|limit| limit.try_with_units(6_000, 1_000))
         .unwrap()
@@ -26,8 +26,8 @@ fn quota(limit: u64, remaining: u64, resets_in: Duration) -> Quota {
     }
 }
 
-fn requests(quota: Quota) -> Observed {
-    Observed {
+fn requests(quota: Quota) -> ReportedLimits {
+    ReportedLimits {
         requests: Some(quota),
         units: None,
     }
@@ -59,7 +59,7 @@ fn what_can_never_fit_is_an_error_even_during_a_pause() {
     let error = meter.take(1_001, secs(0)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the call of 1001 units is never made: at most 1000 get through at once"
+        "call not attempted: it has 1001 units; at most 1000 are allowed at once"
     );
 }
 
@@ -103,20 +103,20 @@ fn what_the_service_tells_counts_besides_what_was_configured() {
     );
     meter.observe(requests(quota(100, 50, secs(20))), secs(1));
     assert_eq!(meter.take(0, secs(1)), Ok(()), "the newest counts");
-    meter.observe(Observed::default(), secs(1));
+    meter.observe(ReportedLimits::default(), secs(1));
     let left = meter.read(secs(1)).requests;
     assert_eq!(left, Some(Level { left: 4, of: 5 }), "the stricter one");
 }
 
 #[test]
 fn without_limits_of_its_own_it_learns() {
-    let mut meter = Meter::new(RateLimit::as_told());
+    let mut meter = Meter::new(RateLimit::reported_only());
     for _ in 0..1_000 {
         assert_eq!(meter.take(u32::MAX, secs(0)), Ok(()));
     }
     let units = Some(quota(1_000, 10, secs(7)));
     meter.observe(
-        Observed {
+        ReportedLimits {
             requests: None,
             units,
         },
@@ -148,7 +148,7 @@ fn a_new_configuration_ends_pauses_but_not_what_was_configured() {
 
 #[test]
 fn a_limit_of_nothing_is_none() {
-    let mut meter = Meter::new(RateLimit::as_told());
+    let mut meter = Meter::new(RateLimit::reported_only());
     meter.observe(requests(quota(0, 0, secs(86_400))), secs(0));
     assert_eq!(meter.take(0, secs(0)), Ok(()));
     meter.observe(requests(quota(1, 0, secs(7))), secs(0));
@@ -160,7 +160,7 @@ fn a_limit_of_nothing_is_none() {
 
 #[test]
 fn a_pause_for_ever_is_a_day() {
-    let mut meter = Meter::new(RateLimit::as_told());
+    let mut meter = Meter::new(RateLimit::reported_only());
     meter.pause(Duration::MAX, secs(0));
     assert_eq!(
         meter.take(0, secs(0)),
@@ -241,7 +241,7 @@ proptest! {
         resets_in in 1u64..50,
         steps in prop::collection::vec(0u64..2_000, 1..80),
     ) {
-        let mut meter = Meter::new(RateLimit::as_told());
+        let mut meter = Meter::new(RateLimit::reported_only());
         // The first one tells that it counts in windows.
         meter.observe(requests(quota(999, 500, secs(999))), secs(0));
         meter.observe(requests(quota(999, remaining, secs(resets_in))), secs(0));
@@ -277,7 +277,7 @@ proptest! {
                 remaining: Some(remaining),
                 resets_in: Some(Duration::new(resets, 999_999_999)),
             };
-            meter.observe(Observed { requests: Some(quota), units: Some(quota) }, now);
+            meter.observe(ReportedLimits { requests: Some(quota), units: Some(quota) }, now);
             meter.pause(Duration::from_nanos(pause), now);
             let (few, many) = (u32::try_from(most % 500).unwrap(), clamped(remaining));
             meter.settle(few, many, now);
@@ -290,7 +290,7 @@ proptest! {
             // Debts of units are paid off besides, in a day and the time that a burst takes.
             prop_assert_eq!(meter.take(units, now + day + secs(10)), Ok(()));
         }
-        meter.observe(Observed::default(), Duration::MAX);
+        meter.observe(ReportedLimits::default(), Duration::MAX);
         prop_assert_eq!(meter.read(Duration::MAX).paused_for, Duration::ZERO);
     }
 }

@@ -23,7 +23,7 @@ fn arrival(slot: u32, at: i64) -> Arrival {
 
 fn sessions(threads: &Threads, slots: u32) -> Vec<Vec<u32>> {
     let begins = (0..slots).filter(|slot| {
-        let place = threads.place(*slot);
+        let place = threads.position(*slot);
         place.session != NONE && place.prev == NONE
     });
     let mut sessions: Vec<Vec<u32>> = begins
@@ -33,12 +33,12 @@ fn sessions(threads: &Threads, slots: u32) -> Vec<Vec<u32>> {
     for session in &sessions {
         let numbers: Vec<u32> = session
             .iter()
-            .map(|slot| threads.place(*slot).session)
+            .map(|slot| threads.position(*slot).session)
             .collect();
         assert!(numbers.windows(2).all(|pair| pair[0] == pair[1]));
         let tally = threads.session(numbers[0]);
         assert_eq!(tally.units as usize, session.len());
-        let begun = (session[0], threads.place(session[0]).at);
+        let begun = (session[0], threads.position(session[0]).at);
         assert_eq!((tally.first, tally.begun_at), begun);
         assert_eq!(tally.terms as usize, session.len());
         for speaker in 0..2 {

@@ -12,13 +12,12 @@ use super::{
 };
 
 /// What each status means with every backend, whatever its vendor says besides.
-const STATUSES: [(u16, u64, ModelErrorKind); 12] = [
+const STATUSES: [(u16, u64, ModelErrorKind); 11] = [
     (400, 0, ModelErrorKind::Refused),
     (401, 0, ModelErrorKind::Auth),
     (402, 0, ModelErrorKind::Auth),
     (404, 0, ModelErrorKind::NotFound),
     (408, 0, ModelErrorKind::TimedOut),
-    (413, 0, ModelErrorKind::ContextExceeded),
     (429, 0, ModelErrorKind::RateLimited(None)),
     (
         429,

@@ -3,12 +3,10 @@
 use std::time::Duration;
 
 use dormouse_contracts::{PointFilter, VectorErrorKind, VectorIndex};
-use dormouse_vectors::{
-    Qdrant, QdrantConfig, QdrantUrl,
-    double::{AfterRestart, Fault, QdrantDouble},
-};
+use dormouse_qdrant_double::{AfterRestart, QdrantDouble, QdrantFault};
+use dormouse_vectors::{Qdrant, QdrantConfig, QdrantUrl};
 
-use super::{IMPATIENT, PATIENT, connect};
+use super::{IMPATIENT, PATIENT, config, connect};
 use crate::{kind, memories, points};
 
 const UNAVAILABLE: Option<VectorErrorKind> = Some(VectorErrorKind::Unavailable);
@@ -39,7 +37,7 @@ async fn a_server_that_hangs_is_waited_for_no_longer_than_configured() {
     let server = QdrantDouble::start().unwrap();
     let index = connect(&server, IMPATIENT);
     index.prepare(&memories(), 2).await.unwrap();
-    server.fail(Fault::Hang);
+    server.fail(QdrantFault::Hang);
     assert_eq!(
         kind(index.upsert(&memories(), &points([1])).await),
         UNAVAILABLE
@@ -48,8 +46,48 @@ async fn a_server_that_hangs_is_waited_for_no_longer_than_configured() {
     let found = index.search(&memories(), &[1.0, 0.0], &filter, 1).await;
     assert_eq!(kind(found), UNAVAILABLE);
 
-    server.fail(Fault::None);
+    server.fail(QdrantFault::None);
     index.upsert(&memories(), &points([1])).await.unwrap();
+}
+
+#[tokio::test]
+async fn making_a_collection_may_take_longer_than_another_request() {
+    let server = QdrantDouble::start().unwrap();
+    let index = connect(&server, IMPATIENT);
+    let takes = 3 * IMPATIENT;
+    server.fail(QdrantFault::SlowCreate { takes });
+    index.prepare(&memories(), 2).await.unwrap();
+    index.upsert(&memories(), &points([1])).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_node_that_hangs_is_passed_over_by_the_next_request() {
+    let (hanging, well) = (
+        QdrantDouble::start().unwrap(),
+        QdrantDouble::start().unwrap(),
+    );
+    hanging.fail(QdrantFault::Hang);
+    let mut config = config(&hanging, IMPATIENT);
+    config.more_urls = vec![QdrantUrl::try_new(&well.url()).unwrap()];
+    let index = Qdrant::connect(config).unwrap();
+    assert_eq!(kind(index.count(&memories()).await), UNAVAILABLE);
+    index.prepare(&memories(), 2).await.unwrap();
+    assert_eq!(index.count(&memories()).await.unwrap(), Some(0));
+    assert_eq!(
+        hanging.calls(),
+        1,
+        "it is asked again when the other one fails"
+    );
+}
+
+#[tokio::test]
+async fn what_kept_a_server_from_answering_is_said() {
+    let mut server = QdrantDouble::start().unwrap();
+    server.stop();
+    let index = connect(&server, PATIENT);
+    let error = index.count(&memories()).await.unwrap_err();
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert!(cause.contains("refused"), "{cause}");
 }
 
 #[tokio::test]
@@ -58,7 +96,7 @@ async fn a_busy_server_says_for_how_long() {
     let index = connect(&server, PATIENT);
     index.prepare(&memories(), 2).await.unwrap();
     let pause = Duration::from_secs(7);
-    server.fail(Fault::Overloaded { calls: 1, pause });
+    server.fail(QdrantFault::Overloaded { calls: 1, pause });
     let refused = kind(index.upsert(&memories(), &points([1])).await);
     assert_eq!(refused, Some(VectorErrorKind::Overloaded(Some(pause))));
     index.upsert(&memories(), &points([1])).await.unwrap();
@@ -69,10 +107,10 @@ async fn a_passing_refusal_is_overcome_and_a_lasting_one_is_told() {
     let server = QdrantDouble::start().unwrap();
     let index = connect(&server, PATIENT);
     index.prepare(&memories(), 2).await.unwrap();
-    server.fail(Fault::Unavailable { calls: 1 });
+    server.fail(QdrantFault::Unavailable { calls: 1 });
     index.upsert(&memories(), &points([1])).await.unwrap();
 
-    server.fail(Fault::Unavailable { calls: 3 });
+    server.fail(QdrantFault::Unavailable { calls: 3 });
     let refused = index.upsert(&memories(), &points([2])).await.unwrap_err();
     assert_eq!(refused.kind(), VectorErrorKind::Unavailable);
     assert!(refused.may_succeed_later() && refused.is_service_ill());
@@ -86,7 +124,7 @@ async fn what_a_server_died_over_is_completed_by_repeating_it() {
     let index = connect(&server, PATIENT);
     index.prepare(&memories(), 2).await.unwrap();
     let all = points(0..600);
-    server.fail(Fault::DieAfter { points: 300 });
+    server.fail(QdrantFault::DieAfter { points: 300 });
     assert_eq!(kind(index.upsert(&memories(), &all).await), UNAVAILABLE);
     assert_eq!(kind(index.count(&memories()).await), UNAVAILABLE);
 

@@ -3,11 +3,9 @@
 use std::num::NonZeroUsize;
 
 use dormouse_contracts::{CollectionName, PointFilter, VectorErrorKind, VectorIndex};
+use dormouse_qdrant_double::{AfterRestart, QdrantDouble, QdrantFault};
 use dormouse_testing::conformance::{self, Exactness};
-use dormouse_vectors::{
-    ApiKey, CollectionPrefix, Qdrant,
-    double::{AfterRestart, Fault, QdrantDouble},
-};
+use dormouse_vectors::{ApiKey, CollectionPrefix, Qdrant};
 use futures_util::future;
 
 use super::{IMPATIENT, PATIENT, config, connect};
@@ -37,7 +35,7 @@ async fn no_more_requests_are_under_way_than_configured() {
     let mut config = config(&server, IMPATIENT);
     config.requests_at_once = NonZeroUsize::new(3).unwrap();
     let index = Qdrant::connect(config).unwrap();
-    server.fail(Fault::Hang);
+    server.fail(QdrantFault::Hang);
     let name = memories();
     let counts = future::join_all((0..20).map(|_| index.count(&name))).await;
     for count in counts {

@@ -21,6 +21,7 @@ fn sent() -> Vec<(String, RequestField)> {
 
 fn unknown(status: u16, body: &str) -> Option<RequestField> {
     let failure = Failure::Status {
+        sent: crate::http::RequestSize::Short,
         status,
         pause: None,
         request_id: None,

@@ -86,7 +86,7 @@ pub(super) fn rows() -> Vec<Row> {
         row(
             "where nobody listens",
             |d| at(d, Address::Nobody),
-            Outcome::Fails(ModelErrorKind::Unavailable),
+            Outcome::Fails(ModelErrorKind::Unreachable),
         )
         .unasked(),
     ]

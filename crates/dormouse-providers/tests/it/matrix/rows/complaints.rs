@@ -126,9 +126,9 @@ pub(super) fn rows() -> Vec<Row> {
             ModelErrorKind::TimedOut,
         ),
         row(
-            "413: the request is too large",
+            "413: the request is too large, although it is short",
             |d| status(d, 413),
-            ModelErrorKind::ContextExceeded,
+            ModelErrorKind::Refused,
         ),
         row(
             "422: the request is not understood",

@@ -56,12 +56,12 @@ pub(super) fn rows() -> Vec<Row> {
         ),
         closed_behind_the_finish(),
         row(
-            "silent before an answer, for 5 minutes",
+            "silent before an answer, for a minute",
             |_| Scene::of(Answer::default().then(Step::Silence)).pace(Pace::FromRequest),
             ModelErrorKind::TimedOut,
         ),
         row(
-            "silent within the reply, for 5 minutes",
+            "silent within the reply, for a minute",
             |d| Scene::of(body(d, told(d).begun).then(Step::Silence)).pace(Pace::FromText),
             ModelErrorKind::TimedOut,
         ),

@@ -52,7 +52,7 @@ pub(super) fn rows() -> Vec<Row> {
                     "date: Tue, 01 Jan 2002 00:00:00 GMT\r\nretry-after: Sat, 21 Nov 2026 10:15:30 GMT",
                 )
             },
-            Some(86_400),
+            Some(3_600),
         ),
         row(
             "a date that is over",
@@ -73,7 +73,7 @@ pub(super) fn rows() -> Vec<Row> {
         row(
             "317 years",
             |d| pause(d, 429, "retry-after: 10000000000"),
-            Some(86_400),
+            Some(3_600),
         ),
         row("negative", |d| pause(d, 429, "retry-after: -1"), None),
         row(

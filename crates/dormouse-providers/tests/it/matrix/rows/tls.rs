@@ -14,12 +14,12 @@ use crate::{
 
 pub(super) fn rows() -> Vec<Row> {
     let row = |what, scene, outcome| Row::new("TLS", what, scene, outcome);
-    let unavailable = Outcome::Fails(ModelErrorKind::Unavailable);
+    let unreachable = Outcome::Fails(ModelErrorKind::Unreachable);
     vec![
         row(
             "a certificate that nobody here trusts",
             |d| by(d, Channel::Secure, Trust::Machine),
-            unavailable,
+            unreachable,
         )
         .telling("certificate")
         .unasked(),
@@ -31,27 +31,27 @@ pub(super) fn rows() -> Vec<Row> {
         row(
             "a certificate for another host",
             |d| by(d, Channel::OfAnotherHost, Trust::Authority),
-            unavailable,
+            unreachable,
         )
         .telling("certificate")
         .unasked(),
         row(
             "a certificate that has expired",
             |d| by(d, Channel::Expired, Trust::Authority),
-            unavailable,
+            unreachable,
         )
         .telling("certificate")
         .unasked(),
         row(
             "http:// to a port that speaks TLS",
             |d| by(d, Channel::Secure, Trust::Authority).at(Address::ByScheme("http")),
-            unavailable,
+            Outcome::Fails(ModelErrorKind::Unavailable),
         )
         .unasked(),
         row(
             "https:// to a port that speaks no TLS",
             |d| by(d, Channel::Plain, Trust::Authority).at(Address::ByScheme("https")),
-            unavailable,
+            unreachable,
         )
         .unasked(),
     ]

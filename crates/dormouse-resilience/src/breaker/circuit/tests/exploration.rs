@@ -62,13 +62,18 @@ impl Account {
         &self.entries[self.turn().map_or(0, |turn| turn + 1)..]
     }
 
-    /// How long it stays open, from how often it opened since it was last closed.
+    /// How long it stays open, from how often it opened since it was last closed or answered a trial.
     fn cooldown(&self) -> u32 {
         let opened = self
             .entries
             .iter()
             .rev()
-            .take_while(|entry| !matches!(entry, Entry::Closed | Entry::Reconfigured))
+            .take_while(|entry| {
+                !matches!(
+                    entry,
+                    Entry::Closed | Entry::Reconfigured | Entry::TrialWentWell
+                )
+            })
             .filter(|entry| matches!(entry, Entry::Opened(_)))
             .count();
         [0, 1, 2][..].get(opened).copied().unwrap_or(3)

@@ -1,0 +1,93 @@
+//! `vectors`: where vectors are searched.
+
+use std::{
+    fmt,
+    num::{NonZeroU32, NonZeroU64},
+    path::PathBuf,
+};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, MapAccess, Visitor, value::MapAccessDeserializer},
+};
+
+const EXPECTED: &str = "\"exact\", the gRPC address of a Qdrant server such as \"http://127.0.0.1:6334\", or a table \
+                        with its `addresses`";
+
+/// Where vectors are searched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum VectorsWish {
+    /// In this process, every one of them.
+    #[default]
+    Exact,
+    /// On a Qdrant server.
+    Qdrant(QdrantSection),
+}
+
+/// `[memory.vectors]`: a Qdrant server or cluster. Its key is not among the fields: it stays in the environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QdrantSection {
+    #[serde(deserialize_with = "addresses")]
+    pub(crate) addresses: Vec<String>,
+    pub(crate) prefix: Option<String>,
+    pub(crate) authority: Option<PathBuf>,
+    pub(crate) shards: Option<NonZeroU32>,
+    pub(crate) replicas: Option<NonZeroU32>,
+    pub(crate) write_consistency: Option<NonZeroU32>,
+    pub(crate) timeout: Option<NonZeroU64>,
+    pub(crate) make_timeout: Option<NonZeroU64>,
+}
+
+fn is_address(text: &str) -> bool {
+    text.starts_with("http://") || text.starts_with("https://")
+}
+
+fn addresses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let addresses = Vec::<String>::deserialize(deserializer)?;
+    if addresses.is_empty() {
+        return Err(Error::custom(
+            "addresses is empty; it takes the gRPC addresses of the nodes of one Qdrant cluster",
+        ));
+    }
+    match addresses.iter().find(|address| !is_address(address)) {
+        None => Ok(addresses),
+        Some(other) => Err(Error::custom(format_args!(
+            "{other:?} is not the gRPC address of a Qdrant server; expected one like \"http://127.0.0.1:6334\""
+        ))),
+    }
+}
+
+impl<'de> Deserialize<'de> for VectorsWish {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextOrTable)
+    }
+}
+
+struct TextOrTable;
+
+impl<'de> Visitor<'de> for TextOrTable {
+    type Value = VectorsWish;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(EXPECTED)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<VectorsWish, E> {
+        match text {
+            "exact" => Ok(VectorsWish::Exact),
+            address if is_address(address) => Ok(VectorsWish::Qdrant(QdrantSection {
+                addresses: vec![text.to_owned()],
+                ..QdrantSection::default()
+            })),
+            _ => Err(E::custom(format_args!(
+                "vectors is {text:?}; it is {EXPECTED}"
+            ))),
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<VectorsWish, A::Error> {
+        let section = QdrantSection::deserialize(MapAccessDeserializer::new(table))?;
+        Ok(VectorsWish::Qdrant(section))
+    }
+}

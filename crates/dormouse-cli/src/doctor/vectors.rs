@@ -1,0 +1,83 @@
+//! Whether the index of vectors answers, and holds what it should.
+
+use dormouse_memory::{CheckIndexError, IndexReport};
+
+use super::{Finding, wrong};
+use crate::{
+    config::{Config, VectorsWish},
+    data::DataFolder,
+    exit::Exit,
+    grammar::counted,
+    log::block_on,
+    memory::{CommandError, Place},
+};
+
+/// What is to be said of an index on a server. Nothing is said of one in this process, nor of a memory that is not
+/// there or cannot be read, of which enough is said.
+pub(super) fn finding(data: &DataFolder, config: &Config) -> Option<Finding> {
+    let VectorsWish::Qdrant(section) = &config.memory.vectors else {
+        return None;
+    };
+    let place = Place::of(data.clone(), config.clone());
+    if config.memory.embedder.is_none() {
+        let text = "the vector index is configured and not used: set `embedder` in [memory]";
+        return Some(Finding::Doubtful(text.to_owned()));
+    }
+    match block_on(report(&place)) {
+        Ok(Ok(Ok(report))) => report.map(|report| found(&report)),
+        Ok(Ok(Err(error))) => Some(match &error {
+            CheckIndexError::Memory(_) => return None,
+            error => unreachable_at(&section.addresses.join(", "), error),
+        }),
+        Ok(Err(CommandError::Open(_))) => None,
+        Ok(Err(error)) => Some(wrong(&error, error.exit())),
+        Err(error) => Some(wrong(&error, error.exit())),
+    }
+}
+
+async fn report(
+    place: &Place,
+) -> Result<Result<Option<IndexReport>, CheckIndexError>, CommandError> {
+    let memory = place.look_as_configured().await?;
+    Ok(memory.check_index().await)
+}
+
+fn unreachable_at(addresses: &str, error: &CheckIndexError) -> Finding {
+    let cause = crate::exit::Report(error);
+    Finding::Wrong(
+        format!(
+            "the vector index at {addresses} cannot be used: {cause}. Recall goes by words meanwhile"
+        ),
+        Exit::Failure,
+    )
+}
+
+fn found(report: &IndexReport) -> Finding {
+    let expected: u64 = report.collections.iter().map(|c| c.expected).sum();
+    let found: u64 = report.collections.iter().filter_map(|c| c.found).sum();
+    let names: Vec<&str> = report.collections.iter().map(|c| c.name.as_str()).collect();
+    let place = match names.is_empty() {
+        true => report.index.clone(),
+        false => format!("{}, {}", report.index, names.join(", ")),
+    };
+    let points = counted(expected, "point", "points");
+    if report.waiting > 0 {
+        let waiting = counted(report.waiting, "change waits", "changes wait");
+        return Finding::Doubtful(format!(
+            "the vector index ({place}) has {found} of {points}; {waiting}: play or `dormouse memory rebuild` brings \
+             them in"
+        ));
+    }
+    let is_whole = report
+        .collections
+        .iter()
+        .all(|c| c.found.unwrap_or(0) == c.expected);
+    if is_whole {
+        Finding::Fine(format!("the vector index ({place}) has its {points}"))
+    } else {
+        Finding::Doubtful(format!(
+            "the vector index ({place}) has {found} of {points}: play fills it again when it notices, and `dormouse memory \
+             rebuild` at once"
+        ))
+    }
+}

@@ -1,0 +1,90 @@
+//! What `doctor` finds before `play` fails on it.
+
+use std::{fs, process::Command};
+
+use crate::{
+    full_disk::may_mount,
+    program::{Home, Run},
+};
+
+fn doctor(home: &Home) -> Run {
+    home.run(&["doctor", "--provider", "offline"], "")
+}
+
+/// A folder in which somebody lived, without its log.
+fn without_log() -> Home {
+    let home = Home::new();
+    home.play("remember that the kettle is blue\n");
+    fs::remove_file(home.file("log.redb")).unwrap();
+    home
+}
+
+#[test]
+fn a_log_that_is_missing_beside_its_memory_is_found_and_the_way_out_works() {
+    let home = without_log();
+    let run = doctor(&home);
+    assert_eq!(run.code, Some(4), "{}", run.out);
+    let line = run.out.lines().find(|line| line.starts_with("fail"));
+    let line = line.expect(&run.out);
+    for part in [
+        "log.redb is missing",
+        "memory-dormouse.redb",
+        "backup",
+        "dormouse memory rebind",
+    ] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+
+    let run = home.run(&["memory", "rebind"], "");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert_eq!(doctor(&home).code, Some(0));
+    let run = home.play("what colour is the kettle?\n");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(run.out.contains("the kettle is blue"), "{}", run.out);
+}
+
+#[test]
+fn a_log_that_was_lost_is_found_after_a_new_one_was_begun_too() {
+    let home = without_log();
+    assert_eq!(home.play("hello\n").code, Some(4));
+    let run = doctor(&home);
+    assert_eq!(run.code, Some(4), "{}", run.out);
+    assert!(run.out.contains("dormouse memory rebind"), "{}", run.out);
+}
+
+#[test]
+fn a_log_that_is_missing_beside_its_world_alone_is_doubted() {
+    let home = without_log();
+    fs::remove_file(home.file("memory-dormouse.redb")).unwrap();
+    let run = doctor(&home);
+    assert_eq!(run.code, Some(0), "{}", run.out);
+    let doubt = "warn  there is no log, though there is a world";
+    assert!(run.out.contains(doubt), "{}", run.out);
+}
+
+#[test]
+fn a_disk_without_room_for_a_visit_is_found() {
+    if !may_mount() {
+        return;
+    }
+    for free in ["0", "8k", "200k"] {
+        let home = Home::new();
+        let script = "mount -t tmpfs -o size=4m none \"$1\" && head -c \"$2\" /dev/zero > \"$1/later\"; \
+            cat /dev/zero > \"$1/filler\" 2>/dev/null; rm \"$1/later\"; \"$3\" doctor --provider offline --data \"$1\"; \
+            code=$?; ls -a \"$1\"; exit $code";
+        let run = Command::new("unshare")
+            .args(["-m", "sh", "-c", script, "sh"])
+            .arg(home.path())
+            .args([free, env!("CARGO_BIN_EXE_dormouse")])
+            .output()
+            .unwrap();
+        let out = String::from_utf8(run.stdout).unwrap();
+        assert_eq!(run.status.code(), Some(1), "{free}: {out}");
+        let found = out.lines().find(|line| line.contains("No space left"));
+        assert!(
+            found.is_some_and(|line| line.starts_with("fail")),
+            "{free}: {out}"
+        );
+        assert!(!out.contains(".doctor"), "nothing stays: {out}");
+    }
+}

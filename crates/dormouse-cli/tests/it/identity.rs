@@ -1,0 +1,184 @@
+//! Whose memory it is, and of which log: a memory is used by its own assistant over its own log, and by nobody else.
+
+use std::{fs, path::PathBuf};
+
+use crate::program::{Home, Run};
+
+/// The file of an assistant's memory.
+fn memory_of(home: &Home, key: &str) -> PathBuf {
+    home.file(&format!("memory-{key}.redb"))
+}
+
+fn done(home: &Home, args: &[&str]) -> Run {
+    let run = home.run(args, "");
+    assert_eq!(run.code, Some(0), "{args:?}: {}{}", run.out, run.err);
+    run
+}
+
+fn said(home: &Home, lines: &str) {
+    let run = home.play(lines);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+}
+
+fn runs_as(home: &Home, key: &str) {
+    home.write("dormouse.toml", &format!("[assistant]\nkey = \"{key}\"\n"));
+}
+
+/// What is recalled of these words.
+fn recalled(home: &Home, words: &str) -> String {
+    done(home, &["memory", "search", words]).out
+}
+
+fn doctor(home: &Home, code: i32) -> String {
+    let run = home.run(&["doctor", "--provider", "offline"], "");
+    assert_eq!(run.code, Some(code), "{}", run.out);
+    run.out
+}
+
+/// Refused by `play` and by `doctor`, without advice to throw anything away.
+fn refused(home: &Home, words: &[&str]) {
+    let run = home.play("say hello\n");
+    assert_eq!((run.code, run.out.as_str()), (Some(4), ""), "{}", run.err);
+    for told in [run.err, doctor(home, 4)] {
+        for word in words {
+            assert!(told.contains(word), "{word}: {told}");
+        }
+        assert!(
+            !told.contains("remove") && !told.contains("delete"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn each_resident_of_a_folder_has_a_memory_of_its_own() {
+    let home = Home::new();
+    said(&home, "remember that the kettle is blue\n");
+    done(&home, &["memory", "add", "The ladder is in the barn."]);
+    runs_as(&home, "bob");
+    for _ in 0..3 {
+        said(&home, "remember that the tin is red\n");
+    }
+    let bobs = recalled(&home, "kettle ladder tin");
+    assert!(bobs.contains("tin is red"), "{bobs}");
+    assert!(
+        !bobs.contains("kettle is") && !bobs.contains("barn"),
+        "{bobs}"
+    );
+    doctor(&home, 0);
+
+    runs_as(&home, "dormouse");
+    said(&home, "say hello\n");
+    let own = recalled(&home, "kettle ladder tin");
+    assert!(
+        own.contains("kettle is blue") && own.contains("barn"),
+        "{own}"
+    );
+    assert!(!own.contains("tin is red"), "{own}");
+    doctor(&home, 0);
+}
+
+#[test]
+fn a_memory_in_the_place_of_anothers_is_refused_by_both_names() {
+    let home = Home::new();
+    said(&home, "remember that the kettle is blue\n");
+    runs_as(&home, "bob");
+    said(&home, "remember that the tin is red\n");
+    fs::copy(memory_of(&home, "dormouse"), memory_of(&home, "bob")).unwrap();
+    refused(&home, &["memory-bob.redb", "dormouse", "bob"]);
+    let run = home.run(&["memory", "search", "kettle"], "");
+    assert_eq!(run.code, Some(4), "{}", run.out);
+}
+
+/// Two folders, and the memory of the first in the second. In both as much was said.
+fn with_the_memory_of_another_log() -> (Home, Home) {
+    let (first, second) = (Home::new(), Home::new());
+    said(&first, "remember that the kettle is blue\n");
+    done(&first, &["memory", "add", "The ladder is in the barn."]);
+    said(&second, "remember that the tin is red\nsay one\nsay two\n");
+    fs::copy(
+        memory_of(&first, "dormouse"),
+        memory_of(&second, "dormouse"),
+    )
+    .unwrap();
+    (first, second)
+}
+
+#[test]
+fn a_memory_of_another_log_is_refused() {
+    let (_first, home) = with_the_memory_of_another_log();
+    refused(
+        &home,
+        &["another log", "memory-dormouse.redb", "memory rebind"],
+    );
+}
+
+#[test]
+fn a_memory_that_is_bound_to_another_log_keeps_what_it_holds_and_takes_in_the_new_one() {
+    let (_first, home) = with_the_memory_of_another_log();
+    done(&home, &["memory", "rebind"]);
+    doctor(&home, 0);
+    said(&home, "remember that the oven smokes\n");
+    let found = recalled(&home, "kettle ladder tin oven");
+    for words in ["kettle is blue", "barn", "tin is red", "oven smokes"] {
+        assert!(found.contains(words), "{words}: {found}");
+    }
+    let again = done(&home, &["memory", "rebind"]).out;
+    assert!(again.contains("nothing to do"), "{again}");
+}
+
+/// A log that was set back to where only the kettle was known, and a memory that knows the tin as well. The ladder was
+/// added, and the kettle withdrawn, by hand.
+fn with_an_older_log() -> Home {
+    let home = Home::new();
+    said(&home, "remember that the kettle is blue\n");
+    for name in ["log.redb", "world.redb"] {
+        fs::copy(home.file(name), home.file(&format!("old {name}"))).unwrap();
+    }
+    said(&home, "remember that the tin is red\n");
+    done(&home, &["memory", "add", "The ladder is in the barn."]);
+    done(&home, &["memory", "withdraw", "m1"]);
+    for name in ["log.redb", "world.redb"] {
+        fs::copy(home.file(&format!("old {name}")), home.file(name)).unwrap();
+    }
+    home
+}
+
+#[test]
+fn a_memory_newer_than_its_log_goes_on_with_it_and_loses_nothing() {
+    let home = with_an_older_log();
+    refused(&home, &["newer than the log", "memory rebind"]);
+    let before = done(&home, &["memory", "export"]).out;
+    done(&home, &["memory", "rebind"]);
+    assert_eq!(
+        done(&home, &["memory", "export"]).out.lines().count(),
+        before.lines().count(),
+        "nothing is twice, nothing is lost, and what was withdrawn stays so"
+    );
+    doctor(&home, 0);
+    said(&home, "remember that the spoon is gold\n");
+    let found = recalled(&home, "tin ladder spoon");
+    for words in ["tin is red", "barn", "spoon is gold"] {
+        assert!(found.contains(words), "{words}: {found}");
+    }
+    let standing = done(&home, &["memory", "show", "m1"]).out;
+    assert!(standing.contains("withdrawn"), "{standing}");
+}
+
+#[test]
+fn a_memory_is_refused_once_its_log_was_set_back_and_grew_again_without_it() {
+    let home = with_an_older_log();
+    let (memory, aside) = (memory_of(&home, "dormouse"), home.file("aside.redb"));
+    fs::rename(&memory, &aside).unwrap();
+    said(&home, "say one\nsay two\nremember that the fork is bent\n");
+    fs::rename(&aside, &memory).unwrap();
+    refused(&home, &["another log", "memory rebind"]);
+    done(&home, &["memory", "rebind"]);
+    let found = recalled(&home, "tin ladder");
+    assert!(
+        found.contains("tin is red") && found.contains("barn"),
+        "{found}"
+    );
+    said(&home, "say hello\n");
+    assert!(recalled(&home, "fork").contains("fork is bent"));
+}

@@ -1,0 +1,180 @@
+//! Commands that only look: on a folder that cannot be written, and beside a program that has the data open.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    path::Path,
+    process::{Child, ChildStdin, Command, Stdio},
+};
+
+use crate::program::{Home, Run, finish};
+
+/// Every command that only looks, and a word of what it prints about [`lived`].
+const LOOKS: [(&[&str], &str); 11] = [
+    (&["log", "show"], "perceived"),
+    (&["log", "show", "--json"], "\"perceived\""),
+    (&["log", "verify"], "events intact"),
+    (&["log", "replay"], "SHA-256"),
+    (&["log", "replay", "--at", "1", "--json"], "\"hash\""),
+    (&["memory", "search", "kettle"], "blue tin"),
+    (&["memory", "show", "m1"], "blue tin"),
+    (&["memory", "why", "m1"], "added"),
+    (&["memory", "stats"], "records in use"),
+    (&["memory", "export"], "blue tin"),
+    (&["entity", "list"], "Alice"),
+];
+
+fn lived() -> Home {
+    let home = Home::new();
+    let added = home.run(&["memory", "add", "The kettle is in the blue tin."], "");
+    assert_eq!(added.code, Some(0), "{}", added.err);
+    let run = home.run(
+        &["play", "--json", "--as", "Alice", "--provider", "offline"],
+        "Hello!\n",
+    );
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    home
+}
+
+/// The bytes of every file in the folder.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| (path.display().to_string(), fs::read(&path).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
+
+/// Whether this user may mount: then a folder is made read-only for root, too.
+fn may_mount() -> bool {
+    let tried = Command::new("unshare").args(["-m", "true"]).status();
+    tried.is_ok_and(|status| status.success())
+}
+
+/// Runs the program while nobody can write into its folder.
+fn run_read_only(home: &Home, args: &[&str]) -> Run {
+    let program = env!("CARGO_BIN_EXE_dormouse");
+    let mut command = Command::new("unshare");
+    let mount =
+        "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" && shift && exec \"$@\"";
+    command.args(["-m", "sh", "-c", mount, "sh"]);
+    command.arg(home.path()).arg(program).args(args);
+    command.arg("--data").arg(home.path());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    finish(command.spawn().unwrap(), b"")
+}
+
+#[test]
+fn looking_works_on_a_folder_that_cannot_be_written() {
+    if !may_mount() {
+        println!("skipped: a read-only mount (needs root)");
+        return;
+    }
+    let home = lived();
+    let before = contents(home.path());
+    for (args, said) in LOOKS {
+        let run = run_read_only(&home, args);
+        assert_eq!(run.code, Some(0), "{args:?}: {}", run.err);
+        assert!(run.out.contains(said), "{args:?}: {}", run.out);
+        assert!(!run.err.contains("in use"), "{args:?}: {}", run.err);
+    }
+    assert!(contents(home.path()) == before, "looking changed a file");
+    let add = run_read_only(&home, &["memory", "add", "tea"]);
+    assert_eq!(add.code, Some(1), "{}", add.err);
+    assert!(add.err.contains("Read-only file system"), "{}", add.err);
+}
+
+/// What a killed program leaves needs mending, which looking does not do.
+#[test]
+fn looking_changes_nothing_of_what_a_killed_program_left() {
+    let home = lived();
+    let (mut child, _stdin) = visit(&home);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = contents(home.path());
+    for (args, said) in LOOKS {
+        let run = home.run(args, "");
+        assert_eq!(run.code, Some(0), "{args:?}: {}", run.err);
+        assert!(run.out.contains(said), "{args:?}: {}", run.out);
+    }
+    assert!(contents(home.path()) == before, "looking changed a file");
+    assert_eq!(home.play("Hello!\n").code, Some(0));
+}
+
+/// A visit that has been answered once, and goes on.
+fn visit(home: &Home) -> (Child, ChildStdin) {
+    let args = ["play", "--json", "--as", "Alice", "--provider", "offline"];
+    let mut child = home.spawn(&args);
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"Hello again!\n").unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("\"tick_ended\"") {
+        line.clear();
+        assert!(out.read_line(&mut line).unwrap() > 0, "it ended by itself");
+    }
+    // Whatever it prints from now on is of no interest, but it must not find its reader gone.
+    std::thread::spawn(move || out.lines().for_each(drop));
+    (child, stdin)
+}
+
+#[test]
+fn looking_works_beside_a_program_that_has_the_data_open_and_says_so() {
+    let home = lived();
+    let (mut child, stdin) = visit(&home);
+    for (args, said) in LOOKS {
+        let run = home.run(args, "");
+        assert_eq!(run.code, Some(0), "{args:?}: {}", run.err);
+        assert!(run.out.contains(said), "{args:?}: {}", run.out);
+        assert!(
+            run.err.contains("in use by another process") && run.err.contains("as it was"),
+            "{args:?}: {}",
+            run.err
+        );
+    }
+    let json = home.run(&["log", "show", "--json"], "");
+    assert_eq!(json.of_type("view").len(), 1, "{}", json.out);
+    // Whoever changes something still waits for their turn.
+    let add = home.run(&["memory", "add", "tea"], "");
+    assert_eq!(add.code, Some(3), "{}", add.err);
+    drop(stdin);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// However fast the data change, what is read is of one moment.
+#[test]
+fn what_is_read_beside_a_busy_program_is_never_torn() {
+    let home = lived();
+    let args = ["play", "--json", "--as", "Alice", "--provider", "offline"];
+    let mut child = home.spawn(&args);
+    let mut stdin = child.stdin.take().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let talking = std::thread::spawn(move || {
+        for number in 0..60 {
+            if writeln!(stdin, "remember that cup {number} is blue").is_err() {
+                return;
+            }
+        }
+    });
+    out.read_line(&mut String::new()).unwrap();
+    let reading = std::thread::spawn(move || out.lines().for_each(drop));
+    let mut seen = 0;
+    while child.try_wait().unwrap().is_none() {
+        let run = home.run(&["log", "verify", "--json"], "");
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        let verified = run.of_type("verified").remove(0);
+        assert!(verified["damage"].is_null(), "{}", run.out);
+        let intact = verified["intact"].as_u64().unwrap();
+        assert!(seen <= intact, "{intact} after {seen}");
+        seen = intact;
+        let run = home.run(&["memory", "search", "cup", "blue"], "");
+        assert_eq!(run.code, Some(0), "{}", run.err);
+    }
+    talking.join().unwrap();
+    reading.join().unwrap();
+}

@@ -1,0 +1,223 @@
+//! A read-only snapshot of a file, for readers that must not write to it or that find it in use.
+//!
+//! redb repairs and marks every file it opens, so it needs writable storage. This storage keeps writes in memory.
+//!
+//! Another process may keep writing the file. redb survives a crash at any moment because it never changes a page of
+//! its newest commit before it publishes the next commit by writing the header. So a page that was read while the
+//! header was unchanged belongs to the commit that the header names. Every page is checked this way, and a page that
+//! fails is never returned.
+
+use std::{
+    fs::File,
+    io::{self, Read, Seek, SeekFrom},
+    ops::Bound,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use dormouse_contracts::invariant;
+use redb::{StorageBackend, backends::FileBackend};
+
+mod layers;
+
+use layers::Layers;
+
+/// A file in use is copied into memory up to this length, so that later commits do not matter. A longer file is read
+/// page by page, and reading fails at the next commit.
+const COPY_UP_TO_BYTES: u64 = 1 << 30;
+/// The header is checked after each piece of this length, so that a failed copy ends early.
+const PIECE_BYTES: u64 = 1 << 20;
+/// How many commits may interrupt the copy. A new try starts directly after a commit, when the next one is furthest
+/// away.
+const ATTEMPTS: u32 = 2_000;
+
+/// The part of redb's file format 3 that names the newest commit: a flag and two slots.
+const HEADER_BYTES: usize = 320;
+const FLAGS_AT: usize = 9;
+const NEWEST_IS_SECOND: u8 = 1;
+const SLOT_BYTES: usize = 128;
+const SLOTS_AT: [usize; 2] = [64, 192];
+
+/// Storage that shows a file as it was when it was opened. It never writes to the file and takes no lock.
+#[derive(Debug)]
+pub struct FrozenFile {
+    state: Mutex<FrozenState>,
+    is_in_use: bool,
+}
+
+#[derive(Debug)]
+struct FrozenState {
+    source: FrozenSource,
+    layers: Layers,
+}
+
+/// The file, and the commit that is shown.
+#[derive(Debug)]
+struct FrozenSource {
+    path: PathBuf,
+    file: File,
+    commit: Commit,
+}
+
+/// Identifies a commit: the content of its slot in the header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Commit(Vec<u8>);
+
+impl Commit {
+    fn named_by(header: &[u8]) -> Self {
+        let flags = header.get(FLAGS_AT).copied().unwrap_or_default();
+        let [first, second] = SLOTS_AT;
+        let is_second = flags & NEWEST_IS_SECOND != 0;
+        let at = if is_second { second } else { first };
+        let slot = header.get(at..at + SLOT_BYTES).unwrap_or(header);
+        let mut named = slot.to_vec();
+        named.push(u8::from(is_second));
+        Self(named)
+    }
+}
+
+impl FrozenFile {
+    /// Opens the file at `path`. If another process has it open, its newest commit is copied into memory.
+    ///
+    /// # Errors
+    ///
+    /// Any error of the operating system; [`io::ErrorKind::ResourceBusy`] if commits follow each other too fast.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let is_in_use = is_in_use(path)?;
+        for _ in 0..ATTEMPTS {
+            let (source, header) = FrozenSource::open(path)?;
+            let length = source.file.metadata()?.len();
+            let mut state = FrozenState {
+                source,
+                layers: Layers::new(header, length),
+            };
+            if !is_in_use || length > COPY_UP_TO_BYTES || state.copy(length)? == Copied::All {
+                return Ok(Self {
+                    state: Mutex::new(state),
+                    is_in_use,
+                });
+            }
+        }
+        Err(busy(path))
+    }
+
+    /// Whether another process had the file open when this snapshot was taken.
+    #[must_use]
+    pub fn is_in_use(&self) -> bool {
+        self.is_in_use
+    }
+
+    fn state(&self) -> MutexGuard<'_, FrozenState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether another process has the file open for writing. Checks without locking, because a lock could keep a program
+/// from starting.
+fn is_in_use(path: &Path) -> io::Result<bool> {
+    let backend = FileBackend::new(File::open(path)?).map_err(io::Error::other)?;
+    let first_byte = (Bound::Included(0), Bound::Included(0));
+    // A file system without locks cannot answer. Then pages are checked while they are read.
+    Ok(backend
+        .query_lock_range(first_byte.0, first_byte.1)
+        .unwrap_or(false))
+}
+
+/// The error for a reader that commits overtook.
+fn busy(path: &Path) -> io::Error {
+    let text = format!(
+        "another process changes {} faster than it can be read: try again, or stop that process",
+        path.display()
+    );
+    io::Error::new(io::ErrorKind::ResourceBusy, text)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Copied {
+    All,
+    /// A commit interrupted the copy.
+    Overtaken,
+}
+
+impl FrozenSource {
+    fn open(path: &Path) -> io::Result<(Self, Vec<u8>)> {
+        let mut file = File::open(path)?;
+        let header = read_header(&mut file)?;
+        let source = Self {
+            path: path.to_owned(),
+            file,
+            commit: Commit::named_by(&header),
+        };
+        Ok((source, header))
+    }
+
+    /// Reads a piece of the shown commit; `false` if another commit was published meanwhile, or the file was truncated.
+    fn read(&mut self, offset: u64, out: &mut [u8]) -> io::Result<bool> {
+        self.file.seek(SeekFrom::Start(offset))?;
+        let read = self.file.read_exact(out);
+        let header = read_header(&mut self.file)?;
+        if Commit::named_by(&header) != self.commit {
+            return Ok(false);
+        }
+        match read {
+            // redb truncates a file only after it has published the commit that needs less of it.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+            read => read.map(|()| true),
+        }
+    }
+}
+
+impl FrozenState {
+    fn copy(&mut self, length: u64) -> io::Result<Copied> {
+        self.layers.reserve(length.min(COPY_UP_TO_BYTES))?;
+        let mut at = 0;
+        while at < length {
+            let piece = PIECE_BYTES.min(length - at);
+            let mut bytes = vec![0; invariant!(usize::try_from(piece), "a piece fits into memory")];
+            if !self.source.read(at, &mut bytes)? {
+                return Ok(Copied::Overtaken);
+            }
+            self.layers.show(&bytes);
+            at += piece;
+        }
+        Ok(Copied::All)
+    }
+}
+
+fn read_header(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut header = Vec::with_capacity(HEADER_BYTES);
+    file.seek(SeekFrom::Start(0))?;
+    let limit = u64::try_from(HEADER_BYTES).unwrap_or(u64::MAX);
+    file.by_ref().take(limit).read_to_end(&mut header)?;
+    Ok(header)
+}
+
+impl StorageBackend for FrozenFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.state().layers.length())
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let mut state = self.state();
+        let FrozenState { source, layers } = &mut *state;
+        layers.read(source, offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.state().layers.set_len(len);
+        Ok(())
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let mut state = self.state();
+        let FrozenState { source, layers } = &mut *state;
+        layers.write(source, offset, data)
+    }
+}
+
+#[cfg(test)]
+mod tests;

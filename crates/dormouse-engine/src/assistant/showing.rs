@@ -1,0 +1,120 @@
+//! What others see of a running assistant, and when it looks up by itself.
+
+use dormouse_contracts::Timestamp;
+use tokio::time::Instant;
+
+use super::Assistant;
+use crate::{
+    config::Switch,
+    event::StopReason,
+    gate::Skip,
+    status::{Activity, Status},
+};
+
+impl Assistant {
+    pub(super) fn tick(&mut self) {
+        // What a tick may do was done when its reason came up; the timer only counts the ticks that do nothing.
+        let skip = match &self.progress.activity {
+            Activity::Thinking | Activity::Acting => Skip::Collision,
+            Activity::Waiting(at) | Activity::WorldUnreachable { until: at, .. } => {
+                Skip::Waiting(*at)
+            }
+            Activity::Paused(pause) => Skip::Paused(pause.until),
+            Activity::Stopped(_) => Skip::EmergencyStop,
+            Activity::Disabled => Skip::Disabled,
+            Activity::Stalled { .. } => Skip::Waiting(self.ports.clock.now()),
+            Activity::Idle => Skip::Idle,
+        };
+        self.progress.skipped.count(skip);
+    }
+
+    pub(super) fn rest(&mut self, skip: Skip) {
+        self.progress.busy_since = None;
+        self.progress.activity = match skip {
+            Skip::EmergencyStop => match &self.state.stopped {
+                Some(stopped) => Activity::Stopped(stopped.cause.clone()),
+                None => Activity::Idle,
+            },
+            Skip::Disabled => Activity::Disabled,
+            Skip::Waiting(until) => match &self.state.turn {
+                Some(turn) if turn.last_stop == Some(StopReason::WorldUnreachable) => {
+                    let cause = turn.obstacle.clone();
+                    Activity::WorldUnreachable { until, cause }
+                }
+                _ => Activity::Waiting(until),
+            },
+            Skip::Paused(until) => {
+                let now = self.ports.clock.now();
+                let pause = self.state.pauses.of_all(&self.services, now);
+                pause.map_or(Activity::Waiting(until), Activity::Paused)
+            }
+            // Until something was written again, that is what everybody waits for.
+            Skip::Collision | Skip::Idle => match &self.progress.activity {
+                stalled @ Activity::Stalled { .. } => stalled.clone(),
+                _ => Activity::Idle,
+            },
+        };
+    }
+
+    pub(super) fn wake_at(&self) -> Option<Instant> {
+        let at = match &self.progress.activity {
+            Activity::Waiting(at) | Activity::WorldUnreachable { until: at, .. } => *at,
+            Activity::Paused(pause) => pause.until,
+            Activity::Thinking | Activity::Acting if self.slow_since().is_none() => {
+                self.progress.busy_since?.plus(self.config.slow_after)
+            }
+            _ => return None,
+        };
+        Some(Instant::now() + at.since(self.ports.clock.now()))
+    }
+
+    /// Whether model or world could not be reached so often in a row that nobody should wait for them.
+    pub(super) fn is_out(&self) -> bool {
+        let unreached = self.state.turn.as_ref().map_or(0, |turn| turn.unreached);
+        let failures = self.state.service.silences.max(unreached);
+        // While something is tried, it may be that model and world are back, or that another model is asked.
+        let is_waiting = matches!(
+            self.progress.activity,
+            Activity::Waiting(_) | Activity::WorldUnreachable { .. } | Activity::Paused(_)
+        );
+        is_waiting && failures >= self.config.limits.max_consecutive_errors()
+    }
+
+    /// Since when it has been busy without visible progress, if that exceeds `slow_after`.
+    pub(super) fn slow_since(&self) -> Option<Timestamp> {
+        let now = self.ports.clock.now();
+        let is_slow = |since: &Timestamp| now.since(*since) >= self.config.slow_after;
+        self.progress.busy_since.filter(is_slow)
+    }
+
+    pub(super) fn publish(&self) {
+        let state = &self.state;
+        let activity = match (&state.stopped, self.config.switch) {
+            (Some(stopped), _) => Activity::Stopped(stopped.cause.clone()),
+            (None, Switch::Disabled) => Activity::Disabled,
+            (None, Switch::Enabled) => self.progress.activity.clone(),
+        };
+        let unwritten = usize::from(!self.progress.unwritten.is_empty());
+        let status = Status {
+            activity,
+            slow_since: self.slow_since(),
+            waiting: state.waiting().max(unwritten),
+            unanswered: state.unanswered,
+            is_out: self.is_out(),
+            seq: self.written(),
+            ticks: state.ticks,
+            skipped: self.progress.skipped,
+            prompt_tokens: state.prompt_tokens,
+            max_context_tokens: self.config.limits.max_context_tokens(),
+            spent: state.spent,
+            memories: state.remembered,
+        };
+        self.status.send_if_modified(|current| {
+            // Ticks that did nothing wake nobody.
+            current.skipped = status.skipped;
+            let changed = *current != status;
+            *current = status;
+            changed
+        });
+    }
+}

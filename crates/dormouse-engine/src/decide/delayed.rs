@@ -1,0 +1,44 @@
+//! Asking somebody to wait whose answer takes long.
+
+use super::{View, outcomes, unanswered};
+use crate::{
+    event::{DelayCause, Delayed, Event},
+    reply,
+    state::Turn,
+};
+
+/// The events by which the sender of the message is asked to wait: once for each message, if the operator wants that.
+/// What is said is carried out after them, and the model goes on meanwhile.
+pub(crate) fn on_delay(view: View<'_>) -> Vec<Event> {
+    let waiting = view.state.turn.as_ref();
+    let waiting = waiting.filter(|turn| turn.ticking && !turn.is_delayed());
+    let asked = waiting.and_then(|turn| ask(view, turn, DelayCause::Slow));
+    asked.into_iter().collect()
+}
+
+/// The event by which the sender of the message is told, once, that the model gives no answers. A message that is about
+/// to be given up for that has another word coming.
+pub(super) fn in_outage(view: View<'_>, turn: &Turn) -> Option<Event> {
+    let waited = view.now.since(turn.started_at);
+    let is_due = view.state.service.is_silent() && waited >= view.config.limits.word_after();
+    let is_due = is_due && !turn.is_told_of_outage && !unanswered::may_be_its_own(view, turn);
+    is_due.then(|| ask(view, turn, DelayCause::Outage))?
+}
+
+fn ask(view: View<'_>, turn: &Turn, cause: DelayCause) -> Option<Event> {
+    let notice = match cause {
+        DelayCause::Slow => view.config.wait_notice.trim(),
+        DelayCause::Outage => view.config.outage_notice.trim(),
+    };
+    let tools: Vec<_> = view.tools.specs().collect();
+    let said = (!notice.is_empty()).then(|| reply::spoken(notice, &turn.trigger, &tools));
+    let calls = outcomes::named(view, said.flatten().into_iter().collect());
+    (!calls.is_empty()).then(|| {
+        Event::Delayed(Delayed {
+            trigger: turn.trigger_seq(),
+            cause,
+            calls,
+            tokens: view.counter.count(notice).tokens,
+        })
+    })
+}

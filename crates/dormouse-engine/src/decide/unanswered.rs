@@ -1,0 +1,129 @@
+//! Messages that end without an answer: when, why, and what their sender hears instead.
+
+use dormouse_contracts::ModelErrorKind;
+
+use super::{Next, View, calls, outcomes};
+use crate::{
+    event::{Event, StopReason, TickEnded, Unanswered, UnansweredCause},
+    inward, reply,
+    state::Turn,
+};
+
+/// How many ticks one message may take. More than this is no outage, and nobody would notice what it costs.
+const TICKS_PER_TURN: u32 = 20;
+const GIVEN_UP: &str = "not done: the message is given up after too many errors";
+
+/// Why the message is to be given up, if it is.
+pub(super) fn hopeless(view: View<'_>, turn: &Turn) -> Option<UnansweredCause> {
+    if turn.failures >= view.config.limits.max_consecutive_errors() {
+        return Some(UnansweredCause::Failures(turn.failures));
+    }
+    (turn.ticks > TICKS_PER_TURN).then_some(UnansweredCause::EndlessTurn(turn.ticks))
+}
+
+/// Why the message is to be given up after a further call that failed so, if it is: for long it alone has failed, in a
+/// way that it may be the cause of, and nobody else was answered or failed meanwhile.
+pub(super) fn outlasted(view: View<'_>, kind: ModelErrorKind) -> Option<UnansweredCause> {
+    let turn = view
+        .state
+        .turn
+        .as_ref()
+        .filter(|turn| may_be_its_own(view, turn))?;
+    let lasted = view.now.since(turn.failing_since?);
+    // The time may have passed while the program was off. It counts only with calls that failed in it.
+    let calls = turn.failed_calls.saturating_add(1);
+    let is_over = kind.may_depend_on_the_prompt()
+        && calls >= view.config.limits.max_consecutive_errors()
+        && view
+            .config
+            .limits
+            .give_up_after()
+            .is_some_and(|limit| lasted >= limit);
+    is_over.then(|| UnansweredCause::NoReply(u32::try_from(lasted.as_secs()).unwrap_or(u32::MAX)))
+}
+
+/// Whether the message will be given up if it goes on failing like this.
+pub(super) fn may_be_its_own(view: View<'_>, turn: &Turn) -> bool {
+    let is_alone = view.state.service.fails_only_for(turn.trigger_seq());
+    is_alone && turn.failing_since.is_some() && view.config.limits.give_up_after().is_some()
+}
+
+/// Why the turn would end without an answer, if it ends for this reason. Where the model chose to be silent, that is one.
+pub(super) fn silent(view: View<'_>, turn: &Turn, ended: &TickEnded) -> Option<UnansweredCause> {
+    if ended.resume_at.is_some() {
+        return None;
+    }
+    match (said(view, turn), ended.reason) {
+        (Said::Answer, _) => None,
+        (Said::Beginning, _) => Some(UnansweredCause::BrokenOff),
+        (Said::Nothing, StopReason::MaxIterations) => Some(UnansweredCause::NoMoreSteps),
+        (Said::Nothing, StopReason::CriticalTokens) => Some(UnansweredCause::NoMoreRoom),
+        (Said::Nothing, _) => None,
+    }
+}
+
+/// How much of an answer was said in a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    /// Nothing, or only words before a look-up ("Let me look"), which announce an answer.
+    Nothing,
+    /// The beginning. The world did not take the rest.
+    Beginning,
+    /// All of it.
+    Answer,
+}
+
+fn said(view: View<'_>, turn: &Turn) -> Said {
+    let mut said = Said::Nothing;
+    for step in turn.own_steps() {
+        for call in &step.calls {
+            let tool = view.tools.get(&call.call.name);
+            if tool.is_some_and(|tool| tool.speech.is_some()) && call.may_be_made() {
+                said = Said::Answer;
+            } else if said == Said::Answer && tool.is_some_and(inward::is_look_up) {
+                said = Said::Nothing;
+            }
+        }
+        // Behind a hole nothing else is said in the same step.
+        if step.has_hole() {
+            said = Said::Beginning;
+        }
+    }
+    said
+}
+
+/// The events by which a message ends without an answer. What its sender is told is carried out after them.
+pub(super) fn end(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> Vec<Event> {
+    let last = turn.steps.last();
+    let mut events = last.map_or_else(Vec::new, |step| calls::skip_the_rest(view, step, GIVEN_UP));
+    let apology = match cause {
+        UnansweredCause::NoSpeech => "",
+        _ if said(view, turn) == Said::Beginning => view.config.broken_off.trim(),
+        _ => view.config.apology.trim(),
+    };
+    let tools: Vec<_> = view.tools.specs().collect();
+    let said = (!apology.is_empty()).then(|| reply::spoken(apology, &turn.trigger, &tools));
+    let calls = outcomes::named(view, said.flatten().into_iter().collect());
+    let tokens = view.counter.count(apology).tokens;
+    events.push(Event::Unanswered(Unanswered {
+        trigger: turn.trigger_seq(),
+        from: turn.trigger.perception.attested.sender.name().to_owned(),
+        cause,
+        tokens: if calls.is_empty() { 0 } else { tokens },
+        calls,
+    }));
+    events
+}
+
+/// What comes next where a message ends without an answer: its sender is told, once, and the turn closes.
+pub(super) fn conclude(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> Next {
+    let broken_off = turn.steps.last().filter(|step| step.is_broken_off());
+    match (turn.open_call(), broken_off) {
+        (Some(_), Some(step)) => Next::Decided(calls::skip_the_rest(view, step, GIVEN_UP)),
+        (Some(call), None) => calls::next_call(view, turn, call),
+        (None, _) => Next::Decided(vec![Event::TickEnded(TickEnded {
+            reason: cause.stop_reason(),
+            resume_at: None,
+        })]),
+    }
+}

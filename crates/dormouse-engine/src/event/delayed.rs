@@ -1,0 +1,32 @@
+//! A message whose answer takes long.
+
+use dormouse_contracts::Seq;
+use serde::{Deserialize, Serialize};
+
+use super::Call;
+
+/// Why somebody is asked to wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum DelayCause {
+    /// The model takes its time.
+    #[default]
+    Slow,
+    /// The model has answered nobody for long.
+    Outage,
+}
+
+/// The answer to a message takes long, and its sender is asked to wait. Happens at most once for each message and cause.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delayed {
+    /// The place in the log of the message.
+    pub trigger: Seq,
+    /// Why.
+    #[serde(default)]
+    pub cause: DelayCause,
+    /// What asks the sender to wait; empty where no tool speaks the way the message came.
+    pub calls: Vec<Call>,
+    /// How many tokens that takes.
+    pub tokens: u32,
+}

@@ -1,0 +1,145 @@
+//! Events as the log keeps them.
+
+use dormouse_contracts::{NewEvent, Seq, StoredEvent, Timestamp};
+
+use super::Event;
+
+/// The version of the payloads below. A reader of a newer program upcasts older ones in [`Event::decode`].
+const SCHEMA: u16 = 1;
+
+/// An event of the log is not one this program knows.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// The kind is unknown: a newer program wrote it.
+    #[error(
+        "event {seq} is of the kind {kind:?}, which this version does not know: use the program that wrote it"
+    )]
+    UnknownKind {
+        /// Its place.
+        seq: Seq,
+        /// Its kind.
+        kind: String,
+    },
+    /// The payload's shape is newer than this program.
+    #[error(
+        "event {seq} ({kind}) has schema {found}, and this version reads up to {SCHEMA}: use the program that wrote it"
+    )]
+    NewerSchema {
+        /// Its place.
+        seq: Seq,
+        /// Its kind.
+        kind: String,
+        /// Its schema.
+        found: u16,
+    },
+    /// The payload is not what its kind and schema say.
+    #[error("event {seq} ({kind}) cannot be read")]
+    Payload {
+        /// Its place.
+        seq: Seq,
+        /// Its kind.
+        kind: String,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
+
+macro_rules! kinds {
+    ($($kind:literal => $variant:ident),+ $(,)?) => {
+        #[cfg(test)]
+        const KINDS: &[&str] = &[$($kind),+];
+
+        impl Event {
+            /// The name of the event's kind, as the log keeps it.
+            #[must_use]
+            pub fn kind(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $kind),+ }
+            }
+
+            fn payload(&self) -> Result<Vec<u8>, serde_json::Error> {
+                match self { $(Self::$variant(inner) => serde_json::to_vec(inner)),+ }
+            }
+
+            /// The event's fields as JSON, for printing.
+            ///
+            /// # Errors
+            ///
+            /// An error of serde_json, if a number in it is not finite.
+            pub fn to_json(&self) -> Result<serde_json::Value, serde_json::Error> {
+                match self { $(Self::$variant(inner) => serde_json::to_value(inner)),+ }
+            }
+
+            /// Reads an event back.
+            ///
+            /// # Errors
+            ///
+            /// [`DecodeError`], which names the event's place and says what to do.
+            pub fn decode(stored: &StoredEvent) -> Result<Self, DecodeError> {
+                let StoredEvent { seq, kind, schema, payload, .. } = stored;
+                if *schema > SCHEMA {
+                    return Err(DecodeError::NewerSchema { seq: *seq, kind: kind.clone(), found: *schema });
+                }
+                let broken = |source| DecodeError::Payload { seq: *seq, kind: kind.clone(), source };
+                match kind.as_str() {
+                    $($kind => serde_json::from_slice(payload).map(Self::$variant).map_err(broken),)+
+                    _ => Err(DecodeError::UnknownKind { seq: *seq, kind: kind.clone() }),
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    "perceived" => Perceived,
+    "tick_started" => TickStarted,
+    "replied" => Replied,
+    "misread" => Misread,
+    "model_failed" => ModelFailed,
+    "tool_answered" => ToolAnswered,
+    "remembered" => Remembered,
+    "recollected" => Recollected,
+    "entity_changed" => EntityChanged,
+    "effect_intended" => EffectIntended,
+    "effect_settled" => EffectSettled,
+    "world_failed" => WorldFailed,
+    "unanswered" => Unanswered,
+    "delayed" => Delayed,
+    "tick_ended" => TickEnded,
+    "emergency_stop_triggered" => EmergencyStopTriggered,
+    "emergency_stop_cleared" => EmergencyStopCleared,
+    "retry_requested" => RetryRequested,
+}
+
+impl Event {
+    /// The event as the log takes it.
+    ///
+    /// # Errors
+    ///
+    /// An error of serde_json, if a number in it is not finite.
+    pub fn encode(&self, at: Timestamp) -> Result<NewEvent, serde_json::Error> {
+        Ok(NewEvent {
+            at,
+            kind: self.kind(),
+            schema: SCHEMA,
+            payload: self.payload()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_kinds_of_events_are_those_there_are() {
+        let documented = include_str!("../../../../docs/json-output.md");
+        let row = documented.lines().find(|line| {
+            let row = line.strip_prefix("| `kind` |");
+            row.is_some_and(|row| row.contains("`perceived`"))
+        });
+        let kinds = row.unwrap().split('`').skip(3).step_by(2);
+        let kinds: Vec<_> = kinds.collect();
+        assert_eq!(kinds, KINDS, "docs/json-output.md, under `event`");
+    }
+}

@@ -1,0 +1,78 @@
+//! Words as calls of the tools that say them.
+
+use dormouse_contracts::{Arguments, SourceKind, Speech, SpeechKind, ToolSpec};
+use serde_json::Value;
+
+use super::{RawCall, parts::parts};
+use crate::state::Heard;
+
+/// The call that says a text by the way the assistant was spoken to, if there is a tool that speaks so.
+///
+/// What was said in private is never answered aloud, and what was said on a channel only there.
+pub(crate) fn spoken(text: &str, trigger: &Heard, tools: &[&ToolSpec]) -> Option<RawCall> {
+    let attested = &trigger.perception.attested;
+    let (kind, to) = match &attested.source {
+        SourceKind::Whisper => (SpeechKind::Whisper, attested.sender.name()),
+        SourceKind::Page => (SpeechKind::Page, attested.sender.name()),
+        SourceKind::Channel(channel) => (SpeechKind::Channel, channel.as_str()),
+        SourceKind::Addressed
+        | SourceKind::Say
+        | SourceKind::Pose
+        | SourceKind::Emit
+        | SourceKind::CommandOutput => (SpeechKind::Aloud, attested.sender.name()),
+        // Who hears an answer to a kind of source this version does not know cannot be told.
+        _ => return None,
+    };
+    let mut speeches = tools
+        .iter()
+        .filter_map(|tool| Some((*tool, tool.speech.as_ref()?)));
+    let (tool, speech) = speeches.find(|(_, speech)| speech.kind == kind)?;
+    let mut arguments = Arguments::new();
+    arguments.insert(speech.words.clone(), text.into());
+    if let Some(argument) = &speech.to {
+        arguments.insert(argument.clone(), to.into());
+    }
+    Some(RawCall {
+        name: tool.name.as_str().to_owned(),
+        arguments: Value::Object(arguments).to_string(),
+        continues: false,
+    })
+}
+
+/// A call as it can be made: one that says more than its tool takes at once becomes several, `most` at the most.
+pub(crate) fn in_parts(call: RawCall, tool: Option<&ToolSpec>, most: usize) -> Vec<RawCall> {
+    divided(&call, tool, most).unwrap_or_else(|| vec![call])
+}
+
+fn divided(call: &RawCall, tool: Option<&ToolSpec>, most: usize) -> Option<Vec<RawCall>> {
+    let tool = tool?;
+    let Speech { words, .. } = tool.speech.as_ref()?;
+    let longest = tool.longest_words()?;
+    let arguments = object(&call.arguments)?;
+    let text = arguments.get(words)?.as_str()?;
+    // Nothing is longer in characters than in bytes.
+    if text.len() <= longest || text.chars().count() <= longest {
+        return None;
+    }
+    let parts = parts(text, longest, most).into_iter().enumerate();
+    let calls = parts.map(|(place, part)| {
+        let mut arguments = arguments.clone();
+        arguments.insert(words.clone(), part.into());
+        RawCall {
+            name: call.name.clone(),
+            arguments: Value::Object(arguments).to_string(),
+            continues: place > 0,
+        }
+    });
+    let calls: Vec<_> = calls.collect();
+    (!calls.is_empty()).then_some(calls)
+}
+
+/// The arguments, as the check of the call will read them.
+fn object(arguments: &str) -> Option<Arguments> {
+    match serde_json::from_str(arguments).ok()? {
+        Value::Object(object) => Some(object),
+        Value::String(inner) => serde_json::from_str(&inner).ok(),
+        _ => None,
+    }
+}

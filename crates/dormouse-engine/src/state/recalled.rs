@@ -1,0 +1,137 @@
+//! Remembered lines that were shown lately.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::{RecalledItem, RecalledLine};
+
+/// How many lines are kept. One look finds 50 at most, and the next one finds many of them again.
+const LINES_KEPT: usize = 256;
+/// How many bytes of text are kept, so that long lines do not make snapshots large.
+const BYTES_KEPT: usize = 128 * 1024;
+
+/// Remembered lines that were shown lately, the latest last. The log names a line that is among them, and does not
+/// repeat it; since they are part of the state, a replay knows what is named.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RecalledLately(VecDeque<RecalledLine>);
+
+impl RecalledLately {
+    /// These lines as the log takes them: those that stand here as they are by their numbers.
+    pub(crate) fn named(&self, lines: Vec<RecalledLine>) -> Vec<RecalledItem> {
+        let named = lines.into_iter().map(|line| {
+            if self.0.contains(&line) {
+                RecalledItem::Again(line.record)
+            } else {
+                RecalledItem::New(line)
+            }
+        });
+        named.collect()
+    }
+
+    /// The lines that the log names or writes down. From now on they are the latest here.
+    pub(super) fn take_in(&mut self, items: Vec<RecalledItem>) -> Vec<RecalledLine> {
+        let lines: Vec<_> = items
+            .into_iter()
+            .filter_map(|item| match item {
+                RecalledItem::New(line) => Some(line),
+                RecalledItem::Again(record) => {
+                    let mut known = self.0.iter();
+                    known.find(|line| line.record == record).cloned()
+                }
+            })
+            .collect();
+        self.0
+            .retain(|old| lines.iter().all(|line| line.record != old.record));
+        self.0.extend(lines.iter().cloned());
+        self.forget();
+        lines
+    }
+
+    /// Forgets the earliest lines beyond what is kept.
+    fn forget(&mut self) {
+        let mut bytes: usize = self.0.iter().map(|line| line.text.len()).sum();
+        while (self.0.len() > LINES_KEPT || bytes > BYTES_KEPT)
+            && let Some(earliest) = self.0.pop_front()
+        {
+            bytes -= earliest.text.len();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_contracts::{Timestamp, Trust};
+    use dormouse_memory::{RecordId, RecordKind};
+
+    use super::*;
+
+    fn line(record: u64, text: &str) -> RecalledLine {
+        RecalledLine {
+            text: text.to_owned(),
+            at: Timestamp::EPOCH,
+            from: "Alice".to_owned(),
+            entity: None,
+            trust: Trust::FULL,
+            record: RecordId(record),
+            kind: RecordKind::Event,
+            origin: None,
+            tokens: 3,
+        }
+    }
+
+    /// What the log holds of each look, and what a replay makes of it.
+    fn looked(looks: &[Vec<RecalledLine>]) -> (Vec<Vec<RecalledItem>>, Vec<Vec<RecalledLine>>) {
+        let mut lately = RecalledLately::default();
+        let looks = looks.iter().map(|lines| {
+            let items = lately.named(lines.clone());
+            (items.clone(), lately.take_in(items))
+        });
+        looks.unzip()
+    }
+
+    #[test]
+    fn a_line_is_named_where_it_was_written_before_and_written_where_it_changed() {
+        let (tea, hat) = (line(1, "tea"), line(2, "hat"));
+        let doubted = RecalledLine {
+            trust: Trust::NONE,
+            ..tea.clone()
+        };
+        let looks = [
+            vec![tea.clone()],
+            vec![hat.clone(), tea.clone()],
+            vec![doubted.clone(), hat.clone()],
+            vec![doubted.clone()],
+        ];
+        let (items, lines) = looked(&looks);
+        assert_eq!(lines, looks);
+        let again = |record| RecalledItem::Again(RecordId(record));
+        let expected = [
+            vec![RecalledItem::New(tea)],
+            vec![RecalledItem::New(hat), again(1)],
+            vec![RecalledItem::New(doubted), again(2)],
+            vec![again(1)],
+        ];
+        assert_eq!(items, expected);
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_and_what_is_forgotten_is_written_again() {
+        let long = "x".repeat(BYTES_KEPT / 4);
+        let looks: Vec<_> = (0..1_000).map(|n| vec![line(n, "short")]).collect();
+        let mut lately = RecalledLately::default();
+        for lines in looks {
+            let items = lately.named(lines);
+            lately.take_in(items);
+        }
+        assert_eq!(lately.0.len(), LINES_KEPT);
+        for n in 0..20 {
+            let items = lately.named(vec![line(n, &long)]);
+            lately.take_in(items);
+        }
+        assert!(lately.0.len() <= 4);
+        let items = lately.named(vec![line(3, &long)]);
+        assert!(matches!(items[..], [RecalledItem::New(_)]));
+    }
+}

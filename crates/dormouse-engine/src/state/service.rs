@@ -1,0 +1,66 @@
+//! How the model's service was lately: whether it answers, and whether one message or all of them fail.
+
+use dormouse_contracts::{ModelErrorKind, Seq, ServiceName, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// So many different messages that fail in a row are no matter of one message.
+const AN_OUTAGE: usize = 2;
+
+/// The calls to the model since its last reply, none of which got one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Service {
+    /// How many were made in a row.
+    pub failures: u32,
+    /// How many were due in a row, those included that were not made because the service was left alone.
+    pub silences: u32,
+    /// The first messages they were about.
+    failing: Vec<Seq>,
+    /// Whether the failure does not depend on a message: the service asked for a pause, or is not there.
+    is_its_own: bool,
+    /// Who did not answer the last one, where that is known.
+    by: Option<ServiceName>,
+    /// When the last one is tried again.
+    retry_at: Option<Timestamp>,
+}
+
+impl Service {
+    /// A call about this message failed.
+    pub(super) fn failed(&mut self, kind: ModelErrorKind, by: Option<ServiceName>, trigger: Seq) {
+        self.by = by;
+        self.is_its_own = !kind.may_depend_on_the_prompt();
+        self.silences = self.silences.saturating_add(1);
+        if matches!(kind, ModelErrorKind::LeftAlone(_)) {
+            // Nobody was asked.
+            return;
+        }
+        self.failures = self.failures.saturating_add(1);
+        if !self.failing.contains(&trigger) && self.failing.len() < AN_OUTAGE {
+            self.failing.push(trigger);
+        }
+    }
+
+    /// The tick whose call failed is over.
+    pub(super) fn rests_until(&mut self, at: Option<Timestamp>) {
+        self.retry_at = at;
+    }
+
+    /// Until when none of these services is to be asked, whichever message waits. Where one message alone failed, the next one is tried
+    /// at once: that shows whose fault it is.
+    pub(crate) fn held_until(&self, services: &[ServiceName]) -> Option<Timestamp> {
+        if self.by.as_ref().is_some_and(|by| !services.contains(by)) {
+            return None;
+        }
+        let is_out = self.is_its_own || self.failing.len() >= AN_OUTAGE;
+        self.retry_at.filter(|_| is_out)
+    }
+
+    /// Whether no other message than this one failed since the last reply. Then nobody knows whose fault that is.
+    pub(crate) fn fails_only_for(&self, trigger: Seq) -> bool {
+        self.failing.iter().all(|failing| *failing == trigger)
+    }
+
+    /// Whether the last call that was due got no reply.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.silences > 0
+    }
+}

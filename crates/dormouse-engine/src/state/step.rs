@@ -1,0 +1,126 @@
+//! One step of a turn: a reply of the model, its calls, and what came of them.
+
+use dormouse_contracts::{Arguments, CallId, EffectKey, Outcome, Seq, ToolCategory, ToolName};
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Call, Verdict};
+
+/// One reply of the model and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// The text of the reply.
+    pub content: String,
+    /// The calls of the reply, in order.
+    pub calls: Vec<CallState>,
+    /// What was wrong with the reply, if it could not be read.
+    pub misread: Option<String>,
+    /// Whether the model could only speak.
+    pub speech_only: bool,
+    /// Whether the engine made it, to ask the sender to wait. The model did not.
+    pub is_notice: bool,
+    /// How many tokens all of it takes in a prompt.
+    pub tokens: u32,
+}
+
+/// A call and how far it has come.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallState {
+    /// The call.
+    pub call: Call,
+    /// The outward act it led to, if it led to one.
+    pub effect: Option<EffectState>,
+    /// Its result as the model sees it, once it has one.
+    pub result: Option<String>,
+    /// How it ended, once it has.
+    pub verdict: Option<Verdict>,
+    /// The tool's category, once that is known.
+    pub category: Option<ToolCategory>,
+}
+
+/// An outward act of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EffectState {
+    /// Its idempotency key.
+    pub key: EffectKey,
+    /// Which tool of the world.
+    pub tool: ToolName,
+    /// Its arguments.
+    pub arguments: Arguments,
+    /// What became of it, once that is known.
+    pub outcome: Option<Outcome>,
+    /// Where in the log that stands.
+    pub settled: Option<Seq>,
+    /// What the world printed meanwhile.
+    pub captured: String,
+}
+
+impl Step {
+    /// The first call that has no result yet, and the one before it.
+    fn open_part(&self) -> Option<(&CallState, &CallState)> {
+        let open = self.calls.iter().position(|call| call.result.is_none())?;
+        let (open, before) = (self.calls.get(open)?, self.calls.get(open.checked_sub(1)?)?);
+        open.call.continues.then_some((open, before))
+    }
+
+    /// The place of the call that the next one goes on with, if the next one is a further part of an answer and all
+    /// parts before it are made.
+    pub(crate) fn part_of(&self) -> Option<usize> {
+        let (open, before) = self.open_part()?;
+        let made = before.verdict == Some(Verdict::Success);
+        let parts = self.calls.iter().take_while(|call| call.id() != open.id());
+        let first = parts.enumerate().filter(|(_, call)| !call.call.continues);
+        first.map(|(place, _)| place).last().filter(|_| made)
+    }
+
+    /// Whether the beginning of an answer was said in it, and not the rest.
+    pub(crate) fn has_hole(&self) -> bool {
+        let mut has_begun = false;
+        self.calls.iter().any(|call| {
+            if !call.call.continues {
+                has_begun = call.may_be_made();
+            }
+            let is_lost = call.verdict.is_some() && !call.may_be_made();
+            has_begun && call.call.continues && is_lost
+        })
+    }
+
+    /// Whether the next call goes on with one that was not made, and is not to be made either.
+    pub(crate) fn is_broken_off(&self) -> bool {
+        self.open_part().is_some() && self.part_of().is_none()
+    }
+}
+
+impl CallState {
+    pub(super) fn new(call: Call) -> Self {
+        Self {
+            call,
+            effect: None,
+            result: None,
+            verdict: None,
+            category: None,
+        }
+    }
+
+    pub(super) fn has_effect(&self, key: &EffectKey) -> bool {
+        self.effect
+            .as_ref()
+            .is_some_and(|effect| effect.key == *key)
+    }
+
+    /// Whether it happened, for all that is known.
+    pub(crate) fn may_be_made(&self) -> bool {
+        self.verdict == Some(Verdict::Success) || self.is_unknown()
+    }
+
+    /// Whether it may or may not have happened.
+    pub(crate) fn is_unknown(&self) -> bool {
+        let effect = self.effect.as_ref();
+        effect.is_some_and(|effect| effect.outcome == Some(Outcome::Unknown))
+    }
+
+    /// The id that ties the result to the call.
+    #[must_use]
+    pub fn id(&self) -> &CallId {
+        &self.call.id
+    }
+}

@@ -1,0 +1,182 @@
+//! The calls to the world: an effect is done at most once, and a world that cannot be reached has refused nothing.
+
+use std::{error::Error, fmt, sync::Arc, time::Duration};
+
+use dormouse_contracts::{
+    CallId, Chance, Effect, EffectInquiry, Outcome, Query, Rejection, World, WorldError,
+    WorldErrorKind,
+};
+use dormouse_resilience::{RetryPolicy, RetryVerdict, deadline, retry};
+
+use super::Done;
+use crate::Ports;
+
+/// Why the world gave no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WorldFailure {
+    /// `NotReached` where nothing happened, or where nobody could be asked what happened.
+    pub(crate) kind: WorldErrorKind,
+    /// What is known of the cause, for people.
+    pub(crate) reason: Option<String>,
+}
+
+impl WorldFailure {
+    fn of(error: &WorldError) -> Self {
+        Self {
+            kind: error.kind(),
+            reason: causes(error),
+        }
+    }
+
+    fn late(limit: Duration) -> Self {
+        Self {
+            kind: WorldErrorKind::Unanswered,
+            reason: Some(format!("no answer came within {limit:?}")),
+        }
+    }
+
+    fn is_unreached(&self) -> bool {
+        self.kind == WorldErrorKind::NotReached
+    }
+
+    /// The same where only a question was asked: whatever became of it, nothing happened by it.
+    fn of_a_question(self) -> Self {
+        Self {
+            kind: WorldErrorKind::NotReached,
+            ..self
+        }
+    }
+}
+
+impl fmt::Display for WorldFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.reason {
+            Some(reason) => write!(f, "{}: {reason}", self.kind),
+            None => self.kind.fmt(f),
+        }
+    }
+}
+
+/// The causes of an error, outermost first. One that the text before it repeats is left out.
+fn causes(error: &dyn Error) -> Option<String> {
+    let mut told = String::new();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let text = cause.to_string();
+        if !told.contains(&text) {
+            let colon = if told.is_empty() { "" } else { ": " };
+            told = format!("{told}{colon}{text}");
+        }
+        next = cause.source();
+    }
+    (!told.is_empty()).then_some(told)
+}
+
+/// Looks at the world.
+pub(crate) async fn observe(ports: Ports, call: CallId, query: Query, limit: Duration) -> Done {
+    let look = || ports.world.observe(&query);
+    let seen = match try_world(&*ports.chance, limit, Repeat::Harmless, look).await {
+        Err(failure) if failure.is_unreached() => return Done::WorldFailed(failure),
+        Err(failure) => Err(Rejection {
+            reason: failure.to_string(),
+        }),
+        Ok(seen) => seen,
+    };
+    Done::Observed { call, seen }
+}
+
+/// Carries out an effect that nobody has begun yet.
+pub(crate) async fn perform(ports: Ports, effect: Effect, limit: Duration) -> Done {
+    let (world, chance) = (ports.world, ports.chance);
+    let outcome = match try_perform(&world, &*chance, &effect, limit).await {
+        Err(failure) if failure.is_unreached() => Err(failure),
+        Err(_unanswered) => find_out(&world, &*chance, &effect, limit).await,
+        Ok(outcome) => Ok(outcome),
+    };
+    done(effect, outcome)
+}
+
+/// Finds out what became of an effect that was left behind: by a process before this one, or by a tick that could not
+/// reach the world.
+pub(crate) async fn ask_after(ports: Ports, effect: Effect, limit: Duration) -> Done {
+    let outcome = find_out(&ports.world, &*ports.chance, &effect, limit).await;
+    done(effect, outcome)
+}
+
+fn done(effect: Effect, outcome: Result<Outcome, WorldFailure>) -> Done {
+    match outcome {
+        Ok(outcome) => Done::Settled {
+            key: effect.key,
+            outcome,
+        },
+        Err(failure) => Done::WorldFailed(failure),
+    }
+}
+
+/// Asks the world what became of an effect. Where the world is certain that it never saw the key, the effect is
+/// carried out once more under the same key, which is safe: whatever arrives twice is done once. A world that cannot
+/// be asked leaves the question open.
+async fn find_out(
+    world: &Arc<dyn World>,
+    chance: &dyn Chance,
+    effect: &Effect,
+    limit: Duration,
+) -> Result<Outcome, WorldFailure> {
+    let inquire = || world.inquire(&effect.key);
+    let inquiry = try_world(chance, limit, Repeat::Harmless, inquire).await;
+    match inquiry.map_err(WorldFailure::of_a_question)? {
+        EffectInquiry::Done(receipt) => Ok(Outcome::Done(receipt)),
+        EffectInquiry::Rejected(rejection) => Ok(Outcome::Rejected(rejection)),
+        EffectInquiry::NeverSeen => try_perform(world, chance, effect, limit).await,
+        EffectInquiry::CannotTell => Ok(Outcome::Unknown),
+    }
+}
+
+async fn try_perform(
+    world: &Arc<dyn World>,
+    chance: &dyn Chance,
+    effect: &Effect,
+    limit: Duration,
+) -> Result<Outcome, WorldFailure> {
+    let perform = || world.perform(effect);
+    try_world(chance, limit, Repeat::Unsafe, perform).await
+}
+
+/// Whether a call that was not answered may be made again just like that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repeat {
+    /// It only asks.
+    Harmless,
+    /// It may have been done.
+    Unsafe,
+}
+
+/// Calls the world, again if the call did not reach it, or was not answered and only asks. An attempt longer than
+/// `limit` counts as unanswered.
+async fn try_world<T, Call>(
+    chance: &dyn Chance,
+    limit: Duration,
+    repeat: Repeat,
+    mut call: impl FnMut() -> Call,
+) -> Result<T, WorldFailure>
+where
+    Call: Future<Output = Result<T, WorldError>>,
+    T: fmt::Debug,
+{
+    let attempt = || {
+        let call = call();
+        async move {
+            match deadline(limit, call).await {
+                Ok(answer) => answer.map_err(|error| WorldFailure::of(&error)),
+                Err(_) => Err(WorldFailure::late(limit)),
+            }
+        }
+    };
+    let verdict = |failure: &WorldFailure| match repeat {
+        Repeat::Unsafe if !failure.is_unreached() => RetryVerdict::GiveUp,
+        Repeat::Unsafe | Repeat::Harmless => RetryVerdict::Retry,
+    };
+    let policy = RetryPolicy::tool_call();
+    let tried = retry(&policy, || chance.unit(), verdict, attempt).await;
+    tried.map_err(|exhausted| exhausted.error)
+}

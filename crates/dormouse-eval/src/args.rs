@@ -1,0 +1,74 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use dormouse_providers::EmbedderWish;
+
+use crate::{dataset::Format, encoder};
+
+/// What `--help` says about the exit codes.
+const EXIT_CODES: &str = "Exit codes:
+  0    done
+  1    failed; standard error says why
+  2    wrong command line or environment";
+
+/// Measures how well a memory recalls.
+#[derive(Debug, Parser)]
+#[command(name = "dormouse-eval", version, after_help = EXIT_CODES, arg_required_else_help = true)]
+pub(crate) struct CommandLine {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to measure.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// How well questions about conversations are answered from memory, beside plain BM25
+    #[command(after_help = EXIT_CODES)]
+    Recall(Recall),
+}
+
+/// Measuring recall.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Recall {
+    /// A file of conversations and questions, as LoCoMo or LongMemEval are published
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The file's form [default: recognised]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<FormatName>,
+    /// Also recall by similarity: folder:PATH, openai:MODEL[@URL], ollama:MODEL[@URL] or none
+    #[arg(long, value_name = "WHICH", default_value = "none", value_parser = encoder::wish)]
+    pub(crate) embedder: EmbedderWish,
+    /// Also recall by words after links have been made, as while dreaming
+    #[arg(long)]
+    pub(crate) links: bool,
+    /// Print one JSON object instead of tables (docs/json-output.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write what was ranked for each question, one JSON object per line
+    #[arg(long, value_name = "OUT")]
+    pub(crate) receipts: Option<PathBuf>,
+    /// How many turns or sessions are ranked for each question
+    #[arg(long, value_name = "K", default_value_t = 50, value_parser = clap::value_parser!(u16).range(10..=1000))]
+    pub(crate) limit: u16,
+}
+
+/// A form, as a user names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatName {
+    /// Conversations of two people, gold by turn
+    Locomo,
+    /// Chats with an assistant, gold by session
+    Longmemeval,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Locomo => Self::Locomo,
+            FormatName::Longmemeval => Self::LongMemEval,
+        }
+    }
+}

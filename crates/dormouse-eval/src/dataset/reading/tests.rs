@@ -1,0 +1,48 @@
+use dormouse_text::error_chain;
+
+use super::*;
+
+fn refused(text: &str) -> String {
+    let error = parse(text.as_bytes(), Path::new("talk.json"), None).unwrap_err();
+    error_chain(&error)
+}
+
+#[test]
+fn a_file_that_cannot_be_used_says_what_where_and_how_to_mend_it() {
+    for empty in ["", " \n", "[]"] {
+        assert!(
+            refused(empty).starts_with("talk.json is empty: it must hold"),
+            "{empty:?}"
+        );
+    }
+    let cut = refused("[{\"conversation\": {");
+    assert!(
+        cut.contains("was it fetched whole?") && cut.contains("line 1 column"),
+        "{cut}"
+    );
+    assert!(refused("[{\"messages\": []}]").contains("with --format"));
+    let part = refused(r#"[{"conversation": {"session_1": [{"text": "Hm."}]}, "qa": []}]"#);
+    assert_eq!(
+        part,
+        "talk.json: conversation 1, session_1, entry 1: this is not as locomo has it: missing field `dia_id`"
+    );
+    let unknown = refused(r#"[{"conversation": {}, "qa": [{"question": "Why?"}]}]"#);
+    assert!(
+        unknown.contains("no question says by `evidence`"),
+        "{unknown}"
+    );
+}
+
+#[test]
+fn a_conversation_without_questions_is_one_among_others() {
+    let text = r#"[
+        {"conversation": {"session_1": [{"dia_id": "D1:1", "text": "Tea."}]}},
+        {"conversation": {"session_1": [{"dia_id": "D1:1", "text": "Tea."}]},
+         "qa": [{"question": "What?", "evidence": "D1:1", "category": 2}]}
+    ]"#;
+    let dataset = parse(text.as_bytes(), Path::new("talk.json"), None).unwrap();
+    let questions = dataset.conversations.iter().map(|c| c.questions.len());
+    assert_eq!(questions.collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(dataset.undated_sessions, 2);
+    assert_eq!(dataset.format, Format::Locomo);
+}

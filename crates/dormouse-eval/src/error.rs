@@ -1,0 +1,54 @@
+//! Why nothing was measured.
+
+use std::{io, path::PathBuf};
+
+use crate::{contender::ContenderError, dataset::DatasetError, encoder::EncoderError};
+
+/// Why nothing was measured.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum EvalError {
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    #[error(transparent)]
+    Encoder(#[from] EncoderError),
+    #[error(transparent)]
+    Contender(#[from] ContenderError),
+    #[error("{}: receipts must not replace the file that is evaluated", path.display())]
+    SameFile {
+        /// The file.
+        path: PathBuf,
+    },
+    #[error("the receipts {} could not be written", path.display())]
+    Receipts {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    #[error("the result could not be put into JSON")]
+    Json(#[from] serde_json::Error),
+    #[error("the operating system refuses")]
+    System(#[source] io::Error),
+    #[error("output could not be written")]
+    Output(#[source] io::Error),
+}
+
+impl EvalError {
+    /// 2 for a wrong command line or environment, 1 for everything else.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Encoder(_) | Self::SameFile { .. } => 2,
+            Self::Dataset(_)
+            | Self::Contender(_)
+            | Self::Receipts { .. }
+            | Self::Json(_)
+            | Self::System(_)
+            | Self::Output(_) => 1,
+        }
+    }
+
+    /// Whether only the reader of the output has left.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}

@@ -1,0 +1,142 @@
+//! The program `dormouse-eval`: measures what a memory recalls, on conversations of which it is known what answers which
+//! question.
+//!
+//! Row 6. Each conversation is put into a memory of its own by the same calls that any user makes, and asked by the same.
+//! Nothing is written but what `--receipts` asks for.
+//!
+//! Stability: the command line, the JSON lines and the receipts are kept once released; the tables are not.
+
+mod args;
+mod contender;
+mod dataset;
+mod encoder;
+mod error;
+mod measuring;
+mod metrics;
+mod receipts;
+mod report;
+mod table;
+
+use std::{
+    env,
+    io::{self, IsTerminal, Write},
+    process::ExitCode,
+};
+
+use clap::Parser;
+use dormouse_providers::Environment;
+use dormouse_text::{error_chain, escape_hidden, escape_hidden_json};
+use tracing_subscriber::{
+    filter::{LevelFilter, Targets},
+    layer::SubscriberExt,
+    util::SubscriberInitExt,
+};
+
+use args::{Command, CommandLine, Recall};
+use contender::Ranking;
+use error::EvalError;
+use measuring::{Asking, Step};
+use receipts::Receipts;
+use report::Report;
+
+fn main() -> ExitCode {
+    let Command::Recall(asked) = CommandLine::parse().command;
+    start_logging();
+    match recall(&asked) {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader of the output has left, as `head` does, and wants no more.
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            let text = error_chain(&error);
+            // If standard error is closed, the exit code still reports the failure.
+            drop(writeln!(
+                io::stderr(),
+                "dormouse-eval: {}",
+                printable(&text)
+            ));
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+/// Warnings go to standard error unless `RUST_LOG` says otherwise.
+fn start_logging() {
+    let asked = std::env::var("RUST_LOG").ok();
+    let filter: Option<Targets> = asked.and_then(|asked| asked.parse().ok());
+    let lines = tracing_subscriber::fmt::layer()
+        .with_writer(io::stderr)
+        .with_ansi(false)
+        .without_time();
+    tracing_subscriber::registry()
+        .with(filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN)))
+        .with(lines)
+        .init();
+}
+
+/// A text from outside as one paragraph. Later lines are indented, so that none passes for a line of the program.
+fn printable(text: &str) -> String {
+    escape_hidden(text).replace('\n', "\n    ")
+}
+
+fn recall(asked: &Recall) -> Result<(), EvalError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(EvalError::System)?;
+    let report = runtime.block_on(measure(asked))?;
+    let text = if asked.json {
+        format!("{}\n", escape_hidden_json(&serde_json::to_string(&report)?))
+    } else {
+        report.to_string()
+    };
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(EvalError::Output)
+}
+
+async fn measure(asked: &Recall) -> Result<Report, EvalError> {
+    let encoder = encoder::open(&asked.embedder, &Environment::of(|name| env::var_os(name)))?;
+    let dataset = dataset::read(&asked.file, asked.format.map(Into::into))?;
+    let mut receipts = match &asked.receipts {
+        Some(path) => Receipts::into(path, &asked.file)?,
+        None => Receipts::none(),
+    };
+    let limit = usize::from(asked.limit);
+    let mut report = Report::of(&asked.file, &dataset, limit, None);
+    let mut rankings = vec![Ranking::PlainBm25, Ranking::Words];
+    if asked.links {
+        rankings.push(Ranking::WordsAndLinks);
+    }
+    if encoder.is_some() {
+        rankings.push(Ranking::WordsAndVectors);
+    }
+    let asking = Asking {
+        dataset: &dataset,
+        limit,
+        encoder,
+    };
+    for ranking in rankings {
+        let block = asking.measure(ranking, &mut receipts, &mut tell).await?;
+        report.rankings.push(block);
+    }
+    // The length of its vectors may be known only now.
+    report.encoder = asking.encoder.as_ref().map(|encoder| encoder.info());
+    receipts.finish()?;
+    Ok(report)
+}
+
+/// Tells somebody at a terminal how far it has come.
+fn tell(step: Step<'_>) {
+    let mut err = io::stderr();
+    if !err.is_terminal() {
+        return;
+    }
+    let line = match step {
+        Step::Embedded(name, texts) => format!("{}: {texts} texts embedded", escape_hidden(name)),
+        Step::Asked(name) => format!("{}: asked", escape_hidden(name)),
+    };
+    // If standard error is closed there is nobody to tell.
+    drop(write!(err, "\r\u{1b}[K{line}\r"));
+}

@@ -1,0 +1,198 @@
+//! Asking every question, and adding up what came of it.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use dormouse_contracts::Embedder;
+use dormouse_memory::MAX_LIMIT;
+use tokio::time::Instant;
+
+use crate::{
+    contender::{self, Answer, Contender, Ranking},
+    dataset::{Category, Conversation, Dataset, Grain, Question},
+    error::EvalError,
+    metrics::{Found, Gold, Marks},
+    receipts::{Receipt, Receipts},
+    report::{Block, ConversationRow, Row, Times},
+};
+
+/// How the questions are asked.
+pub(super) struct Asking<'a> {
+    pub(super) dataset: &'a Dataset,
+    /// How many things are ranked for each question.
+    pub(super) limit: usize,
+    pub(super) encoder: Option<Arc<dyn Embedder>>,
+}
+
+/// What is added up on the way.
+#[derive(Default)]
+struct Sums {
+    total: Marks,
+    categories: BTreeMap<Category, Marks>,
+    conversations: Vec<ConversationRow>,
+    times: Vec<Duration>,
+    index_bytes: u64,
+    preparing: Duration,
+}
+
+impl Asking<'_> {
+    /// Measures one ranking over all conversations. `tell` hears how far it has come.
+    pub(super) async fn measure(
+        &self,
+        ranking: Ranking,
+        receipts: &mut Receipts,
+        tell: &mut dyn FnMut(Step<'_>),
+    ) -> Result<Block, EvalError> {
+        let mut sums = Sums::default();
+        for conversation in &self.dataset.conversations {
+            self.one(ranking, conversation, &mut sums, receipts, tell)
+                .await?;
+        }
+        let categories = sums.categories.into_iter().map(|(category, marks)| Row {
+            name: category.name,
+            marks,
+        });
+        Ok(Block {
+            ranking,
+            total: sums.total,
+            categories: categories.collect(),
+            conversations: sums.conversations,
+            time_per_query: Times::of(sums.times),
+            index_bytes: sums.index_bytes,
+            preparing_seconds: sums.preparing.as_secs_f64(),
+        })
+    }
+
+    async fn one(
+        &self,
+        ranking: Ranking,
+        conversation: &Conversation,
+        sums: &mut Sums,
+        receipts: &mut Receipts,
+        tell: &mut dyn FnMut(Step<'_>),
+    ) -> Result<(), EvalError> {
+        let mut here = Marks::default();
+        let known = conversation.questions.iter().filter(|q| !q.gold.is_empty());
+        // Whoever is asked nothing need not remember.
+        if known.clone().next().is_some() {
+            let begun = Instant::now();
+            let mut embedded = 0;
+            let mut heard = |texts| {
+                embedded += texts;
+                tell(Step::Embedded(&conversation.name, embedded));
+            };
+            let contender =
+                Contender::of(ranking, conversation, self.encoder.as_ref(), &mut heard).await?;
+            sums.preparing += begun.elapsed();
+            sums.index_bytes += contender.index_bytes().await?;
+            for question in known {
+                let answer = contender.ask(question, self.depth()).await?;
+                sums.times.push(answer.took);
+                self.write(ranking, conversation, question, &answer, receipts)?;
+                let marks = marks(self.dataset.grain, conversation, question, &answer);
+                here.add(&marks);
+                sums.categories
+                    .entry(question.category.clone())
+                    .or_default()
+                    .add(&marks);
+            }
+        }
+        sums.total.add(&here);
+        sums.conversations.push(ConversationRow {
+            name: conversation.name.clone(),
+            turns: conversation.turns.len(),
+            marks: here,
+        });
+        tell(Step::Asked(&conversation.name));
+        Ok(())
+    }
+
+    /// How many turns are ranked: for sessions more, since many turns of one make one.
+    fn depth(&self) -> usize {
+        match self.dataset.grain {
+            Grain::Turn => self.limit,
+            Grain::Session => MAX_LIMIT,
+        }
+    }
+
+    fn write(
+        &self,
+        ranking: Ranking,
+        conversation: &Conversation,
+        question: &Question,
+        answer: &Answer,
+        receipts: &mut Receipts,
+    ) -> Result<(), EvalError> {
+        let grain = self.dataset.grain;
+        let ranked = ranked(grain, conversation, answer)
+            .into_iter()
+            .take(self.limit);
+        let score_of = |place: usize| match grain {
+            Grain::Turn => place,
+            Grain::Session => {
+                let best = answer.ranked.iter().find(|(turn, _)| {
+                    let turn = conversation.turns.get(*turn);
+                    turn.is_some_and(|turn| turn.session == place)
+                });
+                best.map_or(usize::MAX, |(turn, _)| *turn)
+            }
+        };
+        let scores: BTreeMap<usize, f32> = answer.ranked.iter().copied().collect();
+        let ranked = ranked.map(|place| {
+            let score = scores.get(&score_of(place)).copied().unwrap_or_default();
+            (conversation.name_of(grain, place), score)
+        });
+        let gold = question.gold.iter();
+        receipts.write(&Receipt {
+            question: &question.text,
+            conversation: &conversation.name,
+            category: &question.category.name,
+            ranking,
+            ranked: ranked.map(Into::into).collect(),
+            gold: gold
+                .map(|place| conversation.name_of(grain, *place))
+                .collect(),
+        })
+    }
+}
+
+/// How far it has come.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step<'a> {
+    /// So many texts of this conversation were embedded.
+    Embedded(&'a str, u64),
+    /// All questions about this conversation were asked.
+    Asked(&'a str),
+}
+
+/// The ranked things, each once.
+fn ranked(grain: Grain, conversation: &Conversation, answer: &Answer) -> Vec<usize> {
+    let turns = contender::places(&answer.ranked);
+    match grain {
+        Grain::Turn => turns,
+        Grain::Session => conversation.sessions_of(turns).collect(),
+    }
+}
+
+fn marks(grain: Grain, conversation: &Conversation, question: &Question, answer: &Answer) -> Marks {
+    let turns = contender::places(&answer.ranked);
+    let shown = answer.shown.iter().map(|turns| match grain {
+        Grain::Turn => turns.iter().copied().collect(),
+        Grain::Session => conversation.sessions_of(turns.iter().copied()).collect(),
+    });
+    let found = Found {
+        ranked: ranked(grain, conversation, answer),
+        shown: shown.collect(),
+        sessions: conversation.sessions_of(turns).collect(),
+    };
+    let sessions = match grain {
+        Grain::Turn => conversation
+            .sessions_of(question.gold.iter().copied())
+            .collect(),
+        Grain::Session => question.gold.clone(),
+    };
+    let gold = Gold {
+        places: question.gold.clone(),
+        sessions,
+    };
+    Marks::of(&found, &gold)
+}

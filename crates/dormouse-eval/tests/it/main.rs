@@ -1,0 +1,5 @@
+//! The program as its users run it: files, exit codes, receipts.
+#![expect(clippy::unwrap_used, reason = "what tests share fails like a test")]
+
+mod program;
+mod recall;

@@ -1,0 +1,80 @@
+//! What became of the calls that were made so far.
+
+use dormouse_contracts::TurnCall;
+use serde_json::Value;
+
+/// What became of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Outcome {
+    /// It was done, and this came of it.
+    Success(Value),
+    /// It was not done, for this reason.
+    Failure(String),
+    /// It may have been done.
+    Unknown,
+}
+
+impl Outcome {
+    /// What became of this call. One whose result never came may have happened or not.
+    pub(crate) fn of(call: &TurnCall) -> Self {
+        call.result.as_deref().map_or(Self::Unknown, read_result)
+    }
+}
+
+fn read_result(content: &str) -> Outcome {
+    let Ok(mut told) = serde_json::from_str::<Value>(content) else {
+        return Outcome::Failure("its result could not be read".to_owned());
+    };
+    let result = told.get_mut("result").map(Value::take);
+    // A result that was too long to be shown says so beside where it would be.
+    let result = result.unwrap_or_else(|| told.clone());
+    let is_unknown = |value: &Value| {
+        value
+            .get("outcome")
+            .is_some_and(|outcome| outcome == "unknown")
+    };
+    if is_unknown(&told) || is_unknown(&result) {
+        Outcome::Unknown
+    } else if told.get("success").and_then(Value::as_bool) == Some(true) {
+        Outcome::Success(result)
+    } else {
+        let reason = told.get("error").and_then(Value::as_str);
+        Outcome::Failure(reason.unwrap_or("no reason was given").to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_outcome_is_read_from_the_result() {
+        for (result, outcome) in [
+            (
+                Some(r#"{"success":true,"result":7}"#),
+                Outcome::Success(json!(7)),
+            ),
+            (
+                Some(r#"{"success":false,"error":"shut"}"#),
+                Outcome::Failure("shut".to_owned()),
+            ),
+            (
+                Some("nonsense"),
+                Outcome::Failure("its result could not be read".to_owned()),
+            ),
+            (
+                Some(r#"{"success":false,"outcome":"unknown"}"#),
+                Outcome::Unknown,
+            ),
+            (None, Outcome::Unknown),
+        ] {
+            let call = TurnCall {
+                tool: "move".to_owned(),
+                result: result.map(str::to_owned),
+            };
+            assert_eq!(Outcome::of(&call), outcome, "{result:?}");
+        }
+    }
+}

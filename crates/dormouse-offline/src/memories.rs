@@ -1,0 +1,222 @@
+//! Answering a question with what `recall_memories` brought.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::{
+    intent::{Intent, recognise},
+    phrasing::{plain, quote},
+};
+
+/// At most so many memories are quoted, the best ones.
+const QUOTED: usize = 2;
+
+/// Words that say nothing about what is asked for.
+const EMPTY_WORDS: &[&str] = &[
+    "a", "about", "an", "and", "any", "are", "at", "be", "can", "could", "did", "do", "does",
+    "for", "from", "had", "has", "have", "he", "her", "him", "his", "how", "i", "if", "in", "is",
+    "it", "know", "me", "my", "of", "on", "or", "our", "please", "remember", "right", "s", "she",
+    "tell", "that", "the", "their", "them", "there", "they", "this", "to", "us", "was", "we",
+    "were", "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with",
+    "would", "you", "your",
+];
+
+/// What goes by this name was said by the assistant itself.
+const OWN: &str = "you";
+
+/// A remembered line that can be told.
+struct Line<'a> {
+    text: String,
+    memory: &'a Value,
+}
+
+/// The line of a memory: what somebody wanted kept, or said. Questions answer nothing, and neither do earlier answers.
+fn line(memory: &Value) -> Option<Line<'_>> {
+    let text = memory.get("text")?.as_str()?;
+    if memory.get("from").is_some_and(|from| from == OWN) {
+        return None;
+    }
+    let text = match recognise(text) {
+        Intent::Ask(_) | Intent::Introduce => return None,
+        Intent::Remember(what) => what,
+        _ => text.to_owned(),
+    };
+    Some(Line { text, memory })
+}
+
+/// The answer to `question` from the result of `recall_memories`.
+pub(crate) fn answer(question: &str, result: &Value) -> String {
+    if result.get("cut_off_after").is_some() {
+        return "I remember something about that, but more than I am shown at once.".to_owned();
+    }
+    let asked = content_words(question);
+    let memories = result.get("memories").and_then(Value::as_array);
+    let mut told_before = HashSet::new();
+    let mut found: Vec<(usize, Line<'_>)> = memories
+        .into_iter()
+        .flatten()
+        .filter_map(line)
+        .filter(|line| told_before.insert(line.text.to_lowercase()))
+        .map(|line| (matches(&asked, &line), line))
+        .collect();
+    let best = found.iter().map(|(score, _)| *score).max().unwrap_or(0);
+    // The order of recall is kept among equals.
+    found.retain(|(score, _)| *score == best);
+    if found.is_empty() || (best == 0 && !asked.is_empty()) {
+        return "I do not know: I remember nothing about that.".to_owned();
+    }
+    let quotations: Vec<String> = found
+        .iter()
+        .take(QUOTED)
+        .map(|(_, line)| told(line))
+        .collect();
+    let quotations = quotations.join(" ");
+    if best == asked.len() && !asked.is_empty() {
+        quotations
+    } else {
+        format!("I am not sure; the closest I remember is this. {quotations}")
+    }
+}
+
+/// How many of the words asked for are in the line, its teller's name included.
+fn matches(asked: &HashSet<String>, line: &Line<'_>) -> usize {
+    let mut words = content_words(&line.text);
+    let from = line.memory.get("from").and_then(Value::as_str);
+    words.extend(content_words(from.unwrap_or_default()));
+    asked.intersection(&words).count()
+}
+
+/// The words that say something, in lower case and without their endings.
+fn content_words(text: &str) -> HashSet<String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .filter(|word| !EMPTY_WORDS.contains(&word.as_str()))
+        .map(|word| stem(&word).to_owned())
+        .collect()
+}
+
+/// The word without the endings that English puts on it in a question and not in its answer, or the other way round.
+fn stem(word: &str) -> &str {
+    ["ing", "ed", "es", "s", "e"]
+        .into_iter()
+        .filter_map(|ending| word.strip_suffix(ending))
+        .find(|stem| stem.chars().count() >= 3 && !stem.ends_with('s'))
+        .unwrap_or(word)
+}
+
+fn told(line: &Line<'_>) -> String {
+    let field = |name: &str| line.memory.get(name).and_then(Value::as_str);
+    let when = field("at").map(|at| format!("On {}", when(at)));
+    let who = field("from").map_or_else(|| "somebody".to_owned(), plain);
+    let text = quote(&line.text);
+    match when {
+        Some(when) => format!("{when}, {who} told me: {text}"),
+        None => format!("At a time I do not know, {who} told me: {text}"),
+    }
+}
+
+/// `2026-11-21T10:15:00Z` as `2026-11-21 at 10:15`; anything else as it is.
+fn when(at: &str) -> String {
+    let readable = || {
+        let (day, time) = at.split_once('T')?;
+        let minutes = time.get(..5)?;
+        (day.len() == 10 && minutes.as_bytes().get(2) == Some(&b':'))
+            .then(|| format!("{day} at {minutes}"))
+    };
+    readable().map_or_else(|| plain(at), |readable| plain(&readable))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn memory(text: &str) -> Value {
+        json!({"text": text, "at": "2026-11-21T10:15:00Z", "from": "Alice", "trust": 0.7})
+    }
+
+    #[test]
+    fn the_best_memory_is_quoted_with_when_and_from_whom() {
+        let result =
+            json!({"memories": [memory("The kettle is blue."), memory("Bob prefers tea")]});
+        assert_eq!(
+            answer("What does Bob prefer?", &result),
+            "On 2026-11-21 at 10:15, Alice told me: \"Bob prefers tea\""
+        );
+    }
+
+    #[test]
+    fn neither_a_question_nor_its_own_words_answer_a_question() {
+        let mut own = memory("On 2026-11-20 at 09:00, Bob told me: \"Bob prefers tea\"");
+        own["from"] = OWN.into();
+        let result = json!({"memories": [
+            memory("@dormouse what does Bob prefer?"),
+            own,
+            memory("Please remember that Bob prefers tea"),
+            memory("Bob prefers tea"),
+        ]});
+        assert_eq!(
+            answer("What does Bob prefer?", &result),
+            "On 2026-11-21 at 10:15, Alice told me: \"Bob prefers tea\""
+        );
+        let result = json!({"memories": [memory("what does Bob prefer?")]});
+        assert_eq!(
+            answer("What does Bob prefer?", &result),
+            "I do not know: I remember nothing about that."
+        );
+    }
+
+    #[test]
+    fn the_endings_of_words_do_not_matter() {
+        let result = json!({"memories": [memory("Bob likes his boiled cakes")]});
+        assert!(answer("Who liked boiling a cake?", &result).starts_with("On 2026-11-21"));
+    }
+
+    #[test]
+    fn a_result_that_was_cut_off_is_not_taken_for_no_result() {
+        let told = answer(
+            "tea?",
+            &json!({"success": true, "cut_off_after": 9, "result_text": "{"}),
+        );
+        assert!(told.contains("more than I am shown"), "{told}");
+    }
+
+    #[test]
+    fn a_memory_that_answers_only_a_part_is_called_the_closest() {
+        let result = json!({"memories": [memory("Bob prefers tea")]});
+        let told = answer("What does Carol prefer?", &result);
+        assert!(told.starts_with("I am not sure; the closest"), "{told}");
+    }
+
+    #[test]
+    fn memories_about_something_else_are_not_quoted() {
+        let result = json!({"memories": [memory("The kettle is blue.")]});
+        for result in [
+            result,
+            json!({"memories": []}),
+            json!({}),
+            json!(null),
+            json!({"memories": [7, {"text": 1}]}),
+        ] {
+            assert_eq!(
+                answer("Who likes cake?", &result),
+                "I do not know: I remember nothing about that."
+            );
+        }
+    }
+
+    #[test]
+    fn a_memory_with_missing_fields_is_still_told() {
+        assert_eq!(
+            answer(
+                "tea?",
+                &json!({"memories": [{"text": "tea is green", "at": "yesterday"}]})
+            ),
+            "On yesterday, somebody told me: \"tea is green\""
+        );
+        assert_eq!(when("2026-11-21T1"), "2026-11-21T1");
+    }
+}

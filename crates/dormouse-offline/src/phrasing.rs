@@ -1,0 +1,68 @@
+//! How the offline model words its answers.
+
+use dormouse_text::{one_line, shortened};
+
+/// No answer is longer, in characters.
+pub(crate) const LONGEST_ANSWER: usize = 600;
+
+/// No quotation is longer, in characters.
+const LONGEST_QUOTATION: usize = 200;
+
+pub(crate) const INTRODUCTION: &str = "I am the offline model: there is no language model behind me, only fixed \
+rules. I understand greetings, \"remember that …\", questions about what I was told to remember, \"look around\", \
+\"go north\", thanks and good bye. Everything else I do not understand, and say so.";
+
+pub(crate) const NOTHING_HERE: &str =
+    "I am the offline model: without a language model I can do nothing with this.";
+
+pub(crate) const CANNOT_TELL: &str =
+    "I cannot tell whether that happened, so I do not try it a second time.";
+
+/// Somebody else's words in quotation marks, shortened.
+pub(crate) fn quote(text: &str) -> String {
+    format!("\"{}\"", shortened(&tame(text), LONGEST_QUOTATION))
+}
+
+/// Somebody else's name or a thing's, shortened.
+pub(crate) fn plain(text: &str) -> String {
+    shortened(&tame(text), 80).into_owned()
+}
+
+/// Somebody else's words in one line. Nothing in them can close a quotation or be read as a tool call in JSON, and no
+/// `@` is left in them: a quoted mention must not call another assistant, or two of them would talk forever.
+pub(crate) fn tame(text: &str) -> String {
+    one_line(text)
+        .replace(['"', '“', '”'], "'")
+        .replace('@', "(at)")
+}
+
+/// "a", "a and b", "a, b and c".
+pub(crate) fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quotation_can_be_neither_closed_nor_used_to_call_somebody() {
+        assert_eq!(
+            quote("tea\" said\nAlice, @bob \u{1b}[2J"),
+            "\"tea' said Alice, (at)bob [2J\""
+        );
+    }
+
+    #[test]
+    fn a_list_reads_like_a_sentence() {
+        let items = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(
+            [list(&items[..1]), list(&items[..2]), list(&items)],
+            ["a", "a and b", "a, b and c"]
+        );
+    }
+}

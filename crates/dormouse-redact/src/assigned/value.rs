@@ -1,0 +1,337 @@
+//! The value of a name, and whether it may be a secret.
+
+use std::ops::Range;
+
+use crate::{
+    RedactionProfile,
+    bytes::{at, part, past, placeholder},
+};
+
+/// How a value is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// `name=value`.
+    Equals,
+    /// `name: value`.
+    Colon,
+    /// "The name is value".
+    Is,
+}
+
+/// A value as it stands in a text, without its quotes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value {
+    start: usize,
+    end: usize,
+    form: Form,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Between quotes.
+    Quoted,
+    /// A word as people write them.
+    Word,
+    /// A word longer than any, which is not looked at any further.
+    Endless,
+}
+
+/// The longest value between quotes, in bytes.
+const LONGEST_QUOTED: usize = 4096;
+/// The longest word that is looked at, in bytes. Without an end to it, a text of one word that keeps calling itself a
+/// password would be read from each of its places.
+const LONGEST_WORD: usize = 512;
+/// The shortest value, in bytes.
+const SHORTEST: usize = 4;
+/// The shortest value without quotes that is only likely a secret, or that may be something else.
+const SHORTEST_SURE: usize = 6;
+/// The shortest value of a name that means other things, too.
+const SHORTEST_LONG: usize = 16;
+/// The shortest value after `Bearer` and `Basic` in prose.
+const SHORTEST_CREDENTIAL: usize = 12;
+/// What is said of passwords instead of one.
+const NO_VALUES: [&str; 37] = [
+    "above",
+    "below",
+    "blank",
+    "boolean",
+    "changed",
+    "correct",
+    "default",
+    "disabled",
+    "empty",
+    "enabled",
+    "enter",
+    "expired",
+    "false",
+    "forgotten",
+    "here",
+    "hidden",
+    "incorrect",
+    "invalid",
+    "missing",
+    "need",
+    "needed",
+    "none",
+    "null",
+    "optional",
+    "please",
+    "redacted",
+    "required",
+    "reset",
+    "same",
+    "secret",
+    "string",
+    "true",
+    "undefined",
+    "unknown",
+    "wrong",
+    "your",
+    "masked",
+];
+
+/// The value that begins at `start`: to the closing quote, or to the end of the word and without the signs that end a
+/// sentence. `None` if nothing is there but a placeholder or a sign.
+pub(super) fn read(text: &[u8], start: usize, profile: RedactionProfile) -> Option<Value> {
+    let word = past(text, start, 4, |byte| b"\"'`*\\".contains(&byte));
+    let quote = at(text, word.saturating_sub(1));
+    if word > start
+        && b"\"'`".contains(&quote)
+        && let Some(value) = quoted(text, word, quote, profile)
+    {
+        return Some(value);
+    }
+    let (end, form) = match word_end(text, word, word + LONGEST_WORD) {
+        Some(end) => (end, Form::Word),
+        None => (word + LONGEST_WORD, Form::Endless),
+    };
+    // Many a password ends with an exclamation mark, so that one goes with it.
+    let bytes = part(text, word, end);
+    let is_open = has_bracket(text, word);
+    let ends = |byte: u8| b".,:?)*`~".contains(&byte) || !is_open && b"]}".contains(&byte);
+    let signs = bytes.iter().rev().take_while(|byte| ends(**byte));
+    let end = if form == Form::Word {
+        end - signs.count()
+    } else {
+        end
+    };
+    (end > word).then_some(Value {
+        start: word,
+        end,
+        form,
+    })
+}
+
+/// Whether the value begins with a bracket, so that one at its end belongs to it: `${PASSWORD}`.
+fn has_bracket(text: &[u8], start: usize) -> bool {
+    part(text, start, start + 2)
+        .iter()
+        .any(|byte| b"{[".contains(byte))
+}
+
+fn quoted(text: &[u8], start: usize, quote: u8, profile: RedactionProfile) -> Option<Value> {
+    let line_end = past(text, start, LONGEST_QUOTED, |byte| {
+        !matches!(byte, b'\n' | b'\r')
+    });
+    let line = part(text, start, line_end);
+    let closing = line.iter().position(|byte| *byte == quote);
+    // A recording may have been cut off before the closing quote.
+    let length = match closing {
+        Some(length) => length,
+        None if profile.is_wide() => line.len(),
+        None => return None,
+    };
+    // A quote that is escaped has its backslash in front of it.
+    let value = line.get(..length)?;
+    let value = value.strip_suffix(b"\\").unwrap_or(value);
+    let has_placeholder = (0..value.len())
+        .filter(|place| at(value, *place) == b'[')
+        .any(|place| placeholder(part(value, place, value.len())).is_some());
+    (!value.is_empty() && !has_placeholder).then_some(Value {
+        start,
+        end: start + value.len(),
+        form: Form::Quoted,
+    })
+}
+
+/// Where an unquoted value ends: at a space, a quote, a sign that parts settings, or a placeholder. `None` if it goes on at
+/// `limit`.
+fn word_end(text: &[u8], start: usize, limit: usize) -> Option<usize> {
+    let near = part(text, start, limit);
+    let is_open = has_bracket(text, start);
+    let end = near.iter().enumerate().position(|(place, byte)| {
+        let next = at(text, start + place + 1);
+        match byte {
+            b'[' => placeholder(part(text, start + place, text.len())).is_some(),
+            // The signs that end a phrase in Chinese and Japanese, where no space does.
+            0xe3 => next == 0x80,
+            0xef => next == 0xbc,
+            b'\\' => b"\"'`\\".contains(&next),
+            // Brackets and commas may be part of a password, but not where they end a list of settings.
+            b']' | b'}' if is_open => false,
+            b',' | b')' | b']' | b'}' => {
+                next == 0 || next.is_ascii_whitespace() || b"\"'`,)]}{[".contains(&next)
+            }
+            byte => byte.is_ascii_whitespace() || b"\"'`&;<>".contains(byte),
+        }
+    });
+    let is_last = near.len() < limit - start;
+    end.or(is_last.then_some(near.len())).map(|end| start + end)
+}
+
+impl Value {
+    fn bytes<'a>(&self, text: &'a [u8]) -> &'a [u8] {
+        part(text, self.start, self.end)
+    }
+
+    /// What of the text is secret.
+    pub(super) fn range(&self, text: &[u8]) -> Range<usize> {
+        let end = match self.form {
+            Form::Quoted | Form::Word => self.end,
+            Form::Endless => word_end(text, self.start, text.len() + 1).unwrap_or(text.len()),
+        };
+        self.start..end
+    }
+
+    /// Whether it is the secret of a name that names nothing else.
+    pub(super) fn is_secret(&self, text: &[u8], said: Said, profile: RedactionProfile) -> bool {
+        let value = self.bytes(text);
+        if self.form == Form::Endless {
+            return true;
+        }
+        if value.len() < SHORTEST || says_none(value) {
+            return false;
+        }
+        match (said, self.form) {
+            (Said::Equals, _) | (_, Form::Quoted | Form::Endless) => true,
+            // An error says more often what is wrong with a password than the password.
+            (Said::Colon, Form::Word) => {
+                no_word(value) || profile != RedactionProfile::Errors && self.ends_line(text)
+            }
+            (Said::Is, Form::Word) => no_word(value),
+        }
+    }
+
+    /// Whether it is a secret even though the name may mean something else.
+    pub(super) fn is_surely_secret(&self, text: &[u8], said: Said) -> bool {
+        let value = self.bytes(text);
+        if self.form == Form::Endless {
+            return true;
+        }
+        let is_one_word = !value.contains(&b' ');
+        if value.len() < SHORTEST_SURE || !is_one_word || says_none(value) || is_number(value) {
+            return false;
+        }
+        match (said, self.form) {
+            (Said::Equals, _) | (_, Form::Quoted | Form::Endless) => {
+                no_word(value) || value.len() >= SHORTEST_LONG
+            }
+            (Said::Colon | Said::Is, Form::Word) => alternations(value) >= 2 || has_sign(value),
+        }
+    }
+
+    /// Whether it may be a secret between programs, where prose is rare.
+    pub(super) fn is_likely(&self, text: &[u8], said: Said) -> bool {
+        let value = self.bytes(text);
+        let shortest = match self.form {
+            Form::Quoted => SHORTEST,
+            Form::Word | Form::Endless => SHORTEST_SURE,
+        };
+        let has_digit = value.iter().any(u8::is_ascii_digit);
+        let has_other = value.iter().any(|byte| !byte.is_ascii_digit());
+        let is_password =
+            said != Said::Is || has_digit && has_other && value.len() >= SHORTEST_SURE;
+        value.len() >= shortest && is_password && !is_stand_in(value)
+    }
+
+    /// Whether it is one long word, as keys are.
+    pub(super) fn is_long_word(&self, text: &[u8]) -> bool {
+        let value = self.bytes(text);
+        self.form == Form::Endless || is_long_word(value) && !is_stand_in(value)
+    }
+
+    fn ends_line(&self, text: &[u8]) -> bool {
+        let rest = past(text, self.end, usize::MAX, |byte| {
+            b" \t.,\"'`*".contains(&byte)
+        });
+        matches!(at(text, rest), 0 | b'\n' | b'\r' | b';' | b'&')
+    }
+}
+
+/// Whether it is one word of 16 signs or more, with digits or capitals.
+pub(super) fn is_long_word(value: &[u8]) -> bool {
+    let is_mixed = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_uppercase();
+    value.len() >= SHORTEST_LONG
+        && value.iter().all(u8::is_ascii_graphic)
+        && value.iter().any(is_mixed)
+}
+
+/// Whether it may be what lets somebody in: long, of one word, with digits or both cases mixed.
+pub(crate) fn is_sure_credential(value: &[u8]) -> bool {
+    value.len() >= SHORTEST_CREDENTIAL && !says_none(value) && no_word(value)
+}
+
+/// Whether a value only says where a secret belongs, or where one was: `****`, `<password>`, `${PASSWORD}`, `%s`, `[secret-1]`,
+/// also behind the word for its kind.
+pub(crate) fn is_stand_in(value: &[u8]) -> bool {
+    let value = [&b"Bearer "[..], b"Basic "]
+        .into_iter()
+        .find_map(|word| value.strip_prefix(word))
+        .unwrap_or(value);
+    let first = at(value, 0);
+    let last = at(value, value.len().saturating_sub(1));
+    let is_one_sign = value.iter().all(|byte| *byte == first) && b"*.xX#_-?".contains(&first);
+    let inside = value
+        .get(1..value.len().saturating_sub(1))
+        .unwrap_or_default();
+    let is_word = |word: &[u8]| {
+        word.iter()
+            .all(|byte| byte.is_ascii_alphabetic() || b"_- ".contains(byte))
+    };
+    let is_marked = matches!((first, last), (b'<', b'>') | (b'{', b'}') | (b'[', b']'));
+    let variable = value
+        .strip_prefix(b"${")
+        .and_then(|rest| rest.strip_suffix(b"}"));
+    is_one_sign
+        || is_marked && is_word(inside)
+        || variable.is_some_and(is_word)
+        || value.starts_with(b"$(")
+        || first == b'%' && value.len() <= 3
+        || placeholder(value).is_some_and(|length| length == value.len())
+}
+
+/// Whether the value says that there is none, or only where it belongs.
+fn says_none(value: &[u8]) -> bool {
+    let is_none = |none: &str| value.eq_ignore_ascii_case(none.as_bytes());
+    is_stand_in(value) || NO_VALUES.into_iter().any(is_none)
+}
+
+/// Whether no sentence would go on with it: a digit, a sign, or capitals in the middle of a word.
+pub(crate) fn no_word(value: &[u8]) -> bool {
+    if is_number(value) {
+        return value.iter().filter(|byte| byte.is_ascii_digit()).count() >= SHORTEST;
+    }
+    let is_inner = |pair: &&[u8]| matches!(pair, [small, capital] if small.is_ascii_lowercase() && capital.is_ascii_uppercase());
+    let inner = value.windows(2).filter(is_inner).take(2).count();
+    value.iter().any(u8::is_ascii_digit) || has_sign(value) || inner >= 2
+}
+
+fn has_sign(value: &[u8]) -> bool {
+    value.iter().any(|byte| b"!@#$%^&*+=~|\\".contains(byte))
+}
+
+fn is_number(value: &[u8]) -> bool {
+    value
+        .iter()
+        .all(|byte| byte.is_ascii_digit() || b".,-/:%$".contains(byte))
+}
+
+/// How often letters and digits take turns.
+fn alternations(value: &[u8]) -> usize {
+    let letters = value.iter().filter(|byte| byte.is_ascii_alphanumeric());
+    let digits: Vec<bool> = letters.map(u8::is_ascii_digit).collect();
+    digits
+        .windows(2)
+        .filter(|pair| matches!(pair, [a, b] if a != b))
+        .count()
+}

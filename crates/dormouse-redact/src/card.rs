@@ -1,0 +1,150 @@
+//! Numbers of payment cards: one table of schemes, one check digit.
+
+use crate::{
+    Match, RedactionProfile, SensitiveKind,
+    bytes::{at, before, part, past},
+};
+
+/// Digits of a card.
+const SHORTEST: usize = 13;
+const LONGEST: usize = 19;
+
+/// The cards of a scheme.
+struct Scheme {
+    /// The first and the last number that the first four digits may be.
+    beginning: (u16, u16),
+    /// The fewest and the most digits.
+    digits: (usize, usize),
+    /// Whether nothing else is numbered like that. With the rest, one in ten ids of 16 to 19 digits that begin with a 6 would be
+    /// a card.
+    sure: bool,
+}
+
+const fn scheme(beginning: (u16, u16), digits: (usize, usize), sure: bool) -> Scheme {
+    Scheme {
+        beginning,
+        digits,
+        sure,
+    }
+}
+
+const SCHEMES: [Scheme; 21] = [
+    // Visa.
+    scheme((4000, 4999), (13, 13), true),
+    scheme((4000, 4999), (16, 16), true),
+    scheme((4000, 4999), (19, 19), true),
+    // Mastercard.
+    scheme((2221, 2720), (16, 16), true),
+    scheme((5100, 5599), (16, 16), true),
+    // American Express.
+    scheme((3400, 3499), (15, 15), true),
+    scheme((3700, 3799), (15, 15), true),
+    // Diners Club.
+    scheme((3000, 3059), (14, 14), true),
+    scheme((3600, 3699), (14, 14), true),
+    scheme((3800, 3899), (14, 14), true),
+    scheme((3000, 3059), (15, 19), false),
+    scheme((3600, 3699), (15, 19), false),
+    scheme((3800, 3999), (14, 19), false),
+    // JCB.
+    scheme((3528, 3589), (16, 16), true),
+    scheme((3528, 3589), (17, 19), false),
+    // Discover.
+    scheme((6011, 6011), (16, 16), true),
+    scheme((6440, 6599), (16, 16), true),
+    // UnionPay.
+    scheme((6200, 6299), (16, 19), true),
+    // Maestro and local schemes.
+    scheme((5000, 5099), (16, 19), false),
+    scheme((5600, 5899), (16, 19), false),
+    scheme((6000, 6999), (16, 19), false),
+];
+/// How the digits of a card are grouped when they are not written as one.
+const GROUPS: [&[usize]; 4] = [&[4, 4, 4, 4], &[4, 6, 5], &[4, 6, 4], &[4, 4, 4, 4, 3]];
+
+/// Finds numbers that have the length, the beginning and the check digit of a card.
+pub(crate) fn cards(text: &[u8], profile: RedactionProfile, found: &mut Vec<Match>) {
+    let mut from = 0;
+    while from < text.len() {
+        let start = past(text, from, usize::MAX, |byte| !byte.is_ascii_digit());
+        // A card that does not begin here does not begin inside this group of digits either.
+        from = past(text, start, usize::MAX, |byte| byte.is_ascii_digit()).max(from + 1);
+        if is_first(text, start, profile)
+            && let Some(end) = card_at(text, start, profile)
+        {
+            found.push(Match::new(start..end, SensitiveKind::CardNumber));
+            from = end;
+        }
+    }
+}
+
+/// Where the card ends that begins here: digits in groups with one space or hyphen between them.
+fn card_at(text: &[u8], start: usize, profile: RedactionProfile) -> Option<usize> {
+    let mut digits = Vec::with_capacity(LONGEST);
+    let mut groups = Vec::new();
+    let mut end = start;
+    let mut card_end = None;
+    loop {
+        let group = past(text, end, LONGEST + 1, |byte| byte.is_ascii_digit());
+        if group == end {
+            return card_end;
+        }
+        digits.extend(part(text, end, group).iter().map(|byte| byte - b'0'));
+        groups.push(group - end);
+        if digits.len() > LONGEST {
+            return card_end;
+        }
+        if ends_number(text, group, profile)
+            && is_grouped(&groups, profile)
+            && is_card(&digits, profile)
+        {
+            card_end = Some(group);
+        }
+        if !matches!(at(text, group), b' ' | b'-') {
+            return card_end;
+        }
+        end = group + 1;
+    }
+}
+
+/// Whether the digits at `start` go on no word and no number: `3.4111…` does.
+fn is_first(text: &[u8], start: usize, profile: RedactionProfile) -> bool {
+    let last = before(text, start);
+    let is_sign = last == b'.' || last == b',' && !profile.is_wide();
+    let is_inside = is_sign && before(text, start.saturating_sub(1)).is_ascii_digit();
+    !last.is_ascii_alphanumeric() && !is_inside
+}
+
+fn ends_number(text: &[u8], end: usize, profile: RedactionProfile) -> bool {
+    let next = at(text, end);
+    let is_fraction = matches!(next, b'.' | b',') && at(text, end + 1).is_ascii_digit();
+    !next.is_ascii_alphanumeric() && (profile.is_wide() || !is_fraction)
+}
+
+fn is_grouped(groups: &[usize], profile: RedactionProfile) -> bool {
+    profile.is_wide() || groups.len() == 1 || GROUPS.contains(&groups)
+}
+
+fn is_card(digits: &[u8], profile: RedactionProfile) -> bool {
+    if digits.len() < SHORTEST {
+        return false;
+    }
+    let first_four = digits.iter().take(4);
+    let first_four = first_four.fold(0_u16, |number, digit| number * 10 + u16::from(*digit));
+    let known = SCHEMES.iter().any(|scheme| {
+        (scheme.beginning.0..=scheme.beginning.1).contains(&first_four)
+            && (scheme.digits.0..=scheme.digits.1).contains(&digits.len())
+            && (scheme.sure || profile.is_wide())
+    });
+    known && has_check_digit(digits)
+}
+
+/// Luhn's sum: every second digit from the right counts twice, its own digits added.
+fn has_check_digit(digits: &[u8]) -> bool {
+    let from_right = digits.iter().rev().enumerate();
+    let sum = from_right.fold(0_u32, |sum, (place, digit)| {
+        let counted = u32::from(*digit) << (place % 2);
+        sum + counted / 10 + counted % 10
+    });
+    sum.is_multiple_of(10)
+}

@@ -1,0 +1,43 @@
+//! What a character must not remember of itself.
+
+/// Phrases by which a text is about the assistant itself. They count as whole words, whatever their case.
+pub const ABOUT_ITSELF: [&str; 14] = [
+    "i should",
+    "i need to",
+    "i will",
+    "i'll",
+    "i must",
+    "i am an ai",
+    "as an ai",
+    "my behavior",
+    "my behaviour",
+    "my personality",
+    "my role",
+    "the assistant",
+    "this assistant",
+    "the ai",
+];
+
+/// Whether a text is about the assistant itself: it has one of the phrases, or begins with one of its names.
+///
+/// A derived text of this kind would turn a passing intention into a trait of the character.
+#[must_use]
+pub fn is_about_itself(text: &str, names: &[&str]) -> bool {
+    let padded = format!(" {} ", words(text));
+    let has = |phrase: &&str| padded.contains(&format!(" {phrase} "));
+    let begins = |name: &&str| {
+        let name = words(name);
+        !name.is_empty() && padded.starts_with(&format!(" {name} "))
+    };
+    ABOUT_ITSELF.iter().any(has) || names.iter().any(begins)
+}
+
+/// The words of a text in small letters, with the apostrophes inside and one space between them.
+fn words(text: &str) -> String {
+    let text = text.replace('’', "'").to_lowercase();
+    let words = text
+        .split(|letter: char| !letter.is_alphanumeric() && letter != '\'')
+        .map(|word| word.trim_matches('\''))
+        .filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}

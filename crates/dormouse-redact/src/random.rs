@@ -1,0 +1,234 @@
+//! Text that is too random to be words, and no id that servers give to everything.
+
+use crate::{
+    Match, RedactionProfile, SensitiveKind,
+    bytes::{at, past},
+    rules::Pattern,
+};
+
+/// When a run of characters is random.
+struct Thresholds {
+    /// From this length on a run of small letters, capitals and digits is looked at.
+    mixed_from: usize,
+    /// How often, of a hundred neighbours, the class of characters (small, capital, digit) changes at least. In random base64
+    /// it does so 62 times, in words written together about 30, in letters of one case with digits 40, in a word with
+    /// a number at its end 3.
+    mixed_changes: usize,
+    /// The same for stretches of letters of one case and digits.
+    one_case_from: usize,
+    one_case_changes: usize,
+    /// From this length on hexadecimal digits are a key.
+    hex_from: usize,
+}
+
+/// For text that is masked: nearly certain. SHA-1 and MD5 hashes and UUIDs are shorter.
+const CERTAIN: Thresholds = Thresholds {
+    mixed_from: 24,
+    mixed_changes: 45,
+    one_case_from: 32,
+    one_case_changes: 25,
+    hex_from: 48,
+};
+/// For text that somebody looks at. A number of eight or a dozen hexadecimal digits is an id.
+const SUSPICIOUS: Thresholds = Thresholds {
+    mixed_from: 20,
+    mixed_changes: 30,
+    one_case_from: 20,
+    one_case_changes: 30,
+    hex_from: 32,
+};
+/// The least entropy of a certain run's characters, in bits: random ones of 24 characters have 4.3, a pattern that repeats 3.
+const ENTROPY: f32 = 3.5;
+/// The same for hexadecimal digits, of which there are fewer.
+const HEX_ENTROPY: f32 = 3.0;
+/// The beginnings of ids that servers give to replies, calls, messages and files, and how long these get.
+const IDS: [&[u8]; 24] = [
+    b"chatcmpl-",
+    b"cmpl-",
+    b"call_",
+    b"msg_",
+    b"toolu_",
+    b"srvtoolu_",
+    b"req_",
+    b"resp_",
+    b"gen-",
+    b"fp_",
+    b"run_",
+    b"fc_",
+    b"rs_",
+    b"ws_",
+    b"item_",
+    b"step_",
+    b"file-",
+    b"file_",
+    b"batch_",
+    b"thread_",
+    b"asst_",
+    b"embd-",
+    b"modelcall_",
+    b"sha256:",
+];
+const LONGEST_ID: usize = 96;
+
+static CERTAIN_RUN: Pattern = Pattern::new(r"[A-Za-z0-9+/_-]{24,}");
+static SUSPICIOUS_RUN: Pattern = Pattern::new(r"[A-Za-z0-9+/_=:-]{20,}");
+
+/// Finds runs of characters that no language writes.
+pub(crate) fn random(text: &[u8], profile: RedactionProfile, found: &mut Vec<Match>) {
+    let run = if profile.is_wide() {
+        &SUSPICIOUS_RUN
+    } else {
+        &CERTAIN_RUN
+    };
+    for range in run.all(text) {
+        let bytes = text.get(range.clone()).unwrap_or_default();
+        let is_random = if profile.is_wide() {
+            is_suspicious(bytes)
+        } else {
+            !is_file(text, range.start) && is_certain(text, range.start, bytes)
+        };
+        if is_random {
+            let padded = past(text, range.end, 2, |byte| byte == b'=');
+            found.push(Match::new(range.start..padded, SensitiveKind::RandomText));
+        }
+    }
+}
+
+fn is_suspicious(run: &[u8]) -> bool {
+    if is_uuid(run) || is_known_id(run) {
+        return false;
+    }
+    if is_hex(run) {
+        return hex_digits(run) >= SUSPICIOUS.hex_from;
+    }
+    let is_mixed = |run: &[u8]| {
+        let classes = Classes::of(run);
+        // Eight neighbours fewer than characters leaves room for the signs between them.
+        classes.neighbours + 8 >= SUSPICIOUS.mixed_from
+            && classes.changes * 100 >= classes.neighbours * SUSPICIOUS.mixed_changes
+    };
+    is_mixed(run)
+        || run
+            .split(|byte| !byte.is_ascii_alphanumeric())
+            .any(|stretch| stretch.len() >= SUSPICIOUS.one_case_from && is_mixed(stretch))
+}
+
+fn is_certain(text: &[u8], start: usize, run: &[u8]) -> bool {
+    let digits = run.strip_prefix(b"0x").unwrap_or(run);
+    if is_hex(digits) {
+        let is_long = hex_digits(digits) >= CERTAIN.hex_from;
+        return is_long && entropy(run) >= HEX_ENTROPY && !is_called_a_hash(text, start);
+    }
+    let classes = Classes::of(run);
+    let is_mixed = classes.small > 0 && classes.capital > 0 && classes.digits >= 2;
+    is_mixed && classes.changes_of_a_hundred() >= CERTAIN.mixed_changes && entropy(run) >= ENTROPY
+        || run
+            .split(|byte| b"+/_-".contains(byte))
+            .any(is_one_case_random)
+}
+
+fn is_one_case_random(stretch: &[u8]) -> bool {
+    if stretch.len() < CERTAIN.one_case_from || stretch.iter().all(u8::is_ascii_hexdigit) {
+        return false;
+    }
+    let classes = Classes::of(stretch);
+    classes.digits >= 4
+        && classes.small + classes.capital >= 4
+        && classes.changes_of_a_hundred() >= CERTAIN.one_case_changes
+        && entropy(stretch) >= ENTROPY
+}
+
+/// Whether the text before announces the content of a file.
+fn is_file(text: &[u8], start: usize) -> bool {
+    let before = text.get(..start).unwrap_or_default();
+    before.ends_with(b";base64,")
+}
+
+fn is_hex(run: &[u8]) -> bool {
+    run.iter()
+        .all(|byte| byte.is_ascii_hexdigit() || *byte == b'-')
+}
+
+fn hex_digits(run: &[u8]) -> usize {
+    run.iter().filter(|byte| byte.is_ascii_hexdigit()).count()
+}
+
+fn is_uuid(run: &[u8]) -> bool {
+    let groups = run.split(|byte| *byte == b'-');
+    is_hex(run) && groups.map(<[u8]>::len).eq([8, 4, 4, 4, 12])
+}
+
+fn is_known_id(run: &[u8]) -> bool {
+    let rest = IDS.iter().find_map(|id| run.strip_prefix(*id));
+    rest.is_some_and(|rest| {
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        rest.len() <= LONGEST_ID && rest.iter().all(is_word)
+    })
+}
+
+/// Whether the words before call it the hash of something: `sha256:…`, `checksum …`.
+fn is_called_a_hash(text: &[u8], start: usize) -> bool {
+    const WORDS: [&[u8]; 6] = [b"sha", b"hash", b"digest", b"checksum", b"commit", b"blake"];
+    let words = text.get(start.saturating_sub(12)..start);
+    let words = words.unwrap_or_default().to_ascii_lowercase();
+    let has = |word: &&[u8]| words.windows(word.len()).any(|there| there == *word);
+    at(text, start) != b'/' && WORDS.iter().any(has)
+}
+
+/// How many characters of each class there are, and how often the class changes within stretches of letters and digits.
+#[derive(Default)]
+struct Classes {
+    small: usize,
+    capital: usize,
+    digits: usize,
+    neighbours: usize,
+    changes: usize,
+}
+
+impl Classes {
+    fn of(run: &[u8]) -> Self {
+        let mut classes = Self::default();
+        let mut last = 0;
+        for byte in run {
+            let class = match byte {
+                b'a'..=b'z' => 1,
+                b'A'..=b'Z' => 2,
+                b'0'..=b'9' => 3,
+                _ => 0,
+            };
+            classes.small += usize::from(class == 1);
+            classes.capital += usize::from(class == 2);
+            classes.digits += usize::from(class == 3);
+            if class != 0 && last != 0 {
+                classes.neighbours += 1;
+                classes.changes += usize::from(class != last);
+            }
+            last = class;
+        }
+        classes
+    }
+
+    fn changes_of_a_hundred(&self) -> usize {
+        self.changes * 100 / self.neighbours.max(1)
+    }
+}
+
+/// Shannon's entropy of the characters, in bits.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of characters, for a threshold"
+)]
+fn entropy(run: &[u8]) -> f32 {
+    let mut counts = [0_usize; 256];
+    for byte in run {
+        if let Some(count) = counts.get_mut(usize::from(*byte)) {
+            *count += 1;
+        }
+    }
+    let length = run.len() as f32;
+    let shares = counts.iter().filter(|count| **count > 0);
+    shares
+        .map(|count| *count as f32 / length)
+        .map(|share| -share * share.log2())
+        .sum()
+}

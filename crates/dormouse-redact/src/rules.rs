@@ -1,0 +1,329 @@
+//! The table of patterns.
+//!
+//! Every pattern is a regular expression of the `regex` crate, whose searches take time in proportion to the text. That holds for
+//! all matches of a text together only if no match is much shorter than what was read to find it. So patterns are greedy,
+//! have no optional ends, and a search goes on behind a match whether it counts or not.
+
+use std::{ops::Range, sync::OnceLock};
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use crate::{
+    Match, RedactionProfile, SensitiveKind,
+    assigned::{is_stand_in, is_sure_credential, no_word},
+    bytes::{at, part},
+    network,
+};
+
+/// A regular expression over bytes, compiled when it is first used. Its classes are those of ASCII.
+pub(crate) struct Pattern {
+    source: &'static str,
+    regex: OnceLock<Regex>,
+}
+
+impl Pattern {
+    pub(crate) const fn new(source: &'static str) -> Self {
+        Self {
+            source,
+            regex: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn regex(&self) -> &Regex {
+        self.regex.get_or_init(|| compile(self.source))
+    }
+
+    /// Every match, from left to right and apart from each other.
+    pub(crate) fn all<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
+        self.regex().find_iter(text).map(|found| found.range())
+    }
+}
+
+/// Compiles a pattern of this crate.
+#[expect(
+    clippy::expect_used,
+    reason = "the patterns are constants, and a test compiles each of them"
+)]
+pub(crate) fn compile(source: &str) -> Regex {
+    let mut builder = RegexBuilder::new(source);
+    builder
+        .unicode(false)
+        .build()
+        .expect("the pattern of a rule is valid")
+}
+
+/// In front of a word: the beginning of the text, or no letter and no digit.
+pub(crate) const BOUNDARY: &str = "(?:^|[^A-Za-z0-9])";
+
+/// Which part of a match is the secret.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Secret {
+    Whole,
+    /// Everything but the sign in front of it.
+    Word,
+    /// The first group.
+    Group,
+}
+
+/// A match before it is checked.
+struct Candidate<'a> {
+    text: &'a [u8],
+    range: Range<usize>,
+    profile: RedactionProfile,
+}
+
+impl Candidate<'_> {
+    fn bytes(&self) -> &[u8] {
+        part(self.text, self.range.start, self.range.end)
+    }
+}
+
+struct Rule {
+    kind: SensitiveKind,
+    secret: Secret,
+    pattern: Pattern,
+    counts: fn(&Candidate<'_>) -> bool,
+    /// Whether it may go on behind the end of a line: it has a form that prose never has.
+    wraps: bool,
+}
+
+const fn rule(
+    kind: SensitiveKind,
+    secret: Secret,
+    pattern: &'static str,
+    counts: fn(&Candidate<'_>) -> bool,
+) -> Rule {
+    Rule {
+        kind,
+        secret,
+        pattern: Pattern::new(pattern),
+        counts,
+        wraps: false,
+    }
+}
+
+const fn wrapping(kind: SensitiveKind, pattern: &'static str) -> Rule {
+    Rule {
+        kind,
+        secret: Secret::Word,
+        pattern: Pattern::new(pattern),
+        counts: always,
+        wraps: true,
+    }
+}
+
+fn always(_: &Candidate<'_>) -> bool {
+    true
+}
+
+static RULES: [Rule; 22] = [
+    // A block without an end reaches to the end of the text.
+    rule(
+        SensitiveKind::PrivateKey,
+        Secret::Whole,
+        r"(?s)-----BEGIN [^-]{0,64}PRIVATE KEY.*?(?:-----END [^-]{0,64}-{0,5}|$)",
+        always,
+    ),
+    rule(
+        SensitiveKind::PrivateKey,
+        Secret::Whole,
+        r"(?s)PuTTY-User-Key-File-[0-9].*$",
+        always,
+    ),
+    // `scheme://user:password@host`. A recording hides who it is, too.
+    rule(
+        SensitiveKind::Password,
+        Secret::Group,
+        r#"://([^\s/?#"'<>`]*:[^\s/?#"'<>`]*)@"#,
+        |it| it.profile != RedactionProfile::Memory,
+    ),
+    rule(
+        SensitiveKind::Password,
+        Secret::Group,
+        r#"://[^\s/?#"'<>`:]*:([^\s/?#"'<>`]+)@"#,
+        |it| it.profile == RedactionProfile::Memory && !is_stand_in(it.bytes()),
+    ),
+    // JSON web tokens: the base64 of `{"`, and parts between points. With one point it is taken for one that was cut off.
+    wrapping(
+        SensitiveKind::Token,
+        r"(?:^|[^A-Za-z0-9])eyJ[A-Za-z0-9_=-]{5,}(?:\.[A-Za-z0-9_=-]+)+",
+    ),
+    // AWS ids: four known letters, and capitals or digits.
+    wrapping(
+        SensitiveKind::ApiKey,
+        r"(?:^|[^A-Za-z0-9])(?:AKIA|ASIA|AROA|AIDA|AGPA|ANPA|ABIA|ACCA)[A-Z0-9]{16,}",
+    ),
+    rule(
+        SensitiveKind::Token,
+        Secret::Group,
+        r"(?i)(?:^|[^A-Za-z0-9])(?:bearer|basic)[ \t+]{1,4}([A-Za-z0-9._~+/=*-]{8,})",
+        is_carried,
+    ),
+    // Credentials in arguments of a program.
+    rule(
+        SensitiveKind::Password,
+        Secret::Group,
+        r#"(?i)--(?:password|passwd|passphrase|token|secret|api-?key)[ \t]{1,4}["']?([^\s"'`<>$-][^\s"'`<>]{3,})"#,
+        |it| no_word(it.bytes()),
+    ),
+    rule(
+        SensitiveKind::Password,
+        Secret::Group,
+        r#"(?i)\bcurl[ \t][^\n]{0,200}?[ \t](?:-u|--user)[ =]["']?([^\s"':<>]+:[^\s"'<>]+)"#,
+        |it| !is_stand_in(it.bytes()),
+    ),
+    rule(
+        SensitiveKind::Password,
+        Secret::Group,
+        r"(?i)\blogin[ \t]{1,4}\S{1,64}[ \t]{1,4}password[ \t]{1,4}(\S{4,})",
+        |it| no_word(it.bytes()),
+    ),
+    // Addresses that let in whoever knows them.
+    rule(
+        SensitiveKind::Token,
+        Secret::Group,
+        r"hooks\.slack\.com/[a-z]{1,12}/([A-Za-z0-9/_-]{20,})",
+        always,
+    ),
+    rule(
+        SensitiveKind::Token,
+        Secret::Group,
+        r"discord(?:app)?\.com/api/webhooks/([0-9]{15,20}/[A-Za-z0-9_-]{20,})",
+        always,
+    ),
+    rule(
+        SensitiveKind::Token,
+        Secret::Group,
+        r"[?&;]sig=([A-Za-z0-9%+/=_-]{20,})",
+        always,
+    ),
+    // Keys without a beginning of their own: Telegram, Discord, Mailchimp, Twilio, Terraform.
+    wrapping(
+        SensitiveKind::Token,
+        r"(?:^|[^A-Za-z0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}",
+    ),
+    wrapping(
+        SensitiveKind::Token,
+        r"(?:^|[^A-Za-z0-9])[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",
+    ),
+    wrapping(
+        SensitiveKind::ApiKey,
+        r"(?:^|[^A-Za-z0-9])(?:[0-9a-f]{32}-us[0-9]{1,2}|SK[0-9a-f]{32}|key-[0-9a-f]{32})\b",
+    ),
+    wrapping(
+        SensitiveKind::Token,
+        r"(?:^|[^A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{40,}",
+    ),
+    // An e-mail address; behind a backslash stands the letter of a line end, as JSON within text has it.
+    rule(
+        SensitiveKind::Email,
+        Secret::Group,
+        r"(?:\\[nrt])?([A-Za-z0-9.!$%*+^_|~\x80-\xff-]+@(?:[A-Za-z0-9\x80-\xff-]+\.)+[A-Za-z0-9\x80-\xff-]*[A-Za-z\x80-\xff][A-Za-z0-9\x80-\xff-]*)",
+        is_email,
+    ),
+    rule(
+        SensitiveKind::UserName,
+        Secret::Group,
+        r"(?i)[/\\](?:home|users)[/\\]{1,4}([A-Za-z0-9._\x80-\xff-]+)",
+        always,
+    ),
+    // A point or colon at the end is the sentence's.
+    rule(
+        SensitiveKind::IpAddress,
+        Secret::Whole,
+        r"[0-9]+(?:\.[0-9]+)+",
+        |it| network::is_version_4(it.text, it.range.start, it.range.end),
+    ),
+    rule(
+        SensitiveKind::IpAddress,
+        Secret::Whole,
+        r"[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]*(?:[0-9.]*[0-9]|[0-9A-Fa-f]|::)",
+        |it| network::is_version_6(it.text, it.range.start, it.range.end),
+    ),
+    rule(
+        SensitiveKind::AccountId,
+        Secret::Word,
+        r"(?:^|[^A-Za-z0-9])(?:org-|proj_|user-)[A-Za-z0-9]{16,}",
+        |it| {
+            let ends = !matches!(at(it.text, it.range.end), b'_' | b'-' | b'*');
+            ends && it.bytes().iter().any(u8::is_ascii_digit)
+        },
+    ),
+];
+
+/// Finds everything that has a pattern; of text that was wrapped at the ends of lines only what no prose looks like.
+pub(crate) fn patterns(
+    text: &[u8],
+    profile: RedactionProfile,
+    is_wrapped: bool,
+    found: &mut Vec<Match>,
+) {
+    for rule in &RULES {
+        if !profile.covers(rule.kind) || is_wrapped && !rule.wraps {
+            continue;
+        }
+        for whole in rule.pattern.all(text) {
+            let range = secret_of(rule, text, whole);
+            let candidate = Candidate {
+                text,
+                range,
+                profile,
+            };
+            if !candidate.range.is_empty() && (rule.counts)(&candidate) {
+                found.push(Match::new(candidate.range, rule.kind));
+            }
+        }
+    }
+}
+
+fn secret_of(rule: &Rule, text: &[u8], whole: Range<usize>) -> Range<usize> {
+    match rule.secret {
+        Secret::Whole => whole,
+        Secret::Word => behind_boundary(text, whole),
+        Secret::Group => {
+            let groups = rule.pattern.regex().captures_at(text, whole.start);
+            let group = groups.and_then(|groups| groups.get(1));
+            group.map_or(0..0, |group| group.range())
+        }
+    }
+}
+
+/// Without the sign that [`BOUNDARY`] took.
+pub(crate) fn behind_boundary(text: &[u8], whole: Range<usize>) -> Range<usize> {
+    let sign = usize::from(!at(text, whole.start).is_ascii_alphanumeric());
+    whole.start + sign..whole.end
+}
+
+/// Whether it is what lets somebody in, and not just the next word.
+fn is_carried(it: &Candidate<'_>) -> bool {
+    let token = it.bytes();
+    let is_small = token
+        .iter()
+        .all(|byte| byte.is_ascii_lowercase() || b".-".contains(byte));
+    if it.profile.is_wide() {
+        return token.len() >= 24 || !is_small;
+    }
+    is_sure_credential(token)
+}
+
+/// Whether the host has a name at its end: an address of numbers is not of a person.
+fn is_email(it: &Candidate<'_>) -> bool {
+    let host = it.bytes().rsplit(|byte| *byte == b'.').next();
+    host.is_some_and(|top| top.len() >= 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_compiles() {
+        for rule in &RULES {
+            assert!(
+                rule.pattern.regex().captures_len() > usize::from(rule.secret == Secret::Group)
+            );
+            let is_bounded = rule.pattern.source.contains(BOUNDARY);
+            assert!(rule.secret != Secret::Word || is_bounded);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! What is found in texts, what is left alone, and how much of both.
+#![expect(clippy::unwrap_used, reason = "a test that goes wrong ends in a panic")]
+
+mod agreement;
+mod corpus;
+mod disguises;
+mod figures;
+mod harmless;
+mod limits;
+mod properties;

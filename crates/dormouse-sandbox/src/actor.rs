@@ -1,0 +1,268 @@
+//! The actor thread of the world: only it owns the state and the file. It handles requests in order, and writes waiting
+//! changes together in one commit.
+//!
+//! The state in memory equals the content of the file: a group of changes works on a copy, which replaces the state
+//! after the commit. After a failure the file is reopened and read again. While the disk is full, the file cannot be
+//! opened for writing; then questions are answered from a read-only view.
+
+use std::{error::Error, fmt, sync::Arc};
+
+use dormouse_contracts::{BoxError, Clock, WorldError, WorldErrorKind, WorldId};
+use tokio::sync::mpsc;
+
+use crate::{
+    file::SandboxOpenError,
+    readers::Readers,
+    records::StoreError,
+    request::{ActorRequest, ChangeRequest},
+    transaction::WorldTransaction,
+    world::{Opener, World, WorldView},
+};
+
+#[cfg(test)]
+mod tests;
+
+/// The most requests handled together.
+const GROUP: usize = 256;
+
+/// The state of the thread.
+pub(crate) struct SandboxActor {
+    access: Access,
+    id: WorldId,
+    clock: Arc<dyn Clock>,
+    readers: Readers,
+}
+
+/// The world, as far as it can be opened.
+struct Access {
+    opener: Box<dyn Opener>,
+    /// `None` after a failure, until the file can be opened for writing again.
+    world: Option<World>,
+    /// The content of the file, while it cannot be opened for writing.
+    view: Option<World>,
+}
+
+impl Access {
+    /// The world for changes, reopened if a failure has closed it.
+    fn writable(&mut self) -> Result<&mut World, SandboxOpenError> {
+        let opened = match self.world.take() {
+            Some(opened) => opened,
+            None => {
+                let opened = self.opener.open()?;
+                self.view = None;
+                opened
+            }
+        };
+        Ok(self.world.insert(opened))
+    }
+
+    /// The world for questions. It fails only if the disk cannot be read.
+    fn readable(&mut self) -> Result<&World, SandboxOpenError> {
+        if self.world.is_none()
+            && let Err(unwritable) = self.writable()
+        {
+            let view = match self.view.take() {
+                Some(view) => view,
+                // The error of writing is more useful than the error of reading.
+                None => self.opener.view().map_err(|_unreadable| unwritable)?,
+            };
+            return Ok(self.view.insert(view));
+        }
+        self.writable().map(|world| &*world)
+    }
+
+    /// After a failure the database refuses everything, and its content is unknown.
+    fn close(&mut self) {
+        self.world = None;
+        self.view = None;
+    }
+}
+
+fn not_reached(error: SandboxOpenError) -> WorldError {
+    WorldError::new(WorldErrorKind::NotReached, Some(error.into()))
+}
+
+/// The result of writing a group of changes.
+enum Written {
+    /// The changes were refusals and looks; nothing was written.
+    Nothing,
+    /// The changes are on disk, and acknowledged entries were removed.
+    All,
+}
+
+/// Why a group of changes was not written.
+struct Unwritten {
+    error: StoreError,
+    /// The number of the group, if its commit had started: then only the file shows whether it took effect.
+    begun: Option<u64>,
+}
+
+impl From<StoreError> for Unwritten {
+    fn from(error: StoreError) -> Self {
+        Self { error, begun: None }
+    }
+}
+
+impl SandboxActor {
+    /// Opens the world.
+    pub(crate) fn open(
+        opener: Box<dyn Opener>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, SandboxOpenError> {
+        let world = opener.open()?;
+        let id = world.id()?;
+        let access = Access {
+            opener,
+            world: Some(world),
+            view: None,
+        };
+        Ok(Self {
+            access,
+            id,
+            clock,
+            readers: Readers::default(),
+        })
+    }
+
+    /// The id of the world.
+    pub(crate) fn id(&self) -> &WorldId {
+        &self.id
+    }
+
+    /// Handles requests until all senders are gone.
+    pub(crate) fn run(mut self, mut requests: mpsc::Receiver<ActorRequest>) {
+        while let Some(first) = requests.blocking_recv() {
+            let mut changes = Vec::new();
+            let mut questions = Vec::new();
+            let mut next = Some(first);
+            while let Some(request) = next {
+                match request {
+                    ActorRequest::Change(change) => changes.push(change),
+                    ActorRequest::Ask(question) => questions.push(question),
+                }
+                let waiting = changes.len() + questions.len() < GROUP;
+                next = if waiting {
+                    requests.try_recv().ok()
+                } else {
+                    None
+                };
+            }
+            self.serve(changes);
+            // Questions arrive at the same time as the changes, so either order is correct; they see the changes.
+            for question in questions {
+                question.answer(self.view());
+            }
+        }
+        if let Err(failure) = self.write(&mut []) {
+            tracing::warn!(error = %failure.source, "what was acknowledged last will be delivered again");
+        }
+    }
+
+    fn view(&mut self) -> Result<WorldView<'_>, WorldError> {
+        let world = self.access.readable().map_err(not_reached)?;
+        let readers = &mut self.readers;
+        Ok(WorldView { world, readers })
+    }
+
+    fn serve(&mut self, mut changes: Vec<Box<dyn ChangeRequest>>) {
+        if changes.is_empty() {
+            return;
+        }
+        let fate = self.write(&mut changes);
+        if let (Ok(()), Some(world)) = (&fate, &self.access.world) {
+            self.readers.publish(&world.roster);
+        }
+        for change in changes {
+            change.answer(match &fate {
+                Ok(()) => Ok(()),
+                Err(failure) => Err(failure.to_world_error()),
+            });
+        }
+    }
+
+    fn write(&mut self, changes: &mut [Box<dyn ChangeRequest>]) -> Result<(), Failure> {
+        let unopened = |error| Failure::new(WorldErrorKind::NotReached, error);
+        let world = self.access.writable().map_err(unopened)?;
+        let unwritten = match write_group(world, &self.readers, &self.id, &*self.clock, changes) {
+            Ok(Written::Nothing) => return Ok(()),
+            Ok(Written::All) => {
+                self.readers.pruned();
+                return Ok(());
+            }
+            Err(unwritten) => unwritten,
+        };
+        tracing::warn!(
+            error = &unwritten.error as &dyn Error,
+            "a group of changes was not written"
+        );
+        self.access.close();
+        // Only the file shows its content. Reading it needs none of the space that the group lacked.
+        let revision = self.access.readable().map(|world| world.revision);
+        let kind = match (unwritten.begun, revision) {
+            (None, _) => WorldErrorKind::NotReached,
+            (Some(begun), Ok(revision)) if revision < begun => WorldErrorKind::NotReached,
+            (Some(_), _) => WorldErrorKind::Unanswered,
+        };
+        Err(Failure::new(kind, unwritten.error))
+    }
+}
+
+fn write_group(
+    world: &mut World,
+    readers: &Readers,
+    id: &WorldId,
+    clock: &dyn Clock,
+    changes: &mut [Box<dyn ChangeRequest>],
+) -> Result<Written, Unwritten> {
+    let mut transaction = WorldTransaction::begin(&world.database, &world.roster, id)?;
+    for change in changes.iter_mut() {
+        change.make(&mut transaction, clock)?;
+    }
+    // Acknowledgements are written with the next change. Only the last ones get a commit of their own.
+    let is_last = changes.is_empty() && !readers.acknowledged().is_empty();
+    if !transaction.has_changes() && !is_last {
+        return Ok(Written::Nothing);
+    }
+    let revision = world.revision.saturating_add(1);
+    transaction.prune(readers.acknowledged())?;
+    transaction.finish(revision)?;
+    world.roster = transaction.commit().map_err(|error| Unwritten {
+        error,
+        begun: Some(revision),
+    })?;
+    world.revision = revision;
+    Ok(Written::All)
+}
+
+/// A failure that affects all changes of a group.
+struct Failure {
+    kind: WorldErrorKind,
+    source: Arc<BoxError>,
+}
+
+impl Failure {
+    fn new(kind: WorldErrorKind, source: impl Into<BoxError>) -> Self {
+        let source = Arc::new(source.into());
+        Self { kind, source }
+    }
+
+    fn to_world_error(&self) -> WorldError {
+        WorldError::new(self.kind, Some(Shared(Arc::clone(&self.source)).into()))
+    }
+}
+
+/// The cause of a failure, shared by the errors of all affected changes.
+#[derive(Debug)]
+struct Shared(Arc<BoxError>);
+
+impl fmt::Display for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for Shared {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}

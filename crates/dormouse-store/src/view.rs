@@ -1,0 +1,98 @@
+//! A log for readers: in a read-only folder, and beside the process that writes it.
+
+use std::path::Path;
+
+use dormouse_contracts::{
+    AssistantId, BoxFuture, LoadSnapshot, ReadError, ReadEvents, Seq, Snapshot, StoredEvent,
+};
+
+use crate::{
+    log::RedbLog,
+    open::{self, LogOpenError},
+    verify::VerifyReport,
+};
+
+/// An event log as it was at one moment. It cannot be written.
+///
+/// # Examples
+///
+/// ```
+/// use dormouse_store::{LogView, RedbLog};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("life.redb");
+/// let _log = RedbLog::open(&path)?;
+/// let view = LogView::open(&path)?;
+/// assert!(view.is_in_use());
+/// assert!(view.verify()?.is_intact());
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct LogView {
+    log: RedbLog,
+    is_in_use: bool,
+}
+
+impl LogView {
+    /// Opens the newest commit of the log in the file `path`, which must exist. Writes and locks nothing, so this works
+    /// in a read-only folder, and while another process has the log open.
+    ///
+    /// A log that is in use is copied into memory, up to 1 GiB; reading from a longer one fails with the next append.
+    /// Blocks as [`RedbLog::open`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`LogOpenError`], any but [`LogOpenError::InUse`]. [`LogOpenError::Io`] also if the other process writes faster than the
+    /// log can be copied.
+    pub fn open(path: &Path) -> Result<Self, LogOpenError> {
+        let (opened, is_in_use) = open::view(path)?;
+        let log = RedbLog::over(opened).map_err(|error| LogOpenError::io(path, error))?;
+        Ok(Self { log, is_in_use })
+    }
+
+    /// Whether another process had the log open at that moment, so that there may be more events by now.
+    #[must_use]
+    pub fn is_in_use(&self) -> bool {
+        self.is_in_use
+    }
+
+    /// As [`RedbLog::assistants`].
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`] if the table is damaged or the storage failed.
+    pub fn assistants(&self) -> Result<Vec<(AssistantId, Seq)>, ReadError> {
+        self.log.assistants()
+    }
+
+    /// As [`RedbLog::verify`].
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`] if the storage failed.
+    pub fn verify(&self) -> Result<VerifyReport, ReadError> {
+        self.log.verify()
+    }
+}
+
+impl ReadEvents for LogView {
+    fn read<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        after: Seq,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<StoredEvent>, ReadError>> {
+        self.log.read(assistant, after, limit)
+    }
+}
+
+impl LoadSnapshot for LogView {
+    fn load_snapshot<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        up_to: Seq,
+    ) -> BoxFuture<'a, Result<Option<Snapshot>, ReadError>> {
+        self.log.load_snapshot(assistant, up_to)
+    }
+}

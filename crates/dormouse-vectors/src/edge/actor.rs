@@ -1,0 +1,77 @@
+//! The one thread that may touch the engine: its flush panics beside another one's update.
+
+use std::{
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    thread,
+};
+
+use dormouse_contracts::VectorErrorKind;
+use tokio::sync::{mpsc, oneshot};
+
+use super::{shard::EdgeFailure, shards::OpenShards};
+
+/// How many calls may wait.
+const WAITING: usize = 16;
+
+type Job = Box<dyn FnOnce(&mut OpenShards) + Send>;
+
+/// The way to the thread. Dropping it ends the thread once nothing waits any more.
+pub(super) struct EdgeActor {
+    jobs: Option<mpsc::Sender<Job>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl EdgeActor {
+    /// Hands the collections over to a thread of their own.
+    pub(super) fn of(mut shards: OpenShards) -> io::Result<Self> {
+        let (jobs, mut waiting) = mpsc::channel::<Job>(WAITING);
+        let thread = thread::Builder::new()
+            .name("qdrant-edge".to_owned())
+            .spawn(move || {
+                while let Some(job) = waiting.blocking_recv() {
+                    job(&mut shards);
+                }
+                shards.close();
+            })?;
+        Ok(Self {
+            jobs: Some(jobs),
+            thread: Some(thread),
+        })
+    }
+
+    /// Has `work` done when it is its turn. A panic in it becomes a failure, and every collection is opened anew.
+    pub(super) async fn ask<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut OpenShards) -> Result<T, EdgeFailure> + Send + 'static,
+    ) -> Result<T, EdgeFailure> {
+        let (tell, told) = oneshot::channel();
+        let job: Job = Box::new(move |shards| {
+            let done = catch_unwind(AssertUnwindSafe(|| work(shards)));
+            let answer = done.unwrap_or_else(|_panic| {
+                shards.close();
+                Err(EdgeFailure::because(
+                    VectorErrorKind::Damaged,
+                    "the engine met something it did not expect",
+                ))
+            });
+            // Whoever asked may have gone.
+            drop(tell.send(answer));
+        });
+        let gone = || EdgeFailure::from(VectorErrorKind::Unavailable);
+        let jobs = self.jobs.as_ref().ok_or_else(gone)?;
+        jobs.send(job).await.map_err(|_gone| gone())?;
+        told.await.map_err(|_gone| gone())?
+    }
+}
+
+impl Drop for EdgeActor {
+    /// Waits for what is under way, so that the folder is free when this returns.
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic has been told to whoever asked.
+            drop(thread.join());
+        }
+    }
+}

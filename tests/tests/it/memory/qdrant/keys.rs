@@ -1,0 +1,71 @@
+//! A server that refuses the key, or lets it read only.
+
+use std::{path::Path, sync::Arc};
+
+use dormouse_memory::{Memory, SearchMode};
+use dormouse_qdrant_double::QdrantDouble;
+use dormouse_vectors::{ApiKey, Qdrant, QdrantConfig, QdrantUrl};
+
+use super::{add, encoder, file_in, finds_by_vectors, points, recall, with};
+
+async fn open_with_key(folder: &Path, server: &QdrantDouble, key: &str) -> Memory {
+    let mut config = QdrantConfig::new(QdrantUrl::try_new(&server.url()).unwrap());
+    config.api_key = Some(ApiKey::try_new(key).unwrap());
+    let index = Arc::new(Qdrant::connect(config).unwrap());
+    let memory = with(&encoder()).vectors(index).open(file_in(folder));
+    memory.await.unwrap()
+}
+
+#[tokio::test]
+async fn a_wrong_key_is_said_to_be_the_cause_for_as_long_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = QdrantDouble::start_with_keys("full", "read").unwrap();
+    let memory = open_with_key(folder.path(), &server, "full").await;
+    add(&memory, 0..20).await;
+    memory.tend(1_000).await.unwrap();
+    drop(memory);
+    let memory = open_with_key(folder.path(), &server, "wrong").await;
+    for _ in 0..12 {
+        let recalled = recall(&memory).await;
+        let SearchMode::WordsBecause(why) = recalled.mode else {
+            panic!("{recalled:?}");
+        };
+        assert!(why.to_string().contains("key"), "{why}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_may_only_read_keeps_nobody_from_recalling_by_vectors() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = QdrantDouble::start_with_keys("full", "read").unwrap();
+    let memory = open_with_key(folder.path(), &server, "full").await;
+    add(&memory, 0..20).await;
+    memory.tend(1_000).await.unwrap();
+    drop(memory);
+    let memory = open_with_key(folder.path(), &server, "read").await;
+    add(&memory, 20..23).await;
+    for _ in 0..12 {
+        let trouble = memory.tend(1_000).await.unwrap().trouble.unwrap();
+        assert!(trouble.to_string().contains("key"), "{trouble}");
+        let recalled = recall(&memory).await;
+        assert!(finds_by_vectors(&recalled), "{recalled:?}");
+        assert_eq!(recalled.waiting, 3, "what could not be written waits");
+    }
+    assert_eq!(points(&server), 20);
+}
+
+#[tokio::test]
+async fn with_a_key_that_may_only_read_what_is_left_of_an_index_still_serves() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = QdrantDouble::start_with_keys("full", "read").unwrap();
+    let memory = open_with_key(folder.path(), &server, "full").await;
+    add(&memory, 0..20).await;
+    memory.tend(1_000).await.unwrap();
+    drop(memory);
+    server.lose_points(5);
+    let memory = open_with_key(folder.path(), &server, "read").await;
+    for _ in 0..3 {
+        assert!(finds_by_vectors(&recall(&memory).await));
+    }
+    assert_eq!(points(&server), 15);
+}
