@@ -71,7 +71,7 @@ pub(crate) fn skipped() -> String {
 const NEEDS: [(&str, &[&str], &str); 3] = [
     (
         "unshare",
-        &["-m", "true"],
+        &["-m", "mount", "-t", "tmpfs", "none", "/tmp"],
         "full and read-only file systems (mounting one needs root)",
     ),
     (

@@ -2,8 +2,7 @@
 
 use xshell::{Shell, cmd};
 
-use crate::Result;
-use crate::deny;
+use crate::{Result, deny, root};
 
 /// Checks for rustfmt and clippy, which belong to the toolchain, and installs cargo-deny.
 pub(crate) fn install(sh: &Shell) -> Result {
@@ -25,10 +24,13 @@ pub(crate) fn install(sh: &Shell) -> Result {
         return Ok(());
     }
     let version = deny::VERSION;
+    // By itself cargo builds it in the folder for temporary files, which may be small.
+    let folder = root().join("target/tools");
     cmd!(
         sh,
-        "cargo install cargo-deny --version {version} --locked --force"
+        "cargo install cargo-deny --version {version} --locked --force --target-dir {folder}"
     )
     .run()?;
+    sh.remove_path(folder)?;
     Ok(())
 }
