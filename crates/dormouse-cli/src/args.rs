@@ -1,13 +1,18 @@
 //! The command line.
 
-use std::{path::PathBuf, str::FromStr};
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use dormouse_contracts::{AssistantId, ModelName};
-use dormouse_engine::ToolCalling;
-use dormouse_providers::{ServedBy, ServedByError};
 
-use crate::{entity::Entity, exit, memory::Memory, provider::Provider};
+use crate::{
+    command::Places,
+    emergency::Emergency,
+    entity::Entity,
+    exit,
+    log::Log,
+    memory::Memory,
+    provider::{ProviderFlags, command::Provider},
+};
 
 /// Runs a resident assistant that you can talk to, and inspects its log.
 #[derive(Debug, Parser)]
@@ -17,17 +22,6 @@ pub(crate) struct CommandLine {
     pub(crate) places: Places,
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-/// Where things are.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct Places {
-    /// The folder with log, world and history [default: dormouse in the user's data folder]
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
-    /// The configuration file [default: dormouse.toml in the data folder, if there is one]
-    #[arg(long, global = true, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
 }
 
 /// What to do.
@@ -56,23 +50,6 @@ pub(crate) enum Command {
     /// Look at whom the assistant knows, and change it
     #[command(subcommand, after_help = exit::HELP)]
     Entity(Entity),
-}
-
-/// Who thinks for the assistant.
-#[derive(Clone, Debug, Default, Args)]
-pub(crate) struct ProviderFlags {
-    /// Who serves the model: openai, anthropic, openrouter, ollama, local or offline [default: by what is found]
-    #[arg(long, value_name = "NAME", value_parser = provider)]
-    pub(crate) provider: Option<ServedBy>,
-    /// The model, as its provider names it
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<ModelName>,
-    /// The server of the provider, if it is not the usual one
-    #[arg(long, value_name = "URL")]
-    pub(crate) base_url: Option<String>,
-    /// How tools are offered to the model: native or fallback (as JSON in its text)
-    #[arg(long, value_name = "WAY", value_parser = tool_calling)]
-    pub(crate) tool_calling: Option<ToolCalling>,
 }
 
 /// Visiting.
@@ -107,62 +84,6 @@ pub(crate) struct Record {
     pub(crate) play: Play,
 }
 
-/// Looking into the log.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Log {
-    /// Print events, one per line
-    Show {
-        #[command(flatten)]
-        of: Whose,
-        /// The first event to print
-        #[arg(long, value_name = "N", default_value_t = 1, value_parser = place)]
-        from: u64,
-        /// The last event to print [default: the last there is]
-        #[arg(long, value_name = "N", value_parser = place)]
-        to: Option<u64>,
-        /// Print one JSON object per line
-        #[arg(long)]
-        json: bool,
-    },
-    /// Read every event and compare it with its checksum
-    Verify {
-        /// Print one JSON object per assistant
-        #[arg(long)]
-        json: bool,
-    },
-    /// Fold the log from its first event and print the state and its hash
-    Replay {
-        #[command(flatten)]
-        of: Whose,
-        /// The last event to fold in, 0 for the state before the first [default: the last there is]
-        #[arg(long, value_name = "N", value_parser = moment)]
-        at: Option<u64>,
-        /// Print state and hash as one JSON object on one line
-        #[arg(long)]
-        json: bool,
-    },
-    /// Copy what is readable of a damaged log into a new file
-    Salvage {
-        /// The new file; nothing is ever written over
-        #[arg(long, value_name = "FILE")]
-        into: PathBuf,
-        /// The damaged file [default: log.redb in the data folder]
-        #[arg(value_name = "LOG")]
-        from: Option<PathBuf>,
-        /// Put the new file in the place of the data folder's log, which is kept, and bind the memory to it
-        #[arg(long, conflicts_with = "from")]
-        replace: bool,
-    },
-}
-
-/// Whose log.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct Whose {
-    /// The assistant [default: the only one in the log, or the configured one]
-    #[arg(long, value_name = "KEY")]
-    pub(crate) assistant: Option<AssistantId>,
-}
-
 /// Checking.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Doctor {
@@ -171,74 +92,6 @@ pub(crate) struct Doctor {
     /// Ask every model of every list for a word and for a tool call, over the network
     #[arg(long)]
     pub(crate) probe: bool,
-}
-
-/// Seeing to the emergency stop.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Emergency {
-    /// Trigger it: what is said from then on is kept, and nothing is answered until it is cleared
-    Stop {
-        #[command(flatten)]
-        of: Whose,
-        /// Who stops the assistant, for the log [default: the user's name]
-        #[arg(long, value_name = "NAME")]
-        by: Option<String>,
-    },
-    /// Say whether it is on, since when and why; ends with 5 if it is
-    Show {
-        #[command(flatten)]
-        of: Whose,
-        /// Print a JSON object (docs/json-output.md)
-        #[arg(long)]
-        json: bool,
-    },
-    /// Clear it, so that the assistant goes on with what is waiting at its next start
-    Clear {
-        #[command(flatten)]
-        of: Whose,
-        /// Who clears it, for the log [default: the user's name]
-        #[arg(long, value_name = "NAME")]
-        by: Option<String>,
-    },
-}
-
-fn provider(text: &str) -> Result<ServedBy, ServedByError> {
-    ServedBy::from_str(text)
-}
-
-/// A way of offering tools that does not exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there are native and fallback")]
-pub(crate) struct NoSuchWay;
-
-fn tool_calling(text: &str) -> Result<ToolCalling, NoSuchWay> {
-    match text {
-        "native" => Ok(ToolCalling::Native),
-        "fallback" => Ok(ToolCalling::Fallback),
-        _ => Err(NoSuchWay),
-    }
-}
-
-/// A text that is no place in a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this takes a whole number from {first} to {}", u64::MAX)]
-pub(crate) struct NoSuchPlace {
-    first: u64,
-}
-
-fn place(text: &str) -> Result<u64, NoSuchPlace> {
-    number_from(1, text)
-}
-
-fn moment(text: &str) -> Result<u64, NoSuchPlace> {
-    number_from(0, text)
-}
-
-fn number_from(first: u64, text: &str) -> Result<u64, NoSuchPlace> {
-    match text.parse() {
-        Ok(number) if number >= first => Ok(number),
-        Ok(_) | Err(_) => Err(NoSuchPlace { first }),
-    }
 }
 
 #[cfg(test)]

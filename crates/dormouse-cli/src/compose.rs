@@ -3,28 +3,24 @@
 use std::{sync::Arc, time::Duration};
 
 use dormouse::{Kinship, KinshipError, SystemChance, SystemClock, kinship, resident_id};
-use dormouse_contracts::{
-    AssistantId, ChatModel, Clock, EntityId, IdError, Timestamp, VectorIndex,
-};
+use dormouse_contracts::{AssistantId, ChatModel, Clock, EntityId, IdError, Timestamp};
 use dormouse_engine::{
     Assistant, AssistantConfig, Handle, OutOfRange, Pauses, Ports, Recorded, Switch, ToolCalling,
     WakeError,
 };
-use dormouse_memory::{Memory, MemoryBuilder};
+use dormouse_memory::Memory;
 use dormouse_providers::{Accounts, GuardedModel, warm};
 use dormouse_sandbox::{Character, CharacterKind, JoinError, Sandbox};
 use dormouse_store::RedbLog;
 use tokio::sync::mpsc;
 
 use crate::{
+    command::{Mismatch, check_follows},
     config::{Config, unmatched},
     data::{DataError, DataFolder},
     dialects::{Dialects, Learning},
-    encoder::{self, EncoderError},
-    exit::Exit,
-    memory::Mismatch,
-    provider::{self, Models, ProviderError},
-    vectors::{self, VectorsError},
+    provider::{Models, ProviderError},
+    recall::{self, RecallError},
 };
 
 /// How many events may wait to be printed before the assistant waits.
@@ -60,27 +56,6 @@ pub(crate) struct Body {
     pub(crate) name: String,
 }
 
-/// What the memory was to recall by cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum RememberingError {
-    /// The encoder.
-    #[error(transparent)]
-    Encoder(#[from] EncoderError),
-    /// The index of vectors.
-    #[error(transparent)]
-    Vectors(#[from] VectorsError),
-}
-
-impl RememberingError {
-    /// The exit code.
-    pub(crate) fn exit(&self) -> Exit {
-        match self {
-            Self::Encoder(error) => error.exit(),
-            Self::Vectors(error) => error.exit(),
-        }
-    }
-}
-
 /// The household could not be put together. Nothing that was there has changed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ComposeError {
@@ -96,9 +71,9 @@ pub(crate) enum ComposeError {
     /// The memory is not that of this log.
     #[error(transparent)]
     Mismatch(#[from] Box<Mismatch>),
-    /// What it was to recall by cannot be used.
+    /// Its encoder or vector index cannot be used.
     #[error(transparent)]
-    Remembering(#[from] RememberingError),
+    Recall(#[from] RecallError),
     /// The world cannot be opened.
     #[error("the world cannot be opened")]
     World(#[from] dormouse_sandbox::SandboxOpenError),
@@ -164,9 +139,9 @@ pub(crate) async fn household(
     let cold = Arc::clone(&counter);
     // The first count loads the vocabulary; better now than with the first message.
     drop(tokio::task::spawn_blocking(move || warm(&*cold)));
-    let memory = remembering(config)?.counter(Arc::clone(&counter) as _);
+    let memory = recall::memory_builder(config)?.counter(Arc::clone(&counter) as _);
     let memory = memory.open(data.memory(&key)).await?;
-    crate::memory::check(data, &log, &memory).await?;
+    check_follows(data, &log, &memory).await?;
     let ports = Ports {
         log: Arc::new(log.clone()),
         model: Arc::new(model),
@@ -226,31 +201,6 @@ fn keep_pausing(models: &[GuardedModel], pauses: &Pauses, now: Timestamp) {
             model.guard().pause(pause.until.since(now));
         }
     }
-}
-
-/// Settings of the memory: whose it is, and by what it recalls.
-pub(crate) fn remembering(config: &Config) -> Result<MemoryBuilder, RememberingError> {
-    let environment = provider::environment();
-    let mut memory = Memory::builder(config.assistant.key(), SystemClock);
-    if let Some(wish) = &config.memory.embedder
-        && let Some(encoder) = encoder::open(&wish.0, &environment)?
-    {
-        memory = memory.encoder(encoder);
-    }
-    if let Some(index) = vector_index(config)? {
-        memory = memory.vectors(index);
-    }
-    Ok(memory)
-}
-
-/// The index of vectors that is configured; `None` for the one that a memory brings along.
-pub(crate) fn vector_index(
-    config: &Config,
-) -> Result<Option<Arc<dyn VectorIndex>>, RememberingError> {
-    Ok(vectors::open(
-        &config.memory.vectors,
-        &provider::environment(),
-    )?)
 }
 
 async fn join(

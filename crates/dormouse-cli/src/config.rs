@@ -23,7 +23,7 @@ mod senders;
 pub(crate) use memory::{MemorySection, QdrantSection, VectorsWish};
 pub(crate) use numbers::Seconds;
 pub(crate) use provider::{HeartbeatsWish, ProviderSection};
-pub(crate) use sections::{AssistantSection, ExecutionSection, LimitsSection};
+pub(crate) use sections::{AssistantSection, DEFAULT_KEY, ExecutionSection, LimitsSection};
 pub(crate) use senders::unmatched;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Events and states of an assistant in words, each on one line.
 
 use dormouse_contracts::{
-    ModelName, Outcome, ProviderId, Purpose, Sender, StoredEvent, Timestamp, invariant,
+    ModelName, Outcome, ProviderId, Purpose, Sender, SourceKind, StoredEvent, Timestamp, invariant,
 };
 use dormouse_engine::{
     Activity, DelayCause, Event, ModelFailed, NameDoubt, Pause, State, Status, StopCause,
@@ -10,7 +10,7 @@ use dormouse_engine::{
 use dormouse_providers::ModelSwitch;
 use dormouse_text::{escape_id, shortened};
 
-use crate::{grammar::counted, item::source_name};
+use crate::grammar::counted;
 
 /// That another model answers than before, in a sentence.
 pub(crate) fn switch(switch: &ModelSwitch) -> String {
@@ -308,6 +308,21 @@ pub(crate) fn status(status: &Status) -> String {
         text += &format!("; {messages} ended without an answer");
     }
     text
+}
+
+/// The name of a source, without its channel.
+pub(crate) fn source_name(source: &SourceKind) -> &'static str {
+    match source {
+        SourceKind::Whisper => "whisper",
+        SourceKind::Page => "page",
+        SourceKind::Addressed => "addressed",
+        SourceKind::Channel(_) => "channel",
+        SourceKind::Say => "say",
+        SourceKind::Pose => "pose",
+        SourceKind::Emit => "emit",
+        SourceKind::CommandOutput => "command_output",
+        _ => "other",
+    }
 }
 
 fn ending(verdict: Verdict) -> &'static str {

@@ -13,13 +13,13 @@ use dormouse_sandbox::Sandbox;
 use dormouse_store::{LogOpenError, RedbLog};
 
 use crate::{
-    args::{Doctor, Places},
+    args::Doctor,
+    command::{Places, log_open_exit},
     config::{Config, Origin, unmatched},
     data::{DataError, DataFolder},
     exit::{Exit, Report},
     finding::{self, Finding},
     grammar::counted,
-    log::open_exit,
     play::world_exit,
 };
 
@@ -150,7 +150,7 @@ fn log(data: &DataFolder) -> (Finding, Option<RedbLog>) {
         Err(LogOpenError::Absent { .. }) => {
             return (Finding::Doubtful(no_log(data).to_owned()), None);
         }
-        Err(error) => return (wrong(&error, open_exit(&error)), None),
+        Err(error) => return (wrong(&error, log_open_exit(&error)), None),
         Ok(log) => log,
     };
     match log.verify() {

@@ -8,8 +8,6 @@ use dormouse_providers::{
     EnvironmentError, OpenEmbedderError, ServedBy, choose_embedder, open_embedder,
 };
 
-use crate::exit::Exit;
-
 /// Why an encoder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EncoderError {
@@ -19,13 +17,6 @@ pub(crate) enum EncoderError {
     Choice(#[from] EmbedderChoiceError),
     #[error(transparent)]
     Unusable(#[from] OpenEmbedderError),
-}
-
-impl EncoderError {
-    /// The exit code.
-    pub(crate) fn exit(&self) -> Exit {
-        Exit::Usage
-    }
 }
 
 #[cfg(not(feature = "encoder"))]

@@ -7,7 +7,10 @@ use dormouse_sandbox::{Act, ActView};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{describe, grammar::posed};
+use crate::{
+    describe::{self, source_name},
+    grammar::posed,
+};
 
 /// One thing to tell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -225,21 +228,6 @@ impl From<&Perception> for Sight {
 /// The name of a sender, if the server names one other than the perceiver.
 fn sender_name(sender: &Sender) -> Option<String> {
     sender.id().map(|_| sender.name().to_owned())
-}
-
-/// The name of a source, without its channel.
-pub(crate) fn source_name(source: &SourceKind) -> &'static str {
-    match source {
-        SourceKind::Whisper => "whisper",
-        SourceKind::Page => "page",
-        SourceKind::Addressed => "addressed",
-        SourceKind::Channel(_) => "channel",
-        SourceKind::Say => "say",
-        SourceKind::Pose => "pose",
-        SourceKind::Emit => "emit",
-        SourceKind::CommandOutput => "command_output",
-        _ => "other",
-    }
 }
 
 /// A message the assistant accepted.

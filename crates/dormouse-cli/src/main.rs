@@ -8,6 +8,7 @@
 //! Stability: commands, flags, exit codes and JSON lines are kept once released; text for people is not.
 
 mod args;
+mod command;
 mod compose;
 mod config;
 mod data;
@@ -26,16 +27,15 @@ mod item;
 mod json;
 mod log;
 mod memory;
-mod moment;
 mod neutralise;
 mod plain;
 mod play;
 mod provider;
+mod recall;
 mod record;
 mod screen;
 mod sign;
 mod vectors;
-mod view;
 
 use std::{
     error::Error,
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
         }
         Command::Log(command) => log::run(&places, command).map_err(|e| failed(e.exit(), &e)),
         Command::Provider(command) => {
-            provider::run(&places, &command).map_err(|e| failed(e.exit(), &e))
+            provider::command::run(&places, command).map_err(|e| failed(e.exit(), &e))
         }
         Command::Doctor(doctor) => {
             doctor::run(&places, &doctor).map_err(|e| failed(Exit::Failure, &e))

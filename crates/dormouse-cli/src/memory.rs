@@ -1,67 +1,47 @@
-//! `dormouse memory`: looking into the memory of the data folder, and changing it. What only looks makes no memory.
+//! `dormouse memory`: looking into the memory of the data folder, and changing it. Commands that only look create no memory.
 
-mod adding;
 mod args;
-mod changing;
-mod error;
-mod listing;
-mod looking;
-mod opening;
-mod rebinding;
-mod searching;
-mod telling;
-mod transferring;
-mod upkeep;
+mod changes;
+mod hygiene;
+mod import_export;
+mod index;
+mod rebind;
+mod render;
+mod search;
+mod show;
 
-pub(crate) use adding::reason;
-use args::{Add, By, List, Migrate, Of, Search};
-pub(crate) use args::{Form, Memory, trust};
-pub(crate) use changing::told;
-pub(crate) use error::{CommandError, open_exit};
-pub(crate) use opening::Place;
-pub(crate) use rebinding::{Mismatch, check};
-pub(crate) use telling::Teller;
+pub(crate) use args::Memory;
 
-use crate::{args::Places, exit::Exit};
-use upkeep::Fold;
+use crate::{
+    command::{CommandError, MemoryFile, Places, block_on},
+    exit::Exit,
+};
 
 /// Looks into the memory, or changes it.
 pub(crate) fn run(places: &Places, command: Memory) -> Result<Exit, CommandError> {
-    let place = Place::locate(places)?;
-    block_on(Box::pin(carry_out(&place, command)))
+    let file = MemoryFile::locate(places)?;
+    block_on(Box::pin(carry_out(&file, command)))?
 }
 
-/// Runs to the end.
-pub(crate) fn block_on(
-    work: impl Future<Output = Result<Exit, CommandError>>,
-) -> Result<Exit, CommandError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(CommandError::System)?;
-    runtime.block_on(work)
-}
-
-async fn carry_out(place: &Place, command: Memory) -> Result<Exit, CommandError> {
+async fn carry_out(file: &MemoryFile, command: Memory) -> Result<Exit, CommandError> {
     match command {
-        Memory::Add(add) => adding::add(place, add).await,
-        Memory::Search(search) => searching::search(place, *search).await,
-        Memory::List(list) => listing::list(place, &list).await,
-        Memory::Show(of) => looking::show(place, of).await,
-        Memory::Why(of) => looking::why(place, of).await,
-        Memory::Import { from, form } => transferring::import(place, &from, form).await,
-        Memory::Export { into } => transferring::export(place, into).await,
-        Memory::Hygiene { apply, form } => {
-            let fold = if apply { Fold::Apply } else { Fold::Propose };
-            upkeep::hygiene(place, fold, form).await
+        Memory::Add(add) => changes::add(file, add).await,
+        Memory::Search(asked) => search::search(file, *asked).await,
+        Memory::List(list) => show::list(file, &list).await,
+        Memory::Show(of) => show::show(file, of).await,
+        Memory::Why(of) => show::why(file, of).await,
+        Memory::Import { from, json } => import_export::import(file, &from, json.printing()).await,
+        Memory::Export { into } => import_export::export(file, into).await,
+        Memory::Hygiene { apply, json } => {
+            hygiene::hygiene(file, apply.into(), json.printing()).await
         }
-        Memory::Rebuild { by, form } => upkeep::rebuild(place, &by, form).await,
-        Memory::Rebind { form } => rebinding::rebind(place, form).await,
-        Memory::Migrate(migrate) => upkeep::migrate(place, migrate).await,
-        Memory::Stats { by, form } => looking::stats(place, &by, form).await,
-        Memory::Undo { change, form } => changing::undo(place, change, form).await,
-        Memory::Withdraw(of) => changing::withdraw(place, of).await,
-        Memory::Erase { of, yes: _ } => changing::erase(place, of).await,
-        Memory::Supersede { of, by, since } => changing::supersede(place, of, by, since).await,
+        Memory::Rebuild { by, json } => index::rebuild(file, &by, json.printing()).await,
+        Memory::Rebind { json } => rebind::rebind(file, json.printing()).await,
+        Memory::Migrate(migrate) => index::migrate(file, migrate).await,
+        Memory::Stats { by, json } => show::stats(file, &by, json.printing()).await,
+        Memory::Undo { change, json } => changes::undo(file, change, json.printing()).await,
+        Memory::Withdraw(of) => changes::withdraw(file, of).await,
+        Memory::Erase { of, yes: _ } => changes::erase(file, of).await,
+        Memory::Supersede { of, by, since } => changes::supersede(file, of, by, since).await,
     }
 }

@@ -14,13 +14,13 @@ use dormouse_store::RedbLog;
 use tokio::{runtime, select, sync::mpsc, time::timeout};
 
 use crate::{
-    args::{Places, Play, Record},
+    args::{Play, Record},
+    command::{self, Places},
     compose::{ComposeError, Household, household},
     config::Config,
     data::DataFolder,
     describe,
     diagnostics::Diagnostics,
-    emergency,
     exit::Exit,
     grammar::counted,
     item::{Item, Ready},
@@ -177,8 +177,8 @@ async fn visit(
         false => Unwritten::Waits,
     };
     let mut session = Session::new(&household, &screen, pumped, told, unwritten);
-    let clear = emergency::clear_command(data, &household.key);
-    let retry = provider::retry_command(data, &household.key);
+    let clear = command::clear_command(data, &household.key);
+    let retry = command::retry_command(data, &household.key);
     let audience = audience(play, chosen, &household, &clear);
     let slow = slow(&household, &server(chosen));
     screen.show(ready(data, chosen, &household, &clear)).await;

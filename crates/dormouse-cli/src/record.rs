@@ -15,11 +15,7 @@ use dormouse_contracts::Clock;
 use dormouse_engine::ToolCalling;
 use dormouse_providers::{Network, Secret, ServedBy};
 
-use crate::{
-    args::{ProviderFlags, Record},
-    exit::Exit,
-    grammar::counted,
-};
+use crate::{args::Record, exit::Exit, grammar::counted, provider::ProviderFlags};
 
 /// What is not compared when a visit is replayed: a prompt tells the time of day and what is remembered.
 const PROMPTS: [&str; 4] = ["/messages", "/input", "/instructions", "/system"];

@@ -8,10 +8,7 @@ use dormouse_vectors::{
     ApiKey, CollectionLayout, CollectionPrefix, Qdrant, QdrantConfig, QdrantConfigError, QdrantUrl,
 };
 
-use crate::{
-    config::{QdrantSection, VectorsWish},
-    exit::Exit,
-};
+use crate::config::{QdrantSection, VectorsWish};
 
 /// Why an index cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -35,13 +32,6 @@ pub(crate) enum VectorsError {
         /// Why not.
         source: BoxError,
     },
-}
-
-impl VectorsError {
-    /// The exit code.
-    pub(crate) fn exit(&self) -> Exit {
-        Exit::Usage
-    }
 }
 
 /// The index that is wanted; `None` for the one that a memory brings along. Connects to nothing yet.

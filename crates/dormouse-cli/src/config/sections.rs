@@ -9,6 +9,9 @@ use super::numbers::{
     Seconds, TickRate,
 };
 
+/// The key of an assistant that is given none.
+pub(crate) const DEFAULT_KEY: &str = "dormouse";
+
 /// `[assistant]`: who it is.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -56,7 +59,7 @@ impl AssistantSection {
     pub(crate) fn key(&self) -> AssistantId {
         match &self.key.0 {
             Some(key) => key.clone(),
-            None => AssistantId::try_new("dormouse").expect("an assistant key"),
+            None => AssistantId::try_new(DEFAULT_KEY).expect("an assistant key"),
         }
     }
 

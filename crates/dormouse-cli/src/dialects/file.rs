@@ -10,10 +10,48 @@ use std::{
 use dormouse_database::temporary_name;
 use dormouse_dialects::{BookError, DialectBook};
 
-use super::DialectsError;
-
 /// How many damaged files are kept beside it.
 const KEPT_ASIDE: u32 = 100;
+
+/// The file does not say what was learnt. That can be learnt again, so nothing else fails by it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DialectsError {
+    /// It cannot be read.
+    #[error("what was learnt of models cannot be read from {}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A newer program wrote it.
+    #[error("what was learnt of models is left alone")]
+    Newer(#[source] BookError),
+    /// It is damaged, and was put aside.
+    #[error("what was learnt of models is damaged, begins anew, and was kept as {}", aside.display())]
+    Damaged {
+        /// Where it is now.
+        aside: PathBuf,
+        /// What is wrong with it.
+        source: BookError,
+    },
+    /// It is damaged, and stays where it is.
+    #[error("what was learnt of models in {} is damaged; the next start begins anew", file.display())]
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        source: BookError,
+    },
+    /// It cannot be written.
+    #[error("what was learnt of models cannot be kept in {}", file.display())]
+    Write {
+        /// The file.
+        file: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
 
 /// The book in the file; an empty one if there is none.
 pub(super) fn read_book(file: &Path) -> Result<DialectBook, DialectsError> {

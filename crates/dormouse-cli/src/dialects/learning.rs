@@ -4,7 +4,11 @@ use dormouse_contracts::Timestamp;
 use dormouse_dialects::{CallingChange, ToolCalling};
 use dormouse_engine::Replied;
 
-use super::{Dialects, DialectsError, because, way};
+use super::{
+    book::Dialects,
+    file::DialectsError,
+    wording::{because, way},
+};
 use crate::exit::Report;
 
 /// Learns from the replies of models. How tools are offered is settled when an assistant wakes, since its prompts are built

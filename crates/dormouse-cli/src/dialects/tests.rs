@@ -1,9 +1,10 @@
 use std::fs;
 
-use dormouse_contracts::ReplyInfo;
+use dormouse_contracts::{ChatReply, ModelName, ProviderId, ReplyInfo, Timestamp};
+use dormouse_dialects::{CallingChange, Evidence, ProbeVerdict, ToolCalling};
 use proptest::prelude::*;
 
-use super::*;
+use super::{Dialects, file::DialectsError};
 
 fn model() -> (ProviderId, ModelName) {
     (

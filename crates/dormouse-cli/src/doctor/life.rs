@@ -8,14 +8,13 @@ use dormouse_store::RedbLog;
 
 use super::Finding;
 use crate::{
+    command::{CommandError, block_on, clear_command, retry_command},
     config::Config,
     data::DataFolder,
-    describe, emergency,
+    describe,
     exit::{Exit, Report},
     grammar::counted,
-    log::{LogError, block_on},
     play::kinship_exit,
-    provider::retry_command,
 };
 
 /// What is to be said about every assistant in the log; nothing where all is well.
@@ -44,7 +43,7 @@ pub(super) fn findings(
     findings
 }
 
-fn restored(log: &RedbLog, key: &AssistantId) -> Result<State, LogError> {
+fn restored(log: &RedbLog, key: &AssistantId) -> Result<State, CommandError> {
     Ok(block_on(restore(log, key))??)
 }
 
@@ -66,7 +65,7 @@ fn stopped(data: &DataFolder, key: &AssistantId, state: &State) -> Option<Findin
         stopped.at,
         describe::stop_cause(&stopped.cause),
         waiting(state),
-        emergency::clear_command(data, key),
+        clear_command(data, key),
     );
     Some(Finding::Wrong(text, Exit::Stopped))
 }

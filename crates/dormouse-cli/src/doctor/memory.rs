@@ -5,12 +5,11 @@ use dormouse_store::RedbLog;
 
 use super::{Finding, wrong};
 use crate::{
+    command::{CommandError, MemoryFile, Mismatch, block_on, check_follows},
     config::Config,
     data::DataFolder,
     exit::Exit,
     grammar::counted,
-    log::block_on,
-    memory::{self, CommandError, Mismatch, Place},
 };
 
 /// What is to be said of the memory. Its encoder is not asked.
@@ -57,9 +56,9 @@ async fn examined(
     log: Option<&RedbLog>,
     config: &Config,
 ) -> Result<Examined, CommandError> {
-    let memory = Place::of(data.clone(), config.clone()).open(None).await?;
+    let memory = MemoryFile::new(data.clone(), config.clone()).open().await?;
     if let Some(log) = log
-        && let Err(mismatch) = memory::check(data, log, &memory).await
+        && let Err(mismatch) = check_follows(data, log, &memory).await
     {
         return Ok(Examined::Strays(mismatch));
     }

@@ -34,7 +34,7 @@ pub(super) fn findings(data: &DataFolder, config: &Config, doctor: &Doctor) -> V
     findings.extend(trouble.map(|error| Finding::Doubtful(Report(&error).to_string())));
     findings.extend(lists(&found, config));
     findings.extend(found.known.iter().map(|(name, known)| {
-        let text = format!("{name}: {}; {}", known.window_told(), known.price_told());
+        let text = format!("{name}: {}; {}", known.window_text(), known.price_text());
         Finding::Fine(text)
     }));
     if doctor.probe {

@@ -4,12 +4,11 @@ use dormouse_memory::{CheckIndexError, IndexReport};
 
 use super::{Finding, wrong};
 use crate::{
+    command::{CommandError, MemoryFile, block_on},
     config::{Config, VectorsWish},
     data::DataFolder,
     exit::Exit,
     grammar::counted,
-    log::block_on,
-    memory::{CommandError, Place},
 };
 
 /// What is to be said of an index on a server. Nothing is said of one in this process, nor of a memory that is not
@@ -18,27 +17,27 @@ pub(super) fn finding(data: &DataFolder, config: &Config) -> Option<Finding> {
     let VectorsWish::Qdrant(section) = &config.memory.vectors else {
         return None;
     };
-    let place = Place::of(data.clone(), config.clone());
+    let file = MemoryFile::new(data.clone(), config.clone());
     if config.memory.embedder.is_none() {
         let text = "the vector index is configured and not used: set `embedder` in [memory]";
         return Some(Finding::Doubtful(text.to_owned()));
     }
-    match block_on(report(&place)) {
+    match block_on(report(&file)) {
         Ok(Ok(Ok(report))) => report.map(|report| found(&report)),
         Ok(Ok(Err(error))) => Some(match &error {
             CheckIndexError::Memory(_) => return None,
             error => unreachable_at(&section.addresses.join(", "), error),
         }),
-        Ok(Err(CommandError::Open(_))) => None,
+        Ok(Err(CommandError::MemoryOpen(_))) => None,
         Ok(Err(error)) => Some(wrong(&error, error.exit())),
         Err(error) => Some(wrong(&error, error.exit())),
     }
 }
 
 async fn report(
-    place: &Place,
+    file: &MemoryFile,
 ) -> Result<Result<Option<IndexReport>, CheckIndexError>, CommandError> {
-    let memory = place.look_as_configured().await?;
+    let memory = file.view_as_configured().await?;
     Ok(memory.check_index().await)
 }
 

@@ -7,7 +7,7 @@ use dormouse_entities::{
     ObservationText, Phrase, Preference, Rapport, TextLineError,
 };
 
-use crate::memory::{Form, trust};
+use crate::command::{JsonFlag, trust};
 
 /// Whom the assistant knows.
 #[derive(Debug, Subcommand)]
@@ -15,7 +15,7 @@ pub(crate) enum Entity {
     /// Print everybody, one per line
     List {
         #[command(flatten)]
-        form: Form,
+        json: JsonFlag,
     },
     /// Print everything that is known of somebody
     Show(Who),
@@ -31,7 +31,7 @@ pub(crate) enum Entity {
         #[arg(long = "type", value_name = "TYPE", default_value = "player")]
         kind: Kind,
         #[command(flatten)]
-        form: Form,
+        json: JsonFlag,
     },
     /// Note something about somebody
     Observe {
@@ -67,7 +67,7 @@ pub(crate) enum Entity {
         #[arg(value_name = "INTO")]
         into: String,
         #[command(flatten)]
-        form: Form,
+        json: JsonFlag,
     },
     /// Say that two are two after all
     Unmerge(Exactly),
@@ -83,7 +83,7 @@ pub(crate) enum Entity {
         #[arg(long, value_name = "N", default_value_t = 1024)]
         tokens: u32,
         #[command(flatten)]
-        form: Form,
+        json: JsonFlag,
     },
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Who {
     #[arg(value_name = "WHO")]
     pub(crate) who: String,
     #[command(flatten)]
-    pub(crate) form: Form,
+    pub(crate) json: JsonFlag,
 }
 
 /// Exactly which id is meant.
@@ -104,7 +104,7 @@ pub(crate) struct Exactly {
     #[arg(value_name = "ID")]
     pub(crate) id: EntityId,
     #[command(flatten)]
-    pub(crate) form: Form,
+    pub(crate) json: JsonFlag,
 }
 
 /// Setting what is known of somebody.

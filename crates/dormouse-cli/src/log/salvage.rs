@@ -1,8 +1,7 @@
-//! Saving what is readable of a damaged log, and what follows from that for the memories beside it.
+//! `dormouse log salvage`: copies what is readable of a damaged log, and lets the memories follow the copy.
 
 use std::{
-    fs,
-    io::{self, Write},
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -10,10 +9,10 @@ use dormouse::SystemClock;
 use dormouse_contracts::AssistantId;
 use dormouse_engine::{Rebound, catch_up, check_log, rebind};
 use dormouse_memory::Memory;
-use dormouse_store::{LogOpenError, LogView, RedbLog};
+use dormouse_store::{LogOpenError, LogView, RedbLog, SalvageError};
 
-use super::{LogError, block_on, print};
 use crate::{
+    command::{CommandError, CommandFailure, block_on, rebind_command, say},
     data::{DataFolder, quoted},
     exit::Exit,
     grammar::counted,
@@ -22,12 +21,33 @@ use crate::{
 /// How many damaged logs are kept beside the one in use.
 const KEPT_ASIDE: u32 = 64;
 
+/// The new log could not take the place of the damaged one.
+#[derive(Debug, thiserror::Error)]
+#[error("{} could not replace {}; both are unchanged", new.display(), log.display())]
+struct ReplaceError {
+    log: PathBuf,
+    new: PathBuf,
+    source: io::Error,
+}
+
+impl CommandFailure for ReplaceError {
+    fn exit(&self) -> Exit {
+        Exit::Failure
+    }
+}
+
+impl CommandFailure for SalvageError {
+    fn exit(&self) -> Exit {
+        Exit::Failure
+    }
+}
+
 /// What becomes of the new log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NewLog {
-    /// It stays where it was made; what has to follow is printed.
+    /// It stays where it was created; the next steps are printed.
     Stays,
-    /// It takes the place of the data folder's log.
+    /// It replaces the data folder's log.
     Replaces,
 }
 
@@ -37,7 +57,7 @@ pub(super) fn run(
     from: &Path,
     into: &Path,
     new_log: NewLog,
-) -> Result<Exit, LogError> {
+) -> Result<Exit, CommandError> {
     refuse_if_in_use(from)?;
     let report = dormouse_store::salvage(from, into)?;
     for readable in &report.assistants {
@@ -52,26 +72,20 @@ pub(super) fn run(
                 into.display(),
                 from.display()
             ))?;
-            tell_what_follows(data, from, into, keys)?;
+            say_next_steps(data, from, into, keys)?;
         }
     }
     Ok(Exit::Success)
 }
 
-fn say(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    print(&mut out, text)?;
-    out.flush()
-}
-
-/// Puts the new log in the place of the damaged one, and lets the memories follow it.
+/// Replaces the damaged log by the new one, and binds the memories to it.
 fn replace(
     data: &DataFolder,
     into: &Path,
     keys: impl Iterator<Item = AssistantId>,
-) -> Result<(), LogError> {
+) -> Result<(), CommandError> {
     let path = data.log();
-    let aside = swap(&path, into).map_err(|source| LogError::Replace {
+    let aside = swap(&path, into).map_err(|source| ReplaceError {
         log: path.clone(),
         new: into.to_owned(),
         source,
@@ -90,8 +104,8 @@ fn replace(
     Ok(())
 }
 
-/// Gives `new` the name `log`. Answers where the file of that name is kept. At every moment one of them has the name, or the next
-/// start would begin a new life; but not on a file system where no file has two names.
+/// Gives `new` the name `log`, and returns where the file of that name is kept. Where the file system has hard links, one of
+/// the two has the name at every moment; otherwise a start in between would begin a new log.
 fn swap(log: &Path, new: &Path) -> io::Result<PathBuf> {
     let names = (1..=KEPT_ASIDE).map(|number| {
         let mut name = log.as_os_str().to_owned();
@@ -119,7 +133,7 @@ async fn follow(
     data: &DataFolder,
     log: &RedbLog,
     key: &AssistantId,
-) -> Result<Option<String>, LogError> {
+) -> Result<Option<String>, CommandError> {
     let memory = Memory::builder(key.clone(), SystemClock);
     let memory = memory.open_existing(data.memory(key)).await?;
     let rebound = rebind(log, key, &memory).await?;
@@ -139,13 +153,13 @@ async fn follow(
     })
 }
 
-/// Says what somebody has to do who wants to go on with the new log.
-fn tell_what_follows(
+/// Says how to go on with the new log.
+fn say_next_steps(
     data: &DataFolder,
     from: &Path,
     into: &Path,
     keys: impl Iterator<Item = AssistantId>,
-) -> Result<(), LogError> {
+) -> Result<(), CommandError> {
     if from != data.log() {
         return Ok(());
     }
@@ -160,8 +174,8 @@ fn tell_what_follows(
     for key in keys.filter(|key| data.memory(key).exists()) {
         if block_on(is_ahead(data, &log, &key))?? {
             say(&format!(
-                "the memory of {key} is newer than the log; then: dormouse memory rebind {}, which loses nothing",
-                data.flag()
+                "the memory of {key} is newer than the log; then run: {}, which loses nothing",
+                rebind_command(data)
             ))?;
         }
     }
@@ -169,7 +183,11 @@ fn tell_what_follows(
     Ok(())
 }
 
-async fn is_ahead(data: &DataFolder, log: &LogView, key: &AssistantId) -> Result<bool, LogError> {
+async fn is_ahead(
+    data: &DataFolder,
+    log: &LogView,
+    key: &AssistantId,
+) -> Result<bool, CommandError> {
     let memory = Memory::builder(key.clone(), SystemClock);
     let memory = memory.open_view(data.memory(key)).await?;
     match check_log(log, key, &memory).await {
@@ -178,12 +196,12 @@ async fn is_ahead(data: &DataFolder, log: &LogView, key: &AssistantId) -> Result
     }
 }
 
-/// Of a log that is being written, a mixture would be copied.
-fn refuse_if_in_use(from: &Path) -> Result<(), LogError> {
+/// A copy of a log that is being written would mix old and new pages.
+fn refuse_if_in_use(from: &Path) -> Result<(), CommandError> {
     match LogView::open(from) {
         Ok(view) if view.is_in_use() => Err(LogOpenError::InUse { path: from.into() }.into()),
         Err(error @ LogOpenError::Absent { .. }) => Err(error.into()),
-        // Whatever else is wrong with it is why somebody salvages it.
+        // Any other error is the reason to salvage the log.
         Ok(_) | Err(_) => Ok(()),
     }
 }

@@ -6,12 +6,11 @@ use dormouse_contracts::{AssistantId, ReadEvents, Seq, StoredEvent};
 use dormouse_store::LogView;
 use serde_json::Value;
 
-use super::{LogError, block_on, print};
 use crate::{
+    command::{CommandError, Printing, block_on, remark},
     describe,
     exit::Exit,
     item::{EventLine, Item},
-    json,
 };
 
 /// How many events are read at a time.
@@ -29,8 +28,8 @@ pub(super) fn run(
     log: &LogView,
     key: &AssistantId,
     range: Range,
-    json: bool,
-) -> Result<Exit, LogError> {
+    printing: Printing,
+) -> Result<Exit, CommandError> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut after = Seq(range.from.saturating_sub(1));
     let last = Seq(range.to.unwrap_or(u64::MAX));
@@ -38,11 +37,7 @@ pub(super) fn run(
     loop {
         let page = block_on(log.read(key, after, PAGE))??;
         for event in page.iter().take_while(|event| event.seq <= last) {
-            if json {
-                out.write_all(json::line(&as_item(event))?.as_bytes())?;
-            } else {
-                print(&mut out, &describe::event(event))?;
-            }
+            printing.write(&mut out, &as_item(event), || describe::event(event))?;
             printed += 1;
         }
         match page.last() {
@@ -57,24 +52,22 @@ pub(super) fn run(
     Ok(Exit::Success)
 }
 
-/// An empty answer is one, but not one to leave somebody alone with.
-fn say_nothing_there(log: &LogView, key: &AssistantId, range: Range) -> Result<(), LogError> {
+/// An empty answer is correct, but says nothing to somebody who expected events.
+fn say_nothing_there(log: &LogView, key: &AssistantId, range: Range) -> Result<(), CommandError> {
     let known = log.assistants()?.into_iter();
     let end = known.filter(|(who, _)| who == key).map(|(_, end)| end);
     let end = end.max().unwrap_or(Seq::ZERO);
     let asked = match range.to {
-        Some(to) => format!("between {} and {to}", range.from),
+        Some(to) => format!("from {} to {to}", range.from),
         None => format!("from {} on", range.from),
     };
-    // If standard error is closed there is nobody to tell.
-    drop(writeln!(
-        io::stderr(),
-        "dormouse: there is nothing {asked}; the log ends at event {end}"
+    remark(&format!(
+        "there are no events {asked}; the log ends at event {end}"
     ));
     Ok(())
 }
 
-/// The event as `play --json` prints it. A payload that is no JSON is told as text.
+/// The event as `play --json` prints it. A payload that is not JSON becomes a string.
 fn as_item(event: &StoredEvent) -> Item {
     let data = serde_json::from_slice(&event.payload)
         .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&event.payload).into_owned()));

@@ -1,17 +1,16 @@
 //! Comparing every event with its checksum.
 
-use std::{
-    io::{self, Write},
-    path::Path,
-};
+use std::path::Path;
 
 use dormouse_store::AssistantReport;
 use serde::Serialize;
 
-use super::{LogError, look, print};
-use crate::{exit::Exit, json};
+use crate::{
+    command::{CommandError, Printing, say, view_log},
+    exit::Exit,
+};
 
-/// What was found of one assistant, as JSON.
+/// The check of one assistant's events, as JSON.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "verified")]
 struct Verified {
@@ -35,20 +34,14 @@ impl From<&AssistantReport> for Verified {
 }
 
 /// Prints what is intact, assistant by assistant.
-pub(super) fn run(path: &Path, json: bool) -> Result<Exit, LogError> {
-    let report = look(path, json)?.verify()?;
-    let mut out = io::stdout().lock();
+pub(super) fn run(path: &Path, printing: Printing) -> Result<Exit, CommandError> {
+    let report = view_log(path, printing)?.verify()?;
     for assistant in &report.assistants {
-        if json {
-            out.write_all(json::line(&Verified::from(assistant))?.as_bytes())?;
-        } else {
-            print(&mut out, &assistant.to_string())?;
-        }
+        printing.print(&Verified::from(assistant), || assistant.to_string())?;
     }
-    if report.assistants.is_empty() && !json {
-        print(&mut out, "the log is intact, and empty")?;
+    if report.assistants.is_empty() && printing == Printing::Text {
+        say("the log is intact, and empty")?;
     }
-    out.flush()?;
     Ok(if report.is_intact() {
         Exit::Success
     } else {

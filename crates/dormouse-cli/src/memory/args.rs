@@ -7,7 +7,10 @@ use dormouse_contracts::{Timestamp, Trust};
 use dormouse_memory::{RecordId, RecordKind};
 use dormouse_providers::EmbedderWish;
 
-use crate::{encoder, moment::moment};
+use crate::{
+    command::{ByEncoder, JsonFlag, moment, trust},
+    encoder,
+};
 
 /// Looking into a memory, and changing it.
 #[derive(Debug, Subcommand)]
@@ -28,7 +31,7 @@ pub(crate) enum Memory {
         #[arg(value_name = "FILE")]
         from: PathBuf,
         #[command(flatten)]
-        form: Form,
+        json: JsonFlag,
     },
     /// Write every record that is in use as a JSON line
     Export {
@@ -42,28 +45,28 @@ pub(crate) enum Memory {
         #[arg(long)]
         apply: bool,
         #[command(flatten)]
-        form: Form,
+        json: JsonFlag,
     },
     /// Make anew what is derived from the records: the search index, and with an embedder the index of vectors
     Rebuild {
         #[command(flatten)]
-        by: By,
+        by: ByEncoder,
         #[command(flatten)]
-        form: Form,
+        json: JsonFlag,
     },
     /// Bind the memory to the log that is there now, after that was lost or set back; all that it holds is kept
     Rebind {
         #[command(flatten)]
-        form: Form,
+        json: JsonFlag,
     },
     /// Go over to another embedder, if it recalls no worse
     Migrate(Migrate),
     /// Print how much there is
     Stats {
         #[command(flatten)]
-        by: By,
+        by: ByEncoder,
         #[command(flatten)]
-        form: Form,
+        json: JsonFlag,
     },
     /// Take a change back
     Undo {
@@ -71,7 +74,7 @@ pub(crate) enum Memory {
         #[arg(value_name = "CHANGE")]
         change: u64,
         #[command(flatten)]
-        form: Form,
+        json: JsonFlag,
     },
     /// Take a record out of recall; `undo` puts it back
     Withdraw(Of),
@@ -96,14 +99,6 @@ pub(crate) enum Memory {
     },
 }
 
-/// How things are printed.
-#[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Form {
-    /// Print JSON objects, one per line (docs/json-output.md)
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
 /// Which record.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Of {
@@ -111,15 +106,7 @@ pub(crate) struct Of {
     #[arg(value_name = "ID")]
     pub(crate) id: RecordId,
     #[command(flatten)]
-    pub(crate) form: Form,
-}
-
-/// By which encoder.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct By {
-    /// Which encoder, in place of the configuration's: folder:PATH, openai:MODEL[@URL], ollama:MODEL[@URL] or none
-    #[arg(long, value_name = "WHICH", value_parser = encoder::wish)]
-    pub(crate) embedder: Option<EmbedderWish>,
+    pub(crate) json: JsonFlag,
 }
 
 /// Remembering.
@@ -147,7 +134,7 @@ pub(crate) struct Add {
     #[arg(long, value_name = "SCORE", value_parser = trust)]
     pub(crate) trust: Option<Trust>,
     #[command(flatten)]
-    pub(crate) form: Form,
+    pub(crate) json: JsonFlag,
 }
 
 /// Listing.
@@ -163,7 +150,7 @@ pub(crate) struct List {
     #[arg(long, value_name = "N")]
     pub(crate) last: Option<usize>,
     #[command(flatten)]
-    pub(crate) form: Form,
+    pub(crate) json: JsonFlag,
 }
 
 /// Recalling.
@@ -194,9 +181,9 @@ pub(crate) struct Search {
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) before: Option<Timestamp>,
     #[command(flatten)]
-    pub(crate) by: By,
+    pub(crate) by: ByEncoder,
     #[command(flatten)]
-    pub(crate) form: Form,
+    pub(crate) json: JsonFlag,
 }
 
 /// Going over to another encoder.
@@ -218,15 +205,5 @@ pub(crate) struct Migrate {
     #[arg(long, conflicts_with_all = ["embedder", "former", "force", "compare"])]
     pub(crate) back: bool,
     #[command(flatten)]
-    pub(crate) form: Form,
-}
-
-/// A text that is no trust score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this takes a number from 0 to 1")]
-pub(crate) struct NoTrust;
-
-pub(crate) fn trust(text: &str) -> Result<Trust, NoTrust> {
-    let score: f32 = text.parse().map_err(|_no_number| NoTrust)?;
-    Trust::try_new(score).map_err(|_out_of_range| NoTrust)
+    pub(crate) json: JsonFlag,
 }

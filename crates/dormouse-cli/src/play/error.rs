@@ -60,10 +60,10 @@ impl PlayError {
 
 fn compose_exit(error: &ComposeError) -> Exit {
     match error {
-        ComposeError::Log(error) => crate::log::open_exit(error),
+        ComposeError::Log(error) => crate::command::log_open_exit(error),
         ComposeError::World(error) => world_exit(error),
-        ComposeError::Memory(error) => crate::memory::open_exit(error),
-        ComposeError::Remembering(error) => error.exit(),
+        ComposeError::Memory(error) => crate::command::memory_open_exit(error),
+        ComposeError::Recall(_) => Exit::Usage,
         ComposeError::Kinship(error) => kinship_exit(error),
         ComposeError::Wake(_) | ComposeError::Mismatch(_) => Exit::Damaged,
         ComposeError::Join {

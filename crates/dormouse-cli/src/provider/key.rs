@@ -1,9 +1,9 @@
-//! The key that the configuration tells, and whose it is.
+//! The key that the configuration names, and whose it is.
 
 use dormouse_providers::{Available, Choice, Environment, Secret, ServedBy};
 
-use super::{Findings, ProviderError};
-use crate::{args::ProviderFlags, config::ProviderSection};
+use super::{error::ProviderError, flags::ProviderFlags};
+use crate::config::ProviderSection;
 
 /// A key of one provider.
 #[derive(Clone, Debug)]
@@ -12,8 +12,8 @@ pub(super) struct OwnKey {
     pub(super) key: Secret,
 }
 
-/// The key in the configuration: of the provider that stands there, at the server that stands there. A server that a flag
-/// names in its place gets none of it.
+/// Reads the key of the configured provider, for the configured server. A server that a flag names instead does not get
+/// it.
 pub(super) fn own(
     flags: &ProviderFlags,
     section: &ProviderSection,
@@ -31,7 +31,7 @@ pub(super) fn own(
     let is_asked = asked.unwrap_or(ServedBy::Local) == of;
     let address_stays = match is_asked {
         true => flags.base_url.is_none() || flags.base_url == section.base_url,
-        // The address that stands beside the key is not looked at then.
+        // The configured address is not used then, so the key would go to another server.
         false => section.base_url.is_none(),
     };
     if !address_stays {
@@ -42,7 +42,7 @@ pub(super) fn own(
     Ok(key.map(|key| OwnKey { of, key }))
 }
 
-/// Puts the key where it is looked for, before any that the environment has.
+/// Puts the key where the choice looks for it, in place of one of the environment.
 pub(super) fn put(available: &mut Available, own: &OwnKey) {
     let place = match own.of {
         ServedBy::OpenAi => &mut available.openai_api_key,
@@ -54,9 +54,9 @@ pub(super) fn put(available: &mut Available, own: &OwnKey) {
     *place = Some(own.key.clone());
 }
 
-/// The same choice with the key that belongs to it.
-pub(super) fn given(found: &Findings, choice: Choice) -> Choice {
-    match (choice, &found.own_key) {
+/// The same choice with this key, if it is of that provider.
+pub(super) fn with_own_key(own_key: Option<&OwnKey>, choice: Choice) -> Choice {
+    match (choice, own_key) {
         (Choice::Server { config, because }, Some(own))
             if config.provider().as_str() == own.of.as_str() =>
         {

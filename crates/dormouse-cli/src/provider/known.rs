@@ -1,4 +1,4 @@
-//! What is known of a model without asking anybody.
+//! What is known about a model without a request.
 
 use dormouse_contracts::{ModelName, ProviderId, Usd};
 use dormouse_providers::{
@@ -6,12 +6,12 @@ use dormouse_providers::{
 };
 use serde_json::{Value, json};
 
-use super::ProviderError;
+use super::{error::ProviderError, open::open};
 
-/// Tokens by which prices are told.
+/// The number of tokens that prices are given for.
 const MILLION: u64 = 1_000_000;
 
-/// What is known of a model.
+/// What is known about a model.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) provider: ProviderId,
@@ -24,9 +24,9 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// What is known of this one.
+    /// What is known about this model.
     pub(crate) fn of(choice: &Choice, prices: &PriceTable) -> Result<Self, ProviderError> {
-        let model = super::open(choice, &dormouse_providers::Network::direct())?;
+        let model = open(choice, &dormouse_providers::Network::direct())?;
         let (provider, model) = model.identity();
         Ok(Self {
             window: context_window(model),
@@ -38,7 +38,7 @@ impl Known {
         })
     }
 
-    /// Whether anything is known of it but its name.
+    /// Whether more than its name is known.
     pub(crate) fn is_known(&self) -> bool {
         self.is_own || self.window.is_some() || self.price.is_some()
     }
@@ -49,8 +49,8 @@ impl Known {
         counter.count("tea").exact
     }
 
-    /// How much fits into it, for people.
-    pub(crate) fn window_told(&self) -> String {
+    /// Its context window and the limit of a reply, for people.
+    pub(crate) fn window_text(&self) -> String {
         let limit = self
             .output_limit
             .map(|limit| format!(", replies up to {}", tokens(limit)));
@@ -62,14 +62,14 @@ impl Known {
     }
 
     /// What it costs, for people.
-    pub(crate) fn price_told(&self) -> String {
+    pub(crate) fn price_text(&self) -> String {
         let Some(price) = &self.price else {
             return match self.is_own {
                 true => "costs nothing".to_owned(),
                 false => "price unknown".to_owned(),
             };
         };
-        let mut text = format!("{}, {}", Prices::of(price).told(), price.said_by());
+        let mut text = format!("{}, {}", Prices::of(price).text(), price.said_by());
         if !price.source().is_empty() {
             text += &format!(" ({})", price.source());
         }
@@ -125,7 +125,7 @@ impl Prices {
     }
 
     /// For people.
-    pub(super) fn told(self) -> String {
+    pub(super) fn text(self) -> String {
         let million = |price: Usd| dollars(price.times(MILLION));
         format!(
             "{} in and {} out for a million tokens",
@@ -161,10 +161,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_and_counts_are_told_as_people_write_them() {
-        let told = |dollars_: f64| dollars(Usd::from_dollars(dollars_).unwrap());
+    fn amounts_and_counts_are_written_for_people() {
+        let text = |dollars_: f64| dollars(Usd::from_dollars(dollars_).unwrap());
         assert_eq!(
-            [told(0.4), told(1.0), told(0.125), told(0.0)],
+            [text(0.4), text(1.0), text(0.125), text(0.0)],
             ["$0.40", "$1.00", "$0.125", "$0.00"]
         );
         assert_eq!(

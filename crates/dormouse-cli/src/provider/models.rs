@@ -10,7 +10,7 @@ use dormouse_providers::{
 };
 use dormouse_resilience::{BulkheadPolicy, Guard, HealthBoard, RateLimit, RetryBudget};
 
-use super::{Chosen, ProviderError, open};
+use super::{choice::Chosen, error::ProviderError, open::open};
 use crate::config::{HeartbeatsWish, ProviderSection, Seconds};
 
 /// How long one attempt of a model call may take where nothing is said.
@@ -52,7 +52,7 @@ pub(crate) fn assemble(
     switched: impl Fn(&ModelSwitch) + Send + Sync + 'static,
 ) -> Result<Models, ProviderError> {
     let prices = price_table(prices)?;
-    let mut desk = Desk {
+    let mut assembler = ModelAssembler {
         section,
         network,
         board: HealthBoard::new(),
@@ -60,7 +60,7 @@ pub(crate) fn assemble(
         retry_budget: RetryBudget::default(),
         made: BTreeMap::new(),
     };
-    let first = desk.guarded(&chosen.choice)?;
+    let first = assembler.guarded(&chosen.choice)?;
     let window = context_window(first.model.identity().1);
     let heartbeats = match section.heartbeats {
         HeartbeatsWish::First => Heartbeats::FirstModelOnly,
@@ -73,10 +73,10 @@ pub(crate) fn assemble(
             // It begins with the chosen one, which stands there already.
             None => {
                 for choice in list.models.iter().skip(1) {
-                    main = main.then(desk.guarded(choice)?.model);
+                    main = main.then(assembler.guarded(choice)?.model);
                 }
             }
-            Some(purpose) => uses.push((purpose, desk.route(purpose, &list.models)?)),
+            Some(purpose) => uses.push((purpose, assembler.route(purpose, &list.models)?)),
         }
     }
     let builder = FailoverModel::builder(main)
@@ -85,13 +85,13 @@ pub(crate) fn assemble(
     let builder = uses.into_iter().fold(builder, |builder, (purpose, route)| {
         builder.route(purpose, route)
     });
-    let Desk {
+    let ModelAssembler {
         board,
         accounts,
         retry_budget,
         made,
         ..
-    } = desk;
+    } = assembler;
     let each = made.into_values().map(|made| made.model);
     Ok(Models {
         each: each.collect(),
@@ -142,7 +142,7 @@ fn trusting(network: Network, file: &Path) -> Result<Network, BoxError> {
 }
 
 /// Where models are put together. One that stands in several lists is made once.
-struct Desk<'a> {
+struct ModelAssembler<'a> {
     section: &'a ProviderSection,
     network: &'a Network,
     board: HealthBoard,
@@ -158,7 +158,7 @@ struct Made {
     counter: Arc<CalibratedCounter>,
 }
 
-impl Desk<'_> {
+impl ModelAssembler<'_> {
     fn route(&mut self, purpose: Purpose, models: &[Choice]) -> Result<Route, ProviderError> {
         let models = models.iter().map(|choice| Ok(self.guarded(choice)?.model));
         let models = models.collect::<Result<Vec<_>, ProviderError>>()?;

@@ -1,6 +1,9 @@
 use std::ffi::OsString;
 
-use super::*;
+use dormouse_providers::{Choice, Environment, Network, ServedBy};
+
+use super::{Chosen, ProviderError, ProviderFlags, assemble, select};
+use crate::config::ProviderSection;
 
 fn environment(pairs: &'static [(&'static str, &'static str)]) -> Environment {
     Environment::of(|name| {

@@ -104,14 +104,10 @@ fn whoever_is_not_known_or_not_the_only_one_is_asked_after() {
     failed(
         &home,
         &["entity", "show", "Bob"],
-        "nobody of the id or name \"Bob\"",
+        "no entity has the id or name \"Bob\"",
     );
     failed(&home, &["entity", "create", "#12", "Alice"], "already");
-    failed(
-        &home,
-        &["entity", "set", "Alice"],
-        "nothing was given to set",
-    );
+    failed(&home, &["entity", "set", "Alice"], "nothing to set");
     failed(
         &home,
         &["entity", "set", "Alice", "--favorability", "2"],

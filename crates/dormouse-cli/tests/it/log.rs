@@ -28,14 +28,15 @@ fn show_prints_the_events_that_play_told() {
 fn a_range_with_nothing_in_it_is_said_on_standard_error() {
     let home = lived();
     for (range, asked) in [
-        (&["--from", "3", "--to", "2"][..], "between 3 and 2"),
+        (&["--from", "3", "--to", "2"][..], "from 3 to 2"),
         (&["--from", "999999"], "from 999999 on"),
     ] {
         let run = home.run(&[&["log", "show"], range].concat(), "");
         assert_eq!((run.code, run.out.as_str()), (Some(0), ""));
         assert!(
-            run.err
-                .contains(&format!("there is nothing {asked}; the log ends at event ")),
+            run.err.contains(&format!(
+                "there are no events {asked}; the log ends at event "
+            )),
             "{}",
             run.err
         );
@@ -79,7 +80,7 @@ fn an_event_or_an_assistant_that_is_not_there_is_a_wrong_argument() {
     let run = home.run(&["log", "show", "--assistant", "hatter"], "");
     assert_eq!(run.code, Some(2));
     assert!(
-        run.err.contains("nobody called hatter") && run.err.contains("dormouse"),
+        run.err.contains("no assistant hatter") && run.err.contains("dormouse"),
         "{}",
         run.err
     );

@@ -111,7 +111,7 @@ fn the_same_said_again_is_no_second_record() {
         "--thread",
         "tea house",
     ];
-    assert_eq!(done(&home, &args).out, "m2 says this already\n");
+    assert_eq!(done(&home, &args).out, "m2 already says this\n");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_change_has_its_reason_and_can_be_taken_back() {
     );
     assert_eq!(
         done(&home, &["memory", "undo", "4"]).out,
-        "change 5: change 4 taken back\n"
+        "change 5: change 4 undone\n"
     );
     assert_eq!(found("umbrella")[0]["record"]["id"], "m2");
     failed(&home, &["memory", "undo", "4"], 2, "taken back by change 5");
@@ -201,7 +201,7 @@ fn what_is_not_there_or_makes_no_sense_is_refused() {
         &home,
         &["memory", "add", "tea", "--at", "soon"],
         2,
-        "write a time as in",
+        "expected a time such as",
     );
     failed(
         &home,
@@ -230,7 +230,7 @@ fn malformed_lines_are_told_and_the_rest_goes_on() {
     let lines = "{\"text\":\"Tea at five.\"}\nnonsense\n\n{\"text\":\"Cocoa at six.\"}\n";
     let run = home.run(&["memory", "import", "-"], lines);
     assert_eq!(run.code, Some(1), "{}", run.err);
-    assert_eq!(run.out, "3 lines: 2 added, 0 there already, 1 refused\n");
+    assert_eq!(run.out, "3 lines: 2 added, 0 already known, 1 refused\n");
     assert!(run.err.contains("line 2: not a record"), "{}", run.err);
     let again = home.run(&["memory", "import", "-", "--json"], lines);
     assert_eq!(again.of_type("refused")[0]["line"], 2);
@@ -248,12 +248,7 @@ fn an_export_can_be_imported_and_replaces_no_file() {
     let path = file.to_str().unwrap();
     let run = done(&home, &["memory", "export", path]);
     assert!(run.err.contains("3 records written"), "{}", run.err);
-    failed(
-        &home,
-        &["memory", "export", path],
-        1,
-        "nothing is ever written over",
-    );
+    failed(&home, &["memory", "export", path], 1, "never overwritten");
     let printed = done(&home, &["memory", "export"]).out;
     assert_eq!(printed, fs::read_to_string(&file).unwrap());
 
@@ -261,7 +256,7 @@ fn an_export_can_be_imported_and_replaces_no_file() {
     done(&other, &["memory", "import", path]);
     assert_eq!(done(&other, &["memory", "export"]).out, printed);
     let again = done(&home, &["memory", "import", path]).out;
-    assert_eq!(again, "3 lines: 0 added, 3 there already, 0 refused\n");
+    assert_eq!(again, "3 lines: 0 added, 3 already known, 0 refused\n");
 }
 
 #[test]
@@ -339,7 +334,7 @@ fn what_is_derived_can_be_made_anew() {
     assert!(
         done(&home, &["memory", "rebuild"])
             .out
-            .contains("3 records made anew")
+            .contains("3 records rebuilt")
     );
     let index = home.file("memory-dormouse.redb.index");
     assert!(index.exists());

@@ -106,7 +106,11 @@ fn who_was_asked_for_and_cannot_be_used_is_listed_with_the_others() {
     let home = Home::new();
     let run = home.run(&["provider", "list", "--provider", "openai"], "");
     assert_eq!(run.code, Some(2));
-    assert!(run.out.contains("nobody is chosen: "), "{}", run.out);
+    assert!(
+        run.out.contains("no provider can be chosen: "),
+        "{}",
+        run.out
+    );
     let secret = "http://user:sk-secret@127.0.0.1:1";
     let run = home.run(&["provider", "list", "--base-url", secret], "");
     assert_eq!(run.code, Some(2));

@@ -19,7 +19,7 @@ const LOOKS: [(&[&str], &str); 11] = [
     (&["memory", "search", "kettle"], "blue tin"),
     (&["memory", "show", "m1"], "blue tin"),
     (&["memory", "why", "m1"], "added"),
-    (&["memory", "stats"], "records in use"),
+    (&["memory", "stats"], " in use"),
     (&["memory", "export"], "blue tin"),
     (&["entity", "list"], "Alice"),
 ];

@@ -62,7 +62,7 @@ fn a_server_that_is_gone_leaves_recall_by_words() {
         &["memory", "search", "peppermint", "--embedder", &small],
     );
     assert!(run.out.starts_with("m1  "), "{}", run.out);
-    assert!(run.err.contains("recalled by words alone"), "{}", run.err);
+    assert!(run.err.contains("searched by words alone"), "{}", run.err);
     let run = home.run(&["memory", "rebuild", "--embedder", &small], "");
     assert_eq!(run.code, Some(1), "{}", run.out);
     let said = "because the encoder could not be used";
@@ -79,10 +79,10 @@ fn what_is_not_in_the_vectors_yet_is_said_to_a_person() {
         &home,
         &[&search[..], &["ollama:small@http://127.0.0.1:9"]].concat(),
     );
-    let said = "3 changes are not in the vectors yet";
+    let said = "3 changes have no vectors yet";
     assert!(run.err.contains(said), "{}", run.err);
     let run = done(&home, &[&search[..], &[small.as_str()]].concat());
-    assert!(!run.err.contains("not in the vectors"), "{}", run.err);
+    assert!(!run.err.contains("no vectors yet"), "{}", run.err);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn another_encoder_is_gone_over_to_and_back() {
     assert_eq!(mode(&home, &large), changed);
     let rebuilt = home.run(&["memory", "rebuild", "--embedder", &large], "");
     assert_eq!(rebuilt.code, Some(1), "{}", rebuilt.out);
-    let said = "because the vectors are of another encoder: `dormouse memory migrate";
+    let said = "because the vectors were made by another encoder: `dormouse memory migrate";
     assert!(rebuilt.err.contains(said), "{}", rebuilt.err);
 
     let migrate = [
@@ -123,6 +123,6 @@ fn another_encoder_is_gone_over_to_and_back() {
     );
 
     let back = done(&home, &["memory", "migrate", "--back"]).out;
-    assert!(back.starts_with("recall goes by small"), "{back}");
+    assert!(back.starts_with("recall uses small"), "{back}");
     assert_eq!(mode(&home, &small), "words_and_vectors");
 }

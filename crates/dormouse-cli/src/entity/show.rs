@@ -1,4 +1,4 @@
-//! Looking at whom the assistant knows.
+//! Printing entities.
 
 use dormouse::SystemClock;
 use dormouse_contracts::{Clock, EntityId, TokenCounter};
@@ -8,11 +8,11 @@ use dormouse_providers::Estimate;
 use dormouse_text::escape_id;
 use serde::Serialize;
 
-use super::EntityError;
+use super::who::WhoError;
 use crate::{
+    command::{CommandError, Printing},
     exit::Exit,
     grammar::counted,
-    memory::{CommandError, Form, Teller},
 };
 
 #[derive(Serialize)]
@@ -44,12 +44,11 @@ fn state(profile: &Profile) -> String {
     profile.relationship.state_at(SystemClock.now()).to_string()
 }
 
-/// Prints everybody, by id.
-pub(super) fn list(memory: &Memory, form: Form) -> Result<Exit, CommandError> {
-    let teller = Teller::new(form.json);
+/// Prints all entities, ordered by id.
+pub(super) fn list(memory: &Memory, printing: Printing) -> Result<Exit, CommandError> {
     memory.with_entities(|entities| {
         for profile in entities.profiles() {
-            teller.tell(&Entry::of(profile), || brief(profile))?;
+            printing.print(&Entry::of(profile), || brief(profile))?;
         }
         Ok(Exit::Success)
     })
@@ -79,18 +78,22 @@ struct Whole<'a> {
     profile: &'a Profile,
 }
 
-/// Prints everything known of one.
-pub(super) fn show(memory: &Memory, id: &EntityId, form: Form) -> Result<Exit, CommandError> {
+/// Prints everything known about one entity.
+pub(super) fn show(
+    memory: &Memory,
+    id: &EntityId,
+    printing: Printing,
+) -> Result<Exit, CommandError> {
     memory.with_entities(|entities| {
         let profile = entities.profile(id);
-        let profile = profile.ok_or_else(|| EntityError::Unknown {
+        let profile = profile.ok_or_else(|| WhoError::Unknown {
             who: id.to_string(),
         })?;
         let whole = Whole {
             r#type: "profile",
             profile,
         };
-        Teller::new(form.json).tell(&whole, || everything(profile))?;
+        printing.print(&whole, || everything(profile))?;
         Ok(Exit::Success)
     })
 }
@@ -100,11 +103,15 @@ fn everything(profile: &Profile) -> String {
     let mut lines = vec![
         brief(profile),
         format!(
-            "favorability {:.2}, trust {:.2}, rapport {:.2}, {} interactions",
+            "favorability {:.2}, trust {:.2}, rapport {:.2}, {}",
             relationship.favorability().value(),
             relationship.trust().score(),
             relationship.rapport().value(),
-            relationship.interaction_count()
+            counted(
+                relationship.interaction_count(),
+                "interaction",
+                "interactions"
+            )
         ),
     ];
     let attributes = &profile.attributes;
@@ -143,8 +150,12 @@ struct Block<'a> {
     left_out: usize,
 }
 
-/// Prints the block of entities.
-pub(super) fn block(memory: &Memory, tokens: u32, form: Form) -> Result<Exit, CommandError> {
+/// Prints the block of entities as a prompt has it.
+pub(super) fn block(
+    memory: &Memory,
+    tokens: u32,
+    printing: Printing,
+) -> Result<Exit, CommandError> {
     let counter: &dyn TokenCounter = &Estimate::default();
     let policy = BlockPolicy::default();
     let block = memory.with_entities(|entities| {
@@ -158,8 +169,8 @@ pub(super) fn block(memory: &Memory, tokens: u32, form: Form) -> Result<Exit, Co
         shown: &block.shown,
         left_out: block.left_out,
     };
-    Teller::new(form.json).tell(&line, || match block.text.as_str() {
-        "" => "nobody is shown".to_owned(),
+    printing.print(&line, || match block.text.as_str() {
+        "" => "no entity is shown".to_owned(),
         text => text.to_owned(),
     })?;
     Ok(Exit::Success)

@@ -1,91 +1,111 @@
-//! `dormouse provider list`: who can be used, who is chosen, and which models it has.
+//! `dormouse provider list`: which providers can be used, which one is chosen, and which models it has.
 
-use std::{io, time::Duration};
+use std::time::Duration;
 
-use dormouse_providers::{Choice, ListedModel, ServedBy, list_models};
+use dormouse_providers::{Choice, ListModelsError, ListedModel, ServedBy, list_models};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::{
-    Chosen, ProviderError, command,
-    command::{CommandError, Form, Here},
-    decide,
-    known::{Prices, tokens},
-    look, network, open, pauses, service,
-    standing::Standing,
-};
+use super::{context::Context, pauses, status::ProviderStatus};
 use crate::{
-    args::ProviderFlags,
+    command::{CommandError, CommandFailure, Printing, block_on, say},
     config::HeartbeatsWish,
     exit::{Exit, Report},
+    provider::{
+        choice::{Chosen, decide, find},
+        error::ProviderError,
+        flags::ProviderFlags,
+        known::{Prices, tokens},
+        models::{network, service},
+        open::open,
+    },
 };
 
-/// How long a server may take to tell its models.
+/// How long a server may take to list its models.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Shows everything; asks a server only for its models.
+/// The server did not list its models in time.
+#[derive(Debug, thiserror::Error)]
+#[error("the server did not list its models within {} s", PATIENCE.as_secs())]
+struct NoListInTime;
+
+impl CommandFailure for NoListInTime {
+    fn exit(&self) -> Exit {
+        Exit::Failure
+    }
+}
+
+impl CommandFailure for ListModelsError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Config(_) => Exit::Usage,
+            _ => Exit::Failure,
+        }
+    }
+}
+
+/// Shows everything; makes a request only for the models of a server.
 pub(super) fn run(
-    here: &Here,
+    context: &Context,
     flags: &ProviderFlags,
     models: bool,
-    form: Form,
 ) -> Result<Exit, CommandError> {
-    let mut out = io::stdout().lock();
-    let found = look(flags, &here.config.provider, &here.environment)?;
+    let printing = context.printing;
+    let found = find(flags, &context.config.provider, &context.environment)?;
     for by in ServedBy::ALL {
-        let standing = Standing::of(by, &found, here);
-        form.tell(&mut out, &standing, &standing.told())?;
+        let status = ProviderStatus::of(by, &found, context);
+        printing.print(&status, || status.to_text())?;
     }
-    pauses::show(here, form, &mut out)?;
+    pauses::show(context)?;
     let chosen = decide(found, flags);
-    let told = chosen.and_then(|chosen| Ok((Told::of(&chosen, here)?, chosen)));
-    let chosen = match told {
-        Ok((told, chosen)) => {
-            form.tell(&mut out, &told, &told.told())?;
+    let line = chosen.and_then(|chosen| Ok((ChosenLine::of(&chosen, context)?, chosen)));
+    let chosen = match line {
+        Ok((line, chosen)) => {
+            printing.print(&line, || line.to_text())?;
             chosen
         }
         Err(error) => {
             let reason = Report(&error).to_string();
             let value = json!({"type": "chosen", "provider": null, "reason": reason});
-            form.tell(&mut out, &value, &format!("nobody is chosen: {reason}"))?;
+            printing.print(&value, || format!("no provider can be chosen: {reason}"))?;
             return Ok(Exit::Usage);
         }
     };
     if models {
-        list(here, &chosen, form, &mut out)?;
+        list(context, &chosen)?;
     }
     Ok(Exit::Success)
 }
 
-/// Who is chosen, and who answers in its place.
+/// The chosen provider, and its lists of models.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "chosen")]
-struct Told {
+struct ChosenLine {
     provider: String,
     model: String,
     address: Option<String>,
     why: String,
     heartbeats: &'static str,
-    lists: Vec<ToldList>,
+    lists: Vec<ModelList>,
 }
 
 #[derive(Debug, Serialize)]
-struct ToldList {
+struct ModelList {
     purpose: Option<&'static str>,
     models: Vec<String>,
 }
 
-impl Told {
-    fn of(chosen: &Chosen, here: &Here) -> Result<Self, ProviderError> {
+impl ChosenLine {
+    fn of(chosen: &Chosen, context: &Context) -> Result<Self, ProviderError> {
         let (provider, model) = chosen.name();
         let mut lists = Vec::new();
-        let network = network(&here.config.provider)?;
-        for list in chosen.lists(&here.config.provider)? {
+        let network = network(&context.config.provider)?;
+        for list in chosen.lists(&context.config.provider)? {
             for choice in &list.models {
                 open(choice, &network)?;
             }
-            lists.push(ToldList {
+            lists.push(ModelList {
                 purpose: list.purpose.map(|purpose| purpose.as_str()),
                 models: list.models.iter().map(service).collect(),
             });
@@ -95,7 +115,7 @@ impl Told {
             model,
             address: chosen.server().map(str::to_owned),
             why: chosen.why.clone(),
-            heartbeats: match here.config.provider.heartbeats {
+            heartbeats: match context.config.provider.heartbeats {
                 HeartbeatsWish::First => "first",
                 HeartbeatsWish::Any => "any",
             },
@@ -103,7 +123,7 @@ impl Told {
         })
     }
 
-    fn told(&self) -> String {
+    fn to_text(&self) -> String {
         let mut text = format!(
             "chosen: {}, model {}: {}",
             self.provider, self.model, self.why
@@ -112,7 +132,9 @@ impl Told {
             let models = list.models.join(", then ");
             match list.purpose {
                 Some(purpose) => text += &format!("\nfor {purpose}: {models}"),
-                None if list.models.len() > 1 => text += &format!("\nwhile it is ill: {models}"),
+                None if list.models.len() > 1 => {
+                    text += &format!("\nif it is unavailable: {models}")
+                }
                 None => {}
             }
         }
@@ -120,7 +142,7 @@ impl Told {
     }
 }
 
-/// A model that the server says it has.
+/// A model that the server lists, as JSON.
 fn listed(model: &ListedModel, chosen: &str) -> Value {
     let price = model.price.as_ref();
     json!({
@@ -142,7 +164,8 @@ fn listed(model: &ListedModel, chosen: &str) -> Value {
     })
 }
 
-fn listed_told(model: &ListedModel, chosen: &str) -> String {
+/// The same for people.
+fn listed_text(model: &ListedModel, chosen: &str) -> String {
     let mark = if model.name.as_str() == chosen {
         "*"
     } else {
@@ -169,7 +192,7 @@ fn listed_told(model: &ListedModel, chosen: &str) -> String {
             cached_input: price.cached_input,
             cache_write: price.cache_write,
         };
-        prices.told()
+        prices.text()
     }));
     if !model.capabilities.is_empty() {
         parts.push(model.capabilities.join(" "));
@@ -181,32 +204,24 @@ fn listed_told(model: &ListedModel, chosen: &str) -> String {
     }
 }
 
-fn list(
-    here: &Here,
-    chosen: &Chosen,
-    form: Form,
-    out: &mut dyn io::Write,
-) -> Result<(), CommandError> {
+fn list(context: &Context, chosen: &Chosen) -> Result<(), CommandError> {
+    let printing = context.printing;
     let Choice::Server { config, .. } = &chosen.choice else {
         let value = json!({"type": "listed", "model": "offline", "chosen": true, "can_chat": true});
-        return form.tell(out, &value, "* offline");
+        return printing.print(&value, || "* offline".to_owned());
     };
-    let network = network(&here.config.provider)?;
-    let asked = async { timeout(PATIENCE, list_models(config, &network)).await };
-    let models = match command::block_on(asked)? {
-        Ok(models) => models?,
-        Err(_) => return Err(CommandError::Silent(PATIENCE)),
-    };
+    let network = network(&context.config.provider)?;
+    let models = block_on(async { timeout(PATIENCE, list_models(config, &network)).await })?;
+    let models = models.map_err(|_elapsed| NoListInTime)??;
     let (_, name) = chosen.name();
     for model in &models {
-        form.tell(out, &listed(model, &name), &listed_told(model, &name))?;
+        printing.print(&listed(model, &name), || listed_text(model, &name))?;
     }
     let is_there = models.iter().any(|model| model.name.as_str() == name);
-    if form == Form::People && !is_there {
-        writeln!(
-            out,
-            "the server names no model {name}; some take any name, or short ones"
-        )?;
+    if printing == Printing::Text && !is_there {
+        say(&format!(
+            "the server does not list the model {name}; some servers accept any name, or short names"
+        ))?;
     }
     Ok(())
 }

@@ -1,6 +1,4 @@
-//! Records and changes, for people and as JSON.
-
-use std::io::{self, Write};
+//! Records and changes, as text and as JSON.
 
 use dormouse_contracts::{EntityId, Timestamp, Trust};
 use dormouse_memory::{
@@ -8,41 +6,7 @@ use dormouse_memory::{
 };
 use serde::Serialize;
 
-use super::CommandError;
-use crate::{
-    grammar::identified,
-    json,
-    neutralise::{indented, neutralise},
-};
-
-/// What is printed: JSON lines, or text.
-#[derive(Debug)]
-pub(crate) struct Teller {
-    json: bool,
-}
-
-impl Teller {
-    pub(crate) fn new(json: bool) -> Self {
-        Self { json }
-    }
-
-    /// Prints a value in the form that was asked for.
-    pub(crate) fn tell(
-        &self,
-        value: &impl Serialize,
-        text: impl FnOnce() -> String,
-    ) -> Result<(), CommandError> {
-        let line = if self.json {
-            json::line(value)?
-        } else {
-            format!("{}\n", indented(&neutralise(&text())))
-        };
-        let mut out = io::stdout().lock();
-        out.write_all(line.as_bytes())
-            .and_then(|()| out.flush())
-            .map_err(CommandError::Output)
-    }
-}
+use crate::grammar::identified;
 
 /// A record as JSON: ids and times as people write them.
 #[derive(Debug, Serialize)]

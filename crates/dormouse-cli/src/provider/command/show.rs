@@ -1,36 +1,34 @@
-//! `dormouse provider show`: what is known of a model without asking anybody.
-
-use std::io;
+//! `dormouse provider show`: what is known about a model without a request.
 
 use dormouse_dialects::Evidence;
 use dormouse_engine::ToolCalling;
 use dormouse_providers::Choice;
 use serde_json::json;
 
-use super::{
-    Known,
-    command::{CommandError, Form, Here},
-    known::tokens,
-    network, open, pauses, price_table, service,
-};
+use super::{context::Context, pauses};
 use crate::{
-    args::ProviderFlags,
+    command::CommandError,
     dialects::{self, Dialects},
     exit::{Exit, Report},
+    provider::{
+        flags::ProviderFlags,
+        known::{Known, tokens},
+        models::{network, price_table, service},
+        open::open,
+    },
 };
 
 /// Shows one model.
 pub(super) fn run(
-    here: &Here,
+    context: &Context,
     choice: &Choice,
     flags: &ProviderFlags,
-    form: Form,
 ) -> Result<Exit, CommandError> {
-    let section = &here.config.provider;
-    // Whatever cannot be used is said before anything of it is shown.
+    let section = &context.config.provider;
+    // A model that cannot be used fails here, before anything is printed.
     open(choice, &network(section)?)?;
-    let known = Known::of(choice, &price_table(&here.config.prices)?)?;
-    let (book, trouble) = Dialects::look(&here.data.dialects());
+    let known = Known::of(choice, &price_table(&context.config.prices)?)?;
+    let (book, trouble) = Dialects::look(&context.data.dialects());
     let learnt = book.learnt(&known.provider, &known.model);
     let configured = flags.tool_calling.or(section.tool_calling);
     let calling = configured.unwrap_or(learnt.calling);
@@ -76,16 +74,15 @@ pub(super) fn run(
         ));
     }
     lines.extend([
-        known.window_told(),
+        known.window_text(),
         counted.to_owned(),
-        known.price_told(),
+        known.price_text(),
         tools(calling, configured, &learnt),
-        limits(here),
+        limits(context),
     ]);
     lines.extend(trouble.map(|error| Report(&error).to_string()));
-    let mut out = io::stdout().lock();
-    form.tell(&mut out, &value, &lines.join("\n"))?;
-    pauses::show(here, form, &mut out)?;
+    context.printing.print(&value, || lines.join("\n"))?;
+    pauses::show(context)?;
     Ok(Exit::Success)
 }
 
@@ -103,8 +100,8 @@ fn tools(
     }
 }
 
-fn limits(here: &Here) -> String {
-    let section = &here.config.provider;
+fn limits(context: &Context) -> String {
+    let section = &context.config.provider;
     let parts = [
         section
             .requests_per_minute

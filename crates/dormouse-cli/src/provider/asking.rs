@@ -56,7 +56,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    pub(super) fn reply(&self) -> Option<&ChatReply> {
+    pub(crate) fn reply(&self) -> Option<&ChatReply> {
         self.outcome.as_ref().ok()
     }
 }

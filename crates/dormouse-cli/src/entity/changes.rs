@@ -1,39 +1,50 @@
-//! Changing what is known of somebody.
+//! Changing what is known about an entity.
 
 use dormouse_contracts::EntityId;
 use dormouse_entities::{AttributeUpdate, EntityChange, Metric};
 use dormouse_memory::Memory;
 
-use super::{EntityError, args::Set};
+use super::args::Set;
 use crate::{
+    command::{CommandError, CommandFailure, Printing, print_change, reason},
     exit::Exit,
-    memory::{CommandError, Form, reason, told},
 };
 
-/// Makes one change and says which it was.
+/// `set` without anything to set.
+#[derive(Debug, thiserror::Error)]
+#[error("nothing to set; `dormouse entity set --help` lists the options")]
+struct NothingToSet;
+
+impl CommandFailure for NothingToSet {
+    fn exit(&self) -> Exit {
+        Exit::Usage
+    }
+}
+
+/// Makes one change and prints its number.
 pub(super) async fn change(
     memory: &Memory,
     change: EntityChange,
-    form: Form,
+    printing: Printing,
     what: &str,
 ) -> Result<Exit, CommandError> {
     let made = memory.change_entity(change, &reason("changed")).await?;
-    told(form, made, what)
+    print_change(printing, made, what)
 }
 
-/// Makes every change that was asked for, each of which is one by itself.
+/// Makes every change that was asked for. Each can be undone separately.
 pub(super) async fn set(
     memory: &Memory,
     entity: &EntityId,
     asked: Set,
 ) -> Result<Exit, CommandError> {
-    let form = asked.who.form;
+    let printing = asked.who.json.printing();
     let changes = changes(entity, asked);
     if changes.is_empty() {
-        return Err(EntityError::Nothing.into());
+        return Err(NothingToSet.into());
     }
     for (made, what) in changes {
-        change(memory, made, form, &format!("{what} of {entity} set")).await?;
+        change(memory, made, printing, &format!("{what} of {entity} set")).await?;
     }
     Ok(Exit::Success)
 }

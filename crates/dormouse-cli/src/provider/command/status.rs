@@ -1,18 +1,21 @@
-//! Who can be used here.
+//! Which providers can be used here.
 
 use dormouse_providers::{Available, Choice, ChoiceError, Network, ServedBy, choose};
 use serde::Serialize;
 
-use super::{Findings, ProviderError, command::Here, open};
-use crate::exit::Report;
+use super::context::Context;
+use crate::{
+    exit::Report,
+    provider::{choice::Findings, error::ProviderError, key::with_own_key, open::open},
+};
 
 /// Whether one provider can be used, and why.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "provider")]
-pub(super) struct Standing {
+pub(super) struct ProviderStatus {
     provider: &'static str,
     usable: bool,
-    /// Where it is; nothing if it needs no server or cannot be used.
+    /// Its address; `None` if it needs no server or cannot be used.
     address: Option<String>,
     /// Where its key was found; never the key.
     key: Option<String>,
@@ -20,36 +23,36 @@ pub(super) struct Standing {
     reason: Option<String>,
 }
 
-impl Standing {
-    /// How this provider stands.
-    pub(super) fn of(by: ServedBy, found: &Findings, here: &Here) -> Self {
-        let standing = Self {
+impl ProviderStatus {
+    /// Whether this provider can be used.
+    pub(super) fn of(by: ServedBy, found: &Findings, context: &Context) -> Self {
+        let status = Self {
             provider: by.as_str(),
             usable: false,
             address: None,
             key: None,
             reason: None,
         };
-        match place(by, found) {
+        match choice_of(by, found) {
             Err(error) => Self {
                 reason: Some(Report(&error).to_string()),
-                ..standing
+                ..status
             },
             Ok(Choice::Offline { .. }) => Self {
                 usable: true,
-                ..standing
+                ..status
             },
             Ok(Choice::Server { config, .. }) => Self {
                 usable: true,
                 address: Some(config.base_url().to_owned()),
-                key: config.api_key().map(|_| key_of(by, found, here)),
-                ..standing
+                key: config.api_key().map(|_| key_of(by, found, context)),
+                ..status
             },
         }
     }
 
     /// For people.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn to_text(&self) -> String {
         let what = match (&self.reason, &self.address) {
             (Some(reason), _) => format!("no   {reason}"),
             (None, None) => "yes  needs no key and no server; no language model".to_owned(),
@@ -58,7 +61,7 @@ impl Standing {
                     Some(place) => format!("key from {place}"),
                     None => "without a key".to_owned(),
                 };
-                // Its usual address is taken for granted, and nobody is asked.
+                // This is its usual address; no request was made.
                 let is_guess = self.provider == ServedBy::Ollama.as_str();
                 let guess = if is_guess { ", if it runs" } else { "" };
                 format!("yes  at {address}, {key}{guess}")
@@ -68,7 +71,7 @@ impl Standing {
     }
 }
 
-fn place(by: ServedBy, found: &Findings) -> Result<Choice, ProviderError> {
+fn choice_of(by: ServedBy, found: &Findings) -> Result<Choice, ProviderError> {
     let available = Available {
         asked: Some(by),
         ..found.available.clone()
@@ -77,14 +80,14 @@ fn place(by: ServedBy, found: &Findings) -> Result<Choice, ProviderError> {
         ChoiceError::NoServer => ProviderError::NoServer,
         error => ProviderError::Choice(error),
     })?;
-    // Whatever an address holds that none should is told nowhere.
+    // Whatever an address holds that none should is told nowcontext.
     open(&choice, &Network::direct())?;
-    Ok(super::key::given(found, choice))
+    Ok(with_own_key(found.own_key.as_ref(), choice))
 }
 
-fn key_of(by: ServedBy, found: &Findings, here: &Here) -> String {
+fn key_of(by: ServedBy, found: &Findings, context: &Context) -> String {
     let own = found.own_key.as_ref().filter(|own| own.of == by);
-    if let Some(place) = own.and(here.config.provider.key_from.as_ref()) {
+    if let Some(place) = own.and(context.config.provider.key_from.as_ref()) {
         return place.to_string();
     }
     let variable = match by {
@@ -93,5 +96,5 @@ fn key_of(by: ServedBy, found: &Findings, here: &Here) -> String {
         ServedBy::Local if found.available.dormouse_base_url.is_some() => "DORMOUSE_API_KEY",
         _ => "OPENAI_API_KEY",
     };
-    here.environment.place_of(variable)
+    context.environment.place_of(variable)
 }

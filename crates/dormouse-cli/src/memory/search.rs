@@ -1,12 +1,16 @@
-//! Recalling.
+//! `dormouse memory search`: recall, and why each record was found.
 
-use std::{collections::BTreeMap, io, io::Write};
+use std::collections::BTreeMap;
 
 use dormouse_memory::{Fallback, RecallRequest, Recollection, Role, SearchMode, Validity};
 use serde::Serialize;
 
-use super::{CommandError, Place, Search, Teller, telling};
-use crate::{exit::Exit, grammar::counted};
+use super::{args::Search, render};
+use crate::{
+    command::{CommandError, MemoryFile, Printing, remark},
+    exit::Exit,
+    grammar::counted,
+};
 
 /// A recalled record as JSON.
 #[derive(Serialize)]
@@ -17,10 +21,10 @@ struct Line<'a> {
     parts: BTreeMap<&'static str, f32>,
     tokens: u32,
     folded: Vec<String>,
-    record: telling::RecordLine<'a>,
+    record: render::RecordLine<'a>,
 }
 
-/// What there is to say about the whole.
+/// The whole answer, as JSON.
 #[derive(Serialize)]
 struct Summary {
     r#type: &'static str,
@@ -29,13 +33,13 @@ struct Summary {
     waiting: u64,
 }
 
-/// Recalls what fits, best first, or packed.
-pub(super) async fn search(place: &Place, asked: Search) -> Result<Exit, CommandError> {
-    let teller = Teller::new(asked.form.json);
-    let memory = place.look_by(&asked.by, asked.form.json.into()).await?;
+/// Prints what the memory recalls: best first, or packed into tokens.
+pub(super) async fn search(file: &MemoryFile, asked: Search) -> Result<Exit, CommandError> {
+    let printing = asked.json.printing();
+    let memory = file.view_by(&asked.by, printing).await?;
     let recall = memory.recall(request(&asked)).await?;
     for item in &recall.items {
-        teller.tell(&line(item), || text(item))?;
+        printing.print(&line(item), || text(item))?;
     }
     let summary = Summary {
         r#type: "recall",
@@ -43,10 +47,9 @@ pub(super) async fn search(place: &Place, asked: Search) -> Result<Exit, Command
         mode: recall.mode,
         waiting: recall.waiting,
     };
-    if asked.form.json {
-        teller.tell(&summary, String::new)?;
-    } else {
-        say(&summary);
+    match printing {
+        Printing::Json => printing.print(&summary, String::new)?,
+        Printing::Text => remark_on(&summary),
     }
     Ok(Exit::Success)
 }
@@ -85,28 +88,28 @@ fn line(item: &Recollection) -> Line<'_> {
         score: item.score,
         parts: item.parts.iter().copied().collect(),
         tokens: item.tokens,
-        folded: telling::ids(&item.folded),
+        folded: render::ids(&item.folded),
         record: (&item.record).into(),
     }
 }
 
 fn text(item: &Recollection) -> String {
-    let mut text = telling::brief(&item.record);
+    let mut text = render::brief(&item.record);
     let why = match item.role {
         Role::Match => format!("score {:.3}: {}", item.score, parts(&item.parts)),
-        Role::Neighbour => "beside one that fits".to_owned(),
-        Role::Linked => "linked with one that fits".to_owned(),
+        Role::Neighbour => "next to a match".to_owned(),
+        Role::Linked => "linked with a match".to_owned(),
     };
     text.push('\n');
     text.push_str(&why);
     if !item.folded.is_empty() {
-        let folded = telling::ids(&item.folded).join(", ");
+        let folded = render::ids(&item.folded).join(", ");
         text.push_str(&format!("; nearly the same: {folded}"));
     }
     text
 }
 
-/// What contributed, the most first; what contributed nothing is left out.
+/// The features that contributed to the score, largest first; the others are left out.
 fn parts(parts: &[(&'static str, f32)]) -> String {
     let mut parts: Vec<_> = parts.iter().filter(|(_, part)| *part != 0.0).collect();
     parts.sort_by(|(_, a), (_, b)| b.abs().total_cmp(&a.abs()));
@@ -117,53 +120,49 @@ fn parts(parts: &[(&'static str, f32)]) -> String {
     parts.join(", ")
 }
 
-/// Says what does not stand in the records themselves.
-fn say(summary: &Summary) {
-    let mut err = io::stderr().lock();
-    // If standard error is closed there is nobody to tell.
+/// Says what the records themselves do not show.
+fn remark_on(summary: &Summary) {
     if summary.found == 0 {
-        drop(writeln!(err, "dormouse: nothing fits"));
+        remark("no record matches");
     }
     if let SearchMode::WordsBecause(why) = &summary.mode {
-        drop(writeln!(
-            err,
-            "dormouse: recalled by words alone, because {}",
+        remark(&format!(
+            "searched by words alone, because {}",
             because(why)
         ));
     }
     if summary.waiting > 0 {
-        let changes = counted(summary.waiting, "change is", "changes are");
-        drop(writeln!(
-            err,
-            "dormouse: {changes} not in the vectors yet and found by words alone; `dormouse memory rebuild` brings them in"
+        let changes = counted(summary.waiting, "change has", "changes have");
+        remark(&format!(
+            "{changes} no vectors yet and can be found by words alone; `dormouse memory rebuild` makes the vectors"
         ));
     }
 }
 
-/// Why similarity was not had, and what to do about it.
+/// Why the search did not use vectors, and what to do about it.
 pub(super) fn because(why: &Fallback) -> &'static str {
     match why {
         Fallback::Encoder => "the encoder could not be used",
-        Fallback::EncoderPaused => "the encoder failed too often and is left alone for now",
+        Fallback::EncoderPaused => "the encoder failed too often and is paused for now",
         Fallback::VectorIndex => {
-            "the vector index could not be reached, or refused: `dormouse doctor` asks it"
+            "the vector index could not be reached, or refused the request: `dormouse doctor` checks it"
         }
         Fallback::IndexPaused => {
-            "the vector index failed too often and is left alone for now: `dormouse doctor` asks it"
+            "the vector index failed too often and is paused for now: `dormouse doctor` checks it"
         }
         Fallback::IndexKey => {
-            "the vector index refuses the key: set QDRANT_API_KEY to one that may write"
+            "the vector index refuses the key: set QDRANT_API_KEY to a key with write access"
         }
         Fallback::IndexLost => {
-            "the vector index has lost what it was given: it is fed again from the memory's file, all at once by \
+            "the vector index has lost its data: it is filled again from the memory's file, or at once by \
              `dormouse memory rebuild`"
         }
         Fallback::NotEmbedded => {
             "no vectors are ready yet: `dormouse memory rebuild --embedder …` makes them"
         }
         Fallback::EncoderChanged => {
-            "the vectors are of another encoder: `dormouse memory migrate --embedder …` changes it"
+            "the vectors were made by another encoder: `dormouse memory migrate --embedder …` changes to this one"
         }
-        _ => "similarity could not be had",
+        _ => "the vectors could not be used",
     }
 }

@@ -12,11 +12,14 @@ use dormouse_providers::Tally;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{
-    asking::{Answer, Probed},
-    report::Check,
+use super::report::Check;
+use crate::{
+    dialects,
+    exit::Exit,
+    finding::Finding,
+    grammar::counted,
+    provider::asking::{Answer, Probed},
 };
-use crate::{dialects, exit::Exit, finding::Finding, grammar::counted};
 
 /// Room for a short answer, and for the thoughts of a model that thinks.
 const ROOM: u32 = 1_024;

@@ -1,14 +1,11 @@
-//! What was tried, told as it goes.
-
-use std::io;
+//! The checks of a model, printed as they are made.
 
 use serde_json::{Map, Value};
 
 use crate::{
+    command::{CommandError, Printing},
     exit::Exit,
     finding::Finding,
-    neutralise::indented,
-    provider::command::{CommandError, Form},
 };
 
 /// One thing that was tried.
@@ -46,37 +43,34 @@ impl Check {
     }
 }
 
-/// Tells checks, and keeps what they came to.
+/// Prints checks, and keeps the exit code they lead to.
 #[derive(Debug)]
 pub(super) struct Checks {
-    form: Form,
+    printing: Printing,
     exit: Exit,
 }
 
 impl Checks {
-    pub(super) fn new(form: Form) -> Self {
+    pub(super) fn new(printing: Printing) -> Self {
         let exit = Exit::Success;
-        Self { form, exit }
+        Self { printing, exit }
     }
 
-    /// Tells one.
-    pub(super) fn tell(&mut self, check: &Check) -> Result<(), CommandError> {
+    /// Prints one.
+    pub(super) fn print(&mut self, check: &Check) -> Result<(), CommandError> {
         if let (Finding::Wrong(_, exit), Exit::Success) = (&check.finding, self.exit) {
             self.exit = *exit;
         }
-        let text = format!(
-            "{:<4}  {}",
-            check.finding.word(),
-            indented(check.finding.text())
-        );
-        self.form
-            .tell(&mut io::stdout().lock(), &check.value(), &text)
+        let finding = &check.finding;
+        self.printing.print(&check.value(), || {
+            format!("{:<4}  {}", finding.word(), finding.text())
+        })
     }
 
-    /// Tells them all, and answers whether nothing was wrong so far.
-    pub(super) fn tell_all(&mut self, checks: Vec<Check>) -> Result<bool, CommandError> {
+    /// Prints them all, and returns whether the model passed every check so far.
+    pub(super) fn print_all(&mut self, checks: Vec<Check>) -> Result<bool, CommandError> {
         for check in checks {
-            self.tell(&check)?;
+            self.print(&check)?;
         }
         Ok(self.exit == Exit::Success)
     }
@@ -85,7 +79,7 @@ impl Checks {
         self.exit
     }
 
-    pub(super) fn form(&self) -> Form {
-        self.form
+    pub(super) fn printing(&self) -> Printing {
+        self.printing
     }
 }

@@ -1,0 +1,134 @@
+//! Why a command failed, and the exit code for it.
+
+use std::{error::Error, io};
+
+use dormouse_contracts::{AppendError, BoxError, ReadError};
+use dormouse_engine::{CatchUpError, ReplayError};
+use dormouse_memory::{MemoryError, MemoryOpenError, StoreErrorKind};
+use dormouse_store::LogOpenError;
+
+use crate::{
+    config::ConfigError, data::DataError, exit::Exit, provider::ProviderError, recall::RecallError,
+};
+
+/// A command failed. The variants are what several commands can meet.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CommandError {
+    #[error(transparent)]
+    Data(#[from] DataError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    #[error(transparent)]
+    Recall(#[from] RecallError),
+    #[error(transparent)]
+    LogOpen(#[from] LogOpenError),
+    #[error("the log could not be read")]
+    LogRead(#[from] ReadError),
+    #[error("the log could not be replayed")]
+    Replay(#[from] ReplayError),
+    #[error("the event could not be written to the log")]
+    Append(#[from] AppendError),
+    #[error("the memory cannot be opened")]
+    MemoryOpen(#[from] MemoryOpenError),
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    #[error(transparent)]
+    CatchUp(#[from] CatchUpError),
+    #[error("the result could not be encoded as JSON")]
+    Json(#[from] serde_json::Error),
+    #[error("the program could not start a runtime")]
+    System(#[source] io::Error),
+    #[error("output could not be written")]
+    Output(#[from] io::Error),
+    /// An error that only one command has.
+    #[error("{source}")]
+    Other {
+        /// The exit code.
+        exit: Exit,
+        /// The error.
+        source: BoxError,
+    },
+}
+
+/// An error of one command, with its exit code.
+pub(crate) trait CommandFailure: Error + Send + Sync + 'static {
+    /// The exit code.
+    fn exit(&self) -> Exit;
+}
+
+impl<E: CommandFailure> From<E> for CommandError {
+    fn from(error: E) -> Self {
+        Self::Other {
+            exit: error.exit(),
+            source: error.into(),
+        }
+    }
+}
+
+impl CommandError {
+    /// The exit code.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Config(_) | Self::Provider(_) | Self::Recall(_) => Exit::Usage,
+            Self::LogOpen(error) => log_open_exit(error),
+            Self::LogRead(_) | Self::Replay(_) => Exit::Damaged,
+            Self::MemoryOpen(error) => memory_open_exit(error),
+            Self::Memory(error) | Self::CatchUp(CatchUpError::Memory(error)) => memory_exit(error),
+            Self::CatchUp(_) => Exit::Damaged,
+            Self::Data(_) | Self::Append(_) | Self::Json(_) | Self::System(_) | Self::Output(_) => {
+                Exit::Failure
+            }
+            Self::Other { exit, .. } => *exit,
+        }
+    }
+}
+
+/// The exit code for a log that cannot be opened.
+pub(crate) fn log_open_exit(error: &LogOpenError) -> Exit {
+    match error {
+        LogOpenError::InUse { .. } => Exit::InUse,
+        LogOpenError::Empty { .. }
+        | LogOpenError::NotALog { .. }
+        | LogOpenError::Truncated { .. }
+        | LogOpenError::Corrupt { .. }
+        | LogOpenError::Newer { .. } => Exit::Damaged,
+        _ => Exit::Failure,
+    }
+}
+
+/// The exit code for a memory that cannot be opened.
+pub(crate) fn memory_open_exit(error: &MemoryOpenError) -> Exit {
+    use dormouse_database::DatabaseOpenError as File;
+    match error {
+        MemoryOpenError::File(File::InUse { .. }) => Exit::InUse,
+        MemoryOpenError::File(
+            File::Empty { .. }
+            | File::Foreign { .. }
+            | File::NewerFormat { .. }
+            | File::Damaged { .. }
+            | File::Repaired { .. },
+        )
+        | MemoryOpenError::Entities { .. }
+        | MemoryOpenError::OtherAssistant { .. } => Exit::Damaged,
+        MemoryOpenError::Store(error) => store_exit(error.kind()),
+        _ => Exit::Failure,
+    }
+}
+
+/// The exit code for a memory that cannot be read or changed.
+pub(crate) fn memory_exit(error: &MemoryError) -> Exit {
+    match error {
+        MemoryError::Change(_) => Exit::Usage,
+        MemoryError::Store(error) => store_exit(error.kind()),
+        _ => Exit::Failure,
+    }
+}
+
+fn store_exit(kind: StoreErrorKind) -> Exit {
+    match kind {
+        StoreErrorKind::Damaged => Exit::Damaged,
+        _ => Exit::Failure,
+    }
+}

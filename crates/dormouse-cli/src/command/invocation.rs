@@ -1,0 +1,31 @@
+//! Commands that the program suggests to the user, as a shell reads them.
+
+use dormouse_contracts::AssistantId;
+
+use crate::{
+    config::DEFAULT_KEY,
+    data::{DataFolder, quoted},
+};
+
+/// The command that clears the emergency stop of this assistant.
+pub(crate) fn clear_command(data: &DataFolder, key: &AssistantId) -> String {
+    invocation("emergency clear", data, key)
+}
+
+/// The command that ends the pauses of this assistant.
+pub(crate) fn retry_command(data: &DataFolder, key: &AssistantId) -> String {
+    invocation("provider retry", data, key)
+}
+
+/// The command that binds the memory of the configured assistant to the log that is there.
+pub(crate) fn rebind_command(data: &DataFolder) -> String {
+    format!("dormouse memory rebind {}", data.flag())
+}
+
+fn invocation(command: &str, data: &DataFolder, key: &AssistantId) -> String {
+    let assistant = match key.as_str() {
+        DEFAULT_KEY => String::new(),
+        key => format!(" --assistant {}", quoted(key)),
+    };
+    format!("dormouse {command}{assistant} {}", data.flag())
+}

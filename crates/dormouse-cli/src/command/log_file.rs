@@ -1,0 +1,146 @@
+//! Opening the log of the data folder, and finding the assistant that is meant.
+
+use std::path::Path;
+
+use dormouse::SystemClock;
+use dormouse_contracts::{Append, AppendRequest, AssistantId, Clock, Seq};
+use dormouse_engine::{Event, State, restore};
+use dormouse_store::{LogView, RedbLog};
+
+use super::{
+    arguments::Places,
+    error::{CommandError, CommandFailure},
+    output::{Printing, ViewOf, label_view},
+    runtime::block_on,
+};
+use crate::{config::Config, data::DataFolder, exit::Exit};
+
+/// The log does not say which assistant is meant.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AssistantError {
+    /// The log has no such assistant.
+    #[error("the log has no assistant {asked}; it has: {}", list(known))]
+    Unknown {
+        /// Who was asked for.
+        asked: AssistantId,
+        /// Who there is.
+        known: Vec<AssistantId>,
+    },
+    /// There are several, and none of them is configured.
+    #[error(
+        "the log has several assistants; choose one with --assistant: {}",
+        list(known)
+    )]
+    Several {
+        /// Who there is.
+        known: Vec<AssistantId>,
+    },
+}
+
+impl CommandFailure for AssistantError {
+    fn exit(&self) -> Exit {
+        Exit::Usage
+    }
+}
+
+fn list(known: &[AssistantId]) -> String {
+    if known.is_empty() {
+        return "none".to_owned();
+    }
+    let keys: Vec<_> = known.iter().map(AssistantId::as_str).collect();
+    keys.join(", ")
+}
+
+/// The log of one assistant, open for writing, and the state it folds to.
+pub(crate) struct AssistantLog {
+    log: RedbLog,
+    pub(crate) key: AssistantId,
+    pub(crate) state: State,
+}
+
+impl AssistantLog {
+    /// Opens the log of the data folder for the assistant that is asked for, the only one there, or the configured one.
+    pub(crate) fn open(
+        places: &Places,
+        data: &DataFolder,
+        asked: Option<AssistantId>,
+    ) -> Result<Self, CommandError> {
+        let log = RedbLog::open_existing(&data.log())?;
+        let key = whose(places, data, asked, log.assistants()?)?;
+        let state = block_on(restore(&log, &key))??;
+        Ok(Self { log, key, state })
+    }
+
+    /// Appends one event, unless somebody else has appended one since the log was opened.
+    pub(crate) fn append(&self, event: &Event) -> Result<(), CommandError> {
+        let request = AppendRequest {
+            assistant: self.key.clone(),
+            expected: self.state.seq,
+            events: vec![event.encode(SystemClock.now())?],
+        };
+        block_on(self.log.append(request))??;
+        Ok(())
+    }
+}
+
+/// Opens the log of the data folder for reading. Neither the log nor its folder is written.
+pub(crate) fn open_log_view(
+    places: &Places,
+    data: &DataFolder,
+    asked: Option<AssistantId>,
+    printing: Printing,
+) -> Result<(LogView, AssistantId), CommandError> {
+    let log = view_log(&data.log(), printing)?;
+    let key = whose(places, data, asked, log.assistants()?)?;
+    Ok((log, key))
+}
+
+/// The state of the assistant that is meant. Nothing is written.
+pub(crate) fn view_state(
+    places: &Places,
+    data: &DataFolder,
+    asked: Option<AssistantId>,
+    printing: Printing,
+) -> Result<(AssistantId, State), CommandError> {
+    let (log, key) = open_log_view(places, data, asked, printing)?;
+    let state = block_on(restore(&log, &key))??;
+    Ok((key, state))
+}
+
+/// Opens a log that exists for reading, and says so if another process has it open.
+pub(crate) fn view_log(path: &Path, printing: Printing) -> Result<LogView, CommandError> {
+    let log = LogView::open(path)?;
+    if log.is_in_use() {
+        label_view(ViewOf::Log, path, printing)?;
+    }
+    Ok(log)
+}
+
+/// The configuration is read only where the log leaves the choice open, so that a mistake in it hides no log.
+fn whose(
+    places: &Places,
+    data: &DataFolder,
+    asked: Option<AssistantId>,
+    known: Vec<(AssistantId, Seq)>,
+) -> Result<AssistantId, CommandError> {
+    let mut known: Vec<_> = known.into_iter().map(|(key, _)| key).collect();
+    if let Some(asked) = asked {
+        return if known.contains(&asked) {
+            Ok(asked)
+        } else {
+            Err(AssistantError::Unknown { asked, known }.into())
+        };
+    }
+    if known.len() == 1
+        && let Some(only) = known.pop()
+    {
+        return Ok(only);
+    }
+    let (config, _) = Config::load(places.config.as_deref(), &data.config())?;
+    let configured = config.assistant.key();
+    if known.is_empty() || known.contains(&configured) {
+        Ok(configured)
+    } else {
+        Err(AssistantError::Several { known }.into())
+    }
+}

@@ -1,0 +1,166 @@
+//! Opening the memory of the data folder.
+
+use std::{path::PathBuf, sync::Arc};
+
+use dormouse::SystemClock;
+use dormouse_contracts::{AssistantId, Embedder};
+use dormouse_engine::{CatchUpError, check_log};
+use dormouse_memory::{Memory, MemoryBuilder, Progress};
+use dormouse_store::RedbLog;
+
+use super::{
+    arguments::{ByEncoder, Places},
+    error::CommandError,
+    invocation::rebind_command,
+    output::{self, Printing, ViewOf, label_view},
+};
+use crate::{config::Config, data::DataFolder, recall};
+
+/// The memory of the configured assistant: its file, and how it is opened.
+#[derive(Debug)]
+pub(crate) struct MemoryFile {
+    data: DataFolder,
+    config: Config,
+}
+
+impl MemoryFile {
+    /// Finds the folder and reads the configuration. Creates nothing.
+    pub(crate) fn locate(places: &Places) -> Result<Self, CommandError> {
+        let data = DataFolder::locate(places.data.as_deref())?;
+        let (config, _) = Config::load(places.config.as_deref(), &data.config())?;
+        Ok(Self::new(data, config))
+    }
+
+    /// The memory in this folder, with this configuration.
+    pub(crate) fn new(data: DataFolder, config: Config) -> Self {
+        Self { data, config }
+    }
+
+    /// Opens an existing memory for reading. Neither the memory nor its folder is written.
+    pub(crate) async fn view(&self, printing: Printing) -> Result<Memory, CommandError> {
+        self.view_with(self.builder(), printing).await
+    }
+
+    /// Opens an existing memory for reading, with this encoder or the configured one, and the configured index.
+    pub(crate) async fn view_by(
+        &self,
+        by: &ByEncoder,
+        printing: Printing,
+    ) -> Result<Memory, CommandError> {
+        self.view_with(self.builder_by(by)?, printing).await
+    }
+
+    /// Opens an existing memory for reading, with the configured encoder and index. Does not say whether it is in use.
+    pub(crate) async fn view_as_configured(&self) -> Result<Memory, CommandError> {
+        let builder = recall::memory_builder(&self.config)?;
+        Ok(builder.open_view(self.path()).await?)
+    }
+
+    async fn view_with(
+        &self,
+        builder: MemoryBuilder,
+        printing: Printing,
+    ) -> Result<Memory, CommandError> {
+        let path = self.path();
+        let memory = builder.open_view(&path).await?;
+        if memory.is_in_use_elsewhere() {
+            label_view(ViewOf::Memory, &path, printing)?;
+        }
+        Ok(memory)
+    }
+
+    /// Opens an existing memory.
+    pub(crate) async fn open(&self) -> Result<Memory, CommandError> {
+        Ok(self.builder().open_existing(self.path()).await?)
+    }
+
+    /// Opens the memory, and creates it if there is none.
+    pub(crate) async fn open_or_create(&self) -> Result<Memory, CommandError> {
+        self.data.create()?;
+        Ok(self.builder().open(self.path()).await?)
+    }
+
+    /// Opens an existing memory to build what is derived from its records again, with this encoder or the configured
+    /// one, and the configured index.
+    pub(crate) async fn open_to_rebuild(&self, by: &ByEncoder) -> Result<Memory, CommandError> {
+        let builder = self.builder_by(by)?.rebuild().on_progress(show_progress);
+        Ok(builder.open_existing(self.path()).await?)
+    }
+
+    /// Opens an existing memory with this encoder and the configured index.
+    pub(crate) async fn open_to_migrate(
+        &self,
+        encoder: Arc<dyn Embedder>,
+    ) -> Result<Memory, CommandError> {
+        let mut builder = self.builder().encoder(encoder);
+        if let Some(index) = recall::vector_index(&self.config)? {
+            builder = builder.vectors(index);
+        }
+        Ok(builder.open_existing(self.path()).await?)
+    }
+
+    /// The log that the memory follows. Creates an empty one if it is missing.
+    pub(crate) fn log(&self) -> Result<RedbLog, CommandError> {
+        Ok(RedbLog::open(&self.data.log())?)
+    }
+
+    /// Whose memory it is.
+    pub(crate) fn key(&self) -> AssistantId {
+        self.config.assistant.key()
+    }
+
+    fn path(&self) -> PathBuf {
+        self.data.memory(&self.key())
+    }
+
+    fn builder(&self) -> MemoryBuilder {
+        Memory::builder(self.key(), SystemClock)
+    }
+
+    fn builder_by(&self, by: &ByEncoder) -> Result<MemoryBuilder, CommandError> {
+        let mut config = self.config.clone();
+        if let Some(wish) = &by.embedder {
+            config.memory.embedder = Some(wish.clone().into());
+        }
+        Ok(recall::memory_builder(&config)?)
+    }
+}
+
+/// Shows on a terminal how far a long task of the memory is.
+pub(crate) fn show_progress(progress: Progress) {
+    let Progress { what, done, of } = progress;
+    output::progress(&format!("{what}: {done} of {of}"));
+}
+
+/// The memory does not follow the log of its folder. Neither was changed.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the memory {} does not follow the log {}: {source} (`{command}`)",
+    memory.display(),
+    log.display()
+)]
+pub(crate) struct Mismatch {
+    memory: PathBuf,
+    log: PathBuf,
+    command: String,
+    #[source]
+    source: CatchUpError,
+}
+
+/// Checks that the memory follows the log. A log that cannot be read at the moment is not a mismatch.
+pub(crate) async fn check_follows(
+    data: &DataFolder,
+    log: &RedbLog,
+    memory: &Memory,
+) -> Result<(), Box<Mismatch>> {
+    let key = memory.assistant();
+    match check_log(log, key, memory).await {
+        Err(source) if source.is_mismatch() => Err(Box::new(Mismatch {
+            memory: data.memory(key),
+            log: data.log(),
+            command: rebind_command(data),
+            source,
+        })),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}

@@ -1,0 +1,143 @@
+//! How commands print: lines for people, or JSON lines.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    path::Path,
+};
+
+use dormouse::SystemClock;
+use dormouse_contracts::Clock;
+use dormouse_memory::ChangeSeq;
+use serde::Serialize;
+
+use super::error::CommandError;
+use crate::{
+    exit::Exit,
+    json,
+    neutralise::{indented, neutralise},
+};
+
+/// How the command prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Printing {
+    /// Lines for people.
+    Text,
+    /// JSON objects, one per line.
+    Json,
+}
+
+impl Printing {
+    /// Prints one thing on standard output.
+    pub(crate) fn print(
+        self,
+        value: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), CommandError> {
+        let mut out = io::stdout().lock();
+        self.write(&mut out, value, text)?;
+        Ok(out.flush()?)
+    }
+
+    /// Writes one thing, without flushing. Text is made safe to print, and its lines after the first are indented.
+    pub(crate) fn write(
+        self,
+        out: &mut impl Write,
+        value: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), CommandError> {
+        let line = match self {
+            Self::Json => json::line(value)?,
+            Self::Text => format!("{}\n", indented(&neutralise(&text()))),
+        };
+        Ok(out.write_all(line.as_bytes())?)
+    }
+}
+
+/// A change of the memory, as JSON.
+#[derive(Serialize)]
+struct ChangedLine<'a> {
+    r#type: &'static str,
+    change: ChangeSeq,
+    what: &'a str,
+}
+
+/// Prints a change of the memory with its number, which `dormouse memory undo` takes.
+pub(crate) fn print_change(
+    printing: Printing,
+    change: ChangeSeq,
+    what: &str,
+) -> Result<Exit, CommandError> {
+    let line = ChangedLine {
+        r#type: "changed",
+        change,
+        what,
+    };
+    printing.print(&line, || format!("change {change}: {what}"))?;
+    Ok(Exit::Success)
+}
+
+/// Prints a line for people on standard output.
+pub(crate) fn say(text: &str) -> Result<(), CommandError> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}", indented(&neutralise(text)))?;
+    Ok(out.flush()?)
+}
+
+/// Prints a line for people on standard error.
+pub(crate) fn remark(text: &str) {
+    // If standard error is closed, nobody reads it.
+    drop(writeln!(
+        io::stderr(),
+        "dormouse: {}",
+        indented(&neutralise(text))
+    ));
+}
+
+/// Shows progress on a terminal: the line replaces the one before.
+pub(crate) fn progress(line: &str) {
+    let mut err = io::stderr();
+    if err.is_terminal() {
+        // If standard error is closed, nobody reads it.
+        drop(write!(err, "\r\u{1b}[K{line}\r"));
+    }
+}
+
+/// What a view is of.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ViewOf {
+    Log,
+    Memory,
+}
+
+#[derive(Serialize)]
+struct ViewLine {
+    r#type: &'static str,
+    of: ViewOf,
+    at: String,
+}
+
+/// Says that another process has the file open, so that what follows may be older than what that process has written:
+/// for people on standard error, for programs as the first line.
+pub(super) fn label_view(of: ViewOf, path: &Path, printing: Printing) -> Result<(), CommandError> {
+    let at = SystemClock.now().to_string();
+    let what = match of {
+        ViewOf::Log => "log",
+        ViewOf::Memory => "memory",
+    };
+    let path = path.display();
+    remark(&format!(
+        "{path} is in use by another process; this is the {what} as it was at {at}"
+    ));
+    match printing {
+        Printing::Text => Ok(()),
+        Printing::Json => printing.print(
+            &ViewLine {
+                r#type: "view",
+                of,
+                at,
+            },
+            String::new,
+        ),
+    }
+}

@@ -1,0 +1,38 @@
+//! What was learnt about models, for people.
+
+use dormouse_dialects::{Evidence, ProbeVerdict, ToolCalling};
+
+/// Why tools are offered as they are, in words.
+pub(crate) fn because(evidence: Evidence) -> String {
+    match evidence {
+        Evidence::None => "nothing else was learnt of it".to_owned(),
+        Evidence::Probed(verdict) => format!("when it was asked, it {}", showed(verdict)),
+        Evidence::PrintedCalls(count) => {
+            format!("it printed its calls into the text {count} times in a row")
+        }
+        Evidence::NativeCalls(count) => {
+            format!("it made native calls {count} times in a row although none were asked for")
+        }
+        Evidence::ToolsLeftOut => "its server takes no tools".to_owned(),
+        _ => "of a reason this version does not know".to_owned(),
+    }
+}
+
+/// What a probe showed, in words.
+pub(crate) fn showed(verdict: ProbeVerdict) -> &'static str {
+    match verdict {
+        ProbeVerdict::NativeWorks => "called the tool natively",
+        ProbeVerdict::PrintsCalls => "printed the call into its text",
+        ProbeVerdict::IgnoresTools => "answered as if there were no tool",
+        ProbeVerdict::RefusesTools => "was not given the tool: its server takes none",
+        _ => "showed nothing",
+    }
+}
+
+/// A way of offering tools, in words.
+pub(crate) fn way(calling: ToolCalling) -> &'static str {
+    match calling {
+        ToolCalling::Native => "natively",
+        ToolCalling::Fallback => "as JSON in the text",
+    }
+}

@@ -1,0 +1,56 @@
+//! Which entity a command means.
+
+use dormouse_contracts::EntityId;
+use dormouse_memory::Memory;
+
+use crate::{command::CommandFailure, exit::Exit};
+
+/// No single entity is meant.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum WhoError {
+    #[error("no entity has the id or name {who:?}; `dormouse entity list` prints all")]
+    Unknown {
+        /// What was asked for.
+        who: String,
+    },
+    #[error(
+        "several entities have the name {who:?}; give one of their ids: {}",
+        ids(known)
+    )]
+    Several {
+        /// What was asked for.
+        who: String,
+        /// Who has this name.
+        known: Vec<EntityId>,
+    },
+}
+
+impl CommandFailure for WhoError {
+    fn exit(&self) -> Exit {
+        Exit::Usage
+    }
+}
+
+fn ids(known: &[EntityId]) -> String {
+    let ids: Vec<String> = known.iter().map(ToString::to_string).collect();
+    ids.join(", ")
+}
+
+/// The entity with this id, or the only one with this name.
+pub(super) fn find(memory: &Memory, who: &str) -> Result<EntityId, WhoError> {
+    memory.with_entities(|entities| {
+        let by_id = EntityId::try_new(who).ok();
+        if let Some(id) = by_id.filter(|id| entities.profile(id).is_some()) {
+            return Ok(id);
+        }
+        let who = who.to_owned();
+        match entities.known_as(&who).as_slice() {
+            [] => Err(WhoError::Unknown { who }),
+            [only] => Ok((*only).clone()),
+            several => Err(WhoError::Several {
+                known: several.iter().map(|id| (*id).clone()).collect(),
+                who,
+            }),
+        }
+    })
+}

@@ -1,0 +1,110 @@
+//! `dormouse memory hygiene`: what the memory says twice, and what is out of date, doubtful or secret.
+
+use dormouse::SystemClock;
+use dormouse_contracts::Clock;
+use dormouse_memory::hygiene::{HygieneFinding, HygienePolicy, HygieneReport, survey};
+use serde::Serialize;
+
+use crate::{
+    command::{CommandError, MemoryFile, Printing},
+    exit::Exit,
+    grammar::counted,
+};
+
+/// Whether duplicates are folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fold {
+    Apply,
+    Propose,
+}
+
+impl From<bool> for Fold {
+    fn from(apply: bool) -> Self {
+        if apply { Self::Apply } else { Self::Propose }
+    }
+}
+
+#[derive(Serialize)]
+struct Health<'a> {
+    r#type: &'static str,
+    #[serde(flatten)]
+    report: &'a HygieneReport,
+    /// The changes that folded duplicates.
+    folded: Vec<u64>,
+}
+
+/// Prints what was found, and folds duplicates if that is asked for.
+pub(super) async fn hygiene(
+    file: &MemoryFile,
+    fold: Fold,
+    printing: Printing,
+) -> Result<Exit, CommandError> {
+    let memory = file.open().await?;
+    let report = survey(&memory, HygienePolicy::default(), SystemClock.now()).await?;
+    let mut folded = Vec::new();
+    if fold == Fold::Apply {
+        for proposal in &report.proposals {
+            folded.push(proposal.apply(&memory).await?);
+        }
+    }
+    let health = Health {
+        r#type: "hygiene",
+        report: &report,
+        folded,
+    };
+    printing.print(&health, || text(&health, fold))?;
+    Ok(Exit::Success)
+}
+
+fn text(health: &Health<'_>, fold: Fold) -> String {
+    let report = health.report;
+    let mut lines = vec![format!(
+        "{} in use",
+        counted(report.in_use, "record", "records")
+    )];
+    for (name, finding) in report.findings() {
+        lines.push(found(name, finding));
+    }
+    let could: usize = report.proposals.iter().map(|p| p.records.len()).sum();
+    lines.push(match (fold, could) {
+        (_, 0) => "nothing to fold".to_owned(),
+        (Fold::Propose, could) => {
+            let records = counted(could as u64, "record", "records");
+            format!(
+                "{records} could be folded into others: `dormouse memory hygiene --apply` does it"
+            )
+        }
+        (Fold::Apply, could) => {
+            let changes: Vec<String> = health.folded.iter().map(ToString::to_string).collect();
+            let records = counted(could as u64, "record", "records");
+            let changes = changes.join(", ");
+            format!("{records} folded; `dormouse memory undo` undoes change {changes}")
+        }
+    });
+    if report.proposals_left_out > 0 {
+        lines.push(format!(
+            "{} more proposals: run this command again once these are applied",
+            report.proposals_left_out
+        ));
+    }
+    lines.join("\n")
+}
+
+fn found(name: &str, finding: &HygieneFinding) -> String {
+    let examples: Vec<String> = finding
+        .examples
+        .iter()
+        .map(|example| match example.other {
+            Some(other) => format!("{} ({other})", example.record),
+            None => example.record.to_string(),
+        })
+        .collect();
+    let rate = f64::from(finding.rate) * 100.0;
+    format!(
+        "{name}: {} ({rate:.1} %) {}",
+        finding.count,
+        examples.join(", ")
+    )
+    .trim_end()
+    .to_owned()
+}

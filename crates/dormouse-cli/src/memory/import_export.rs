@@ -1,0 +1,218 @@
+//! `dormouse memory import` and `export`: records as JSON lines.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufRead, BufReader, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use dormouse_memory::{ExportError, ImportError, ImportStep, Imported};
+use serde::Serialize;
+
+use crate::{
+    command::{
+        CommandError, CommandFailure, MemoryFile, Printing, memory_exit, progress, reason, remark,
+    },
+    exit::Exit,
+    grammar::counted,
+    neutralise::escape_json,
+};
+
+/// Records could not be imported or exported.
+#[derive(Debug, thiserror::Error)]
+enum TransferError {
+    /// The file to import.
+    #[error("{} could not be read", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// The file to export into.
+    #[error(
+        "{} could not be created; an existing file is never overwritten. Name a new file in a folder that exists",
+        path.display()
+    )]
+    Create {
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// A part may be imported.
+    #[error(
+        "the import stopped; the records imported so far are kept, and importing the same file again adds the rest"
+    )]
+    Import(#[source] ImportError),
+    /// Nothing was exported.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+}
+
+impl CommandFailure for TransferError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Import(ImportError::Memory(error)) | Self::Export(ExportError::Memory(error)) => {
+                memory_exit(error)
+            }
+            Self::Read { .. } | Self::Create { .. } | Self::Import(_) | Self::Export(_) => {
+                Exit::Failure
+            }
+        }
+    }
+}
+
+/// A line that was not imported, as JSON.
+
+#[derive(Serialize)]
+struct Refused {
+    r#type: &'static str,
+    line: u64,
+    reason: String,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    r#type: &'static str,
+    #[serde(flatten)]
+    imported: Imported,
+}
+
+/// Imports records. Lines that are not records are reported and skipped, and the exit code says so.
+pub(super) async fn import(
+    file: &MemoryFile,
+    from: &Path,
+    printing: Printing,
+) -> Result<Exit, CommandError> {
+    let lines = reader(from)?;
+    let memory = file.open_or_create().await?;
+    let mut failed = None;
+    let imported = memory
+        .import(lines, &reason("imported"), |step| {
+            let reported = report(printing, step);
+            failed = failed.take().or(reported.err());
+        })
+        .await
+        .map_err(TransferError::Import)?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let summary = Summary {
+        r#type: "imported",
+        imported,
+    };
+    printing.print(&summary, || {
+        let Imported {
+            lines,
+            added,
+            known,
+            refused,
+        } = imported;
+        let lines = counted(lines, "line", "lines");
+        format!("{lines}: {added} added, {known} already known, {refused} refused")
+    })?;
+    Ok(match imported.refused {
+        0 => Exit::Success,
+        _ => Exit::Failure,
+    })
+}
+
+fn reader(from: &Path) -> Result<Box<dyn BufRead + Send>, TransferError> {
+    if from.as_os_str() == "-" {
+        return Ok(Box::new(BufReader::new(io::stdin())));
+    }
+    let file = File::open(from).and_then(|file| {
+        // Opening a folder succeeds; reading it does not.
+        let is_folder = file.metadata()?.is_dir();
+        if is_folder {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        Ok(file)
+    });
+    let file = file.map_err(|source| TransferError::Read {
+        path: from.to_owned(),
+        source,
+    })?;
+    Ok(Box::new(BufReader::new(file)))
+}
+
+fn report(printing: Printing, step: ImportStep) -> Result<(), CommandError> {
+    match step {
+        ImportStep::Refused { line, error } => {
+            let refused = Refused {
+                r#type: "refused",
+                line,
+                reason: error.to_string(),
+            };
+            match printing {
+                Printing::Json => printing.print(&refused, String::new)?,
+                Printing::Text => remark(&format!("line {line}: {}", refused.reason)),
+            }
+        }
+        ImportStep::Stored(imported) => {
+            let stored = counted(imported.added, "record", "records");
+            progress(&format!("{stored} stored"));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Writes the records into a new file, or to standard output.
+pub(super) async fn export(file: &MemoryFile, into: Option<PathBuf>) -> Result<Exit, CommandError> {
+    // A dash means standard output, as it means standard input for `import`.
+    let into = into.filter(|path| path.as_os_str() != "-");
+    let memory = file.view(Printing::Text).await?;
+    let exported = match &into {
+        None => {
+            let out = EscapedStdout(BufWriter::new(io::stdout()));
+            memory.export(out).await.map_err(TransferError::Export)?
+        }
+        Some(path) => {
+            let new = File::create_new(path).map_err(|source| TransferError::Create {
+                path: path.clone(),
+                source,
+            })?;
+            let mut out = BufWriter::new(new);
+            let exported = memory.export(&mut out).await;
+            let exported = exported.and_then(|exported| {
+                out.get_ref().sync_all()?;
+                Ok(exported)
+            });
+            exported.map_err(|error| {
+                // A part of an export would be taken for the whole.
+                drop(fs::remove_file(path));
+                TransferError::Export(error)
+            })?
+        }
+    };
+    remark(&format!(
+        "{} written; {} withdrawn or folded, and left out",
+        counted(exported.records, "record", "records"),
+        exported.left_out
+    ));
+    Ok(Exit::Success)
+}
+
+/// Standard output for whole lines of JSON, which escapes the characters that control a terminal.
+struct EscapedStdout(BufWriter<io::Stdout>);
+
+impl Write for EscapedStdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match str::from_utf8(bytes) {
+            Ok(line) => {
+                let json = line.trim_end_matches('\n');
+                self.0.write_all(escape_json(json).as_bytes())?;
+                let ends = line.get(json.len()..).unwrap_or_default();
+                self.0.write_all(ends.as_bytes())?;
+            }
+            Err(_) => self.0.write_all(bytes)?,
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}

@@ -1,0 +1,216 @@
+//! Printing records, their history, and how much the memory holds.
+
+use std::collections::VecDeque;
+
+use dormouse_memory::{EncoderState, Memory, Record, RecordId, Space, SpaceState, Stats, Why};
+use serde::Serialize;
+
+use super::{
+    args::{List, Of},
+    render,
+};
+use crate::{
+    command::{ByEncoder, CommandError, CommandFailure, MemoryFile, Printing},
+    exit::Exit,
+    grammar::counted,
+};
+
+/// How many records are read at a time.
+const PAGE: usize = 1_000;
+
+/// The memory has no such record.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no record {0}; `dormouse memory list --all` prints all there are")]
+struct NoSuchRecord(RecordId);
+
+impl CommandFailure for NoSuchRecord {
+    fn exit(&self) -> Exit {
+        Exit::Usage
+    }
+}
+
+#[derive(Serialize)]
+struct RecordItem<'a> {
+    r#type: &'static str,
+    #[serde(flatten)]
+    record: render::RecordLine<'a>,
+}
+
+impl<'a> From<&'a Record> for RecordItem<'a> {
+    fn from(record: &'a Record) -> Self {
+        Self {
+            r#type: "record",
+            record: record.into(),
+        }
+    }
+}
+
+/// Prints the records that are asked for, one per line. Keeps one page of them, or the last ones, in memory.
+pub(super) async fn list(file: &MemoryFile, asked: &List) -> Result<Exit, CommandError> {
+    let printing = asked.json.printing();
+    let memory = file.view(printing).await?;
+    let mut last = VecDeque::new();
+    let mut after = None;
+    loop {
+        let page = memory.records(after, PAGE).await?;
+        let Some(end) = page.last() else { break };
+        after = Some(end.id);
+        last.extend(page.into_iter().filter(|record| is_asked(asked, record)));
+        match asked.last {
+            None => print_all(printing, last.drain(..))?,
+            Some(count) => drop(last.drain(..last.len().saturating_sub(count))),
+        }
+    }
+    print_all(printing, last)?;
+    Ok(Exit::Success)
+}
+
+fn is_asked(asked: &List, record: &Record) -> bool {
+    let is_of_kind = asked.kind.is_empty() || asked.kind.contains(&record.kind);
+    is_of_kind && (asked.all || record.is_in_use())
+}
+
+fn print_all(
+    printing: Printing,
+    records: impl IntoIterator<Item = Record>,
+) -> Result<(), CommandError> {
+    for record in records {
+        printing.print(&RecordItem::from(&record), || line(&record))?;
+    }
+    Ok(())
+}
+
+fn line(record: &Record) -> String {
+    let brief = render::brief(record);
+    match render::standing(record.standing) {
+        ("live", _) => brief,
+        (standing, _) => format!("{brief} ({standing})"),
+    }
+}
+
+/// A record that must exist.
+pub(super) async fn existing(memory: &Memory, id: RecordId) -> Result<Record, CommandError> {
+    let record = memory.record(id).await?;
+    Ok(record.ok_or(NoSuchRecord(id))?)
+}
+
+/// Prints a record.
+pub(super) async fn show(file: &MemoryFile, of: Of) -> Result<Exit, CommandError> {
+    let printing = of.json.printing();
+    let memory = file.view(printing).await?;
+    let record = existing(&memory, of.id).await?;
+    printing.print(&RecordItem::from(&record), || shown(&record))?;
+    Ok(Exit::Success)
+}
+
+fn shown(record: &Record) -> String {
+    format!("{}\n{}", render::brief(record), render::details(record))
+}
+
+#[derive(Serialize)]
+struct WhyItem<'a> {
+    r#type: &'static str,
+    record: render::RecordLine<'a>,
+    sources: Vec<render::RecordLine<'a>>,
+    changes: Vec<render::ChangeLine<'a>>,
+}
+
+/// Prints where a record comes from, and what happened to it.
+pub(super) async fn why(file: &MemoryFile, of: Of) -> Result<Exit, CommandError> {
+    let printing = of.json.printing();
+    let memory = file.view(printing).await?;
+    let why = memory.why(of.id).await?;
+    let why = why.ok_or(NoSuchRecord(of.id))?;
+    let item = WhyItem {
+        r#type: "why",
+        record: (&why.record).into(),
+        sources: why.sources.iter().map(Into::into).collect(),
+        changes: why.changes.iter().map(Into::into).collect(),
+    };
+    printing.print(&item, || reasons(&why))?;
+    Ok(Exit::Success)
+}
+
+fn reasons(why: &Why) -> String {
+    let mut lines = vec![shown(&why.record)];
+    for source in &why.sources {
+        lines.push(format!("made of {}", render::brief(source)));
+    }
+    let origins = std::iter::once(&why.record).chain(&why.sources);
+    for event in origins.filter_map(event) {
+        lines.push(format!(
+            "event {event} of the log: dormouse log show --from {event} --to {event}"
+        ));
+    }
+    lines.extend(why.changes.iter().map(render::change));
+    lines.join("\n")
+}
+
+/// The event of the log that a record was made of.
+fn event(record: &Record) -> Option<u64> {
+    let origin = record.lineage.origin.as_deref()?;
+    origin.strip_prefix("log:")?.parse().ok()
+}
+
+#[derive(Serialize)]
+struct StatsItem {
+    r#type: &'static str,
+    #[serde(flatten)]
+    stats: Stats,
+    encoder: EncoderState,
+    spaces: Vec<Space>,
+}
+
+/// Prints how much the memory holds.
+pub(super) async fn stats(
+    file: &MemoryFile,
+    by: &ByEncoder,
+    printing: Printing,
+) -> Result<Exit, CommandError> {
+    let memory = file.view_by(by, printing).await?;
+    let item = StatsItem {
+        r#type: "stats",
+        stats: memory.stats().await?,
+        encoder: memory.encoder_state().await?,
+        spaces: memory.spaces().await?,
+    };
+    printing.print(&item, || numbers(&item))?;
+    Ok(Exit::Success)
+}
+
+fn numbers(item: &StatsItem) -> String {
+    let Stats {
+        in_use,
+        records,
+        changes,
+        entities,
+        file_bytes,
+        index_bytes,
+        log_through,
+    } = &item.stats;
+    let mut text = format!(
+        "{} in use, {records} ever added\n{}\npeople and things known: {entities}\n\
+         file: {:.1} MB; search index in memory: {:.1} MB\nthe memory has read the log through event {log_through}",
+        counted(*in_use, "record", "records"),
+        counted(*changes, "change", "changes"),
+        *file_bytes as f64 / 1e6,
+        *index_bytes as f64 / 1e6,
+    );
+    for space in &item.spaces {
+        let model = &space.encoder.model;
+        let state = match space.state {
+            SpaceState::Active => "in use",
+            SpaceState::Building => "being filled",
+            SpaceState::Retired => "kept",
+            _ => "there",
+        };
+        text.push_str(&format!("\nvectors of {model}: {state}"));
+    }
+    if let EncoderState::Other { configured, .. } = &item.encoder {
+        let model = &configured.model;
+        text.push_str(&format!(
+            "\n{model} is another encoder: `dormouse memory migrate` goes over to it"
+        ));
+    }
+    text
+}

@@ -1,0 +1,241 @@
+//! Which model answers, and why: flags before configuration, configuration before environment.
+
+use dormouse_contracts::Purpose;
+use dormouse_providers::{
+    Available, Choice, ChoiceError, Environment, Found, ModelWish, Secret, ServedBy, choose,
+    choose_model,
+};
+
+use super::{
+    error::ProviderError,
+    flags::ProviderFlags,
+    key::{self, OwnKey},
+};
+use crate::config::ProviderSection;
+
+/// The provider that will be used.
+#[derive(Clone, Debug)]
+pub(crate) struct Chosen {
+    pub(super) choice: Choice,
+    /// What was found, for the further models that the configuration names.
+    found: Findings,
+    /// Why it was chosen, for people.
+    pub(crate) why: String,
+}
+
+/// What was found in flags, configuration and environment.
+#[derive(Clone, Debug)]
+pub(super) struct Findings {
+    pub(super) available: Available,
+    /// The key that the configuration names, and whose it is.
+    pub(super) own_key: Option<OwnKey>,
+    /// Whether a server was named without a provider.
+    by_server: bool,
+}
+
+impl Chosen {
+    /// Who serves the model, and which.
+    pub(crate) fn name(&self) -> (String, String) {
+        match &self.choice {
+            Choice::Offline { .. } => ("offline".to_owned(), "offline".to_owned()),
+            Choice::Server { config, .. } => {
+                (config.provider().to_string(), config.model().to_string())
+            }
+        }
+    }
+
+    /// Where the model is served; `None` if it needs no server.
+    pub(crate) fn server(&self) -> Option<&str> {
+        match &self.choice {
+            Choice::Offline { .. } => None,
+            Choice::Server { config, .. } => Some(config.base_url()),
+        }
+    }
+
+    /// Every key that was found.
+    pub(crate) fn keys(&self) -> Vec<&Secret> {
+        let Available {
+            dormouse_api_key,
+            openai_api_key,
+            anthropic_api_key,
+            openrouter_api_key,
+            ..
+        } = &self.found.available;
+        let own_key = self.found.own_key.as_ref().map(|own| &own.key);
+        let keys = [
+            dormouse_api_key.as_ref(),
+            openai_api_key.as_ref(),
+            anthropic_api_key.as_ref(),
+            openrouter_api_key.as_ref(),
+            own_key,
+        ];
+        keys.into_iter().flatten().collect()
+    }
+
+    /// A model that a list of the configuration names, with its key.
+    pub(super) fn listed(
+        &self,
+        wish: &ModelWish,
+        purpose: Option<Purpose>,
+    ) -> Result<Choice, ProviderError> {
+        self.found
+            .wished(wish)
+            .map_err(|error| ProviderError::Listed {
+                wish: wish.clone(),
+                purpose,
+                source: Box::new(error),
+            })
+    }
+
+    /// All lists of models: the main one, which begins with the chosen model, and those for one purpose each.
+    pub(crate) fn lists(&self, section: &ProviderSection) -> Result<Vec<List>, ProviderError> {
+        let mut main = vec![self.choice.clone()];
+        for wish in &section.fallbacks {
+            main.push(self.listed(wish, None)?);
+        }
+        let mut lists = vec![List {
+            purpose: None,
+            models: main,
+        }];
+        for (purpose, wishes) in &section.uses {
+            let models = wishes.iter().map(|wish| self.listed(wish, Some(*purpose)));
+            lists.push(List {
+                purpose: Some(*purpose),
+                models: models.collect::<Result<_, _>>()?,
+            });
+        }
+        Ok(lists)
+    }
+}
+
+impl Findings {
+    /// A model that is named with its provider, with its key.
+    pub(super) fn wished(&self, wish: &ModelWish) -> Result<Choice, ProviderError> {
+        let choice = choose_model(wish, &self.available).map_err(ProviderError::Choice)?;
+        let elsewhere = matches!(
+            wish,
+            ModelWish::Served {
+                base_url: Some(_),
+                ..
+            }
+        );
+        Ok(if elsewhere {
+            choice
+        } else {
+            key::with_own_key(self.own_key.as_ref(), choice)
+        })
+    }
+}
+
+/// A list of models. The first one that is available answers.
+#[derive(Clone, Debug)]
+pub(crate) struct List {
+    /// The purpose of its requests; `None` for all that have no list of their own.
+    pub(crate) purpose: Option<Purpose>,
+    pub(crate) models: Vec<Choice>,
+}
+
+/// Chooses the provider.
+pub(crate) fn select(
+    flags: &ProviderFlags,
+    section: &ProviderSection,
+    environment: &Environment,
+) -> Result<Chosen, ProviderError> {
+    let found = find(flags, section, environment)?;
+    decide(found, flags)
+}
+
+/// Collects the servers and keys that flags, configuration and environment name.
+pub(super) fn find(
+    flags: &ProviderFlags,
+    section: &ProviderSection,
+    environment: &Environment,
+) -> Result<Findings, ProviderError> {
+    let mut available = Available {
+        asked: flags.provider.or(section.kind),
+        model: flags.model.clone().or_else(|| section.model.clone()),
+        dormouse_base_url: environment.text("DORMOUSE_BASE_URL")?,
+        dormouse_api_key: environment.secret("DORMOUSE_API_KEY")?,
+        openai_api_key: environment.secret("OPENAI_API_KEY")?,
+        openai_base_url: environment.text("OPENAI_BASE_URL")?,
+        anthropic_api_key: environment.secret("ANTHROPIC_API_KEY")?,
+        anthropic_base_url: environment.text("ANTHROPIC_BASE_URL")?,
+        openrouter_api_key: environment.secret("OPENROUTER_API_KEY")?,
+        ollama_host: environment.text("OLLAMA_HOST")?,
+        ollama_answers: None,
+    };
+    // The configured server belongs to the configured provider, not to another one that a flag asks for.
+    let written_for = section.kind.unwrap_or(ServedBy::Local);
+    let is_meant = flags.provider.is_none_or(|by| by == written_for);
+    let written = section.base_url.clone().filter(|_| is_meant);
+    let named_server = flags.base_url.clone().or(written);
+    let by_server = available.asked.is_none() && named_server.is_some();
+    if let Some(url) = named_server {
+        take_server(&mut available, url)?;
+    }
+    let own_key = key::own(flags, section, environment, available.asked)?;
+    if let Some(own) = &own_key {
+        key::put(&mut available, own);
+    }
+    Ok(Findings {
+        available,
+        own_key,
+        by_server,
+    })
+}
+
+/// Chooses among what was found.
+pub(super) fn decide(found: Findings, flags: &ProviderFlags) -> Result<Chosen, ProviderError> {
+    let choice = choose(&found.available).map_err(|error| match error {
+        ChoiceError::NoServer => ProviderError::NoServer,
+        error => ProviderError::Choice(error),
+    })?;
+    refuse_unknown(&choice, flags)?;
+    let why = match because(&choice) {
+        Found::Asked if found.by_server && flags.base_url.is_some() => {
+            "--base-url names a server".to_owned()
+        }
+        Found::Asked if found.by_server => "the configuration names a server".to_owned(),
+        Found::Asked if flags.provider.is_some() => "asked for by --provider".to_owned(),
+        Found::Asked => "asked for by the configuration".to_owned(),
+        found => found.to_string(),
+    };
+    Ok(Chosen {
+        choice: key::with_own_key(found.own_key.as_ref(), choice),
+        found,
+        why,
+    })
+}
+
+/// The offline model must not answer in place of a model that was asked for.
+fn refuse_unknown(choice: &Choice, flags: &ProviderFlags) -> Result<(), ProviderError> {
+    let other = flags
+        .model
+        .as_ref()
+        .filter(|model| model.as_str() != ServedBy::Offline.as_str());
+    match (choice, other) {
+        (Choice::Offline { .. }, Some(model)) => Err(ProviderError::NoSuchModel(model.clone())),
+        _ => Ok(()),
+    }
+}
+
+/// Sets the server of the provider that was asked for. A server named without a provider is `local`.
+fn take_server(available: &mut Available, url: String) -> Result<(), ProviderError> {
+    match available.asked {
+        None | Some(ServedBy::Local) => {
+            available.asked = Some(ServedBy::Local);
+            available.name_local_server(url);
+        }
+        Some(ServedBy::OpenAi) => available.openai_base_url = Some(url),
+        Some(ServedBy::Anthropic) => available.anthropic_base_url = Some(url),
+        Some(ServedBy::Ollama) => available.ollama_host = Some(url),
+        Some(other) => return Err(ProviderError::BaseUrl(other)),
+    }
+    Ok(())
+}
+
+fn because(choice: &Choice) -> Found {
+    match choice {
+        Choice::Offline { because } | Choice::Server { because, .. } => *because,
+    }
+}

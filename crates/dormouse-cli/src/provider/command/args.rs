@@ -1,0 +1,114 @@
+//! The command line of `dormouse provider`.
+
+use std::str::FromStr;
+
+use clap::{Args, Subcommand};
+use dormouse_contracts::{IdError, ModelName};
+use dormouse_providers::{ModelWish, ModelWishError, ServedBy};
+
+use crate::{
+    command::{JsonFlag, Whose},
+    provider::flags::ProviderFlags,
+};
+
+/// Who can think for the assistant.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Provider {
+    /// Show who can be used here, who is chosen, and why
+    List {
+        #[command(flatten)]
+        flags: ProviderFlags,
+        /// Ask the server of the chosen provider which models it has, over the network
+        #[arg(long)]
+        models: bool,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+    /// Show what is known of a model, without asking anybody
+    Show {
+        #[command(flatten)]
+        of: Which,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+    /// Have the models asked again at the next start, whatever pause they asked for
+    Retry {
+        #[command(flatten)]
+        of: Whose,
+        /// Who wants it, for the log [default: the user's name]
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+    },
+    /// Try a model with at most four short requests, over the network; what is learnt of it is remembered
+    Test {
+        #[command(flatten)]
+        of: Which,
+        /// How long each request may take, in seconds
+        #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=600))]
+        timeout: u64,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+}
+
+/// Which model.
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    /// PROVIDER:MODEL, PROVIDER:MODEL@URL, offline, or a model of the chosen provider [default: the chosen one]
+    #[arg(value_name = "MODEL", id = "asked", value_parser = Asked::from_str)]
+    pub(super) asked: Option<Asked>,
+    #[command(flatten)]
+    pub(super) flags: ProviderFlags,
+}
+
+/// A model as it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// With its provider.
+    Wish(ModelWish),
+    /// Of the provider that is chosen anyway.
+    Bare(ModelName),
+}
+
+/// A text that asks for no model.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum AskedError {
+    #[error(transparent)]
+    Wish(#[from] ModelWishError),
+    #[error("this is not a model name")]
+    Name(#[from] IdError),
+}
+
+impl FromStr for Asked {
+    type Err = AskedError;
+
+    /// What begins with a provider is one, and its model; a name may have a colon of its own.
+    fn from_str(text: &str) -> Result<Self, AskedError> {
+        let provider = text.split(':').next().unwrap_or_default();
+        let has_model = text.contains(':') || provider == ServedBy::Offline.as_str();
+        Ok(match ServedBy::from_str(provider) {
+            Ok(_) if has_model => Self::Wish(text.parse()?),
+            Ok(_) | Err(_) => Self::Bare(ModelName::try_new(text)?),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_is_asked_for_with_its_provider_or_without() {
+        let bare = |name: &str| Asked::Bare(ModelName::try_new(name).unwrap());
+        for name in ["llama3.2", "qwen3:8b", "openai/gpt-4.1", "local"] {
+            assert_eq!(name.parse::<Asked>().unwrap(), bare(name));
+        }
+        for wish in ["ollama:qwen3:8b", "local:m@http://127.0.0.1:1", "offline"] {
+            let asked = Asked::Wish(wish.parse().unwrap());
+            assert_eq!(wish.parse::<Asked>().unwrap(), asked);
+        }
+        for none in ["", "local:", "offline:x", "local:m@nowhere", "a\nb"] {
+            assert!(none.parse::<Asked>().is_err(), "{none}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What the commands about providers work on.
+
+use dormouse_providers::{Choice, Environment};
+
+use super::args::{Asked, Which};
+use crate::{
+    command::{CommandError, Places, Printing},
+    config::Config,
+    data::DataFolder,
+    provider::{
+        choice::{find, select},
+        error::ProviderError,
+        flags::ProviderFlags,
+        open::environment,
+    },
+};
+
+/// Places, configuration and environment, read once.
+#[derive(Debug)]
+pub(super) struct Context {
+    pub(super) places: Places,
+    pub(super) data: DataFolder,
+    pub(super) config: Config,
+    pub(super) environment: Environment,
+    pub(super) printing: Printing,
+}
+
+impl Context {
+    /// Reads the configuration and the environment.
+    pub(super) fn read(places: &Places, printing: Printing) -> Result<Self, CommandError> {
+        let data = DataFolder::locate(places.data.as_deref())?;
+        let (config, _) = Config::load(places.config.as_deref(), &data.config())?;
+        Ok(Self {
+            places: places.clone(),
+            data,
+            config,
+            environment: environment(),
+            printing,
+        })
+    }
+
+    /// The model that a command names, or the chosen one.
+    pub(super) fn choose(&self, of: &Which) -> Result<Choice, ProviderError> {
+        let section = &self.config.provider;
+        let mut flags: ProviderFlags = of.flags.clone();
+        match &of.asked {
+            Some(Asked::Wish(wish)) => find(&flags, section, &self.environment)?.wished(wish),
+            asked => {
+                if let Some(Asked::Bare(model)) = asked {
+                    flags.model = Some(model.clone());
+                }
+                Ok(select(&flags, section, &self.environment)?.choice)
+            }
+        }
+    }
+}
