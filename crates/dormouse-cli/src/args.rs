@@ -27,27 +27,27 @@ pub(crate) struct CommandLine {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Visit the assistant: talk to it, from a terminal or from a pipe
+    /// Visit the assistant and talk to it, from a terminal or a pipe
     #[command(after_help = exit::HELP)]
     Play(Play),
-    /// Visit the assistant, and keep what is said to its models in a file: for a report, a test, or --replay
+    /// Visit the assistant and record its requests to models in a file, for a report, a test or --replay
     #[command(after_help = exit::HELP)]
     Record(Record),
-    /// Look into the event log
+    /// Inspect the event log
     #[command(subcommand)]
     Log(Log),
-    /// Check data, configuration and provider
+    /// Check the data, the configuration and the models
     Doctor(Doctor),
-    /// Look at who can think for the assistant, and try it
+    /// List, inspect and test models and their providers
     #[command(subcommand, after_help = exit::HELP)]
     Provider(Provider),
     /// Show, trigger or clear the emergency stop
     #[command(subcommand)]
     Emergency(Emergency),
-    /// Look into what the assistant remembers, and change it
+    /// Search, inspect and change what the assistant remembers
     #[command(subcommand, after_help = exit::HELP)]
     Memory(Memory),
-    /// Look at whom the assistant knows, and change it
+    /// Inspect and change what the assistant knows about people and things
     #[command(subcommand, after_help = exit::HELP)]
     Entity(Entity),
 }
@@ -63,7 +63,7 @@ pub(crate) struct Play {
     /// Print one JSON object per line (docs/json-output.md)
     #[arg(long)]
     pub(crate) json: bool,
-    /// Answer for the models from a recording: no network, no key
+    /// Take the replies of models from a recording; needs no network and no key
     #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,
 }
@@ -71,13 +71,13 @@ pub(crate) struct Play {
 /// Visiting, and recording what is said to models.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Record {
-    /// The new file; nothing is ever written over. Keys and personal data are scrubbed (docs/recording.md)
+    /// The new file; an existing file is never overwritten. Keys and personal data are removed (docs/recording.md)
     #[arg(value_name = "FILE", conflicts_with = "replay")]
     pub(crate) file: PathBuf,
-    /// What the recording is about, for whoever reads it
+    /// What the recording is about, for its readers
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
-    /// Write it although something in it looks like a secret or like personal data
+    /// Write the recording even if it seems to contain secrets or personal data
     #[arg(long)]
     pub(crate) accept: bool,
     #[command(flatten)]
@@ -89,7 +89,7 @@ pub(crate) struct Record {
 pub(crate) struct Doctor {
     #[command(flatten)]
     pub(crate) provider: ProviderFlags,
-    /// Ask every model of every list for a word and for a tool call, over the network
+    /// Ask every configured model for a word and for a tool call, over the network
     #[arg(long)]
     pub(crate) probe: bool,
 }
@@ -116,7 +116,7 @@ mod tests {
             refused("dormouse play --provider acme")
                 .contains("openai, anthropic, openrouter, ollama, local and offline")
         );
-        assert!(refused("dormouse play --tool-calling both").contains("native and fallback"));
+        assert!(refused("dormouse play --tool-calling both").contains("native or fallback"));
         assert!(refused("dormouse play --jsn").contains("--json"));
         for line in [
             "show --from 0",

@@ -11,7 +11,7 @@ mod runtime;
 
 pub(crate) use arguments::{ByEncoder, JsonFlag, Places, Whose, moment, trust};
 pub(crate) use error::{
-    CommandError, CommandFailure, log_open_exit, memory_exit, memory_open_exit,
+    CommandError, CommandFailure, log_open_exit, memory_exit, memory_open_exit, with_hint,
 };
 pub(crate) use invocation::{clear_command, rebind_command, retry_command};
 pub(crate) use log_file::{AssistantLog, open_log_view, view_log, view_state};

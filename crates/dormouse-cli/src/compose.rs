@@ -41,7 +41,7 @@ pub(crate) struct Household {
     pub(crate) kinship: Kinship,
     /// Its models.
     pub(crate) models: Vec<GuardedModel>,
-    /// After how long whoever waits is told that it takes longer.
+    /// After how long a sender is notified that the answer takes longer.
     pub(crate) slow_after: Duration,
     /// What they took.
     pub(crate) accounts: Accounts,
@@ -59,7 +59,7 @@ pub(crate) struct Body {
 /// The household could not be put together. Nothing that was there has changed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ComposeError {
-    /// There is no folder to keep it in.
+    /// The data folder cannot be used.
     #[error(transparent)]
     Data(#[from] DataError),
     /// The log cannot be opened.
@@ -90,7 +90,7 @@ pub(crate) enum ComposeError {
         /// Why not.
         source: JoinError,
     },
-    /// A name makes no id.
+    /// A name is not a valid id.
     #[error("the name cannot be used")]
     Id(#[from] IdError),
     /// The model cannot be made.
@@ -193,7 +193,7 @@ pub(crate) async fn household(
     })
 }
 
-/// A pause outlives the program that was asked for it: a list of models must pass over whoever asked.
+/// A pause outlives the process that was asked for it, so that failover skips the paused service after a restart.
 fn keep_pausing(models: &[GuardedModel], pauses: &Pauses, now: Timestamp) {
     for pause in pauses.at(now) {
         let asked = |model: &&GuardedModel| model.services().contains(&pause.by);
@@ -223,7 +223,7 @@ async fn join(
     sandbox.join(character).await.map_err(failed)
 }
 
-/// What the engine is told. Flags win over the file.
+/// The configuration of the engine. Flags take precedence over the file.
 fn assistant_config(
     config: &Config,
     tool_calling: ToolCalling,

@@ -1,7 +1,6 @@
 //! The configuration file.
 //!
-//! `docs/configuration.md` lists its fields. Whatever is wrong with it is said with file, line, column and field;
-//! nothing of it is ever guessed or passed over.
+//! `docs/configuration.md` lists its fields. An error names file, line, column and field; no field is ignored or guessed.
 
 use std::{
     fs,
@@ -13,23 +12,28 @@ use dormouse_classify::ClassifyConfig;
 use dormouse_providers::PriceEntry;
 use serde::Deserialize;
 
+mod located;
 mod memory;
+mod mistake;
 mod numbers;
 mod position;
+mod prices;
 mod provider;
 mod sections;
-mod senders;
+mod world;
 
 pub(crate) use memory::{MemorySection, QdrantSection, VectorsWish};
 pub(crate) use numbers::Seconds;
 pub(crate) use provider::{HeartbeatsWish, ProviderSection};
 pub(crate) use sections::{AssistantSection, DEFAULT_KEY, ExecutionSection, LimitsSection};
-pub(crate) use senders::unmatched;
+pub(crate) use world::unmatched;
+
+use mistake::Mistake;
 
 #[cfg(test)]
 mod tests;
 
-/// A larger file is no configuration, in bytes.
+/// A larger file is not a configuration, in bytes.
 const LIMIT: u64 = 1 << 20;
 
 /// The whole file. What is not given has its default.
@@ -39,9 +43,11 @@ pub(crate) struct Config {
     pub(crate) assistant: AssistantSection,
     pub(crate) limits: LimitsSection,
     pub(crate) execution: ExecutionSection,
+    #[serde(deserialize_with = "world::classify")]
     pub(crate) classify: ClassifyConfig,
     pub(crate) provider: ProviderSection,
     pub(crate) memory: MemorySection,
+    #[serde(deserialize_with = "prices::prices")]
     pub(crate) prices: Vec<PriceEntry>,
 }
 
@@ -53,16 +59,16 @@ pub(crate) enum ConfigError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The file is larger than any configuration.
-    #[error("{} is longer than the {LIMIT} bytes that a configuration may have", path.display())]
+    #[error("{} is too large; expected a configuration of at most {LIMIT} bytes", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
     },
-    /// The file says something it may not.
+    /// Something in the file is wrong.
     #[error("{}:{mistake}", path.display())]
     Mistake {
         /// The file.
@@ -70,23 +76,6 @@ pub(crate) enum ConfigError {
         /// Where, and what.
         mistake: Mistake,
     },
-}
-
-/// Something wrong in the text of a configuration.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{line}:{column}: {}{message}", in_field(field.as_deref()))]
-pub(crate) struct Mistake {
-    /// Counts from 1.
-    line: usize,
-    /// Counts characters from 1.
-    column: usize,
-    /// The field with its section, where one can be named.
-    field: Option<String>,
-    message: String,
-}
-
-fn in_field(field: Option<&str>) -> String {
-    field.map(|field| format!("{field}: ")).unwrap_or_default()
 }
 
 /// What a configuration is read from.
@@ -111,17 +100,19 @@ impl Config {
             }
             Err(error) => Err(error),
             Ok(bytes) => {
-                let config = parse_bytes(&bytes).map_err(|mistake| ConfigError::Mistake {
-                    path: path.into(),
-                    mistake,
-                })?;
+                let file = path.display().to_string();
+                let config =
+                    parse_bytes(&file, &bytes).map_err(|mistake| ConfigError::Mistake {
+                        path: path.into(),
+                        mistake,
+                    })?;
                 Ok((config, Origin::File(path.into())))
             }
         }
     }
 }
 
-/// Whether there is no such file. What else is wrong with the folder is said by whoever needs it.
+/// Whether there is no such file. Other errors of the folder are reported where the folder is used.
 fn is_absent(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -134,7 +125,7 @@ fn read(path: &Path) -> Result<Vec<u8>, ConfigError> {
         path: path.into(),
         source,
     };
-    // What is not a plain file tells no length, and may have no end.
+    // A pipe or a device has no length, and may have no end.
     let mut bytes = Vec::new();
     let mut file = fs::File::open(path).map_err(failed)?.take(LIMIT + 1);
     file.read_to_end(&mut bytes).map_err(failed)?;
@@ -144,57 +135,38 @@ fn read(path: &Path) -> Result<Vec<u8>, ConfigError> {
     Ok(bytes)
 }
 
-fn parse_bytes(bytes: &[u8]) -> Result<Config, Mistake> {
+fn parse_bytes(file: &str, bytes: &[u8]) -> Result<Config, Mistake> {
     match str::from_utf8(bytes) {
-        Ok(text) => parse(text),
+        Ok(text) => parse(file, text),
         Err(error) => {
             let intact = dormouse_contracts::invariant!(
                 bytes.get(..error.valid_up_to()),
-                "what is valid is a part"
+                "the valid part is a part"
             );
-            let (line, column) = position::of(&String::from_utf8_lossy(intact), usize::MAX);
-            Err(Mistake {
-                line,
-                column,
-                field: None,
-                message: "this is not UTF-8 text".to_owned(),
-            })
+            let text = String::from_utf8_lossy(intact);
+            let problem = "the text is not UTF-8".to_owned();
+            Err(Mistake::at(&text, text.len(), problem))
         }
     }
 }
 
-/// Reads a configuration from its text.
-fn parse(text: &str) -> Result<Config, Mistake> {
-    toml::from_str(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        let (line, column) = position::of(text, at);
-        let mut message = error.message().to_owned();
-        if let Some(name) = unknown_field(&message)
-            && looks_like_a_key(name)
-        {
-            message =
-                "keys do not belong into a file. Set the environment variable OPENAI_API_KEY, \
-                       ANTHROPIC_API_KEY, OPENROUTER_API_KEY or DORMOUSE_API_KEY instead, or say with \
-                       key_from under [provider] where the key is"
-                    .to_owned();
-        }
-        Mistake {
-            line,
-            column,
-            field: position::field(text, at),
-            message,
-        }
-    })
-}
-
-fn unknown_field(message: &str) -> Option<&str> {
-    message.strip_prefix("unknown field `")?.split('`').next()
-}
-
-fn looks_like_a_key(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    name == "key"
-        || ["api", "secret", "token", "password"]
-            .iter()
-            .any(|word| name.contains(word))
+/// Reads a configuration from its text. The name of the file is for errors that are found later.
+fn parse(file: &str, text: &str) -> Result<Config, Mistake> {
+    let parsed = toml::from_str::<Config>(text);
+    let mut config = parsed.map_err(|error| Mistake::from_toml(text, &error))?;
+    if let Some((base_url, error)) = config.provider.wrong_base_url() {
+        return Err(base_url.mistake(text, &error.to_string()));
+    }
+    let ProviderSection {
+        key_from,
+        certificates,
+        ..
+    } = &mut config.provider;
+    if let Some(key_from) = key_from {
+        key_from.locate(file, text);
+    }
+    if let Some(certificates) = certificates {
+        certificates.locate(file, text);
+    }
+    Ok(config)
 }

@@ -11,24 +11,24 @@ use dormouse_contracts::AssistantId;
 #[derive(Clone, Debug)]
 pub(crate) struct DataFolder(PathBuf);
 
-/// There is no data folder to work in.
+/// The data folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DataError {
-    /// The operating system names none for this user.
-    #[error("this user has no data folder: say where with --data DIR")]
+    /// The operating system has none for this user.
+    #[error("this user has no data folder; name one with --data DIR")]
     NoDefault,
-    /// Something else is at its place.
-    #[error("{} is not a folder: choose another with --data DIR", path.display())]
+    /// The path is not a folder.
+    #[error("{} is not a folder; name another with --data DIR", path.display())]
     NotAFolder {
-        /// The place.
+        /// The path.
         path: PathBuf,
     },
-    /// It could not be made.
-    #[error("the data folder {} could not be made", path.display())]
+    /// It could not be created.
+    #[error("the data folder {} could not be created", path.display())]
     Create {
         /// The folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
@@ -44,7 +44,7 @@ impl DataFolder {
         }
     }
 
-    /// Makes the folder, readable by its owner alone, if it is not there.
+    /// Creates the folder if it is missing, readable only by its owner.
     pub(crate) fn create(&self) -> Result<(), DataError> {
         let path = || self.0.clone();
         match fs::metadata(&self.0) {
@@ -80,8 +80,8 @@ impl DataFolder {
         self.0.join("log.redb")
     }
 
-    /// What this assistant remembers; made anew from the log where it is missing. The log and the world of a folder are
-    /// shared by its residents, a memory is not.
+    /// The memory of this assistant, rebuilt from the log if it is missing. The assistants of a folder share its log and its
+    /// world; each has its own memory.
     pub(crate) fn memory(&self, key: &AssistantId) -> PathBuf {
         self.0.join(format!("memory-{key}.redb"))
     }
@@ -91,17 +91,17 @@ impl DataFolder {
         self.0.join("world.redb")
     }
 
-    /// What was learnt of models.
+    /// What was learnt about models.
     pub(crate) fn dialects(&self) -> PathBuf {
         self.0.join("dialects.json")
     }
 
-    /// What was typed.
+    /// The history of typed lines.
     pub(crate) fn history(&self) -> PathBuf {
         self.0.join("history.txt")
     }
 
-    /// The configuration, where no other was named.
+    /// The configuration, unless another one is named.
     pub(crate) fn config(&self) -> PathBuf {
         self.0.join("dormouse.toml")
     }

@@ -1,9 +1,10 @@
-//! The program `dormouse`: runs a resident assistant that one can talk to, and inspects its log and its memory.
+//! The program `dormouse`: runs a resident assistant, and inspects its log and its memory.
 //!
-//! Row 6, the composition root: it reads the environment, the clock and the command line, and is the only crate
-//! that knows which log, which world and which model the ports are given. It decides nothing that the
-//! engine decides. [`args`] is the command line, [`play`] the visit, [`log`] and [`doctor`] look without changing
-//! anything, [`memory`] and [`entity`] look into what is remembered and change it, and [`provider`] tries models.
+//! Row 6, the composition root: it reads the environment, the clock and the command line, and chooses the log, the world
+//! and the models behind the engine's ports. It makes no decision of the engine's.
+//!
+//! [`args`] is the command line, and each command is a module: [`play`] is the visit; [`log`], [`doctor`] and
+//! [`provider`] inspect; [`memory`], [`entity`] and [`emergency`] also change. [`command`] is what all of them need.
 //!
 //! Stability: commands, flags, exit codes and JSON lines are kept once released; text for people is not.
 
@@ -98,12 +99,12 @@ fn survive_the_limit_on_file_sizes() {
     }
 }
 
-/// Elsewhere there is no such limit.
+/// Other systems have no such limit.
 #[cfg(not(unix))]
 fn survive_the_limit_on_file_sizes() {}
 
-/// A damaged file can make the database panic. Whoever opened it turns that into an error, and the error is what is
-/// told; the panic's own words would only stand before it.
+/// A damaged file can make the database panic. The code that opened it turns the panic into an error, which is reported;
+/// the message of the panic itself is not needed.
 fn keep_the_database_quiet() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
@@ -117,7 +118,7 @@ fn keep_the_database_quiet() {
     }));
 }
 
-/// Whether an error is only that whoever read the output has left.
+/// Whether the error only means that the reader of the output has closed it.
 fn reader_has_left(error: &(dyn Error + 'static)) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {

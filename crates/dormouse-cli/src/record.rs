@@ -11,7 +11,7 @@ use dormouse_cassettes::{
     About, AcceptedFindings, Cassette, CassetteReadError, Finding, FindingKind, IgnoredPath,
     Player, PlayerConfig, Recorder, RecorderConfig, SaveError, ScrubRules,
 };
-use dormouse_contracts::Clock;
+use dormouse_contracts::{Clock, invariant};
 use dormouse_engine::ToolCalling;
 use dormouse_providers::{Network, Secret, ServedBy};
 
@@ -194,10 +194,10 @@ pub(crate) fn save(recorder: &Recorder, record: &Record) -> Result<Written, Tape
             random,
         }),
         Err(SaveError::Suspicious(findings)) => Err(TapeError::Suspicious {
-            first: findings
-                .first()
-                .map(ToString::to_string)
-                .unwrap_or_default(),
+            first: invariant!(
+                findings.first().map(ToString::to_string),
+                "a suspicion has findings"
+            ),
             findings,
             file,
         }),
@@ -248,7 +248,8 @@ fn provider_of(cassette: &Cassette, flags: &ProviderFlags) -> Option<ProviderFla
     let request = cassette.exchanges.iter().map(|exchange| &exchange.request);
     let mut requests = request.filter(|request| request.method == "POST");
     let request = requests.next()?;
-    let path = request.target.split('?').next().unwrap_or_default();
+    let target = &request.target;
+    let path = target.split_once('?').map_or(&**target, |(path, _)| path);
     let (provider, prefix) = [
         ("/messages", ServedBy::Anthropic),
         ("/api/chat", ServedBy::Ollama),

@@ -1,4 +1,4 @@
-//! Which index vectors are searched with.
+//! The index in which vectors are searched.
 
 use std::{fs, io, num::NonZeroU64, path::PathBuf, sync::Arc, time::Duration};
 
@@ -10,10 +10,10 @@ use dormouse_vectors::{
 
 use crate::config::{QdrantSection, VectorsWish};
 
-/// Why an index cannot be used.
+/// The vector index cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VectorsError {
-    /// A variable holds what it may not.
+    /// A variable of the environment cannot be used.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
     /// The certificate of the authority cannot be read.
@@ -21,11 +21,11 @@ pub(crate) enum VectorsError {
     Authority {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The address or the key is none.
-    #[error("the index of vectors at {address} cannot be used")]
+    /// The address or the key is invalid.
+    #[error("the vector index at {address} cannot be used")]
     Unusable {
         /// The address that was given.
         address: String,
@@ -34,7 +34,7 @@ pub(crate) enum VectorsError {
     },
 }
 
-/// The index that is wanted; `None` for the one that a memory brings along. Connects to nothing yet.
+/// The configured index; `None` for the one in this process. Connects to nothing yet.
 pub(crate) fn open(
     wish: &VectorsWish,
     environment: &Environment,

@@ -30,6 +30,20 @@ pub struct OutOfRange {
     high: u64,
 }
 
+impl OutOfRange {
+    /// The least number that is valid.
+    #[must_use]
+    pub fn low(&self) -> u64 {
+        self.low
+    }
+
+    /// The greatest number that is valid.
+    #[must_use]
+    pub fn high(&self) -> u64 {
+        self.high
+    }
+}
+
 /// The numbers that bound an assistant. Once built it holds no nonsense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {

@@ -24,7 +24,7 @@ pub(crate) struct CommandLine {
 /// What to measure.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// How well questions about conversations are answered from memory, beside plain BM25
+    /// Measure how well a memory answers questions about conversations, compared with plain BM25
     #[command(after_help = EXIT_CODES)]
     Recall(Recall),
 }
@@ -32,35 +32,35 @@ pub(crate) enum Command {
 /// Measuring recall.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Recall {
-    /// A file of conversations and questions, as LoCoMo or LongMemEval are published
+    /// A file of conversations and questions in the published format of LoCoMo or LongMemEval
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// The file's form [default: recognised]
-    #[arg(long, value_name = "FORM")]
+    /// The format of the file [default: recognised from its content]
+    #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<FormatName>,
-    /// Also recall by similarity: folder:PATH, openai:MODEL[@URL], ollama:MODEL[@URL] or none
-    #[arg(long, value_name = "WHICH", default_value = "none", value_parser = encoder::wish)]
+    /// Also measure recall by vectors of this encoder: folder:PATH, openai:MODEL[@URL], ollama:MODEL[@URL] or none
+    #[arg(long, value_name = "ENCODER", default_value = "none", value_parser = encoder::wish)]
     pub(crate) embedder: EmbedderWish,
-    /// Also recall by words after links have been made, as while dreaming
+    /// Also measure recall by words after similar records were linked
     #[arg(long)]
     pub(crate) links: bool,
     /// Print one JSON object instead of tables (docs/json-output.md)
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write what was ranked for each question, one JSON object per line
+    /// Write the ranking for each question into this file, one JSON object per line
     #[arg(long, value_name = "OUT")]
     pub(crate) receipts: Option<PathBuf>,
-    /// How many turns or sessions are ranked for each question
+    /// How many turns or sessions to rank for each question
     #[arg(long, value_name = "K", default_value_t = 50, value_parser = clap::value_parser!(u16).range(10..=1000))]
     pub(crate) limit: u16,
 }
 
-/// A form, as a user names it.
+/// A format, as a user names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FormatName {
-    /// Conversations of two people, gold by turn
+    /// Conversations of two people; evidence names turns
     Locomo,
-    /// Chats with an assistant, gold by session
+    /// Chats with an assistant; evidence names sessions
     Longmemeval,
 }
 

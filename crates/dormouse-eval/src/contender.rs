@@ -82,21 +82,21 @@ pub(crate) enum Contender {
 }
 
 impl Contender {
-    /// Remembers a conversation. `tell` hears how many texts were embedded.
+    /// Puts a conversation into a memory. `progress` gets the number of texts embedded.
     pub(crate) async fn of(
         ranking: Ranking,
         conversation: &Conversation,
         encoder: Option<&Arc<dyn Embedder>>,
-        tell: &mut dyn FnMut(u64),
+        progress: &mut dyn FnMut(u64),
     ) -> Result<Self, ContenderError> {
         let encoder = encoder.filter(|_| ranking == Ranking::WordsAndVectors);
         Ok(match ranking {
             Ranking::PlainBm25 => Self::Plain(Box::new(Plain::of(conversation)?)),
             Ranking::Words | Ranking::WordsAndVectors => {
-                Self::Memory(Remembered::of(conversation, encoder, tell).await?)
+                Self::Memory(Remembered::of(conversation, encoder, progress).await?)
             }
             Ranking::WordsAndLinks => {
-                let remembered = Remembered::of(conversation, None, tell).await?;
+                let remembered = Remembered::of(conversation, None, progress).await?;
                 remembered.dream().await?;
                 Self::Memory(remembered)
             }
@@ -140,7 +140,7 @@ impl Remembered {
     async fn of(
         conversation: &Conversation,
         encoder: Option<&Arc<dyn Embedder>>,
-        tell: &mut dyn FnMut(u64),
+        progress: &mut dyn FnMut(u64),
     ) -> Result<Self, ContenderError> {
         let last = conversation.turns.iter().map(|turn| turn.at).max();
         let end = last.unwrap_or(Timestamp::EPOCH);
@@ -171,11 +171,11 @@ impl Remembered {
             places,
             with_encoder: encoder.is_some(),
         };
-        remembered.embed(tell).await?;
+        remembered.embed(progress).await?;
         Ok(remembered)
     }
 
-    async fn embed(&self, tell: &mut dyn FnMut(u64)) -> Result<(), ContenderError> {
+    async fn embed(&self, progress: &mut dyn FnMut(u64)) -> Result<(), ContenderError> {
         if !self.with_encoder {
             return Ok(());
         }
@@ -184,7 +184,7 @@ impl Remembered {
             if let Some(trouble) = tended.trouble {
                 return Err(ContenderError::Encoder(trouble));
             }
-            tell(tended.embedded);
+            progress(tended.embedded);
             if tended.waiting == 0 {
                 return Ok(());
             }

@@ -81,7 +81,7 @@ pub(crate) struct Turn {
     pub(crate) speaker: Option<String>,
     /// What was said, with the caption of a picture that was shown.
     pub(crate) text: String,
-    /// Where it was said: sessions of one place are told apart by time alone.
+    /// Where it was said. Sessions of one thread differ only in their time.
     pub(crate) thread: String,
     pub(crate) at: Timestamp,
 }

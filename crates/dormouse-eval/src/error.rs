@@ -22,12 +22,12 @@ pub(crate) enum EvalError {
     Receipts {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    #[error("the result could not be put into JSON")]
+    #[error("the result could not be encoded as JSON")]
     Json(#[from] serde_json::Error),
-    #[error("the operating system refuses")]
+    #[error("the program could not start a runtime")]
     System(#[source] io::Error),
     #[error("output could not be written")]
     Output(#[source] io::Error),

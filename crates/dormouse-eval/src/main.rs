@@ -1,8 +1,7 @@
-//! The program `dormouse-eval`: measures what a memory recalls, on conversations of which it is known what answers which
-//! question.
+//! The program `dormouse-eval`: measures what a memory recalls, on conversations with questions and known evidence.
 //!
-//! Row 6. Each conversation is put into a memory of its own by the same calls that any user makes, and asked by the same.
-//! Nothing is written but what `--receipts` asks for.
+//! Row 6. Each conversation goes into a memory of its own through the public API, and is asked through it. Only
+//! `--receipts` writes a file.
 //!
 //! Stability: the command line, the JSON lines and the receipts are kept once released; the tables are not.
 
@@ -118,7 +117,9 @@ async fn measure(asked: &Recall) -> Result<Report, EvalError> {
         encoder,
     };
     for ranking in rankings {
-        let block = asking.measure(ranking, &mut receipts, &mut tell).await?;
+        let block = asking
+            .measure(ranking, &mut receipts, &mut show_progress)
+            .await?;
         report.rankings.push(block);
     }
     // The length of its vectors may be known only now.
@@ -127,8 +128,8 @@ async fn measure(asked: &Recall) -> Result<Report, EvalError> {
     Ok(report)
 }
 
-/// Tells somebody at a terminal how far it has come.
-fn tell(step: Step<'_>) {
+/// Shows progress on a terminal.
+fn show_progress(step: Step<'_>) {
     let mut err = io::stderr();
     if !err.is_terminal() {
         return;
@@ -137,6 +138,6 @@ fn tell(step: Step<'_>) {
         Step::Embedded(name, texts) => format!("{}: {texts} texts embedded", escape_hidden(name)),
         Step::Asked(name) => format!("{}: asked", escape_hidden(name)),
     };
-    // If standard error is closed there is nobody to tell.
+    // If standard error is closed, nobody reads it.
     drop(write!(err, "\r\u{1b}[K{line}\r"));
 }

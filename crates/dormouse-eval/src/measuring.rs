@@ -1,6 +1,10 @@
-//! Asking every question, and adding up what came of it.
+//! Asking every question, and adding up the results.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use dormouse_contracts::Embedder;
 use dormouse_memory::MAX_LIMIT;
@@ -35,16 +39,16 @@ struct Sums {
 }
 
 impl Asking<'_> {
-    /// Measures one ranking over all conversations. `tell` hears how far it has come.
+    /// Measures one ranking over all conversations, and reports each step to `progress`.
     pub(super) async fn measure(
         &self,
         ranking: Ranking,
         receipts: &mut Receipts,
-        tell: &mut dyn FnMut(Step<'_>),
+        progress: &mut dyn FnMut(Step<'_>),
     ) -> Result<Block, EvalError> {
         let mut sums = Sums::default();
         for conversation in &self.dataset.conversations {
-            self.one(ranking, conversation, &mut sums, receipts, tell)
+            self.one(ranking, conversation, &mut sums, receipts, progress)
                 .await?;
         }
         let categories = sums.categories.into_iter().map(|(category, marks)| Row {
@@ -68,17 +72,17 @@ impl Asking<'_> {
         conversation: &Conversation,
         sums: &mut Sums,
         receipts: &mut Receipts,
-        tell: &mut dyn FnMut(Step<'_>),
+        progress: &mut dyn FnMut(Step<'_>),
     ) -> Result<(), EvalError> {
         let mut here = Marks::default();
         let known = conversation.questions.iter().filter(|q| !q.gold.is_empty());
-        // Whoever is asked nothing need not remember.
+        // Without questions there is nothing to measure, and no need to index.
         if known.clone().next().is_some() {
             let begun = Instant::now();
             let mut embedded = 0;
             let mut heard = |texts| {
                 embedded += texts;
-                tell(Step::Embedded(&conversation.name, embedded));
+                progress(Step::Embedded(&conversation.name, embedded));
             };
             let contender =
                 Contender::of(ranking, conversation, self.encoder.as_ref(), &mut heard).await?;
@@ -102,11 +106,11 @@ impl Asking<'_> {
             turns: conversation.turns.len(),
             marks: here,
         });
-        tell(Step::Asked(&conversation.name));
+        progress(Step::Asked(&conversation.name));
         Ok(())
     }
 
-    /// How many turns are ranked: for sessions more, since many turns of one make one.
+    /// How many turns are ranked. Sessions need more of them, because several turns belong to one session.
     fn depth(&self) -> usize {
         match self.dataset.grain {
             Grain::Turn => self.limit,
@@ -123,24 +127,8 @@ impl Asking<'_> {
         receipts: &mut Receipts,
     ) -> Result<(), EvalError> {
         let grain = self.dataset.grain;
-        let ranked = ranked(grain, conversation, answer)
-            .into_iter()
-            .take(self.limit);
-        let score_of = |place: usize| match grain {
-            Grain::Turn => place,
-            Grain::Session => {
-                let best = answer.ranked.iter().find(|(turn, _)| {
-                    let turn = conversation.turns.get(*turn);
-                    turn.is_some_and(|turn| turn.session == place)
-                });
-                best.map_or(usize::MAX, |(turn, _)| *turn)
-            }
-        };
-        let scores: BTreeMap<usize, f32> = answer.ranked.iter().copied().collect();
-        let ranked = ranked.map(|place| {
-            let score = scores.get(&score_of(place)).copied().unwrap_or_default();
-            (conversation.name_of(grain, place), score)
-        });
+        let ranked = ranked(grain, conversation, answer).take(self.limit);
+        let ranked = ranked.map(|(place, score)| (conversation.name_of(grain, place), score));
         let gold = question.gold.iter();
         receipts.write(&Receipt {
             question: &question.text,
@@ -155,7 +143,7 @@ impl Asking<'_> {
     }
 }
 
-/// How far it has come.
+/// A step of the measurement.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step<'a> {
     /// So many texts of this conversation were embedded.
@@ -164,13 +152,21 @@ pub(super) enum Step<'a> {
     Asked(&'a str),
 }
 
-/// The ranked things, each once.
-fn ranked(grain: Grain, conversation: &Conversation, answer: &Answer) -> Vec<usize> {
-    let turns = contender::places(&answer.ranked);
-    match grain {
-        Grain::Turn => turns,
-        Grain::Session => conversation.sessions_of(turns).collect(),
-    }
+/// The ranked turns or sessions with their scores, each once. A session has the score of its best turn.
+fn ranked<'a>(
+    grain: Grain,
+    conversation: &'a Conversation,
+    answer: &'a Answer,
+) -> impl Iterator<Item = (usize, f32)> + 'a {
+    let mut seen = BTreeSet::new();
+    let places = answer.ranked.iter().filter_map(move |(turn, score)| {
+        let place = match grain {
+            Grain::Turn => *turn,
+            Grain::Session => conversation.turns.get(*turn)?.session,
+        };
+        Some((place, *score))
+    });
+    places.filter(move |(place, _)| seen.insert(*place))
 }
 
 fn marks(grain: Grain, conversation: &Conversation, question: &Question, answer: &Answer) -> Marks {
@@ -180,7 +176,9 @@ fn marks(grain: Grain, conversation: &Conversation, question: &Question, answer:
         Grain::Session => conversation.sessions_of(turns.iter().copied()).collect(),
     });
     let found = Found {
-        ranked: ranked(grain, conversation, answer),
+        ranked: ranked(grain, conversation, answer)
+            .map(|(place, _)| place)
+            .collect(),
         shown: shown.collect(),
         sessions: conversation.sessions_of(turns).collect(),
     };

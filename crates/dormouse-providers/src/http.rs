@@ -10,7 +10,7 @@ mod pause;
 mod redact;
 mod tape;
 
-pub use address::ServerConfigError;
+pub use address::{ServerConfigError, check_base_url};
 #[cfg(test)]
 pub(crate) use failure::RequestSize;
 pub use network::{CertificateError, Network, Patience};

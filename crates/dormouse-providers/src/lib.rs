@@ -59,7 +59,7 @@ pub use failover::{
 };
 pub use guarded::{Accounts, GuardedModel, Spending};
 #[cfg(feature = "openai")]
-pub use http::{CertificateError, Network, Patience, ServerConfigError};
+pub use http::{CertificateError, Network, Patience, ServerConfigError, check_base_url};
 #[cfg(feature = "openai")]
 pub use listing::{ListModelsError, ListedModel, ListedPrice, list_models};
 pub use model_pattern::ModelPatternError;

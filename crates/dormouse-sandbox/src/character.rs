@@ -152,8 +152,12 @@ pub enum JoinRefusal {
     Full,
 }
 
-/// Checks a name by itself, without the other characters.
-pub(crate) fn check_name(name: &str) -> Result<(), JoinRefusal> {
+/// Checks the name of a character, without regard to the other characters.
+///
+/// # Errors
+///
+/// [`JoinRefusal`]: nobody can join with this name.
+pub fn check_name(name: &str) -> Result<(), JoinRefusal> {
     if name.is_empty() || name.trim() != name || name.contains("  ") {
         return Err(JoinRefusal::NameBlank);
     }

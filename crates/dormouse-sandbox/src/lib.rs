@@ -35,7 +35,7 @@ mod ports;
 mod sandbox;
 
 pub use act::{Act, ActError, ActRefusal, ActView, Acted};
-pub use character::{Character, CharacterKind, JoinError, JoinRefusal};
+pub use character::{Character, CharacterKind, JoinError, JoinRefusal, check_name};
 pub use feed::{FEED_PAGE, FeedError};
 pub use file::SandboxOpenError;
 pub use place::{CHANNELS, Exit, NON_PLAYER_CHARACTERS, NonPlayerCharacter, ROOMS, Room, Thing};

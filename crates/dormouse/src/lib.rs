@@ -1,8 +1,8 @@
 //! Resident AI assistants: one feature per Dormouse crate, and a builder that wires the defaults.
 //!
-//! Layer 5, and no logic: every module below is another crate under its short name. [`Resident`] puts an assistant
-//! into a data folder with the event log and the memory on redb, the sandbox world and a chat model. Whoever wants another log,
-//! world or model takes [`engine`] and gives it other [`engine::Ports`].
+//! Layer 5: every module below is another crate under its short name. [`Resident`] runs an assistant in a data folder,
+//! with the event log and the memory on redb, the sandbox world and a chat model. For another log, world or model, use
+//! [`engine`] with other [`engine::Ports`].
 //!
 //! Stability: follows the crates it re-exports.
 

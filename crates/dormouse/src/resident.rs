@@ -1,4 +1,4 @@
-//! An assistant in a data folder, wired with the defaults.
+//! An assistant in a data folder, with the default log, memory and world.
 
 use std::{
     path::{Path, PathBuf},
@@ -18,12 +18,12 @@ use tokio::task::JoinSet;
 
 use crate::{KinshipError, SystemChance, SystemClock, kinship, resident_id};
 
-/// A resident could not be started, or something it stands on failed.
+/// A resident could not be started, or a part of it failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResidentError {
-    /// The data folder cannot be made.
-    #[error("the data folder cannot be made")]
+    /// The data folder cannot be created.
+    #[error("the data folder cannot be created")]
     Folder(#[source] std::io::Error),
     /// The event log cannot be opened.
     #[error("the event log cannot be opened")]
@@ -40,7 +40,7 @@ pub enum ResidentError {
     /// A character cannot enter the world.
     #[error("the character cannot enter the world")]
     Join(#[from] JoinError),
-    /// A name makes no id.
+    /// A name is not a valid id.
     #[error("the name cannot be used")]
     Id(#[from] IdError),
     /// The assistant cannot be woken.
@@ -63,7 +63,7 @@ pub enum ResidentError {
     Task(#[from] tokio::task::JoinError),
 }
 
-/// What to wire. Made by [`Resident::builder`].
+/// The parts of a resident. Created by [`Resident::builder`].
 pub struct ResidentBuilder {
     folder: PathBuf,
     config: AssistantConfig,
@@ -88,26 +88,26 @@ impl ResidentBuilder {
         self
     }
 
-    /// Takes this chat model in place of the offline one.
+    /// Uses this chat model instead of the offline model.
     #[must_use]
     pub fn model(mut self, model: Arc<dyn ChatModel>) -> Self {
         self.model = Some(model);
         self
     }
 
-    /// Changes the settings of its memory: an encoder, say, or a vector index outside this process.
+    /// Changes the settings of the memory, such as its encoder or its vector index.
     #[must_use]
     pub fn memory(mut self, change: impl FnOnce(MemoryBuilder) -> MemoryBuilder) -> Self {
         self.memory = change(self.memory);
         self
     }
 
-    /// Opens log, memory and world in the folder, making them if they are not there, and wakes the assistant. Needs a tokio
-    /// runtime with time enabled.
+    /// Opens log, memory and world in the folder, creating what is missing, and wakes the assistant. Needs a tokio runtime
+    /// with time enabled.
     ///
     /// # Errors
     ///
-    /// [`ResidentError`]; nothing that was there has changed.
+    /// [`ResidentError`]; existing data are unchanged.
     pub async fn start(self) -> Result<Resident, ResidentError> {
         std::fs::create_dir_all(&self.folder).map_err(ResidentError::Folder)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -172,7 +172,7 @@ pub struct Resident {
 }
 
 impl Resident {
-    /// Begins to wire an assistant of this key whose life is kept in `folder`.
+    /// Starts to configure the assistant with this key, whose data are kept in `folder`.
     #[must_use]
     pub fn builder(folder: impl AsRef<Path>, key: AssistantId) -> ResidentBuilder {
         ResidentBuilder {
@@ -189,24 +189,24 @@ impl Resident {
         &self.sandbox
     }
 
-    /// What it remembers. The handle goes on when the resident is shut down; the file is free once every handle is gone.
+    /// Its memory. The handle stays usable after the resident is shut down; the file is closed once every handle is dropped.
     #[must_use]
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// How to talk to the assistant itself.
+    /// The handle of the running assistant.
     #[must_use]
     pub fn handle(&self) -> &Handle {
         &self.handle
     }
 
-    /// Lets a player act, and hands the assistant whatever it perceives of that: accepted messages are on disk when
-    /// this answers. They are dealt with meanwhile; [`Handle::at_rest`] waits for it.
+    /// Carries out a player's act, and passes what the assistant perceives of it to the assistant. When this returns, the
+    /// accepted messages are on disk; they are answered in the background, and [`Handle::at_rest`] waits for that.
     ///
     /// # Errors
     ///
-    /// [`ResidentError`]. What the world took and the assistant did not is delivered with the next act.
+    /// [`ResidentError`]. If the assistant did not accept a message, the next act delivers it again.
     pub async fn act(
         &mut self,
         player: &EntityId,
@@ -229,11 +229,11 @@ impl Resident {
             .await?)
     }
 
-    /// Saves a snapshot and ends. What is under way is taken up by the next start.
+    /// Saves a snapshot and stops the assistant. The next start continues unfinished work.
     ///
     /// # Errors
     ///
-    /// [`ResidentError`] if the assistant had ended by itself before.
+    /// [`ResidentError`] if the assistant had already stopped because of an error.
     pub async fn shut_down(mut self) -> Result<(), ResidentError> {
         self.handle.shut_down().await;
         while let Some(ended) = self.running.join_next().await {

@@ -1,4 +1,4 @@
-//! Time and chance, as the machine has them. Everything below takes them as ports.
+//! The clock and the random numbers of the system. The crates below take both as ports.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -19,12 +19,12 @@ impl Clock for SystemClock {
             reason = "the adapter behind the clock port"
         )]
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        // A clock set before 1970 is wrong anyway; the log keeps what was read.
+        // A clock before 1970 is wrong; it reads as 1970, so that the log can record it.
         Timestamp::EPOCH.plus(since.unwrap_or_default())
     }
 }
 
-/// Numbers that differ from start to start: a keyed hash over a counter. It spreads retries, and guards nothing.
+/// Random numbers, from a keyed hash over a counter. They spread retries; they are not for secrets.
 #[derive(Debug, Default)]
 pub struct SystemChance {
     /// Keyed by the operating system's randomness.
@@ -37,8 +37,8 @@ impl Chance for SystemChance {
         let hash = self
             .key
             .hash_one(self.drawn.fetch_add(1, Ordering::Relaxed));
-        let bits = u32::try_from(hash >> 32).unwrap_or_default();
-        f64::from(bits) / (f64::from(u32::MAX) + 1.0)
+        let [a, b, c, d, ..] = hash.to_be_bytes();
+        f64::from(u32::from_be_bytes([a, b, c, d])) / (f64::from(u32::MAX) + 1.0)
     }
 }
 

@@ -85,6 +85,28 @@ impl CommandError {
     }
 }
 
+/// A change that the memory refuses, with what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[error("{source}; {hint}")]
+struct RefusedChange {
+    source: MemoryError,
+    hint: &'static str,
+}
+
+impl CommandFailure for RefusedChange {
+    fn exit(&self) -> Exit {
+        memory_exit(&self.source)
+    }
+}
+
+/// The error, with what to do about it if the memory refuses the change.
+pub(crate) fn with_hint(source: MemoryError, hint: &'static str) -> CommandError {
+    match source {
+        MemoryError::Change(_) => RefusedChange { source, hint }.into(),
+        other => other.into(),
+    }
+}
+
 /// The exit code for a log that cannot be opened.
 pub(crate) fn log_open_exit(error: &LogOpenError) -> Exit {
     match error {

@@ -1,6 +1,6 @@
 //! Numbers that are checked while they are read, so that an error knows its line.
 //!
-//! The bounds are the engine's own: each number is handed to [`Limits`], and what that says is the error.
+//! The bounds of limits are the engine's own: [`Limits`] checks each number.
 
 use std::{fmt::Display, ops::RangeInclusive, time::Duration};
 
@@ -23,7 +23,9 @@ macro_rules! limit {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let number = Self(<$type>::deserialize(deserializer)?);
-                number.set(Limits::default()).map_err(Error::custom)?;
+                number.set(Limits::default()).map_err(|error| {
+                    Error::custom(format_args!("expected {} to {}", error.low(), error.high()))
+                })?;
                 Ok(number)
             }
         }
@@ -52,12 +54,29 @@ pub(crate) type AMinute = Whole<1, 1_000_000_000>;
 pub(crate) type AtOnce = Whole<1, 1_000>;
 /// How many tokens of a prompt recollections may take.
 pub(crate) type RecallTokens = Whole<0, 100_000>;
+/// A number of tokens.
+pub(crate) type TokenCount = Whole<1, 1_000_000_000>;
 /// How long a turn waits for its recollections.
 pub(crate) type RecallTimeout = Seconds<60>;
 
 /// A whole number within bounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Whole<const LEAST: u32, const MOST: u32>(pub(crate) u32);
+
+/// A price in dollars for a million tokens.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dollars(pub(crate) f64);
+
+impl<'de> Deserialize<'de> for Dollars {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        bounded(
+            deserializer,
+            0.0..=10_000.0,
+            " dollars for a million tokens",
+        )
+        .map(Self)
+    }
+}
 
 /// A number from zero to `MOST`.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +105,7 @@ impl<'de, const MOST: u64> Deserialize<'de> for Seconds<MOST> {
     }
 }
 
-/// Reads a number within `range`. The error does not name the setting: its path stands before it.
+/// Reads a number within `range`. The error does not name the setting or the number: both are added to it.
 fn bounded<'de, D, N>(deserializer: D, range: RangeInclusive<N>, unit: &str) -> Result<N, D::Error>
 where
     D: Deserializer<'de>,
@@ -98,6 +117,6 @@ where
     }
     let (least, most) = range.into_inner();
     Err(Error::custom(format_args!(
-        "the number is {number}; it must be between {least} and {most}{unit}"
+        "expected {least} to {most}{unit}"
     )))
 }

@@ -1,14 +1,16 @@
-//! Where in a file something stands, as people count.
+//! Positions in a text, as people count them.
 
-/// Line and column of the byte `at`, both counted from 1; of the end if that is past it. Columns are characters.
+use dormouse_contracts::invariant;
+
+/// Line and column of the byte `at`, or of the end if `at` is beyond it. Both count from 1, columns in characters.
 pub(super) fn of(text: &str, at: usize) -> (usize, usize) {
     let before = before(text, at);
     let line = before.matches('\n').count() + 1;
-    let begun = before.rsplit('\n').next().unwrap_or_default();
+    let begun = before.rsplit_once('\n').map_or(before, |(_, line)| line);
     (line, begun.chars().count() + 1)
 }
 
-/// The field that the byte `at` is about, as `section.field`, if the line tells.
+/// The field in the line of the byte `at`, as `section.field`, if there is one.
 pub(super) fn field(text: &str, at: usize) -> Option<String> {
     let start = before(text, at).rfind('\n').map_or(0, |end| end + 1);
     let line = text.get(start..)?.lines().next()?.trim();
@@ -30,10 +32,8 @@ pub(super) fn field(text: &str, at: usize) -> Option<String> {
 
 fn before(text: &str, at: usize) -> &str {
     let at = at.min(text.len());
-    (0..=at)
-        .rev()
-        .find_map(|end| text.get(..end))
-        .unwrap_or_default()
+    let before = (0..=at).rev().find_map(|end| text.get(..end));
+    invariant!(before, "every text begins with an empty one")
 }
 
 fn header(line: &str) -> Option<&str> {

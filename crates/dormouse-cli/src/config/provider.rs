@@ -4,11 +4,16 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use dormouse_contracts::{ModelName, Purpose, ReasoningEffort};
 use dormouse_engine::ToolCalling;
-use dormouse_providers::{ModelWish, SecretSource, ServedBy};
+use dormouse_providers::{
+    ModelWish, SecretSource, ServedBy, ServedByError, ServerConfigError, check_base_url,
+};
 use serde::{Deserialize, Deserializer, de::Error};
 use serde_json::{Map, Value};
 
-use super::numbers::{AMinute, AtOnce, MaxTokens, Seconds, Temperature, TopP};
+use super::{
+    located::Located,
+    numbers::{AMinute, AtOnce, MaxTokens, Seconds, Temperature, TopP},
+};
 
 /// `[provider]`. Keys are not among its fields, only where one is.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -17,9 +22,8 @@ pub(crate) struct ProviderSection {
     #[serde(deserialize_with = "kind")]
     pub(crate) kind: Option<ServedBy>,
     pub(crate) model: Option<ModelName>,
-    pub(crate) base_url: Option<String>,
-    #[serde(deserialize_with = "key_from")]
-    pub(crate) key_from: Option<SecretSource>,
+    pub(crate) base_url: Option<Located<String>>,
+    pub(crate) key_from: Option<Located<SecretSource>>,
     pub(crate) tool_calling: Option<ToolCalling>,
     pub(crate) temperature: Option<Temperature>,
     pub(crate) top_p: Option<TopP>,
@@ -31,7 +35,7 @@ pub(crate) struct ProviderSection {
     pub(crate) first_byte_timeout: Option<Seconds>,
     pub(crate) between_bytes_timeout: Option<Seconds>,
     pub(crate) retry_for: Option<Seconds>,
-    pub(crate) certificates: Option<PathBuf>,
+    pub(crate) certificates: Option<Located<PathBuf>>,
     pub(crate) app_name: Option<String>,
     pub(crate) site_url: Option<String>,
     pub(crate) requests_per_minute: Option<AMinute>,
@@ -42,6 +46,16 @@ pub(crate) struct ProviderSection {
     pub(crate) heartbeats: HeartbeatsWish,
     #[serde(deserialize_with = "uses")]
     pub(crate) uses: BTreeMap<Purpose, Vec<ModelWish>>,
+}
+
+impl ProviderSection {
+    /// Why the base URL cannot be used. Ollama takes a host alone, as `OLLAMA_HOST` does.
+    pub(super) fn wrong_base_url(&self) -> Option<(&Located<String>, ServerConfigError)> {
+        let base_url = self.base_url.as_ref()?;
+        let is_host = self.kind == Some(ServedBy::Ollama) && !base_url.value.contains("://");
+        let error = check_base_url(&base_url.value).err()?;
+        (!is_host).then_some((base_url, error))
+    }
 }
 
 /// Who may answer while nothing happens.
@@ -56,13 +70,16 @@ pub(crate) enum HeartbeatsWish {
 }
 
 fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ServedBy>, D::Error> {
-    let name = String::deserialize(deserializer)?;
-    name.parse().map(Some).map_err(Error::custom)
+    served_by(deserializer).map(Some)
 }
 
-fn key_from<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SecretSource>, D::Error> {
-    let place = String::deserialize(deserializer)?;
-    place.parse().map(Some).map_err(Error::custom)
+/// Reads the name of a provider.
+pub(super) fn served_by<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ServedBy, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    name.parse().map_err(|_unknown: ServedByError| {
+        let names = ServedBy::ALL.map(ServedBy::as_str).join(", ");
+        Error::custom(format_args!("expected one of {names}"))
+    })
 }
 
 fn wishes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ModelWish>, D::Error> {
@@ -81,7 +98,7 @@ fn uses<'de, D: Deserializer<'de>>(
     let lists = BTreeMap::<Purpose, Wishes>::deserialize(deserializer)?;
     if let Some((purpose, _)) = lists.iter().find(|(_, Wishes(list))| list.is_empty()) {
         return Err(Error::custom(format_args!(
-            "the list for {purpose} names no model; name at least one, or leave it out"
+            "the list for {purpose} is empty; expected at least one model"
         )));
     }
     Ok(lists
@@ -90,7 +107,7 @@ fn uses<'de, D: Deserializer<'de>>(
         .collect())
 }
 
-/// Further parameters. Keys are refused here as everywhere.
+/// Further parameters. Keys are not accepted here either.
 fn extra<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
     let extra = Map::<String, Value>::deserialize(deserializer)?;
     let is_key = |name: &&String| {
@@ -107,7 +124,7 @@ fn extra<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value
     };
     match extra.keys().find(is_key) {
         Some(name) => Err(Error::custom(format_args!(
-            "{name} looks like a key, and keys do not belong into a file; see key_from"
+            "{name} looks like a key, and keys do not belong in this file; see key_from"
         ))),
         None => Ok(extra),
     }

@@ -1,12 +1,15 @@
 //! The sections of the file.
 
-use dormouse_contracts::AssistantId;
+use dormouse_contracts::{AssistantId, invariant};
 use dormouse_engine::{ExecutionPattern, Limits, OutOfRange};
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::numbers::{
-    GiveUpAfter, MaxConsecutiveErrors, MaxContextTokens, MaxHistory, MaxIterations, MaxParts,
-    Seconds, TickRate,
+use super::{
+    numbers::{
+        GiveUpAfter, MaxConsecutiveErrors, MaxContextTokens, MaxHistory, MaxIterations, MaxParts,
+        Seconds, TickRate,
+    },
+    world,
 };
 
 /// The key of an assistant that is given none.
@@ -18,6 +21,7 @@ pub(crate) const DEFAULT_KEY: &str = "dormouse";
 pub(crate) struct AssistantSection {
     #[serde(deserialize_with = "key")]
     pub(crate) key: Key,
+    #[serde(deserialize_with = "world::name")]
     pub(crate) name: Option<String>,
     pub(crate) persona: Option<String>,
     pub(crate) apology: Option<String>,
@@ -72,10 +76,8 @@ impl AssistantSection {
         let key = self.key();
         let key = key.as_str().replace('.', "-");
         let mut letters = key.chars();
-        letters
-            .next()
-            .map(|first| first.to_ascii_uppercase().to_string() + letters.as_str())
-            .unwrap_or_default()
+        let first = invariant!(letters.next(), "a key is not empty");
+        first.to_ascii_uppercase().to_string() + letters.as_str()
     }
 }
 
@@ -90,7 +92,7 @@ pub(crate) struct LimitsSection {
     max_consecutive_errors: Option<MaxConsecutiveErrors>,
     max_parts_per_answer: Option<MaxParts>,
     give_up_after: Option<GiveUpAfter>,
-    /// After how long whoever waits is told that it takes longer.
+    /// After how long a sender is notified that the answer takes longer.
     pub(crate) slow_after: Option<Seconds>,
 }
 
@@ -185,11 +187,9 @@ impl<'de> Deserialize<'de> for Mode {
             "react_loop" => Ok(Self(ExecutionPattern::ReactLoop)),
             "single_action" => Ok(Self(ExecutionPattern::SingleAction)),
             "plan_execute" => Err(Error::custom(
-                "the mode plan_execute is reserved and does not exist yet; use react_loop or single_action",
+                "expected react_loop or single_action; plan_execute is reserved and does not exist yet",
             )),
-            _ => Err(Error::custom(format_args!(
-                "there is no mode {name:?}; there are react_loop and single_action"
-            ))),
+            _ => Err(Error::custom("expected react_loop or single_action")),
         }
     }
 }

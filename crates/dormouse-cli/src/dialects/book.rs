@@ -17,21 +17,21 @@ pub(crate) struct Dialects {
     book: DialectBook,
     /// Whether something was learnt that is not in the file yet.
     unsaved: bool,
-    /// Whether the file is to stay as it is.
+    /// Whether the file must not be written.
     sealed: bool,
 }
 
 impl Dialects {
-    /// Opens the book to learn more. One that is damaged is put aside, and one that cannot be read is left as it is;
-    /// either is told, and an empty one is used in its place.
+    /// Opens the book for learning. A damaged book is put aside, and an unreadable one is left as it is. Both are returned
+    /// as an error together with an empty book.
     pub(crate) fn open(file: &Path) -> (Self, Option<DialectsError>) {
         sweep_leftovers(file);
         match read_book(file) {
             Ok(book) => (Self::of(file, book), None),
             Err(DialectsError::Unreadable { file: _, source }) => match put_aside(file) {
                 Ok(aside) => {
-                    let told = DialectsError::Damaged { aside, source };
-                    (Self::of(file, DialectBook::default()), Some(told))
+                    let error = DialectsError::Damaged { aside, source };
+                    (Self::of(file, DialectBook::default()), Some(error))
                 }
                 Err(error) => (Self::sealed(file), Some(error)),
             },
@@ -39,7 +39,7 @@ impl Dialects {
         }
     }
 
-    /// The book as it is, for somebody who changes nothing.
+    /// Opens the book for reading.
     pub(crate) fn look(file: &Path) -> (Self, Option<DialectsError>) {
         match read_book(file) {
             Ok(book) => (Self::of(file, book), None),
@@ -68,7 +68,7 @@ impl Dialects {
         self.book.calling(provider, model)
     }
 
-    /// Takes in a reply to a request in which tools were offered in this way, and of which these calls were made.
+    /// Learns from a reply to a request that offered tools in this way, and from the calls parsed from it.
     pub(crate) fn observe(
         &mut self,
         reply: &ChatReply,
@@ -76,7 +76,7 @@ impl Dialects {
         was_called: impl Fn(&str) -> bool,
         at: Timestamp,
     ) -> Option<CallingChange> {
-        // A model without a provider is part of this program, and there is nothing to learn of it.
+        // A model without a provider is part of this program; there is nothing to learn about it.
         let info = reply.info.as_ref()?;
         let signs = parse_reply(reply, offered, was_called).signs;
         self.unsaved = true;
@@ -84,7 +84,7 @@ impl Dialects {
         book.observe(&info.provider, &info.model, &signs, offered, at)
     }
 
-    /// Takes in what a probe showed.
+    /// Learns from a probe.
     pub(crate) fn probed(
         &mut self,
         provider: &ProviderId,
@@ -96,12 +96,12 @@ impl Dialects {
         self.book.probed(provider, model, verdict, at)
     }
 
-    /// Writes what was learnt, together with what others have written meanwhile.
+    /// Writes what was learnt, together with what other processes have written since.
     pub(crate) fn save(&mut self) -> Result<(), DialectsError> {
         if self.sealed || !self.unsaved {
             return Ok(());
         }
-        // What another program has made of it meanwhile is not lost; if that is nothing, ours goes on.
+        // Another process may have written since. If that cannot be read, ours replaces it.
         if let Ok(others) = read_book(&self.file) {
             self.book.merge(&others);
         }

@@ -7,28 +7,29 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use dormouse_contracts::invariant;
 use dormouse_database::temporary_name;
 use dormouse_dialects::{BookError, DialectBook};
 
 /// How many damaged files are kept beside it.
 const KEPT_ASIDE: u32 = 100;
 
-/// The file does not say what was learnt. That can be learnt again, so nothing else fails by it.
+/// What was learnt cannot be read or kept. It can be learnt again, so nothing else fails because of this.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DialectsError {
     /// It cannot be read.
-    #[error("what was learnt of models cannot be read from {}", file.display())]
+    #[error("what was learnt about models cannot be read from {}", file.display())]
     Read {
         /// The file.
         file: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A newer program wrote it.
-    #[error("what was learnt of models is left alone")]
+    #[error("what was learnt about models was written by a newer version and is not used")]
     Newer(#[source] BookError),
     /// It is damaged, and was put aside.
-    #[error("what was learnt of models is damaged, begins anew, and was kept as {}", aside.display())]
+    #[error("the file of what was learnt about models is damaged; it is kept as {}, and a new one is used", aside.display())]
     Damaged {
         /// Where it is now.
         aside: PathBuf,
@@ -36,7 +37,7 @@ pub(crate) enum DialectsError {
         source: BookError,
     },
     /// It is damaged, and stays where it is.
-    #[error("what was learnt of models in {} is damaged; the next start begins anew", file.display())]
+    #[error("the file {} of what was learnt about models is damaged; the next start uses a new one", file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,
@@ -44,16 +45,16 @@ pub(crate) enum DialectsError {
         source: BookError,
     },
     /// It cannot be written.
-    #[error("what was learnt of models cannot be kept in {}", file.display())]
+    #[error("what was learnt about models cannot be written to {}", file.display())]
     Write {
         /// The file.
         file: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
-/// The book in the file; an empty one if there is none.
+/// The book in the file, or an empty one if there is no file.
 pub(super) fn read_book(file: &Path) -> Result<DialectBook, DialectsError> {
     let text = match read_text(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(DialectBook::default()),
@@ -72,7 +73,7 @@ pub(super) fn read_book(file: &Path) -> Result<DialectBook, DialectsError> {
     })
 }
 
-/// What is no text is none of a book's, and comes out as damaged.
+/// Reads the text. Bytes that are not UTF-8 make an invalid book, which is reported as damaged.
 fn read_text(file: &Path) -> io::Result<String> {
     let open = File::open(file)?;
     if !open.metadata()?.is_file() {
@@ -95,7 +96,7 @@ pub(super) fn write_book(file: &Path, book: &DialectBook) -> Result<(), Dialects
         .ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
     let written = write_whole(&new, &text).and_then(|()| fs::rename(&new, file));
     if let Err(error) = written {
-        // What is left of it helps nobody; if it cannot be removed either, that is for the same reason.
+        // A part of a book is of no use. If it cannot be removed either, that is for the same reason.
         drop(fs::remove_file(&new));
         return Err(failed(error));
     }
@@ -103,7 +104,7 @@ pub(super) fn write_book(file: &Path, book: &DialectBook) -> Result<(), Dialects
 }
 
 fn write_whole(new: &Path, text: &str) -> io::Result<()> {
-    // One that an earlier process of this number left behind.
+    // An earlier process with the same number may have left one behind.
     drop(fs::remove_file(new));
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -117,7 +118,7 @@ fn write_whole(new: &Path, text: &str) -> io::Result<()> {
     open.sync_all()
 }
 
-/// Gives the file another name, and answers which.
+/// Gives the file another name, and returns it.
 pub(super) fn put_aside(file: &Path) -> Result<PathBuf, DialectsError> {
     let failed = |source| DialectsError::Write {
         file: file.to_owned(),
@@ -125,10 +126,9 @@ pub(super) fn put_aside(file: &Path) -> Result<PathBuf, DialectsError> {
     };
     let names = (1..=KEPT_ASIDE).map(|number| beside(file, &format!(".damaged-{number}")));
     let free = names.clone().find(|name| !name.exists());
-    // The last of so many is written over.
-    let aside = free
-        .or_else(|| names.clone().next_back())
-        .unwrap_or_default();
+    // If all names are taken, the last one is replaced.
+    let aside = free.or_else(|| names.clone().next_back());
+    let aside = invariant!(aside, "there is at least one name");
     fs::rename(file, &aside).map_err(failed)?;
     Ok(aside)
 }

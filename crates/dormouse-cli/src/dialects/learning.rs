@@ -11,8 +11,8 @@ use super::{
 };
 use crate::exit::Report;
 
-/// Learns from the replies of models. How tools are offered is settled when an assistant wakes, since its prompts are built
-/// by it; what is learnt is for the next start.
+/// Learns from the replies of models. The way in which tools are offered is fixed while an assistant is awake, because its
+/// prompts depend on it; what is learnt applies from the next start on.
 #[derive(Debug)]
 pub(crate) struct Learning {
     book: Dialects,
@@ -38,14 +38,14 @@ impl Learning {
         }
     }
 
-    /// What there is to tell of the book at the start.
+    /// Notices for the start.
     pub(crate) fn begun(&mut self) -> Vec<String> {
-        told(self.trouble.take())
+        notices(self.trouble.take())
     }
 
-    /// Learns from a reply, keeps what changes, and answers what there is to tell.
+    /// Learns from a reply, saves what changed, and returns notices about it.
     pub(crate) fn heard(&mut self, replied: &Replied, at: Timestamp) -> Vec<String> {
-        // The engine has decided what is a call; a name that it took for none is none here.
+        // Names the engine did not parse as a tool call are not counted.
         let was_called = |name: &str| replied.calls.iter().any(|call| call.name == name);
         let change = self
             .book
@@ -54,13 +54,13 @@ impl Learning {
             return Vec::new();
         };
         let mut texts = vec![self.changed(&change)];
-        texts.extend(told(self.book.save().err()));
+        texts.extend(notices(self.book.save().err()));
         texts
     }
 
-    /// Keeps what was seen and has changed nothing yet.
+    /// Saves what was observed and has not changed anything yet.
     pub(crate) fn ended(&mut self) -> Vec<String> {
-        told(self.book.save().err())
+        notices(self.book.save().err())
     }
 
     fn changed(&self, change: &CallingChange) -> String {
@@ -88,7 +88,7 @@ impl Learning {
     }
 }
 
-fn told(error: Option<DialectsError>) -> Vec<String> {
-    let told = |error| format!("{}.", Report(&error));
-    error.map(told).into_iter().collect()
+fn notices(error: Option<DialectsError>) -> Vec<String> {
+    let notice = error.map(|error| format!("{}.", Report(&error)));
+    notice.into_iter().collect()
 }

@@ -5,7 +5,7 @@ use dormouse_dialects::{Evidence, ProbeVerdict, ToolCalling};
 /// Why tools are offered as they are, in words.
 pub(crate) fn because(evidence: Evidence) -> String {
     match evidence {
-        Evidence::None => "nothing else was learnt of it".to_owned(),
+        Evidence::None => "the default, because nothing was learnt about this model".to_owned(),
         Evidence::Probed(verdict) => format!("when it was asked, it {}", showed(verdict)),
         Evidence::PrintedCalls(count) => {
             format!("it printed its calls into the text {count} times in a row")

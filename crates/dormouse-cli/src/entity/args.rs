@@ -9,75 +9,75 @@ use dormouse_entities::{
 
 use crate::command::{JsonFlag, trust};
 
-/// Whom the assistant knows.
+/// The entities that the assistant knows.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Entity {
-    /// Print everybody, one per line
+    /// Print all entities, one per line
     List {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Print everything that is known of somebody
+    /// Print everything known about an entity
     Show(Who),
-    /// Make a profile
+    /// Create an entity
     Create {
-        /// The id their world knows them by
+        /// The id it has in the world
         #[arg(value_name = "ID")]
         id: EntityId,
-        /// The name they go by
+        /// Its name
         #[arg(value_name = "NAME", value_parser = line::<64>)]
         name: Name,
-        /// What kind of thing it is
+        /// Its type
         #[arg(long = "type", value_name = "TYPE", default_value = "player")]
         kind: Kind,
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Note something about somebody
+    /// Add an observation about an entity
     Observe {
         #[command(flatten)]
         who: Who,
-        /// What
+        /// The observation
         #[arg(value_name = "TEXT", value_parser = line::<500>)]
         text: ObservationText,
-        /// How it became known
+        /// The source of the observation, in a word
         #[arg(long, value_name = "WORD", default_value = "direct", value_parser = line::<32>)]
         source: ObservationSource,
-        /// How far it is believed, 0 to 1
+        /// How far it is trusted, 0 to 1
         #[arg(long, value_name = "SCORE", default_value = "1", value_parser = trust)]
         trust: Trust,
     },
-    /// Say by what other name somebody is known
+    /// Add or remove another name of an entity
     Alias {
         #[command(flatten)]
         who: Who,
         /// The other name
         #[arg(value_name = "NAME", value_parser = line::<64>)]
         alias: Name,
-        /// They are not known by it after all
+        /// Remove the name instead of adding it
         #[arg(long)]
         remove: bool,
     },
-    /// Say that two are one
+    /// Merge two entities that are the same
     Merge {
-        /// Who is no longer known separately
+        /// The entity that becomes part of the other
         #[arg(value_name = "FROM")]
         from: String,
-        /// Who stays
+        /// The entity that stays
         #[arg(value_name = "INTO")]
         into: String,
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Say that two are two after all
+    /// Undo a merge
     Unmerge(Exactly),
-    /// Set what is known of somebody
+    /// Set what is known about an entity
     Set(Box<Set>),
-    /// Put a profile away
+    /// Delete an entity; `restore` brings it back
     Delete(Who),
-    /// Bring a deleted profile back
+    /// Restore a deleted entity
     Restore(Exactly),
-    /// Print the block of entities as the assistant's prompt shows it
+    /// Print the block of entities as it appears in the prompt
     Block {
         /// The most tokens it may take
         #[arg(long, value_name = "N", default_value_t = 1024)]
@@ -87,17 +87,17 @@ pub(crate) enum Entity {
     },
 }
 
-/// Who is meant.
+/// One entity, by id or name.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Who {
-    /// Their id, or a name only they go by
+    /// Its id, or a name that no other entity has
     #[arg(value_name = "WHO")]
     pub(crate) who: String,
     #[command(flatten)]
     pub(crate) json: JsonFlag,
 }
 
-/// Exactly which id is meant.
+/// One entity, by id.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Exactly {
     /// The id
@@ -107,22 +107,22 @@ pub(crate) struct Exactly {
     pub(crate) json: JsonFlag,
 }
 
-/// Setting what is known of somebody.
+/// Setting what is known about an entity.
 #[derive(Clone, Debug, Args)]
 #[group(id = "what", multiple = true)]
 pub(crate) struct Set {
     #[command(flatten)]
     pub(crate) who: Who,
-    /// The name they go by
+    /// Its name
     #[arg(long, value_name = "NAME", value_parser = line::<64>)]
     pub(crate) name: Option<Name>,
-    /// What kind of thing it is
+    /// Its type
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<Kind>,
     /// How much the assistant likes them, -1 to 1
     #[arg(long, value_name = "SCORE", allow_negative_numbers = true, value_parser = favorability)]
     pub(crate) favorability: Option<Favorability>,
-    /// How far it believes them, 0 to 1
+    /// How far the assistant trusts them, 0 to 1
     #[arg(long, value_name = "SCORE", value_parser = trust)]
     pub(crate) trust: Option<Trust>,
     /// How well they know each other, 0 to 1
@@ -142,12 +142,12 @@ pub(crate) struct Set {
     pub(crate) prefer: Vec<(Keyword, Preference)>,
 }
 
-/// What kind of thing an entity is, as a user names it.
+/// The type of an entity, as a user names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
-    /// Somebody's character
+    /// A person's character
     Player,
-    /// A character of the world's, or another assistant
+    /// A character of the world, or another assistant
     Npc,
     /// A thing
     Object,
@@ -173,36 +173,36 @@ fn style(text: &str) -> Result<CommunicationStyle, TextLineError> {
     CommunicationStyle::try_from(text.to_owned())
 }
 
-/// A number that is no measure of a relationship.
+/// A number outside the scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this takes a number from {least} to 1")]
-pub(crate) struct NoMeasure {
+#[error("expected a number from {least} to 1")]
+pub(crate) struct OutOfScale {
     least: i8,
 }
 
-fn favorability(text: &str) -> Result<Favorability, NoMeasure> {
-    let wrong = NoMeasure { least: -1 };
+fn favorability(text: &str) -> Result<Favorability, OutOfScale> {
+    let wrong = OutOfScale { least: -1 };
     let number = text.parse().map_err(|_no_number| wrong)?;
     Favorability::try_new(number).map_err(|_out_of_range| wrong)
 }
 
-fn rapport(text: &str) -> Result<Rapport, NoMeasure> {
-    let wrong = NoMeasure { least: 0 };
+fn rapport(text: &str) -> Result<Rapport, OutOfScale> {
+    let wrong = OutOfScale { least: 0 };
     let number = text.parse().map_err(|_no_number| wrong)?;
     Rapport::try_new(number).map_err(|_out_of_range| wrong)
 }
 
-/// A text that is no preference.
+/// A text that is not a preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NoPreference {
-    #[error("write a preference as in drink=tea")]
+pub(crate) enum PreferenceError {
+    #[error("expected SUBJECT=WHAT, as in drink=tea")]
     Form,
     #[error(transparent)]
     Line(#[from] TextLineError),
 }
 
-fn preference(text: &str) -> Result<(Keyword, Preference), NoPreference> {
-    let (subject, what) = text.split_once('=').ok_or(NoPreference::Form)?;
+fn preference(text: &str) -> Result<(Keyword, Preference), PreferenceError> {
+    let (subject, what) = text.split_once('=').ok_or(PreferenceError::Form)?;
     let subject = Keyword::try_new(subject.trim())?;
     Ok((subject, Preference::try_new(what.trim())?))
 }

@@ -6,7 +6,7 @@ use dormouse_memory::Memory;
 
 use super::args::Set;
 use crate::{
-    command::{CommandError, CommandFailure, Printing, print_change, reason},
+    command::{CommandError, CommandFailure, Printing, print_change, reason, with_hint},
     exit::Exit,
 };
 
@@ -21,6 +21,12 @@ impl CommandFailure for NothingToSet {
     }
 }
 
+/// What to do if an entity cannot be separated again.
+const UNMERGE_HINT: &str = "expected the id FROM of an earlier `dormouse entity merge FROM INTO`";
+
+/// What to do if an entity cannot be restored.
+const RESTORE_HINT: &str = "expected the id of an earlier `dormouse entity delete`";
+
 /// Makes one change and prints its number.
 pub(super) async fn change(
     memory: &Memory,
@@ -28,7 +34,16 @@ pub(super) async fn change(
     printing: Printing,
     what: &str,
 ) -> Result<Exit, CommandError> {
-    let made = memory.change_entity(change, &reason("changed")).await?;
+    let hint = match &change {
+        EntityChange::Unmerged { .. } => Some(UNMERGE_HINT),
+        EntityChange::Restored { .. } => Some(RESTORE_HINT),
+        _ => None,
+    };
+    let made = memory.change_entity(change, &reason("changed")).await;
+    let made = made.map_err(|error| match hint {
+        Some(hint) => with_hint(error, hint),
+        None => error.into(),
+    })?;
     print_change(printing, made, what)
 }
 

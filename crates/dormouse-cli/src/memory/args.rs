@@ -15,17 +15,17 @@ use crate::{
 /// Looking into a memory, and changing it.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Memory {
-    /// Remember something
+    /// Add a record
     Add(Add),
-    /// Recall what fits a question, and say why it does
+    /// Search the memory, and show why each record was found
     Search(Box<Search>),
-    /// Print the records in use, in the order in which they were added
+    /// Print the records in use, in the order they were added
     List(List),
     /// Print a record
     Show(Of),
-    /// Print where a record comes from, and everything that happened to it
+    /// Print the sources and the changes of a record
     Why(Of),
-    /// Bring records in from JSON lines; what is there already is not added again
+    /// Import records from JSON lines; known records are not added again
     Import {
         /// The file, or - for standard input
         #[arg(value_name = "FILE")]
@@ -33,42 +33,42 @@ pub(crate) enum Memory {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Write every record that is in use as a JSON line
+    /// Export every record in use as a JSON line
     Export {
-        /// The new file [default: standard output]; nothing is ever written over
+        /// The new file [default: standard output]; an existing file is never overwritten
         #[arg(value_name = "FILE")]
         into: Option<PathBuf>,
     },
-    /// Print what is said twice, out of date, not believed or secret
+    /// Print duplicates, and records that are outdated, untrusted or secret
     Hygiene {
-        /// Fold what is said twice into one record; `undo` takes it back
+        /// Fold duplicates into one record; `undo` reverses it
         #[arg(long)]
         apply: bool,
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Make anew what is derived from the records: the search index, and with an embedder the index of vectors
+    /// Rebuild the search index and, with an embedder, the vectors
     Rebuild {
         #[command(flatten)]
         by: ByEncoder,
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Bind the memory to the log that is there now, after that was lost or set back; all that it holds is kept
+    /// Bind the memory to the current log after the former one was lost or replaced by an older copy; keeps all records
     Rebind {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Go over to another embedder, if it recalls no worse
+    /// Change to another embedder, unless recall gets worse
     Migrate(Migrate),
-    /// Print how much there is
+    /// Print how much the memory holds
     Stats {
         #[command(flatten)]
         by: ByEncoder,
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Take a change back
+    /// Undo a change
     Undo {
         /// Its number, as `why` prints it
         #[arg(value_name = "CHANGE")]
@@ -76,24 +76,24 @@ pub(crate) enum Memory {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Take a record out of recall; `undo` puts it back
+    /// Exclude a record from recall; `undo` reverses it
     Withdraw(Of),
     /// Remove a record's text from the memory for good; the log keeps the message it came from
     Erase {
         #[command(flatten)]
         of: Of,
-        /// Yes, for good
+        /// Confirm that the text is removed for good
         #[arg(long, required = true)]
         yes: bool,
     },
-    /// Say that a record is no longer so
+    /// Mark a record as no longer valid
     Supersede {
         #[command(flatten)]
         of: Of,
-        /// The record that took its place
+        /// The record that replaces it
         #[arg(long, value_name = "NEW")]
         by: Option<RecordId>,
-        /// Since when it is no longer so [default: when NEW was said, or now]
+        /// Since when it is no longer valid [default: the time of NEW, or now]
         #[arg(long, value_name = "TIME", value_parser = moment)]
         since: Option<Timestamp>,
     },
@@ -112,7 +112,7 @@ pub(crate) struct Of {
 /// Remembering.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Add {
-    /// What to remember; several words are one text
+    /// The text; several words are one text
     #[arg(required = true, value_name = "TEXT")]
     pub(crate) text: Vec<String>,
     /// event, fact, preference, instruction or insight
@@ -130,7 +130,7 @@ pub(crate) struct Add {
     /// A word to find it by; may be given several times
     #[arg(long, value_name = "WORD")]
     pub(crate) tag: Vec<String>,
-    /// How far it is believed, 0 to 1 [default: 1]
+    /// How far it is trusted, 0 to 1 [default: 1]
     #[arg(long, value_name = "SCORE", value_parser = trust)]
     pub(crate) trust: Option<Trust>,
     #[command(flatten)]
@@ -140,7 +140,7 @@ pub(crate) struct Add {
 /// Listing.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct List {
-    /// Those that were folded or withdrawn as well
+    /// Also print folded and withdrawn records
     #[arg(long)]
     pub(crate) all: bool,
     /// Only this kind; may be given several times
@@ -156,28 +156,28 @@ pub(crate) struct List {
 /// Recalling.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Search {
-    /// What to look for; several words are one question
+    /// The question; several words are one question
     #[arg(required = true, value_name = "QUERY")]
     pub(crate) query: Vec<String>,
-    /// The most records that match [default: 10, or as many as fit]
+    /// How many matches to print at most [default: 10, or as many as fit into --tokens]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) limit: Option<u16>,
-    /// Pack the best evidence into so many tokens, in the order of time
+    /// Pack the best evidence into this many tokens, in the order of time
     #[arg(long, value_name = "N")]
     pub(crate) tokens: Option<u32>,
-    /// Only what is believed so far, 0 to 1 [default: 0.5]
+    /// Only records trusted at least this far, 0 to 1 [default: 0.5]
     #[arg(long, value_name = "SCORE", value_parser = trust)]
     pub(crate) min_trust: Option<Trust>,
     /// Only this kind; may be given several times
     #[arg(long)]
     pub(crate) kind: Vec<RecordKind>,
-    /// What was so then [default: what is so now]
+    /// Only records that were valid at this time [default: now]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) as_of: Option<Timestamp>,
-    /// Only what was said then or later
+    /// Only records said at this time or later
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) since: Option<Timestamp>,
-    /// Only what was said before
+    /// Only records said before this time
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) before: Option<Timestamp>,
     #[command(flatten)]
@@ -186,22 +186,22 @@ pub(crate) struct Search {
     pub(crate) json: JsonFlag,
 }
 
-/// Going over to another encoder.
+/// Changing to another encoder.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Migrate {
-    /// The new one: folder:PATH, openai:MODEL[@URL] or ollama:MODEL[@URL]
-    #[arg(long, value_name = "WHICH", value_parser = encoder::wish, required_unless_present = "back")]
+    /// The new encoder: folder:PATH, openai:MODEL[@URL] or ollama:MODEL[@URL]
+    #[arg(long, value_name = "ENCODER", value_parser = encoder::wish, required_unless_present = "back")]
     pub(crate) embedder: Option<EmbedderWish>,
-    /// The one in use, to compare with; without it the new one is compared with recall by words
-    #[arg(long, value_name = "WHICH", value_parser = encoder::wish)]
+    /// The encoder in use, to compare with [default: compare with recall by words]
+    #[arg(long, value_name = "ENCODER", value_parser = encoder::wish)]
     pub(crate) former: Option<EmbedderWish>,
-    /// Go over even if it recalls worse
+    /// Change even if recall gets worse
     #[arg(long, conflicts_with = "compare")]
     pub(crate) force: bool,
-    /// Compare, and do not go over
+    /// Only compare
     #[arg(long)]
     pub(crate) compare: bool,
-    /// Go back to the one before
+    /// Change back to the former encoder
     #[arg(long, conflicts_with_all = ["embedder", "former", "force", "compare"])]
     pub(crate) back: bool,
     #[command(flatten)]

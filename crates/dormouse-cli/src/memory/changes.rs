@@ -10,9 +10,12 @@ use super::{
     show::existing,
 };
 use crate::{
-    command::{CommandError, MemoryFile, Printing, print_change, reason},
+    command::{CommandError, MemoryFile, Printing, print_change, reason, with_hint},
     exit::Exit,
 };
+
+/// What to do if a change cannot be undone.
+const UNDO_HINT: &str = "`dormouse memory why ID` lists the changes of a record with their numbers";
 
 #[derive(Serialize)]
 struct AddedLine {
@@ -77,7 +80,8 @@ pub(super) async fn undo(
     printing: Printing,
 ) -> Result<Exit, CommandError> {
     let memory = file.open().await?;
-    let by = memory.revert(change, &reason("undone")).await?;
+    let undone = memory.revert(change, &reason("undone")).await;
+    let by = undone.map_err(|error| with_hint(error, UNDO_HINT))?;
     print_change(printing, by, &format!("change {change} undone"))
 }
 

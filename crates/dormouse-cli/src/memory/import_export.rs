@@ -202,10 +202,9 @@ impl Write for EscapedStdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match str::from_utf8(bytes) {
             Ok(line) => {
-                let json = line.trim_end_matches('\n');
+                let (json, line_ends) = line.split_at(line.trim_end_matches('\n').len());
                 self.0.write_all(escape_json(json).as_bytes())?;
-                let ends = line.get(json.len()..).unwrap_or_default();
-                self.0.write_all(ends.as_bytes())?;
+                self.0.write_all(line_ends.as_bytes())?;
             }
             Err(_) => self.0.write_all(bytes)?,
         }

@@ -167,7 +167,8 @@ pub(super) fn find(
     // The configured server belongs to the configured provider, not to another one that a flag asks for.
     let written_for = section.kind.unwrap_or(ServedBy::Local);
     let is_meant = flags.provider.is_none_or(|by| by == written_for);
-    let written = section.base_url.clone().filter(|_| is_meant);
+    let written = section.base_url.as_ref().filter(|_| is_meant);
+    let written = written.map(|url| url.value.clone());
     let named_server = flags.base_url.clone().or(written);
     let by_server = available.asked.is_none() && named_server.is_some();
     if let Some(url) = named_server {

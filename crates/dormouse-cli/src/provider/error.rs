@@ -11,32 +11,39 @@ pub(crate) enum ProviderError {
     /// A variable of the environment cannot be used.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
-    /// The configuration says where the key is, and there is none.
-    #[error("the key that key_from under [provider] names cannot be used")]
-    KeyFrom(#[source] ResolveSecretError),
-    /// The configuration says where a key is, and not whose.
-    #[error(
-        "key_from under [provider] needs kind or base_url beside it, which say whose key it is"
-    )]
-    KeyOfNobody,
-    /// A server was named for a provider that has its own, or none.
+    /// The configuration names a place for the key that has no usable key.
+    #[error("{place}: the key cannot be read")]
+    KeyFrom {
+        /// Where the configuration says so.
+        place: String,
+        /// Why not.
+        source: ResolveSecretError,
+    },
+    /// The configuration says where a key is, but not whose it is.
+    #[error("{place}: set kind or base_url in [provider], too, which say whose key it is")]
+    KeyOfNobody {
+        /// Where the configuration says so.
+        place: String,
+    },
+    /// A server was named for a provider that has its own, or that needs none.
     #[error(
         "the provider {0} takes no --base-url; it belongs to openai, anthropic, ollama and local"
     )]
     BaseUrl(ServedBy),
-    /// The provider local was asked for, and nothing says where it is.
+    /// The provider `local` was asked for without a server.
     #[error(
         "the provider local needs a server: give --base-url URL, or base_url under [provider] in the configuration, or \
          set DORMOUSE_BASE_URL"
     )]
     NoServer,
-    /// What was asked for is not there.
+    /// The provider that was asked for cannot be used.
     #[error(transparent)]
     Choice(ChoiceError),
-    /// A model was asked for, and only the offline model is there.
+    /// A model was asked for that the offline provider does not have.
     #[error(
-        "the provider offline does not have the model {0}: it is a model itself, and used where no key and no server is \
-         found. Set a provider's key, give --provider with its name, or write PROVIDER:{0} in a command that takes a MODEL"
+        "the provider offline does not have the model {0}{hint}. It is used because no key and no server was found: set a \
+         provider's key, give --provider, or write PROVIDER:{0} in a command that takes a MODEL",
+        hint = not_a_provider(.0)
     )]
     NoSuchModel(ModelName),
     /// A model that a list of the configuration names cannot be used.
@@ -49,18 +56,20 @@ pub(crate) enum ProviderError {
         /// Why not.
         source: Box<ProviderError>,
     },
-    /// A list of models for one use names none.
+    /// A list of models for one purpose is empty.
     #[error("the list of models for {0} is empty")]
     EmptyList(Purpose),
-    /// The prices in the configuration are none.
+    /// The prices in the configuration are invalid.
     #[error("the configured prices cannot be used")]
     Prices(#[source] BoxError),
-    /// A limit in the configuration is none.
+    /// A limit in the configuration is invalid.
     #[error("the configured limit cannot be used")]
     Limit(#[source] BoxError),
     /// The certificates cannot be used.
-    #[error("the certificates in {} cannot be used", file.display())]
+    #[error("{place} is {file:?}; expected a readable file of certificates in PEM format")]
     Certificates {
+        /// Where the configuration says so.
+        place: String,
         /// The file.
         file: PathBuf,
         /// Why not.
@@ -69,6 +78,15 @@ pub(crate) enum ProviderError {
     /// The server's address or something else of it is wrong.
     #[error("the provider cannot be used")]
     Server(#[source] BoxError),
+}
+
+/// A name such as `foo:bar` may be meant as a provider and its model.
+fn not_a_provider(model: &ModelName) -> String {
+    let Some((prefix, _)) = model.as_str().split_once(':') else {
+        return String::new();
+    };
+    let names = ServedBy::ALL.map(ServedBy::as_str).join(", ");
+    format!(", and {prefix} is not a provider (these are: {names})")
 }
 
 /// The model and where it stands in the configuration. Its address may hold what must not be printed.

@@ -7,19 +7,19 @@ use dormouse_contracts::ModelName;
 use dormouse_engine::ToolCalling;
 use dormouse_providers::{ServedBy, ServedByError};
 
-/// Who thinks for the assistant.
+/// Which model to use.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ProviderFlags {
-    /// Who serves the model: openai, anthropic, openrouter, ollama, local or offline [default: by what is found]
+    /// The provider: openai, anthropic, openrouter, ollama, local or offline [default: the first with a key or a server]
     #[arg(long, value_name = "NAME", value_parser = provider)]
     pub(crate) provider: Option<ServedBy>,
-    /// The model, as its provider names it
+    /// The model, by the name its provider uses
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<ModelName>,
-    /// The server of the provider, if it is not the usual one
+    /// The server of the provider, if it is not the default one
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
-    /// How tools are offered to the model: native or fallback (as JSON in its text)
+    /// How tools are offered to the model: native, or fallback (calls are JSON in its text)
     #[arg(long, value_name = "WAY", value_parser = tool_calling)]
     pub(crate) tool_calling: Option<ToolCalling>,
 }
@@ -28,15 +28,15 @@ fn provider(text: &str) -> Result<ServedBy, ServedByError> {
     ServedBy::from_str(text)
 }
 
-/// A way of offering tools that does not exist.
+/// A text that is not a way of offering tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there are native and fallback")]
-pub(crate) struct NoSuchWay;
+#[error("expected native or fallback")]
+pub(crate) struct UnknownToolCalling;
 
-fn tool_calling(text: &str) -> Result<ToolCalling, NoSuchWay> {
+fn tool_calling(text: &str) -> Result<ToolCalling, UnknownToolCalling> {
     match text {
         "native" => Ok(ToolCalling::Native),
         "fallback" => Ok(ToolCalling::Fallback),
-        _ => Err(NoSuchWay),
+        _ => Err(UnknownToolCalling),
     }
 }

@@ -26,19 +26,29 @@ pub(super) fn own(
     let of = match (section.kind, &section.base_url) {
         (Some(kind), _) => kind,
         (None, Some(_)) => ServedBy::Local,
-        (None, None) => return Err(ProviderError::KeyOfNobody),
+        (None, None) => {
+            return Err(ProviderError::KeyOfNobody {
+                place: place.place().to_owned(),
+            });
+        }
     };
     let is_asked = asked.unwrap_or(ServedBy::Local) == of;
     let address_stays = match is_asked {
-        true => flags.base_url.is_none() || flags.base_url == section.base_url,
+        true => {
+            let written = section.base_url.as_ref().map(|url| &url.value);
+            flags.base_url.is_none() || flags.base_url.as_ref() == written
+        }
         // The configured address is not used then, so the key would go to another server.
         false => section.base_url.is_none(),
     };
     if !address_stays {
         return Ok(None);
     }
-    let key = environment.key_from(place);
-    let key = key.map_err(ProviderError::KeyFrom)?;
+    let key = environment.key_from(&place.value);
+    let key = key.map_err(|source| ProviderError::KeyFrom {
+        place: place.place().to_owned(),
+        source,
+    })?;
     Ok(key.map(|key| OwnKey { of, key }))
 }
 

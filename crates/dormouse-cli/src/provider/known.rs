@@ -66,7 +66,7 @@ impl Known {
         let Some(price) = &self.price else {
             return match self.is_own {
                 true => "costs nothing".to_owned(),
-                false => "price unknown".to_owned(),
+                false => "price unknown; [[prices]] in the configuration can set it".to_owned(),
             };
         };
         let mut text = format!("{}, {}", Prices::of(price).text(), price.said_by());
@@ -140,7 +140,8 @@ fn dollars(amount: Usd) -> String {
     let text = amount.to_string();
     let bare = text.trim_end_matches('0');
     let decimals = bare.split_once('.').map_or(0, |(_, part)| part.len());
-    bare.to_owned() + "00".get(decimals.min(2)..).unwrap_or_default()
+    let zeros = 2_usize.saturating_sub(decimals);
+    format!("{bare}{}", "0".repeat(zeros))
 }
 
 /// A number of tokens as people write it.

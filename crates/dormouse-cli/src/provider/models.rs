@@ -1,4 +1,4 @@
-//! All models of an assistant, put together: each behind its guard, in lists that fall over.
+//! All models of an assistant: each behind its guard, in lists with failover.
 
 use std::{collections::BTreeMap, fs, num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
@@ -13,37 +13,37 @@ use dormouse_resilience::{BulkheadPolicy, Guard, HealthBoard, RateLimit, RetryBu
 use super::{choice::Chosen, error::ProviderError, open::open};
 use crate::config::{HeartbeatsWish, ProviderSection, Seconds};
 
-/// How long one attempt of a model call may take where nothing is said.
+/// How long one attempt of a model call may take by default.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How many counts of texts are kept: a prompt's parts, and some more.
+/// How many token counts are cached: the parts of a prompt, and some more.
 const COUNTED: NonZeroUsize = NonZeroUsize::new(1_024).unwrap();
 
-/// How many calls wait for a place before further ones are turned away.
+/// How many calls may wait for a place.
 const WAITING: u32 = 64;
 
 /// All models of an assistant.
 #[derive(Debug)]
 pub(crate) struct Models {
-    /// Who answers, whoever of them it is.
+    /// The model that the assistant asks: the lists behind one interface.
     pub(crate) model: FailoverModel,
-    /// Every one of them, by their services' names.
+    /// Each of them, ordered by the name of its service.
     pub(crate) each: Vec<GuardedModel>,
-    /// How each of them is.
+    /// The health of each of them.
     pub(crate) board: HealthBoard,
-    /// What they took.
+    /// What they used.
     pub(crate) accounts: Accounts,
-    /// How long texts are to the first of them.
+    /// Counts tokens as the first of them does.
     pub(crate) counter: Arc<CalibratedCounter>,
-    /// The context window of the first of them, where it is known.
+    /// The context window of the first of them, if it is known.
     pub(crate) window: Option<u32>,
-    /// How long one attempt may take, waiting for a place and for the rate limit included.
+    /// How long one attempt may take, including the wait for a place and for the rate limit.
     pub(crate) timeout: Duration,
-    /// What bounds the retries of all who ask them.
+    /// Bounds the retries of all callers.
     pub(crate) retry_budget: RetryBudget,
 }
 
-/// Puts the models of a configuration together. Nothing is sent.
+/// Creates the models of a configuration. Sends nothing.
 pub(crate) fn assemble(
     chosen: &Chosen,
     section: &ProviderSection,
@@ -70,7 +70,7 @@ pub(crate) fn assemble(
     let mut uses = Vec::new();
     for list in chosen.lists(section)? {
         match list.purpose {
-            // It begins with the chosen one, which stands there already.
+            // Its first model is the chosen one, which is already there.
             None => {
                 for choice in list.models.iter().skip(1) {
                     main = main.then(assembler.guarded(choice)?.model);
@@ -105,7 +105,7 @@ pub(crate) fn assemble(
     })
 }
 
-/// The prices that are known, those of the configuration first.
+/// The known prices. Those of the configuration take precedence.
 pub(crate) fn price_table(prices: &[PriceEntry]) -> Result<PriceTable, ProviderError> {
     let prices = PriceTable::listed().with_overrides(prices);
     prices.map_err(|error| ProviderError::Prices(error.into()))
@@ -115,19 +115,21 @@ fn timeout(section: &ProviderSection) -> Duration {
     section.timeout.map_or(TIMEOUT, |timeout| timeout.0)
 }
 
-/// By which way requests travel: with the certificates that the configuration names.
+/// The network settings, with the configured certificates.
 pub(crate) fn network(section: &ProviderSection) -> Result<Network, ProviderError> {
     let network = Network::direct().waiting(patience(section));
-    let Some(file) = &section.certificates else {
+    let Some(certificates) = &section.certificates else {
         return Ok(network);
     };
+    let file = &certificates.value;
     trusting(network, file).map_err(|source| ProviderError::Certificates {
+        place: certificates.place().to_owned(),
         file: file.clone(),
         source,
     })
 }
 
-/// How long a server may say nothing.
+/// How long a server may be silent.
 fn patience(section: &ProviderSection) -> Patience {
     let usual = Patience::default();
     let of = |seconds: Option<Seconds>, usual| seconds.map_or(usual, |seconds| seconds.0);
@@ -141,13 +143,13 @@ fn trusting(network: Network, file: &Path) -> Result<Network, BoxError> {
     Ok(network.trusting(&fs::read(file)?)?)
 }
 
-/// Where models are put together. One that stands in several lists is made once.
+/// Creates models. A model that is in several lists is created once.
 struct ModelAssembler<'a> {
     section: &'a ProviderSection,
     network: &'a Network,
     board: HealthBoard,
     accounts: Accounts,
-    /// Whoever asks retries around all of them; each of their guards tells how much is left.
+    /// The budget of the caller, who retries around all models. Each guard reports how much is left of it.
     retry_budget: RetryBudget,
     made: BTreeMap<String, Made>,
 }
@@ -206,7 +208,7 @@ impl ModelAssembler<'_> {
     }
 }
 
-/// The same choice with the names that the configuration tells OpenRouter.
+/// The same choice with the configured names for OpenRouter.
 pub(super) fn named(choice: &Choice, section: &ProviderSection) -> Choice {
     let mut choice = choice.clone();
     if let Choice::Server {
@@ -224,7 +226,7 @@ pub(super) fn named(choice: &Choice, section: &ProviderSection) -> Choice {
     choice
 }
 
-/// By which name a service is told: `openai:gpt-4.1-mini`, with its address where that is the user's.
+/// The name of a service, as in `openai:gpt-4.1-mini@https://api.openai.com/v1`.
 pub(crate) fn service(choice: &Choice) -> String {
     match choice {
         Choice::Offline { .. } => "offline".to_owned(),

@@ -1,6 +1,6 @@
 use std::ffi::OsString;
 
-use dormouse_providers::{Choice, Environment, Network, ServedBy};
+use dormouse_providers::{Choice, Environment, Network, SecretSource, ServedBy};
 
 use super::{Chosen, ProviderError, ProviderFlags, assemble, select};
 use crate::config::ProviderSection;
@@ -102,8 +102,8 @@ fn a_flag_wins_over_the_configuration_and_that_over_the_environment() {
 fn a_server_in_the_configuration_is_for_the_provider_there_alone() {
     let pairs = &[("OPENAI_API_KEY", "sk-1"), ("OWN", "sk-own")];
     let section = ProviderSection {
-        base_url: Some("http://127.0.0.1:1".to_owned()),
-        key_from: Some("env:OWN".parse().unwrap()),
+        base_url: Some("http://127.0.0.1:1".to_owned().into()),
+        key_from: Some("env:OWN".parse::<SecretSource>().unwrap().into()),
         ..ProviderSection::default()
     };
     let told = |flags: &ProviderFlags| {

@@ -87,6 +87,8 @@ fn two_become_one_and_two_again() {
     done(&home, &["entity", "unmerge", "#13"]);
     assert_eq!(done(&home, &["entity", "list"]).lines().count(), 2);
     failed(&home, &["entity", "unmerge", "#13"], "was not merged");
+    failed(&home, &["entity", "unmerge", "#13"], "expected the id FROM");
+    failed(&home, &["entity", "restore", "#13"], "entity delete");
 }
 
 #[test]

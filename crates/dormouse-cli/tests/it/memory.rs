@@ -135,6 +135,12 @@ fn a_change_has_its_reason_and_can_be_taken_back() {
     );
     assert_eq!(found("umbrella")[0]["record"]["id"], "m2");
     failed(&home, &["memory", "undo", "4"], 2, "taken back by change 5");
+    failed(
+        &home,
+        &["memory", "undo", "99"],
+        2,
+        "`dormouse memory why ID`",
+    );
 
     done(&home, &["memory", "supersede", "m1", "--by", "m3"]);
     let run = done(&home, &["memory", "show", "m1", "--json"]);

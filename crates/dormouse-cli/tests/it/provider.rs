@@ -470,7 +470,7 @@ fn a_key_that_is_not_where_it_should_be_is_an_error_that_says_where() {
             "key_from = \"sk-very-secret\"",
             "not written down here, but where it lies",
         ),
-        ("key_from = \"env:NO_SUCH_KEY\"", "needs kind or base_url"),
+        ("key_from = \"env:NO_SUCH_KEY\"", "set kind or base_url"),
         (
             "kind = \"openai\"\nkey_from = \"env:NO_SUCH_KEY\"",
             "NO_SUCH_KEY is not set",
@@ -484,6 +484,8 @@ fn a_key_that_is_not_where_it_should_be_is_an_error_that_says_where() {
         let run = home.run(&["play"], "");
         assert_eq!(run.code, Some(2), "{field}: {}", run.err);
         assert!(run.err.contains(said), "{field}: {}", run.err);
+        assert!(run.err.contains("provider.key_from"), "{}", run.err);
+        assert!(run.err.contains("dormouse.toml:"), "{}", run.err);
         assert!(!run.err.contains("very-secret"), "{}", run.err);
     }
     std::fs::remove_file(home.file("dormouse.toml")).unwrap();
@@ -505,4 +507,55 @@ fn a_key_that_is_not_where_it_should_be_is_an_error_that_says_where() {
         run.err
     );
     assert!(!run.err.contains("secret"), "{}", run.err);
+}
+
+#[test]
+fn a_name_that_looks_like_a_provider_and_its_model_is_said_to_be_none() {
+    let home = Home::new();
+    let run = home.run(&["provider", "show", "foo:bar"], "");
+    assert_eq!(run.code, Some(2), "{}", run.out);
+    assert!(run.err.contains("foo is not a provider"), "{}", run.err);
+    let key = [("OPENAI_API_KEY", "sk-very-secret")];
+    let run = run_with(&home, &["provider", "show", "foo:bar"], &key);
+    assert!(run.out.contains("foo is not a provider"), "{}", run.out);
+    for provider in ["ollama", "openai"] {
+        let run = home.run(&["provider", "show", provider], "");
+        assert_eq!(run.code, Some(2), "{}", run.out);
+        let said = format!("{provider} is a provider; expected a model as well");
+        assert!(run.err.contains(&said), "{}", run.err);
+    }
+    let run = home.run(&["provider", "show", "ollama:llama3.2"], "");
+    let command = "`dormouse provider test ollama:llama3.2` asks it";
+    assert!(run.out.contains(command), "{}", run.out);
+}
+
+#[test]
+fn the_variable_that_a_key_comes_from_is_named_and_no_other() {
+    let home = Home::new();
+    let list = |variables: &[(&str, &str)]| {
+        let args = ["provider", "list", "--base-url", "http://127.0.0.1:1/v1"];
+        let run = run_with(&home, &args, variables);
+        let mut lines = run.out.lines();
+        let line = lines.find(|line| line.starts_with("local"));
+        line.expect(&run.out).to_owned()
+    };
+    let line = list(&[("DORMOUSE_API_KEY", "sk-very-secret")]);
+    assert!(line.ends_with("key from DORMOUSE_API_KEY"), "{line}");
+    let key = home.write("key", "sk-very-secret");
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let line = list(&[("DORMOUSE_API_KEY_FILE", key.to_str().unwrap())]);
+    assert!(line.ends_with("key from DORMOUSE_API_KEY_FILE"), "{line}");
+}
+
+#[test]
+fn certificates_that_cannot_be_read_are_named_with_their_place() {
+    let home = Home::new();
+    home.write(
+        "dormouse.toml",
+        "[provider]\ncertificates = \"/nowhere/ca.pem\"\n",
+    );
+    let run = home.run(&["provider", "show", "offline"], "");
+    assert_eq!(run.code, Some(2), "{}", run.out);
+    let said = "dormouse.toml:2:16: provider.certificates is \"/nowhere/ca.pem\"; expected a readable file";
+    assert!(run.err.contains(said), "{}", run.err);
 }

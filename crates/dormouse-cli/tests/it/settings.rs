@@ -12,7 +12,7 @@ fn a_mistake_in_the_configuration_is_said_with_file_line_column_field_and_what_w
     let run = home.run(&["play"], "hi\n");
     assert_eq!(run.code, Some(2));
     let expected = format!(
-        "dormouse: {}:3:15: limits.max_history: invalid type: string \"many\", expected usize\n",
+        "dormouse: {}:3:15: limits.max_history is \"many\"; expected a whole number, 0 or more\n",
         path.display()
     );
     assert_eq!(run.err, expected);

@@ -24,8 +24,8 @@ pub(crate) enum DatasetError {
         /// The file.
         path: PathBuf,
     },
-    /// It is no JSON.
-    #[error("{} is no JSON; was it fetched whole?", path.display())]
+    /// It is not JSON.
+    #[error("{} is not valid JSON; was the download complete?", path.display())]
     Syntax {
         /// The file.
         path: PathBuf,

@@ -1,17 +1,17 @@
-//! Reading what names a turn: "D3:7" is turn 7 of session 3.
+//! References to turns: "D3:7" is turn 7 of session 3.
 //!
-//! Published evidence is not always so clean: several names in one string, a colon too many, zeros in front. Whatever can
-//! be a name is read as one.
+//! Published evidence is not always clean: it has several references in one string, extra colons and leading zeros. All
+//! of these are accepted.
 
-/// Session and turn, as a name gives them.
+/// A session and a turn.
 pub(super) type Named = (u64, u64);
 
-/// Every turn that a text names, in order.
+/// Every turn that a text refers to, in order.
 pub(super) fn named(text: &str) -> Vec<Named> {
     let mut names = Vec::new();
     let mut rest = text;
-    while let Some(at) = rest.find(['D', 'd']) {
-        rest = rest.get(at + 1..).unwrap_or_default();
+    while let Some((_, after)) = rest.split_once(['D', 'd']) {
+        rest = after;
         if let Some((name, after)) = name(rest) {
             names.push(name);
             rest = after;
@@ -20,7 +20,7 @@ pub(super) fn named(text: &str) -> Vec<Named> {
     names
 }
 
-/// What stands behind the letter, if that is a name, and what is left.
+/// The reference after the letter, if there is one, and the rest of the text.
 fn name(text: &str) -> Option<(Named, &str)> {
     let text = text.strip_prefix(':').unwrap_or(text);
     let (session, rest) = number(text)?;

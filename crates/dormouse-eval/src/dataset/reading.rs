@@ -8,7 +8,7 @@ use super::{
     Dataset, DatasetError, Format, Grain, error::Wrong, locomo, longmemeval, moment::Calendar,
 };
 
-/// Reads a file whole. Its form is recognised where none is named.
+/// Reads a whole file, and recognises its format unless one is given.
 pub(crate) fn read(path: &Path, format: Option<Format>) -> Result<Dataset, DatasetError> {
     let bytes = fs::read(path).map_err(|source| DatasetError::Read {
         path: path.to_owned(),

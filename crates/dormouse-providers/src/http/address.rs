@@ -26,6 +26,15 @@ pub enum ServerConfigError {
     Client(#[source] BoxError),
 }
 
+/// Checks the base URL of a server. Connects to nothing.
+///
+/// # Errors
+///
+/// [`ServerConfigError`] if it cannot be one.
+pub fn check_base_url(text: &str) -> Result<(), ServerConfigError> {
+    checked(text).map(drop)
+}
+
 /// The URL below which `/chat/completions` and `/embeddings` are, without a slash at its end.
 ///
 /// Where no segment of the path is a version (`v1`, `v1beta`, `v4`), `/v1` is added; the path of the method itself is

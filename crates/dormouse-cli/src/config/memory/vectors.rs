@@ -47,13 +47,13 @@ fn addresses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, 
     let addresses = Vec::<String>::deserialize(deserializer)?;
     if addresses.is_empty() {
         return Err(Error::custom(
-            "addresses is empty; it takes the gRPC addresses of the nodes of one Qdrant cluster",
+            "the list is empty; expected the gRPC addresses of the nodes of one Qdrant cluster",
         ));
     }
     match addresses.iter().find(|address| !is_address(address)) {
         None => Ok(addresses),
         Some(other) => Err(Error::custom(format_args!(
-            "{other:?} is not the gRPC address of a Qdrant server; expected one like \"http://127.0.0.1:6334\""
+            "{other:?} is not a gRPC address; expected one such as \"http://127.0.0.1:6334\""
         ))),
     }
 }
@@ -80,9 +80,7 @@ impl<'de> Visitor<'de> for TextOrTable {
                 addresses: vec![text.to_owned()],
                 ..QdrantSection::default()
             })),
-            _ => Err(E::custom(format_args!(
-                "vectors is {text:?}; it is {EXPECTED}"
-            ))),
+            _ => Err(E::custom(format_args!("expected {EXPECTED}"))),
         }
     }
 

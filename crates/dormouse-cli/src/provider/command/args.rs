@@ -11,35 +11,35 @@ use crate::{
     provider::flags::ProviderFlags,
 };
 
-/// Who can think for the assistant.
+/// Models and their providers.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Provider {
-    /// Show who can be used here, who is chosen, and why
+    /// List the providers: which can be used, which one is chosen, and why
     List {
         #[command(flatten)]
         flags: ProviderFlags,
-        /// Ask the server of the chosen provider which models it has, over the network
+        /// Ask the server of the chosen provider for its models, over the network
         #[arg(long)]
         models: bool,
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Show what is known of a model, without asking anybody
+    /// Show what is known about a model, without a request
     Show {
         #[command(flatten)]
         of: Which,
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Have the models asked again at the next start, whatever pause they asked for
+    /// End the pauses that providers asked for, so that the next start calls them again
     Retry {
         #[command(flatten)]
         of: Whose,
-        /// Who wants it, for the log [default: the user's name]
+        /// Who ends the pauses, for the log [default: your user name]
         #[arg(long, value_name = "NAME")]
         by: Option<String>,
     },
-    /// Try a model with at most four short requests, over the network; what is learnt of it is remembered
+    /// Try a model with at most four short requests, over the network, and remember what was learnt about it
     Test {
         #[command(flatten)]
         of: Which,
@@ -66,15 +66,17 @@ pub(crate) struct Which {
 pub(super) enum Asked {
     /// With its provider.
     Wish(ModelWish),
-    /// Of the provider that is chosen anyway.
+    /// Of the chosen provider.
     Bare(ModelName),
 }
 
-/// A text that asks for no model.
+/// A text that is not a model.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum AskedError {
     #[error(transparent)]
     Wish(#[from] ModelWishError),
+    #[error("{0} is a provider; expected a model as well, as in {0}:MODEL")]
+    ProviderAlone(ServedBy),
     #[error("this is not a model name")]
     Name(#[from] IdError),
 }
@@ -82,13 +84,16 @@ pub(super) enum AskedError {
 impl FromStr for Asked {
     type Err = AskedError;
 
-    /// What begins with a provider is one, and its model; a name may have a colon of its own.
+    /// A text that begins with a provider names it and its model. Names of models may contain colons, too.
     fn from_str(text: &str) -> Result<Self, AskedError> {
-        let provider = text.split(':').next().unwrap_or_default();
-        let has_model = text.contains(':') || provider == ServedBy::Offline.as_str();
+        let (provider, has_model) = match text.split_once(':') {
+            Some((provider, _)) => (provider, true),
+            None => (text, text == ServedBy::Offline.as_str()),
+        };
         Ok(match ServedBy::from_str(provider) {
             Ok(_) if has_model => Self::Wish(text.parse()?),
-            Ok(_) | Err(_) => Self::Bare(ModelName::try_new(text)?),
+            Ok(by) => return Err(AskedError::ProviderAlone(by)),
+            Err(_) => Self::Bare(ModelName::try_new(text)?),
         })
     }
 }
@@ -100,14 +105,21 @@ mod tests {
     #[test]
     fn a_model_is_asked_for_with_its_provider_or_without() {
         let bare = |name: &str| Asked::Bare(ModelName::try_new(name).unwrap());
-        for name in ["llama3.2", "qwen3:8b", "openai/gpt-4.1", "local"] {
+        for name in ["llama3.2", "qwen3:8b", "openai/gpt-4.1"] {
             assert_eq!(name.parse::<Asked>().unwrap(), bare(name));
         }
         for wish in ["ollama:qwen3:8b", "local:m@http://127.0.0.1:1", "offline"] {
             let asked = Asked::Wish(wish.parse().unwrap());
             assert_eq!(wish.parse::<Asked>().unwrap(), asked);
         }
-        for none in ["", "local:", "offline:x", "local:m@nowhere", "a\nb"] {
+        for none in [
+            "",
+            "local",
+            "local:",
+            "offline:x",
+            "local:m@nowhere",
+            "a\nb",
+        ] {
             assert!(none.parse::<Asked>().is_err(), "{none}");
         }
     }

@@ -61,7 +61,7 @@ struct ModelCheck<'a> {
 }
 
 impl ModelCheck<'_> {
-    /// Asks everything that is asked, and answers what the probe of its tools showed.
+    /// Sends all requests, and returns what the probe of its tools showed.
     async fn ask(&mut self) -> Result<Option<ProbeVerdict>, CommandError> {
         let answer = asking::ask(self.model, &checks::words(), self.limit).await;
         self.enter(&answer);
@@ -78,14 +78,14 @@ impl ModelCheck<'_> {
         Ok(Some(probed.verdict))
     }
 
-    /// Enters what a request took. One that failed may have cost nothing, and nobody says so.
+    /// Adds the usage of a request to the accounts. The cost of a failed request is unknown.
     fn enter(&self, answer: &Answer) {
         let usage = answer.reply().and_then(|reply| reply.usage);
         self.accounts
             .record(self.model.identity(), Purpose::Answer, usage);
     }
 
-    /// Keeps what was learnt.
+    /// Remembers what was learnt.
     fn remember(
         &mut self,
         context: &Context,

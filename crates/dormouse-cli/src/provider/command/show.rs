@@ -68,10 +68,17 @@ pub(super) fn run(
     };
     let mut lines = vec![service(choice)];
     if !known.is_known() {
+        let Known {
+            provider, model, ..
+        } = &known;
         lines.push(format!(
-            "this program does not know {}; its server may: `dormouse provider test` asks it",
-            known.model
+            "this program does not know {model}; its server may: `dormouse provider test {provider}:{model}` asks it"
         ));
+        if let Some((prefix, _)) = model.as_str().split_once(':') {
+            lines.push(format!(
+                "{prefix} is not a provider, so the whole text is taken as a model of {provider}"
+            ));
+        }
     }
     lines.extend([
         known.window_text(),

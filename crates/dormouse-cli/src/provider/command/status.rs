@@ -1,6 +1,7 @@
 //! Which providers can be used here.
 
-use dormouse_providers::{Available, Choice, ChoiceError, Network, ServedBy, choose};
+use dormouse_contracts::invariant;
+use dormouse_providers::{Available, Choice, ChoiceError, Network, Secret, ServedBy, choose};
 use serde::Serialize;
 
 use super::context::Context;
@@ -45,7 +46,7 @@ impl ProviderStatus {
             Ok(Choice::Server { config, .. }) => Self {
                 usable: true,
                 address: Some(config.base_url().to_owned()),
-                key: config.api_key().map(|_| key_of(by, found, context)),
+                key: config.api_key().map(|key| key_of(by, key, found, context)),
                 ..status
             },
         }
@@ -80,21 +81,43 @@ fn choice_of(by: ServedBy, found: &Findings) -> Result<Choice, ProviderError> {
         ChoiceError::NoServer => ProviderError::NoServer,
         error => ProviderError::Choice(error),
     })?;
-    // Whatever an address holds that none should is told nowcontext.
+    // An address with credentials is refused here, so that they are never printed.
     open(&choice, &Network::direct())?;
     Ok(with_own_key(found.own_key.as_ref(), choice))
 }
 
-fn key_of(by: ServedBy, found: &Findings, context: &Context) -> String {
+/// Where this key was found: in the place that the configuration names, or in a variable.
+fn key_of(by: ServedBy, key: &Secret, found: &Findings, context: &Context) -> String {
     let own = found.own_key.as_ref().filter(|own| own.of == by);
     if let Some(place) = own.and(context.config.provider.key_from.as_ref()) {
-        return place.to_string();
+        return place.value.to_string();
     }
-    let variable = match by {
-        ServedBy::Anthropic => "ANTHROPIC_API_KEY",
-        ServedBy::OpenRouter => "OPENROUTER_API_KEY",
-        ServedBy::Local if found.available.dormouse_base_url.is_some() => "DORMOUSE_API_KEY",
-        _ => "OPENAI_API_KEY",
+    let Available {
+        dormouse_api_key,
+        openai_api_key,
+        anthropic_api_key,
+        openrouter_api_key,
+        ..
+    } = &found.available;
+    let variables = [
+        ("DORMOUSE_API_KEY", dormouse_api_key),
+        ("OPENAI_API_KEY", openai_api_key),
+        ("ANTHROPIC_API_KEY", anthropic_api_key),
+        ("OPENROUTER_API_KEY", openrouter_api_key),
+    ];
+    // Two variables may hold the same key. Only a local server takes the first of them.
+    let mut with_key = variables
+        .into_iter()
+        .filter(|(_, other)| other.as_ref() == Some(key))
+        .map(|(name, _)| name);
+    let first = with_key.next();
+    let name = match by {
+        ServedBy::Local => first,
+        _ => with_key.next().or(first),
     };
-    context.environment.place_of(variable)
+    let name = invariant!(
+        name,
+        "a key comes from the configuration or from a variable"
+    );
+    context.environment.place_of(name)
 }
