@@ -142,7 +142,8 @@ impl Limits {
         Ok(self)
     }
 
-    /// Sets into how many acts one long answer may be divided, 1 to 100. What is longer is cut, and says so. Default 8.
+    /// Sets how many acts of speech one reply may make, 1 to 100. A long answer is divided into so many; what is longer is
+    /// cut, and says so. Default 8.
     ///
     /// # Errors
     ///
@@ -193,7 +194,7 @@ impl Limits {
         self.max_history
     }
 
-    /// Into how many acts one long answer may be divided.
+    /// How many acts of speech one reply may make.
     #[must_use]
     pub fn max_parts(&self) -> usize {
         self.max_parts

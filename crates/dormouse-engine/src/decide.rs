@@ -25,9 +25,9 @@ use crate::{
         TickStarted, Verdict,
     },
     gate::{Skip, gate},
-    inward::Consult,
+    inward::{self, Consult},
     prompt::{self, Offer, Preamble, Prompt},
-    state::{State, Step, Turn},
+    state::{CallState, State, Step, Turn},
     work::Recollect,
 };
 
@@ -141,14 +141,15 @@ fn in_tick(view: View<'_>, turn: &Turn) -> Next {
     match (turn.steps.last(), turn.open_call()) {
         (Some(step), Some(call)) => {
             let is_part = step.part_of().is_some();
+            let is_free = is_part || step.speech_only || step.is_notice;
             if step.is_broken_off() {
                 Next::Decided(calls::skip_the_rest(view, step, BROKEN_OFF))
-            } else if loop_end(step).is_some() {
-                Next::Decided(calls::skip_the_rest(view, step, ALREADY_ENDED))
-            } else if turn.calls_this_tick >= call_limit(view)
-                && !(is_part || step.speech_only || step.is_notice)
-            {
+            } else if !may_follow(view, step, call) {
+                Next::Decided(vec![calls::skip(view, call, ALREADY_ENDED)])
+            } else if turn.calls_this_tick >= call_limit(view) && !is_free {
                 Next::Decided(calls::skip_the_rest(view, step, TOO_MANY))
+            } else if speaks(view, call) && acts_of_speech(view, step) >= speech_limit(view) {
+                Next::Decided(vec![calls::skip(view, call, TOO_LONG)])
             } else {
                 calls::next_call(view, turn, call)
             }
@@ -169,12 +170,44 @@ const BROKEN_OFF: &str = "not done: the part of your answer before this one was 
                           before that was heard: do not repeat it. Say in few words what is missing, or that you \
                           cannot say it";
 const TOO_MANY: &str = "not done: so many calls are not made in one tick";
+const TOO_LONG: &str =
+    "not done: you have said as much as one reply may say. Say in few words what is missing";
 
 /// How many calls one tick may make.
 fn call_limit(view: View<'_>) -> u32 {
     match view.config.pattern {
         ExecutionPattern::SingleAction => 1,
         ExecutionPattern::ReactLoop => view.config.limits.max_iterations(),
+    }
+}
+
+/// How many acts of speech one reply may make.
+fn speech_limit(view: View<'_>) -> usize {
+    view.config.limits.max_parts()
+}
+
+fn speaks(view: View<'_>, call: &CallState) -> bool {
+    let tool = view.tools.get(&call.call.name);
+    tool.is_some_and(|tool| tool.speech.is_some())
+}
+
+/// How many acts of speech this reply has made.
+fn acts_of_speech(view: View<'_>, step: &Step) -> usize {
+    let made = step.calls.iter().filter(|call| call.may_be_made());
+    made.filter(|call| speaks(view, call)).count()
+}
+
+/// Whether a call may be made after the calls before it in the same reply. What was said ends the loop with its reply: the
+/// reply may go on speaking, looking things up, and calling what may be chained.
+fn may_follow(view: View<'_>, step: &Step, call: &CallState) -> bool {
+    let is_chained = |category| after(category) == LoopEffect::Continue;
+    match loop_end(view, step) {
+        None => true,
+        Some(StopReason::TerminalTool) => {
+            let tool = view.tools.get(&call.call.name);
+            tool.is_some_and(|tool| tool.speech.is_some() || is_chained(tool.category))
+        }
+        Some(_) => false,
     }
 }
 
@@ -192,7 +225,7 @@ fn stop_reason(view: View<'_>, turn: &Turn, step: &Step) -> Option<TickEnded> {
             resume_at: Some(outcomes::after_error(view, turn)),
         });
     }
-    if let Some(reason) = loop_end(step) {
+    if let Some(reason) = loop_end(view, step) {
         return closed(reason);
     }
     match view.config.pattern {
@@ -207,8 +240,8 @@ fn stop_reason(view: View<'_>, turn: &Turn, step: &Step) -> Option<TickEnded> {
     }
 }
 
-/// Whether a call of this step that was answered ends the loop.
-fn loop_end(step: &Step) -> Option<StopReason> {
+/// Why the calls of this step that were answered end the loop, if they do.
+fn loop_end(view: View<'_>, step: &Step) -> Option<StopReason> {
     // What asks somebody to wait is no answer. Where only the beginning of an answer was said, the model has the word, as
     // after any call that was rejected.
     if step.is_notice || step.has_hole() {
@@ -216,21 +249,32 @@ fn loop_end(step: &Step) -> Option<StopReason> {
     }
     // What goes on with the next call is not over with the calls before it.
     let over = step.part_of().unwrap_or(step.calls.len());
-    step.calls.iter().take(over).find_map(|call| {
-        let unknown = call.is_unknown();
-        match (call.verdict?, call.category?) {
-            (Verdict::Success, _) if call.call.name == NOOP => Some(StopReason::Noop),
-            // A rejected call leaves the word with the model, so that it can mend it. One that may have happened
-            // counts as made.
-            (Verdict::Failure, _) if !unknown => None,
-            (Verdict::Skipped, _) => None,
-            (_, category) => match after(category) {
-                LoopEffect::Continue => None,
-                LoopEffect::EndTerminal => Some(StopReason::TerminalTool),
-                LoopEffect::EndDangerous => Some(StopReason::DangerousTool),
-            },
+    let mut end = None;
+    for call in step.calls.iter().take(over) {
+        let Some(verdict) = call.verdict else { break };
+        let tool = view.tools.get(&call.call.name);
+        // Words before a look-up announce an answer, which the model gives when it knows the result.
+        if tool.is_some_and(inward::is_look_up) {
+            end = None;
+            continue;
         }
-    })
+        let is_lost = verdict != Verdict::Success && !call.is_unknown();
+        match call.category {
+            // The model says otherwise what was not said.
+            _ if is_lost && speaks(view, call) => end = None,
+            // A rejected call leaves the word with the model, so that it can mend it. One that may have happened counts as
+            // made.
+            _ if is_lost => {}
+            _ if call.call.name == NOOP => return end.or(Some(StopReason::Noop)),
+            Some(category) => match after(category) {
+                LoopEffect::Continue => {}
+                LoopEffect::EndTerminal => end = Some(StopReason::TerminalTool),
+                LoopEffect::EndDangerous => return Some(StopReason::DangerousTool),
+            },
+            None => {}
+        }
+    }
+    end
 }
 
 fn ask(view: View<'_>, turn: &Turn) -> Next {

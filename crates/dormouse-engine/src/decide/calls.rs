@@ -33,8 +33,7 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Next {
     let spec = checked.spec;
     let is_last = turn.steps.last().is_some_and(|step| step.speech_only);
     if is_last && spec.speech.is_none() && spec.name.as_str() != NOOP {
-        let skipped = failure(NOT_OFFERED);
-        return Next::Decided(vec![answer(view, call, Verdict::Skipped, skipped)]);
+        return Next::Decided(vec![skip(view, call, NOT_OFFERED)]);
     }
     match spec.reach {
         ToolReach::Query => Next::Outside(OutsideCall::Observe(
@@ -88,11 +87,12 @@ fn effect_key(view: View<'_>) -> Option<EffectKey> {
 /// Results for the calls that are not made, and why.
 pub(super) fn skip_the_rest(view: View<'_>, step: &Step, why: &str) -> Vec<Event> {
     let open = step.calls.iter().filter(|call| call.result.is_none());
-    open.map(|call| {
-        let content = failure(why);
-        answer(view, call, Verdict::Skipped, content)
-    })
-    .collect()
+    open.map(|call| skip(view, call, why)).collect()
+}
+
+/// The result for a call that is not made, and why.
+pub(super) fn skip(view: View<'_>, call: &CallState, why: &str) -> Event {
+    answer(view, call, Verdict::Skipped, failure(why))
 }
 
 pub(super) fn success(result: &Value) -> Value {

@@ -61,7 +61,7 @@ fn divided(call: &RawCall, tool: Option<&ToolSpec>, most: usize) -> Option<Vec<R
         RawCall {
             name: call.name.clone(),
             arguments: Value::Object(arguments).to_string(),
-            continues: place > 0,
+            continues: call.continues || place > 0,
         }
     });
     let calls: Vec<_> = calls.collect();

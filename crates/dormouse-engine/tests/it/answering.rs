@@ -190,15 +190,15 @@ async fn the_model_is_told_when_the_window_fills() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_after_the_one_that_ends_the_loop_are_not_made_but_answered() {
+async fn calls_after_a_dangerous_one_are_not_made_but_answered() {
     let both = ScriptedTurn::calls([
-        ("say", json!({"message": "one"})),
+        ("detonate", json!({"thing": "balloon"})),
         ("say", json!({"message": "two"})),
     ]);
     let home = Home::new([both, say("three")]);
     home.hear(Perceive::whisper("Alice", "hello").number(1).build())
         .await;
-    assert_eq!(home.deeds(), ["say one"]);
+    assert_eq!(home.deeds(), ["detonate"]);
     home.hear(Perceive::whisper("Alice", "again").number(2).build())
         .await;
     assert!(

@@ -28,6 +28,7 @@ mod prompt;
 mod rebinding;
 mod remembering;
 mod replaying;
+mod several_calls;
 mod stopping;
 mod unanswered;
 mod window;

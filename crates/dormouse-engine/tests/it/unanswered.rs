@@ -297,9 +297,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Whatever a model says, tells in parts, looks at and notes, in whatever order, and whatever the world refuses of
-    /// it: unless a whole text was said after the last look, an event says that there was no answer, and the sender hears a word.
+    /// it, and whether or not speaking gives the word away: unless a whole text was said after the last look, an event says
+    /// that there was no answer, and the sender hears a word.
     #[test]
-    fn the_last_thing_of_every_turn_is_an_answer_or_a_word(steps in deeds()) {
+    fn the_last_thing_of_every_turn_is_an_answer_or_a_word(steps in deeds(), speech_ends in any::<bool>()) {
         in_virtual_time(async {
             // Two parts, the first of which is known by its end.
             let first = format!("{} to be continued.", "x".repeat(3_900));
@@ -312,7 +313,8 @@ proptest! {
             };
             let turns = steps.iter().map(|step| ScriptedTurn::calls(step.iter().map(call)));
             let model = ScriptedModel::new(turns).then_for_ever(look());
-            let home = at_home(model).where_speech_ends_nothing();
+            let home = at_home(model);
+            let home = if speech_ends { home } else { home.where_speech_ends_nothing() };
             for deed in steps.iter().flatten() {
                 let refuse = || Behaviour::Reject("no".to_owned());
                 let behaviours = match deed {
