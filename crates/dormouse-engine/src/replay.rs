@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The version of a state's JSON; a snapshot of another version is passed over and the log folded whole.
-const SNAPSHOT_SCHEMA: u16 = 4;
+const SNAPSHOT_SCHEMA: u16 = 5;
 /// How many events are read at a time.
 const PAGE: usize = 512;
 

@@ -50,6 +50,8 @@ pub const AMBIENT_KEPT: usize = 50;
 pub struct Heard {
     /// Its place in the log.
     pub seq: Seq,
+    /// When it was accepted.
+    pub heard_at: Timestamp,
     /// What the world delivered.
     pub perception: Perception,
     /// How far it is believed.
@@ -155,10 +157,10 @@ impl State {
     pub fn apply(&mut self, seq: Seq, at: Timestamp, event: Event) {
         self.seq = seq;
         match event {
-            Event::Perceived(perceived) => self.perceive(seq, perceived),
+            Event::Perceived(perceived) => self.perceive(seq, at, perceived),
             Event::TickStarted(started) => {
                 self.ticks = started.tick;
-                self.take_up(at, started.trigger);
+                self.take_up(started.trigger);
                 self.on_turn(Turn::begin_tick);
             }
             Event::Replied(replied) => self.reply(replied),
@@ -231,7 +233,7 @@ impl State {
     }
 
     /// Begins with the message at this place, or goes on with it. What was under way steps aside.
-    fn take_up(&mut self, at: Timestamp, trigger: Seq) {
+    fn take_up(&mut self, trigger: Seq) {
         let is_it = |turn: &Turn| turn.trigger_seq() == trigger;
         if self.turn.as_ref().is_some_and(is_it) {
             return;
@@ -241,7 +243,7 @@ impl State {
             None => {
                 let waits = self.inbox.iter().position(|heard| heard.seq == trigger);
                 let heard = waits.and_then(|place| self.inbox.remove(place));
-                heard.map(|heard| Turn::new(at, heard))
+                heard.map(Turn::new)
             }
         };
         if let Some(next) = next
@@ -370,7 +372,7 @@ impl State {
         }
     }
 
-    fn perceive(&mut self, seq: Seq, perceived: Perceived) {
+    fn perceive(&mut self, seq: Seq, at: Timestamp, perceived: Perceived) {
         let Perceived {
             perception,
             classification,
@@ -382,26 +384,18 @@ impl State {
         let delivery = &perception.attested.delivery;
         let last = self.delivered.entry(delivery.world.clone()).or_default();
         *last = (*last).max(delivery.number);
+        let heard = Heard {
+            seq,
+            heard_at: at,
+            perception,
+            trust,
+            tokens,
+            doubts,
+        };
         match classification.verdict {
-            Classified::Trigger => self.inbox.push_back(Heard {
-                seq,
-                perception,
-                trust,
-                tokens,
-                doubts,
-            }),
-            Classified::Context => push_bounded(
-                &mut self.ambient,
-                Heard {
-                    seq,
-                    perception,
-                    trust,
-                    tokens,
-                    doubts,
-                },
-                AMBIENT_KEPT,
-            ),
-            Classified::Capture => self.on_turn(|turn| turn.capture(&perception.words)),
+            Classified::Trigger => self.inbox.push_back(heard),
+            Classified::Context => push_bounded(&mut self.ambient, heard, AMBIENT_KEPT),
+            Classified::Capture => self.on_turn(|turn| turn.capture(&heard.perception.words)),
             Classified::Ignore => {}
         }
     }

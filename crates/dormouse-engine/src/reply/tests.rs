@@ -1,5 +1,6 @@
 use dormouse_contracts::{
-    FinishReason, Seq, Speech, SpeechKind, ToolCall, ToolCategory, ToolName, ToolReach, Trust,
+    FinishReason, Seq, Speech, SpeechKind, Timestamp, ToolCall, ToolCategory, ToolName, ToolReach,
+    Trust,
 };
 use dormouse_dialects::{NATIVE_CALLS_LIMIT, corpus};
 use dormouse_testing::Perceive;
@@ -11,6 +12,7 @@ use super::*;
 fn pending(perceive: Perceive) -> Heard {
     Heard {
         seq: Seq(1),
+        heard_at: Timestamp::EPOCH,
         perception: perceive.build(),
         trust: Trust::FULL,
         tokens: 1,

@@ -19,8 +19,6 @@ const CUT_OFF: &str = "\n(the output goes on)\n";
 /// A message and everything done about it. It stays open over several ticks if it must.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// When it began.
-    pub started_at: Timestamp,
     /// The message it answers.
     pub trigger: Heard,
     /// What was looked up for it, until it is finished.
@@ -75,9 +73,8 @@ pub struct Turn {
 }
 
 impl Turn {
-    pub(super) fn new(started_at: Timestamp, trigger: Heard) -> Self {
+    pub(super) fn new(trigger: Heard) -> Self {
         Self {
-            started_at,
             trigger,
             recollected: None,
             sources: Sources::default(),

@@ -333,6 +333,27 @@ async fn an_outage_of_hours_stops_nobody_and_loses_nothing_and_everybody_is_told
 }
 
 #[tokio::test(start_paused = true)]
+async fn whoever_has_waited_for_an_hour_is_told_even_if_their_message_was_not_tried_before() {
+    let (model, _) = out_until(
+        time::Instant::now() + minutes(300),
+        ModelErrorKind::Unavailable,
+    );
+    let home = Home::with(model);
+    let life = home.wake().await;
+    for number in 1..=20 {
+        whisper(&life, &format!("Person{number}"), "hello", number).await;
+    }
+    // Each pause is five minutes at most, and messages that were not tried go first.
+    time::sleep(minutes(80)).await;
+    let performed = home.world.performed().into_iter();
+    let told: Vec<_> = performed
+        .map(|effect| effect.arguments["to"].clone())
+        .collect();
+    assert!(told.contains(&json!("Person20")), "{told:?}");
+    life.end().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_message_alone_outlives_what_it_cannot_have_caused_and_its_sender_is_told_once() {
     for kind in [
         ModelErrorKind::Unreachable,
