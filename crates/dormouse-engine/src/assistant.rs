@@ -66,6 +66,7 @@ pub struct Assistant {
     ports: Ports,
     services: Vec<ServiceName>,
     state: State,
+    awake_since: Timestamp,
     commands: mpsc::Receiver<Command>,
     status: watch::Sender<Status>,
     watchers: Vec<mpsc::Sender<Arc<Recorded>>>,
@@ -153,6 +154,7 @@ impl Assistant {
             tools,
             preamble,
             services: ports.model.services(),
+            awake_since: ports.clock.now(),
             ports,
             state,
             commands,
@@ -382,6 +384,7 @@ impl Assistant {
             counter: &*self.ports.counter,
             services: &self.services,
             now: self.ports.clock.now(),
+            awake_since: self.awake_since,
             fresh: self.progress.fresh.as_ref(),
         }
     }

@@ -9,6 +9,8 @@ mod outcomes;
 mod recollect;
 mod unanswered;
 
+use std::time::Duration;
+
 use dormouse_contracts::{CallId, Effect, EffectKey, Query, ServiceName, Timestamp, TokenCounter};
 use dormouse_tools::{LoopEffect, Registry, after};
 
@@ -47,8 +49,17 @@ pub(crate) struct View<'a> {
     /// The services that answer for the model.
     pub(crate) services: &'a [ServiceName],
     pub(crate) now: Timestamp,
+    /// When this process woke the assistant.
+    pub(crate) awake_since: Timestamp,
     /// The effect that this process itself intended and has not begun; any other open one was left behind.
     pub(crate) fresh: Option<&'a EffectKey>,
+}
+
+impl View<'_> {
+    /// How long somebody has waited since then. The time in which the program was off does not count: nobody was asked in it.
+    fn waited_since(&self, since: Timestamp) -> Duration {
+        self.now.since(since.max(self.awake_since))
+    }
 }
 
 /// What comes next.

@@ -29,8 +29,8 @@ pub(super) fn outlasted(view: View<'_>, kind: ModelErrorKind) -> Option<Unanswer
         .turn
         .as_ref()
         .filter(|turn| may_be_its_own(view, turn))?;
-    let lasted = view.now.since(turn.failing_since?);
-    // The time may have passed while the program was off. It counts only with calls that failed in it.
+    let lasted = view.waited_since(turn.failing_since?);
+    // Little can be said of a server that was hardly asked meanwhile, because its circuit was open.
     let calls = turn.failed_calls.saturating_add(1);
     let is_over = kind.may_depend_on_the_prompt()
         && calls >= view.config.limits.max_consecutive_errors()

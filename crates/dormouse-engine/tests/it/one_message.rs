@@ -293,6 +293,28 @@ async fn the_time_that_the_program_was_off_gives_no_message_up() {
     life.end().await.unwrap();
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_time_that_the_program_was_off_is_no_wait_in_an_outage() {
+    let morning = time::Instant::now() + minutes(600);
+    let (model, _) = out_until(morning + minutes(90), ModelErrorKind::Unavailable);
+    let home = Home::with(model);
+    let life = home.wake().await;
+    for (number, who) in (1..).zip(["Alice", "Bob"]) {
+        whisper(&life, who, "hello", number).await;
+    }
+    time::sleep(minutes(1)).await;
+    life.end().await.unwrap();
+    time::sleep_until(morning).await;
+    let life = home.wake().await;
+    time::sleep(minutes(59)).await;
+    assert!(home.deeds().is_empty(), "{:?}", home.deeds());
+    time::sleep(minutes(15)).await;
+    assert_eq!(home.deeds(), [WAITING; 2]);
+    time::sleep(minutes(60)).await;
+    assert_eq!(home.deeds()[2..], ["say back"; 2]);
+    life.end().await.unwrap();
+}
+
 /// A model whose server fails so until then, for whatever is asked.
 fn out_until(well_at: time::Instant, kind: ModelErrorKind) -> (ScriptedModel, Arc<AtomicU32>) {
     let calls = Arc::new(AtomicU32::new(0));
