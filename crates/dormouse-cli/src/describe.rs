@@ -276,6 +276,20 @@ pub(crate) fn activity(activity: &Activity) -> String {
     }
 }
 
+/// Since when messages wait, and until when nothing happens; nothing if a call is under way.
+pub(crate) fn held(name: &str, status: &Status) -> Option<String> {
+    let is_held = matches!(
+        status.activity,
+        Activity::Waiting(_) | Activity::WorldUnreachable { .. } | Activity::Paused(_)
+    );
+    let since = status.waiting_since.filter(|_| is_held)?;
+    Some(format!(
+        "No answer since {}: {name} is {}. Messages are kept.",
+        second(since),
+        activity(&status.activity)
+    ))
+}
+
 /// How many messages wait for an answer, the one being worked on included.
 pub(crate) fn waiting(state: &State) -> usize {
     state.waiting()

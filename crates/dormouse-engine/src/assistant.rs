@@ -81,8 +81,8 @@ struct Progress {
     since_snapshot: u64,
     skipped: Skipped,
     activity: Activity,
-    /// Since when nobody has seen a sign of what it is busy with.
-    busy_since: Option<Timestamp>,
+    /// Since when those who wait have seen no sign of the assistant.
+    silent_since: Option<Timestamp>,
     /// What it is busy with, or was last.
     busy: Busy,
     tending: Tending,
@@ -348,7 +348,7 @@ impl Assistant {
 
     fn busy_with(&mut self, busy: Busy) {
         let now = self.ports.clock.now();
-        self.progress.busy_since.get_or_insert(now);
+        self.progress.silent_since.get_or_insert(now);
         self.progress.busy = busy;
         self.progress.activity = match busy {
             Busy::Asking | Busy::Remembering => Activity::Thinking,

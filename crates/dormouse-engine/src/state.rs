@@ -406,6 +406,14 @@ impl State {
         self.inbox.len() + self.aside.len() + usize::from(self.turn.is_some())
     }
 
+    /// When the oldest message was accepted that waits for an answer.
+    #[must_use]
+    pub fn waiting_since(&self) -> Option<Timestamp> {
+        let open = self.turn.iter().chain(&self.aside);
+        let heard = open.map(|turn| &turn.trigger).chain(&self.inbox);
+        heard.map(|heard| heard.heard_at).min()
+    }
+
     fn on_turn(&mut self, change: impl FnOnce(&mut Turn)) {
         if let Some(turn) = &mut self.turn {
             change(turn);

@@ -74,9 +74,12 @@ impl Skipped {
 pub struct Status {
     /// What it is doing.
     pub activity: Activity,
-    /// Since when somebody has waited for a sign of the assistant, where that is longer than
-    /// [`AssistantConfig::slow_after`](crate::AssistantConfig::slow_after).
+    /// Since when those who wait have seen no sign of the assistant, where that is longer than
+    /// [`AssistantConfig::slow_after`](crate::AssistantConfig::slow_after). Also while nothing is under way: when that ends, the
+    /// activity says.
     pub slow_since: Option<Timestamp>,
+    /// When the oldest message was accepted that waits for an answer.
+    pub waiting_since: Option<Timestamp>,
     /// How many messages wait for an answer, the one being worked on included.
     pub waiting: usize,
     /// How many messages ended without an answer, in its whole life.

@@ -134,3 +134,22 @@ fn a_wait_of_today_is_shown_as_a_time_of_day() {
         "waiting for its world until 04:36:01 UTC"
     );
 }
+
+#[test]
+fn whoever_waits_while_no_call_is_under_way_sees_until_when() {
+    let until = Timestamp::from_micros(1_795_235_761_987_654);
+    let status = Status {
+        activity: Activity::Waiting(until),
+        waiting_since: Some(Timestamp::from_micros(1_795_235_700_000_000)),
+        ..Status::default()
+    };
+    assert_eq!(
+        held("Dormouse", &status).unwrap(),
+        "No answer since 04:35:00 UTC: Dormouse is waiting until 04:36:01 UTC. Messages are kept."
+    );
+    let busy = Status {
+        activity: Activity::Thinking,
+        ..status
+    };
+    assert_eq!(held("Dormouse", &busy), None);
+}

@@ -59,16 +59,24 @@ impl Tasks {
         });
     }
 
-    /// Tells whoever waits that it takes longer, once for each wait.
-    pub(super) fn tell_slow(&mut self, mut handle: Handle, text: String, screen: Screen) {
+    /// Prints that the answer takes longer, once for each wait. `busy` is printed while a call is under way.
+    pub(super) fn tell_slow(
+        &mut self,
+        mut handle: Handle,
+        name: String,
+        busy: String,
+        screen: Screen,
+    ) {
         self.set.spawn(async move {
             let mut told = None;
             loop {
-                let slow_since = handle.status().slow_since;
-                if slow_since.is_some() && slow_since != told {
-                    screen.show(Item::Notice { text: text.clone() }).await;
+                let status = handle.status();
+                if status.slow_since.is_some() && status.slow_since != told {
+                    let held = describe::held(&name, &status);
+                    let text = held.unwrap_or_else(|| busy.clone());
+                    screen.show(Item::Notice { text }).await;
                 }
-                told = slow_since;
+                told = status.slow_since;
                 if handle.status_changed().await.is_none() {
                     return Ended::Telling;
                 }

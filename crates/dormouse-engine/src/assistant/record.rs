@@ -2,6 +2,7 @@
 
 use std::{error::Error, sync::Arc, time::Duration};
 
+use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{AppendError, AppendErrorKind, AppendRequest, Seq, Timestamp};
 use tokio::time::Instant;
 
@@ -149,12 +150,27 @@ impl Assistant {
         if matches!(event, Event::TickEnded(_)) {
             self.progress.tending = Tending::Due;
         }
-        // What was done is seen, and the end of a tick is told: whoever waits begins to wait anew.
-        if matches!(event, Event::TickEnded(_) | Event::EffectSettled(_)) {
-            self.progress.busy_since = None;
-        }
+        self.note_sign(at, &event);
         self.state.apply(seq, at, event.clone());
         Recorded { seq, at, event }
+    }
+
+    /// Notes since when those who wait have seen no sign of the assistant.
+    fn note_sign(&mut self, at: Timestamp, event: &Event) {
+        match event {
+            // What was done is seen, and the end of a tick is reported. What a tick waits for is not what came before it.
+            Event::TickStarted(_) | Event::TickEnded(_) | Event::EffectSettled(_) => {
+                self.progress.silent_since = None;
+            }
+            // Its sender was not there when the others learnt that it takes longer.
+            Event::Perceived(it)
+                if it.classification.verdict == MessageVerdict::Trigger
+                    && self.slow_since().is_some() =>
+            {
+                self.progress.silent_since = Some(at);
+            }
+            _ => {}
+        }
     }
 
     /// Tells those who watch what is on disk now.

@@ -29,7 +29,16 @@ impl Assistant {
     }
 
     pub(super) fn rest(&mut self, skip: Skip) {
-        self.progress.busy_since = None;
+        match skip {
+            // Its last sign was the end of the tick before, or the start of the program.
+            Skip::Waiting(_) | Skip::Paused(_) => {
+                let now = self.ports.clock.now();
+                self.progress.silent_since.get_or_insert(now);
+            }
+            Skip::EmergencyStop | Skip::Disabled | Skip::Collision | Skip::Idle => {
+                self.progress.silent_since = None;
+            }
+        }
         self.progress.activity = match skip {
             Skip::EmergencyStop => match &self.state.stopped {
                 Some(stopped) => Activity::Stopped(stopped.cause.clone()),
@@ -57,14 +66,18 @@ impl Assistant {
     }
 
     pub(super) fn wake_at(&self) -> Option<Instant> {
-        let at = match &self.progress.activity {
-            Activity::Waiting(at) | Activity::WorldUnreachable { until: at, .. } => *at,
-            Activity::Paused(pause) => pause.until,
-            Activity::Thinking | Activity::Acting if self.slow_since().is_none() => {
-                self.progress.busy_since?.plus(self.config.slow_after)
-            }
+        let until = match &self.progress.activity {
+            Activity::Waiting(at) | Activity::WorldUnreachable { until: at, .. } => Some(*at),
+            Activity::Paused(pause) => Some(pause.until),
+            Activity::Thinking | Activity::Acting => None,
             _ => return None,
         };
+        let slow_at = match self.slow_since() {
+            None => self.progress.silent_since,
+            Some(_) => None,
+        };
+        let slow_at = slow_at.map(|since| since.plus(self.config.slow_after));
+        let at = until.into_iter().chain(slow_at).min()?;
         Some(Instant::now() + at.since(self.ports.clock.now()))
     }
 
@@ -80,11 +93,11 @@ impl Assistant {
         is_waiting && failures >= self.config.limits.max_consecutive_errors()
     }
 
-    /// Since when it has been busy without visible progress, if that exceeds `slow_after`.
+    /// Since when those who wait have seen no sign of the assistant, if that exceeds `slow_after`.
     pub(super) fn slow_since(&self) -> Option<Timestamp> {
         let now = self.ports.clock.now();
         let is_slow = |since: &Timestamp| now.since(*since) >= self.config.slow_after;
-        self.progress.busy_since.filter(is_slow)
+        self.progress.silent_since.filter(is_slow)
     }
 
     pub(super) fn publish(&self) {
@@ -98,6 +111,7 @@ impl Assistant {
         let status = Status {
             activity,
             slow_since: self.slow_since(),
+            waiting_since: state.waiting_since(),
             waiting: state.waiting().max(unwritten),
             unanswered: state.unanswered,
             is_out: self.is_out(),

@@ -15,7 +15,7 @@ use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 use tokio::time;
 
-use crate::home::{Home, minutes};
+use crate::home::{Home, Life, minutes};
 
 fn say(text: &str) -> ScriptedTurn {
     ScriptedTurn::call("say", json!({"message": text}))
@@ -148,4 +148,48 @@ async fn a_message_outlives_an_outage_behind_a_breaker_and_hardly_anybody_calls_
     assert!(well_at.elapsed() < minutes(6), "one cooldown later at most");
     let calls = calls.load(Relaxed);
     assert!(calls < 50, "{calls} calls in three hours");
+}
+
+/// Waits until somebody should learn that it takes longer, and answers when that was.
+async fn slow(life: &mut Life) -> time::Instant {
+    while life.handle.status().slow_since.is_none() {
+        life.handle.status_changed().await.unwrap();
+    }
+    time::Instant::now()
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_waits_while_nothing_is_under_way_sees_when_that_ends() {
+    let pauses = [
+        ModelErrorKind::LeftAlone(Some(minutes(5))),
+        ModelErrorKind::RateLimited(Some(minutes(5))),
+    ];
+    for pause in pauses {
+        let home = Home::with(ScriptedModel::looping(ScriptedTurn::Fail(pause)));
+        let mut life = home.wake().await;
+        let begun = time::Instant::now();
+        life.accept(Perceive::whisper("Alice", "hello").number(1).build())
+            .await;
+        let seen = slow(&mut life).await;
+        assert_eq!((seen - begun).as_secs(), 20, "{pause:?}");
+        let status = life.handle.status();
+        let heard = life.handle.inspect().await.unwrap().turn.unwrap();
+        assert_eq!(status.waiting_since, Some(heard.trigger.heard_at));
+        let until = match status.activity {
+            Activity::Waiting(until) => until,
+            Activity::Paused(pause) => pause.until,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(until.since(heard.trigger.heard_at), minutes(5));
+
+        // Whoever comes later learns it, too.
+        time::sleep(minutes(1)).await;
+        let begun = time::Instant::now();
+        life.accept(Perceive::whisper("Bob", "hello").number(2).build())
+            .await;
+        assert_eq!(life.handle.status().slow_since, None);
+        let seen = slow(&mut life).await;
+        assert_eq!((seen - begun).as_secs(), 20, "{pause:?}");
+        life.end().await.unwrap();
+    }
 }
