@@ -126,6 +126,9 @@ pub struct Replied {
     /// Whether it was the last step of its turn, in which the model could only speak.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub speech_only: bool,
+    /// The services that answer for the model, unless they are known to have answered before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<ServiceName>,
 }
 
 /// A call read out of a reply. Whether there is such a tool is not decided yet.

@@ -14,10 +14,12 @@ mod step;
 mod turn;
 mod window;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use dormouse_classify::MessageVerdict as Classified;
-use dormouse_contracts::{ModelErrorKind, Perception, Seq, Timestamp, Trust, WorldId};
+use dormouse_contracts::{
+    ModelErrorKind, Perception, Seq, ServiceName, Timestamp, Trust, WorldId,
+};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -25,6 +27,7 @@ pub use errors::{ErrorRecord, RECENT_CALLS};
 pub use pauses::{Pause, Pauses};
 pub use people::People;
 pub use recalled::RecalledLately;
+use service::Blame;
 pub use service::Service;
 pub use sources::Sources;
 pub use step::{CallState, EffectState, Step};
@@ -42,6 +45,8 @@ pub const HISTORY_KEPT: usize = 200;
 const HISTORY_TOKENS_KEPT: u64 = 1_000_000;
 /// How many of the messages that were given up a state knows.
 const GIVEN_UP_KEPT: usize = 100;
+/// How many services a state knows. There are as many as an operator has configured in one life.
+const SERVICES_KNOWN: usize = 64;
 /// How many overheard lines a state keeps.
 pub const AMBIENT_KEPT: usize = 50;
 
@@ -136,6 +141,8 @@ pub struct State {
     /// The services of models that asked to be left alone.
     #[serde(default)]
     pub pauses: Pauses,
+    /// The services that have answered before. One of them that has no such model is away; nobody has to configure another.
+    pub known_services: BTreeSet<ServiceName>,
     /// How the model's service was lately.
     pub service: Service,
     /// The emergency stop, if it is on.
@@ -274,7 +281,12 @@ impl State {
         turn.unanswered(unanswered);
     }
 
-    fn reply(&mut self, replied: Replied) {
+    fn reply(&mut self, mut replied: Replied) {
+        let services = std::mem::take(&mut replied.services);
+        if self.known_services.len() + services.len() > SERVICES_KNOWN {
+            self.known_services.clear();
+        }
+        self.known_services.extend(services);
         self.service = Service::default();
         self.aside.iter_mut().for_each(Turn::another_was_answered);
         self.prompt_tokens = replied.prompt_tokens;
@@ -314,16 +326,25 @@ impl State {
             return;
         }
         self.on_turn(Turn::got_no_reply);
+        let service = failed.service.as_ref();
+        let has_answered = service.is_some_and(|service| self.known_services.contains(service));
+        // A gateway whose backend is away says that there is no such model, perhaps for one prompt only.
+        let is_away = failed.kind == ModelErrorKind::NotFound && has_answered;
+        let blame = match failed.kind.may_depend_on_the_prompt() || is_away {
+            true => Blame::ServiceOrMessage,
+            false => Blame::Service,
+        };
         match (failed.kind, &mut self.turn) {
             // Nobody was asked: an outage that outlasts the patience of the emergency stop ends by itself.
             (ModelErrorKind::LeftAlone(_), _) | (_, None) => {}
             // Whatever is asked, nothing helps but another configuration.
-            (ModelErrorKind::NotFound | ModelErrorKind::Auth, _) => self.errors.failed(),
+            (ModelErrorKind::Auth, _) => self.errors.failed(),
+            (ModelErrorKind::NotFound, _) if !is_away => self.errors.failed(),
             (kind, Some(turn)) => turn.model_failed(kind, at),
         }
         if let Some(turn) = &self.turn {
             let trigger = turn.trigger_seq();
-            self.service.failed(failed.kind, failed.service, trigger);
+            self.service.failed(failed.kind, failed.service, trigger, blame);
         }
     }
 

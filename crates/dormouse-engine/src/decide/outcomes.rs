@@ -111,15 +111,20 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         speech_only,
         duration,
     } = answered;
-    let duration_ms = milliseconds(duration);
+    let is_known = |service| view.state.known_services.contains(service);
+    let services = match view.services.iter().all(is_known) {
+        true => Vec::new(),
+        false => view.services.to_vec(),
+    };
     let mut events = vec![Event::Replied(Replied {
         model,
         reply,
         calls,
         tokens,
         prompt_tokens,
-        duration_ms,
+        duration_ms: milliseconds(duration),
         speech_only,
+        services,
     })];
     if is_unsayable {
         events.extend(unanswered::end(view, turn, UnansweredCause::NoSpeech));

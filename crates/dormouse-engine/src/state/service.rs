@@ -6,6 +6,15 @@ use serde::{Deserialize, Serialize};
 /// So many different messages that fail in a row are no matter of one message.
 const AN_OUTAGE: usize = 2;
 
+/// What a failed call may be the fault of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blame {
+    /// The service, whichever message is asked about.
+    Service,
+    /// The service, or this message alone.
+    ServiceOrMessage,
+}
+
 /// The calls to the model since its last reply, none of which got one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Service {
@@ -25,9 +34,15 @@ pub struct Service {
 
 impl Service {
     /// A call about this message failed.
-    pub(super) fn failed(&mut self, kind: ModelErrorKind, by: Option<ServiceName>, trigger: Seq) {
+    pub(super) fn failed(
+        &mut self,
+        kind: ModelErrorKind,
+        by: Option<ServiceName>,
+        trigger: Seq,
+        blame: Blame,
+    ) {
         self.by = by;
-        self.is_its_own = !kind.may_depend_on_the_prompt();
+        self.is_its_own = blame == Blame::Service;
         self.silences = self.silences.saturating_add(1);
         if matches!(kind, ModelErrorKind::LeftAlone(_)) {
             // Nobody was asked.

@@ -183,6 +183,22 @@ async fn nonsense_for_five_people_in_a_row_stops_the_assistant() {
     assert_eq!(home.deeds().len(), 5, "each of them was told");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_message_for_which_alone_there_is_no_such_model_stops_nobody_and_is_given_up() {
+    let home = Home::with(poisoned_by(|| ScriptedTurn::Fail(ModelErrorKind::NotFound)));
+    let life = home.wake().await;
+    whisper(&life, "Alice", "hello", 1).await;
+    whisper(&life, "Mallory", "POISON", 2).await;
+    for number in 3..=20 {
+        whisper(&life, "Alice", "hello", number).await;
+        time::sleep(minutes(10)).await;
+        assert_eq!(said(&home, "say hi") + 1, number as usize);
+    }
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    assert_eq!(said(&home, SORRY), 1, "{:?}", home.deeds());
+    life.end().await.unwrap();
+}
+
 /// Those of them that a message can be the cause of where no other one is tried.
 fn causable() -> impl Iterator<Item = Poison> {
     let of_the_server = ["unavailable", "malformed", "interrupted", "hanging"];

@@ -193,3 +193,31 @@ async fn whoever_waits_while_nothing_is_under_way_sees_when_that_ends() {
         life.end().await.unwrap();
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_has_answered_and_then_knows_no_such_model_is_an_outage() {
+    let begun = time::Instant::now();
+    let home = Home::with(ScriptedModel::looping(ScriptedTurn::with(move |_| {
+        if (minutes(1)..minutes(180)).contains(&begun.elapsed()) {
+            ScriptedTurn::Fail(ModelErrorKind::NotFound)
+        } else {
+            say("hi")
+        }
+    })));
+    home.hear(Perceive::whisper("Alice", "hello").number(1).build())
+        .await;
+    time::sleep(minutes(2)).await;
+    let life = home.wake().await;
+    for (number, who) in (2..).zip(["Alice", "Bob"]) {
+        life.accept(Perceive::whisper(who, "hello").number(number).build())
+            .await;
+    }
+    time::sleep(minutes(150)).await;
+    let state = life.handle.inspect().await.unwrap();
+    assert_eq!((state.stopped, state.errors.consecutive), (None, 0));
+    time::sleep(minutes(60)).await;
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    let answers = home.deeds().iter().filter(|deed| *deed == "say hi").count();
+    assert_eq!(answers, 3, "{:?}", home.deeds());
+    life.end().await.unwrap();
+}
