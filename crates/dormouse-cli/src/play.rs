@@ -199,12 +199,7 @@ async fn visit(
     let ears = (audience, learning);
     let mut tasks = Tasks::start(assistant, pump, events, ears, screen.clone());
     tasks.tell_switches(switches, screen.clone());
-    tasks.tell_slow(
-        handle.clone(),
-        resident.name.clone(),
-        slow,
-        screen.clone(),
-    );
+    tasks.tell_slow(handle.clone(), resident.name.clone(), slow, screen.clone());
     tasks.report_stalls(handle.clone(), resident.name.clone(), screen.clone());
     if interactive {
         diagnostics.divert(&screen);

@@ -17,7 +17,7 @@ pub type Arguments = Map<String, Value>;
 pub enum ToolCategory {
     /// May be followed by another call in the same tick.
     SafeChain,
-    /// Ends the loop: the other party has the word.
+    /// Ends the loop with the reply that calls it: the other party has the word.
     Terminal,
     /// Changes something that matters: one in a tick, and the loop ends.
     Dangerous,

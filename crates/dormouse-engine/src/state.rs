@@ -17,9 +17,7 @@ mod window;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use dormouse_classify::MessageVerdict as Classified;
-use dormouse_contracts::{
-    ModelErrorKind, Perception, Seq, ServiceName, Timestamp, Trust, WorldId,
-};
+use dormouse_contracts::{ModelErrorKind, Perception, Seq, ServiceName, Timestamp, Trust, WorldId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -340,11 +338,12 @@ impl State {
             // Whatever is asked, nothing helps but another configuration.
             (ModelErrorKind::Auth, _) => self.errors.failed(),
             (ModelErrorKind::NotFound, _) if !is_away => self.errors.failed(),
-            (kind, Some(turn)) => turn.model_failed(kind, at),
+            (kind, Some(turn)) => turn.model_failed(kind, blame, at),
         }
         if let Some(turn) = &self.turn {
             let trigger = turn.trigger_seq();
-            self.service.failed(failed.kind, failed.service, trigger, blame);
+            self.service
+                .failed(failed.kind, failed.service, trigger, blame);
         }
     }
 

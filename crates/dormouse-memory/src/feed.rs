@@ -133,6 +133,8 @@ impl Vectors {
             None => Health::Ill,
             Some(error) if error.kind() == ModelErrorKind::Auth => Health::Refused,
             Some(error) if error.kind().is_service_ill() => Health::Ill,
+            // No rate limit guards an encoder: its breaker is what leaves it alone for a while.
+            Some(error) if matches!(error.kind(), ModelErrorKind::RateLimited(_)) => Health::Ill,
             Some(_) => Health::Irrelevant,
         };
         let vectors = match self.encoder_breaker.guard(judge, call).await {

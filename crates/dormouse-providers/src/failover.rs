@@ -40,8 +40,8 @@ pub enum Heartbeats {
 /// A chat model that is made of several: for each [`Purpose`] an ordered list of which the first answers that is well.
 ///
 /// A model is passed over while its breaker is open, its places are taken or its limits used up: while it would fail as
-/// [`LeftAlone`](ModelErrorKind::LeftAlone), or its credentials were refused. A failure that opens the breaker is followed by
-/// the next model at once, unless a part of the reply has been passed on already; any other failure is the caller's, who may
+/// [`LeftAlone`](ModelErrorKind::LeftAlone), or its credentials were refused. A failure that opens the breaker, or a rate limit
+/// without a time, is followed by the next model at once, unless a part of the reply has been passed on already; any other failure is the caller's, who may
 /// try again. Since every request begins with the first model, it is back as soon as its breaker lets a trial through
 /// that goes well. [`ReplyInfo::model`](dormouse_contracts::ReplyInfo) says who answered.
 ///
@@ -252,13 +252,16 @@ impl<'a> Reading<'a> {
         at + 1 >= self.shared.candidates(self.request.purpose).len()
     }
 
-    /// Does the next model answer in place of the one that failed? It does if that one is left alone from now on, or is not
-    /// there at all.
+    /// Does the next model answer in place of the one that failed? It does if that one is left alone from now on, is not there
+    /// at all, or limits the rate without saying until when.
     fn falls_over(&self, at: usize, error: &ModelError) -> bool {
         let models = self.shared.candidates(self.request.purpose);
         let answers_nobody = matches!(
             error.kind(),
-            ModelErrorKind::LeftAlone(_) | ModelErrorKind::NotFound
+            ModelErrorKind::LeftAlone(_)
+                | ModelErrorKind::NotFound
+                // Nobody knows when it answers again. A pause that it asks for is a matter of its rate limit.
+                | ModelErrorKind::RateLimited(None)
         );
         let is_open = || {
             let guard = models.get(at).map(GuardedModel::guard);

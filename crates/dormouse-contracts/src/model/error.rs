@@ -145,18 +145,22 @@ impl ModelErrorKind {
         }
     }
 
-    /// Is it the service that ails, rather than this request? A breaker counts these. A call that was not made tells nothing.
+    /// Is it the service that ails, rather than this request? A breaker counts these. A call that was not made tells nothing, and
+    /// a service that limits the rate is well.
     #[must_use]
     pub fn is_service_ill(self) -> bool {
         match self {
             Self::Auth
-            | Self::RateLimited(_)
             | Self::Unreachable
             | Self::Unavailable
             | Self::TimedOut
             | Self::Interrupted
             | Self::Malformed => true,
-            Self::ContextExceeded | Self::Refused | Self::NotFound | Self::LeftAlone(_) => false,
+            Self::RateLimited(_)
+            | Self::ContextExceeded
+            | Self::Refused
+            | Self::NotFound
+            | Self::LeftAlone(_) => false,
         }
     }
 }

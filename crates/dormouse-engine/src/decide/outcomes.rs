@@ -26,6 +26,9 @@ use crate::{
 /// The longest wait after an error.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
+/// The longest wait after a rate limit without a time. Limits are renewed every minute as a rule.
+const LONGEST_RATE_WAIT: Duration = Duration::from_secs(60);
+
 /// The longest wait for a world out of reach. Asking it costs nothing, and somebody waits for what is done there.
 const LONGEST_WORLD_WAIT: Duration = Duration::from_secs(30);
 /// After so many times that a world was there and did not answer an act, it may fail once more to, and the outcome is
@@ -210,7 +213,7 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
         // The tick goes on with a prompt that is shorter. Each is shorter than the one before, so that ends.
         return events;
     }
-    let wait = left_alone_until(view, failed).max(after_failed_call(view));
+    let wait = left_alone_until(view, failed).max(after_failed_call(view, kind));
     // A prompt that is refused is tried once more with nothing in it but the message. If that is refused too, or if there is
     // nothing left to shorten, the message is given up, or it would keep all others waiting for ever.
     let refused_before = view
@@ -282,10 +285,14 @@ pub(super) fn after_error(view: View<'_>, turn: &Turn) -> Timestamp {
 }
 
 /// When to ask again after one more call that got no reply, about this message or any other.
-fn after_failed_call(view: View<'_>) -> Timestamp {
+fn after_failed_call(view: View<'_>, kind: ModelErrorKind) -> Timestamp {
     let here = view.state.turn.as_ref().map_or(0, |turn| turn.failed_calls);
     let failed = here.max(view.state.service.failures);
-    wait(view, failed.saturating_add(1), LONGEST_WAIT)
+    match kind {
+        // The service is well. A pause that doubles at once misses most of the moments at which it would answer.
+        ModelErrorKind::RateLimited(_) => wait(view, failed.max(1), LONGEST_RATE_WAIT),
+        _ => wait(view, failed.saturating_add(1), LONGEST_WAIT),
+    }
 }
 
 fn wait(view: View<'_>, errors: u32, longest: Duration) -> Timestamp {

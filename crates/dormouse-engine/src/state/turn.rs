@@ -4,7 +4,7 @@ use dormouse_contracts::{EffectKey, ModelErrorKind, Outcome, Seq, ServiceName, T
 use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{CallState, EffectState, Heard, Sources, Step};
+use super::{CallState, EffectState, Heard, Sources, Step, service::Blame};
 use crate::event::{
     DelayCause, Delayed, EffectIntended, EffectSettled, Misread, NOOP, Narrowed, RecalledLine,
     Recollected, Replied, StopReason, TickEnded, ToolAnswered, Unanswered, UnansweredCause,
@@ -38,7 +38,7 @@ pub struct Turn {
     pub failures: u32,
     /// How many model calls for it failed in a row.
     pub failed_calls: u32,
-    /// Whether a model call for it has failed since anybody was last answered. If the next one to be answered is another
+    /// Whether a model call for it has failed since anybody was last answered, in a way that it may be the cause of. If the next one to be answered is another
     /// message, the failure was this message's.
     pub is_suspect: bool,
     /// Since when all model calls for it failed in a way that it may be the cause of; those that were not made do not count.
@@ -134,9 +134,9 @@ impl Turn {
     }
 
     /// The call that got no reply was made.
-    pub(super) fn model_failed(&mut self, kind: ModelErrorKind, at: Timestamp) {
+    pub(super) fn model_failed(&mut self, kind: ModelErrorKind, blame: Blame, at: Timestamp) {
         self.failed_calls = self.failed_calls.saturating_add(1);
-        self.is_suspect = true;
+        self.is_suspect |= blame == Blame::ServiceOrMessage;
         let since = self.failing_since.unwrap_or(at);
         self.failing_since = kind.may_depend_on_the_prompt().then_some(since);
     }

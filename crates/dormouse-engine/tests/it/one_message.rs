@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU32, Ordering::Relaxed},
     },
     time::Duration,
@@ -75,9 +75,6 @@ fn poisons() -> Vec<Poison> {
             text: "Once".to_owned(),
         }),
         ("hanging", || ScriptedTurn::Hang),
-        ("rate limited", || {
-            ScriptedTurn::Fail(ModelErrorKind::RateLimited(None))
-        }),
     ]
 }
 
@@ -196,6 +193,67 @@ async fn a_message_for_which_alone_there_is_no_such_model_stops_nobody_and_is_gi
     }
     assert_eq!(life.handle.at_rest().await, Rest::Settled);
     assert_eq!(said(&home, SORRY), 1, "{:?}", home.deeds());
+    life.end().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_no_message_can_have_caused_gives_none_up_while_others_are_answered() {
+    for kind in [
+        ModelErrorKind::RateLimited(None),
+        ModelErrorKind::Unreachable,
+    ] {
+        let until = time::Instant::now() + minutes(120);
+        let home = Home::with(poisoned_by(move || {
+            if time::Instant::now() < until {
+                ScriptedTurn::Fail(kind)
+            } else {
+                say("there you are")
+            }
+        }));
+        let life = home.wake().await;
+        whisper(&life, "Mallory", "POISON", 1).await;
+        for number in 2..=30 {
+            whisper(&life, "Alice", "hello", number).await;
+            time::sleep(minutes(5)).await;
+        }
+        assert_eq!(life.handle.at_rest().await, Rest::Settled, "{kind:?}");
+        assert_eq!(said(&home, "say hi"), 29, "{kind:?}");
+        assert_eq!(said(&home, "say there you are"), 1, "{kind:?}");
+        assert_eq!(said(&home, SORRY), 0, "{kind:?}");
+        life.end().await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_limits_the_rate_without_a_time_answers_nearly_as_often_as_it_can() {
+    let breaker = CircuitBreaker::new("provider", BreakerPolicy::service());
+    let next = Mutex::new(time::Instant::now());
+    let home = Home::with(ScriptedModel::looping(ScriptedTurn::with(move |_| {
+        let permit = match breaker.admit() {
+            Ok(permit) => permit,
+            Err(open) => return ScriptedTurn::Fail(ModelErrorKind::LeftAlone(open.retry_in)),
+        };
+        let (kind, now) = (ModelErrorKind::RateLimited(None), time::Instant::now());
+        let mut next = next.lock().unwrap();
+        if now < *next {
+            permit.record(if kind.is_service_ill() {
+                Health::Ill
+            } else {
+                Health::Irrelevant
+            });
+            return ScriptedTurn::Fail(kind);
+        }
+        *next = now + Duration::from_secs(10);
+        permit.record(Health::Well);
+        say("hi")
+    })));
+    let life = home.wake().await;
+    for number in 1..=40 {
+        whisper(&life, "Alice", "hello", number).await;
+    }
+    time::sleep(minutes(3)).await;
+    // 18 were possible.
+    assert!(said(&home, "say hi") >= 12, "{}", said(&home, "say hi"));
     life.end().await.unwrap();
 }
 

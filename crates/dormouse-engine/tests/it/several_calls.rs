@@ -33,7 +33,8 @@ fn detonate() -> Call {
 /// An assistant whose model replies so, one reply after the other.
 fn replying(replies: impl IntoIterator<Item = Vec<Call>>) -> Home {
     let home = Home::new(replies.into_iter().map(ScriptedTurn::calls));
-    home.world.answer("inspect_location", json!({"room": "Cellar"}));
+    home.world
+        .answer("inspect_location", json!({"room": "Cellar"}));
     home
 }
 
@@ -115,7 +116,8 @@ async fn calls_printed_as_text_are_all_carried_out_too() {
         printed(&[say("A cellar.")]),
     ])
     .configured(|config| config.tool_calling = ToolCalling::Fallback);
-    home.world.answer("inspect_location", json!({"room": "Cellar"}));
+    home.world
+        .answer("inspect_location", json!({"room": "Cellar"}));
     ask(&home).await;
     assert_eq!(home.deeds(), ["say Let me", "say look.", "say A cellar."]);
 }
@@ -162,7 +164,9 @@ async fn one_reply_speaks_eight_times_at_most_and_repeats_nothing() {
     let lines = (1..=20).flat_map(|number| {
         let line = say(&format!("line {number}"));
         // Whether or not something stands between them.
-        [line.clone(), line, walk()].into_iter().take(if number % 2 == 0 { 3 } else { 2 })
+        [line.clone(), line, walk()]
+            .into_iter()
+            .take(if number % 2 == 0 { 3 } else { 2 })
     });
     let home = replying([lines.collect(), vec![("noop", json!({}))]]);
     let home = home.configured(|config| {

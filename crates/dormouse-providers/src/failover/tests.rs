@@ -63,6 +63,18 @@ impl Pair {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_next_one_answers_for_a_model_that_limits_the_rate_without_saying_until_when() {
+    let pair = Pair::new(
+        failing(ModelErrorKind::RateLimited(None), 20),
+        Heartbeats::default(),
+    );
+    for _ in 0..20 {
+        assert_eq!(pair.ask(Purpose::Answer).await.as_deref(), Ok("second"));
+    }
+    assert_eq!(pair.ask(Purpose::Answer).await.as_deref(), Ok("first"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn it_falls_over_when_the_breaker_opens_and_returns_when_the_first_is_well() {
     let pair = Pair::new(
         failing(ModelErrorKind::Unavailable, 5),

@@ -90,6 +90,18 @@ async fn what_is_wrong_with_a_request_tells_nothing_of_the_service() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_service_that_limits_the_rate_is_well() {
+    let limited = || ScriptedTurn::Fail(ModelErrorKind::RateLimited(None));
+    let limited = std::iter::repeat_with(limited).take(9);
+    let model = guarded(limited.chain([ScriptedTurn::text("Yes.")]));
+    for _ in 0..9 {
+        assert_eq!(kind(&model).await, Err(ModelErrorKind::RateLimited(None)));
+    }
+    assert_eq!(kind(&model).await.as_deref(), Ok("Yes."));
+    assert_eq!(model.guard().health().circuit.failures, 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_pause_that_is_asked_for_holds_for_every_caller() {
     let pause = Duration::from_secs(20);
     let turns = [
