@@ -1,4 +1,4 @@
-//! What answers questions about one conversation, and is measured.
+//! The rankings that are measured, each asked about one conversation.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,26 +21,26 @@ use crate::{
     metrics::BUDGETS,
 };
 
-/// How many answers a question gets whose time is taken: as many as a prompt would show.
+/// How many answers the timed question asks for: as many as a prompt would show.
 const TIMED_LIMIT: usize = 10;
 /// How many texts are embedded between two reports of progress.
 const STEP: usize = 256;
 
-/// By what turns are ranked.
+/// How turns are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ranking {
     /// A memory without an encoder.
     Words,
-    /// Plain BM25 over the same texts, the yardstick.
+    /// Plain BM25 over the same texts, for comparison.
     PlainBm25,
-    /// The same after links have been made, as while dreaming. They are followed in packing.
+    /// The same after similar records were linked. Packing follows the links.
     WordsAndLinks,
     /// A memory with an encoder.
     WordsAndVectors,
 }
 
-/// A conversation could not be remembered, or not asked.
+/// A conversation could not be added to a memory, or a question failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ContenderError {
     #[error(transparent)]
@@ -64,7 +64,7 @@ pub(crate) enum ContenderError {
     Count(#[from] TryFromIntError),
 }
 
-/// What one question got.
+/// The answer to one question.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
     /// Turns by place, best first, each with its score.
@@ -123,13 +123,13 @@ impl Contender {
     }
 }
 
-/// Turns that say something: an empty one cannot be remembered, and stays unfound.
+/// Turns with a text. An empty one cannot be added, and is never found.
 fn spoken(conversation: &Conversation) -> impl Iterator<Item = (usize, &Turn)> {
     let turns = conversation.turns.iter().enumerate();
     turns.filter(|(_, turn)| !turn.text.is_empty())
 }
 
-/// A conversation in a memory, as any user of one would put it there.
+/// A conversation in a memory, added through its public API.
 pub(crate) struct Remembered {
     memory: Memory,
     places: BTreeMap<RecordId, usize>,

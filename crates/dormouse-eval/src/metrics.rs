@@ -1,18 +1,18 @@
-//! What is measured of a ranking. Pure: places in, numbers out.
+//! The measures of a ranking, as pure functions of places.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-/// The budgets at which evidence is counted, in tokens.
+/// The token budgets for which shown evidence is counted.
 pub(crate) const BUDGETS: [u32; 5] = [256, 512, 1024, 2048, 4096];
 
-/// One thing that is measured of each question, from 0 to 1.
+/// A measure of one question, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Measure {
     /// Whether any of the evidence is among the first k.
     Any(usize),
-    /// Which part of the evidence is.
+    /// The share of the evidence among the first k.
     Fraction(usize),
     /// One divided by the place of the first evidence, counted from 1; 0 if it was not ranked.
     ReciprocalRank,
@@ -20,9 +20,9 @@ pub(crate) enum Measure {
     SessionHit,
     /// Discounted gain of the first five sessions, as a part of what is possible.
     SessionGain,
-    /// Whether any evidence is shown within so many tokens.
+    /// Whether any evidence is shown within this many tokens.
     AnyWithin(u32),
-    /// Whether all of it is.
+    /// Whether all evidence is shown within this many tokens.
     AllWithin(u32),
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn any_at(k: usize, ranked: &[usize], gold: &BTreeSet<usize>) -> f64 
     ))
 }
 
-/// Which part of `gold` is among the first `k`; `ranked` names nothing twice.
+/// The share of `gold` among the first `k`; `ranked` has no duplicates.
 pub(crate) fn fraction_at(k: usize, ranked: &[usize], gold: &BTreeSet<usize>) -> f64 {
     let found = ranked.iter().take(k).filter(|place| gold.contains(place));
     part(found.count(), gold.len())
@@ -91,7 +91,7 @@ pub(crate) struct Found {
     pub(crate) shown: Vec<BTreeSet<usize>>,
 }
 
-/// What answers a question, by place.
+/// The evidence for a question, by place.
 #[derive(Clone, Debug)]
 pub(crate) struct Gold {
     pub(crate) places: BTreeSet<usize>,
@@ -106,7 +106,7 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// What one question is worth.
+    /// The measures of one question.
     pub(crate) fn of(found: &Found, gold: &Gold) -> Self {
         let (ranked, places) = (&found.ranked, &gold.places);
         let mut sums = BTreeMap::from([
@@ -131,7 +131,7 @@ impl Marks {
         Self { questions: 1, sums }
     }
 
-    /// Adds those of others.
+    /// Adds other sums.
     pub(crate) fn add(&mut self, other: &Self) {
         self.questions += other.questions;
         for (measure, value) in &other.sums {
@@ -139,7 +139,7 @@ impl Marks {
         }
     }
 
-    /// The mean over the questions; `None` where there are none.
+    /// The mean over the questions; `None` without questions.
     pub(crate) fn mean(&self, measure: Measure) -> Option<f64> {
         let sum = self.sums.get(&measure)?;
         (self.questions > 0).then(|| sum / self.questions as f64)

@@ -1,4 +1,4 @@
-//! What was measured, for people.
+//! The results as tables for people.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -10,7 +10,7 @@ use crate::{
     report::{Block, Report},
 };
 
-/// How long a name may be before it is cut, in characters.
+/// The longest name, in characters; longer ones are cut.
 const NAME: usize = 22;
 
 /// The columns of the first table, with their headings.
@@ -135,7 +135,7 @@ fn milliseconds(micros: u64) -> String {
     format!("{:.2} ms", micros as f64 / 1e3)
 }
 
-/// A name out of a file, so that it fits and steers nothing.
+/// A name from a file, shortened and safe to print.
 fn safe(name: &str) -> String {
     let name = escape_hidden(name).replace('\n', " ");
     beginning(&name, NAME).to_owned()

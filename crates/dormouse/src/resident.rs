@@ -16,7 +16,10 @@ use dormouse_sandbox::{Act, ActError, Character, CharacterKind, FeedError, JoinE
 use dormouse_store::RedbLog;
 use tokio::task::JoinSet;
 
-use crate::{KinshipError, SystemChance, SystemClock, kinship, resident_id};
+use crate::{
+    kinship::{KinshipError, kinship, resident_id},
+    system::{SystemChance, SystemClock},
+};
 
 /// A resident could not be started, or a part of it failed.
 #[derive(Debug, thiserror::Error)]

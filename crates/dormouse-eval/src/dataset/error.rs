@@ -2,9 +2,9 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use super::Format;
+use super::conversation::Format;
 
-/// Why a file of conversations cannot be used: what, where, and how to mend it.
+/// A file of conversations cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DatasetError {
     /// It could not be read.
@@ -12,12 +12,12 @@ pub(crate) enum DatasetError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// There is nothing in it.
+    /// It is empty.
     #[error(
-        "{} is empty: it must hold a JSON list of conversations, as LoCoMo and LongMemEval are published",
+        "{} is empty; expected a JSON list of conversations in the format of LoCoMo or LongMemEval",
         path.display()
     )]
     Empty {
@@ -29,48 +29,48 @@ pub(crate) enum DatasetError {
     Syntax {
         /// The file.
         path: PathBuf,
-        /// Where, and what was found there.
+        /// The error, with its position.
         source: serde_json::Error,
     },
-    /// It is JSON of another form.
+    /// It is JSON in another format.
     #[error(
         "{}: this is neither LoCoMo (a list of objects with `conversation` and `qa`) nor LongMemEval (a list of objects \
-         with `haystack_sessions`); say which it should be with --format",
+         with `haystack_sessions`); name the format with --format",
         path.display()
     )]
     Unknown {
         /// The file.
         path: PathBuf,
     },
-    /// A part of it is not of the form.
-    #[error("{}: {place}: this is not as {} has it", path.display(), format.as_str())]
+    /// A part of it does not have the format.
+    #[error("{}: {place}: this is not valid {} data", path.display(), format.as_str())]
     Part {
         /// The file.
         path: PathBuf,
-        /// The form it should have.
+        /// The expected format.
         format: Format,
         /// Where.
-        place: Box<Place>,
+        place: Box<PartLocation>,
         /// What is wrong there.
         source: PartError,
     },
     /// There is nothing to measure.
     #[error(
-        "{}: no question says by `{}` what answers it, so that nothing can be measured",
+        "{}: no question has evidence in `{}`, so that nothing can be measured",
         path.display(),
         match format { Format::Locomo => "evidence", Format::LongMemEval => "answer_session_ids" }
     )]
     NoEvidence {
         /// The file.
         path: PathBuf,
-        /// The form it has.
+        /// Its format.
         format: Format,
     },
 }
 
 /// Where in a file: which conversation, and what of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct PartLocation {
     /// Counts from 1.
     pub(crate) conversation: usize,
     /// A session, or `qa`; empty for the conversation as a whole.
@@ -79,7 +79,7 @@ pub(crate) struct Place {
     pub(crate) entry: Option<usize>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PartLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "conversation {}", self.conversation)?;
         if !self.part.is_empty() {
@@ -95,11 +95,11 @@ impl fmt::Display for Place {
 /// What is wrong with a part.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PartError {
-    /// A field is missing or of another kind.
+    /// A field is missing or has another type.
     #[error(transparent)]
     Field(#[from] serde_json::Error),
     /// Lists that belong together have different lengths.
-    #[error("`{a}` has {a_length} entries and `{b}` {b_length}: they belong together one by one")]
+    #[error("`{a}` has {a_length} entries and `{b}` has {b_length}; expected as many")]
     Lengths {
         /// The one list.
         a: &'static str,
@@ -112,9 +112,9 @@ pub(crate) enum PartError {
     },
 }
 
-/// A part that is wrong, before it is known in which file.
+/// A wrong part, without the file.
 #[derive(Debug)]
 pub(super) struct Wrong {
-    pub(super) place: Place,
+    pub(super) place: PartLocation,
     pub(super) source: PartError,
 }

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    Category, Conversation, Question, Turn,
-    error::{Place, Wrong},
+    conversation::{Category, Conversation, Question, Turn},
+    error::{PartLocation, Wrong},
     evidence::{Named, named},
     moment::{self, Calendar},
 };
@@ -51,7 +51,7 @@ pub(super) fn conversation(
     calendar: &mut Calendar,
 ) -> Result<Conversation, Wrong> {
     let wrong = |part: &str, entry, source: serde_json::Error| Wrong {
-        place: Place {
+        place: PartLocation {
             conversation: number,
             part: part.to_owned(),
             entry,
@@ -132,7 +132,7 @@ impl RawTurn {
     }
 }
 
-/// Where each turn stands. Of turns with the same name the first is meant.
+/// The place of each turn. Of several turns with the same name, the first one counts.
 fn places(turns: &[Turn]) -> HashMap<Named, usize> {
     let mut places = HashMap::new();
     for (place, turn) in turns.iter().enumerate() {

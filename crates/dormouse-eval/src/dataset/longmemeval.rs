@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    Category, Conversation, Question, Turn,
-    error::{PartError, Place, Wrong},
+    conversation::{Category, Conversation, Question, Turn},
+    error::{PartError, PartLocation, Wrong},
     moment::{self, Calendar},
 };
 
@@ -45,7 +45,7 @@ pub(super) fn conversation(
     calendar: &mut Calendar,
 ) -> Result<Conversation, Wrong> {
     let wrong = |part: &str, entry, source: PartError| Wrong {
-        place: Place {
+        place: PartLocation {
             conversation: number,
             part: part.to_owned(),
             entry,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dormouse_contracts::Timestamp;
 use jiff::{civil::DateTime, fmt::strtime, tz::TimeZone};
 
-/// How dates are written: with the time first, by numbers, and without a time.
+/// The formats of dates in the data sets.
 const FORMS: [&str; 8] = [
     "%I:%M %p on %d %B, %Y",
     "%I:%M %p on %d %B %Y",
@@ -17,7 +17,7 @@ const FORMS: [&str; 8] = [
     "%d.%m.%Y, %H:%M:%S",
 ];
 
-/// The time that a text tells; data sets name no time zone, and so it is taken for UTC.
+/// Reads a time. The data sets name no time zone, so it is taken as UTC.
 pub(super) fn parse(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     let read = |form: &&str| {
@@ -29,21 +29,21 @@ pub(super) fn parse(text: &str) -> Option<Timestamp> {
     Some(Timestamp::from_micros(at.timestamp().as_microsecond()))
 }
 
-/// How far turns of a session lie apart.
+/// The time between two turns of a session.
 const BETWEEN_TURNS: Duration = Duration::from_secs(1);
-/// How far sessions lie apart of which nothing is known.
+/// The time between two sessions whose dates are unknown.
 pub(super) const BETWEEN_SESSIONS: Duration = Duration::from_secs(24 * 3600);
 
-/// Gives sessions their times.
+/// Assigns times to sessions.
 #[derive(Debug, Default)]
 pub(super) struct Calendar {
     last: Option<Timestamp>,
-    /// Sessions without a date that could be read.
+    /// Sessions without a readable date.
     pub(super) undated: usize,
 }
 
 impl Calendar {
-    /// When a session of this date begins: a day after the last one if its date cannot be read.
+    /// The start of a session with this date, or a day after the last session if the date cannot be read.
     pub(super) fn begin(&mut self, date: Option<&str>) -> Timestamp {
         let begun = date.and_then(parse).unwrap_or_else(|| {
             self.undated += 1;
@@ -55,7 +55,7 @@ impl Calendar {
     }
 }
 
-/// When the turn with this number was said, in a session that began then.
+/// The time of the turn with this number in a session that began at `begun`.
 pub(super) fn of_turn(begun: Timestamp, turn: usize) -> Timestamp {
     begun.plus(BETWEEN_TURNS * u32::try_from(turn).unwrap_or(u32::MAX))
 }

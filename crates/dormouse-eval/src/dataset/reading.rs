@@ -5,7 +5,10 @@ use std::{fs, path::Path};
 use serde_json::Value;
 
 use super::{
-    Dataset, DatasetError, Format, Grain, error::Wrong, locomo, longmemeval, moment::Calendar,
+    conversation::{Dataset, Format, Grain},
+    error::{DatasetError, Wrong},
+    locomo, longmemeval,
+    moment::Calendar,
 };
 
 /// Reads a whole file, and recognises its format unless one is given.

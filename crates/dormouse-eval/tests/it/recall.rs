@@ -119,7 +119,7 @@ fn a_file_that_cannot_be_used_is_refused_with_the_reason() {
         assert!(run.err.contains(reason), "{}", run.err);
     };
     refused("", "is empty");
-    refused("{", "is no JSON; was it fetched whole?");
+    refused("{", "is not valid JSON; was the download complete?");
     refused("[{\"other\": 1}]", "--format");
     refused(
         r#"[{"conversation": {"session_1": [{}]}}]"#,

@@ -65,7 +65,7 @@ fn what_is_wrong_is_told_with_its_place() {
     let raw = haystack(&json!({"questions": ["a?", "b?"], "answer_session_ids": [["a"]]}));
     assert_eq!(
         read(raw).unwrap_err(),
-        "conversation 1: `questions` has 2 entries and `answer_session_ids` 1: they belong together one by one"
+        "conversation 1: `questions` has 2 entries and `answer_session_ids` has 1; expected as many"
     );
     let raw = haystack(&json!({"haystack_session_ids": ["a"]}));
     assert!(read(raw).unwrap_err().contains("`haystack_sessions` has 2"));

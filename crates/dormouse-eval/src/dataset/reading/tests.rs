@@ -11,24 +11,24 @@ fn refused(text: &str) -> String {
 fn a_file_that_cannot_be_used_says_what_where_and_how_to_mend_it() {
     for empty in ["", " \n", "[]"] {
         assert!(
-            refused(empty).starts_with("talk.json is empty: it must hold"),
+            refused(empty).starts_with("talk.json is empty; expected a JSON list"),
             "{empty:?}"
         );
     }
     let cut = refused("[{\"conversation\": {");
     assert!(
-        cut.contains("was it fetched whole?") && cut.contains("line 1 column"),
+        cut.contains("was the download complete?") && cut.contains("line 1 column"),
         "{cut}"
     );
     assert!(refused("[{\"messages\": []}]").contains("with --format"));
     let part = refused(r#"[{"conversation": {"session_1": [{"text": "Hm."}]}, "qa": []}]"#);
     assert_eq!(
         part,
-        "talk.json: conversation 1, session_1, entry 1: this is not as locomo has it: missing field `dia_id`"
+        "talk.json: conversation 1, session_1, entry 1: this is not valid locomo data: missing field `dia_id`"
     );
     let unknown = refused(r#"[{"conversation": {}, "qa": [{"question": "Why?"}]}]"#);
     assert!(
-        unknown.contains("no question says by `evidence`"),
+        unknown.contains("no question has evidence in `evidence`"),
         "{unknown}"
     );
 }

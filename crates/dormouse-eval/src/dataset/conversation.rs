@@ -1,0 +1,119 @@
+//! Conversations, and questions with known evidence.
+
+use std::collections::BTreeSet;
+
+use dormouse_contracts::Timestamp;
+
+/// A published format of conversations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// LoCoMo: conversations of two people in sessions, evidence names turns.
+    Locomo,
+    /// LongMemEval: chats with an assistant, evidence names sessions.
+    LongMemEval,
+}
+
+impl Format {
+    /// The name a user writes.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Locomo => "locomo",
+            Self::LongMemEval => "longmemeval",
+        }
+    }
+}
+
+/// What is looked for and ranked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Grain {
+    /// Single turns.
+    Turn,
+    /// Whole sessions, each ranked as its best turn.
+    Session,
+}
+
+impl Grain {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Turn => "turn",
+            Self::Session => "session",
+        }
+    }
+}
+
+/// A file of conversations.
+#[derive(Debug)]
+pub(crate) struct Dataset {
+    pub(crate) format: Format,
+    pub(crate) grain: Grain,
+    pub(crate) conversations: Vec<Conversation>,
+    /// Sessions without a readable date. Each is placed a day after the one before.
+    pub(crate) undated_sessions: usize,
+}
+
+/// One conversation, which is one memory.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation {
+    pub(crate) name: String,
+    /// The sessions' names.
+    pub(crate) sessions: Vec<String>,
+    /// The turns of all sessions, in order.
+    pub(crate) turns: Vec<Turn>,
+    pub(crate) questions: Vec<Question>,
+}
+
+/// One turn.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Turn {
+    pub(crate) id: String,
+    /// Its session, by place in [`Conversation::sessions`].
+    pub(crate) session: usize,
+    pub(crate) speaker: Option<String>,
+    /// What was said, with the caption of a picture that was shown.
+    pub(crate) text: String,
+    /// Where it was said. Sessions of one thread differ only in their time.
+    pub(crate) thread: String,
+    pub(crate) at: Timestamp,
+}
+
+/// One question.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Question {
+    pub(crate) text: String,
+    pub(crate) category: Category,
+    /// What answers it, by place: turns or sessions, as the [`Grain`] says. Empty where nothing is known to.
+    pub(crate) gold: BTreeSet<usize>,
+    /// How many pieces of evidence name nothing that is there.
+    pub(crate) dangling: usize,
+    pub(crate) asked_at: Timestamp,
+}
+
+/// What kind of question it is. Categories are ordered as the data set numbers them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Category {
+    pub(crate) number: u64,
+    pub(crate) name: String,
+}
+
+impl Conversation {
+    /// What the ranked things are called: turns or sessions.
+    pub(crate) fn name_of(&self, grain: Grain, place: usize) -> &str {
+        let name = match grain {
+            Grain::Turn => self.turns.get(place).map(|turn| &turn.id),
+            Grain::Session => self.sessions.get(place),
+        };
+        name.map_or("", String::as_str)
+    }
+
+    /// The sessions of ranked turns, each ranked as its best turn.
+    pub(crate) fn sessions_of<'a>(
+        &'a self,
+        turns: impl IntoIterator<Item = usize> + 'a,
+    ) -> impl Iterator<Item = usize> + 'a {
+        let mut seen = BTreeSet::new();
+        turns
+            .into_iter()
+            .filter_map(|turn| Some(self.turns.get(turn)?.session))
+            .filter(move |session| seen.insert(*session))
+    }
+}
