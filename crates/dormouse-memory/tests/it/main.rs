@@ -8,6 +8,7 @@
 mod changes;
 mod feeding;
 mod intake;
+mod losing;
 mod migrating;
 mod opening;
 mod recall;
