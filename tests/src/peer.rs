@@ -2,7 +2,7 @@
 
 use std::{
     env, fs,
-    net::TcpListener,
+    net::Ipv4Addr,
     path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
@@ -11,15 +11,15 @@ use std::{
 use tempfile::NamedTempFile;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
+    net::{TcpSocket, TcpStream},
     process::{self, Command},
     time::{sleep, timeout},
 };
 
 use crate::tell;
 
-/// How often a server is asked whether it is ready, and the pause between two times: 30 seconds together.
-const ATTEMPTS: u32 = 300;
+/// How often a server is asked whether it is ready, and the pause between two times: five minutes together.
+const ATTEMPTS: u32 = 3_000;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A server that `cargo xtask peers` installs.
@@ -36,14 +36,22 @@ pub enum Peer {
 pub struct Server {
     process: process::Child,
     output: NamedTempFile,
-    port: u16,
+    port: Port,
+}
+
+/// A port that is given to nobody who asks for any.
+#[derive(Debug)]
+struct Port {
+    number: u16,
+    /// Bound to it, and not listening.
+    _socket: Option<TcpSocket>,
 }
 
 impl Server {
     /// Where it answers.
     #[must_use]
     pub fn base_url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        format!("http://127.0.0.1:{}", self.port.number)
     }
 
     /// What it has printed, for the message of a test that fails.
@@ -101,8 +109,8 @@ impl Peer {
     }
 
     async fn serve(self, home: &Path, arguments: &[&str]) -> Server {
-        let port = free_port();
-        let mut command = self.command(home, port);
+        let port = Port::reserve();
+        let mut command = self.command(home, port.number);
         command.args(arguments);
         let output = NamedTempFile::new().expect("a file for its output");
         let handle = || Stdio::from(output.reopen().expect("another handle on a file"));
@@ -119,7 +127,7 @@ impl Peer {
             port,
         };
         for _ in 0..ATTEMPTS {
-            if is_healthy(port).await {
+            if is_healthy(server.port.number).await {
                 return server;
             }
             if let Some(status) = server.process.try_wait().expect("it can be asked after") {
@@ -180,13 +188,24 @@ fn is_required(name: &str, required: &str) -> bool {
     names.any(|one| one == name || one == "1")
 }
 
-/// A port that nobody uses. Somebody could take it before the server does; then the server fails and says so.
-fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("there is a free port");
-    listener
-        .local_addr()
-        .expect("a bound listener has an address")
-        .port()
+impl Port {
+    /// A port that nobody uses, and that a server can listen at while this is held.
+    fn reserve() -> Self {
+        let reserved = || {
+            let socket = TcpSocket::new_v4()?;
+            // Servers share a port by either of these.
+            socket.set_reuseaddr(true)?;
+            socket.set_reuseport(true)?;
+            socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
+            Ok::<_, std::io::Error>((socket.local_addr()?.port(), socket))
+        };
+        let (number, socket) = reserved().expect("there is a free port");
+        Self {
+            number,
+            // Other systems ask for both; there somebody may take the port before the server does.
+            _socket: cfg!(target_os = "linux").then_some(socket),
+        }
+    }
 }
 
 /// Whether `GET /health` is answered with 200.

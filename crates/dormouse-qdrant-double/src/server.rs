@@ -11,7 +11,7 @@ use qdrant_client::qdrant::{
     Distance, VectorParamsBuilder, collections_server::CollectionsServer,
     points_server::PointsServer, qdrant_server::QdrantServer,
 };
-use tokio::{runtime, sync::Notify};
+use tokio::{net::TcpSocket, runtime, sync::Notify};
 use tonic::{
     Status,
     metadata::MetadataMap,
@@ -44,6 +44,8 @@ pub struct QdrantDouble {
     address: SocketAddr,
     state: State,
     running: Option<(Arc<Notify>, JoinHandle<()>)>,
+    /// Keeps the port while the server is down: it is bound and does not listen.
+    _port: Option<TcpSocket>,
 }
 
 impl QdrantDouble {
@@ -94,13 +96,18 @@ impl QdrantDouble {
     }
 
     fn launch(state: State) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let port = TcpSocket::new_v4()?;
+        // Otherwise the listener could not have the same port.
+        port.set_reuseaddr(true)?;
+        port.bind((Ipv4Addr::LOCALHOST, 0).into())?;
         let mut double = Self {
-            address: listener.local_addr()?,
+            address: port.local_addr()?,
             state,
             running: None,
+            // Other systems do not let a listener share it.
+            _port: cfg!(target_os = "linux").then_some(port),
         };
-        double.run(listener)?;
+        double.run(TcpListener::bind(double.address)?)?;
         Ok(double)
     }
 
@@ -146,7 +153,7 @@ impl QdrantDouble {
     ///
     /// # Errors
     ///
-    /// If somebody else has taken the port meanwhile.
+    /// If the system gives no thread, or, on systems other than Linux, somebody else has taken the port meanwhile.
     pub fn restart(&mut self, data: AfterRestart) -> io::Result<()> {
         self.stop();
         let mut inside = self.state.lock();

@@ -24,7 +24,7 @@ use crate::program::{Home, Run};
 
 const PLAY: [&str; 6] = ["play", "--json", "--as", "Alice", "--provider", "offline"];
 /// The longest that one thing may take.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(300);
 
 fn lived() -> Home {
     let home = Home::new();
@@ -35,8 +35,9 @@ fn lived() -> Home {
 
 /// Whether this user may mount, in a namespace of their own.
 pub(crate) fn may_mount() -> bool {
-    let tried = Command::new("unshare").args(["-m", "true"]).status();
-    let may = tried.is_ok_and(|status| status.success());
+    let mount = ["-m", "mount", "-t", "tmpfs", "none", "/tmp"];
+    let tried = Command::new("unshare").args(mount).output();
+    let may = tried.is_ok_and(|tried| tried.status.success());
     if !may {
         println!("skipped: a small file system (needs root)");
     }

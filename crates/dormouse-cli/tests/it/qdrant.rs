@@ -1,6 +1,6 @@
 //! Vectors on a Qdrant server, as a person configures, checks and mends them.
 
-use std::{net::TcpListener, path::Path, process::Command};
+use std::{path::Path, process::Command};
 
 use dormouse_qdrant_double::QdrantDouble;
 
@@ -107,11 +107,8 @@ fn prefix_shards_replicas_and_write_consistency_are_settings() {
 #[test]
 fn of_several_addresses_the_next_is_asked_when_one_is_gone() {
     let server = QdrantDouble::start().unwrap();
-    let gone = TcpListener::bind("127.0.0.1:0").unwrap();
-    let dead = format!("http://{}", gone.local_addr().unwrap());
-    drop(gone);
     let home = home(&format!(
-        "[memory.vectors]\naddresses = [\"{dead}\", \"{}\"]\n",
+        "[memory.vectors]\naddresses = [\"http://127.0.0.1:9\", \"{}\"]\n",
         server.url()
     ));
     rebuilt(&home);

@@ -7,7 +7,10 @@ use std::{
     process::{Child, ChildStdin, Command, Stdio},
 };
 
-use crate::program::{Home, Run, finish};
+use crate::{
+    full_disk::may_mount,
+    program::{Home, Run, finish},
+};
 
 /// Every command that only looks, and a word of what it prints about [`lived`].
 const LOOKS: [(&[&str], &str); 11] = [
@@ -47,13 +50,7 @@ fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// Whether this user may mount: then a folder is made read-only for root, too.
-fn may_mount() -> bool {
-    let tried = Command::new("unshare").args(["-m", "true"]).status();
-    tried.is_ok_and(|status| status.success())
-}
-
-/// Runs the program while nobody can write into its folder.
+/// Runs the program while nobody, not even root, can write into its folder.
 fn run_read_only(home: &Home, args: &[&str]) -> Run {
     let program = env!("CARGO_BIN_EXE_dormouse");
     let mut command = Command::new("unshare");

@@ -108,16 +108,13 @@ async fn what_was_recorded_is_replayed_without_a_server() {
 async fn a_server_that_was_never_reached_is_not_told_by_its_name() {
     let recorder = Recorder::new(RecorderConfig::default());
     let network = Network::direct().recording(recorder.clone());
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    drop(listener);
-    let nobody = model(&network, &format!("http://localhost:{port}"));
+    let nobody = model(&network, "http://localhost:9");
     let error = ask(&nobody, "Hello?").await.unwrap_err();
     assert_eq!(error.kind(), ModelErrorKind::Unreachable);
     let reason = recorder.cassette().exchanges[0].reason.clone();
     assert!(reason.contains("refused"), "{reason}");
     assert!(!reason.contains("localhost"), "{reason}");
-    assert!(!reason.contains(&port.to_string()), "{reason}");
+    assert!(!reason.contains(":9"), "{reason}");
 }
 
 #[tokio::test]

@@ -73,12 +73,6 @@ impl Host {
         }
     }
 
-    /// An address where nobody listens.
-    pub(crate) fn nobody() -> String {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        format!("http://{}", listener.local_addr().unwrap())
-    }
-
     /// Its address, as `127.0.0.1:4711`.
     pub(crate) fn authority(&self) -> String {
         self.address.to_string()
