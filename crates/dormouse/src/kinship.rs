@@ -30,6 +30,18 @@ pub enum KinshipError {
         /// The last one the log remembers.
         remembered: u64,
     },
+    /// The assistant has lived in this world by another log: it knows nothing of what it did and heard here.
+    #[error(
+        "the world belongs to another log: {assistant} has heard {made} deliveries and acted in it, and this log \
+         remembers only other worlds. Restore world.redb and log.redb from the same backup, or move world.redb away: \
+         a new world is made then"
+    )]
+    OtherLog {
+        /// The last delivery the world has made.
+        made: u64,
+        /// To whom.
+        assistant: AssistantId,
+    },
     /// The world could not be asked.
     #[error("the world could not be asked what it has delivered")]
     Feed(#[source] FeedError),
@@ -64,6 +76,10 @@ pub async fn kinship(
         Err(error) => return Err(KinshipError::Feed(error)),
     };
     let remembered = state.delivered.get(sandbox.id()).copied();
+    // A log that remembers no world at all may have been begun anew, after the old one was lost.
+    if made > 0 && remembered.is_none() && !state.delivered.is_empty() {
+        check_history(sandbox, assistant, made).await?;
+    }
     let remembered = remembered.unwrap_or_default();
     if made < remembered {
         return Err(KinshipError::OldWorld {
@@ -73,4 +89,29 @@ pub async fn kinship(
         });
     }
     Ok(kinship)
+}
+
+/// Whether the assistant can have met this world just now, in a visit that was killed before its log knew of the world.
+/// What a log has not taken in, the world keeps.
+async fn check_history(
+    sandbox: &Sandbox,
+    assistant: &AssistantId,
+    made: u64,
+) -> Result<(), KinshipError> {
+    let kept = sandbox.perceptions(&resident_id(assistant)?, 0, 1).await;
+    let kept = kept.map_err(KinshipError::Feed)?;
+    let first = kept.first().map(|it| it.attested.delivery.number);
+    if first == Some(1) {
+        return Ok(());
+    }
+    // A log keeps no trace of deliveries that were ignored, but of every act.
+    let effects = sandbox.effects(0).await;
+    let effects = effects.map_err(|error| KinshipError::Feed(FeedError::World(error)))?;
+    match effects.iter().any(|it| it.effect.actor == *assistant) {
+        true => Err(KinshipError::OtherLog {
+            made,
+            assistant: assistant.clone(),
+        }),
+        false => Ok(()),
+    }
 }

@@ -81,7 +81,7 @@ fn compose_exit(error: &ComposeError) -> Exit {
 /// The exit code for a world and a log that cannot be used together.
 pub(crate) fn kinship_exit(error: &KinshipError) -> Exit {
     match error {
-        KinshipError::OldWorld { .. } => Exit::Damaged,
+        KinshipError::OldWorld { .. } | KinshipError::OtherLog { .. } => Exit::Damaged,
         KinshipError::Id(_) => Exit::Usage,
         _ => Exit::Failure,
     }

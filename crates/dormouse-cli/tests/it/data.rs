@@ -129,6 +129,29 @@ fn a_world_older_than_the_log_is_noticed_before_a_message_is_lost() {
 }
 
 #[test]
+fn the_world_of_another_log_is_refused() {
+    let (home, other) = (Home::new(), Home::new());
+    for home in [&home, &other] {
+        home.play("Hello!\nsay one\nHello again!\n");
+    }
+    fs::copy(other.file("world.redb"), home.file("world.redb")).unwrap();
+    let said = "the world belongs to another log: dormouse has heard";
+    for player in ["Visitor", "Alice"] {
+        let run = home.run(&["play", "--json", "--as", player], "say four\n");
+        assert_eq!((run.code, run.out.as_str()), (Some(4), ""), "{}", run.err);
+        assert!(run.err.contains(said), "{}", run.err);
+    }
+    let run = home.run(&["doctor"], "");
+    assert_eq!(run.code, Some(4));
+    assert!(run.out.contains(said), "{}", run.out);
+
+    // What it advises works.
+    fs::remove_file(home.file("world.redb")).unwrap();
+    assert_eq!(home.play("Hello!\n").code, Some(0));
+    assert_eq!(home.play("Hello!\n").code, Some(0));
+}
+
+#[test]
 fn a_memory_that_cannot_be_used_is_found_before_the_assistant_is_woken() {
     let home = Home::new();
     let doctor = |code, said: &str| {
