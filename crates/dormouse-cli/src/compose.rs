@@ -1,6 +1,11 @@
 //! Putting a household together: log, world, model, assistant and player.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use dormouse::{Kinship, KinshipError, SystemChance, SystemClock, kinship, resident_id};
 use dormouse_contracts::{AssistantId, ChatModel, Clock, EntityId, IdError, Timestamp};
@@ -117,9 +122,15 @@ pub(crate) async fn household(
         tracing::warn!("{warning}");
     }
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    // The log first: it is what another process has open, and what must not be lost.
+    // The log first: it is what another process has open, and what must not be lost. Whoever has it open has the folder.
+    let log_was_missing = is_missing(&data.log());
     let log = RedbLog::open(&data.log())?;
     let key = config.assistant.key();
+    // Declared behind the log, so that a file is removed while nobody else can begin to use it.
+    let mut new_files = NewFiles::default();
+    new_files.add(data.log(), log_was_missing && is_empty(&log));
+    new_files.add(data.world(), is_missing(&data.world()));
+    new_files.add(data.memory(&key), is_missing(&data.memory(&key)));
     let sandbox = Sandbox::open(&data.world(), Arc::clone(&clock))?;
     let Models {
         model,
@@ -175,6 +186,7 @@ pub(crate) async fn household(
     )
     .await?;
     join(&sandbox, "the player", &player, CharacterKind::Player).await?;
+    new_files.keep();
     Ok(Household {
         log,
         memory,
@@ -191,6 +203,45 @@ pub(crate) async fn household(
         accounts,
         learning,
     })
+}
+
+/// Files that were missing before. They are removed if they are not kept: a refusal leaves the folder as it was.
+#[derive(Debug, Default)]
+struct NewFiles(Vec<PathBuf>);
+
+impl NewFiles {
+    fn add(&mut self, file: PathBuf, is_new: bool) {
+        if is_new {
+            self.0.push(file);
+        }
+    }
+
+    fn keep(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for NewFiles {
+    fn drop(&mut self) {
+        for file in &self.0 {
+            // One that was not made yet need not be removed.
+            if let Err(error) = fs::remove_file(file)
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                tracing::warn!(%error, file = %file.display(), "a new file is left behind");
+            }
+        }
+    }
+}
+
+fn is_missing(file: &Path) -> bool {
+    // A link to nothing is there.
+    fs::symlink_metadata(file).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
+/// Whether nobody has written into the log. Another process may have made it in this moment, and used it.
+fn is_empty(log: &RedbLog) -> bool {
+    log.assistants().is_ok_and(|known| known.is_empty())
 }
 
 /// A pause outlives the process that was asked for it, so that failover skips the paused service after a restart.

@@ -23,16 +23,14 @@ use crate::{
     play::world_exit,
 };
 
+mod files;
 mod life;
 mod memory;
 mod models;
 mod vectors;
 
-/// Below this much free space a warning is given, in bytes.
-const LITTLE_SPACE: u64 = 100 << 20;
-
-/// How many bytes are written to see whether the folder takes them.
-const TRIAL: usize = 1 << 20;
+/// How many bytes are written to see whether the folder takes them: as many as a file needs.
+const TRIAL_BYTES: usize = 1 << 20;
 
 /// Nothing could be checked.
 #[derive(Debug, thiserror::Error)]
@@ -47,14 +45,14 @@ pub(crate) enum DoctorError {
 /// leave it at 0.
 pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError> {
     let data = DataFolder::locate(places.data.as_deref())?;
+    let (configuration, config) = configuration(places, &data);
     let mut findings = vec![folder(&data)];
-    findings.extend(space(&data));
+    findings.extend(files::findings(&data, config.as_ref()));
     let (finding, log) = log(&data);
     findings.push(finding);
     let (finding, world) = world(&data);
     findings.push(finding);
-    let (finding, config) = configuration(places, &data);
-    findings.push(finding);
+    findings.push(configuration);
     if let Some(config) = &config {
         let unmatched = unmatched(&config.classify).into_iter();
         findings.extend(unmatched.map(Finding::Doubtful));
@@ -114,34 +112,10 @@ fn try_writing(data: &DataFolder) -> io::Result<()> {
         .create_new(true)
         .open(&path)?;
     let written = file
-        .write_all(&vec![b'o'; TRIAL])
+        .write_all(&vec![b'o'; TRIAL_BYTES])
         .and_then(|()| file.sync_all());
     fs::remove_file(&path)?;
     written
-}
-
-#[cfg(unix)]
-fn space(data: &DataFolder) -> Option<Finding> {
-    if !data.path().is_dir() {
-        return None;
-    }
-    let found = nix::sys::statvfs::statvfs(data.path()).ok()?;
-    #[expect(
-        clippy::useless_conversion,
-        reason = "on some systems these are narrower"
-    )]
-    let free = u64::from(found.blocks_available()).saturating_mul(u64::from(found.fragment_size()));
-    let text = format!("{} MB are free there", free >> 20);
-    Some(if free < LITTLE_SPACE {
-        Finding::Doubtful(format!("only {text}"))
-    } else {
-        Finding::Fine(text)
-    })
-}
-
-#[cfg(not(unix))]
-fn space(_: &DataFolder) -> Option<Finding> {
-    None
 }
 
 /// What is to be said of the log, and the log itself if it is intact.

@@ -88,3 +88,70 @@ fn a_disk_without_room_for_a_visit_is_found() {
         assert!(!out.contains(".doctor"), "nothing stays: {out}");
     }
 }
+
+/// What `doctor` says while the world's file is on a file system of its own, prepared by these commands in `small`.
+fn doctor_with_the_world_elsewhere(prepare: &str) -> Run {
+    let home = Home::new();
+    home.play("Hello!\n");
+    let script = "cd \"$1\"; mkdir small; mount -t tmpfs -o size=4m none small && cp --sparse=always world.redb small/ \
+        && mount --bind small/world.redb world.redb || exit 99; eval \"$2\"; \
+        \"$3\" doctor --provider offline --data \"$1\"";
+    let run = Command::new("unshare")
+        .args(["-m", "sh", "-c", script, "sh"])
+        .arg(home.path())
+        .args([prepare, env!("CARGO_BIN_EXE_dormouse")])
+        .output()
+        .unwrap();
+    Run {
+        code: run.status.code(),
+        out: String::from_utf8(run.stdout).unwrap(),
+        err: String::from_utf8(run.stderr).unwrap(),
+    }
+}
+
+#[test]
+fn a_file_whose_own_disk_is_full_is_named_with_what_is_free_and_needed() {
+    if !may_mount() {
+        return;
+    }
+    let run = doctor_with_the_world_elsewhere("cat /dev/zero > small/filler 2>/dev/null");
+    assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
+    let mut lines = run.out.lines();
+    let line = lines.find(|line| line.starts_with("fail") && line.contains("world.redb"));
+    let line = line.expect(&run.out);
+    for part in ["only 0 bytes are free", "needs 1 MB"] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    assert!(!line.contains("log.redb"), "{line}");
+}
+
+#[test]
+fn a_file_on_a_read_only_disk_is_named() {
+    if !may_mount() {
+        return;
+    }
+    let run = doctor_with_the_world_elsewhere("mount -o remount,bind,ro world.redb");
+    assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
+    let line = "world.redb cannot be written: Read-only file system";
+    assert!(run.out.contains(line), "{}", run.out);
+}
+
+#[test]
+fn a_refused_visit_leaves_the_folder_as_it_was() {
+    let home = without_log();
+    let names = |home: &Home| {
+        let entries = fs::read_dir(home.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = names(&home);
+    let run = home.play("hello\n");
+    assert_eq!(run.code, Some(4), "{}", run.err);
+    assert_eq!(names(&home), before);
+
+    let home = Home::new();
+    let run = home.run(&["play", "--as", "You"], "hello\n");
+    assert_eq!(run.code, Some(2), "{}", run.err);
+    assert!(names(&home).is_empty(), "{:?}", names(&home));
+}
