@@ -11,6 +11,7 @@ use crate::{
     exit::Exit,
 };
 
+mod difference;
 mod replay;
 mod salvage;
 mod show;

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use dormouse_contracts::{AssistantId, Seq};
-use dormouse_engine::{State, replay, restore};
+use dormouse_contracts::{AssistantId, LoadSnapshot, Seq, Snapshot};
+use dormouse_engine::{State, freeze, replay};
 use dormouse_store::LogView;
 use serde::Serialize;
 
+use super::difference::{Difference, difference};
 use crate::{
     command::{CommandError, CommandFailure, Printing, block_on, say},
     exit::Exit,
@@ -24,15 +25,31 @@ enum ReplayFailure {
         /// The last in the log.
         end: Seq,
     },
-    /// The newest snapshot leads to another state than the events.
+    /// A snapshot holds another state than the events up to its place give.
     #[error(
-        "the newest snapshot and the events after it give a state with hash {from_snapshot}; the whole log gives {from_log}"
+        "the snapshot at event {at} does not match the log: it holds {kept} in the field `{field}`, and the events up to \
+         event {at} give {replayed}. The events are the truth: `dormouse log salvage` copies them into a log without snapshots"
     )]
     Diverged {
-        /// The hash of snapshot and tail.
-        from_snapshot: String,
-        /// The hash of the whole log.
-        from_log: String,
+        /// The place of the snapshot.
+        at: Seq,
+        /// The first field that differs.
+        field: String,
+        /// Its value in the snapshot.
+        kept: String,
+        /// Its value by the events.
+        replayed: String,
+    },
+    /// The log lacks events that a snapshot knows.
+    #[error(
+        "the newest snapshot is at event {snapshot}, and the log ends at event {end}: events are missing at its end. \
+         Restore a backup, or use `dormouse log salvage`"
+    )]
+    SnapshotAhead {
+        /// The place of the snapshot.
+        snapshot: Seq,
+        /// The last event.
+        end: Seq,
     },
 }
 
@@ -40,7 +57,7 @@ impl CommandFailure for ReplayFailure {
     fn exit(&self) -> Exit {
         match self {
             Self::NoSuchEvent { .. } => Exit::Usage,
-            Self::Diverged { .. } => Exit::Damaged,
+            Self::Diverged { .. } | Self::SnapshotAhead { .. } => Exit::Damaged,
         }
     }
 }
@@ -55,8 +72,8 @@ struct Replayed<'a> {
     state: &'a State,
 }
 
-/// Replays through `at`, or to the end; prints the hash of the state and then the state. At the end, the newest snapshot
-/// and the events after it must give the same state.
+/// Replays through `at`, or to the end; prints the hash of the state and then the state. The newest snapshot up to there
+/// must hold the state that the events up to its place give.
 pub(super) fn run(
     log: &LogView,
     key: &AssistantId,
@@ -71,7 +88,7 @@ pub(super) fn run(
         return Err(ReplayFailure::NoSuchEvent { asked, end }.into());
     }
     let hash = state.hash()?;
-    let compared = compare(log, key, &state, &hash);
+    let compared = compare(log, key, at, &state);
     match printing {
         Printing::Json => printing.print(
             &Replayed {
@@ -87,8 +104,10 @@ pub(super) fn run(
                 "{key}: state at event {}, SHA-256 {hash}",
                 state.seq
             ))?;
-            if matches!(compared, Ok(Compared::Same)) {
-                say("the newest snapshot and the events after it give the same state")?;
+            if let Ok(Compared::Same(snapshot)) = &compared {
+                say(&format!(
+                    "the snapshot at event {snapshot} and the events after it give the same state"
+                ))?;
             }
             print_state(&state)?;
         }
@@ -106,32 +125,47 @@ fn print_state(state: &State) -> Result<(), CommandError> {
     Ok(out.flush()?)
 }
 
-/// Whether the state that a start would have was compared with the replayed one.
+/// The result of comparing a snapshot with the events up to its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Compared {
-    Same,
-    /// The replay ended before the log does.
-    NotAtTheEnd,
+    /// The snapshot at this event holds the same state.
+    Same(Seq),
+    /// There is no snapshot that a start would use.
+    NoSnapshot,
 }
 
 fn compare(
     log: &LogView,
     key: &AssistantId,
-    state: &State,
-    hash: &str,
+    at: Option<Seq>,
+    end: &State,
 ) -> Result<Compared, CommandError> {
-    let restored = block_on(restore(log, key))??;
-    if restored.seq != state.seq {
-        return Ok(Compared::NotAtTheEnd);
+    let loaded = block_on(log.load_snapshot(key, at.unwrap_or(Seq(u64::MAX))))??;
+    let Some(snapshot) = loaded.filter(|it| is_current(it, end)) else {
+        return Ok(Compared::NoSnapshot);
+    };
+    if snapshot.seq > end.seq {
+        let (snapshot, end) = (snapshot.seq, end.seq);
+        return Err(ReplayFailure::SnapshotAhead { snapshot, end }.into());
     }
-    let from_snapshot = restored.hash()?;
-    if from_snapshot == hash {
-        return Ok(Compared::Same);
+    let Ok(kept) = serde_json::from_slice::<State>(&snapshot.payload) else {
+        return Ok(Compared::NoSnapshot);
+    };
+    let replayed = block_on(replay(log, key, snapshot.seq))??;
+    let (kept, replayed) = (serde_json::to_value(kept)?, serde_json::to_value(replayed)?);
+    match difference(&kept, &replayed) {
+        None => Ok(Compared::Same(snapshot.seq)),
+        Some(Difference { field, left, right }) => Err(ReplayFailure::Diverged {
+            at: snapshot.seq,
+            field,
+            kept: left,
+            replayed: right,
+        }
+        .into()),
     }
-    let from_log = hash.to_owned();
-    Err(ReplayFailure::Diverged {
-        from_snapshot,
-        from_log,
-    }
-    .into())
+}
+
+/// Whether this version reads the snapshot. A start ignores any other.
+fn is_current(snapshot: &Snapshot, state: &State) -> bool {
+    freeze(state).is_ok_and(|current| current.schema == snapshot.schema)
 }

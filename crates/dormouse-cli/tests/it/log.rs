@@ -1,5 +1,9 @@
 //! Looking into the log.
 
+use dormouse_contracts::{AssistantId, LoadSnapshot, SaveSnapshot, Seq, Snapshot};
+use dormouse_store::RedbLog;
+use serde_json::Value;
+
 use crate::program::Home;
 
 fn lived() -> Home {
@@ -145,5 +149,51 @@ fn a_reader_who_goes_away_early_is_no_error() {
             String::from_utf8(output.stderr).unwrap().as_str()
         ),
         (Some(0), "")
+    );
+}
+
+/// Changes the newest snapshot of a log, whose checksum stays right.
+async fn with_snapshot(home: &Home, change: impl FnOnce(&mut Snapshot, &mut Value)) {
+    let log = RedbLog::open(&home.file("log.redb")).unwrap();
+    let key = AssistantId::try_new("dormouse").unwrap();
+    let newest = log.load_snapshot(&key, Seq(u64::MAX)).await.unwrap();
+    let mut snapshot = newest.unwrap();
+    let mut state = serde_json::from_slice(&snapshot.payload).unwrap();
+    change(&mut snapshot, &mut state);
+    snapshot.payload = serde_json::to_vec(&state).unwrap();
+    log.save_snapshot(&key, snapshot).await.unwrap();
+}
+
+#[tokio::test]
+async fn replay_names_what_a_snapshot_and_the_log_disagree_about() {
+    let home = lived();
+    with_snapshot(&home, |_, state| state["remembered"] = 7.into()).await;
+    let run = home.run(&["log", "replay"], "");
+    assert_eq!(run.code, Some(4), "{}", run.err);
+    for part in [
+        "the snapshot at event ",
+        "holds 7 in the field `remembered`",
+        " give 1.",
+        "log salvage",
+    ] {
+        assert!(run.err.contains(part), "{part}: {}", run.err);
+    }
+    assert!(!run.out.contains("give the same state"), "{}", run.out);
+}
+
+#[tokio::test]
+async fn replay_refuses_a_log_that_ends_before_its_snapshot() {
+    let home = lived();
+    with_snapshot(&home, |snapshot, state| {
+        snapshot.seq = Seq(snapshot.seq.0 + 5);
+        state["seq"] = snapshot.seq.0.into();
+    })
+    .await;
+    let run = home.run(&["log", "replay"], "");
+    assert_eq!(run.code, Some(4), "{}", run.err);
+    assert!(
+        run.err.contains("events are missing at its end"),
+        "{}",
+        run.err
     );
 }
