@@ -295,8 +295,8 @@ pub(crate) fn waiting(state: &State) -> usize {
     state.waiting()
 }
 
-/// The status on one line.
-pub(crate) fn status(status: &Status) -> String {
+/// The status on one line, with the number of memories if it is known.
+pub(crate) fn status(status: &Status, memories: Option<u64>) -> String {
     let mut doing = activity(&status.activity);
     if let Activity::Stopped(cause) = &status.activity {
         doing = format!("stopped ({})", stop_cause(cause));
@@ -304,14 +304,15 @@ pub(crate) fn status(status: &Status) -> String {
     if let Activity::WorldUnreachable { cause, .. } = &status.activity {
         doing = format!("{doing} ({})", world_failure(cause.as_deref()));
     }
+    let memories = memories.map(|count| format!("; {}", counted(count, "memory", "memories")));
     let mut text = format!(
-        "{doing}; {} of {} tokens in its last prompt; {} waiting; {}; {}; {} answered and {} failed, {} tokens in and \
+        "{doing}; {} of {} tokens in its last prompt; {} waiting; {}{}; {} answered and {} failed, {} tokens in and \
          {} out",
         status.prompt_tokens,
         status.max_context_tokens,
         status.waiting,
         counted(status.seq.0, "event", "events"),
-        counted(status.memories, "memory", "memories"),
+        memories.unwrap_or_default(),
         counted(status.spent.replies, "model call", "model calls"),
         status.spent.failures,
         status.spent.prompt_tokens,

@@ -29,11 +29,13 @@ use crate::{
 };
 
 /// Only errors of these modules are logged by default, and warnings of all others. That a model does not answer, or that
-/// the log or the world cannot be written, is an event or a state of the assistant and is printed as such. The warnings
-/// of these modules would repeat it.
-const ERRORS_ONLY: [&str; 5] = [
+/// the log, the world or the memory cannot be written, is an event or a state of the assistant and is printed as such. The
+/// warnings of these modules would repeat it.
+const ERRORS_ONLY: [&str; 7] = [
     "dormouse_resilience",
     "dormouse_engine",
+    "dormouse_memory::store",
+    "dormouse_memory::memory::inner",
     "dormouse_providers::failover",
     "dormouse_store::committer",
     "dormouse_sandbox::actor",

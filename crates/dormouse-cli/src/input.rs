@@ -84,6 +84,17 @@ pub(crate) enum Command {
     Quit,
 }
 
+impl Command {
+    /// Whether it is carried out as soon as it is read, also while the lines before it wait for an answer. What shows what
+    /// came of those lines keeps its place behind them.
+    pub(crate) fn acts_at_once(self) -> bool {
+        match self {
+            Self::Help | Self::Status | Self::Stop | Self::Clear | Self::Retry | Self::Quit => true,
+            Self::Memories | Self::Log(_) => false,
+        }
+    }
+}
+
 /// Why a line is nothing that can be done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum InputError {

@@ -37,18 +37,42 @@ pub(crate) enum Item {
         text: String,
     },
     /// The session is over.
-    End {
-        /// Why.
-        reason: End,
-        /// How many messages wait for an answer.
-        waiting: usize,
-        /// Whose pause they wait for.
-        #[serde(flatten, skip_serializing_if = "Option::is_none")]
-        pause: Option<PauseLine>,
-        /// The command that lets a stopped assistant go on, for people.
-        #[serde(skip)]
-        clear: String,
-    },
+    End(EndLine),
+}
+
+/// How a session ended, and what is still open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct EndLine {
+    /// Why it is over.
+    pub(crate) reason: End,
+    /// How many messages wait for an answer.
+    pub(crate) waiting: usize,
+    /// Why they wait, if a file cannot be written or a service cannot be reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cause: Option<String>,
+    /// The first of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) open: Vec<OpenMessage>,
+    /// Whose pause they wait for.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(crate) pause: Option<PauseLine>,
+    /// The command that lets a stopped assistant go on, for people.
+    #[serde(skip)]
+    pub(crate) clear: String,
+}
+
+/// A message that waits for an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct OpenMessage {
+    /// Its event in the log; `null` while it is only in the world.
+    pub(crate) event: Option<u64>,
+    /// Who sent it.
+    pub(crate) from: String,
+    /// Its beginning.
+    pub(crate) text: String,
+    /// The tool by which it is about to be answered: the act is decided, and was not confirmed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) act: Option<String>,
 }
 
 /// A pause that a service of the model asked for.
@@ -201,9 +225,20 @@ pub(crate) struct Sight {
     pub(crate) channel: Option<String>,
     pub(crate) text: String,
     pub(crate) delivery: u64,
+    /// Whether it happened before this visit: it may have been printed by the last one.
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) earlier: bool,
     /// Whether an assistant did it, for the terminal.
     #[serde(skip)]
     pub(crate) by_assistant: bool,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl From<&Perception> for Sight {
@@ -220,6 +255,7 @@ impl From<&Perception> for Sight {
             channel,
             text: perception.words.as_claimed().to_owned(),
             delivery: attested.delivery.number,
+            earlier: false,
             by_assistant: matches!(attested.sender, Sender::Assistant { .. }),
         }
     }

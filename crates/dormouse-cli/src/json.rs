@@ -13,7 +13,7 @@ pub(crate) fn line<T: Serialize>(value: &T) -> Result<String, serde_json::Error>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::item::{End, Item};
+    use crate::item::{End, EndLine, Item};
 
     #[test]
     fn a_line_is_one_object_with_its_type_and_nothing_active_in_it() {
@@ -24,12 +24,14 @@ mod tests {
             line(&item).unwrap(),
             "{\"type\":\"notice\",\"text\":\"a\\u001b[2J\\nb\\u007f\\u009b\\u202e\"}\n"
         );
-        let end = Item::End {
+        let end = Item::End(EndLine {
             reason: End::Settled,
             waiting: 0,
+            cause: None,
+            open: Vec::new(),
             pause: None,
             clear: String::new(),
-        };
+        });
         assert_eq!(
             line(&end).unwrap(),
             "{\"type\":\"end\",\"reason\":\"settled\",\"waiting\":0}\n"

@@ -26,6 +26,7 @@ mod grammar;
 mod input;
 mod item;
 mod json;
+mod line_kind;
 mod log;
 mod memory;
 mod neutralise;
@@ -35,7 +36,6 @@ mod provider;
 mod recall;
 mod record;
 mod screen;
-mod sign;
 mod vectors;
 
 use std::{

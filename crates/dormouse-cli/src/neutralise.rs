@@ -7,17 +7,17 @@ use dormouse_text::{escape, is_hidden};
 
 pub(crate) use dormouse_text::escape_hidden_json as escape_json;
 
-use crate::sign::Sign;
+use crate::line_kind::LineKind;
 
 #[cfg(test)]
 mod tests;
 
 /// The text as it may be printed: line feeds stay, tabs become spaces, and every other [hidden](is_hidden) character is
-/// written out, as in `\u{1b}`. So is every [sign](Sign) that a line of the program begins with. Text without any is
+/// written out, as in `\u{1b}`. So is the character of every [kind of line](LineKind). Text without any is
 /// returned as it is.
 pub(crate) fn neutralise(text: &str) -> Cow<'_, str> {
     escape(text, |c| {
-        is_hidden(c) || Sign::ALL.iter().any(|sign| sign.char() == c)
+        is_hidden(c) || LineKind::ALL.iter().any(|sign| sign.char() == c)
     })
 }
 

@@ -1,12 +1,12 @@
-//! Things told as text for people.
+//! Printing as text for people.
 
 use std::io::IsTerminal;
 
 use crate::{
     grammar::{counted, posed},
-    item::{End, Item, PauseLine, Ready, Sight, World},
+    item::{End, EndLine, Item, OpenMessage, PauseLine, Ready, Sight, World},
+    line_kind::LineKind,
     neutralise::{indented, neutralise},
-    sign::Sign,
 };
 
 #[cfg(test)]
@@ -35,57 +35,51 @@ impl Style {
     }
 }
 
-/// What is printed for a thing, with its line feed; nothing for what people are not told.
+/// The text of an item, with its line feed; `None` for items that are only for programs.
 pub(crate) fn render(item: &Item, style: Style) -> Option<String> {
-    let (text, sign) = match item {
-        Item::Ready(ready) => (welcome(ready), Sign::Program),
-        Item::World(World::Own(own)) => (own.seen.clone(), sign_of_act(own.act)),
-        Item::World(World::Perceived(sight)) => (told(sight), sign_of_kind(sight.kind)),
+    let (text, kind) = match item {
+        Item::Ready(ready) => (welcome(ready), LineKind::Program),
+        Item::World(World::Own(own)) => (own.seen.clone(), kind_of_act(own.act)),
+        Item::World(World::Perceived(sight)) => (perceived(sight), kind_of_perception(sight.kind)),
         Item::Message(_) | Item::Event(_) => return None,
         Item::Rejected { line, reason } if style == Style::Plain => (
             format!("line {line} was not carried out: {reason}"),
-            Sign::Program,
+            LineKind::Program,
         ),
         // Whoever types sees the line.
-        Item::Rejected { reason, .. } => (format!("That was not done: {reason}"), Sign::Program),
-        Item::Notice { text } => (text.clone(), Sign::Program),
-        Item::End {
-            reason,
-            waiting,
-            pause,
-            clear,
-        } => (
-            farewell(*reason, *waiting, pause.as_ref(), clear)?,
-            Sign::Program,
-        ),
+        Item::Rejected { reason, .. } => {
+            (format!("That was not done: {reason}"), LineKind::Program)
+        }
+        Item::Notice { text } => (text.clone(), LineKind::Program),
+        Item::End(end) => (farewell(end)?, LineKind::Program),
     };
     let by_assistant = matches!(item, Item::World(World::Perceived(sight)) if sight.by_assistant);
-    Some(dress(&text, sign, by_assistant, style))
+    Some(decorated(&text, kind, by_assistant, style))
 }
 
 /// A pose is shown to whoever makes it as everybody sees it.
-fn sign_of_act(act: &str) -> Sign {
+fn kind_of_act(act: &str) -> LineKind {
     match act {
-        "pose" => Sign::Deed,
-        _ => Sign::Own,
+        "pose" => LineKind::Deed,
+        _ => LineKind::Own,
     }
 }
 
-fn sign_of_kind(kind: &str) -> Sign {
+fn kind_of_perception(kind: &str) -> LineKind {
     match kind {
-        "whisper" | "page" => Sign::Private,
-        "addressed" | "channel" | "say" => Sign::Heard,
-        _ => Sign::Deed,
+        "whisper" | "page" => LineKind::Private,
+        "addressed" | "channel" | "say" => LineKind::Heard,
+        _ => LineKind::Deed,
     }
 }
 
-/// The one place where text of a visit meets a terminal: neutralised first, then signed and coloured.
-fn dress(text: &str, sign: Sign, by_assistant: bool, style: Style) -> String {
+/// The one place where text of a visit meets a terminal: neutralised first, then marked and coloured.
+fn decorated(text: &str, kind: LineKind, by_assistant: bool, style: Style) -> String {
     let safe = indented(&neutralise(text));
-    let line = format!("{} {safe}", sign.char());
-    match (style, sign, by_assistant) {
+    let line = format!("{} {safe}", kind.char());
+    match (style, kind, by_assistant) {
         (Style::Coloured, _, true) => format!("    \u{1b}[36m{line}\u{1b}[0m\n"),
-        (Style::Coloured, Sign::Program, _) => format!("\u{1b}[2m{line}\u{1b}[0m\n"),
+        (Style::Coloured, LineKind::Program, _) => format!("\u{1b}[2m{line}\u{1b}[0m\n"),
         (Style::Indented, _, true) => format!("    {line}\n"),
         _ => format!("{line}\n"),
     }
@@ -136,7 +130,16 @@ fn welcome(ready: &Ready) -> String {
     text
 }
 
-fn told(sight: &Sight) -> String {
+fn perceived(sight: &Sight) -> String {
+    let text = in_words(sight);
+    match sight.earlier {
+        // Nobody's text stands in front of the name, so nobody can fake this.
+        true => format!("(earlier, {}) {text}", sight.at),
+        false => text,
+    }
+}
+
+fn in_words(sight: &Sight) -> String {
     let by = sight.by.as_deref().unwrap_or("Someone");
     let text = &sight.text;
     match sight.kind {
@@ -153,14 +156,17 @@ fn told(sight: &Sight) -> String {
     }
 }
 
-fn farewell(reason: End, waiting: usize, pause: Option<&PauseLine>, clear: &str) -> Option<String> {
+fn farewell(end: &EndLine) -> Option<String> {
+    let (waiting, clear) = (end.waiting, &end.clear);
     let waits = counted(waiting as u64, "message waits", "messages wait");
     let kept = |until: &str| match waiting {
         0 => String::new(),
         1 => format!(" {waits} and is kept{until}"),
         _ => format!(" {waits} and are kept{until}"),
     };
-    match reason {
+    let pause = end.pause.as_ref();
+    let next_start = "; it goes on at the next start.";
+    match end.reason {
         End::Settled => None,
         End::Stopped => Some(format!(
             "The assistant is stopped by its emergency stop.{} `{clear}` lets it go on at the next start; /clear does the same \
@@ -173,14 +179,43 @@ fn farewell(reason: End, waiting: usize, pause: Option<&PauseLine>, clear: &str)
         )),
         End::Paused => Some(paused(pause?, &kept("."))),
         End::Waiting => Some(format!(
-            "Its model or its world cannot be reached.{}",
-            kept("; it goes on at the next start.")
+            "Its model or its world cannot be reached.{}{}",
+            kept(next_start),
+            still_open(end)
         )),
         End::Interrupted => Some(match pause {
             Some(pause) => format!("Ended. {}", paused(pause, &kept("."))),
-            None => format!("Ended.{}", kept("; it goes on at the next start.")),
+            None => format!("Ended.{}{}", kept(next_start), still_open(end)),
         }),
     }
+}
+
+/// Why the messages wait, and a line for each that is named.
+fn still_open(end: &EndLine) -> String {
+    let cause = end.cause.as_ref();
+    let mut text = cause.map_or_else(String::new, |cause| format!("\nThe cause: {cause}."));
+    for message in &end.open {
+        let OpenMessage {
+            event,
+            from,
+            text: words,
+            act,
+        } = message;
+        let place = match event {
+            Some(event) => format!("event {event}"),
+            None => "still in the world".to_owned(),
+        };
+        let next = match act {
+            Some(act) => format!("the answer by `{act}` is decided and not confirmed"),
+            None => "not answered yet".to_owned(),
+        };
+        text += &format!("\n{from} ({place}): {words} – {next}");
+    }
+    let others = end.waiting.saturating_sub(end.open.len());
+    if others > 0 && !end.open.is_empty() {
+        text += &format!("\nand {}", counted(others as u64, "other", "others"));
+    }
+    text
 }
 
 /// How long the model is not called, and how to end that.

@@ -31,34 +31,39 @@ use crate::{
     screen::{Format, Reader, Screen, Stdout, Surface, Writer},
 };
 
-mod ending;
 mod error;
+mod event_notices;
 mod feed;
+mod memory_notices;
+mod operator;
 mod piped;
 mod pump;
 mod session;
 mod signals;
 mod tasks;
-mod telling;
 mod terminal;
+mod visit_end;
+mod waiting;
 
 pub(crate) use error::{PlayError, kinship_exit, world_exit};
 
-use ending::{Ending, Waiting};
+use event_notices::Audience;
 use feed::PlayerFeed;
+use memory_notices::MemoryNotices;
 use piped::Pace;
 use pump::{Pump, Pumped};
 use session::{Session, Unwritten};
 use signals::Signals;
 use tasks::Tasks;
-use telling::Audience;
 use terminal::Terminal;
+use visit_end::VisitEnd;
+use waiting::Waiting;
 
-/// How long ending may take once somebody wants it at once.
+/// How long the end of a visit may take after a signal.
 const HASTE: Duration = Duration::from_secs(2);
 
-/// How long a reader may take nothing of what is printed once somebody wants the end at once. Then nobody waits for it:
-/// together with what is left to do that is well within a second.
+/// How long a reader may read nothing after a signal. Then the program no longer waits for the reader: together with
+/// the rest of the work that is well within a second.
 const STALLED: Duration = Duration::from_millis(300);
 
 /// Visits the assistant until the input ends or somebody leaves.
@@ -107,17 +112,17 @@ pub(crate) fn record(
     let record::Written { exchanges, random } = record::save(&recorder, record)?;
     let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
     let exchanges = counted(count(exchanges), "exchange", "exchanges");
-    let mut told = format!("{exchanges} recorded in {}", record.file.display());
+    let mut summary = format!("{exchanges} recorded in {}", record.file.display());
     if chosen.server().is_none() {
-        told.push_str("; the offline model asks no server, and answers alike in a replay");
+        summary.push_str("; the offline model asks no server, and answers alike in a replay");
     }
     if random > 0 {
         let places = counted(count(random), "place looks", "places look");
-        told.push_str(&format!(
+        summary.push_str(&format!(
             "; {places} random: look through it before you give it away"
         ));
     }
-    diagnostics.report(&neutralise(&told));
+    diagnostics.report(&neutralise(&summary));
     exit
 }
 
@@ -133,14 +138,14 @@ fn attend(
         .enable_all()
         .build()
         .map_err(PlayError::System)?;
-    let (tell, switches) = mpsc::unbounded_channel();
+    let (sender, switches) = mpsc::unbounded_channel();
     let models = provider::assemble(
         chosen,
         &config.provider,
         &config.prices,
         &tape.network(provider::network(&config.provider)?),
-        // Whoever listened may have gone already.
-        move |switch| drop(tell.send(switch.clone())),
+        // The receiver may have ended already.
+        move |switch| drop(sender.send(switch.clone())),
     )?;
     let household = household(
         data,
@@ -171,16 +176,17 @@ async fn visit(
     let mut terminal = interactive.then(|| Terminal::open(data)).transpose()?;
     let (screen, writer) = open_screen(play, terminal.as_ref())?;
     let (pump, pumped) = Pump::new(&household, &screen);
-    let (mut feed, told) = PlayerFeed::new(&household, &screen);
+    let (mut feed, shown) = PlayerFeed::open(&household, &screen).await?;
     let unwritten = match interactive {
         true => Unwritten::IsRefused,
         false => Unwritten::Waits,
     };
-    let mut session = Session::new(&household, &screen, pumped, told, unwritten);
+    let mut session = Session::new(&household, &screen, pumped, shown, unwritten);
     let clear = command::clear_command(data, &household.key);
     let retry = command::retry_command(data, &household.key);
     let audience = audience(play, chosen, &household, &clear);
     let slow = slow(&household, &server(chosen));
+    let memory_notices = MemoryNotices::new(&household);
     screen.show(ready(data, chosen, &household, &clear)).await;
 
     let Household {
@@ -196,10 +202,10 @@ async fn visit(
     } = household;
     // What a recording says was learnt when it was made.
     let learning = play.replay.is_none().then_some(learning);
-    let ears = (audience, learning);
-    let mut tasks = Tasks::start(assistant, pump, events, ears, screen.clone());
-    tasks.tell_switches(switches, screen.clone());
-    tasks.tell_slow(handle.clone(), resident.name.clone(), slow, screen.clone());
+    let printing = (audience, learning, memory_notices);
+    let mut tasks = Tasks::start(assistant, pump, events, printing, screen.clone());
+    tasks.report_switches(switches, screen.clone());
+    tasks.report_slowness(handle.clone(), resident.name.clone(), slow, screen.clone());
     tasks.report_stalls(handle.clone(), resident.name.clone(), screen.clone());
     if interactive {
         diagnostics.divert(&screen);
@@ -213,20 +219,23 @@ async fn visit(
 
     let ending = select! {
         biased;
-        signal = signals.next() => Ok(Ending::Signal(signal)),
-        () = screen.failed() => Ok(Ending::ReaderGone),
+        signal = signals.next() => Ok(VisitEnd::Signal(signal)),
+        () = screen.failed() => Ok(VisitEnd::ReaderGone),
         error = tasks.failed() => Err(error),
-        // Before the feed: what the player did is told before what comes of it.
+        // Before the feed: what the player did is printed before its consequences.
         ending = drive(&mut session, terminal.as_mut(), pace) => ending,
         error = feed.run() => Err(error.into()),
     };
 
     diagnostics.restore();
-    let hasty = ending.as_ref().map_or(true, Ending::is_hasty);
-    let waiting = session.waiting();
-    drop(session);
+    let hasty = ending.as_ref().map_or(true, VisitEnd::is_hasty);
     let reader = writer.reader();
     let closed = hurry(&mut signals, hasty, &reader, async {
+        if let Some(stuck) = session.stuck() {
+            screen.show(stuck.rejected()).await;
+        }
+        let waiting = session.waiting().await;
+        drop(session);
         handle.shut_down().await;
         drop(handle);
         tasks.end().await;
@@ -258,8 +267,8 @@ async fn visit(
     ending.exit()
 }
 
-/// Does what is left to do: to its end, unless somebody is waiting for the program to end or begins to; then only
-/// for so long, and without a reader who reads nothing.
+/// Finishes the rest of the work. After a signal it takes at most [`HASTE`], and does not wait for a reader who reads
+/// nothing.
 async fn hurry<T>(
     signals: &mut Signals,
     hasty: bool,
@@ -308,7 +317,7 @@ async fn drive(
     session: &mut Session,
     terminal: Option<&mut Terminal>,
     pace: Pace,
-) -> Result<Ending, PlayError> {
+) -> Result<VisitEnd, PlayError> {
     match terminal {
         Some(terminal) => terminal.drive(session).await,
         None => piped::drive(session, pace).await,
@@ -335,7 +344,7 @@ fn server(chosen: &Chosen) -> String {
     }
 }
 
-/// What whoever waits is told once it takes longer.
+/// The notice that an answer takes longer.
 fn slow(household: &Household, server: &str) -> String {
     let name = &household.resident.name;
     let seconds = household.slow_after.as_secs();

@@ -47,7 +47,7 @@ fn a_stop_says_why() {
         activity: Activity::Stopped(StopCause::ConsecutiveErrors(5)),
         ..Status::default()
     };
-    assert!(status(&stopped).starts_with("stopped (5 errors in a row); "));
+    assert!(status(&stopped, None).starts_with("stopped (5 errors in a row); "));
     assert_eq!(
         stop_cause(&StopCause::ConsecutiveErrors(1)),
         "1 error in a row"
@@ -60,7 +60,7 @@ fn messages_that_end_without_an_answer_are_counted_and_explained() {
         unanswered: 1,
         ..Status::default()
     };
-    let status = status(&unanswered);
+    let status = status(&unanswered, None);
     assert!(
         status.contains("; 1 message ended without an answer"),
         "{status}"

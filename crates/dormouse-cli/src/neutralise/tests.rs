@@ -13,7 +13,7 @@ fn a_text_of_several_lines_cannot_pass_for_lines_of_the_program() {
 #[test]
 fn no_text_holds_the_sign_of_a_line() {
     assert_eq!(neutralise("a ◉ b"), "a \\u{25c9} b");
-    for sign in Sign::ALL {
+    for sign in LineKind::ALL {
         let typed = format!("x{}y", sign.char());
         assert!(!neutralise(&typed).contains(sign.char()), "{sign:?}");
     }

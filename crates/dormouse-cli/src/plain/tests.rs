@@ -10,6 +10,7 @@ fn sight(kind: &'static str, text: &str) -> Item {
         channel: (kind == "channel").then(|| "public".to_owned()),
         text: text.to_owned(),
         delivery: 1,
+        earlier: false,
         by_assistant: true,
     }))
 }
@@ -48,12 +49,14 @@ fn the_assistants_lines_are_set_apart_in_a_terminal() {
 fn an_end_says_what_waits_and_what_to_do() {
     let end = |reason, waiting| {
         let clear = "dormouse emergency clear --data tea".to_owned();
-        let item = Item::End {
+        let item = Item::End(EndLine {
             reason,
             waiting,
+            cause: None,
+            open: Vec::new(),
             pause: None,
             clear,
-        };
+        });
         render(&item, Style::Plain)
     };
     assert_eq!(end(End::Settled, 0), None);
@@ -70,6 +73,35 @@ fn an_end_says_what_waits_and_what_to_do() {
     );
 }
 
+#[test]
+fn an_end_names_what_is_open_and_why() {
+    let open = |event, text: &str, act: Option<&str>| OpenMessage {
+        event,
+        from: "Alice".to_owned(),
+        text: text.to_owned(),
+        act: act.map(str::to_owned),
+    };
+    let item = Item::End(EndLine {
+        reason: End::Interrupted,
+        waiting: 4,
+        cause: Some("world.redb could not be written: No space left on device".to_owned()),
+        open: vec![
+            open(Some(7), "Hello!", Some("say")),
+            open(Some(9), "And you?", None),
+            open(None, "Bye.", None),
+        ],
+        pause: None,
+        clear: String::new(),
+    });
+    let expected = "◊ Ended. 4 messages wait and are kept; it goes on at the next start.\n    \
+        The cause: world.redb could not be written: No space left on device.\n    \
+        Alice (event 7): Hello! – the answer by `say` is decided and not confirmed\n    \
+        Alice (event 9): And you? – not answered yet\n    \
+        Alice (still in the world): Bye. – not answered yet\n    \
+        and 1 other\n";
+    assert_eq!(render(&item, Style::Plain).as_deref(), Some(expected));
+}
+
 proptest! {
     #[test]
     fn no_text_gets_a_control_character_past_or_begins_a_line_of_its_own(text in any::<String>()) {
@@ -81,7 +113,7 @@ proptest! {
             let line = render(&item, Style::Plain).unwrap();
             prop_assert!(line.chars().all(|c| c == '\n' || !c.is_control()), "{line:?}");
             let body = line.strip_suffix('\n').unwrap();
-            let signs = body.chars().filter(|c| Sign::ALL.iter().any(|sign| sign.char() == *c));
+            let signs = body.chars().filter(|c| LineKind::ALL.iter().any(|sign| sign.char() == *c));
             prop_assert_eq!(signs.count(), 1, "{:?}", line);
             prop_assert!(body.split('\n').skip(1).all(|more| more.starts_with("    ")), "{line:?}");
         }

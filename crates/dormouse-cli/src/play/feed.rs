@@ -1,4 +1,4 @@
-//! Telling the player what their character perceives.
+//! Printing what the player's character perceives.
 
 use dormouse_contracts::{EntityId, Perception};
 use dormouse_sandbox::{FeedError, Sandbox};
@@ -7,7 +7,7 @@ use tokio::{select, sync::watch, time::sleep};
 use super::pump::{PATIENCE, pause};
 use crate::{
     compose::Household,
-    item::{Item, World},
+    item::{Item, Sight, World},
     screen::Screen,
 };
 
@@ -16,42 +16,54 @@ use crate::{
 #[error("the player's senses could not be read")]
 pub(crate) struct WatchError(#[from] FeedError);
 
-/// What the player perceives, printed once and forgotten by the world only after that.
+/// What the player perceives, forgotten by the world only after it was printed.
 ///
-/// What was not printed because the program ended, or because nobody read it, comes at the next start, first thing.
+/// What was not printed because the program ended, or because nobody read it, is printed at the next start, before
+/// anything else. The world writes what it may forget together with its next change, or when it is closed. So after a
+/// kill the last lines are printed once more; they are marked as earlier than this visit.
 #[derive(Debug)]
 pub(crate) struct PlayerFeed {
     sandbox: Sandbox,
     observer: EntityId,
     screen: Screen,
+    /// The last delivery before this visit.
+    before: u64,
     /// The last delivery that was handed to the screen.
-    told: watch::Sender<u64>,
+    shown: watch::Sender<u64>,
     /// The last delivery that was printed.
     printed: watch::Sender<u64>,
 }
 
 impl PlayerFeed {
-    /// The feed of the household's player.
-    pub(crate) fn new(household: &Household, screen: &Screen) -> (Self, watch::Receiver<u64>) {
-        let (told, seen) = watch::channel(0);
+    /// The feed of the household's player. It must be opened before the player does anything.
+    pub(crate) async fn open(
+        household: &Household,
+        screen: &Screen,
+    ) -> Result<(Self, watch::Receiver<u64>), WatchError> {
+        let before = household
+            .sandbox
+            .last_delivery(&household.player.id)
+            .await?;
+        let (shown, seen) = watch::channel(0);
         let feed = Self {
             sandbox: household.sandbox.clone(),
             observer: household.player.id.clone(),
             screen: screen.clone(),
-            told,
+            before,
+            shown,
             printed: watch::Sender::new(0),
         };
-        (feed, seen)
+        Ok((feed, seen))
     }
 
-    /// Tells until the world fails for good. Dropping the future loses nothing and tells nothing twice.
+    /// Prints until the world fails for good. Dropping the future loses nothing and prints nothing twice.
     pub(crate) async fn run(&mut self) -> WatchError {
         let mut failures = 0;
         loop {
-            match self.tell_next().await {
-                Ok(Told::All) => failures = 0,
+            match self.show_next().await {
+                Ok(Shown::All) => failures = 0,
                 // Whoever notices that nobody reads ends the visit.
-                Ok(Told::NobodyReads) => std::future::pending().await,
+                Ok(Shown::NobodyReads) => std::future::pending().await,
                 Err(error) if failures >= PATIENCE => return error,
                 Err(error) => {
                     tracing::warn!(%error, "the player's senses could not be read; trying again");
@@ -62,48 +74,51 @@ impl PlayerFeed {
         }
     }
 
-    async fn tell_next(&mut self) -> Result<Told, WatchError> {
-        let told = *self.told.borrow();
-        let perceived = self.sandbox.await_perceptions(&self.observer, told);
+    async fn show_next(&mut self) -> Result<Shown, WatchError> {
+        let last = *self.shown.borrow();
+        let perceived = self.sandbox.await_perceptions(&self.observer, last);
         let perceived = perceived.await?;
-        let told = self.tell(&perceived).await;
+        let shown = self.show(&perceived).await;
         self.forget_printed().await?;
-        Ok(told)
+        Ok(shown)
     }
 
-    /// Tells what is there, and does not wait for more.
+    /// Prints what is there, and does not wait for more.
     pub(crate) async fn drain(&mut self) -> Result<(), WatchError> {
         loop {
-            let told = *self.told.borrow();
-            let perceived = self.sandbox.perceptions(&self.observer, told, usize::MAX);
+            let last = *self.shown.borrow();
+            let perceived = self.sandbox.perceptions(&self.observer, last, usize::MAX);
             let perceived = perceived.await?;
-            if perceived.is_empty() || self.tell(&perceived).await == Told::NobodyReads {
+            if perceived.is_empty() || self.show(&perceived).await == Shown::NobodyReads {
                 return self.forget_printed().await;
             }
         }
     }
 
-    async fn tell(&mut self, perceived: &[Perception]) -> Told {
+    async fn show(&mut self, perceived: &[Perception]) -> Shown {
         for perception in perceived {
             let Some(place) = self.screen.place().await else {
-                return Told::NobodyReads;
+                return Shown::NobodyReads;
             };
             let number = perception.attested.delivery.number;
-            let item = Item::World(World::Perceived(perception.into()));
+            let mut sight = Sight::from(perception);
+            sight.earlier = number <= self.before;
+            let item = Item::World(World::Perceived(sight));
             place.send_noting(item, &self.printed, number);
-            self.told.send_replace(number);
+            self.shown.send_replace(number);
         }
-        Told::All
+        Shown::All
     }
 
-    /// Lets the world forget what is told, once that is printed; where nobody reads any more, what was printed before.
+    /// Lets the world forget what was handed to the screen, once it is printed. If nobody reads any more, that is what was
+    /// printed before.
     async fn forget_printed(&self) -> Result<(), WatchError> {
-        let told = *self.told.borrow();
+        let last = *self.shown.borrow();
         let mut seen = self.printed.subscribe();
         select! {
             biased;
             // Either way the number is looked at below.
-            _ = seen.wait_for(|printed| *printed >= told) => {}
+            _ = seen.wait_for(|printed| *printed >= last) => {}
             () = self.screen.over() => {}
         }
         let printed = *self.printed.borrow();
@@ -114,10 +129,10 @@ impl PlayerFeed {
     }
 }
 
-/// Whether there was somebody to tell.
+/// Whether everything was handed to the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum Shown {
     All,
-    /// What was not told comes at the next start.
+    /// The rest is printed at the next start.
     NobodyReads,
 }

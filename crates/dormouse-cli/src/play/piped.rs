@@ -1,22 +1,37 @@
 //! Input that is not a terminal: one line is one act, and the end of input waits for pending answers.
+//!
+//! Lines are read ahead of the one that is carried out, within [`LINES_AHEAD`] and [`BYTES_AHEAD`], so that a command acts
+//! as soon as it is read, while the lines around it keep their order.
 
 use std::{
     io::{self, BufReader},
+    pin::pin,
+    sync::Arc,
     thread,
 };
 
-use tokio::sync::mpsc;
+use tokio::{
+    select,
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch},
+};
 
 use super::{
-    Ending, PlayError,
-    session::{Flow, Session},
+    PlayError, VisitEnd,
+    operator::Operator,
+    session::{Flow, Phase, Session},
 };
-use crate::input::lines::{Line, Lines};
+use crate::input::{
+    self, Command, Input,
+    lines::{Line, Lines},
+};
 
-/// How many lines are read ahead of the one that is being carried out.
-const AHEAD: usize = 16;
+/// How many lines are read ahead of the one that is carried out.
+const LINES_AHEAD: usize = 256;
 
-/// When the next line is taken up.
+/// How many bytes these lines may have together.
+const BYTES_AHEAD: usize = 1 << 20;
+
+/// When the next line is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pace {
     /// As soon as the one before is carried out, for programs that keep track by themselves.
@@ -25,26 +40,140 @@ pub(super) enum Pace {
     InTurn,
 }
 
+/// A line in the queue, and the room that it takes there.
+#[derive(Debug)]
+struct Queued {
+    line: io::Result<Line>,
+    _room: OwnedSemaphorePermit,
+}
+
+/// The end of the queue at which lines are put in.
+struct Queue {
+    lines: mpsc::Sender<Queued>,
+    room: Arc<Semaphore>,
+    phase: watch::Sender<Phase>,
+}
+
+/// Nobody carries out lines any more.
+struct Closed;
+
+impl Queue {
+    fn new(phase: watch::Sender<Phase>) -> (Self, mpsc::Receiver<Queued>) {
+        let (lines, queued) = mpsc::channel(LINES_AHEAD);
+        let room = Arc::new(Semaphore::new(BYTES_AHEAD));
+        (Self { lines, room, phase }, queued)
+    }
+
+    /// Puts a line in. Waits while there is no room for it.
+    async fn put(&self, line: io::Result<Line>) -> Result<(), Closed> {
+        let room = Arc::clone(&self.room).acquire_many_owned(length(&line));
+        let _room = room.await.map_err(|_closed| Closed)?;
+        let queued = Queued { line, _room };
+        self.lines.send(queued).await.map_err(|_unsent| Closed)?;
+        self.phase.send_if_modified(|phase| {
+            let begins = *phase == Phase::Idle;
+            if begins {
+                *phase = Phase::CarryingOut;
+            }
+            begins
+        });
+        Ok(())
+    }
+
+    /// Waits until every line that can be carried out at the moment is.
+    async fn quiet(&self) {
+        let mut phase = self.phase.subscribe();
+        // This has a sender, so it ends only when the phase is another.
+        drop(phase.wait_for(|phase| *phase != Phase::CarryingOut).await);
+    }
+}
+
 /// Carries out every line, then waits until the assistant has come to rest.
-pub(super) async fn drive(session: &mut Session, pace: Pace) -> Result<Ending, PlayError> {
-    let mut lines = read(Lines::new(BufReader::new(io::stdin())))?;
+pub(super) async fn drive(session: &mut Session, pace: Pace) -> Result<VisitEnd, PlayError> {
+    let lines = read(Lines::new(BufReader::new(io::stdin())))?;
+    let (queue, queued) = Queue::new(session.phase());
+    let (operator, leaving) = (session.operator().clone(), session.leaving());
+    let mut reading = pin!(read_ahead(lines, &operator, &leaving, queue));
+    let mut carrying_out = pin!(carry_out(session, queued, pace));
+    select! {
+        biased;
+        ending = &mut carrying_out => ending,
+        () = &mut reading => carrying_out.await,
+    }
+}
+
+/// Puts lines into the queue, and carries out commands that act at once. Ends with the input, or when somebody leaves.
+async fn read_ahead(
+    mut lines: mpsc::Receiver<io::Result<Line>>,
+    operator: &Operator,
+    leaving: &watch::Sender<bool>,
+    queue: Queue,
+) {
     while let Some(line) = lines.recv().await {
-        let Line { number, text } = line.map_err(PlayError::Input)?;
-        match session.line(number, text).await {
-            // However it comes to rest, stopped or switched off, the next line is carried out.
-            Flow::Go if pace == Pace::InTurn => drop(session.settle().await),
-            Flow::Go => {}
-            Flow::Quit => return Ok(Ending::Quit),
+        if let Some(command) = command_at_once(&line, operator.assistant()) {
+            queue.quiet().await;
+            if operator.carry_out(command).await == Flow::Quit {
+                leaving.send_replace(true);
+                return;
+            }
+            continue;
+        }
+        if let Err(Closed) = queue.put(line).await {
+            return;
         }
     }
-    Ok(Ending::Rest(session.settle().await))
+}
+
+fn command_at_once(line: &io::Result<Line>, assistant: &str) -> Option<Command> {
+    let text = line.as_ref().ok()?.text.as_ref().ok()?;
+    match input::parse(text, assistant) {
+        Ok(Input::Command(command)) if command.acts_at_once() => Some(command),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// How many bytes of the queue's room a line takes. No line is longer than all of it.
+fn length(line: &io::Result<Line>) -> u32 {
+    let text = line.as_ref().ok().and_then(|line| line.text.as_ref().ok());
+    let bytes = text.map_or(0, String::len).min(BYTES_AHEAD);
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+async fn carry_out(
+    session: &mut Session,
+    mut queued: mpsc::Receiver<Queued>,
+    pace: Pace,
+) -> Result<VisitEnd, PlayError> {
+    // What happened before this visit is printed first.
+    session.all_shown().await;
+    let phase = session.phase();
+    while let Some(Queued { line, .. }) = queued.recv().await {
+        phase.send_replace(Phase::CarryingOut);
+        let Line { number, text } = line.map_err(PlayError::Input)?;
+        if session.line(number, text).await == Flow::Quit {
+            return Ok(VisitEnd::Quit);
+        }
+        if pace == Pace::InTurn && !session.is_leaving() {
+            phase.send_replace(Phase::Waiting);
+            // However it comes to rest, stopped or switched off, the next line is carried out.
+            session.settle_or_leave().await;
+        }
+        if queued.is_empty() {
+            phase.send_replace(Phase::Idle);
+        }
+    }
+    if session.is_leaving() {
+        session.hand_over().await;
+        return Ok(VisitEnd::Quit);
+    }
+    Ok(VisitEnd::Rest(session.settle().await))
 }
 
 /// Reads in a thread of its own, which ends with the process: nothing can interrupt a blocking read.
 fn read(
     mut lines: Lines<BufReader<io::Stdin>>,
 ) -> Result<mpsc::Receiver<io::Result<Line>>, PlayError> {
-    let (sender, receiver) = mpsc::channel(AHEAD);
+    let (sender, receiver) = mpsc::channel(1);
     thread::Builder::new()
         .name("input".to_owned())
         .spawn(move || {
@@ -57,4 +186,41 @@ fn read(
         })
         .map_err(PlayError::System)?;
     Ok(receiver)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::task::unconstrained;
+
+    use super::*;
+
+    /// How many lines of this length are read ahead where none is carried out.
+    async fn read_ahead_of(length: usize) -> usize {
+        let (queue, mut queued) = Queue::new(watch::Sender::new(Phase::Idle));
+        let flood = async {
+            for number in 1..=20_000 {
+                let text = Ok("x".repeat(length));
+                if queue.put(Ok(Line { number, text })).await.is_err() {
+                    return;
+                }
+            }
+        };
+        // It waits once there is no room, and not before.
+        select! {
+            biased;
+            () = unconstrained(flood) => {}
+            () = std::future::ready(()) => {}
+        }
+        let mut count = 0;
+        while queued.try_recv().is_ok() {
+            count += 1;
+        }
+        count
+    }
+
+    #[tokio::test]
+    async fn a_flood_is_read_ahead_within_a_number_of_lines_and_of_bytes() {
+        assert_eq!(read_ahead_of(10).await, LINES_AHEAD);
+        assert_eq!(read_ahead_of(65_536).await, BYTES_AHEAD / 65_536);
+    }
 }

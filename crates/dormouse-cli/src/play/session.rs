@@ -1,15 +1,12 @@
 //! Carrying out lines of input.
 
 use dormouse::SystemClock;
-use dormouse_contracts::{AssistantId, Clock, WorldErrorKind};
-use dormouse_engine::{Handle, Rest, RetryError, Status};
-use dormouse_memory::Memory;
-use dormouse_providers::GuardedModel;
-use dormouse_sandbox::{Act, ActError, ActRefusal, Acted, Sandbox};
-use dormouse_store::RedbLog;
-use tokio::{sync::watch, time::sleep};
+use dormouse_contracts::{Clock, WorldErrorKind};
+use dormouse_engine::{Handle, Rest, Status};
+use dormouse_sandbox::{Act, ActError, ActRefusal, Acted, FEED_PAGE, Sandbox};
+use tokio::{select, sync::watch, time::sleep};
 
-use super::{Pumped, Waiting, pump::pause};
+use super::{Pumped, Waiting, operator::Operator, pump::pause};
 use crate::{
     compose::{Body, Household},
     exit::Report,
@@ -19,7 +16,6 @@ use crate::{
     screen::Screen,
 };
 
-mod commands;
 mod surroundings;
 
 /// Whether the session goes on.
@@ -31,10 +27,21 @@ pub(super) enum Flow {
     Quit,
 }
 
+/// Whether a command may act now: it never overtakes a line that is about to reach the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// No line is there.
+    Idle,
+    /// A line is being carried out.
+    CarryingOut,
+    /// A line waits for the world, or for the assistant's answer.
+    Waiting,
+}
+
 /// What becomes of a line that the world cannot take at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unwritten {
-    /// It is told why, and can be typed again.
+    /// The player reads why, and can type it again.
     IsRefused,
     /// It waits.
     Waits,
@@ -44,20 +51,44 @@ pub(super) enum Unwritten {
 #[derive(Debug)]
 pub(super) struct Session {
     sandbox: Sandbox,
-    log: RedbLog,
-    memory: Memory,
     handle: Handle,
-    models: Vec<GuardedModel>,
+    operator: Operator,
     screen: Screen,
-    key: AssistantId,
     resident: Body,
     player: Body,
     pumped: watch::Receiver<Pumped>,
     /// The last delivery to the player that was handed to the screen.
-    told: watch::Receiver<u64>,
+    shown: watch::Receiver<u64>,
     /// The last delivery to the assistant that came of the player's acts.
     sent: u64,
     unwritten: Unwritten,
+    /// The line that waits for the world, and why.
+    stuck: Option<StuckLine>,
+    phase: watch::Sender<Phase>,
+    /// Whether the player leaves without waiting for answers.
+    leaving: watch::Sender<bool>,
+}
+
+/// A line of input that waits until the world can be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StuckLine {
+    number: u64,
+    cause: String,
+}
+
+impl StuckLine {
+    /// What is printed if the program ends first.
+    pub(super) fn rejected(self) -> Item {
+        let Self { number, cause } = self;
+        let reason = format!(
+            "the program ended before the world could be written ({cause}). The input after this line was not carried \
+             out either"
+        );
+        Item::Rejected {
+            line: number,
+            reason,
+        }
+    }
 }
 
 impl Session {
@@ -65,46 +96,60 @@ impl Session {
         household: &Household,
         screen: &Screen,
         pumped: watch::Receiver<Pumped>,
-        told: watch::Receiver<u64>,
+        shown: watch::Receiver<u64>,
         unwritten: Unwritten,
     ) -> Self {
         Self {
             sandbox: household.sandbox.clone(),
-            log: household.log.clone(),
-            memory: household.memory.clone(),
             handle: household.handle.clone(),
-            models: household.models.clone(),
+            operator: Operator::new(household, screen),
             screen: screen.clone(),
-            key: household.key.clone(),
             resident: household.resident.clone(),
             player: household.player.clone(),
             pumped,
-            told,
+            shown,
             sent: 0,
             unwritten,
+            stuck: None,
+            phase: watch::Sender::new(Phase::Idle),
+            leaving: watch::Sender::new(false),
         }
     }
 
-    /// Has the model asked again, whoever leaves it alone.
-    pub(super) async fn retry(&self) -> Result<(), RetryError> {
-        for model in &self.models {
-            model.guard().configuration_changed();
-        }
-        self.handle.retry(self.player.name.clone()).await
+    pub(super) fn operator(&self) -> &Operator {
+        &self.operator
+    }
+
+    pub(super) fn phase(&self) -> watch::Sender<Phase> {
+        self.phase.clone()
+    }
+
+    /// Setting this to `true` ends every wait of the session.
+    pub(super) fn leaving(&self) -> watch::Sender<bool> {
+        self.leaving.clone()
+    }
+
+    pub(super) fn is_leaving(&self) -> bool {
+        *self.leaving.borrow()
     }
 
     pub(super) fn status(&self) -> Status {
         self.handle.status()
     }
 
-    pub(super) fn waiting(&self) -> Waiting {
-        let Status {
-            waiting, activity, ..
-        } = self.handle.status();
-        Waiting {
-            count: waiting,
-            activity,
-        }
+    /// The line that waits for the world, if one does.
+    pub(super) fn stuck(&mut self) -> Option<StuckLine> {
+        self.stuck.take()
+    }
+
+    /// What waits for an answer.
+    pub(super) async fn waiting(&self) -> Waiting {
+        let done = self.pumped.borrow().done;
+        let unheard = self.sandbox.perceptions(&self.resident.id, done, FEED_PAGE);
+        // A world that cannot be read has said so already.
+        let unheard = unheard.await.unwrap_or_default();
+        let state = self.handle.inspect().await;
+        Waiting::new(self.handle.status().activity, state.as_ref(), &unheard)
     }
 
     /// Carries out one line.
@@ -114,7 +159,7 @@ impl Session {
             Err(error) => return self.reject(number, error.to_string()).await,
         };
         match input::parse(&text, &self.resident.name) {
-            Ok(Input::Command(command)) => self.command(command).await,
+            Ok(Input::Command(command)) => self.operator.carry_out(command).await,
             Ok(Input::Act(act)) => self.act(number, act).await,
             Ok(Input::Go { way, speech }) => {
                 let act = self.go_or_say(way, speech).await;
@@ -137,7 +182,7 @@ impl Session {
     async fn act(&mut self, number: u64, act: Act) -> Flow {
         let name = act_name(&act);
         let to_resident = self.is_to_resident(&act);
-        let acted = match self.carried_out(act).await {
+        let acted = match self.carried_out(number, act).await {
             Ok(acted) => acted,
             Err(ActError::Refused(ActRefusal::NobodyHere { here, .. })) if to_resident => {
                 return self.reject(number, self.absent(&here)).await;
@@ -145,7 +190,7 @@ impl Session {
             Err(error) => return self.reject(number, refusal(&error)).await,
         };
         let own = OwnAct::new(SystemClock.now(), &self.player.name, name, &acted.seen);
-        self.tell(own).await;
+        self.show(own).await;
         let heard = acted
             .deliveries
             .iter()
@@ -158,30 +203,49 @@ impl Session {
 
     /// Has the world carry out an act. While the world cannot be written, a line out of a pipe waits: nobody is there to
     /// type it again.
-    async fn carried_out(&self, act: Act) -> Result<Acted, ActError> {
+    async fn carried_out(&mut self, number: u64, act: Act) -> Result<Acted, ActError> {
         let mut failures = 0;
         loop {
             let acted = self.sandbox.act(&self.player.id, act.clone()).await;
-            match &acted {
+            let cause = match &acted {
                 Err(ActError::World(error))
                     if self.unwritten == Unwritten::Waits
                         && error.kind() == WorldErrorKind::NotReached =>
                 {
-                    if failures == 0 {
-                        let why = Report(error);
-                        let text =
-                            format!("A line of input waits until the world can be written: {why}");
-                        self.screen.show(Item::Notice { text }).await;
-                    }
+                    Report(error).to_string()
                 }
-                Ok(_) | Err(_) => return acted,
+                Ok(_) | Err(_) => {
+                    self.stuck = None;
+                    return acted;
+                }
+            };
+            if self.stuck.is_none() {
+                let text = format!(
+                    "Line {number} of the input waits until the world can be written: {cause}"
+                );
+                self.screen.show(Item::Notice { text }).await;
+                self.stuck = Some(StuckLine { number, cause });
+                self.phase.send_replace(Phase::Waiting);
             }
-            sleep(pause(failures)).await;
+            select! {
+                () = sleep(pause(failures)) => {}
+                () = self.left() => {
+                    self.stuck = None;
+                    return acted;
+                }
+            }
             failures += 1;
         }
     }
 
-    async fn tell(&self, own: OwnAct) {
+    /// Waits until the player leaves without waiting for answers.
+    async fn left(&self) {
+        let mut leaving = self.leaving.subscribe();
+        // The session has a sender, so this ends only when it is set.
+        drop(leaving.wait_for(|leaving| *leaving).await);
+    }
+
+    async fn show(&self, own: OwnAct) {
         self.screen.show(Item::World(World::Own(own))).await;
     }
 
@@ -208,8 +272,25 @@ impl Session {
     /// What the player perceives of that is on its way to be printed by then.
     pub(super) async fn settle(&mut self) -> Rest {
         let rest = self.rest().await;
-        self.all_told().await;
+        self.all_shown().await;
         rest
+    }
+
+    /// As [`Session::settle`], unless the player leaves first.
+    pub(super) async fn settle_or_leave(&mut self) {
+        let mut leaving = self.leaving.subscribe();
+        select! {
+            _rest = self.settle() => {}
+            _left = leaving.wait_for(|leaving| *leaving) => {}
+        }
+    }
+
+    /// Waits until the assistant has taken in everything the player did, or takes nothing at the moment.
+    pub(super) async fn hand_over(&mut self) {
+        let sent = self.sent;
+        let taken_in = |pumped: &Pumped| pumped.done >= sent || pumped.held;
+        // The pump ends when the assistant does, which is reported elsewhere.
+        drop(self.pumped.wait_for(taken_in).await);
     }
 
     async fn rest(&mut self) -> Rest {
@@ -242,12 +323,12 @@ impl Session {
     }
 
     /// Waits until everything the player has perceived is on its way to be printed.
-    async fn all_told(&mut self) {
+    pub(super) async fn all_shown(&mut self) {
         loop {
-            let told = *self.told.borrow_and_update();
-            let more = self.sandbox.perceptions(&self.player.id, told, 1).await;
+            let last = *self.shown.borrow_and_update();
+            let more = self.sandbox.perceptions(&self.player.id, last, 1).await;
             // If the world cannot be asked, whoever watches it says so.
-            if more.map_or(true, |more| more.is_empty()) || self.told.changed().await.is_err() {
+            if more.map_or(true, |more| more.is_empty()) || self.shown.changed().await.is_err() {
                 return;
             }
         }

@@ -1,4 +1,4 @@
-//! What goes on besides the visit itself: the assistant's life, its senses, and telling about both.
+//! The tasks beside the player's input: the assistant, its perceptions, and the notices about both.
 
 use std::sync::Arc;
 
@@ -11,13 +11,14 @@ use tokio::{
 
 use super::{
     PlayError,
+    event_notices::{self, Audience},
+    memory_notices::MemoryNotices,
     pump::{Pump, PumpError},
-    telling::{self, Audience},
     terminal,
 };
 use crate::{describe, dialects::Learning, item::Item, screen::Screen};
 
-/// Everything that runs. Dropping it ends all of it at once, as a crash would.
+/// The running tasks. Dropping this ends all of them at once, as a crash would.
 #[derive(Debug)]
 pub(super) struct Tasks {
     set: JoinSet<Ended>,
@@ -29,38 +30,38 @@ pub(super) struct Tasks {
 enum Ended {
     Assistant(Result<(), RunError>),
     Pump(Result<(), PumpError>),
-    Telling,
+    Notices,
 }
 
 impl Tasks {
-    /// Lets the assistant live, and tells its events.
+    /// Starts the assistant, the pump, and the printing of events.
     pub(super) fn start(
         assistant: Assistant,
         pump: Pump,
         events: mpsc::Receiver<Arc<Recorded>>,
-        (audience, learning): (Audience, Option<Learning>),
+        (audience, learning, memory): (Audience, Option<Learning>, MemoryNotices),
         screen: Screen,
     ) -> Self {
         let mut set = JoinSet::new();
         set.spawn(async { Ended::Assistant(assistant.run().await) });
         let pump = set.spawn(async { Ended::Pump(pump.run().await) });
         set.spawn(async move {
-            telling::tell(events, audience, learning, screen).await;
-            Ended::Telling
+            event_notices::print_events(events, audience, learning, memory, screen).await;
+            Ended::Notices
         });
         Self { set, pump }
     }
 
-    /// Tells when the assistant takes its time, too, for somebody at a terminal.
+    /// Also says when the assistant is thinking, for somebody at a terminal.
     pub(super) fn follow_status(&mut self, handle: Handle, name: String, screen: Screen) {
         self.set.spawn(async move {
             terminal::follow_status(handle, &name, screen).await;
-            Ended::Telling
+            Ended::Notices
         });
     }
 
     /// Prints that the answer takes longer, once for each wait. `busy` is printed while a call is under way.
-    pub(super) fn tell_slow(
+    pub(super) fn report_slowness(
         &mut self,
         mut handle: Handle,
         name: String,
@@ -68,17 +69,17 @@ impl Tasks {
         screen: Screen,
     ) {
         self.set.spawn(async move {
-            let mut told = None;
+            let mut reported = None;
             loop {
                 let status = handle.status();
-                if status.slow_since.is_some() && status.slow_since != told {
+                if status.slow_since.is_some() && status.slow_since != reported {
                     let held = describe::held(&name, &status);
                     let text = held.unwrap_or_else(|| busy.clone());
                     screen.show(Item::Notice { text }).await;
                 }
-                told = status.slow_since;
+                reported = status.slow_since;
                 if handle.status_changed().await.is_none() {
-                    return Ended::Telling;
+                    return Ended::Notices;
                 }
             }
         });
@@ -89,20 +90,20 @@ impl Tasks {
         self.set.spawn(async move {
             let mut was_stalled = false;
             loop {
-                let stall = telling::stall(&handle.status().activity, &name, was_stalled);
+                let stall = event_notices::log_stall(&handle.status().activity, &name, was_stalled);
                 if let Some(text) = stall {
                     was_stalled = !was_stalled;
                     screen.show(Item::Notice { text }).await;
                 }
                 if handle.status_changed().await.is_none() {
-                    return Ended::Telling;
+                    return Ended::Notices;
                 }
             }
         });
     }
 
-    /// Tells when another model answers than before.
-    pub(super) fn tell_switches(
+    /// Says when another model answers than before.
+    pub(super) fn report_switches(
         &mut self,
         mut switches: mpsc::UnboundedReceiver<ModelSwitch>,
         screen: Screen,
@@ -112,11 +113,11 @@ impl Tasks {
                 let text = describe::switch(&switch);
                 screen.show(Item::Notice { text }).await;
             }
-            Ended::Telling
+            Ended::Notices
         });
     }
 
-    /// Waits until something has ended that should go on.
+    /// Waits until a task has ended that should run on.
     pub(super) async fn failed(&mut self) -> PlayError {
         loop {
             match self.set.join_next().await {
@@ -125,12 +126,12 @@ impl Tasks {
                 Some(Err(error)) => return PlayError::Task(error),
                 Some(Ok(Ended::Assistant(Ok(())))) | None => return PlayError::Ended,
                 // These end when the assistant does, whose own end says why.
-                Some(Ok(Ended::Pump(Ok(())) | Ended::Telling)) => {}
+                Some(Ok(Ended::Pump(Ok(())) | Ended::Notices)) => {}
             }
         }
     }
 
-    /// Waits until the assistant, which was asked to, has ended, and everything is told.
+    /// Waits until the assistant, which was asked to end, has ended, and its events are printed.
     pub(super) async fn end(&mut self) {
         // It waits for the world, which may say nothing more. What it has not handed over comes at the next start.
         self.pump.abort();

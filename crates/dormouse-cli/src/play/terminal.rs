@@ -18,7 +18,7 @@ use rustyline::{Config, DefaultEditor, ExternalPrinter, error::ReadlineError};
 use tokio::{sync::mpsc, time::timeout};
 
 use super::{
-    Ending, PlayError, lock,
+    PlayError, VisitEnd, lock,
     session::{Flow, Session},
 };
 use crate::{
@@ -33,7 +33,7 @@ mod wrap;
 
 /// How long the prompt waits for a quick answer, so that it comes below it.
 const QUICK: Duration = Duration::from_millis(200);
-/// After how long thinking is told.
+/// After how long a notice says that the assistant is thinking.
 const SLOW: Duration = Duration::from_millis(400);
 
 /// The terminal. Its editor is taken by the thread that reads lines.
@@ -130,7 +130,9 @@ impl Terminal {
     }
 
     /// Carries out what is typed until somebody leaves.
-    pub(super) async fn drive(&mut self, session: &mut Session) -> Result<Ending, PlayError> {
+    pub(super) async fn drive(&mut self, session: &mut Session) -> Result<VisitEnd, PlayError> {
+        // What happened before this visit is printed first.
+        session.all_shown().await;
         let mut typed = self.read(prompt(&session.status()))?;
         let mut number = 0;
         while let Some(Typed { line, prompt: next }) = typed.recv().await {
@@ -151,7 +153,7 @@ impl Terminal {
             drop(next.send(prompt(&session.status())));
         }
         drop(typed);
-        Ok(Ending::Quit)
+        Ok(VisitEnd::Quit)
     }
 
     /// Reads lines in a thread of its own. Dropping the receiver lets it end after the line it is at.
@@ -251,17 +253,17 @@ fn prompt(status: &Status) -> String {
     )
 }
 
-/// Tells when the assistant thinks for longer than a moment, once each time. The prompt that is on the screen may say
+/// Says that the assistant is thinking if that takes longer than a moment, once each time. The prompt that is on the screen may say
 /// something else; it is as old as the line behind it.
 pub(super) async fn follow_status(mut handle: Handle, name: &str, screen: Screen) {
-    let mut told = false;
+    let mut reported = false;
     loop {
         let is_busy = matches!(
             handle.status().activity,
             Activity::Thinking | Activity::Acting
         );
-        if !is_busy || told {
-            told &= is_busy;
+        if !is_busy || reported {
+            reported &= is_busy;
             if handle.status_changed().await.is_none() {
                 return;
             }
@@ -271,7 +273,7 @@ pub(super) async fn follow_status(mut handle: Handle, name: &str, screen: Screen
             Ok(Some(_)) => {}
             Ok(None) => return,
             Err(_slow) => {
-                told = true;
+                reported = true;
                 let text = format!("{name} is thinking …");
                 screen.show(Item::Notice { text }).await;
             }

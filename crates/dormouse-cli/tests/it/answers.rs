@@ -139,11 +139,7 @@ fn whoever_waits_through_an_outage_is_told_once_and_answered_afterwards() {
     let run = home.run(&["play", "--json", "--base-url", dead], "Hello!\n");
     let notice = "I cannot think at the moment. I will answer as soon as I can.";
     assert_eq!(run.answers(), [notice], "{}", run.out);
-    let end = run.items().pop().unwrap();
-    assert_eq!(
-        end,
-        json!({"type": "end", "reason": "waiting", "waiting": 1})
-    );
+    assert_eq!(run.end(), ("waiting".to_owned(), 1));
     let run = home.play("");
     assert_eq!(run.answers().len(), 1, "{}", run.out);
     assert_ne!(run.answers(), [notice]);
@@ -155,13 +151,7 @@ fn a_dead_server_stops_nothing_and_the_end_of_input_ends_the_visit() {
     let dead = "http://127.0.0.1:9/v1";
     let run = home.run(&["play", "--json", "--base-url", dead], "Hello!\n");
     assert_eq!(run.code, Some(0), "{}", run.out);
-    let end = run.items().pop().unwrap();
-    assert_eq!(
-        end,
-        json!({"type": "end", "reason": "waiting", "waiting": 1}),
-        "{}",
-        run.out
-    );
+    assert_eq!(run.end(), ("waiting".to_owned(), 1), "{}", run.out);
     let run = home.play("");
     assert_eq!(run.answers().len(), 1, "{}", run.out);
 }

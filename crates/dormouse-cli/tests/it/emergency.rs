@@ -41,10 +41,7 @@ fn refused_credentials_stop_it_with_a_code_of_its_own_and_the_message_is_kept() 
     let home = Home::new();
     let run = stopped(&home);
     assert_eq!(run.code, Some(5), "{}", run.err);
-    assert_eq!(
-        run.items().pop().unwrap(),
-        serde_json::json!({"type": "end", "reason": "stopped", "waiting": 1})
-    );
+    assert_eq!(run.end(), ("stopped".to_owned(), 1));
 
     let still = home.run(&["play"], "");
     assert_eq!(still.code, Some(5));

@@ -18,9 +18,16 @@ use std::{
     time::Duration,
 };
 
-use serde_json::Value;
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use serde_json::{Value, json};
 
-use crate::program::{Home, Run};
+use crate::{
+    program::{Home, Run},
+    server::{Server, calls},
+};
 
 const PLAY: [&str; 6] = ["play", "--json", "--as", "Alice", "--provider", "offline"];
 /// The longest that one thing may take.
@@ -63,6 +70,10 @@ struct Visit {
 impl Visit {
     /// Starts a visit with `file` of the data folder on a small disk on which `free` kilobytes are left.
     fn with_on_small_disk(home: &Home, file: &str, free: u32) -> Self {
+        Self::on_small_disk(home, file, free, &PLAY, messages())
+    }
+
+    fn on_small_disk(home: &Home, file: &str, free: u32, args: &[&str], input: String) -> Self {
         let small = home.file("small");
         fs::create_dir_all(&small).unwrap();
         let script = "data=$1 file=$2 free=$3; shift 3; cd \"$data\"; mount -t tmpfs -o size=4m none small \
@@ -72,9 +83,9 @@ impl Visit {
         let mut command = Command::new("unshare");
         command.args(["-m", "sh", "-c", script, "sh"]);
         command.arg(home.path()).arg(file).arg(free.to_string());
-        command.arg(env!("CARGO_BIN_EXE_dormouse")).args(PLAY);
+        command.arg(env!("CARGO_BIN_EXE_dormouse")).args(args);
         command.arg("--data").arg(home.path());
-        Self::start(command, messages(), small)
+        Self::start(command, input, small)
     }
 
     /// Starts it with this input, which ends then. Nobody waits until all of it is read.
@@ -145,9 +156,21 @@ impl Visit {
 
     /// Gives the disk its room back.
     fn free(&self) {
+        fs::remove_file(self.seen_by_it("filler")).unwrap();
+    }
+
+    /// The path by which this process reaches a file of the small disk.
+    fn seen_by_it(&self, file: &str) -> PathBuf {
         let root = PathBuf::from(format!("/proc/{}/root", self.child.id()));
-        let filler = self.small.strip_prefix("/").unwrap().join("filler");
-        fs::remove_file(root.join(filler)).unwrap();
+        root.join(self.small.strip_prefix("/").unwrap()).join(file)
+    }
+
+    /// Asks the program to end. It is the only child of the shell that has mounted the disk.
+    fn terminate(&self) {
+        let shell = self.child.id();
+        let children = fs::read_to_string(format!("/proc/{shell}/task/{shell}/children"));
+        let program = children.unwrap().trim().parse().unwrap();
+        kill(Pid::from_raw(program), Signal::SIGTERM).unwrap();
     }
 
     /// Ends the input, and waits for the end.
@@ -209,9 +232,7 @@ fn five_messages_on_a_full_disk(file: &str) {
         visit.free();
         let run = visit.finish();
         assert_all_answered_once(&home, &run);
-        if file != "memory-dormouse.redb" {
-            assert_said_in_notices(&run);
-        }
+        assert_said_in_notices(&run);
     }
 }
 
@@ -231,6 +252,63 @@ fn assert_said_in_notices(run: &Run) {
 #[test]
 fn a_full_disk_under_the_world_loses_nothing() {
     five_messages_on_a_full_disk("world.redb");
+}
+
+#[test]
+fn a_line_that_waits_for_a_full_world_is_reported_when_the_program_is_ended() {
+    if !may_mount() {
+        return;
+    }
+    let home = lived();
+    let mut visit = Visit::with_on_small_disk(&home, "world.redb", 0);
+    visit.wait_for(&["No space left on device"]);
+    visit.terminate();
+    let run = visit.finish();
+    assert_eq!(run.code, Some(143), "{}", run.err);
+    let rejected = run.of_type("rejected");
+    assert_eq!(rejected.len(), 1, "{}", run.out);
+    assert_eq!(rejected[0]["line"], 1);
+    let reason = rejected[0]["reason"].as_str().unwrap();
+    for part in ["world.redb", "No space left on device", "not carried out"] {
+        assert!(reason.contains(part), "{part}: {reason}");
+    }
+}
+
+#[test]
+fn an_act_that_waits_for_a_full_world_is_named_when_the_program_is_ended() {
+    if !may_mount() {
+        return;
+    }
+    for form in [&["--json"][..], &[]] {
+        let home = lived();
+        let (path, filler) = mpsc::channel::<PathBuf>();
+        // The disk fills up after the message was accepted, and before it is answered.
+        let server = Server::scripted(move |_| {
+            if let Ok(filler) = filler.recv_timeout(LIMIT) {
+                let mut filler = fs::File::create(filler).unwrap();
+                while filler.write_all(&[0; 512]).is_ok() {}
+            }
+            calls("say", &json!({"message": "and round ".repeat(300)}))
+        });
+        let args = ["play", "--as", "Alice", "--base-url", &server.url];
+        let args = [&args[..], form].concat();
+        let input = "Hello, is there any tea?\n".to_owned();
+        let mut visit = Visit::on_small_disk(&home, "world.redb", 2_000, &args, input);
+        path.send(visit.seen_by_it("more")).unwrap();
+        drop(path);
+        visit.wait_for(&["No space left on device"]);
+        visit.terminate();
+        let run = visit.finish();
+        assert_eq!(run.code, Some(143), "{}", run.err);
+        let end = run
+            .out
+            .rfind("\"type\":\"end\"")
+            .or(run.out.rfind("Ended."));
+        let end = &run.out[end.expect(&run.out)..];
+        for part in ["world.redb", "No space left on device", "any tea", "say"] {
+            assert!(end.contains(part), "{part}: {end}");
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A provider that asks for a pause: who is bound by it, who sees it, and who ends it.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 
 use nix::{
     sys::signal::{Signal, kill},
@@ -9,12 +9,32 @@ use nix::{
 use serde_json::Value;
 
 use crate::{
-    program::{Home, Run},
+    program::{Home, Run, watch},
     server::{Mood, Server},
 };
 
 fn visit(home: &Home, server: &Server, input: &str) -> Run {
     home.run(&["play", "--base-url", &server.url], input)
+}
+
+/// A visit in which a message is said, and a command is given once the pause was printed.
+fn visit_and_then(home: &Home, server: &Server, command: &str) -> Run {
+    let mut child = home.spawn(&["play", "--base-url", &server.url]);
+    let watched = watch(&child);
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"Hello!\n").unwrap();
+    let mut pipe = BufReader::new(child.stdout.take().unwrap());
+    let mut out = String::new();
+    while !out.contains("It is not called again") {
+        assert!(pipe.read_line(&mut out).unwrap() > 0, "{out}");
+    }
+    stdin.write_all(command.as_bytes()).unwrap();
+    drop(stdin);
+    pipe.read_to_string(&mut out).unwrap();
+    let code = child.wait().unwrap().code();
+    drop(watched);
+    let err = String::new();
+    Run { code, out, err }
 }
 
 #[test]
@@ -40,7 +60,7 @@ fn a_pause_binds_the_provider_that_asked_for_it_and_nobody_else() {
 fn a_pause_is_shown_with_its_end_and_who_asked_wherever_the_assistant_is_looked_at() {
     let home = Home::new();
     let server = Server::start(Mood::Pausing);
-    let run = visit(&home, &server, "Hello!\n/status\n");
+    let run = visit_and_then(&home, &server, "/status\n");
     let asked = format!("requested by local:default@{}", server.url);
     let end = run
         .out
@@ -91,7 +111,7 @@ fn somebody_at_the_command_line_can_end_a_pause() {
 fn a_player_can_end_a_pause() {
     let home = Home::new();
     let server = Server::start(Mood::PausingOnce);
-    let run = visit(&home, &server, "Hello!\n/retry\n");
+    let run = visit_and_then(&home, &server, "/retry\n");
     assert!(run.out.contains("Good day."), "{}", run.out);
     assert_eq!(server.asked().len(), 2);
 }
@@ -101,7 +121,7 @@ fn leaving_during_a_pause_says_how_long_it_lasts_and_how_to_end_it() {
     let home = Home::new();
     let server = Server::start(Mood::Pausing);
     let asked = format!("requested by local:default@{}", server.url);
-    let run = visit(&home, &server, "Hello!\n/quit\n");
+    let run = visit_and_then(&home, &server, "/quit\n");
     let end = run.out.lines().last().unwrap();
     for part in [asked.as_str(), "provider retry", "1 message waits"] {
         assert!(end.contains(part), "{part}: {end}");

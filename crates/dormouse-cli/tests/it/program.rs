@@ -42,6 +42,14 @@ impl Run {
             .collect()
     }
 
+    /// How the visit ended, and how many messages wait.
+    pub(crate) fn end(&self) -> (String, u64) {
+        let end = self.of_type("end").pop().unwrap();
+        let reason = end.get("reason").and_then(Value::as_str).unwrap();
+        let waiting = end.get("waiting").and_then(Value::as_u64).unwrap();
+        (reason.to_owned(), waiting)
+    }
+
     /// What the assistant's messages were, without those it ignored: text, classification and rule.
     pub(crate) fn heard(&self) -> Vec<(String, String, String)> {
         let text = |value: &Value| value.as_str().unwrap().to_owned();

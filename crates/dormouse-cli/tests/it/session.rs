@@ -1,6 +1,11 @@
 //! Sessions that go well.
 
-use crate::program::Home;
+use std::io::{BufRead, BufReader, Write};
+
+use crate::{
+    program::Home,
+    server::{Mood, Server},
+};
 
 const FIVE_LINES: &str = "Hello!\n\
     remember that Alice prefers tea\n\
@@ -227,4 +232,84 @@ fn a_second_player_meets_the_same_assistant_under_another_name() {
             .iter()
             .any(|message| message["sender"] == "Bob")
     );
+}
+
+#[test]
+fn a_command_acts_at_once_while_a_message_waits_for_its_answer() {
+    let home = Home::new();
+    let server = Server::start(Mood::Hanging);
+    let run = home.run(
+        &["play", "--base-url", &server.url],
+        "Hello!\nsay one\n/status\nsay two\n/quit\nsay three\n",
+    );
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    let place = |text: &str| run.out.find(text);
+    assert!(place("model calls").is_some(), "{}", run.out);
+    assert!(
+        place("Ended. 1 message waits and is kept").is_some(),
+        "{}",
+        run.out
+    );
+    // The messages before /quit are not lost, and keep their order.
+    let said = [
+        "You say to Dormouse: Hello!",
+        "You say: one",
+        "You say: two",
+    ]
+    .map(place);
+    assert!(
+        said.iter().all(Option::is_some) && said.is_sorted(),
+        "{}",
+        run.out
+    );
+    assert_eq!(place("three"), None, "{}", run.out);
+}
+
+#[test]
+fn a_command_that_shows_what_came_of_the_lines_before_keeps_its_place() {
+    let home = Home::new();
+    let run = home.run(
+        &["play"],
+        "remember that Alice prefers tea\n/memories\nremember that Bob prefers cocoa\n",
+    );
+    let place = |text: &str| run.out.find(text).expect(&run.out);
+    assert!(place("Alice prefers tea (from") < place("You say to Dormouse: remember that Bob"));
+}
+
+#[test]
+fn the_status_counts_what_is_remembered() {
+    let home = Home::new();
+    home.play("say the kettle is blue\nsay the tin is red\n");
+    let run = home.run(&["play"], "/status\n");
+    assert!(run.out.contains(" memories; "), "{}", run.out);
+    assert!(!run.out.contains("; 0 memories; "), "{}", run.out);
+}
+
+#[test]
+fn what_is_printed_again_after_a_kill_is_marked_and_stands_above_what_is_new() {
+    let home = Home::new();
+    let mut child = home.spawn(&["play"]);
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"hello\n").unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let answer = lines.find(|line| line.as_ref().unwrap().contains("Dormouse says"));
+    let answer = answer.unwrap().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    let run = home.run(&["play"], "say later\n");
+    let words = answer.strip_prefix("◂ ").unwrap();
+    let again = run
+        .out
+        .lines()
+        .find(|line| line.contains(words))
+        .expect(&run.out);
+    assert!(again.starts_with("◂ (earlier, 20"), "{again}");
+    assert!(
+        run.out.find(words) < run.out.find("You say: later"),
+        "{}",
+        run.out
+    );
+    let run = home.run(&["play"], "say later\n");
+    assert!(!run.out.contains(words), "only once more: {}", run.out);
 }

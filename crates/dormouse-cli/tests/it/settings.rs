@@ -73,10 +73,7 @@ fn a_switched_off_assistant_accepts_messages_and_answers_once_it_is_switched_on(
     let path = home.write("dormouse.toml", "[assistant]\nenabled = false\n");
     let run = home.play("Hello!\n");
     assert_eq!(run.code, Some(0));
-    assert_eq!(
-        run.items().pop().unwrap(),
-        serde_json::json!({"type": "end", "reason": "disabled", "waiting": 1})
-    );
+    assert_eq!(run.end(), ("disabled".to_owned(), 1));
     std::fs::remove_file(path).unwrap();
     let run = home.play("");
     assert_eq!(run.answers().len(), 1, "{}", run.out);

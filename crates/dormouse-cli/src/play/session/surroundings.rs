@@ -52,7 +52,7 @@ impl Session {
                 .await;
         };
         let by = &self.player.name;
-        self.tell(OwnAct::look_at(SystemClock.now(), by, name, seen))
+        self.show(OwnAct::look_at(SystemClock.now(), by, name, seen))
             .await;
         Flow::Go
     }

@@ -1,17 +1,17 @@
-//! How a visit comes to its end, and what that is to those who read or wait for it.
+//! How a visit ends: the last line, and the exit code.
 
 use dormouse_engine::{Activity, Pause, Rest};
 
-use super::PlayError;
+use super::{PlayError, waiting::Waiting};
 use crate::{
     exit::Exit,
-    item::{End, Item, PauseLine},
+    item::{End, EndLine, Item, PauseLine},
 };
 
-/// How a visit came to its end.
+/// How a visit ended.
 #[derive(Debug)]
-pub(super) enum Ending {
-    /// The input is at its end, and the assistant came to rest so.
+pub(super) enum VisitEnd {
+    /// The input ended, and the assistant came to rest like this.
     Rest(Rest),
     /// Somebody left.
     Quit,
@@ -21,7 +21,7 @@ pub(super) enum Ending {
     ReaderGone,
 }
 
-impl Ending {
+impl VisitEnd {
     /// Whether somebody waits for the end right now.
     pub(super) fn is_hasty(&self) -> bool {
         matches!(self, Self::Signal(_) | Self::ReaderGone)
@@ -30,12 +30,14 @@ impl Ending {
     /// The last line. `retry` is the command that ends a pause, `clear` the one that ends an emergency stop.
     pub(super) fn item(&self, waiting: &Waiting, retry: String, clear: String) -> Option<Item> {
         let pause = self.pause(waiting);
-        Some(Item::End {
+        Some(Item::End(EndLine {
             reason: self.reason(waiting)?,
             waiting: waiting.count,
+            cause: waiting.cause.clone(),
+            open: waiting.open.clone(),
             pause: pause.map(|pause| PauseLine::new(pause, retry)),
             clear,
-        })
+        }))
     }
 
     fn reason(&self, waiting: &Waiting) -> Option<End> {
@@ -74,15 +76,6 @@ impl Ending {
     }
 }
 
-/// What waits at the end, and for what.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Waiting {
-    /// How many messages.
-    pub(super) count: usize,
-    /// What the assistant was doing when the visit ended.
-    pub(super) activity: Activity,
-}
-
 impl Waiting {
     /// What the last line says when somebody leaves.
     fn left(&self) -> End {
@@ -104,7 +97,14 @@ mod tests {
 
     #[test]
     fn leaving_early_says_what_the_messages_wait_for() {
-        let reason = |count, activity| Ending::Quit.reason(&Waiting { count, activity });
+        let reason = |count, activity| {
+            VisitEnd::Quit.reason(&Waiting {
+                count,
+                activity,
+                cause: None,
+                open: Vec::new(),
+            })
+        };
         let stopped = || Activity::Stopped(StopCause::Credentials);
         for (count, activity, end) in [
             (0, Activity::Idle, End::Settled),
@@ -116,6 +116,6 @@ mod tests {
         ] {
             assert_eq!(reason(count, activity), Some(end));
         }
-        assert!(matches!(Ending::Quit.exit(), Ok(Exit::Success)));
+        assert!(matches!(VisitEnd::Quit.exit(), Ok(Exit::Success)));
     }
 }

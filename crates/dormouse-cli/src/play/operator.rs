@@ -1,18 +1,22 @@
-//! Commands to the program.
+//! Commands to the program. They need nothing of the player's, so they work while a line is carried out.
 
 use std::collections::VecDeque;
 
-use dormouse_contracts::{ReadEvents, Seq};
-use dormouse_engine::{ClearError, RetryError, catch_up};
-use dormouse_memory::{Derivation, Record};
+use dormouse_contracts::{AssistantId, ReadEvents, Seq};
+use dormouse_engine::{ClearError, Handle, RetryError, catch_up};
+use dormouse_memory::{Derivation, Memory, Record};
+use dormouse_providers::GuardedModel;
+use dormouse_store::RedbLog;
 
-use super::{Flow, Session};
+use super::session::Flow;
 use crate::{
+    compose::Household,
     describe,
     exit::Report,
-    grammar::identified,
+    grammar::{counted, identified},
     input::{self, Command},
     item::Item,
+    screen::Screen,
 };
 
 /// How many records are read at a time.
@@ -20,17 +24,51 @@ const PAGE: usize = 1_000;
 /// The most memories that are shown, the newest.
 const MEMORIES: usize = 100;
 
-impl Session {
-    pub(super) async fn command(&self, command: Command) -> Flow {
+/// Carries out commands for one player.
+#[derive(Clone, Debug)]
+pub(super) struct Operator {
+    log: RedbLog,
+    memory: Memory,
+    handle: Handle,
+    models: Vec<GuardedModel>,
+    screen: Screen,
+    key: AssistantId,
+    /// The assistant's name.
+    assistant: String,
+    /// The player's name, as the one who stops, clears or retries.
+    player: String,
+}
+
+impl Operator {
+    pub(super) fn new(household: &Household, screen: &Screen) -> Self {
+        Self {
+            log: household.log.clone(),
+            memory: household.memory.clone(),
+            handle: household.handle.clone(),
+            models: household.models.clone(),
+            screen: screen.clone(),
+            key: household.key.clone(),
+            assistant: household.resident.name.clone(),
+            player: household.player.name.clone(),
+        }
+    }
+
+    /// The assistant's name.
+    pub(super) fn assistant(&self) -> &str {
+        &self.assistant
+    }
+
+    /// Carries out a command, and prints what came of it.
+    pub(super) async fn carry_out(&self, command: Command) -> Flow {
         let lines = match command {
             Command::Quit => return Flow::Quit,
             Command::Help => vec![input::HELP.to_owned()],
-            Command::Status => vec![self.status_line()],
+            Command::Status => vec![self.status().await],
             Command::Memories => self.memories().await,
             Command::Log(count) => self.last_events(count).await,
             Command::Stop => vec![self.stop().await],
             Command::Clear => vec![self.clear().await],
-            Command::Retry => vec![self.ask_again().await],
+            Command::Retry => vec![self.retry().await],
         };
         for text in lines {
             self.screen.show(Item::Notice { text }).await;
@@ -38,12 +76,16 @@ impl Session {
         Flow::Go
     }
 
-    fn status_line(&self) -> String {
-        describe::status(&self.handle.status())
+    async fn status(&self) -> String {
+        // The memory takes in the log when a turn begins, so it may lack what the last turn brought. If it can't be written,
+        // the number is that of what it holds.
+        drop(catch_up(&self.log, &self.key, &self.memory).await);
+        let stats = self.memory.stats().await.ok();
+        describe::status(&self.handle.status(), stats.map(|stats| stats.in_use))
     }
 
     async fn stop(&self) -> String {
-        match self.handle.stop(self.player.name.clone()).await {
+        match self.handle.stop(self.player.clone()).await {
             Ok(()) => {
                 "The emergency stop is on. Messages are kept and answered after /clear.".to_owned()
             }
@@ -52,7 +94,7 @@ impl Session {
     }
 
     async fn clear(&self) -> String {
-        match self.handle.clear_stop(self.player.name.clone()).await {
+        match self.handle.clear_stop(self.player.clone()).await {
             Ok(()) => {
                 "The emergency stop is cleared; messages that waited are answered now.".to_owned()
             }
@@ -63,8 +105,12 @@ impl Session {
         }
     }
 
-    async fn ask_again(&self) -> String {
-        match self.retry().await {
+    /// Lets the model be called at once, by the guards around it and by the assistant.
+    async fn retry(&self) -> String {
+        for model in &self.models {
+            model.guard().configuration_changed();
+        }
+        match self.handle.retry(self.player.clone()).await {
             Ok(()) => "The model is called again now.".to_owned(),
             Err(RetryError::NotWaiting) => {
                 "There is no pause to end: the model can be called already.".to_owned()
@@ -79,6 +125,7 @@ impl Session {
             return vec![Report(&error).to_string()];
         }
         let mut stored = VecDeque::new();
+        let mut in_use = 0;
         let mut after = None;
         loop {
             let page = match self.memory.records(after, PAGE).await {
@@ -87,14 +134,22 @@ impl Session {
             };
             let Some(last) = page.last() else { break };
             after = Some(last.id);
-            stored.extend(page.iter().filter(|it| is_stored(it)).map(told));
+            in_use += page.iter().filter(|record| record.is_in_use()).count();
+            stored.extend(page.iter().filter(|it| is_stored(it)).map(to_text));
             let surplus = stored.len().saturating_sub(MEMORIES);
             stored.drain(..surplus);
         }
-        if stored.is_empty() {
-            return vec!["It remembers nothing yet.".to_owned()];
+        match (stored.is_empty(), in_use) {
+            (true, 0) => vec!["It remembers nothing yet.".to_owned()],
+            (true, in_use) => {
+                let heard = counted(in_use as u64, "line", "lines");
+                vec![format!(
+                    "It was asked to remember nothing yet. It remembers {heard} that it heard or said; \
+                     `dormouse memory list` prints them."
+                )]
+            }
+            (false, _) => stored.into(),
         }
-        stored.into()
     }
 
     async fn last_events(&self, count: usize) -> Vec<String> {
@@ -111,7 +166,7 @@ fn is_stored(record: &Record) -> bool {
     record.lineage.derivation == Derivation::Stored && record.is_in_use()
 }
 
-fn told(record: &Record) -> String {
+fn to_text(record: &Record) -> String {
     let Record {
         at, text, trust, ..
     } = record;

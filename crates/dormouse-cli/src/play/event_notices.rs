@@ -5,14 +5,15 @@ use std::sync::Arc;
 use dormouse_engine::{Activity, Event, Recorded};
 use tokio::sync::mpsc;
 
+use super::memory_notices::MemoryNotices;
 use crate::{describe, dialects::Learning, grammar::counted, item::Item, screen::Screen};
 
-/// Whom events are told.
+/// Who reads the events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Audience {
-    /// A program, which is told all of them as they are.
+    /// A program: every event is printed as it is.
     Program,
-    /// People, who are told in a sentence what keeps the assistant from answering.
+    /// People: a sentence says what keeps the assistant from answering.
     People {
         /// The assistant's name.
         name: String,
@@ -23,11 +24,12 @@ pub(super) enum Audience {
     },
 }
 
-/// Tells events until there are no more.
-pub(super) async fn tell(
+/// Prints events until there are no more.
+pub(super) async fn print_events(
     mut events: mpsc::Receiver<Arc<Recorded>>,
     audience: Audience,
     mut learning: Option<Learning>,
+    mut memory: MemoryNotices,
     screen: Screen,
 ) {
     let mut before = Before::default();
@@ -36,11 +38,12 @@ pub(super) async fn tell(
         match &audience {
             Audience::Program => screen.show(Item::Event((&*recorded).into())).await,
             people => {
-                if let Some(text) = trouble(&recorded.event, &mut before, people) {
+                if let Some(text) = failure_notice(&recorded.event, &mut before, people) {
                     screen.show(Item::Notice { text }).await;
                 }
             }
         }
+        notices(Some(memory.after(&recorded.event).await), &screen).await;
         if let (Some(learning), Event::Replied(replied)) = (&mut learning, &recorded.event) {
             notices(Some(learning.heard(replied, recorded.at)), &screen).await;
         }
@@ -48,8 +51,8 @@ pub(super) async fn tell(
     notices(learning.as_mut().map(Learning::ended), &screen).await;
 }
 
-/// What was learnt, or could not be kept, is told to everybody.
-async fn notices(texts: Option<Vec<String>>, screen: &Screen) {
+/// Prints notices for people and programs.
+async fn notices(texts: Option<impl IntoIterator<Item = String>>, screen: &Screen) {
     for text in texts.into_iter().flatten() {
         screen.show(Item::Notice { text }).await;
     }
@@ -64,8 +67,8 @@ struct Before {
     unreached: Option<String>,
 }
 
-/// What people are told about an event. A failure is told when its tick is over, when it is known what comes of it.
-fn trouble(event: &Event, before: &mut Before, audience: &Audience) -> Option<String> {
+/// The notice for people about an event. A failure is printed at the end of its tick, when its consequence is known.
+fn failure_notice(event: &Event, before: &mut Before, audience: &Audience) -> Option<String> {
     let Audience::People {
         name,
         server,
@@ -137,8 +140,8 @@ fn trouble(event: &Event, before: &mut Before, audience: &Audience) -> Option<St
     }
 }
 
-/// What is said when the log can no longer be written, and when it can be again.
-pub(super) fn stall(activity: &Activity, name: &str, was_stalled: bool) -> Option<String> {
+/// The notice when the log can no longer be written, and when it can be again.
+pub(super) fn log_stall(activity: &Activity, name: &str, was_stalled: bool) -> Option<String> {
     match (activity, was_stalled) {
         (Activity::Stalled { cause }, false) => Some(format!(
             "{name} waits until its log can be written: {cause}. Messages are kept, and {name} goes on by itself then."
@@ -166,12 +169,12 @@ mod tests {
         }
     }
 
-    fn told(events: &[Event]) -> Vec<String> {
+    fn notices_of(events: &[Event]) -> Vec<String> {
         let mut before = Before::default();
         let people = people();
         events
             .iter()
-            .filter_map(|event| trouble(event, &mut before, &people))
+            .filter_map(|event| failure_notice(event, &mut before, &people))
             .collect()
     }
 
@@ -214,13 +217,13 @@ mod tests {
                 resume_at: None,
             }),
         ];
-        assert_eq!(told(&events), Vec::<String>::new());
+        assert_eq!(notices_of(&events), Vec::<String>::new());
     }
 
     #[test]
     fn a_failed_tick_is_one_line_with_reason_and_server() {
         assert_eq!(
-            told(&failed_tick(Some(Timestamp::EPOCH))),
+            notices_of(&failed_tick(Some(Timestamp::EPOCH))),
             [
                 "Dormouse's model gave no answer: the provider is unavailable (local at http://127.0.0.1:1/v1; 4 \
                  attempts). The message is kept."
@@ -231,7 +234,8 @@ mod tests {
             failed.reason = Some("the server could not be reached".to_owned());
         }
         assert!(
-            told(&events)[0].contains("is unavailable: the server could not be reached (local")
+            notices_of(&events)[0]
+                .contains("is unavailable: the server could not be reached (local")
         );
     }
 
@@ -255,7 +259,7 @@ mod tests {
         let why = "Dormouse has no answer to the message of Alice (event 7): the model used up its steps without \
                    giving an answer";
         assert_eq!(
-            told(&[unanswered(vec![call]), unanswered(Vec::new())]),
+            notices_of(&[unanswered(vec![call]), unanswered(Vec::new())]),
             [
                 format!("{why}; the sender is informed."),
                 format!("{why}; the sender hears nothing.")
@@ -283,7 +287,7 @@ mod tests {
         let full = "No space left on device";
         let events = [failed(full), failed(full), settled(), settled()];
         assert_eq!(
-            told(&events),
+            notices_of(&events),
             [
                 "Dormouse waits: the world could not be reached: No space left on device. Dormouse does what it was \
                  about to do when the world is back.",
@@ -298,7 +302,7 @@ mod tests {
             cause: StopCause::ConsecutiveErrors(5),
         });
         assert_eq!(
-            told(&[stop]),
+            notices_of(&[stop]),
             [
                 "Dormouse is stopped: 5 errors in a row. Messages are kept; /clear lets it go on (when this program \
                  has ended, `dormouse emergency clear --data tea`)."
@@ -308,6 +312,6 @@ mod tests {
             reason: StopReason::TerminalTool,
             resume_at: None,
         });
-        assert!(told(&[ended]).is_empty());
+        assert!(notices_of(&[ended]).is_empty());
     }
 }

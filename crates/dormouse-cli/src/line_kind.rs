@@ -1,13 +1,13 @@
-//! The signs that lines of a visit begin with, one for each kind of line.
+//! The kinds of lines of a visit, and the character that each kind begins with.
 
-/// What kind of line it is. Nobody can type the sign: in text from outside it is escaped.
+/// The kind of a line. Nobody can type its character: in text from outside it is escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sign {
+pub(crate) enum LineKind {
     /// What the player did.
     Own,
-    /// What was said to be heard by others, too.
+    /// Speech that others hear, too.
     Heard,
-    /// What only the player hears: a whisper, a page.
+    /// Speech that only the player hears: a whisper, a page.
     Private,
     /// What somebody did.
     Deed,
@@ -15,7 +15,7 @@ pub(crate) enum Sign {
     Program,
 }
 
-impl Sign {
+impl LineKind {
     /// All of them.
     pub(crate) const ALL: [Self; 5] = [
         Self::Own,
@@ -25,7 +25,7 @@ impl Sign {
         Self::Program,
     ];
 
-    /// The character it is shown as. All are one column wide in every terminal, and none is an emoji.
+    /// The character that such a line begins with. All are one column wide in every terminal, and none is an emoji.
     pub(crate) fn char(self) -> char {
         match self {
             Self::Own => '▸',

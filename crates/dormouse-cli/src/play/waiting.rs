@@ -1,0 +1,96 @@
+//! What is still open when a visit ends: which messages, what is to be done about them, and why it was not.
+
+use dormouse_contracts::{Perception, Sender, Seq, SourceKind};
+use dormouse_engine::{Activity, Heard, State, Turn};
+use dormouse_text::shortened;
+
+use crate::item::OpenMessage;
+
+/// How many open messages are named; the others are only counted.
+const NAMED: usize = 3;
+
+/// How much of a message is printed, in characters.
+const EXCERPT: usize = 60;
+
+/// What waits at the end, and for what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Waiting {
+    /// How many messages.
+    pub(super) count: usize,
+    /// What the assistant was doing when the visit ended.
+    pub(super) activity: Activity,
+    /// Why they wait, if a file cannot be written or a service cannot be reached.
+    pub(super) cause: Option<String>,
+    /// The first of them.
+    pub(super) open: Vec<OpenMessage>,
+}
+
+impl Waiting {
+    /// What waits in this state, and in the world: `unheard` is what the assistant perceived there and has not taken in.
+    pub(super) fn new(activity: Activity, state: Option<&State>, unheard: &[Perception]) -> Self {
+        let accepted = state.into_iter().flat_map(accepted);
+        let unheard = unheard.iter().filter(|it| asks_for_an_answer(it));
+        let mut open: Vec<_> = accepted.chain(unheard.map(unaccepted)).collect();
+        let count = open.len();
+        open.truncate(NAMED);
+        let cause = match &activity {
+            Activity::WorldUnreachable { cause, .. } => cause.clone(),
+            Activity::Stalled { cause } => Some(cause.clone()),
+            _ => state.and_then(obstacle),
+        };
+        Self {
+            count,
+            activity,
+            cause,
+            open,
+        }
+    }
+}
+
+/// The messages that are accepted and not dealt with, in the order in which they are taken up.
+fn accepted(state: &State) -> impl Iterator<Item = OpenMessage> {
+    let turns = state.turn.iter().chain(&state.aside);
+    turns.map(begun).chain(state.inbox.iter().map(heard))
+}
+
+/// Why the world could not be reached, where it was tried and the next attempt is under way.
+fn obstacle(state: &State) -> Option<String> {
+    state.turn.as_ref()?.obstacle.clone()
+}
+
+fn begun(turn: &Turn) -> OpenMessage {
+    let effect = turn.open_call().and_then(|call| call.effect.as_ref());
+    let act = effect.map(|effect| effect.tool.to_string());
+    OpenMessage {
+        act,
+        ..heard(&turn.trigger)
+    }
+}
+
+fn heard(heard: &Heard) -> OpenMessage {
+    let Seq(event) = heard.seq;
+    OpenMessage {
+        event: Some(event),
+        ..unaccepted(&heard.perception)
+    }
+}
+
+fn unaccepted(perception: &Perception) -> OpenMessage {
+    OpenMessage {
+        event: None,
+        from: perception.attested.sender.name().to_owned(),
+        text: shortened(perception.words.as_claimed(), EXCERPT).into_owned(),
+        act: None,
+    }
+}
+
+/// Whether a perception is a message to the assistant, by how it was said. What it is by its classification is decided
+/// when it is taken in.
+fn asks_for_an_answer(perception: &Perception) -> bool {
+    let attested = &perception.attested;
+    let is_direct = matches!(
+        attested.source,
+        SourceKind::Addressed | SourceKind::Whisper | SourceKind::Page
+    );
+    is_direct && !matches!(attested.sender, Sender::Myself { .. })
+}
