@@ -4,14 +4,17 @@ use std::{
     fs::{self, File, OpenOptions},
     io,
     path::{Path, PathBuf},
+    time::UNIX_EPOCH,
 };
 
+use dormouse_contracts::Timestamp;
 use redb::{DatabaseError, WriteTransaction};
 
 use crate::{
     database::Database,
     error::{DatabaseOpenError, FileSubject},
     leftover,
+    measured::StorageMeter,
 };
 
 /// How many temporary names are tried. A name fails if it belongs to an abandoned file that could not be removed, or to
@@ -31,12 +34,13 @@ pub(crate) enum Created {
 /// leftover.
 pub(crate) fn create(
     subject: FileSubject<'_>,
+    meter: &StorageMeter,
     initialise: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
 ) -> Result<Created, DatabaseOpenError> {
     leftover::sweep_leftovers(subject.path);
-    let (temporary, database) = reserve(subject)?;
+    let (temporary, database) = reserve(subject, meter)?;
     let named = database
-        .found(subject.kind, initialise)
+        .found(subject.kind, created_at(&temporary), initialise)
         .map_err(|error| subject.unmade(error))
         .and_then(|()| publish(&temporary, subject.path).map_err(|error| subject.io(error)));
     // After a success this is only the second name of the file; after a failure the file is garbage.
@@ -49,7 +53,10 @@ pub(crate) fn create(
 }
 
 /// A locked, empty database in the folder of the file to be created.
-fn reserve(subject: FileSubject<'_>) -> Result<(PathBuf, Database), DatabaseOpenError> {
+fn reserve(
+    subject: FileSubject<'_>,
+    meter: &StorageMeter,
+) -> Result<(PathBuf, Database), DatabaseOpenError> {
     for attempt in 0..ATTEMPTS {
         let temporary = leftover::temporary_name(subject.path, std::process::id(), attempt)
             .ok_or_else(|| subject.io(io::ErrorKind::InvalidInput.into()))?;
@@ -61,7 +68,7 @@ fn reserve(subject: FileSubject<'_>) -> Result<(PathBuf, Database), DatabaseOpen
             Err(error) => return Err(subject.io(error)),
         };
         let identity = FileIdentity::of(&file);
-        match Database::in_file(&temporary, file, subject.kind) {
+        match Database::in_file(&temporary, file, subject.kind, meter) {
             Ok(database) if identity.is_at(&temporary) => return Ok((temporary, database)),
             // Another process removed the file as a leftover before it was locked.
             Ok(_) | Err(DatabaseError::DatabaseAlreadyOpen) => {}
@@ -72,6 +79,15 @@ fn reserve(subject: FileSubject<'_>) -> Result<(PathBuf, Database), DatabaseOpen
         }
     }
     Err(subject.io(io::ErrorKind::AlreadyExists.into()))
+}
+
+/// When a file was created, by the clock of its file system: this crate has no other clock.
+fn created_at(path: &Path) -> Timestamp {
+    let since_epoch = fs::metadata(path)
+        .and_then(|metadata| metadata.modified())
+        .ok()
+        .and_then(|modified| modified.duration_since(UNIX_EPOCH).ok());
+    since_epoch.map_or(Timestamp::EPOCH, |since| Timestamp::EPOCH.plus(since))
 }
 
 /// Distinguishes a file from another file that later gets the same name.

@@ -1,12 +1,14 @@
 use std::{fmt, fs::File, path::Path};
 
+use dormouse_contracts::Timestamp;
 use redb::{
     DatabaseError, ReadTransaction, ReadableDatabase, StorageBackend, StorageError,
     TransactionError, WriteTransaction,
 };
 
 use crate::{
-    kind::FileKind,
+    header,
+    kind::FileSignature,
     measured::{MeasuredStorage, StorageMeter},
     storage::FileStorage,
 };
@@ -38,47 +40,56 @@ impl Database {
     /// Any error of redb or of the storage.
     pub fn on(
         backend: impl StorageBackend,
-        kind: &FileKind,
+        kind: &dyn FileSignature,
         initialise: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
     ) -> Result<Self, redb::Error> {
         let is_new = backend.len().map_err(redb::Error::Io)? == 0;
-        let database = Self::lay(backend, kind)?;
+        if !is_new {
+            header::prepare(&backend).map_err(redb::Error::Io)?;
+        }
+        let database = Self::lay(Box::new(backend), kind, &StorageMeter::default())?;
         if is_new {
-            database.found(kind, initialise)?;
+            database.found(kind, Timestamp::EPOCH, initialise)?;
         }
         Ok(database)
     }
 
     /// Opens the content of `file`, which errors call `path`; an empty file becomes an empty database.
-    pub(crate) fn in_file(path: &Path, file: File, kind: &FileKind) -> Result<Self, DatabaseError> {
+    pub(crate) fn in_file(
+        path: &Path,
+        file: File,
+        kind: &dyn FileSignature,
+        meter: &StorageMeter,
+    ) -> Result<Self, DatabaseError> {
         let storage = FileStorage::new(path, file).map_err(StorageError::from)?;
-        Self::lay(storage, kind)
+        Self::lay(Box::new(storage), kind, meter)
     }
 
     /// Opens the content of this storage.
     pub(crate) fn lay(
-        backend: impl StorageBackend,
-        kind: &FileKind,
+        backend: Box<dyn StorageBackend>,
+        kind: &dyn FileSignature,
+        meter: &StorageMeter,
     ) -> Result<Self, DatabaseError> {
-        let meter = StorageMeter::default();
         let redb = redb::Database::builder()
-            .set_cache_size(kind.cache_bytes)
-            .create_with_backend(MeasuredStorage::new(Box::new(backend), meter.clone()))?;
+            .set_cache_size(kind.cache_bytes())
+            .create_with_backend(MeasuredStorage::new(backend, meter.clone()))?;
         Ok(Self {
             redb,
-            meter,
-            large_bytes: kind.check_up_to_bytes,
+            meter: meter.clone(),
+            large_bytes: kind.check_up_to_bytes(),
         })
     }
 
     /// The first commit of a new file.
     pub(crate) fn found(
         &self,
-        kind: &FileKind,
+        kind: &dyn FileSignature,
+        created_at: Timestamp,
         initialise: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
     ) -> Result<(), redb::Error> {
         let writing = begin_write(self)?;
-        kind.state(&writing)?;
+        kind.write(&writing, created_at)?;
         initialise(&writing)?;
         Ok(writing.commit()?)
     }

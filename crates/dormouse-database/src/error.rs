@@ -3,10 +3,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::{fault::is_disk, kind::FileSignature};
 use dormouse_contracts::BoxError;
-use redb::{DatabaseError, StorageError};
-
-use crate::{fault::is_disk, kind::FileKind};
 
 /// Why a file cannot be opened. The file is unchanged, except for [`DatabaseOpenError::Repaired`].
 ///
@@ -59,7 +57,22 @@ pub enum DatabaseOpenError {
         /// The newest format that this version reads.
         newest: u64,
     },
-    /// The file is truncated or corrupt. It was not changed.
+    /// The file is shorter than its own header says. It was not changed.
+    #[error(
+        "{}, {what}, was truncated: it has {found} bytes and needs at least {expected}. Restore it from a copy",
+        path.display()
+    )]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// The expected content.
+        what: &'static str,
+        /// Its length in bytes.
+        found: u64,
+        /// The length in bytes that it needs at least.
+        expected: u64,
+    },
+    /// The file is corrupt. It was not changed.
     #[error("{} is damaged, or is not {what} at all: restore it from a copy", path.display())]
     Damaged {
         /// The file.
@@ -99,6 +112,7 @@ impl DatabaseOpenError {
             | Self::InUse { path }
             | Self::Foreign { path, .. }
             | Self::NewerFormat { path, .. }
+            | Self::Truncated { path, .. }
             | Self::Damaged { path, .. }
             | Self::Repaired { path }
             | Self::Io { path, .. } => path,
@@ -110,7 +124,7 @@ impl DatabaseOpenError {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileSubject<'a> {
     pub(crate) path: &'a Path,
-    pub(crate) kind: &'a FileKind,
+    pub(crate) kind: &'a dyn FileSignature,
 }
 
 impl FileSubject<'_> {
@@ -135,7 +149,22 @@ impl FileSubject<'_> {
             path,
             what,
             found,
-            newest: self.kind.format,
+            newest: self.kind.newest_format(),
+        }
+    }
+
+    pub(crate) fn in_use(self) -> DatabaseOpenError {
+        let path = self.path.into();
+        DatabaseOpenError::InUse { path }
+    }
+
+    pub(crate) fn truncated(self, found: u64, expected: u64) -> DatabaseOpenError {
+        let (path, what) = self.parts();
+        DatabaseOpenError::Truncated {
+            path,
+            what,
+            found,
+            expected,
         }
     }
 
@@ -156,12 +185,11 @@ impl FileSubject<'_> {
     }
 
     /// Classifies redb's error on opening: an error of the file system, or of the file's content.
-    pub(crate) fn unopened(self, error: DatabaseError) -> DatabaseOpenError {
-        match error {
-            DatabaseError::DatabaseAlreadyOpen => DatabaseOpenError::InUse {
-                path: self.path.into(),
-            },
-            DatabaseError::Storage(StorageError::Io(source)) if is_disk(&source) => self.io(source),
+    pub(crate) fn unopened(self, error: impl Into<redb::Error>) -> DatabaseOpenError {
+        match error.into() {
+            redb::Error::DatabaseAlreadyOpen => self.in_use(),
+            redb::Error::Io(source) if is_disk(&source) => self.io(source),
+            error @ redb::Error::PreviousIo => self.io(io::Error::other(error)),
             error => self.damaged(error),
         }
     }
@@ -175,6 +203,6 @@ impl FileSubject<'_> {
     }
 
     fn parts(self) -> (std::path::PathBuf, &'static str) {
-        (self.path.into(), self.kind.what)
+        (self.path.into(), self.kind.what())
     }
 }

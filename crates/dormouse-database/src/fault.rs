@@ -2,7 +2,10 @@ use std::{
     any::Any,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
 };
+
+use crate::error::DatabaseOpenError;
 
 /// A failure of an open database.
 ///
@@ -18,6 +21,12 @@ pub enum DatabaseFault {
         /// The panic message.
         message: Box<str>,
     },
+    /// An earlier failure closed the database, and it could not be opened again yet.
+    #[error("the database was closed after an earlier failure and cannot be opened again yet")]
+    Unavailable(#[source] Arc<DatabaseOpenError>),
+    /// The database was closed for good.
+    #[error("the database is closed")]
+    Closed,
 }
 
 impl From<redb::Error> for DatabaseFault {
@@ -37,7 +46,25 @@ impl DatabaseFault {
                 redb::Error::PreviousIo => true,
                 _ => false,
             },
-            Self::Panicked { .. } => false,
+            Self::Unavailable(error) => matches!(**error, DatabaseOpenError::Io { .. }),
+            Self::Panicked { .. } | Self::Closed => false,
+        }
+    }
+
+    /// Whether the file's content is wrong.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Panicked { .. } => true,
+            Self::Failed(error) => matches!(
+                **error,
+                redb::Error::Corrupted(_)
+                    | redb::Error::TableTypeMismatch { .. }
+                    | redb::Error::TableDoesNotExist(_)
+                    | redb::Error::TableIsMultimap(_)
+                    | redb::Error::TypeDefinitionChanged { .. }
+            ),
+            Self::Unavailable(_) | Self::Closed => false,
         }
     }
 }
@@ -63,12 +90,18 @@ pub(crate) fn is_disk(error: &io::Error) -> bool {
 ///
 /// [`DatabaseFault`]: the error of `work`, or its panic.
 pub fn contained<T>(work: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, DatabaseFault> {
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(result) => result.map_err(DatabaseFault::from),
-        Err(payload) => Err(DatabaseFault::Panicked {
-            message: message(payload.as_ref()),
-        }),
-    }
+    Ok(catch_panic(work)??)
+}
+
+/// As [`contained`], for work with errors of its own.
+///
+/// # Errors
+///
+/// [`DatabaseFault::Panicked`].
+pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, DatabaseFault> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| DatabaseFault::Panicked {
+        message: message(payload.as_ref()),
+    })
 }
 
 fn message(payload: &(dyn Any + Send)) -> Box<str> {

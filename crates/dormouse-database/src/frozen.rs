@@ -40,7 +40,7 @@ const SLOTS_AT: [usize; 2] = [64, 192];
 
 /// Storage that shows a file as it was when it was opened. It never writes to the file and takes no lock.
 #[derive(Debug)]
-pub struct FrozenFile {
+pub(crate) struct FrozenFile {
     state: Mutex<FrozenState>,
     is_in_use: bool,
 }
@@ -82,7 +82,7 @@ impl FrozenFile {
     /// # Errors
     ///
     /// Any error of the operating system; [`io::ErrorKind::ResourceBusy`] if commits follow each other too fast.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let is_in_use = is_in_use(path)?;
         for _ in 0..ATTEMPTS {
             let (source, header) = FrozenSource::open(path)?;
@@ -102,8 +102,7 @@ impl FrozenFile {
     }
 
     /// Whether another process had the file open when this snapshot was taken.
-    #[must_use]
-    pub fn is_in_use(&self) -> bool {
+    pub(crate) fn is_in_use(&self) -> bool {
         self.is_in_use
     }
 

@@ -1,7 +1,55 @@
-use redb::{TableDefinition, WriteTransaction};
+use std::fmt;
+
+use dormouse_contracts::Timestamp;
+use redb::{ReadTransaction, TableDefinition, TableError, WriteTransaction};
 
 /// The key of the format number in a kind's table.
-pub(crate) const FORMAT_KEY: &str = "format";
+const FORMAT_KEY: &str = "format";
+
+/// What a file contains, and how the file itself says so. It keeps one kind of file from being opened as another.
+///
+/// [`FileKind`] is the usual signature. Implement another one only for files that already say it in another way.
+pub trait FileSignature: fmt::Debug + Sync {
+    /// The name for users, with its article: "a diary". Only messages use it.
+    fn what(&self) -> &'static str;
+
+    /// The newest format that this version reads.
+    fn newest_format(&self) -> u64;
+
+    /// The size of the page cache, in bytes.
+    fn cache_bytes(&self) -> usize;
+
+    /// As [`FileKind::check_up_to_bytes`].
+    fn check_up_to_bytes(&self) -> u64;
+
+    /// Writes the signature into a new file, which was created at this time by the clock of its file system; the epoch if
+    /// that is unknown.
+    ///
+    /// # Errors
+    ///
+    /// Any error of redb.
+    fn write(&self, writing: &WriteTransaction, created_at: Timestamp) -> Result<(), redb::Error>;
+
+    /// Reads the signature of a file.
+    ///
+    /// # Errors
+    ///
+    /// Any error of redb, if the signature cannot be read.
+    fn read(&self, reading: &ReadTransaction) -> Result<SignatureFound, redb::Error>;
+}
+
+/// What [`FileSignature::read`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignatureFound {
+    /// A file of this kind, in a format that this version reads.
+    Known,
+    /// A file of this kind, in this later format.
+    Newer(u64),
+    /// A file of another kind.
+    Foreign,
+    /// A signature that is damaged.
+    Damaged,
+}
 
 /// What a file contains. It keeps one kind of file from being opened as another.
 ///
@@ -42,11 +90,42 @@ impl FileKind {
     pub const fn table(&self) -> TableDefinition<'static, &'static str, u64> {
         TableDefinition::new(self.name)
     }
+}
 
-    /// Writes the format into a new file.
-    pub(crate) fn state(&self, writing: &WriteTransaction) -> Result<(), redb::Error> {
+impl FileSignature for FileKind {
+    fn what(&self) -> &'static str {
+        self.what
+    }
+
+    fn newest_format(&self) -> u64 {
+        self.format
+    }
+
+    fn cache_bytes(&self) -> usize {
+        self.cache_bytes
+    }
+
+    fn check_up_to_bytes(&self) -> u64 {
+        self.check_up_to_bytes
+    }
+
+    fn write(&self, writing: &WriteTransaction, _: Timestamp) -> Result<(), redb::Error> {
         let mut table = writing.open_table(self.table())?;
         table.insert(FORMAT_KEY, self.format)?;
         Ok(())
+    }
+
+    fn read(&self, reading: &ReadTransaction) -> Result<SignatureFound, redb::Error> {
+        let table = match reading.open_table(self.table()) {
+            Ok(table) => table,
+            Err(TableError::Storage(error)) => return Err(error.into()),
+            Err(_) => return Ok(SignatureFound::Foreign),
+        };
+        let format = table.get(FORMAT_KEY)?.map(|format| format.value());
+        Ok(match format {
+            Some(found) if found == self.format => SignatureFound::Known,
+            Some(found) if found > self.format => SignatureFound::Newer(found),
+            Some(_) | None => SignatureFound::Foreign,
+        })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Layer 1. A [`FileKind`] describes what a file contains. [`open`] and [`open_existing`] open a file or return a
 //! [`DatabaseOpenError`]. [`open_view`] opens one for reading: it writes nothing to the folder and works while another
-//! process has the file open. [`begin_write`] begins a transaction that is on disk when its commit returns.
+//! process has the file open. A [`DatabaseHandle`] can be reopened after a failure of the disk. [`begin_write`] begins a transaction that is on disk when its commit returns.
 //! [`contained`] turns redb's panics on damaged pages into a [`DatabaseFault`]. [`unique_id`] identifies a file.
 //!
 //! The crate does not know the content of the tables. Its signatures contain redb's types: it is for crates that use
@@ -16,6 +16,8 @@ mod error;
 mod fault;
 mod forward;
 mod frozen;
+mod handle;
+mod header;
 mod identity;
 mod kind;
 mod leftover;
@@ -25,13 +27,13 @@ mod storage;
 
 pub use database::{Database, begin_write};
 pub use error::DatabaseOpenError;
-pub use fault::{DatabaseFault, contained};
-pub use frozen::FrozenFile;
+pub use fault::{DatabaseFault, catch_panic, contained};
+pub use handle::{DatabaseHandle, DatabaseSource};
 pub use identity::unique_id;
-pub use kind::FileKind;
+pub use kind::{FileKind, FileSignature, SignatureFound};
 pub use leftover::{sweep_leftovers, temporary_name};
-pub use measured::{MeasuredStorage, StorageMeter};
-pub use open::{DatabaseView, open, open_existing, open_view};
+pub use measured::StorageMeter;
+pub use open::{DatabaseView, open, open_damaged, open_existing, open_view};
 pub use storage::FileStorage;
 
 #[cfg(doctest)]

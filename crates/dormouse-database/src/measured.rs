@@ -42,15 +42,14 @@ impl StorageMeter {
 
 /// A backend that reports to a [`StorageMeter`].
 #[derive(Debug)]
-pub struct MeasuredStorage {
+pub(crate) struct MeasuredStorage {
     backend: Box<dyn StorageBackend>,
     meter: StorageMeter,
 }
 
 impl MeasuredStorage {
     /// Measures this backend.
-    #[must_use]
-    pub fn new(backend: Box<dyn StorageBackend>, meter: StorageMeter) -> Self {
+    pub(crate) fn new(backend: Box<dyn StorageBackend>, meter: StorageMeter) -> Self {
         Self { backend, meter }
     }
 }

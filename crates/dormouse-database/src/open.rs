@@ -1,18 +1,18 @@
-use std::{
-    fs, io,
-    panic::{AssertUnwindSafe, catch_unwind},
-    path::Path,
-};
+use std::{fs, io, path::Path};
 
-use redb::{StorageError, TableError, WriteTransaction};
+use redb::{StorageBackend, WriteTransaction};
 
 use crate::{
     create::{self, Created},
     database::Database,
     error::{DatabaseOpenError, FileSubject},
+    fault::{DatabaseFault, catch_panic, contained},
     frozen::FrozenFile,
-    kind::{FORMAT_KEY, FileKind},
+    header::{self, Header, Prepared},
+    kind::{FileSignature, SignatureFound},
     leftover,
+    measured::StorageMeter,
+    storage::FileStorage,
 };
 
 /// Opens the file at `path`, or creates it.
@@ -30,19 +30,27 @@ use crate::{
 /// [`DatabaseOpenError`], except [`DatabaseOpenError::Absent`]. Existing files are never replaced.
 pub fn open(
     path: &Path,
-    kind: &FileKind,
+    kind: &dyn FileSignature,
     initialise: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
 ) -> Result<Database, DatabaseOpenError> {
-    match fs::metadata(path) {
+    let meter = StorageMeter::default();
+    open_or_create(FileSubject { path, kind }, &meter, initialise)
+}
+
+pub(crate) fn open_or_create(
+    subject: FileSubject<'_>,
+    meter: &StorageMeter,
+    initialise: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
+) -> Result<Database, DatabaseOpenError> {
+    match fs::metadata(subject.path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let subject = FileSubject { path, kind };
-            match create::create(subject, initialise)? {
+            match create::create(subject, meter, initialise)? {
                 Created::Ours(database) => Ok(database),
-                Created::Theirs => open_existing(path, kind),
+                Created::Theirs => open_file(subject, meter),
             }
         }
         // The code below finds every other problem again.
-        Ok(_) | Err(_) => open_existing(path, kind),
+        Ok(_) | Err(_) => open_file(subject, meter),
     }
 }
 
@@ -54,11 +62,45 @@ pub fn open(
 /// # Errors
 ///
 /// [`DatabaseOpenError`]; [`DatabaseOpenError::Absent`] if the file does not exist.
-pub fn open_existing(path: &Path, kind: &FileKind) -> Result<Database, DatabaseOpenError> {
-    let subject = FileSubject { path, kind };
+pub fn open_existing(path: &Path, kind: &dyn FileSignature) -> Result<Database, DatabaseOpenError> {
+    open_file(FileSubject { path, kind }, &StorageMeter::default())
+}
+
+pub(crate) fn open_file(
+    subject: FileSubject<'_>,
+    meter: &StorageMeter,
+) -> Result<Database, DatabaseOpenError> {
     check_file(subject)?;
-    leftover::sweep_leftovers(path);
-    contain(subject, || open_whole(subject))
+    leftover::sweep_leftovers(subject.path);
+    let file = fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(subject.path)
+        .and_then(|file| FileStorage::new(subject.path, file))
+        .map_err(|error| subject.io(error))?;
+    open_storage(subject, Box::new(file), meter)
+}
+
+/// Opens storage that has content. Every opening of an existing database goes through here.
+pub(crate) fn open_storage(
+    subject: FileSubject<'_>,
+    backend: Box<dyn StorageBackend>,
+    meter: &StorageMeter,
+) -> Result<Database, DatabaseOpenError> {
+    // A damaged file can make redb panic; the caller must get an error instead.
+    let opened = catch_panic(|| {
+        match header::prepare(&*backend).map_err(|error| subject.io(error))? {
+            Prepared::InUse => return Err(subject.in_use()),
+            Prepared::Alone(Header::Foreign) => return Err(subject.foreign()),
+            Prepared::Alone(Header::Truncated { found, expected }) => {
+                return Err(subject.truncated(found, expected));
+            }
+            Prepared::Alone(Header::Unsettled { .. } | Header::Plausible) => {}
+        }
+        let database = Database::lay(backend, subject.kind, meter);
+        checked(subject, database.map_err(|error| subject.unopened(error))?)
+    });
+    opened.unwrap_or_else(|panic| Err(subject.damaged(panic)))
 }
 
 /// A snapshot of a database.
@@ -80,12 +122,15 @@ pub struct DatabaseView {
 ///
 /// [`DatabaseOpenError`], except [`DatabaseOpenError::InUse`] and [`DatabaseOpenError::Repaired`]. Also
 /// [`DatabaseOpenError::Io`] if the other process commits faster than the file can be copied.
-pub fn open_view(path: &Path, kind: &FileKind) -> Result<DatabaseView, DatabaseOpenError> {
-    let subject = FileSubject { path, kind };
+pub fn open_view(path: &Path, kind: &dyn FileSignature) -> Result<DatabaseView, DatabaseOpenError> {
+    view_file(FileSubject { path, kind })
+}
+
+pub(crate) fn view_file(subject: FileSubject<'_>) -> Result<DatabaseView, DatabaseOpenError> {
     check_file(subject)?;
     let mut looks = 1;
     loop {
-        let file = FrozenFile::open(path).map_err(|error| subject.io(error))?;
+        let file = FrozenFile::open(subject.path).map_err(|error| subject.io(error))?;
         let is_in_use = file.is_in_use();
         let view = view_of(subject, file);
         // A commit may be published before all its pages are written; in that case another look succeeds.
@@ -100,20 +145,40 @@ pub fn open_view(path: &Path, kind: &FileKind) -> Result<DatabaseView, DatabaseO
 const LOOKS: u32 = 3;
 
 fn view_of(subject: FileSubject<'_>, file: FrozenFile) -> Result<DatabaseView, DatabaseOpenError> {
-    let (kind, is_in_use) = (subject.kind, file.is_in_use());
-    contain(subject, || {
-        let opened = Database::lay(file, kind).map_err(|error| subject.unopened(error))?;
-        let database = match checked(subject, opened) {
-            // Only the copy in memory was repaired.
-            Err(DatabaseOpenError::Repaired { .. }) => {
-                return Err(subject.damaged("its pages do not match their checksums"));
-            }
-            checked => checked?,
-        };
-        Ok(DatabaseView {
-            database,
-            is_in_use,
-        })
+    let is_in_use = file.is_in_use();
+    let database = view_storage(subject, Box::new(file))?;
+    Ok(DatabaseView {
+        database,
+        is_in_use,
+    })
+}
+
+/// Opens a snapshot of storage.
+pub(crate) fn view_storage(
+    subject: FileSubject<'_>,
+    snapshot: Box<dyn StorageBackend>,
+) -> Result<Database, DatabaseOpenError> {
+    match open_storage(subject, snapshot, &StorageMeter::default()) {
+        // Only the copy in memory was repaired.
+        Err(DatabaseOpenError::Repaired { .. }) => {
+            Err(subject.damaged("its pages do not match their checksums"))
+        }
+        opened => opened,
+    }
+}
+
+/// Opens a snapshot of a damaged file without any check, to look for what is still intact. Reading it can fail or panic
+/// anywhere, so do that, and drop the database, within [`contained`]; believe only data with checksums of their own.
+///
+/// # Errors
+///
+/// [`DatabaseFault`]: not even the roots of the tables can be read.
+pub fn open_damaged(path: &Path, kind: &dyn FileSignature) -> Result<Database, DatabaseFault> {
+    contained(|| {
+        let file = FrozenFile::open(path).map_err(redb::Error::Io)?;
+        header::prepare(&file).map_err(redb::Error::Io)?;
+        let meter = StorageMeter::default();
+        Ok(Database::lay(Box::new(file), kind, &meter)?)
     })
 }
 
@@ -135,25 +200,6 @@ fn check_file(subject: FileSubject<'_>) -> Result<(), DatabaseOpenError> {
     Ok(())
 }
 
-/// A damaged file can make redb panic; the caller must get an error instead.
-fn contain<T>(
-    subject: FileSubject<'_>,
-    open: impl FnOnce() -> Result<T, DatabaseOpenError>,
-) -> Result<T, DatabaseOpenError> {
-    catch_unwind(AssertUnwindSafe(open))
-        .unwrap_or_else(|_| Err(subject.damaged("its pages refer to what is not there")))
-}
-
-fn open_whole(subject: FileSubject<'_>) -> Result<Database, DatabaseOpenError> {
-    let file = fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(subject.path)
-        .map_err(|error| subject.io(error))?;
-    let database = Database::in_file(subject.path, file, subject.kind);
-    checked(subject, database.map_err(|error| subject.unopened(error))?)
-}
-
 fn checked(
     subject: FileSubject<'_>,
     mut database: Database,
@@ -164,29 +210,19 @@ fn checked(
         Ok(false) => return Err(subject.repaired()),
         Err(error) => return Err(subject.unopened(error)),
     }
-    check_kind(subject, &database)?;
+    check_signature(subject, &database)?;
     Ok(database)
 }
 
-fn check_kind(subject: FileSubject<'_>, database: &Database) -> Result<(), DatabaseOpenError> {
+fn check_signature(subject: FileSubject<'_>, database: &Database) -> Result<(), DatabaseOpenError> {
     let reading = database
         .begin_read()
-        .map_err(|error| subject.damaged(error))?;
-    let table = match reading.open_table(subject.kind.table()) {
-        Ok(table) => table,
-        Err(TableError::Storage(error)) => return Err(unread(subject, error)),
-        Err(_) => return Err(subject.foreign()),
-    };
-    let format = table
-        .get(FORMAT_KEY)
-        .map_err(|error| unread(subject, error))?;
-    match format.map(|format| format.value()) {
-        Some(found) if found == subject.kind.format => Ok(()),
-        Some(found) if found > subject.kind.format => Err(subject.newer(found)),
-        Some(_) | None => Err(subject.foreign()),
+        .map_err(|error| subject.unopened(error))?;
+    let found = subject.kind.read(&reading);
+    match found.map_err(|error| subject.unopened(error))? {
+        SignatureFound::Known => Ok(()),
+        SignatureFound::Newer(format) => Err(subject.newer(format)),
+        SignatureFound::Foreign => Err(subject.foreign()),
+        SignatureFound::Damaged => Err(subject.damaged("its signature is damaged")),
     }
-}
-
-fn unread(subject: FileSubject<'_>, error: StorageError) -> DatabaseOpenError {
-    subject.unopened(error.into())
 }

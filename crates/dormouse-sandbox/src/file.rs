@@ -101,6 +101,15 @@ impl From<dormouse_database::DatabaseOpenError> for SandboxOpenError {
             Found::InUse { path } => Self::InUse { path },
             Found::Foreign { path, .. } => Self::Foreign { path },
             Found::NewerFormat { path, found, .. } => Self::NewerFormat { path, found },
+            Found::Truncated {
+                path,
+                found,
+                expected,
+                ..
+            } => Self::Damaged {
+                path,
+                source: format!("it has {found} bytes and needs at least {expected}").into(),
+            },
             Found::Damaged { path, source, .. } => Self::Damaged { path, source },
             Found::Repaired { path } => Self::Repaired { path },
             Found::Io { path, source, .. } => Self::Io { path, source },

@@ -9,12 +9,13 @@ use std::{
 };
 
 use dormouse_contracts::{AppendError, AppendRequest, AssistantId, Seq, Snapshot};
+use dormouse_database::DatabaseHandle;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     fault::{Fault, SharedFault, contained},
     reading,
-    vault::Vault,
+    stats::Counters,
 };
 
 mod batch;
@@ -25,6 +26,13 @@ use batch::{Batch, Verdict, Written};
 const BATCH_REQUESTS: usize = 512;
 /// A batch takes no further request once it holds this much payload, in bytes.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
+
+/// What the writer thread owns.
+#[derive(Debug)]
+pub(crate) struct LogWriter {
+    pub(crate) database: Arc<DatabaseHandle>,
+    pub(crate) counters: Arc<Counters>,
+}
 
 /// Something for the writer thread to do.
 #[derive(Debug)]
@@ -69,7 +77,11 @@ impl Request {
 }
 
 /// Serves requests until the log is closed and nothing is waiting any more; then closes the database.
-pub(crate) fn run(vault: &Vault, mut requests: mpsc::Receiver<Request>, closing: &Arc<AtomicBool>) {
+pub(crate) fn run(
+    writer: &LogWriter,
+    mut requests: mpsc::Receiver<Request>,
+    closing: &Arc<AtomicBool>,
+) {
     loop {
         if closing.load(Ordering::Acquire) {
             requests.close();
@@ -77,9 +89,9 @@ pub(crate) fn run(vault: &Vault, mut requests: mpsc::Receiver<Request>, closing:
         let Some(first) = requests.blocking_recv() else {
             break;
         };
-        serve(vault, gather(first, &mut requests));
+        serve(writer, gather(first, &mut requests));
     }
-    vault.close();
+    writer.database.close();
 }
 
 fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Vec<Request> {
@@ -110,35 +122,32 @@ struct Attempt {
     batch: Batch,
 }
 
-fn serve(vault: &Vault, batch: Vec<Request>) {
+fn serve(writer: &LogWriter, batch: Vec<Request>) {
     if batch
         .iter()
         .any(|request| matches!(request, Request::Recover))
     {
-        recover(vault);
+        recover(&writer.database);
     }
     if batch.iter().all(|request| request.reply().is_none()) {
         return;
     }
-    let (mut attempt, mut result) = try_commit(vault, &batch);
-    if result.is_err() && attempt.stage == Stage::Preparing && vault.reopen().is_ok() {
+    let (mut attempt, mut result) = try_commit(writer, &batch);
+    if result.is_err() && attempt.stage == Stage::Preparing && writer.database.reopen().is_ok() {
         // Nothing was committed, and the database may have been unusable since before this batch came.
-        (attempt, result) = try_commit(vault, &batch);
+        (attempt, result) = try_commit(writer, &batch);
     }
     match result {
         Ok(()) => answer(batch, attempt.batch.verdicts),
-        Err(fault) => settle(vault, batch, attempt, fault),
+        Err(fault) => settle(&writer.database, batch, attempt, fault),
     }
 }
 
 /// Opens the database again if it refuses to begin a transaction.
-fn recover(vault: &Vault) {
-    let usable = contained(|| {
-        vault.begin_write()?.abort()?;
-        Ok(())
-    });
+fn recover(database: &DatabaseHandle) {
+    let usable: Result<(), Fault> = database.write(|transaction| Ok(transaction.abort()?));
     if usable.is_err()
-        && let Err(fault) = vault.reopen()
+        && let Err(fault) = database.reopen()
     {
         tracing::warn!(%fault, "the log could not be opened again");
     }
@@ -151,16 +160,16 @@ fn answer(batch: Vec<Request>, verdicts: Vec<Verdict>) {
 }
 
 /// After a failed attempt: opens the database again, finds out what is really in it, and answers accordingly.
-fn settle(vault: &Vault, batch: Vec<Request>, attempt: Attempt, fault: Fault) {
+fn settle(database: &DatabaseHandle, batch: Vec<Request>, attempt: Attempt, fault: Fault) {
     tracing::warn!(
         fault = &fault as &dyn std::error::Error,
         requests = batch.len(),
         "a commit failed"
     );
-    let reopened = vault.reopen();
+    let reopened = database.reopen();
     let committed = attempt.stage == Stage::Committing
         && reopened.is_ok()
-        && affirm(vault, &attempt.batch.ends).unwrap_or(false);
+        && affirm(database, &attempt.batch.ends).unwrap_or(false);
     if committed {
         return answer(batch, attempt.batch.verdicts);
     }
@@ -173,27 +182,26 @@ fn settle(vault: &Vault, batch: Vec<Request>, attempt: Attempt, fault: Fault) {
 /// Whether the transaction that was reported as failed is in the file after all; if so, makes sure that it
 /// stays there. Commits have two phases and the first, which writes the data, must have succeeded for this,
 /// so one more successful commit is enough.
-fn affirm(vault: &Vault, ends: &HashMap<AssistantId, Seq>) -> Result<bool, Fault> {
+fn affirm(database: &DatabaseHandle, ends: &HashMap<AssistantId, Seq>) -> Result<bool, Fault> {
     contained(|| {
         let Some((assistant, end)) = ends.iter().next() else {
             return Ok(false);
         };
-        let found = reading::end(&vault.begin_read()?, assistant, *end)?;
+        let found = reading::end(&database.begin_read()?, assistant, *end)?;
         if found != *end {
             return Ok(false);
         }
-        vault.begin_write()?.commit()?;
+        database.write(|transaction| Ok::<_, Fault>(transaction.commit()?))?;
         Ok(true)
     })
 }
 
-fn try_commit(vault: &Vault, requests: &[Request]) -> (Attempt, Result<(), Fault>) {
+fn try_commit(writer: &LogWriter, requests: &[Request]) -> (Attempt, Result<(), Fault>) {
     let mut attempt = Attempt {
         stage: Stage::Preparing,
         batch: Batch::default(),
     };
-    let result = contained(|| {
-        let transaction = vault.begin_write()?;
+    let result = writer.database.write(|transaction| {
         let written = attempt.batch.apply(&transaction, requests)?;
         if written == Written::NOTHING {
             transaction.abort()?;
@@ -201,7 +209,7 @@ fn try_commit(vault: &Vault, requests: &[Request]) -> (Attempt, Result<(), Fault
         }
         attempt.stage = Stage::Committing;
         transaction.commit()?;
-        vault.counters().committed(written.events);
+        writer.counters.committed(written.events);
         Ok(())
     });
     (attempt, result)

@@ -15,13 +15,12 @@
 
 mod bytes;
 mod committer;
-mod create;
 mod fault;
+#[cfg(test)]
+mod flaky;
 mod frame;
 mod head;
-mod header;
 mod log;
-mod medium;
 mod meta;
 mod open;
 mod reading;
@@ -29,20 +28,20 @@ mod record;
 mod salvage;
 mod scan;
 mod snapshot;
+mod stats;
 mod survey;
 mod tables;
-mod vault;
 mod verify;
 mod view;
 
 pub use log::RedbLog;
-pub use medium::WriteStats;
 pub use meta::Origin;
 pub use open::LogOpenError;
 pub use record::{MAX_KIND_BYTES, MAX_PAYLOAD_BYTES};
 pub use salvage::{SalvageError, SalvageReport, salvage};
 pub use scan::{Readable, Stop};
 pub use snapshot::MAX_SNAPSHOT_BYTES;
+pub use stats::WriteStats;
 pub use verify::{AssistantReport, VerifyReport};
 pub use view::LogView;
 

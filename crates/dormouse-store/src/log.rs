@@ -13,16 +13,16 @@ use std::{
 use dormouse_contracts::{
     AppendError, AppendErrorKind, AssistantId, ReadError, ReadErrorKind, Seq,
 };
+use dormouse_database::DatabaseHandle;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    committer::{self, Reply, Request},
+    committer::{self, LogWriter, Reply, Request},
     fault::{Fault, contained},
-    medium::WriteStats,
     meta::Origin,
-    open::{self, Absence, LogOpenError, Opened},
+    open::{self, Absence, LogOpenError, OpenedLog},
     reading,
-    vault::Vault,
+    stats::{Counters, WriteStats},
     verify::{self, VerifyReport},
 };
 
@@ -33,7 +33,7 @@ const QUEUE: usize = 1024;
 /// Threads that read. Reading is mostly decoding, so this is about not waiting behind one slow page.
 const READERS: usize = 2;
 
-type ReadJob = Box<dyn FnOnce(&Vault) + Send>;
+type ReadJob = Box<dyn FnOnce(&DatabaseHandle) + Send>;
 
 /// An append-only event log of many assistants in one file.
 ///
@@ -70,7 +70,8 @@ pub struct RedbLog {
 }
 
 struct Core {
-    vault: Arc<Vault>,
+    database: Arc<DatabaseHandle>,
+    counters: Arc<Counters>,
     origin: Origin,
     writes: mpsc::Sender<Request>,
     reads: mpsc::Sender<ReadJob>,
@@ -101,7 +102,7 @@ impl RedbLog {
         Self::start(path, open::open(path, Absence::Refuse)?)
     }
 
-    fn start(path: &Path, opened: Opened) -> Result<Self, LogOpenError> {
+    fn start(path: &Path, opened: OpenedLog) -> Result<Self, LogOpenError> {
         Self::over(opened).map_err(|source| LogOpenError::Io {
             path: path.into(),
             source,
@@ -109,15 +110,16 @@ impl RedbLog {
     }
 
     /// Starts the threads of a log whose database is open.
-    pub(crate) fn over(opened: Opened) -> io::Result<Self> {
-        let vault = Arc::new(opened.vault);
-        vault.counters().reset();
+    pub(crate) fn over(opened: OpenedLog) -> io::Result<Self> {
+        let counters = Arc::new(Counters::new(opened.database.meter()));
+        let database = Arc::new(opened.database);
         let closing = Arc::new(AtomicBool::new(false));
         let (writes, requests) = mpsc::channel(QUEUE);
         let (reads, jobs) = mpsc::channel(QUEUE);
         let log = Self {
             core: Arc::new(Core {
-                vault: Arc::clone(&vault),
+                database: Arc::clone(&database),
+                counters: Arc::clone(&counters),
                 origin: opened.origin,
                 writes,
                 reads,
@@ -127,13 +129,17 @@ impl RedbLog {
         };
         let jobs = Arc::new(Mutex::new(jobs));
         for _ in 0..READERS {
-            let (vault, jobs, closing) =
-                (Arc::clone(&vault), Arc::clone(&jobs), Arc::clone(&closing));
-            log.core
-                .spawn("log-reader", move || serve_reads(&vault, &jobs, &closing))?;
+            let (database, jobs, closing) = (
+                Arc::clone(&database),
+                Arc::clone(&jobs),
+                Arc::clone(&closing),
+            );
+            log.core.spawn("log-reader", move || {
+                serve_reads(&database, &jobs, &closing);
+            })?;
         }
         log.core.spawn("log-writer", move || {
-            committer::run(&vault, requests, &closing);
+            committer::run(&LogWriter { database, counters }, requests, &closing);
         })?;
         Ok(log)
     }
@@ -146,14 +152,14 @@ impl RedbLog {
     ///
     /// [`ReadError`] if the table is damaged, the storage failed or the log is closed.
     pub fn assistants(&self) -> Result<Vec<(AssistantId, Seq)>, ReadError> {
-        contained(|| reading::assistants(&self.core.vault.begin_read()?))
+        contained(|| reading::assistants(&self.core.database.begin_read()?))
             .map_err(Fault::into_read_error)
     }
 
     /// What has been written since the log was opened.
     #[must_use]
     pub fn stats(&self) -> WriteStats {
-        self.core.vault.counters().stats()
+        self.core.counters.stats()
     }
 
     /// When and by which program the file was made.
@@ -170,7 +176,7 @@ impl RedbLog {
     ///
     /// [`ReadError`] if the storage failed or the log is closed. Damage is no error here but the report's subject.
     pub fn verify(&self) -> Result<VerifyReport, ReadError> {
-        verify::verify(&self.core.vault).map_err(Fault::into_read_error)
+        verify::verify(&self.core.database).map_err(Fault::into_read_error)
     }
 
     /// Writes what is waiting, ends the threads and closes the file, for all clones. Blocks until that is done;
@@ -180,8 +186,8 @@ impl RedbLog {
     }
 
     #[cfg(test)]
-    pub(crate) fn vault(&self) -> &Vault {
-        &self.core.vault
+    pub(crate) fn database(&self) -> &DatabaseHandle {
+        &self.core.database
     }
 
     async fn request(&self, make: impl FnOnce(Reply) -> Request) -> Result<Seq, AppendError> {
@@ -195,17 +201,17 @@ impl RedbLog {
 
     async fn run_read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Vault) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&DatabaseHandle) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, ReadError> {
         let (reply, answer) = oneshot::channel();
-        let job: ReadJob = Box::new(move |vault| {
-            // The receiver may be gone, which is its right.
-            drop(reply.send(work(vault)));
+        let job: ReadJob = Box::new(move |database| {
+            // The caller may have dropped its future.
+            drop(reply.send(work(database)));
         });
         let closed = || ReadError::new(ReadErrorKind::Closed, None);
         self.core.reads.send(job).await.map_err(|_gone| closed())?;
         let result = answer.await.map_err(|_gone| closed())?;
-        if let Err(Fault::Database(_) | Fault::Panicked { .. } | Fault::Unavailable(_)) = &result {
+        if result.as_ref().is_err_and(Fault::needs_reopening) {
             // If the queue is full, the writer is awake and will notice by itself.
             drop(self.core.writes.try_send(Request::Recover));
         }
@@ -247,12 +253,16 @@ impl Drop for Core {
 impl fmt::Debug for RedbLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedbLog")
-            .field("vault", &self.core.vault)
+            .field("database", &self.core.database)
             .finish_non_exhaustive()
     }
 }
 
-fn serve_reads(vault: &Vault, jobs: &Mutex<mpsc::Receiver<ReadJob>>, closing: &AtomicBool) {
+fn serve_reads(
+    database: &DatabaseHandle,
+    jobs: &Mutex<mpsc::Receiver<ReadJob>>,
+    closing: &AtomicBool,
+) {
     loop {
         let job = {
             let mut jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -262,7 +272,7 @@ fn serve_reads(vault: &Vault, jobs: &Mutex<mpsc::Receiver<ReadJob>>, closing: &A
             jobs.blocking_recv()
         };
         match job {
-            Some(job) => job(vault),
+            Some(job) => job(database),
             None => return,
         }
     }

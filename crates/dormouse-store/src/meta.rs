@@ -1,11 +1,11 @@
 //! Facts about the file as a whole: its format, and when and by which program it was made.
 
 use dormouse_contracts::Timestamp;
+use dormouse_database::{FileSignature, SignatureFound};
 use redb::{ReadTransaction, WriteTransaction};
 
 use crate::{
     bytes::Fields,
-    fault::Fault,
     frame::{self, FORMAT, FrameFault, Magic},
     tables::META,
 };
@@ -25,6 +25,58 @@ pub struct Origin {
     pub program: String,
 }
 
+/// The signature of a log's file.
+#[derive(Debug)]
+pub(crate) struct LogFile {
+    /// Memory for pages, in bytes.
+    pub(crate) cache_bytes: usize,
+}
+
+/// An assistant reads its past in order and writes at its end, so a larger cache buys little.
+pub(crate) const LOG_FILE: LogFile = LogFile {
+    cache_bytes: 16 * 1024 * 1024,
+};
+
+/// In larger files every commit also records which pages are in use, so that opening after a crash need not read the whole
+/// file, and opening does not check every page. In smaller ones both take at most some tens of milliseconds.
+/// `docs/format.md` has the reasons.
+const LARGE_FILE_BYTES: u64 = 64 * 1024 * 1024;
+
+impl FileSignature for LogFile {
+    fn what(&self) -> &'static str {
+        "an event log"
+    }
+
+    fn newest_format(&self) -> u64 {
+        FORMAT.into()
+    }
+
+    fn cache_bytes(&self) -> usize {
+        self.cache_bytes
+    }
+
+    fn check_up_to_bytes(&self) -> u64 {
+        LARGE_FILE_BYTES
+    }
+
+    fn write(
+        &self,
+        transaction: &WriteTransaction,
+        created_at: Timestamp,
+    ) -> Result<(), redb::Error> {
+        write(transaction, created_at)
+    }
+
+    fn read(&self, transaction: &ReadTransaction) -> Result<SignatureFound, redb::Error> {
+        Ok(match read(transaction)? {
+            Meta::Known(_) => SignatureFound::Known,
+            Meta::Newer { found } => SignatureFound::Newer(found.into()),
+            Meta::None => SignatureFound::Foreign,
+            Meta::Damaged => SignatureFound::Damaged,
+        })
+    }
+}
+
 /// What the file says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Meta {
@@ -39,9 +91,9 @@ pub(crate) enum Meta {
 }
 
 /// Writes the facts into a new file.
-pub(crate) fn write(transaction: &WriteTransaction, created_at: Timestamp) -> Result<(), Fault> {
+fn write(transaction: &WriteTransaction, created_at: Timestamp) -> Result<(), redb::Error> {
     let mut table = transaction.open_table(META)?;
-    let mut put = |name: &str, value: &[u8]| -> Result<(), Fault> {
+    let mut put = |name: &str, value: &[u8]| -> Result<(), redb::Error> {
         table.insert(name.as_bytes(), seal(name, value).as_slice())?;
         Ok(())
     };
@@ -58,13 +110,13 @@ fn seal(name: &str, value: &[u8]) -> Vec<u8> {
 }
 
 /// Reads them back.
-pub(crate) fn read(transaction: &ReadTransaction) -> Result<Meta, Fault> {
+pub(crate) fn read(transaction: &ReadTransaction) -> Result<Meta, redb::Error> {
     let table = match transaction.open_table(META) {
         Ok(table) => table,
         Err(redb::TableError::TableDoesNotExist(_)) => return Ok(Meta::None),
         Err(error) => return Err(error.into()),
     };
-    let value = |name: &str| -> Result<Result<Vec<u8>, FrameFault>, Fault> {
+    let value = |name: &str| -> Result<Result<Vec<u8>, FrameFault>, redb::Error> {
         let Some(found) = table.get(name.as_bytes())? else {
             return Ok(Err(FrameFault::Damaged));
         };

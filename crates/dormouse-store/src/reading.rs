@@ -1,6 +1,7 @@
 //! Reading one assistant's events in order, believing nothing that does not check.
 
 use dormouse_contracts::{AssistantId, ReadErrorKind, Seq, StoredEvent};
+use dormouse_database::DatabaseHandle;
 use redb::{ReadTransaction, ReadableTable};
 
 use crate::{
@@ -8,7 +9,6 @@ use crate::{
     frame::{FORMAT, FrameFault},
     head, record,
     tables::{EVENTS, HEADS, key, parse_key},
-    vault::Vault,
 };
 
 /// A page stops before it holds more payload than this, in bytes, if it holds an event already.
@@ -16,14 +16,14 @@ const PAGE_BYTES: usize = 32 * 1024 * 1024;
 
 /// Up to `limit` events after `after`.
 pub(crate) fn page(
-    vault: &Vault,
+    database: &DatabaseHandle,
     assistant: &AssistantId,
     after: Seq,
     limit: usize,
 ) -> Result<Vec<StoredEvent>, Fault> {
     let mut next = after.next();
     let read = contained(|| {
-        let transaction = vault.begin_read()?;
+        let transaction = database.begin_read()?;
         events(&transaction, assistant, after, limit, &mut next)
     });
     read.map_err(|fault| match fault {
@@ -84,6 +84,11 @@ fn decode(assistant: &AssistantId, seq: Seq, bytes: &[u8]) -> Result<StoredEvent
     record::decode_at(assistant, seq, bytes).map_err(|fault| Fault::Unusable(unusable(fault, seq)))
 }
 
+/// The fault of a file whose damage has no better place than the beginning.
+pub(crate) fn corrupt() -> Fault {
+    Fault::Unusable(ReadErrorKind::Corrupt { at: Seq(1) })
+}
+
 /// What a reader is told about a record at this place.
 pub(crate) fn unusable(fault: FrameFault, at: Seq) -> ReadErrorKind {
     match fault {
@@ -139,7 +144,7 @@ pub(crate) fn assistants(transaction: &ReadTransaction) -> Result<Vec<(Assistant
         let assistant = std::str::from_utf8(name.value())
             .ok()
             .and_then(|name| AssistantId::try_new(name).ok())
-            .ok_or(Fault::Unusable(ReadErrorKind::Corrupt { at: Seq(1) }))?;
+            .ok_or_else(corrupt)?;
         let end = head::decode(&assistant, head.value())
             .map_err(|fault| Fault::Unusable(unusable(fault, Seq(1))))?;
         found.push((assistant, end));
@@ -160,7 +165,7 @@ pub(crate) fn last_place(
         None => Ok(Seq::ZERO),
         Some(entry) => parse_key(entry?.0.value())
             .map(|(_, seq)| seq)
-            .ok_or(Fault::Unusable(ReadErrorKind::Corrupt { at: Seq(1) })),
+            .ok_or_else(corrupt),
     }
 }
 

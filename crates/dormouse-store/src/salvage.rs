@@ -7,16 +7,16 @@ use std::{
 };
 
 use dormouse_contracts::{AssistantId, Seq};
+use dormouse_database::DatabaseHandle;
 
 use crate::{
-    fault::{Fault, contained},
+    fault::Fault,
     head,
     open::{self, Absence, LogOpenError},
     record,
     scan::{self, Found, Located, Readable},
     survey::survey,
     tables::{EVENTS, HEADS, key},
-    vault::Vault,
 };
 
 /// Events are copied in transactions of about this many bytes.
@@ -94,8 +94,8 @@ pub fn salvage(from: &Path, into: &Path) -> Result<SalvageReport, SalvageError> 
     let opened = open::open(into, Absence::Create).map_err(SalvageError::Create)?;
     let copied = assistants
         .iter()
-        .try_for_each(|log| copy(&mut source, &found, &log.assistant, &opened.vault));
-    opened.vault.close();
+        .try_for_each(|log| copy(&mut source, &found, &log.assistant, &opened.database));
+    opened.database.close();
     copied.map_err(|fault| SalvageError::Write {
         path: into.into(),
         source: Box::new(fault),
@@ -108,7 +108,7 @@ fn copy(
     source: &mut File,
     found: &Found,
     assistant: &AssistantId,
-    vault: &Vault,
+    database: &DatabaseHandle,
 ) -> Result<(), Fault> {
     let located = found.prefix(assistant);
     let mut rest = located.as_slice();
@@ -116,8 +116,7 @@ fn copy(
     while !rest.is_empty() {
         let (batch, later) = rest.split_at(batch_length(rest));
         rest = later;
-        contained(|| {
-            let transaction = vault.begin_write()?;
+        database.write(|transaction| {
             {
                 let mut events = transaction.open_table(EVENTS)?;
                 for place in batch {
@@ -130,7 +129,7 @@ fn copy(
                     head::encode(assistant, end).as_slice(),
                 )?;
             }
-            Ok(transaction.commit()?)
+            Ok::<_, Fault>(transaction.commit()?)
         })?;
     }
     Ok(())

@@ -1,16 +1,16 @@
 //! What can still be read of a damaged file.
 
-use std::{io, path::Path, sync::Arc};
+use std::{io, path::Path};
 
 use dormouse_contracts::{AssistantId, Seq};
-use redb::{ReadTransaction, ReadableDatabase};
+use dormouse_database::open_damaged;
+use redb::ReadTransaction;
 
 use crate::{
     fault::{Fault, contained},
-    medium::{Counters, FrozenMedium},
+    meta::LOG_FILE,
     scan::{self, Found},
     tables::{EVENTS, key},
-    vault::{close, open_database},
 };
 
 /// Searches the file for records; where two different ones claim a place, asks the file's tables, if they can
@@ -26,9 +26,9 @@ pub(crate) fn survey(path: &Path) -> io::Result<Found> {
 }
 
 fn settle(path: &Path, found: &mut Found) -> Result<(), Fault> {
-    let frozen = FrozenMedium::new(path, None);
-    let database = open_database(&frozen, &Arc::new(Counters::default()))?;
-    let settled = contained(|| {
+    let database = open_damaged(path, &LOG_FILE)?;
+    // The closure takes the database, because dropping it can panic too.
+    contained(move || {
         let transaction = database.begin_read()?;
         for (assistant, seq) in found.contested() {
             // One that cannot be read stays contested; the next may be on another page.
@@ -37,9 +37,7 @@ fn settle(path: &Path, found: &mut Found) -> Result<(), Fault> {
             }
         }
         Ok(())
-    });
-    close(Some(database));
-    settled
+    })
 }
 
 fn committed(

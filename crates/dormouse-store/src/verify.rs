@@ -3,13 +3,13 @@
 use std::{collections::BTreeSet, fmt};
 
 use dormouse_contracts::{AssistantId, ReadErrorKind, Seq};
+use dormouse_database::DatabaseHandle;
 use redb::{ReadTransaction, ReadableTable};
 
 use crate::{
     fault::{Fault, contained},
     reading, snapshot,
     tables::{EVENTS, HEADS, SNAPSHOTS, key, parse_key},
-    vault::Vault,
 };
 
 /// Events are verified in pages of this many.
@@ -81,8 +81,8 @@ impl fmt::Display for VerifyReport {
     }
 }
 
-pub(crate) fn verify(vault: &Vault) -> Result<VerifyReport, Fault> {
-    let transaction = contained(|| vault.begin_read())?;
+pub(crate) fn verify(database: &DatabaseHandle) -> Result<VerifyReport, Fault> {
+    let transaction = database.begin_read()?;
     let mut assistants = Vec::new();
     for assistant in names(&transaction)? {
         assistants.push(report(&transaction, assistant)?);
@@ -119,7 +119,7 @@ pub(crate) fn owners(
             return Ok(found);
         };
         let Some((assistant, _)) = parse_key(entry?.0.value()) else {
-            return Err(Fault::Unusable(ReadErrorKind::Corrupt { at: Seq(1) }));
+            return Err(reading::corrupt());
         };
         from = key(&assistant, Seq(u64::MAX));
         from.push(0);

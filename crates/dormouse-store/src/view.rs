@@ -46,7 +46,8 @@ impl LogView {
     /// [`LogOpenError`], any but [`LogOpenError::InUse`]. [`LogOpenError::Io`] also if the other process writes faster than the
     /// log can be copied.
     pub fn open(path: &Path) -> Result<Self, LogOpenError> {
-        let (opened, is_in_use) = open::view(path)?;
+        let opened = open::view(path)?;
+        let is_in_use = opened.database.is_in_use();
         let log = RedbLog::over(opened).map_err(|error| LogOpenError::io(path, error))?;
         Ok(Self { log, is_in_use })
     }

@@ -115,7 +115,8 @@ pub(crate) fn log_open_exit(error: &LogOpenError) -> Exit {
         | LogOpenError::NotALog { .. }
         | LogOpenError::Truncated { .. }
         | LogOpenError::Corrupt { .. }
-        | LogOpenError::Newer { .. } => Exit::Damaged,
+        | LogOpenError::Newer { .. }
+        | LogOpenError::Repaired { .. } => Exit::Damaged,
         _ => Exit::Failure,
     }
 }
@@ -129,6 +130,7 @@ pub(crate) fn memory_open_exit(error: &MemoryOpenError) -> Exit {
             File::Empty { .. }
             | File::Foreign { .. }
             | File::NewerFormat { .. }
+            | File::Truncated { .. }
             | File::Damaged { .. }
             | File::Repaired { .. },
         )

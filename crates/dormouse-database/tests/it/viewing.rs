@@ -67,10 +67,18 @@ fn what_a_killed_process_left_can_be_viewed_and_is_not_mended() {
 }
 
 #[test]
-fn a_damaged_file_is_damaged_in_a_view_too() {
+fn a_truncated_or_damaged_file_is_an_error_in_a_view_too() {
     let place = Place::written();
     let whole = fs::read(place.path()).unwrap();
     fs::write(place.path(), &whole[..whole.len() / 2]).unwrap();
+    let error = open_view(&place.path(), &DIARY).unwrap_err();
+    assert!(
+        matches!(error, DatabaseOpenError::Truncated { .. }),
+        "{error:?}"
+    );
+    let mut damaged = whole;
+    damaged[64..320].fill(0xAA);
+    fs::write(place.path(), damaged).unwrap();
     let error = open_view(&place.path(), &DIARY).unwrap_err();
     assert!(
         matches!(error, DatabaseOpenError::Damaged { .. }),

@@ -1,28 +1,18 @@
-use std::sync::Arc;
-
 use dormouse_contracts::{
     Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, LoadSnapshot, NewEvent,
     ReadErrorKind, ReadEvents, SaveSnapshot, Seq, Snapshot, Timestamp,
 };
 
 use crate::{
-    RedbLog, create,
-    header::{self, Header},
-    medium::{
-        Medium,
-        flaky::{Flaky, Plan},
-    },
-    open,
+    RedbLog,
+    flaky::{Flaky, Plan},
 };
-
-fn log_on(disk: &Flaky) -> RedbLog {
-    RedbLog::over(open::open_medium(Arc::new(disk.clone())).unwrap()).unwrap()
-}
 
 fn new_log() -> (Flaky, RedbLog) {
     let disk = Flaky::default();
-    create::initialise(&disk, Timestamp::EPOCH).unwrap();
-    let log = log_on(&disk);
+    // Closed and opened again, so that a test begins with a file like any other.
+    drop(disk.log());
+    let log = disk.log();
     (disk, log)
 }
 
@@ -90,14 +80,14 @@ async fn check_failure(plan: Plan, what: &str) -> bool {
             true
         }
     };
-    let survivor = log_on(&disk.after_power_failure());
+    let survivor = disk.after_power_failure().log();
     assert_eq!(payloads(&survivor).await, expected, "{what}, power failure");
 
     let end = Seq(expected.len() as u64);
     append(&log, end, b"after".to_vec()).await.unwrap();
     expected.push(b"after".to_vec());
     assert_eq!(payloads(&log).await, expected, "{what}");
-    let survivor = log_on(&disk.after_power_failure());
+    let survivor = disk.after_power_failure().log();
     assert_eq!(
         payloads(&survivor).await,
         expected,
@@ -142,15 +132,13 @@ async fn check_kills_while_opening(dirty: &Flaky, expected: &[Vec<u8>]) -> u32 {
             changes_before_death: Some(changes),
             ..Plan::default()
         });
-        let opened = open::open_medium(Arc::new(disk.clone()));
+        let opened = disk.open();
         let died = opened.is_err();
         let killed = disk.after_kill();
         drop(opened);
         for left in [killed, disk.after_power_failure()] {
-            let backend = left.backend().unwrap();
-            let (_, header) = header::look(&*backend).unwrap();
-            unsettled += u32::from(matches!(header, Header::Unsettled { .. }));
-            let log = log_on(&left);
+            unsettled += u32::from(left.is_unsettled());
+            let log = left.log();
             let found = payloads(&log).await;
             assert_eq!(found, expected, "killed after {changes} changes");
             assert!(log.verify().unwrap().is_intact());
@@ -215,7 +203,7 @@ async fn an_append_whose_caller_has_left_is_written_all_the_same() {
     .await;
     drop(abandoned);
     log.close();
-    let log = log_on(&disk);
+    let log = disk.log();
     assert_eq!(
         payloads(&log).await,
         [b"left"],
@@ -274,7 +262,7 @@ async fn wherever_saving_a_snapshot_fails_the_events_stay_and_the_log_goes_on() 
             }
             let end = append(&log, Seq(2), b"later".to_vec()).await.unwrap();
             assert_eq!(end, Seq(3));
-            let survivor = log_on(&disk.after_power_failure());
+            let survivor = disk.after_power_failure().log();
             let kept: [&[u8]; 3] = [b"before", b"between", b"later"];
             assert_eq!(payloads(&survivor).await, kept, "{errno}, {changes}");
         }

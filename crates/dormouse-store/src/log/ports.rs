@@ -33,7 +33,7 @@ impl ReadEvents for RedbLog {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<StoredEvent>, ReadError>> {
         let assistant = assistant.clone();
-        Box::pin(self.run_read(move |vault| reading::page(vault, &assistant, after, limit)))
+        Box::pin(self.run_read(move |database| reading::page(database, &assistant, after, limit)))
     }
 }
 
@@ -61,8 +61,8 @@ impl LoadSnapshot for RedbLog {
         up_to: Seq,
     ) -> BoxFuture<'a, Result<Option<Snapshot>, ReadError>> {
         let assistant = assistant.clone();
-        Box::pin(self.run_read(move |vault| {
-            contained(|| snapshot::load(&vault.begin_read()?, &assistant, up_to))
+        Box::pin(self.run_read(move |database| {
+            contained(|| snapshot::load(&database.begin_read()?, &assistant, up_to))
         }))
     }
 }

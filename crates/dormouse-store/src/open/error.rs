@@ -58,9 +58,14 @@ pub enum LogOpenError {
         /// The file.
         path: PathBuf,
         /// Its format.
-        found: u16,
+        found: u64,
         /// The newest format this program knows.
-        known: u16,
+        known: u64,
+    },
+    /// The file was damaged and has been set back to its last intact state. Opening it again succeeds.
+    Repaired {
+        /// The file.
+        path: PathBuf,
     },
     /// The operating system does not let this user read and write the file or its folder.
     Denied {
@@ -100,6 +105,7 @@ impl LogOpenError {
             | Self::Truncated { path, .. }
             | Self::Corrupt { path, .. }
             | Self::Newer { path, .. }
+            | Self::Repaired { path }
             | Self::Denied { path, .. }
             | Self::Io { path, .. } => path,
         }
@@ -115,6 +121,7 @@ impl LogOpenError {
             | Self::Empty { .. }
             | Self::NotALog { .. }
             | Self::Newer { .. }
+            | Self::Repaired { .. }
             | Self::Denied { .. }
             | Self::Io { .. } => &[],
         }
@@ -157,6 +164,10 @@ impl fmt::Display for LogOpenError {
             Self::Newer { found, known, .. } => write!(
                 f,
                 "the log {path} has format {found}, and this version reads up to {known}. Nothing is wrong with it; use the newer version of the program"
+            ),
+            Self::Repaired { .. } => write!(
+                f,
+                "the log {path} was damaged and has been set back to its last intact state. Start again to go on with it, and compare it with a backup"
             ),
             Self::Denied { .. } => write!(
                 f,
@@ -204,7 +215,8 @@ impl std::error::Error for LogOpenError {
             | Self::Empty { .. }
             | Self::NotALog { .. }
             | Self::Truncated { .. }
-            | Self::Newer { .. } => None,
+            | Self::Newer { .. }
+            | Self::Repaired { .. } => None,
         }
     }
 }

@@ -1,18 +1,15 @@
-use std::sync::Arc;
-
 use dormouse_contracts::{
     Append, AppendErrorKind, AppendRequest, AssistantId, LoadSnapshot, NewEvent, ReadErrorKind,
     ReadEvents, SaveSnapshot, Seq, Snapshot, Timestamp,
 };
 
 use crate::{
-    RedbLog, create,
+    LogOpenError, RedbLog,
+    fault::Fault,
+    flaky::Flaky,
     frame::{self, Magic},
     head,
-    medium::{Medium, flaky::Flaky},
-    open::{self, Trouble},
     tables::{EVENTS, HEADS, META, SNAPSHOTS, key},
-    vault::open_database,
 };
 
 fn name(text: &str) -> AssistantId {
@@ -22,8 +19,7 @@ fn name(text: &str) -> AssistantId {
 /// Five events of alice, one of bob, two snapshots of alice.
 async fn disk() -> Flaky {
     let disk = Flaky::default();
-    create::initialise(&disk, Timestamp::EPOCH).unwrap();
-    let log = open_log(&disk);
+    let log = disk.log();
     for (who, count) in [("alice", 5), ("bob", 1)] {
         let event = NewEvent {
             at: Timestamp::EPOCH,
@@ -49,15 +45,13 @@ async fn disk() -> Flaky {
     disk
 }
 
-fn open_log(disk: &Flaky) -> RedbLog {
-    RedbLog::over(open::open_medium(Arc::new(disk.clone())).unwrap()).unwrap()
-}
-
 /// Changes an open log behind its back, as damage the database does not notice would.
 fn tamper(log: &RedbLog, work: impl FnOnce(&redb::WriteTransaction)) {
-    let transaction = log.vault().begin_write().unwrap();
-    work(&transaction);
-    transaction.commit().unwrap();
+    let tampered = log.database().write(|transaction| {
+        work(&transaction);
+        Ok::<_, Fault>(transaction.commit()?)
+    });
+    tampered.unwrap();
 }
 
 fn replace(log: &RedbLog, seq: u64, change: impl FnOnce(Vec<u8>) -> Option<Vec<u8>>) {
@@ -95,7 +89,7 @@ async fn assert_found(log: &RedbLog, intact: u64, kind: ReadErrorKind) {
 
 #[tokio::test]
 async fn a_changed_event_is_corrupt_at_its_place_and_the_events_before_it_can_be_read() {
-    let log = open_log(&disk().await);
+    let log = disk().await.log();
     replace(&log, 3, |mut bytes| {
         *bytes.last_mut().unwrap() ^= 1;
         Some(bytes)
@@ -105,7 +99,7 @@ async fn a_changed_event_is_corrupt_at_its_place_and_the_events_before_it_can_be
 
 #[tokio::test]
 async fn an_event_in_the_place_of_another_is_corrupt() {
-    let log = open_log(&disk().await);
+    let log = disk().await.log();
     let mut second = Vec::new();
     replace(&log, 2, |bytes| {
         second.clone_from(&bytes);
@@ -117,17 +111,17 @@ async fn an_event_in_the_place_of_another_is_corrupt() {
 
 #[tokio::test]
 async fn a_lost_event_is_missing_also_when_it_was_the_last() {
-    let log = open_log(&disk().await);
+    let log = disk().await.log();
     replace(&log, 2, |_| None);
     assert_found(&log, 1, ReadErrorKind::Missing { at: Seq(2) }).await;
-    let log = open_log(&disk().await);
+    let log = disk().await.log();
     replace(&log, 5, |_| None);
     assert_found(&log, 4, ReadErrorKind::Missing { at: Seq(5) }).await;
 }
 
 #[tokio::test]
 async fn an_event_of_a_later_format_is_newer() {
-    let log = open_log(&disk().await);
+    let log = disk().await.log();
     replace(&log, 5, |_| {
         Some(frame::seal_as(Magic::Event, 9, b"from the future"))
     });
@@ -149,7 +143,7 @@ async fn a_log_whose_end_is_doubtful_takes_no_events_and_does_not_open_again() {
     ];
     for head in heads {
         let disk = disk().await;
-        let log = open_log(&disk);
+        let log = disk.log();
         tamper(&log, |transaction| {
             let mut table = transaction.open_table(HEADS).unwrap();
             match head() {
@@ -181,14 +175,14 @@ async fn a_log_whose_end_is_doubtful_takes_no_events_and_does_not_open_again() {
         }
         assert!(!log.verify().unwrap().is_intact());
         drop(log);
-        let trouble = open::open_medium(Arc::new(disk)).unwrap_err();
-        assert!(matches!(trouble, Trouble::Fault(_)), "{trouble:?}");
+        let error = disk.open().unwrap_err();
+        assert!(matches!(error, LogOpenError::Corrupt { .. }), "{error:?}");
     }
 }
 
 #[tokio::test]
 async fn a_damaged_snapshot_counts_as_absent() {
-    let log = open_log(&disk().await);
+    let log = disk().await.log();
     tamper(&log, |transaction| {
         let mut table = transaction.open_table(SNAPSHOTS).unwrap();
         let newest = key(&name("alice"), Seq(4));
@@ -202,31 +196,35 @@ async fn a_damaged_snapshot_counts_as_absent() {
     assert_eq!(report.assistants[0].snapshots_damaged, 1);
 }
 
-fn with_meta(disk: &Flaky, format: Option<Vec<u8>>) -> Trouble {
-    let counters = Arc::default();
-    let database = open_database(disk as &dyn Medium, &counters).unwrap();
-    let transaction = database.begin_write().unwrap();
-    match format {
+fn with_meta(disk: &Flaky, format: Option<Vec<u8>>) -> LogOpenError {
+    tamper(&disk.log(), |transaction| match format {
         Some(bytes) => {
             let mut table = transaction.open_table(META).unwrap();
             drop(table.insert(&b"format"[..], bytes.as_slice()).unwrap());
         }
         None => drop(transaction.delete_table(META).unwrap()),
-    }
-    transaction.commit().unwrap();
-    drop(database);
-    open::open_medium(Arc::new(disk.clone())).unwrap_err()
+    });
+    disk.open().unwrap_err()
 }
 
 #[tokio::test]
 async fn a_file_of_a_later_format_is_newer_and_one_without_a_format_is_no_log() {
     let body = |format: u16| [&[6][..], b"format", &format.to_le_bytes()].concat();
     let said = with_meta(&disk().await, Some(frame::seal(Magic::Meta, &body(2))));
-    assert!(matches!(said, Trouble::Newer { found: 2 }), "{said:?}");
+    assert!(
+        matches!(said, LogOpenError::Newer { found: 2, .. }),
+        "{said:?}"
+    );
     let framed = with_meta(&disk().await, Some(frame::seal_as(Magic::Meta, 3, b"?")));
-    assert!(matches!(framed, Trouble::Newer { found: 3 }), "{framed:?}");
+    assert!(
+        matches!(framed, LogOpenError::Newer { found: 3, .. }),
+        "{framed:?}"
+    );
     let none = with_meta(&disk().await, None);
-    assert!(matches!(none, Trouble::NotALog), "{none:?}");
+    assert!(matches!(none, LogOpenError::NotALog { .. }), "{none:?}");
     let damaged = with_meta(&disk().await, Some(vec![1, 2, 3]));
-    assert!(matches!(damaged, Trouble::Fault(_)), "{damaged:?}");
+    assert!(
+        matches!(damaged, LogOpenError::Corrupt { .. }),
+        "{damaged:?}"
+    );
 }

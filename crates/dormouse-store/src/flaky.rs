@@ -2,12 +2,18 @@
 
 use std::{
     io,
+    path::Path,
     sync::{Arc, Mutex, MutexGuard},
 };
 
+use dormouse_database::{DatabaseHandle, DatabaseSource};
 use redb::StorageBackend;
 
-use super::Medium;
+use crate::{
+    RedbLog,
+    meta::LogFile,
+    open::{self, LogOpenError, OpenedLog},
+};
 
 /// A disk in memory. Clones are the same disk.
 #[derive(Clone, Debug, Default)]
@@ -123,6 +129,21 @@ impl Flaky {
         Self::holding(seen)
     }
 
+    /// Whether the file says that it was closed, and yet does not point at its newest commit: the layout is redb's.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        const SECOND_IS_CURRENT: u8 = 1;
+        const NOT_CLOSED: u8 = 2;
+        let seen = &self.disk().seen;
+        let transaction = |at: usize| u64::from_le_bytes(seen[at..at + 8].try_into().unwrap());
+        let (first, second) = (transaction(64 + 104), transaction(192 + 104));
+        let is_newest = if seen[9] & SECOND_IS_CURRENT == 0 {
+            first >= second
+        } else {
+            second >= first
+        };
+        seen[9] & NOT_CLOSED == 0 && !is_newest
+    }
+
     fn holding(bytes: Vec<u8>) -> Self {
         let disk = Disk {
             seen: bytes.clone(),
@@ -135,18 +156,30 @@ impl Flaky {
     }
 }
 
-impl Medium for Flaky {
-    fn backend(&self) -> io::Result<Box<dyn StorageBackend>> {
+/// So little memory that reads really reach the disk.
+const SMALL_CACHE: LogFile = LogFile { cache_bytes: 4096 };
+
+impl Flaky {
+    /// The log on this disk; an empty one on a disk without content.
+    pub(crate) fn open(&self) -> Result<OpenedLog, LogOpenError> {
+        let source = Box::new(self.clone());
+        let opened = DatabaseHandle::on(source, &SMALL_CACHE, open::create_tables);
+        open::check_opened(Path::new("disk"), opened)
+    }
+
+    /// The same, with its threads.
+    pub(crate) fn log(&self) -> RedbLog {
+        RedbLog::over(self.open().unwrap()).unwrap()
+    }
+}
+
+impl DatabaseSource for Flaky {
+    fn open(&self) -> io::Result<Box<dyn StorageBackend>> {
         Ok(Box::new(self.clone()))
     }
 
-    fn view(&self) -> io::Result<Box<dyn StorageBackend>> {
+    fn snapshot(&self) -> io::Result<Box<dyn StorageBackend>> {
         Ok(Box::new(self.after_kill()))
-    }
-
-    /// So little that reads really reach the disk.
-    fn cache_bytes(&self) -> usize {
-        4096
     }
 }
 

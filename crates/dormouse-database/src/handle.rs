@@ -1,0 +1,366 @@
+//! A database that can be opened again after a failure of the disk.
+
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+};
+
+use dormouse_contracts::Timestamp;
+use redb::{ReadTransaction, StorageBackend, WriteTransaction};
+
+use crate::{
+    database::{Database, begin_write},
+    error::{DatabaseOpenError, FileSubject},
+    fault::{DatabaseFault, catch_panic},
+    kind::FileSignature,
+    measured::StorageMeter,
+    open,
+};
+
+/// Storage that is not a file: memory, or in tests a disk that fails on purpose. It gives out its content anew each time
+/// the database is opened on it.
+pub trait DatabaseSource: fmt::Debug + Send + Sync {
+    /// Storage for reading and writing.
+    ///
+    /// # Errors
+    ///
+    /// Any error of the storage.
+    fn open(&self) -> io::Result<Box<dyn StorageBackend>>;
+
+    /// A snapshot of the content; what is written to it is lost.
+    ///
+    /// # Errors
+    ///
+    /// Any error of the storage.
+    fn snapshot(&self) -> io::Result<Box<dyn StorageBackend>>;
+}
+
+/// An open database that can be opened again after a failure.
+///
+/// redb refuses all work after one failed read or write, and only the file shows whether a failed commit took effect. So
+/// its owner calls [`reopen`](Self::reopen) after a failure. While the database cannot be opened for writing, because the
+/// disk is full for example, readers get a snapshot.
+///
+/// # Examples
+///
+/// ```
+/// use dormouse_database::{DatabaseFault, DatabaseHandle, FileKind};
+/// use redb::TableDefinition;
+///
+/// const DIARY: FileKind = FileKind {
+///     what: "a diary",
+///     name: "diary",
+///     format: 1,
+///     cache_bytes: 4 << 20,
+///     check_up_to_bytes: 64 << 20,
+/// };
+/// const DAYS: TableDefinition<'_, u64, &str> = TableDefinition::new("days");
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("diary.redb");
+/// let diary = DatabaseHandle::open(&path, &DIARY, |writing| Ok(drop(writing.open_table(DAYS)?)))?;
+/// let written = diary.write(|writing| {
+///     writing.open_table(DAYS).map_err(redb::Error::from)?.insert(1, "Tea.").map_err(redb::Error::from)?;
+///     Ok::<(), DatabaseFault>(writing.commit().map_err(redb::Error::from)?)
+/// });
+/// if written.is_err() {
+///     diary.reopen()?;
+/// }
+/// assert!(diary.begin_read()?.open_table(DAYS)?.get(1)?.is_some());
+/// # Ok(()) }
+/// ```
+pub struct DatabaseHandle {
+    source: Source,
+    kind: &'static dyn FileSignature,
+    meter: StorageMeter,
+    slot: RwLock<Slot>,
+}
+
+#[derive(Debug)]
+enum Source {
+    File(PathBuf),
+    /// Snapshots of a file; whether another process had it open when the handle was opened.
+    View(PathBuf, bool),
+    Other(Box<dyn DatabaseSource>),
+}
+
+/// The database, as far as it can be opened.
+enum Slot {
+    Open(Database),
+    /// A failure closed it, and it could not be opened again.
+    Failed {
+        cause: Arc<DatabaseOpenError>,
+        /// What the file holds, so that readers need not wait for room on the disk.
+        snapshot: Option<Database>,
+    },
+    Closed,
+}
+
+impl Slot {
+    fn writable(&self) -> Result<&Database, DatabaseFault> {
+        match self {
+            Self::Open(database) => Ok(database),
+            Self::Failed { cause, .. } => Err(DatabaseFault::Unavailable(Arc::clone(cause))),
+            Self::Closed => Err(DatabaseFault::Closed),
+        }
+    }
+
+    fn readable(&self) -> Result<&Database, DatabaseFault> {
+        match self {
+            Self::Failed {
+                snapshot: Some(snapshot),
+                ..
+            } => Ok(snapshot),
+            Self::Open(_) | Self::Failed { .. } | Self::Closed => self.writable(),
+        }
+    }
+}
+
+impl fmt::Debug for DatabaseHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DatabaseHandle")
+            .field("source", &self.source)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Source {
+    /// The name of the storage in errors.
+    fn path(&self) -> &Path {
+        match self {
+            Self::File(path) | Self::View(path, _) => path,
+            Self::Other(_) => Path::new("(not a file)"),
+        }
+    }
+
+    fn open(
+        &self,
+        kind: &dyn FileSignature,
+        meter: &StorageMeter,
+    ) -> Result<Database, DatabaseOpenError> {
+        let path = self.path();
+        let subject = FileSubject { path, kind };
+        match self {
+            Self::File(_) => open::open_file(subject, meter),
+            Self::View(..) => self.snapshot(kind),
+            Self::Other(source) => {
+                let backend = source.open().map_err(|error| subject.io(error))?;
+                open::open_storage(subject, backend, meter)
+            }
+        }
+    }
+
+    fn snapshot(&self, kind: &dyn FileSignature) -> Result<Database, DatabaseOpenError> {
+        let path = self.path();
+        let subject = FileSubject { path, kind };
+        match self {
+            Self::File(_) | Self::View(..) => Ok(open::view_file(subject)?.database),
+            Self::Other(source) => {
+                let backend = source.snapshot().map_err(|error| subject.io(error))?;
+                open::view_storage(subject, backend)
+            }
+        }
+    }
+}
+
+impl DatabaseHandle {
+    /// As [`open`](crate::open()).
+    ///
+    /// # Errors
+    ///
+    /// [`DatabaseOpenError`], except [`DatabaseOpenError::Absent`].
+    pub fn open(
+        path: &Path,
+        kind: &'static dyn FileSignature,
+        initialise: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
+    ) -> Result<Self, DatabaseOpenError> {
+        let meter = StorageMeter::default();
+        let database = open::open_or_create(FileSubject { path, kind }, &meter, initialise)?;
+        Ok(Self::of(Source::File(path.into()), kind, meter, database))
+    }
+
+    /// As [`open_existing`](crate::open_existing).
+    ///
+    /// # Errors
+    ///
+    /// [`DatabaseOpenError`]; [`DatabaseOpenError::Absent`] if the file does not exist.
+    pub fn open_existing(
+        path: &Path,
+        kind: &'static dyn FileSignature,
+    ) -> Result<Self, DatabaseOpenError> {
+        let meter = StorageMeter::default();
+        let database = open::open_file(FileSubject { path, kind }, &meter)?;
+        Ok(Self::of(Source::File(path.into()), kind, meter, database))
+    }
+
+    /// As [`open_view`](crate::open_view). Opened again, the handle shows the newest commit of that moment.
+    ///
+    /// # Errors
+    ///
+    /// As [`open_view`](crate::open_view).
+    pub fn open_view(
+        path: &Path,
+        kind: &'static dyn FileSignature,
+    ) -> Result<Self, DatabaseOpenError> {
+        let view = open::view_file(FileSubject { path, kind })?;
+        let source = Source::View(path.into(), view.is_in_use);
+        Ok(Self::of(
+            source,
+            kind,
+            StorageMeter::default(),
+            view.database,
+        ))
+    }
+
+    /// Opens the content of a source, with the same checks as a file. An empty source becomes a database of this kind,
+    /// and `initialise` creates its tables in the first commit.
+    ///
+    /// # Errors
+    ///
+    /// [`DatabaseOpenError`].
+    pub fn on(
+        source: Box<dyn DatabaseSource>,
+        kind: &'static dyn FileSignature,
+        initialise: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
+    ) -> Result<Self, DatabaseOpenError> {
+        let meter = StorageMeter::default();
+        let source = Source::Other(source);
+        let subject = FileSubject {
+            path: source.path(),
+            kind,
+        };
+        let database = match &source {
+            Source::Other(other) if is_empty(&**other).map_err(|error| subject.io(error))? => {
+                let backend = other.open().map_err(|error| subject.io(error))?;
+                let database = Database::lay(backend, kind, &meter);
+                let database = database.map_err(|error| subject.unmade(error.into()))?;
+                database
+                    .found(kind, Timestamp::EPOCH, initialise)
+                    .map_err(|error| subject.unmade(error))?;
+                database
+            }
+            _ => source.open(kind, &meter)?,
+        };
+        Ok(Self::of(source, kind, meter, database))
+    }
+
+    fn of(
+        source: Source,
+        kind: &'static dyn FileSignature,
+        meter: StorageMeter,
+        database: Database,
+    ) -> Self {
+        Self {
+            source,
+            kind,
+            meter,
+            slot: RwLock::new(Slot::Open(database)),
+        }
+    }
+
+    /// Whether this is a view of a file that another process had open when the view was opened.
+    #[must_use]
+    pub fn is_in_use(&self) -> bool {
+        matches!(self.source, Source::View(_, true))
+    }
+
+    /// What was observed of the storage since the handle was opened, also before a reopening.
+    #[must_use]
+    pub fn meter(&self) -> &StorageMeter {
+        &self.meter
+    }
+
+    fn slot(&self) -> RwLockReadGuard<'_, Slot> {
+        self.slot.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to read the newest commit. Later commits and [`reopen`](Self::reopen) do not affect it. While the database
+    /// cannot be opened for writing, this reads a snapshot.
+    ///
+    /// # Errors
+    ///
+    /// [`DatabaseFault`]. After a disk failure every call fails until the database is opened again.
+    pub fn begin_read(&self) -> Result<ReadTransaction, DatabaseFault> {
+        let slot = self.slot();
+        let database = slot.readable()?;
+        let begun = catch_panic(|| database.begin_read())?;
+        Ok(begun.map_err(redb::Error::from)?)
+    }
+
+    /// Runs `work` on a transaction as [`begin_write`](crate::begin_write()) begins it; `work` commits it or drops it.
+    /// Nobody can reopen or close the database meanwhile. A panic inside is an error.
+    ///
+    /// # Errors
+    ///
+    /// [`DatabaseFault`] if the transaction cannot begin or `work` panics; otherwise the error of `work`.
+    pub fn write<T, E: From<DatabaseFault>>(
+        &self,
+        work: impl FnOnce(WriteTransaction) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let slot = self.slot();
+        let database = slot.writable()?;
+        catch_panic(|| work(begin_write(database).map_err(DatabaseFault::from)?))?
+    }
+
+    /// Closes the database and opens it again, with all checks of the first opening. If that fails, readers get a
+    /// snapshot, if at least that can be read. Waits until no transaction is being written.
+    ///
+    /// # Errors
+    ///
+    /// [`DatabaseFault::Unavailable`]; another call may succeed later. [`DatabaseFault::Closed`] after
+    /// [`close`](Self::close).
+    pub fn reopen(&self) -> Result<(), DatabaseFault> {
+        let mut slot = self.slot.write().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*slot, Slot::Closed) {
+            return Err(DatabaseFault::Closed);
+        }
+        // The old database must be closed first, because it locks the file. While nothing is open the slot says
+        // `Closed`, but nobody sees that: the slot is locked.
+        close(std::mem::replace(&mut *slot, Slot::Closed));
+        match self.source.open(self.kind, &self.meter) {
+            Ok(database) => {
+                *slot = Slot::Open(database);
+                Ok(())
+            }
+            Err(error) => {
+                let cause = Arc::new(error);
+                let snapshot = self.source.snapshot(self.kind).inspect_err(|error| {
+                    tracing::warn!(
+                        error = error as &dyn std::error::Error,
+                        "a database cannot even be read at the moment"
+                    );
+                });
+                *slot = Slot::Failed {
+                    cause: Arc::clone(&cause),
+                    snapshot: snapshot.ok(),
+                };
+                Err(DatabaseFault::Unavailable(cause))
+            }
+        }
+    }
+
+    /// Closes the database for good. Waits until no transaction is being written; dropping the handle does the same.
+    pub fn close(&self) {
+        let mut slot = self.slot.write().unwrap_or_else(PoisonError::into_inner);
+        close(std::mem::replace(&mut *slot, Slot::Closed));
+    }
+}
+
+impl Drop for DatabaseHandle {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn is_empty(source: &dyn DatabaseSource) -> io::Result<bool> {
+    Ok(source.snapshot()?.len()? == 0)
+}
+
+/// Closing a database writes, so it can fail. A file that was not closed is repaired by the next opening.
+fn close(slot: Slot) {
+    if let Err(fault) = catch_panic(|| drop(slot)) {
+        tracing::warn!(%fault, "a database was not closed; the next opening repairs it");
+    }
+}

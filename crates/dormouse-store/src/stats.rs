@@ -1,0 +1,51 @@
+//! What the log has written.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dormouse_database::StorageMeter;
+
+/// What the log has written since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WriteStats {
+    /// Transactions committed. Several appends share one.
+    pub commits: u64,
+    /// Events written.
+    pub events: u64,
+    /// Times the operating system was asked to bring the file to the disk.
+    pub syncs: u64,
+}
+
+/// Counters behind [`WriteStats`], shared by the writer thread and the handles.
+#[derive(Debug)]
+pub(crate) struct Counters {
+    commits: AtomicU64,
+    events: AtomicU64,
+    storage: StorageMeter,
+    /// Opening a file syncs it several times. Only the syncs after that are counted, because they are what appends cost.
+    syncs_before: u64,
+}
+
+impl Counters {
+    /// Starts to count, from now on, the syncs of this storage too.
+    pub(crate) fn new(storage: &StorageMeter) -> Self {
+        Self {
+            commits: AtomicU64::new(0),
+            events: AtomicU64::new(0),
+            storage: storage.clone(),
+            syncs_before: storage.syncs(),
+        }
+    }
+
+    pub(crate) fn committed(&self, events: u64) {
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        self.events.fetch_add(events, Ordering::Relaxed);
+    }
+
+    pub(crate) fn stats(&self) -> WriteStats {
+        WriteStats {
+            commits: self.commits.load(Ordering::Relaxed),
+            events: self.events.load(Ordering::Relaxed),
+            syncs: self.storage.syncs().saturating_sub(self.syncs_before),
+        }
+    }
+}
