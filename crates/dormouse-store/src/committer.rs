@@ -1,4 +1,8 @@
-//! The writer thread: gathers what is waiting, commits it at once, and then answers everybody.
+//! The writer thread: gathers waiting requests, commits them together, and then answers all of them.
+//!
+//! A commit costs two syncs, however many requests share it. While one commit is being written, the next requests
+//! wait in the queue; they form the next batch. So the log needs no delay to gather a batch, and a single request is
+//! committed at once.
 
 use std::{
     collections::HashMap,
@@ -8,23 +12,25 @@ use std::{
     },
 };
 
-use dormouse_contracts::{AppendError, AppendRequest, AssistantId, Seq, Snapshot};
+use dormouse_contracts::{AssistantId, Seq};
 use dormouse_database::DatabaseHandle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use crate::{
+    events,
     fault::{Fault, SharedFault, contained},
-    reading,
     stats::Counters,
 };
 
 mod batch;
+mod request;
 
 use batch::{Batch, Verdict, Written};
+pub(crate) use request::{Reply, Request};
 
 /// The most requests that share a commit.
 const BATCH_REQUESTS: usize = 512;
-/// A batch takes no further request once it holds this much payload, in bytes.
+/// A batch takes no further request once it has this much payload, in bytes.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
 /// What the writer thread owns.
@@ -34,64 +40,111 @@ pub(crate) struct LogWriter {
     pub(crate) counters: Arc<Counters>,
 }
 
-/// Something for the writer thread to do.
-#[derive(Debug)]
-pub(crate) enum Request {
-    Append(AppendRequest, Reply),
-    Snapshot(AssistantId, Snapshot, Reply),
-    /// A reader met a failure after which the database has to be opened again.
-    Recover,
-    /// Look whether the log is being closed.
-    Wake,
-}
-
-/// Where an answer goes. Whoever asked may have left; what they asked for is done all the same.
-pub(crate) type Reply = oneshot::Sender<Result<Seq, AppendError>>;
-
-impl Request {
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Append(request, _) => request.events.iter().map(|e| e.payload.len()).sum(),
-            Self::Snapshot(_, snapshot, _) => snapshot.payload.len(),
-            Self::Recover | Self::Wake => 0,
-        }
-    }
-
-    /// Where the answer goes, if one is wanted.
-    fn reply(&self) -> Option<&Reply> {
-        match self {
-            Self::Append(_, reply) | Self::Snapshot(_, _, reply) => Some(reply),
-            Self::Recover | Self::Wake => None,
-        }
-    }
-
-    fn answer(self, result: Result<Seq, AppendError>) {
-        match self {
-            Self::Append(_, reply) | Self::Snapshot(_, _, reply) => {
-                // The receiver may be gone, which is its right.
-                drop(reply.send(result));
+impl LogWriter {
+    /// Serves requests until the log is closed and the queue is empty; then closes the database.
+    pub(crate) fn run(&self, mut requests: mpsc::Receiver<Request>, closing: &AtomicBool) {
+        loop {
+            // The queue is closed here and not by the handle: what is already in it must still be written.
+            if closing.load(Ordering::Acquire) {
+                requests.close();
             }
-            Self::Recover | Self::Wake => {}
+            let Some(first) = requests.blocking_recv() else {
+                break;
+            };
+            self.serve(gather(first, &mut requests));
         }
+        self.database.close();
     }
-}
 
-/// Serves requests until the log is closed and nothing is waiting any more; then closes the database.
-pub(crate) fn run(
-    writer: &LogWriter,
-    mut requests: mpsc::Receiver<Request>,
-    closing: &Arc<AtomicBool>,
-) {
-    loop {
-        if closing.load(Ordering::Acquire) {
-            requests.close();
+    fn serve(&self, batch: Vec<Request>) {
+        if batch.iter().any(|one| matches!(one, Request::Recover)) {
+            self.recover();
         }
-        let Some(first) = requests.blocking_recv() else {
-            break;
-        };
-        serve(writer, gather(first, &mut requests));
+        if !batch.iter().any(Request::is_write) {
+            return;
+        }
+        let (mut attempt, mut result) = self.try_commit(&batch);
+        // Before the commit began nothing can have reached the file, so a second attempt writes nothing twice. It is
+        // worth it: redb may have refused all work since a failure before this batch.
+        if result.is_err() && attempt.stage == Stage::Preparing && self.database.reopen().is_ok() {
+            (attempt, result) = self.try_commit(&batch);
+        }
+        match result {
+            Ok(()) => answer(batch, attempt.batch.verdicts),
+            Err(fault) => self.settle(batch, attempt, fault),
+        }
     }
-    writer.database.close();
+
+    /// Reopens the database if it refuses to begin a transaction.
+    fn recover(&self) {
+        let begun: Result<(), Fault> = self.database.write(|transaction| Ok(transaction.abort()?));
+        if begun.is_err()
+            && let Err(fault) = self.database.reopen()
+        {
+            tracing::warn!(%fault, "the log could not be reopened");
+        }
+    }
+
+    fn try_commit(&self, requests: &[Request]) -> (Attempt, Result<(), Fault>) {
+        let mut attempt = Attempt {
+            stage: Stage::Preparing,
+            batch: Batch::default(),
+        };
+        let result = self.database.write(|transaction| {
+            let written = attempt.batch.apply(&transaction, requests)?;
+            // Only conflicts: a commit would cost two syncs for nothing.
+            if written == Written::NOTHING {
+                transaction.abort()?;
+                return Ok(());
+            }
+            // Set before the commit and not after it: if the commit fails or panics, only the file shows its outcome.
+            attempt.stage = Stage::Committing;
+            transaction.commit()?;
+            self.counters.committed(written.events);
+            Ok(())
+        });
+        (attempt, result)
+    }
+
+    /// After a failed attempt: reopens the database, finds out what the file contains, and answers accordingly.
+    fn settle(&self, batch: Vec<Request>, attempt: Attempt, fault: Fault) {
+        tracing::warn!(
+            fault = &fault as &dyn std::error::Error,
+            requests = batch.len(),
+            "a commit failed"
+        );
+        let reopened = self.database.reopen();
+        // While the database cannot be reopened, readers use a snapshot, which may contain the commit. But nothing can
+        // make it durable then, so the honest answer is a failure.
+        let is_committed = attempt.stage == Stage::Committing
+            && reopened.is_ok()
+            && self.affirm(&attempt.batch.ends).unwrap_or(false);
+        if is_committed {
+            return answer(batch, attempt.batch.verdicts);
+        }
+        let shared = SharedFault::new(fault);
+        for request in batch {
+            request.answer(Err(shared.to_append_error()));
+        }
+    }
+
+    /// Whether a commit that was reported as failed is in the file after all. If so, makes sure that it stays there:
+    /// its first phase, which writes the data, must have succeeded, so one more successful commit is enough.
+    ///
+    /// One assistant's end decides for all, because a transaction is in the file completely or not at all.
+    fn affirm(&self, ends: &HashMap<AssistantId, Seq>) -> Result<bool, Fault> {
+        let Some((assistant, end)) = ends.iter().next() else {
+            // Snapshots only. They can be made again, so a failure is a safe answer.
+            return Ok(false);
+        };
+        let found = contained(|| events::end(&self.database.begin_read()?, assistant, *end))?;
+        if found != *end {
+            return Ok(false);
+        }
+        self.database
+            .write(|transaction| Ok::<_, Fault>(transaction.commit()?))?;
+        Ok(true)
+    }
 }
 
 fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Vec<Request> {
@@ -107,6 +160,12 @@ fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Vec<Request
     batch
 }
 
+fn answer(batch: Vec<Request>, verdicts: Vec<Verdict>) {
+    for (request, verdict) in batch.into_iter().zip(verdicts) {
+        request.answer(verdict.into_result());
+    }
+}
+
 /// How far an attempt got before it failed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
@@ -120,99 +179,6 @@ enum Stage {
 struct Attempt {
     stage: Stage,
     batch: Batch,
-}
-
-fn serve(writer: &LogWriter, batch: Vec<Request>) {
-    if batch
-        .iter()
-        .any(|request| matches!(request, Request::Recover))
-    {
-        recover(&writer.database);
-    }
-    if batch.iter().all(|request| request.reply().is_none()) {
-        return;
-    }
-    let (mut attempt, mut result) = try_commit(writer, &batch);
-    if result.is_err() && attempt.stage == Stage::Preparing && writer.database.reopen().is_ok() {
-        // Nothing was committed, and the database may have been unusable since before this batch came.
-        (attempt, result) = try_commit(writer, &batch);
-    }
-    match result {
-        Ok(()) => answer(batch, attempt.batch.verdicts),
-        Err(fault) => settle(&writer.database, batch, attempt, fault),
-    }
-}
-
-/// Opens the database again if it refuses to begin a transaction.
-fn recover(database: &DatabaseHandle) {
-    let usable: Result<(), Fault> = database.write(|transaction| Ok(transaction.abort()?));
-    if usable.is_err()
-        && let Err(fault) = database.reopen()
-    {
-        tracing::warn!(%fault, "the log could not be opened again");
-    }
-}
-
-fn answer(batch: Vec<Request>, verdicts: Vec<Verdict>) {
-    for (request, verdict) in batch.into_iter().zip(verdicts) {
-        request.answer(verdict.into_result());
-    }
-}
-
-/// After a failed attempt: opens the database again, finds out what is really in it, and answers accordingly.
-fn settle(database: &DatabaseHandle, batch: Vec<Request>, attempt: Attempt, fault: Fault) {
-    tracing::warn!(
-        fault = &fault as &dyn std::error::Error,
-        requests = batch.len(),
-        "a commit failed"
-    );
-    let reopened = database.reopen();
-    let committed = attempt.stage == Stage::Committing
-        && reopened.is_ok()
-        && affirm(database, &attempt.batch.ends).unwrap_or(false);
-    if committed {
-        return answer(batch, attempt.batch.verdicts);
-    }
-    let shared = SharedFault::new(fault);
-    for request in batch {
-        request.answer(Err(shared.to_append_error()));
-    }
-}
-
-/// Whether the transaction that was reported as failed is in the file after all; if so, makes sure that it
-/// stays there. Commits have two phases and the first, which writes the data, must have succeeded for this,
-/// so one more successful commit is enough.
-fn affirm(database: &DatabaseHandle, ends: &HashMap<AssistantId, Seq>) -> Result<bool, Fault> {
-    contained(|| {
-        let Some((assistant, end)) = ends.iter().next() else {
-            return Ok(false);
-        };
-        let found = reading::end(&database.begin_read()?, assistant, *end)?;
-        if found != *end {
-            return Ok(false);
-        }
-        database.write(|transaction| Ok::<_, Fault>(transaction.commit()?))?;
-        Ok(true)
-    })
-}
-
-fn try_commit(writer: &LogWriter, requests: &[Request]) -> (Attempt, Result<(), Fault>) {
-    let mut attempt = Attempt {
-        stage: Stage::Preparing,
-        batch: Batch::default(),
-    };
-    let result = writer.database.write(|transaction| {
-        let written = attempt.batch.apply(&transaction, requests)?;
-        if written == Written::NOTHING {
-            transaction.abort()?;
-            return Ok(());
-        }
-        attempt.stage = Stage::Committing;
-        transaction.commit()?;
-        writer.counters.committed(written.events);
-        Ok(())
-    });
-    (attempt, result)
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use redb::StorageBackend;
 
 use crate::{
     RedbLog,
-    meta::LogFile,
     open::{self, LogOpenError, OpenedLog},
+    signature::LogFile,
 };
 
 /// A disk in memory. Clones are the same disk.

@@ -1,18 +1,18 @@
-//! The frame around everything the log writes: a magic number, a checksum, a length and a format.
+//! The frame around everything that the log writes: a magic number, a checksum, a length and a format.
 //!
-//! Every format there will ever be has these fourteen bytes, so that a reader can tell damage from a
-//! newer program, and so that records can be found in a file whose tables cannot be read any more.
+//! These fourteen bytes are the same in every format there will ever be. So a reader can tell damage from a newer
+//! program, and events can be found in a file whose tables cannot be read any more.
 
-use crate::bytes::Fields;
+use dormouse_contracts::invariant;
 
 /// Bytes before the body: magic (4), checksum (4), length (4), format (2).
 pub(crate) const HEADER_BYTES: usize = 14;
 
-/// The format of records, heads, snapshots and the file itself that this program writes.
+/// The format that this program writes, of each frame and of the file itself.
 pub(crate) const FORMAT: u16 = 1;
 
-/// What a frame holds. The first and last byte of a magic number never occur in UTF-8, so no text an
-/// event carries can look like a frame to a program that searches a damaged file for them.
+/// What a frame contains. The first and last byte of a magic number never occur in UTF-8. So no text of an event looks
+/// like a frame to a scan of a damaged file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Magic {
     Event,
@@ -36,15 +36,15 @@ impl Magic {
 /// Why a frame could not be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FrameFault {
-    /// Length, magic or checksum do not fit, or the body does not hold what it should.
-    #[error("the record does not match its checksum or its place")]
+    /// Length, magic or checksum do not match, or the body has wrong content.
+    #[error("the record does not match its checksum or its position")]
     Damaged,
-    /// The frame is intact and of a format this program does not know.
+    /// The frame is intact, and this program does not know its format.
     #[error("the record has format {found}, and this version reads up to {FORMAT}")]
     Newer { found: u16 },
 }
 
-/// Puts `body` into a frame. The caller bounds its size; a frame is far below 4 GiB.
+/// Puts `body` into a frame. The caller bounds its size, far below 4 GiB.
 pub(crate) fn seal(magic: Magic, body: &[u8]) -> Vec<u8> {
     seal_as(magic, FORMAT, body)
 }
@@ -52,8 +52,9 @@ pub(crate) fn seal(magic: Magic, body: &[u8]) -> Vec<u8> {
 /// Puts `body` into a frame that claims this format.
 pub(crate) fn seal_as(magic: Magic, format: u16, body: &[u8]) -> Vec<u8> {
     let length = HEADER_BYTES.saturating_add(body.len());
+    let length_field = invariant!(u32::try_from(length), "a frame is shorter than 4 GiB");
     let mut checked = Vec::with_capacity(length.saturating_sub(8));
-    checked.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
+    checked.extend_from_slice(&length_field.to_le_bytes());
     checked.extend_from_slice(&format.to_le_bytes());
     checked.extend_from_slice(body);
     let mut frame = Vec::with_capacity(length);
@@ -63,7 +64,7 @@ pub(crate) fn seal_as(magic: Magic, format: u16, body: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// The body of a frame that is whole, matches its checksum and has a known format.
+/// The body of a frame that is complete, matches its checksum and has a known format.
 pub(crate) fn unseal(magic: Magic, frame: &[u8]) -> Result<&[u8], FrameFault> {
     let mut fields = Fields::of(frame);
     let found: [u8; 4] = fields.array().ok_or(FrameFault::Damaged)?;
@@ -71,8 +72,9 @@ pub(crate) fn unseal(magic: Magic, frame: &[u8]) -> Result<&[u8], FrameFault> {
     let checked = fields.rest();
     let length = fields.u32().ok_or(FrameFault::Damaged)?;
     let format = fields.u16().ok_or(FrameFault::Damaged)?;
-    let whole = usize::try_from(length).is_ok_and(|length| length == frame.len());
-    if found != magic.bytes() || !whole || crc32fast::hash(checked) != checksum || format == 0 {
+    let is_whole = usize::try_from(length).is_ok_and(|length| length == frame.len());
+    // The checksum comes before the format: only an intact frame may claim to be of a newer format.
+    if found != magic.bytes() || !is_whole || crc32fast::hash(checked) != checksum || format == 0 {
         return Err(FrameFault::Damaged);
     }
     if format > FORMAT {
@@ -81,13 +83,60 @@ pub(crate) fn unseal(magic: Magic, frame: &[u8]) -> Result<&[u8], FrameFault> {
     Ok(fields.rest())
 }
 
-/// The length a frame that starts with these bytes claims to have, header included.
+/// The length that a frame with this start claims to have, header included.
 pub(crate) fn claimed_length(magic: Magic, start: &[u8]) -> Option<usize> {
     let mut fields = Fields::of(start);
     let found: [u8; 4] = fields.array()?;
     fields.u32()?;
     let length = usize::try_from(fields.u32()?).ok()?;
     (found == magic.bytes() && length >= HEADER_BYTES).then_some(length)
+}
+
+/// Fixed-width little-endian fields, read from the front of a slice and never past its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    pub(crate) fn of(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.0
+    }
+
+    pub(crate) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (head, tail) = self.0.split_first_chunk::<N>()?;
+        self.0 = tail;
+        Some(*head)
+    }
+
+    pub(crate) fn u8(&mut self) -> Option<u8> {
+        self.array::<1>().map(u8::from_le_bytes)
+    }
+
+    pub(crate) fn u16(&mut self) -> Option<u16> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    pub(crate) fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    pub(crate) fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    pub(crate) fn i64(&mut self) -> Option<i64> {
+        self.array().map(i64::from_le_bytes)
+    }
+
+    /// The next `length` bytes as text.
+    pub(crate) fn text(&mut self, length: usize) -> Option<&'a str> {
+        let (head, tail) = self.0.split_at_checked(length)?;
+        self.0 = tail;
+        std::str::from_utf8(head).ok()
+    }
 }
 
 #[cfg(test)]
@@ -126,10 +175,20 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_of_one_sort_is_not_taken_for_another() {
+    fn a_frame_of_one_kind_is_not_taken_for_another() {
         assert_eq!(
             unseal(Magic::Head, &seal(Magic::Event, b"x")),
             Err(FrameFault::Damaged)
         );
+    }
+
+    #[test]
+    fn fields_are_read_in_order_and_never_past_the_end() {
+        let mut fields = Fields::of(&[1, 2, 0, b'a', b'b', 9]);
+        assert_eq!(fields.u8(), Some(1));
+        assert_eq!(fields.u16(), Some(2));
+        assert_eq!(fields.text(2), Some("ab"));
+        assert_eq!(fields.u16(), None);
+        assert_eq!(fields.rest(), [9], "a failed read takes nothing");
     }
 }

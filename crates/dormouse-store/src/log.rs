@@ -17,11 +17,11 @@ use dormouse_database::DatabaseHandle;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    committer::{self, LogWriter, Reply, Request},
+    committer::{LogWriter, Reply, Request},
+    events,
     fault::{Fault, contained},
-    meta::Origin,
     open::{self, Absence, LogOpenError, OpenedLog},
-    reading,
+    signature::Origin,
     stats::{Counters, WriteStats},
     verify::{self, VerifyReport},
 };
@@ -139,7 +139,7 @@ impl RedbLog {
             })?;
         }
         log.core.spawn("log-writer", move || {
-            committer::run(&LogWriter { database, counters }, requests, &closing);
+            LogWriter { database, counters }.run(requests, &closing);
         })?;
         Ok(log)
     }
@@ -152,7 +152,7 @@ impl RedbLog {
     ///
     /// [`ReadError`] if the table is damaged, the storage failed or the log is closed.
     pub fn assistants(&self) -> Result<Vec<(AssistantId, Seq)>, ReadError> {
-        contained(|| reading::assistants(&self.core.database.begin_read()?))
+        contained(|| events::assistants(&self.core.database.begin_read()?))
             .map_err(Fault::into_read_error)
     }
 

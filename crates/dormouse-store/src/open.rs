@@ -1,4 +1,4 @@
-//! Opening a log, and saying precisely why it cannot be opened.
+//! Opening a log, and reporting precisely why it cannot be opened.
 
 use std::{io, path::Path};
 
@@ -7,34 +7,32 @@ use dormouse_database::{DatabaseFault, DatabaseHandle, DatabaseOpenError};
 use redb::{ReadTransaction, WriteTransaction};
 
 use crate::{
+    events,
     fault::{Fault, contained},
-    meta::{self, LOG_FILE, Meta, Origin},
-    reading,
-    scan::Readable,
-    survey::survey,
-    tables::{EVENTS, HEADS, SNAPSHOTS},
-    verify,
+    rows::{EVENTS, HEADS, SNAPSHOTS},
+    scan::{Readable, scan},
+    signature::{self, LOG_FILE, Origin},
 };
 
 mod error;
 
 pub use error::LogOpenError;
 
-/// What to do if there is no file.
+/// What to do if the file does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Absence {
     Create,
     Refuse,
 }
 
-/// A log whose database is open and whose threads are not started yet.
+/// A log whose database is open and whose threads are not running yet.
 #[derive(Debug)]
 pub(crate) struct OpenedLog {
     pub(crate) database: DatabaseHandle,
     pub(crate) origin: Origin,
 }
 
-/// Opens the file, making it first if that is wanted and there is none.
+/// Opens the file, or creates it.
 pub(crate) fn open(path: &Path, absence: Absence) -> Result<OpenedLog, LogOpenError> {
     let opened = match absence {
         Absence::Create => DatabaseHandle::open(path, &LOG_FILE, create_tables),
@@ -43,7 +41,7 @@ pub(crate) fn open(path: &Path, absence: Absence) -> Result<OpenedLog, LogOpenEr
     check_opened(path, opened)
 }
 
-/// Opens the file as it is now, for reading.
+/// Opens the newest commit of the file for reading.
 pub(crate) fn view(path: &Path) -> Result<OpenedLog, LogOpenError> {
     check_opened(path, DatabaseHandle::open_view(path, &LOG_FILE))
 }
@@ -69,35 +67,32 @@ fn check(database: DatabaseHandle) -> Result<OpenedLog, Fault> {
     let origin = contained(|| {
         let transaction = database.begin_read()?;
         check_ends(&transaction)?;
-        match meta::read(&transaction).map_err(DatabaseFault::from)? {
-            Meta::Known(origin) => Ok(origin),
-            // The database was opened, so its signature is known.
-            Meta::Newer { .. } | Meta::None | Meta::Damaged => Err(reading::corrupt()),
-        }
+        let origin = signature::origin(&transaction).map_err(DatabaseFault::from)?;
+        origin.ok_or_else(events::corrupt)
     })?;
     Ok(OpenedLog { database, origin })
 }
 
-/// Compares where logs end by their heads with where their events end.
+/// Compares each head with the last event of its assistant. Otherwise a log that lost its end would look like a shorter log.
 fn check_ends(transaction: &ReadTransaction) -> Result<(), Fault> {
     let events = transaction.open_table(EVENTS)?;
     transaction.open_table(SNAPSHOTS)?;
-    let heads = reading::assistants(transaction)?;
+    let heads = events::assistants(transaction)?;
     for (assistant, end) in &heads {
-        let last = reading::last_place(&events, assistant)?;
+        let last = events::last_event(&events, assistant)?;
         if last != *end {
             let at = last.min(*end).next();
             return Err(Fault::Unusable(ReadErrorKind::Missing { at }));
         }
     }
-    if verify::owners(&events)?.len() == heads.len() {
+    if events::owners(&events)?.len() == heads.len() {
         Ok(())
     } else {
-        Err(reading::corrupt())
+        Err(events::corrupt())
     }
 }
 
-/// Adds to an error what of a damaged file can still be read.
+/// The error of the log. For a damaged file it says what can still be read.
 fn name(error: DatabaseOpenError) -> LogOpenError {
     match error {
         DatabaseOpenError::Absent { path, .. } => LogOpenError::Absent { path },
@@ -155,12 +150,12 @@ fn name_fault(path: &Path, fault: Fault) -> LogOpenError {
     }
 }
 
-/// What of a damaged file can be read; nothing, if not even that works.
+/// What can be read of a damaged file; nothing if not even a scan succeeds.
 fn readable(path: &Path) -> Vec<Readable> {
-    match survey(path) {
+    match scan(path) {
         Ok(found) => found.readable(),
         Err(error) => {
-            tracing::warn!(%error, "the damaged log could not be searched");
+            tracing::warn!(%error, "the damaged log could not be scanned");
             Vec::new()
         }
     }

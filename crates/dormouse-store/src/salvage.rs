@@ -1,4 +1,4 @@
-//! Copying what is still readable of a damaged log into a new one.
+//! Copying the readable events of a damaged log into a new one.
 
 use std::{
     fs::{self, File},
@@ -10,13 +10,11 @@ use dormouse_contracts::{AssistantId, Seq};
 use dormouse_database::DatabaseHandle;
 
 use crate::{
+    events,
     fault::Fault,
-    head,
     open::{self, Absence, LogOpenError},
-    record,
-    scan::{self, Found, Located, Readable},
-    survey::survey,
-    tables::{EVENTS, HEADS, key},
+    rows::{EVENTS, HEADS, decode_event_at, encode_head, key},
+    scan::{self, EventLocation, FoundEvents, Readable},
 };
 
 /// Events are copied in transactions of about this many bytes.
@@ -26,7 +24,7 @@ const BATCH_BYTES: usize = 8 * 1024 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SalvageReport {
-    /// For each assistant, how many events the new log holds, and why no more.
+    /// How many events of each assistant the new log contains, and why no more.
     pub assistants: Vec<Readable>,
 }
 
@@ -39,44 +37,44 @@ pub enum SalvageError {
     Read {
         /// The damaged file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// There is something at the place of the new log already; nothing is ever written over.
-    #[error("{} exists already; choose another place for what is salvaged", path.display())]
+    /// The path of the new log exists already. Nothing is ever overwritten.
+    #[error("{} exists already; choose another path for the new log", path.display())]
     Exists {
-        /// The place for the new log.
+        /// The path of the new log.
         path: PathBuf,
     },
-    /// No event was found in the damaged file. No new log was made.
+    /// No event was found in the damaged file. No new log was created.
     #[error("no event can be read from {}; restore it from a backup", path.display())]
     Nothing {
         /// The damaged file.
         path: PathBuf,
     },
-    /// The new log could not be made.
-    #[error("the new log could not be made")]
+    /// The new log could not be created.
+    #[error("the new log could not be created")]
     Create(#[source] LogOpenError),
-    /// The new log could not be written. What there is of it is incomplete.
-    #[error("the new log {} could not be written to its end and is incomplete; salvage into another file", path.display())]
+    /// The new log could not be written completely.
+    #[error("the new log {} is incomplete, because it could not be written; salvage into another file", path.display())]
     Write {
         /// The new log.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: dormouse_contracts::BoxError,
     },
 }
 
-/// Searches `from` for events, whether or not it can be opened, and writes each assistant's events from the
-/// first up to the first that is lost or contested into a new log at `into`. `from` is only read. Snapshots are
-/// not copied; they are made again in time.
+/// Copies the readable events of the file `from`, whether or not it can be opened, into a new log at `into`: each
+/// assistant's events from the first up to the first that is lost or contested. `from` is only read. Snapshots are not
+/// copied, because they can be made again.
 ///
-/// Blocks for as long as reading the whole file and writing as much takes. Stop the program that has `from` open
-/// first: of a file that is being written, a moment's mixture would be copied.
+/// Blocks for as long as it takes to read the whole file and to write as much. Stop the program that has `from` open
+/// first: while a file is being written, the copy could mix two of its states.
 ///
 /// # Errors
 ///
-/// [`SalvageError`]; `from` is as it was.
+/// [`SalvageError`]; `from` is unchanged.
 pub fn salvage(from: &Path, into: &Path) -> Result<SalvageReport, SalvageError> {
     if fs::symlink_metadata(into).is_ok() {
         return Err(SalvageError::Exists { path: into.into() });
@@ -85,7 +83,7 @@ pub fn salvage(from: &Path, into: &Path) -> Result<SalvageReport, SalvageError> 
         path: from.into(),
         source,
     };
-    let found = survey(from).map_err(unreadable)?;
+    let found = scan::scan(from).map_err(unreadable)?;
     let assistants = found.readable();
     if assistants.iter().all(|log| log.events == 0) {
         return Err(SalvageError::Nothing { path: from.into() });
@@ -103,15 +101,15 @@ pub fn salvage(from: &Path, into: &Path) -> Result<SalvageReport, SalvageError> 
     Ok(SalvageReport { assistants })
 }
 
-/// Copies one assistant's believable events, record by record, byte by byte.
+/// Copies one assistant's readable events, byte by byte.
 fn copy(
     source: &mut File,
-    found: &Found,
+    found: &FoundEvents,
     assistant: &AssistantId,
     database: &DatabaseHandle,
 ) -> Result<(), Fault> {
-    let located = found.prefix(assistant);
-    let mut rest = located.as_slice();
+    let locations = found.prefix(assistant);
+    let mut rest = locations.as_slice();
     let mut end = Seq::ZERO;
     while !rest.is_empty() {
         let (batch, later) = rest.split_at(batch_length(rest));
@@ -119,14 +117,15 @@ fn copy(
         database.write(|transaction| {
             {
                 let mut events = transaction.open_table(EVENTS)?;
-                for place in batch {
+                for location in batch {
                     end = end.next();
-                    let bytes = record_again(source, *place, assistant, end)?;
+                    let bytes = read_again(source, *location, assistant, end)?;
                     events.insert(key(assistant, end).as_slice(), bytes.as_slice())?;
                 }
+                // In the transaction of its events, as the log itself does: a copy that is interrupted opens as a shorter log.
                 transaction.open_table(HEADS)?.insert(
                     assistant.as_str().as_bytes(),
-                    head::encode(assistant, end).as_slice(),
+                    encode_head(assistant, end).as_slice(),
                 )?;
             }
             Ok::<_, Fault>(transaction.commit()?)
@@ -135,27 +134,27 @@ fn copy(
     Ok(())
 }
 
-/// How many of the next records share a transaction; at least one.
-fn batch_length(records: &[Located]) -> usize {
+/// How many of the next events share a transaction; at least one.
+fn batch_length(events: &[EventLocation]) -> usize {
     let mut bytes = 0_usize;
-    let fitting = records.iter().take_while(|record| {
-        bytes = bytes.saturating_add(record.length);
+    let fitting = events.iter().take_while(|event| {
+        bytes = bytes.saturating_add(event.length);
         bytes <= BATCH_BYTES
     });
     fitting.count().max(1)
 }
 
-/// Reads a record that was found before; a failing disk may answer differently the second time.
-fn record_again(
+/// Reads an event that was found before. It is checked again, because a failing disk may return other bytes this time.
+fn read_again(
     source: &mut File,
-    place: Located,
+    location: EventLocation,
     assistant: &AssistantId,
     seq: Seq,
 ) -> Result<Vec<u8>, Fault> {
-    let bytes = scan::read_at(source, place.offset, place.length)
+    let bytes = scan::read_at(source, location.offset, location.length)
         .map_err(Fault::Io)?
         .ok_or(Fault::Io(io::ErrorKind::UnexpectedEof.into()))?;
-    record::decode_at(assistant, seq, &bytes)
-        .map_err(|fault| Fault::Unusable(crate::reading::unusable(fault, seq)))?;
+    decode_event_at(assistant, seq, &bytes)
+        .map_err(|fault| Fault::Unusable(events::unusable(fault, seq)))?;
     Ok(bytes)
 }

@@ -1,8 +1,8 @@
-//! Finding events in a file by their frames alone, when its tables cannot be read.
+//! Finding events in a damaged file by their frames alone.
 //!
-//! The database moves records about and leaves old copies behind, so the same event turns up several times;
-//! and a transaction that never finished may have left events that never counted. Where two different ones
-//! claim the same place, neither is believed.
+//! redb moves records about and leaves old copies behind, so the same event is found several times; and a transaction
+//! that never finished may have left events that were never committed. Where two different events claim the same
+//! position, the file's tables decide, if they can still be read. Otherwise neither is believed.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -12,62 +12,67 @@ use std::{
     path::Path,
 };
 
-use dormouse_contracts::{AssistantId, Seq};
+use dormouse_contracts::{AssistantId, Seq, invariant};
+use dormouse_database::open_damaged;
+use redb::ReadTransaction;
 
 use crate::{
+    fault::{Fault, contained},
     frame::{self, HEADER_BYTES, Magic},
-    record::{self, MAX_RECORD_BYTES, Record},
+    rows::{EVENTS, MAX_EVENT_BYTES, OwnedEvent, decode_event, key},
+    signature::LOG_FILE,
 };
 
 const WINDOW_BYTES: usize = 1024 * 1024;
-/// Enough of a frame to know how long it claims to be.
+/// As much of a frame as contains its length.
 const PEEK_BYTES: usize = 12;
 
-/// Different records for one place beyond this many are not remembered; an honest file has hardly two.
+/// How many different events for one position are remembered. A real file rarely has two; a file made to harm the reader
+/// could have millions.
 const MOST_CLAIMS: usize = 16;
 
-/// Where in the file an intact record lies.
+/// Where in the file an intact event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Located {
+pub(crate) struct EventLocation {
     pub(crate) offset: u64,
     pub(crate) length: usize,
     checksum: u32,
 }
 
-/// The different records that claim a place; at least one.
+/// The different events that claim one position; at least one.
 #[derive(Clone, Debug)]
-struct Claim {
-    first: Located,
-    others: Vec<Located>,
+struct Claims {
+    first: EventLocation,
+    others: Vec<EventLocation>,
 }
 
-/// The records found in a file.
+/// The events found in a file.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    assistants: BTreeMap<AssistantId, BTreeMap<Seq, Claim>>,
+pub(crate) struct FoundEvents {
+    assistants: BTreeMap<AssistantId, BTreeMap<Seq, Claims>>,
 }
 
 /// How much of one assistant's log can still be read from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Readable {
-    /// Whose log it is.
+    /// The assistant.
     pub assistant: AssistantId,
-    /// How many events can be read, counted from the first without a gap.
+    /// How many events can be read, from the first one without a gap.
     pub events: u64,
-    /// Why there are no more.
+    /// Why no more can be read.
     pub stop: Stop,
 }
 
-/// Why reading a damaged log ended where it did.
+/// Why reading a damaged log ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stop {
-    /// No later event was found. There may have been one all the same.
+    /// No later event was found. One may have existed.
     End,
-    /// Later events were found, but not the next one.
+    /// The next event was not found, but later ones were.
     Gap,
-    /// Two different events claim the next place, so neither is believed.
+    /// Two different events claim the next position, so neither is believed.
     Contested,
 }
 
@@ -77,77 +82,75 @@ impl fmt::Display for Readable {
         match self.stop {
             Stop::End => Ok(()),
             Stop::Gap => f.write_str(" (then one is lost)"),
-            Stop::Contested => f.write_str(" (then two different ones claim the same place)"),
+            Stop::Contested => f.write_str(" (then two different ones claim the same position)"),
         }
     }
 }
 
-impl Located {
+impl EventLocation {
+    /// Equal for copies of one event.
     fn content(&self) -> (usize, u32) {
         (self.length, self.checksum)
     }
 }
 
-impl Claim {
-    fn add(&mut self, located: Located) {
-        let known = std::iter::once(&self.first)
+impl Claims {
+    fn of(first: EventLocation) -> Self {
+        let others = Vec::new();
+        Self { first, others }
+    }
+
+    fn add(&mut self, location: EventLocation) {
+        let is_known = std::iter::once(&self.first)
             .chain(&self.others)
-            .any(|one| one.content() == located.content());
-        if !known && self.others.len() < MOST_CLAIMS {
-            self.others.push(located);
+            .any(|one| one.content() == location.content());
+        if !is_known && self.others.len() < MOST_CLAIMS {
+            self.others.push(location);
         }
+    }
+
+    fn is_contested(&self) -> bool {
+        !self.others.is_empty()
     }
 }
 
-impl Found {
-    fn add(&mut self, record: Record, located: Located) {
-        let claims = self.assistants.entry(record.assistant).or_default();
-        match claims.entry(record.event.seq) {
-            Entry::Vacant(place) => {
-                place.insert(Claim {
-                    first: located,
-                    others: Vec::new(),
-                });
+impl FoundEvents {
+    fn add(&mut self, found: OwnedEvent, location: EventLocation) {
+        let claims = self.assistants.entry(found.assistant).or_default();
+        match claims.entry(found.event.seq) {
+            Entry::Vacant(position) => {
+                position.insert(Claims::of(location));
             }
-            Entry::Occupied(mut place) => place.get_mut().add(located),
+            Entry::Occupied(mut position) => position.get_mut().add(location),
         }
     }
 
-    /// Whether different events claim the same place anywhere.
-    pub(crate) fn has_contested(&self) -> bool {
-        let mut claims = self.assistants.values().flat_map(BTreeMap::values);
-        claims.any(|claim| !claim.others.is_empty())
-    }
-
-    /// The places that different events claim.
-    pub(crate) fn contested(&self) -> Vec<(AssistantId, Seq)> {
-        let mut places = Vec::new();
+    /// The positions that different events claim.
+    fn contested(&self) -> Vec<(AssistantId, Seq)> {
+        let mut positions = Vec::new();
         for (assistant, claims) in &self.assistants {
-            for (seq, claim) in claims {
-                if !claim.others.is_empty() {
-                    places.push((assistant.clone(), *seq));
+            for (seq, claims) in claims {
+                if claims.is_contested() {
+                    positions.push((assistant.clone(), *seq));
                 }
             }
         }
-        places
+        positions
     }
 
-    /// Settles a contested place in favour of this record, if it is among those found.
-    pub(crate) fn believe(&mut self, assistant: &AssistantId, seq: Seq, record: &[u8]) {
+    /// Decides a contested position for the event with these bytes, if it is among those found.
+    fn believe(&mut self, assistant: &AssistantId, seq: Seq, event: &[u8]) {
         let claims = self.assistants.get_mut(assistant);
-        if let Some(claim) = claims.and_then(|claims| claims.get_mut(&seq)) {
-            let believed = (record.len(), crc32fast::hash(record));
-            let mut all = std::iter::once(claim.first).chain(claim.others.iter().copied());
+        if let Some(claims) = claims.and_then(|claims| claims.get_mut(&seq)) {
+            let believed = (event.len(), crc32fast::hash(event));
+            let mut all = std::iter::once(claims.first).chain(claims.others.iter().copied());
             if let Some(first) = all.find(|one| one.content() == believed) {
-                *claim = Claim {
-                    first,
-                    others: Vec::new(),
-                };
+                *claims = Claims::of(first);
             }
         }
     }
 
-    /// What can be read of each assistant's log.
+    /// How much can be read of each assistant's log.
     pub(crate) fn readable(&self) -> Vec<Readable> {
         self.assistants
             .iter()
@@ -155,55 +158,96 @@ impl Found {
                 let (prefix, stop) = prefix(claims);
                 Readable {
                     assistant: assistant.clone(),
-                    events: u64::try_from(prefix.len()).unwrap_or(u64::MAX),
+                    events: to_u64(prefix.len()),
                     stop,
                 }
             })
             .collect()
     }
 
-    /// Where the believable events of an assistant lie, in order from the first.
-    pub(crate) fn prefix(&self, assistant: &AssistantId) -> Vec<Located> {
-        self.assistants
-            .get(assistant)
-            .map(|claims| prefix(claims).0)
-            .unwrap_or_default()
+    /// Where the readable events of an assistant are, in order from the first; none for an unknown assistant.
+    pub(crate) fn prefix(&self, assistant: &AssistantId) -> Vec<EventLocation> {
+        let claims = self.assistants.get(assistant);
+        claims.map_or_else(Vec::new, |claims| prefix(claims).0)
     }
 }
 
-fn prefix(claims: &BTreeMap<Seq, Claim>) -> (Vec<Located>, Stop) {
+fn prefix(claims: &BTreeMap<Seq, Claims>) -> (Vec<EventLocation>, Stop) {
     let mut expected = Seq(1);
-    let mut located = Vec::new();
-    for (seq, claim) in claims {
+    let mut locations = Vec::new();
+    for (seq, claims) in claims {
         if *seq != expected {
-            return (located, Stop::Gap);
+            return (locations, Stop::Gap);
         }
-        if !claim.others.is_empty() {
-            return (located, Stop::Contested);
+        // To guess could make an event out of words that were never committed. A shorter log is an honest one.
+        if claims.is_contested() {
+            return (locations, Stop::Contested);
         }
-        located.push(claim.first);
+        locations.push(claims.first);
         expected = expected.next();
     }
-    (located, Stop::End)
+    (locations, Stop::End)
 }
 
-/// Searches a whole file. Reads it once, and once more what looks like a record.
-pub(crate) fn scan(path: &Path) -> io::Result<Found> {
+/// Scans a file for events, and asks its tables about contested positions. The file is only read.
+pub(crate) fn scan(path: &Path) -> io::Result<FoundEvents> {
+    let mut found = scan_frames(path)?;
+    let contested = found.contested();
+    if !contested.is_empty()
+        && let Err(fault) = settle(path, contested, &mut found)
+    {
+        tracing::info!(%fault, "the tables of the damaged log could not decide what is contested");
+    }
+    Ok(found)
+}
+
+fn settle(
+    path: &Path,
+    contested: Vec<(AssistantId, Seq)>,
+    found: &mut FoundEvents,
+) -> Result<(), Fault> {
+    let database = open_damaged(path, &LOG_FILE)?;
+    // The closure owns the database, because dropping it can panic too.
+    contained(move || {
+        let transaction = database.begin_read()?;
+        for (assistant, seq) in contested {
+            // An event that cannot be read stays contested. The next one may be on another page.
+            if let Ok(Some(bytes)) = contained(|| committed(&transaction, &assistant, seq)) {
+                found.believe(&assistant, seq, &bytes);
+            }
+        }
+        Ok(())
+    })
+}
+
+fn committed(
+    transaction: &ReadTransaction,
+    assistant: &AssistantId,
+    seq: Seq,
+) -> Result<Option<Vec<u8>>, Fault> {
+    let events = transaction.open_table(EVENTS)?;
+    let event = events.get(key(assistant, seq).as_slice())?;
+    Ok(event.map(|event| event.value().to_vec()))
+}
+
+/// Reads a file once, and a second time what looks like an event.
+fn scan_frames(path: &Path) -> io::Result<FoundEvents> {
     let mut file = File::open(path)?;
-    let mut found = Found::default();
+    let mut found = FoundEvents::default();
     let mut window = vec![0; WINDOW_BYTES];
     let mut base = 0_u64;
     loop {
         file.seek(SeekFrom::Start(base))?;
         let filled = fill(&mut file, &mut window)?;
         let mut position = 0;
-        while let Some(at) = next_magic(window.get(position..filled).unwrap_or_default()) {
+        while let Some(at) = next_magic(window.get(position..filled)) {
             position += at;
             let start = base.saturating_add(to_u64(position));
-            position += match record_at(&mut file, start)? {
-                Some((record, located)) => {
-                    found.add(record, located);
-                    located.length
+            position += match event_at(&mut file, start)? {
+                Some((event, location)) => {
+                    found.add(event, location);
+                    // An intact event is skipped as a whole: its payload can contain the bytes of other frames.
+                    location.length
                 }
                 None => 1,
             };
@@ -211,19 +255,20 @@ pub(crate) fn scan(path: &Path) -> io::Result<Found> {
         if filled < WINDOW_BYTES {
             return Ok(found);
         }
-        // A magic number may lie across the end of the window, and a record beyond it.
+        // A magic number may cross the end of the window, and an event may extend beyond it: then `position` is larger.
         let searched = position.max(filled.saturating_sub(Magic::Event.bytes().len() - 1));
         base = base.saturating_add(to_u64(searched));
     }
 }
 
-fn next_magic(bytes: &[u8]) -> Option<usize> {
+/// The next magic number in the rest of the window; `None` also if an event has ended beyond the window.
+fn next_magic(rest: Option<&[u8]>) -> Option<usize> {
     let magic = Magic::Event.bytes();
-    bytes.windows(magic.len()).position(|four| four == magic)
+    rest?.windows(magic.len()).position(|four| four == magic)
 }
 
-/// The intact record that starts here, if there is one.
-fn record_at(file: &mut File, start: u64) -> io::Result<Option<(Record, Located)>> {
+/// The intact event that starts here, if there is one.
+fn event_at(file: &mut File, start: u64) -> io::Result<Option<(OwnedEvent, EventLocation)>> {
     let mut peek = [0; PEEK_BYTES];
     file.seek(SeekFrom::Start(start))?;
     if fill(file, &mut peek)? < PEEK_BYTES {
@@ -232,23 +277,24 @@ fn record_at(file: &mut File, start: u64) -> io::Result<Option<(Record, Located)
     let Some(length) = frame::claimed_length(Magic::Event, &peek) else {
         return Ok(None);
     };
-    if !(HEADER_BYTES..=MAX_RECORD_BYTES).contains(&length) {
+    // The length is not checked yet, so it must not decide how much memory is taken.
+    if !(HEADER_BYTES..=MAX_EVENT_BYTES).contains(&length) {
         return Ok(None);
     }
     let Some(bytes) = read_at(file, start, length)? else {
         return Ok(None);
     };
-    Ok(record::decode(&bytes).ok().map(|record| {
-        let located = Located {
+    Ok(decode_event(&bytes).ok().map(|event| {
+        let location = EventLocation {
             offset: start,
             length,
             checksum: crc32fast::hash(&bytes),
         };
-        (record, located)
+        (event, location)
     }))
 }
 
-/// `length` bytes from `start`, or nothing if the file ends before.
+/// `length` bytes from `start`; `None` if the file ends before.
 pub(crate) fn read_at(file: &mut File, start: u64, length: usize) -> io::Result<Option<Vec<u8>>> {
     file.seek(SeekFrom::Start(start))?;
     let mut bytes = vec![0; length];
@@ -272,7 +318,10 @@ fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
 }
 
 fn to_u64(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
+    invariant!(
+        u64::try_from(length),
+        "a length in memory fits into 64 bits"
+    )
 }
 
 #[cfg(test)]

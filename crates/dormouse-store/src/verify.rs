@@ -1,4 +1,4 @@
-//! Reading everything, to tell what is intact.
+//! Reading everything, to report what is intact.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -7,15 +7,15 @@ use dormouse_database::DatabaseHandle;
 use redb::{ReadTransaction, ReadableTable};
 
 use crate::{
+    events,
     fault::{Fault, contained},
-    reading, snapshot,
-    tables::{EVENTS, HEADS, SNAPSHOTS, key, parse_key},
+    rows::{EVENTS, HEADS, SNAPSHOTS, decode_snapshot_at, key, parse_key},
 };
 
 /// Events are verified in pages of this many.
 const PAGE: usize = 1024;
 
-/// What was found in a log, assistant by assistant.
+/// The state of a log, assistant by assistant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VerifyReport {
@@ -24,26 +24,26 @@ pub struct VerifyReport {
 }
 
 impl VerifyReport {
-    /// Whether every event is intact. Damaged snapshots do not count: they can be made again.
+    /// Whether every event is intact. Damaged snapshots do not matter here: they can be made again.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         self.assistants.iter().all(|report| report.damage.is_none())
     }
 }
 
-/// What was found of one assistant.
+/// The state of one assistant's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AssistantReport {
-    /// Whose log it is.
+    /// The assistant.
     pub assistant: AssistantId,
-    /// How many events are intact, counted from the first without a gap.
+    /// How many events are intact, from the first one without a gap.
     pub intact: u64,
-    /// The first place that is not as it should be, and how; nothing after it was looked at.
+    /// The first damaged event and what is wrong with it. Later events were not examined.
     pub damage: Option<ReadErrorKind>,
-    /// Snapshots that match their checksum.
+    /// How many snapshots match their checksum.
     pub snapshots_intact: u64,
-    /// Snapshots that do not. They are never used.
+    /// How many do not. They are never used.
     pub snapshots_damaged: u64,
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn verify(database: &DatabaseHandle) -> Result<VerifyReport, Fault> {
     Ok(VerifyReport { assistants })
 }
 
-/// Everybody any table speaks of: an assistant whose head is lost is still reported.
+/// All assistants in any table. An assistant whose head is lost is reported too.
 fn names(transaction: &ReadTransaction) -> Result<BTreeSet<AssistantId>, Fault> {
     contained(|| {
         let mut names = BTreeSet::new();
@@ -102,29 +102,10 @@ fn names(transaction: &ReadTransaction) -> Result<BTreeSet<AssistantId>, Fault> 
                     .and_then(|n| AssistantId::try_new(n).ok()),
             );
         }
-        names.extend(owners(&transaction.open_table(EVENTS)?)?);
-        names.extend(owners(&transaction.open_table(SNAPSHOTS)?)?);
+        names.extend(events::owners(&transaction.open_table(EVENTS)?)?);
+        names.extend(events::owners(&transaction.open_table(SNAPSHOTS)?)?);
         Ok(names)
     })
-}
-
-/// The assistants that have an entry in a table keyed by assistant and place; one look-up for each.
-pub(crate) fn owners(
-    table: &impl ReadableTable<&'static [u8], &'static [u8]>,
-) -> Result<Vec<AssistantId>, Fault> {
-    let mut found = Vec::new();
-    let mut from = Vec::new();
-    loop {
-        let Some(entry) = table.range(from.as_slice()..)?.next() else {
-            return Ok(found);
-        };
-        let Some((assistant, _)) = parse_key(entry?.0.value()) else {
-            return Err(reading::corrupt());
-        };
-        from = key(&assistant, Seq(u64::MAX));
-        from.push(0);
-        found.push(assistant);
-    }
 }
 
 fn report(transaction: &ReadTransaction, assistant: AssistantId) -> Result<AssistantReport, Fault> {
@@ -132,7 +113,7 @@ fn report(transaction: &ReadTransaction, assistant: AssistantId) -> Result<Assis
     let read = contained(|| {
         loop {
             let after = Seq(next.0.saturating_sub(1));
-            if reading::events(transaction, &assistant, after, PAGE, &mut next)?.is_empty() {
+            if events::events(transaction, &assistant, after, PAGE, &mut next)?.is_empty() {
                 return Ok(());
             }
         }
@@ -162,7 +143,7 @@ fn snapshots(transaction: &ReadTransaction, assistant: &AssistantId) -> Result<(
             let (key, value) = entry?;
             let place = parse_key(key.value());
             if place
-                .is_some_and(|(_, seq)| snapshot::decode_at(assistant, seq, value.value()).is_ok())
+                .is_some_and(|(_, seq)| decode_snapshot_at(assistant, seq, value.value()).is_ok())
             {
                 intact += 1;
             } else {
@@ -178,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_of_a_kind_is_told_in_the_singular() {
+    fn one_of_a_kind_is_reported_in_the_singular() {
         let report = |intact, snapshots_intact| {
             AssistantReport {
                 assistant: AssistantId::try_new("dormouse").unwrap(),

@@ -1,27 +1,28 @@
-//! What one transaction does for a batch of requests.
+//! One transaction for a batch of requests.
 
 use std::collections::HashMap;
 
 use dormouse_contracts::{
-    AppendError, AppendErrorKind, AppendRequest, AssistantId, ReadErrorKind, Seq,
+    AppendError, AppendErrorKind, AppendRequest, AssistantId, ReadErrorKind, Seq, invariant,
 };
 use redb::{ReadableTable, Table, WriteTransaction};
 
-use super::Request;
+use super::request::Request;
 use crate::{
+    events,
     fault::Fault,
-    head, reading, record, snapshot,
-    tables::{EVENTS, HEADS, key},
+    rows::{EVENTS, HEADS, decode_head, encode_event, encode_head, key},
+    snapshots,
 };
 
-/// What becomes of one request of a batch that could be committed.
+/// The result of one request of a committed batch.
 pub(super) enum Verdict {
     Done(Seq),
     Conflict {
         expected: Seq,
         actual: Seq,
     },
-    /// This assistant's own records are damaged; the others in the batch are not concerned.
+    /// This assistant's own records are damaged. The other requests of the batch are not affected.
     Refused(Fault),
 }
 
@@ -41,10 +42,10 @@ impl Verdict {
     }
 }
 
-/// What a batch comes to while its transaction is open.
+/// The state of a batch while its transaction is open.
 #[derive(Default)]
 pub(super) struct Batch {
-    /// Where the logs end that this batch has written to.
+    /// Where the logs that this batch has written to end now.
     pub(super) ends: HashMap<AssistantId, Seq>,
     /// One for each request, in order.
     pub(super) verdicts: Vec<Verdict>,
@@ -66,7 +67,7 @@ impl Written {
 type Bytes = &'static [u8];
 
 impl Batch {
-    /// Writes what can be written of the requests. A fault is of the database, and the transaction must be given up.
+    /// Writes all requests that can be written. An error concerns the whole transaction, which must be dropped then.
     pub(super) fn apply(
         &mut self,
         transaction: &WriteTransaction,
@@ -80,12 +81,15 @@ impl Batch {
                 Request::Append(request, _) => {
                     let verdict = self.append(&heads, &mut events, request)?;
                     if matches!(verdict, Verdict::Done(_)) {
-                        written.events += u64::try_from(request.events.len()).unwrap_or(u64::MAX);
+                        written.events += invariant!(
+                            u64::try_from(request.events.len()),
+                            "a length in memory fits into 64 bits"
+                        );
                     }
                     verdict
                 }
                 Request::Snapshot(assistant, snapshot, _) => {
-                    snapshot::save(transaction, assistant, snapshot)?;
+                    snapshots::save(transaction, assistant, snapshot)?;
                     written.snapshots += 1;
                     Verdict::Done(snapshot.seq)
                 }
@@ -93,8 +97,9 @@ impl Batch {
             };
             self.verdicts.push(verdict);
         }
+        // Once per assistant and not once per request: an assistant may have many requests in one batch.
         for (assistant, end) in &self.ends {
-            let head = head::encode(assistant, *end);
+            let head = encode_head(assistant, *end);
             heads.insert(assistant.as_str().as_bytes(), head.as_slice())?;
         }
         Ok(written)
@@ -118,7 +123,7 @@ impl Batch {
         let mut seq = actual;
         for event in &request.events {
             seq = seq.next();
-            let bytes = record::encode(assistant, seq, event);
+            let bytes = encode_event(assistant, seq, event);
             events.insert(key(assistant, seq).as_slice(), bytes.as_slice())?;
         }
         if seq != actual {
@@ -127,8 +132,8 @@ impl Batch {
         Ok(Verdict::Done(seq))
     }
 
-    /// Where the log ends after what came earlier in this batch. The head must agree with the events: writing
-    /// after a head that damage set back would replace history.
+    /// Where the log ends after the earlier requests of this batch. The head must agree with the events: an append
+    /// after a head that damage has set back would overwrite history.
     fn end(
         &self,
         heads: &Table<'_, Bytes, Bytes>,
@@ -140,10 +145,10 @@ impl Batch {
         }
         let end = match heads.get(assistant.as_str().as_bytes())? {
             None => Seq::ZERO,
-            Some(bytes) => head::decode(assistant, bytes.value())
-                .map_err(|fault| Fault::Unusable(reading::unusable(fault, Seq(1))))?,
+            Some(bytes) => decode_head(assistant, bytes.value())
+                .map_err(|fault| Fault::Unusable(events::unusable(fault, Seq(1))))?,
         };
-        let last = reading::last_place(events, assistant)?;
+        let last = events::last_event(events, assistant)?;
         if last == end {
             Ok(end)
         } else {

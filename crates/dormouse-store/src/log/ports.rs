@@ -8,15 +8,16 @@ use dormouse_contracts::{
 use super::RedbLog;
 use crate::{
     committer::Request,
+    events,
     fault::contained,
-    reading, record,
-    snapshot::{self, MAX_SNAPSHOT_BYTES},
+    rows::{self, MAX_SNAPSHOT_BYTES},
+    snapshots,
 };
 
 impl Append for RedbLog {
     fn append(&self, request: AppendRequest) -> BoxFuture<'_, Result<Seq, AppendError>> {
         Box::pin(async move {
-            if !request.events.iter().all(record::is_acceptable) {
+            if !request.events.iter().all(rows::is_acceptable) {
                 return Err(AppendError::new(AppendErrorKind::Unacceptable, None));
             }
             self.request(|reply| Request::Append(request, reply)).await
@@ -33,7 +34,7 @@ impl ReadEvents for RedbLog {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<StoredEvent>, ReadError>> {
         let assistant = assistant.clone();
-        Box::pin(self.run_read(move |database| reading::page(database, &assistant, after, limit)))
+        Box::pin(self.run_read(move |database| events::page(database, &assistant, after, limit)))
     }
 }
 
@@ -62,7 +63,7 @@ impl LoadSnapshot for RedbLog {
     ) -> BoxFuture<'a, Result<Option<Snapshot>, ReadError>> {
         let assistant = assistant.clone();
         Box::pin(self.run_read(move |database| {
-            contained(|| snapshot::load(&database.begin_read()?, &assistant, up_to))
+            contained(|| snapshots::load(&database.begin_read()?, &assistant, up_to))
         }))
     }
 }

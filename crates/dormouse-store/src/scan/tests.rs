@@ -1,21 +1,25 @@
 use std::fs;
 
-use dormouse_contracts::{AssistantId, NewEvent, Seq, Timestamp};
+use dormouse_contracts::{Append, AppendRequest, NewEvent, Timestamp};
 
 use super::*;
+use crate::{RedbLog, rows::encode_event, salvage};
 
 fn alice() -> AssistantId {
     AssistantId::try_new("alice").unwrap()
 }
 
-fn record(seq: u64, payload: &[u8]) -> Vec<u8> {
-    let event = NewEvent {
+fn event(payload: &[u8]) -> NewEvent {
+    NewEvent {
         at: Timestamp::EPOCH,
         kind: "heard",
         schema: 1,
         payload: payload.to_vec(),
-    };
-    record::encode(&alice(), Seq(seq), &event)
+    }
+}
+
+fn record(seq: u64, payload: &[u8]) -> Vec<u8> {
+    encode_event(&alice(), Seq(seq), &event(payload))
 }
 
 fn scanned(pieces: &[&[u8]]) -> Vec<(u64, Stop)> {
@@ -30,7 +34,7 @@ fn scanned(pieces: &[&[u8]]) -> Vec<(u64, Stop)> {
 }
 
 #[test]
-fn records_are_found_wherever_they_lie_and_however_often() {
+fn records_are_found_wherever_they_are_and_however_often() {
     let (one, two) = (record(1, b"a"), record(2, b"b"));
     let rubbish = [0xFE, b'd', b'e', 0xFF, 0xFE, 0xFE, b'd'];
     let found = scanned(&[&rubbish, &two, &one, &[0; 99], &two, &rubbish, &one]);
@@ -57,7 +61,7 @@ fn a_lost_record_ends_what_is_believed() {
 }
 
 #[test]
-fn where_two_different_events_claim_a_place_neither_is_believed() {
+fn where_two_different_events_claim_a_position_neither_is_believed() {
     let pieces = [
         record(1, b"a"),
         record(2, b"b"),
@@ -82,4 +86,52 @@ fn a_record_that_claims_more_than_there_is_does_no_harm() {
     let mut huge = record(1, b"a");
     huge[8..12].copy_from_slice(&u32::MAX.to_le_bytes());
     assert_eq!(scanned(&[&huge, &record(1, b"a")]), [(1, Stop::End)]);
+}
+
+/// A log of three events, and in its unused space a record that differs from the second.
+async fn contested(path: &Path) {
+    let log = RedbLog::open(path).unwrap();
+    let request = AppendRequest {
+        assistant: alice(),
+        expected: Seq::ZERO,
+        events: vec![event(b"one"), event(b"two"), event(b"three")],
+    };
+    log.append(request).await.unwrap();
+    drop(log);
+    let mut bytes = fs::read(path).unwrap();
+    let leftover = record(2, b"never committed");
+    let room = bytes.windows(1000).rposition(|w| w.iter().all(|b| *b == 0));
+    let at = room.unwrap() + 100;
+    bytes[at..at + leftover.len()].copy_from_slice(&leftover);
+    fs::write(path, bytes).unwrap();
+}
+
+#[tokio::test]
+async fn the_tables_decide_which_of_two_events_was_committed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.redb");
+    contested(&path).await;
+    let before = fs::read(&path).unwrap();
+    assert!(!scan_frames(&path).unwrap().contested().is_empty());
+
+    let into = folder.path().join("new.redb");
+    let report = salvage(&path, &into).unwrap();
+    assert_eq!(report.assistants[0].events, 3);
+    assert_eq!(report.assistants[0].stop, Stop::End);
+    assert_eq!(fs::read(&path).unwrap(), before, "only read");
+}
+
+#[tokio::test]
+async fn without_tables_a_contested_position_ends_what_is_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.redb");
+    contested(&path).await;
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[64..320].fill(0xAA);
+    fs::write(&path, bytes).unwrap();
+
+    let into = folder.path().join("new.redb");
+    let report = salvage(&path, &into).unwrap();
+    assert_eq!(report.assistants[0].events, 1);
+    assert_eq!(report.assistants[0].stop, Stop::Contested);
 }

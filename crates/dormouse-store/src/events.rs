@@ -1,4 +1,4 @@
-//! Reading one assistant's events in order, believing nothing that does not check.
+//! Reading one assistant's events in order. Nothing is returned that does not match its checksum, its key and its head.
 
 use dormouse_contracts::{AssistantId, ReadErrorKind, Seq, StoredEvent};
 use dormouse_database::DatabaseHandle;
@@ -7,8 +7,7 @@ use redb::{ReadTransaction, ReadableTable};
 use crate::{
     fault::{Fault, contained},
     frame::{FORMAT, FrameFault},
-    head, record,
-    tables::{EVENTS, HEADS, key, parse_key},
+    rows::{EVENTS, HEADS, decode_event_at, decode_head, key, parse_key},
 };
 
 /// A page stops before it holds more payload than this, in bytes, if it holds an event already.
@@ -29,14 +28,14 @@ pub(crate) fn page(
     read.map_err(|fault| match fault {
         Fault::Unusable(kind) => Fault::Unusable(kind),
         damage if damage.is_damage() => {
-            tracing::warn!(%assistant, at = %next, fault = %damage, "the database is damaged here");
+            tracing::warn!(%assistant, at = %next, fault = %damage, "the file is damaged here");
             Fault::Unusable(ReadErrorKind::Corrupt { at: next })
         }
         other => other,
     })
 }
 
-/// The same within a transaction. `next` always names the first place that was not read yet.
+/// The same within a transaction. `next` is always the first sequence number that was not read yet.
 pub(crate) fn events(
     transaction: &ReadTransaction,
     assistant: &AssistantId,
@@ -58,7 +57,8 @@ pub(crate) fn events(
             if found.len() == limit || (bytes + value.len() > PAGE_BYTES && !found.is_empty()) {
                 return Ok(found);
             }
-            expect_place(key.value(), *next)?;
+            // A gap in the keys is a lost event. Without this check the reader would skip it silently.
+            expect_key(key.value(), *next)?;
             bytes += value.len();
             found.push(decode(assistant, *next, value)?);
             *next = next.next();
@@ -70,7 +70,7 @@ pub(crate) fn events(
     Ok(found)
 }
 
-fn expect_place(key: &[u8], expected: Seq) -> Result<(), Fault> {
+fn expect_key(key: &[u8], expected: Seq) -> Result<(), Fault> {
     match parse_key(key) {
         Some((_, seq)) if seq == expected => Ok(()),
         Some((_, seq)) if seq > expected => {
@@ -81,15 +81,15 @@ fn expect_place(key: &[u8], expected: Seq) -> Result<(), Fault> {
 }
 
 fn decode(assistant: &AssistantId, seq: Seq, bytes: &[u8]) -> Result<StoredEvent, Fault> {
-    record::decode_at(assistant, seq, bytes).map_err(|fault| Fault::Unusable(unusable(fault, seq)))
+    decode_event_at(assistant, seq, bytes).map_err(|fault| Fault::Unusable(unusable(fault, seq)))
 }
 
-/// The fault of a file whose damage has no better place than the beginning.
+/// The fault of a log whose damage is not at a certain event.
 pub(crate) fn corrupt() -> Fault {
     Fault::Unusable(ReadErrorKind::Corrupt { at: Seq(1) })
 }
 
-/// What a reader is told about a record at this place.
+/// The error of a reader at this sequence number.
 pub(crate) fn unusable(fault: FrameFault, at: Seq) -> ReadErrorKind {
     match fault {
         FrameFault::Damaged => ReadErrorKind::Corrupt { at },
@@ -101,7 +101,7 @@ pub(crate) fn unusable(fault: FrameFault, at: Seq) -> ReadErrorKind {
     }
 }
 
-/// No more events were found: is that where the log ends?
+/// Checks that the log ends where no more events were found.
 fn check_end(
     transaction: &ReadTransaction,
     assistant: &AssistantId,
@@ -121,7 +121,7 @@ fn check_end(
     }
 }
 
-/// Where an assistant's log ends according to its head; if that is damaged, the reader is at `at`.
+/// Where an assistant's log ends according to its head. `at` is where the reader is, for errors.
 pub(crate) fn end(
     transaction: &ReadTransaction,
     assistant: &AssistantId,
@@ -130,12 +130,12 @@ pub(crate) fn end(
     let heads = transaction.open_table(HEADS)?;
     match heads.get(assistant.as_str().as_bytes())? {
         None => Ok(Seq::ZERO),
-        Some(head) => head::decode(assistant, head.value())
+        Some(head) => decode_head(assistant, head.value())
             .map_err(|fault| Fault::Unusable(unusable(fault, at))),
     }
 }
 
-/// All assistants that have a head, by name, with where their logs end.
+/// All assistants with a head, by name, and where their logs end.
 pub(crate) fn assistants(transaction: &ReadTransaction) -> Result<Vec<(AssistantId, Seq)>, Fault> {
     let heads = transaction.open_table(HEADS)?;
     let mut found = Vec::new();
@@ -145,15 +145,15 @@ pub(crate) fn assistants(transaction: &ReadTransaction) -> Result<Vec<(Assistant
             .ok()
             .and_then(|name| AssistantId::try_new(name).ok())
             .ok_or_else(corrupt)?;
-        let end = head::decode(&assistant, head.value())
+        let end = decode_head(&assistant, head.value())
             .map_err(|fault| Fault::Unusable(unusable(fault, Seq(1))))?;
         found.push((assistant, end));
     }
     Ok(found)
 }
 
-/// The last place of an assistant that has an event, whatever its head says; zero if none has.
-pub(crate) fn last_place(
+/// The sequence number of an assistant's last event, independent of its head; zero if it has none.
+pub(crate) fn last_event(
     events: &impl ReadableTable<&'static [u8], &'static [u8]>,
     assistant: &AssistantId,
 ) -> Result<Seq, Fault> {
@@ -166,6 +166,26 @@ pub(crate) fn last_place(
         Some(entry) => parse_key(entry?.0.value())
             .map(|(_, seq)| seq)
             .ok_or_else(corrupt),
+    }
+}
+
+/// The assistants with an entry in a table that has [`key`]s. Takes one look-up per assistant.
+pub(crate) fn owners(
+    table: &impl ReadableTable<&'static [u8], &'static [u8]>,
+) -> Result<Vec<AssistantId>, Fault> {
+    let mut found = Vec::new();
+    let mut from = Vec::new();
+    loop {
+        let Some(entry) = table.range(from.as_slice()..)?.next() else {
+            return Ok(found);
+        };
+        let Some((assistant, _)) = parse_key(entry?.0.value()) else {
+            return Err(corrupt());
+        };
+        // The smallest key after all keys of this assistant.
+        from = key(&assistant, Seq(u64::MAX));
+        from.push(0);
+        found.push(assistant);
     }
 }
 

@@ -8,8 +8,7 @@ use crate::{
     fault::Fault,
     flaky::Flaky,
     frame::{self, Magic},
-    head,
-    tables::{EVENTS, HEADS, META, SNAPSHOTS, key},
+    rows::{EVENTS, HEADS, META, SNAPSHOTS, encode_head, key},
 };
 
 fn name(text: &str) -> AssistantId {
@@ -138,8 +137,8 @@ async fn a_log_whose_end_is_doubtful_takes_no_events_and_does_not_open_again() {
     let heads: [&dyn Fn() -> Option<Vec<u8>>; 4] = [
         &|| None,
         &|| Some(b"nonsense".to_vec()),
-        &|| Some(head::encode(&name("alice"), Seq(3))),
-        &|| Some(head::encode(&name("alice"), Seq(7))),
+        &|| Some(encode_head(&name("alice"), Seq(3))),
+        &|| Some(encode_head(&name("alice"), Seq(7))),
     ];
     for head in heads {
         let disk = disk().await;

@@ -1,0 +1,116 @@
+//! What the file says about itself: that it is a log, in which format, and when and by which program it was created.
+
+use dormouse_contracts::Timestamp;
+use dormouse_database::{FileSignature, SignatureFound};
+use redb::{ReadOnlyTable, ReadTransaction, WriteTransaction};
+
+use crate::{
+    frame::{FORMAT, Fields, FrameFault},
+    rows::{META, decode_fact, encode_fact},
+};
+
+const FORMAT_KEY: &str = "format";
+const CREATED_AT: &str = "created_at";
+const CREATED_BY: &str = "created_by";
+const PROGRAM: &str = concat!("dormouse-store ", env!("CARGO_PKG_VERSION"));
+
+/// When and by which program a log was created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Origin {
+    /// When the file was created, by the clock of its file system; the epoch if that is unknown.
+    pub at: Timestamp,
+    /// The program and version that created it (`"dormouse-store 0.1.0"`).
+    pub program: String,
+}
+
+/// The signature of a log's file.
+#[derive(Debug)]
+pub(crate) struct LogFile {
+    /// Memory for pages, in bytes.
+    pub(crate) cache_bytes: usize,
+}
+
+/// An assistant reads its past in order and writes at its end, so a larger cache gains little.
+pub(crate) const LOG_FILE: LogFile = LogFile {
+    cache_bytes: 16 * 1024 * 1024,
+};
+
+/// In larger files every commit also records which pages are in use, so that opening after a crash need not read the whole
+/// file, and opening does not check every page. In smaller files both take at most some tens of milliseconds.
+/// `docs/format.md` has the reasons.
+const LARGE_FILE_BYTES: u64 = 64 * 1024 * 1024;
+
+impl FileSignature for LogFile {
+    fn what(&self) -> &'static str {
+        "an event log"
+    }
+
+    fn newest_format(&self) -> u64 {
+        FORMAT.into()
+    }
+
+    fn cache_bytes(&self) -> usize {
+        self.cache_bytes
+    }
+
+    fn check_up_to_bytes(&self) -> u64 {
+        LARGE_FILE_BYTES
+    }
+
+    fn write(
+        &self,
+        transaction: &WriteTransaction,
+        created_at: Timestamp,
+    ) -> Result<(), redb::Error> {
+        let mut table = transaction.open_table(META)?;
+        let mut put = |name: &str, value: &[u8]| -> Result<(), redb::Error> {
+            table.insert(name.as_bytes(), encode_fact(name, value).as_slice())?;
+            Ok(())
+        };
+        put(FORMAT_KEY, &FORMAT.to_le_bytes())?;
+        put(CREATED_AT, &created_at.as_micros().to_le_bytes())?;
+        put(CREATED_BY, PROGRAM.as_bytes())
+    }
+
+    fn read(&self, transaction: &ReadTransaction) -> Result<SignatureFound, redb::Error> {
+        let table = match transaction.open_table(META) {
+            Ok(table) => table,
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok(SignatureFound::Foreign),
+            Err(error) => return Err(error.into()),
+        };
+        let format = match fact(&table, FORMAT_KEY)? {
+            Ok(bytes) => Fields::of(&bytes).u16(),
+            Err(FrameFault::Newer { found }) => return Ok(SignatureFound::Newer(found.into())),
+            Err(FrameFault::Damaged) => None,
+        };
+        Ok(match format {
+            Some(FORMAT) => SignatureFound::Known,
+            Some(found) if found > FORMAT => SignatureFound::Newer(found.into()),
+            Some(_) | None => SignatureFound::Damaged,
+        })
+    }
+}
+
+/// The origin of a log; `None` if it is damaged.
+pub(crate) fn origin(transaction: &ReadTransaction) -> Result<Option<Origin>, redb::Error> {
+    let table = transaction.open_table(META)?;
+    let (Ok(at), Ok(program)) = (fact(&table, CREATED_AT)?, fact(&table, CREATED_BY)?) else {
+        return Ok(None);
+    };
+    let (Some(at), Ok(program)) = (Fields::of(&at).i64(), String::from_utf8(program)) else {
+        return Ok(None);
+    };
+    let at = Timestamp::from_micros(at);
+    Ok(Some(Origin { at, program }))
+}
+
+type MetaTable = ReadOnlyTable<&'static [u8], &'static [u8]>;
+
+/// The value of a fact; a fact that is not there is damaged, because all are written with the file.
+fn fact(table: &MetaTable, name: &str) -> Result<Result<Vec<u8>, FrameFault>, redb::Error> {
+    let Some(found) = table.get(name.as_bytes())? else {
+        return Ok(Err(FrameFault::Damaged));
+    };
+    Ok(decode_fact(name, found.value()).map(<[u8]>::to_vec))
+}
