@@ -3,7 +3,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{fault::is_disk, kind::FileSignature};
+use crate::kind::FileSignature;
 use dormouse_contracts::BoxError;
 
 /// Why a file cannot be opened. The file is unchanged, except for [`DatabaseOpenError::Repaired`].
@@ -205,4 +205,12 @@ impl FileSubject<'_> {
     fn parts(self) -> (std::path::PathBuf, &'static str) {
         (self.path.into(), self.kind.what())
     }
+}
+
+/// Whether an error belongs to the file system itself, and not to the requested bytes.
+pub(crate) fn is_disk(error: &io::Error) -> bool {
+    !matches!(
+        error.kind(),
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof
+    )
 }

@@ -1,11 +1,10 @@
 use std::{
     any::Any,
-    io,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
 };
 
-use crate::error::DatabaseOpenError;
+use crate::error::{DatabaseOpenError, is_disk};
 
 /// A failure of an open database.
 ///
@@ -67,14 +66,6 @@ impl DatabaseFault {
             Self::Unavailable(_) | Self::Closed => false,
         }
     }
-}
-
-/// Whether an error belongs to the file system itself, and not to the requested bytes.
-pub(crate) fn is_disk(error: &io::Error) -> bool {
-    !matches!(
-        error.kind(),
-        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof
-    )
 }
 
 /// Runs `work` and turns a panic inside it into an error. redb checks much of what it reads from a damaged file, but

@@ -9,9 +9,9 @@
 
 use std::{
     fs::File,
-    io::{self, Read, Seek, SeekFrom},
+    io,
     ops::Bound,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -19,8 +19,10 @@ use dormouse_contracts::invariant;
 use redb::{StorageBackend, backends::FileBackend};
 
 mod layers;
+mod source;
 
 use layers::Layers;
+use source::{FrozenSource, busy};
 
 /// A file in use is copied into memory up to this length, so that later commits do not matter. A longer file is read
 /// page by page, and reading fails at the next commit.
@@ -30,13 +32,6 @@ const PIECE_BYTES: u64 = 1 << 20;
 /// How many commits may interrupt the copy. A new try starts directly after a commit, when the next one is furthest
 /// away.
 const ATTEMPTS: u32 = 2_000;
-
-/// The part of redb's file format 3 that names the newest commit: a flag and two slots.
-const HEADER_BYTES: usize = 320;
-const FLAGS_AT: usize = 9;
-const NEWEST_IS_SECOND: u8 = 1;
-const SLOT_BYTES: usize = 128;
-const SLOTS_AT: [usize; 2] = [64, 192];
 
 /// Storage that shows a file as it was when it was opened. It never writes to the file and takes no lock.
 #[derive(Debug)]
@@ -51,31 +46,6 @@ struct FrozenState {
     layers: Layers,
 }
 
-/// The file, and the commit that is shown.
-#[derive(Debug)]
-struct FrozenSource {
-    path: PathBuf,
-    file: File,
-    commit: Commit,
-}
-
-/// Identifies a commit: the content of its slot in the header.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Commit(Vec<u8>);
-
-impl Commit {
-    fn named_by(header: &[u8]) -> Self {
-        let flags = header.get(FLAGS_AT).copied().unwrap_or_default();
-        let [first, second] = SLOTS_AT;
-        let is_second = flags & NEWEST_IS_SECOND != 0;
-        let at = if is_second { second } else { first };
-        let slot = header.get(at..at + SLOT_BYTES).unwrap_or(header);
-        let mut named = slot.to_vec();
-        named.push(u8::from(is_second));
-        Self(named)
-    }
-}
-
 impl FrozenFile {
     /// Opens the file at `path`. If another process has it open, its newest commit is copied into memory.
     ///
@@ -86,7 +56,7 @@ impl FrozenFile {
         let is_in_use = is_in_use(path)?;
         for _ in 0..ATTEMPTS {
             let (source, header) = FrozenSource::open(path)?;
-            let length = source.file.metadata()?.len();
+            let length = source.length()?;
             let mut state = FrozenState {
                 source,
                 layers: Layers::new(header, length),
@@ -122,48 +92,11 @@ fn is_in_use(path: &Path) -> io::Result<bool> {
         .unwrap_or(false))
 }
 
-/// The error for a reader that commits overtook.
-fn busy(path: &Path) -> io::Error {
-    let text = format!(
-        "another process changes {} faster than it can be read: try again, or stop that process",
-        path.display()
-    );
-    io::Error::new(io::ErrorKind::ResourceBusy, text)
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Copied {
     All,
     /// A commit interrupted the copy.
     Overtaken,
-}
-
-impl FrozenSource {
-    fn open(path: &Path) -> io::Result<(Self, Vec<u8>)> {
-        let mut file = File::open(path)?;
-        let header = read_header(&mut file)?;
-        let source = Self {
-            path: path.to_owned(),
-            file,
-            commit: Commit::named_by(&header),
-        };
-        Ok((source, header))
-    }
-
-    /// Reads a piece of the shown commit; `false` if another commit was published meanwhile, or the file was truncated.
-    fn read(&mut self, offset: u64, out: &mut [u8]) -> io::Result<bool> {
-        self.file.seek(SeekFrom::Start(offset))?;
-        let read = self.file.read_exact(out);
-        let header = read_header(&mut self.file)?;
-        if Commit::named_by(&header) != self.commit {
-            return Ok(false);
-        }
-        match read {
-            // redb truncates a file only after it has published the commit that needs less of it.
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-            read => read.map(|()| true),
-        }
-    }
 }
 
 impl FrozenState {
@@ -181,14 +114,6 @@ impl FrozenState {
         }
         Ok(Copied::All)
     }
-}
-
-fn read_header(file: &mut File) -> io::Result<Vec<u8>> {
-    let mut header = Vec::with_capacity(HEADER_BYTES);
-    file.seek(SeekFrom::Start(0))?;
-    let limit = u64::try_from(HEADER_BYTES).unwrap_or(u64::MAX);
-    file.by_ref().take(limit).read_to_end(&mut header)?;
-    Ok(header)
 }
 
 impl StorageBackend for FrozenFile {

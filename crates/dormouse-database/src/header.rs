@@ -8,8 +8,8 @@ use std::{io, ops::Bound};
 
 use redb::StorageBackend;
 
-/// The bytes that this module reads.
-const HEADER_BYTES: usize = 320;
+/// The part of the header that names the newest commit.
+pub(crate) const HEADER_BYTES: usize = 320;
 
 const MAGIC: [u8; 9] = [b'r', b'e', b'd', b'b', 0x1A, 0x0A, 0xA9, 0x0D, 0x0A];
 /// The smallest database that redb makes: its header page and one page of data.
@@ -18,12 +18,12 @@ const SMALLEST_BYTES: u64 = 2 * 4096;
 /// Where the layout of the pages is stored: five numbers of four bytes.
 const LAYOUT_AT: usize = 12;
 /// The commit slots, and where each one stores the number of its transaction.
-const SLOTS_AT: [usize; 2] = [64, 192];
+pub(crate) const SLOTS_AT: [usize; 2] = [64, 192];
 const TRANSACTION_AT: usize = 104;
 
 /// Where the byte with these flags is.
-const FLAGS_AT: usize = 9;
-const NEWEST_IS_SECOND: u8 = 1;
+pub(crate) const FLAGS_AT: usize = 9;
+pub(crate) const NEWEST_IS_SECOND: u8 = 1;
 const NOT_CLOSED: u8 = 2;
 const TWO_PHASES: u8 = 4;
 

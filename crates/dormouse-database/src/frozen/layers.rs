@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io};
 
-use super::{FrozenSource, busy};
+use super::source::{FrozenSource, busy};
 
 const BLOCK_BYTES: usize = 4096;
 

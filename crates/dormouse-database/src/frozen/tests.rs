@@ -3,6 +3,7 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::*;
+use crate::header::FLAGS_AT;
 
 const BLOCK_BYTES: usize = 4096;
 
