@@ -1,8 +1,8 @@
 //! The port that draws random numbers.
 
-/// The port that draws random numbers. Draws that influence an assistant's state are written into its log;
-/// the jitter of a retry influences only when a call is made, and is not.
+/// The port that draws random numbers. Draws that influence an assistant's state are recorded in its log. The jitter of a
+/// retry only influences the time of a call, and is not recorded.
 pub trait Chance: Send + Sync {
-    /// A number drawn evenly from `0.0..1.0`.
+    /// A number from `0.0..1.0`, uniformly distributed.
     fn unit(&self) -> f64;
 }

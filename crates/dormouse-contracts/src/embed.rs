@@ -4,28 +4,28 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BoxFuture, ModelError, ModelName};
+use crate::{future::BoxFuture, ids::ModelName, model::ModelError};
 
 /// A text as a point in the encoder's space.
 pub type Embedding = Vec<f32>;
 
-/// What an encoder is. Vectors of two encoders can be compared only if both fields are equal.
+/// The identity of an encoder. Vectors of two encoders can be compared only if both fields are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EncoderInfo {
-    /// The model, by the name its provider gives it; where a model is a folder, by its content.
+    /// The provider's name of the model; for a model in a folder, a digest of its content.
     pub model: ModelName,
-    /// How many numbers each vector has; `None` until the first answer where only the provider knows.
+    /// How many numbers each vector has; `None` before the first answer if only the provider knows.
     pub dimensions: Option<NonZeroUsize>,
 }
 
 /// Turns texts into vectors, all of one length for one embedder.
 pub trait Embedder: Send + Sync {
-    /// What it is. Asks nobody.
+    /// Its identity, without a request.
     fn info(&self) -> EncoderInfo;
 
-    /// Embeds `texts`, answering one vector each, in order; any number of texts, which the implementation splits into
-    /// batches its model takes. A text longer than the model reads is cut. Every number answered is finite. Dropping the
-    /// future cancels what is under way.
+    /// Embeds `texts` and returns one vector each, in order. Takes any number of texts; the implementation splits them into
+    /// batches. A text that is too long for the model is cut. Every number is finite. Dropping the future cancels what has
+    /// not been done.
     ///
     /// # Errors
     ///

@@ -1,37 +1,37 @@
-//! Identifiers as types, so that none can be taken for another and none can hold nonsense.
+//! Identifiers as types, so that none can be mistaken for another and all are valid.
 
 use std::{fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-/// Why a text is no identifier.
+/// Why a text is not an identifier.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdError {
     /// Identifiers have at least one character.
     #[error("{what} is empty")]
     Empty {
-        /// Which identifier was asked for.
+        /// The kind of identifier.
         what: &'static str,
     },
     /// Identifiers are bounded, so that a hostile one cannot fill a log.
     #[error("{what} has {length} bytes; at most {limit} are allowed")]
     TooLong {
-        /// Which identifier was asked for.
+        /// The kind of identifier.
         what: &'static str,
         /// Its length in bytes.
         length: usize,
-        /// The most that is allowed, in bytes.
+        /// The largest length allowed, in bytes.
         limit: usize,
     },
     /// A character that this identifier may not contain.
     #[error("{what} contains {character:?} at byte {at}; {allowed}")]
     Character {
-        /// Which identifier was asked for.
+        /// The kind of identifier.
         what: &'static str,
-        /// The offending character.
+        /// The character.
         character: char,
-        /// Where it stands, in bytes from the start.
+        /// Its position, in bytes from the start.
         at: usize,
         /// What is allowed, in words.
         allowed: &'static str,
@@ -90,11 +90,11 @@ macro_rules! id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// Makes the identifier from a text. Cloning it later is cheap: the text is shared.
+            /// Creates the identifier from a text. Clones share the text.
             ///
             /// # Errors
             ///
-            /// [`IdError`] if the text is empty, longer than the bound, or holds a character that is not allowed.
+            /// [`IdError`] if the text is empty, longer than the bound, or contains a character that is not allowed.
             pub fn try_new(text: impl Into<Arc<str>>) -> Result<Self, IdError> {
                 let text = text.into();
                 check(&text, Rule { what: $what, limit: $limit, allowed: $allowed, fits: $fits })?;
@@ -175,17 +175,17 @@ id!(
     ModelName, "a model name", 256, is_opaque, "control characters are not allowed"
 );
 id!(
-    /// Who serves a model (`"openai"`, `"offline"`).
+    /// A provider of models (`"openai"`, `"offline"`).
     ProviderId, "a provider id", 64, is_key, "letters, digits, '_', '-' and '.' are allowed"
 );
 id!(
-    /// One service that answers for a model, as the operator knows it (`"openai:gpt-4.1@https://api.openai.com/v1"`): what is
-    /// asked for a pause on its own, and known to be ill on its own.
+    /// One service of a model, as the operator knows it (`"openai:gpt-4.1@https://api.openai.com/v1"`). Pauses and failures are
+    /// recorded per service.
     ServiceName, "a service name", 1024, is_opaque, "control characters are not allowed"
 );
 
 impl From<&ProviderId> for ServiceName {
-    /// A provider of which nothing more exact is known.
+    /// The service of a provider of which nothing else is known.
     fn from(provider: &ProviderId) -> Self {
         Self(Arc::clone(&provider.0))
     }

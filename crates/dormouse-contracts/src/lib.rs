@@ -1,11 +1,11 @@
-//! What every Dormouse crate agrees on: ids, messages, the event envelope, the ports, and error kinds.
+//! Ids, messages, the event envelope, the ports and the error kinds that all Dormouse crates share.
 //!
-//! Whoever implements a port outside this workspace (a world, a chat model, an event log) needs this crate
-//! and, for its tests, `dormouse-testing`; nothing else. Nothing here knows tokio, HTTP, redb or any vendor:
-//! ports are traits with one call each, and futures and streams are boxed standard types.
+//! An implementation of a port outside this workspace (a world, a chat model, an event log) needs this crate and, for its
+//! tests, `dormouse-testing`. Nothing here knows tokio, HTTP, redb or any vendor: ports are traits with one call each, and
+//! futures and streams are boxed standard types.
 //!
-//! Read in this order: [`Perception`] (what a world says happened), [`ToolSpec`] and [`Effect`] (what an
-//! assistant may do about it), [`ChatModel`] (who decides), [`EventLog`] (where all of it is written down).
+//! Read in this order: [`Perception`] (what happened in a world), [`ToolSpec`] and [`Effect`] (what an assistant can do),
+//! [`ChatModel`] (which decides), [`EventLog`] (which records all of it).
 //!
 //! Stability: the most stable crate of the workspace. Enums that may grow are `non_exhaustive`.
 

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AssistantId, BoxFuture, PortError, Timestamp};
+use crate::{future::BoxFuture, ids::AssistantId, port_error::PortError, time::Timestamp};
 
-/// The place of an event in its assistant's log. The first event has 1; [`Seq::ZERO`] stands before it.
+/// The sequence number of an event: its position in its assistant's log. The first event has 1; [`Seq::ZERO`] is before it.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -17,13 +17,13 @@ impl Seq {
     /// Before the first event.
     pub const ZERO: Self = Self(0);
 
-    /// The place after this one.
+    /// The next number.
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
 
-    /// The place `count` further on.
+    /// The number `count` further on.
     #[must_use]
     pub fn plus(self, count: u64) -> Self {
         Self(self.0.saturating_add(count))
@@ -36,29 +36,29 @@ impl fmt::Display for Seq {
     }
 }
 
-/// An event to be appended. The log keeps it without knowing what it means.
+/// An event to append. The log does not know what it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEvent {
     /// When it happened, read from the clock that was passed in.
     pub at: Timestamp,
     /// The name of its kind, at most 64 bytes of ASCII.
     pub kind: &'static str,
-    /// The version of its payload's shape.
+    /// The version of the payload's schema.
     pub schema: u16,
-    /// The payload; JSON, by everything in this workspace.
+    /// The payload. Everything in this workspace writes JSON.
     pub payload: Vec<u8>,
 }
 
-/// An event as the log gives it back.
+/// An event as read from the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {
-    /// Its place in the log.
+    /// Its sequence number.
     pub seq: Seq,
     /// When it happened.
     pub at: Timestamp,
     /// The name of its kind.
     pub kind: String,
-    /// The version of its payload's shape.
+    /// The version of the payload's schema.
     pub schema: u16,
     /// The payload.
     pub payload: Vec<u8>,
@@ -67,9 +67,9 @@ pub struct StoredEvent {
 /// Events to append to one assistant's log, all or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppendRequest {
-    /// Whose log.
+    /// The assistant.
     pub assistant: AssistantId,
-    /// The place of the last event the writer knows of. If it is not the last one, nothing is written.
+    /// The last event that the writer knows. If the log ends at another one, nothing is written.
     pub expected: Seq,
     /// The events, in order.
     pub events: Vec<NewEvent>,
@@ -79,7 +79,7 @@ pub struct AppendRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AppendErrorKind {
-    /// Somebody else has written since: read on from `expected`, then decide again.
+    /// Another writer has appended since: read from `expected` on, and decide again.
     #[error("expected the log to end at event {expected}, but it ends at {actual}")]
     Conflict {
         /// What the writer expected.
@@ -87,7 +87,7 @@ pub enum AppendErrorKind {
         /// Where the log really ends.
         actual: Seq,
     },
-    /// An event is too large, or its kind is no short ASCII name. The same request never succeeds.
+    /// An event is too large, or its kind is not a short ASCII name. The same request never succeeds.
     #[error("the event is not acceptable to the log")]
     Unacceptable,
     /// The disk is full or failing. Nothing was written; the same request may succeed later.
@@ -105,22 +105,22 @@ pub type AppendError = PortError<AppendErrorKind>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadErrorKind {
-    /// The event at this place does not match its checksum. Everything before it is intact.
+    /// The event does not match its checksum. Everything before it is intact.
     #[error("event {at} is damaged; the events before it are intact")]
     Corrupt {
-        /// The first damaged place.
+        /// The first damaged event.
         at: Seq,
     },
-    /// An event is not there although a later one is. Everything before it is intact.
+    /// An event is missing although a later one exists. Everything before it is intact.
     #[error("event {at} is missing; the events before it are intact")]
     Missing {
-        /// The first missing place.
+        /// The first missing event.
         at: Seq,
     },
     /// The event was written by a newer version of the program.
     #[error("event {at} was written in format {found}, and this version reads up to {known}")]
     Newer {
-        /// The place of the event.
+        /// The event.
         at: Seq,
         /// Its format.
         found: u16,
@@ -138,12 +138,12 @@ pub enum ReadErrorKind {
 /// A read failed.
 pub type ReadError = PortError<ReadErrorKind>;
 
-/// A state as it was after one event, kept to make starting faster. It can always be thrown away.
+/// An encoded state after one event, which makes starting faster. It can be deleted at any time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// The last event that is folded into it.
     pub seq: Seq,
-    /// The version of its payload's shape; a reader that does not know it ignores the snapshot.
+    /// The version of the payload's schema. A reader that does not know it ignores the snapshot.
     pub schema: u16,
     /// The payload.
     pub payload: Vec<u8>,
@@ -151,8 +151,8 @@ pub struct Snapshot {
 
 /// Appends events.
 pub trait Append: Send + Sync {
-    /// Appends the request's events after its expected place, all or none, and answers the place of the last one
-    /// once it would survive a power failure. Dropping the future does not take the request back.
+    /// Appends the request's events, all or none, if the log ends where the request expects. Returns the sequence number
+    /// of the last one as soon as it would survive a power failure. Dropping the future does not cancel the request.
     ///
     /// # Errors
     ///
@@ -160,14 +160,14 @@ pub trait Append: Send + Sync {
     fn append(&self, request: AppendRequest) -> BoxFuture<'_, Result<Seq, AppendError>>;
 }
 
-/// Reads events back.
+/// Reads events.
 pub trait ReadEvents: Send + Sync {
-    /// Reads up to `limit` events of one assistant after the place `after`, in order. An empty answer means that
-    /// the log ends there. An assistant nobody has written for has an empty log.
+    /// Reads up to `limit` events of one assistant after `after`, in order. An empty answer means that the log ends there.
+    /// The log of an unknown assistant is empty.
     ///
     /// # Errors
     ///
-    /// [`ReadError`], whose kind names the first place that could not be read.
+    /// [`ReadError`], whose kind names the first event that could not be read.
     fn read<'a>(
         &'a self,
         assistant: &'a AssistantId,
@@ -176,9 +176,9 @@ pub trait ReadEvents: Send + Sync {
     ) -> BoxFuture<'a, Result<Vec<StoredEvent>, ReadError>>;
 }
 
-/// Keeps snapshots.
+/// Saves snapshots.
 pub trait SaveSnapshot: Send + Sync {
-    /// Keeps `snapshot` in place of older ones. Losing it later is harmless.
+    /// Saves `snapshot`, which may replace older ones. Losing it later is harmless.
     ///
     /// # Errors
     ///
@@ -190,7 +190,7 @@ pub trait SaveSnapshot: Send + Sync {
     ) -> BoxFuture<'a, Result<(), AppendError>>;
 }
 
-/// Finds snapshots.
+/// Loads snapshots.
 pub trait LoadSnapshot: Send + Sync {
     /// The newest intact snapshot that is not after `up_to`, if there is one. A damaged one counts as absent.
     ///
@@ -204,7 +204,7 @@ pub trait LoadSnapshot: Send + Sync {
     ) -> BoxFuture<'a, Result<Option<Snapshot>, ReadError>>;
 }
 
-/// All an engine needs of a log; implemented by whatever implements the four ports.
+/// All ports of a log. Implemented for every type that implements the four ports.
 pub trait EventLog: Append + ReadEvents + SaveSnapshot + LoadSnapshot {}
 
 impl<T: Append + ReadEvents + SaveSnapshot + LoadSnapshot + ?Sized> EventLog for T {}

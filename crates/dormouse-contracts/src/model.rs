@@ -17,22 +17,25 @@ pub use self::{
     turn::{TurnCall, TurnContext, TurnStep},
     usage::{Usage, Usd},
 };
-use crate::{BoxFuture, BoxStream, ModelName, ProviderId, ServiceName};
+use crate::{
+    future::{BoxFuture, BoxStream},
+    ids::{ModelName, ProviderId, ServiceName},
+};
 
 /// A model that continues conversations.
 pub trait ChatModel: Send + Sync {
-    /// Sends `request` and answers with the reply as it comes. Dropping the stream cancels the request. A stream
-    /// that ends without [`ChatDelta::Finished`] was cut off; behind it come only [`ChatDelta::Usage`] and
-    /// [`ChatDelta::Info`]. No retry happens inside.
+    /// Sends `request` and returns the reply as it arrives. Dropping the stream cancels the request. A stream that ends
+    /// without [`ChatDelta::Finished`] was cut off; only [`ChatDelta::Usage`] and [`ChatDelta::Info`] may follow that.
+    /// Nothing is retried.
     fn stream<'a>(
         &'a self,
         request: &'a ChatRequest,
     ) -> BoxStream<'a, Result<ChatDelta, ModelError>>;
 
-    /// Which model this is, and who serves it.
+    /// The name of the model, and its provider.
     fn identity(&self) -> (&ProviderId, &ModelName);
 
-    /// The services that answer for it, of which any one may. A pause that one of them asked for binds no other.
+    /// The services that may answer. A pause that one of them asks for does not affect the others.
     fn services(&self) -> Vec<ServiceName> {
         vec![self.identity().0.into()]
     }
@@ -42,8 +45,8 @@ pub trait ChatModel: Send + Sync {
 ///
 /// # Errors
 ///
-/// The first [`ModelError`] of the stream; [`ModelErrorKind::Interrupted`] if it ends before the model said
-/// that it was finished; [`ModelErrorKind::Malformed`] if it continues a tool call that never began.
+/// The first [`ModelError`] of the stream; [`ModelErrorKind::Interrupted`] if it ends without [`ChatDelta::Finished`];
+/// [`ModelErrorKind::Malformed`] if it continues a tool call that never began.
 pub fn complete<'a>(
     model: &'a dyn ChatModel,
     request: &'a ChatRequest,

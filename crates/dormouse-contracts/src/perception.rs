@@ -1,27 +1,30 @@
-//! What a world says happened, split by who says so: the server, or the text itself.
+//! What happened in a world, divided into what the server attests and what the text claims.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ChannelId, EntityId, Timestamp, WorldId};
+use crate::{
+    ids::{ChannelId, EntityId, WorldId},
+    time::Timestamp,
+};
 
 /// Something that reached an assistant's senses.
 ///
-/// The two halves are different types on purpose. [`Attested`] is what the server vouches for and the only
-/// thing a permission may be decided on. [`Words`] is what somebody chose to write; it can claim anything.
+/// The two parts have different types on purpose. The server vouches for [`Attested`], and only this may decide a
+/// permission. [`Words`] are what somebody wrote, and can claim anything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Perception {
-    /// What the server vouches for.
+    /// What the server attests.
     pub attested: Attested,
-    /// What the text says.
+    /// What the text claims.
     pub words: Words,
 }
 
 /// The facts of a perception that its world vouches for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attested {
-    /// Which world delivered it, and as which one in order.
+    /// Its world, and its number there.
     pub delivery: Delivery,
     /// How it was said.
     pub source: SourceKind,
@@ -31,7 +34,7 @@ pub struct Attested {
     pub at: Timestamp,
 }
 
-/// The place of a perception in the order its world delivers to one observer; what duplicates are known by.
+/// The position of a perception among the deliveries of its world to one observer. It identifies duplicates.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Delivery {
     /// The world it came from.
@@ -45,7 +48,7 @@ pub struct Delivery {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SourceKind {
-    /// To one listener in the same place.
+    /// To one listener in the same room.
     Whisper,
     /// To one listener anywhere.
     Page,
@@ -53,13 +56,13 @@ pub enum SourceKind {
     Addressed,
     /// On a channel.
     Channel(ChannelId),
-    /// Aloud, to everyone in the place.
+    /// Aloud, to everyone in the room.
     Say,
-    /// An act described to everyone in the place.
+    /// An act, described to everyone in the room.
     Pose,
-    /// A text in the place without an author.
+    /// A text in the room without an author.
     Emit,
-    /// What the assistant's own command printed.
+    /// Output of the assistant's own command.
     CommandOutput,
 }
 
@@ -72,7 +75,7 @@ pub enum Sender {
     Entity {
         /// Its id in the world.
         id: EntityId,
-        /// Its name in the world, for reading only: names can repeat and change.
+        /// Its name in the world, for display only: names can repeat and change.
         name: String,
     },
     /// Another assistant.
@@ -82,12 +85,12 @@ pub enum Sender {
         /// Its name in the world.
         name: String,
     },
-    /// The perceiving assistant itself, hearing its own voice.
+    /// The perceiving assistant itself.
     Myself {
-        /// True where the server marked it as an assistant's message, false for output it merely caused.
+        /// Whether the server marked it as an assistant's message; otherwise it is output that the assistant caused.
         marked: bool,
     },
-    /// Nobody the server can name.
+    /// The server cannot name the sender.
     Unattributed,
 }
 
@@ -114,8 +117,8 @@ impl Sender {
 
 /// What somebody wrote: a claim, never a fact.
 ///
-/// At most [`Words::LIMIT`] bytes. It is kept as it came, control characters and all; whoever prints it to a
-/// terminal neutralises it there.
+/// At most [`Words::LIMIT`] bytes. It is kept unchanged, including control characters; code that prints it to a terminal
+/// must neutralise it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Words(Box<str>);
@@ -124,7 +127,7 @@ pub struct Words(Box<str>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WordsError {
-    /// There is nothing but white space in it.
+    /// It contains only white space.
     #[error("the message is empty")]
     Empty,
     /// It is longer than [`Words::LIMIT`].
@@ -139,7 +142,7 @@ pub enum WordsError {
 }
 
 impl Words {
-    /// The longest message that is accepted, in bytes.
+    /// The longest accepted message, in bytes.
     pub const LIMIT: usize = 64 * 1024;
 
     /// Takes a text as a message.
@@ -158,7 +161,7 @@ impl Words {
         Ok(Self(text))
     }
 
-    /// The text. Whatever it claims about its sender or its importance is only a claim.
+    /// The text. What it says about its sender or its importance is only a claim.
     #[must_use]
     pub fn as_claimed(&self) -> &str {
         &self.0

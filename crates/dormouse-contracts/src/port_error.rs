@@ -2,13 +2,13 @@
 
 use std::{error::Error, fmt};
 
-use crate::BoxError;
+use crate::future::BoxError;
 
-/// A call to a port failed. The kind says what a caller can do about it, and is all that is displayed; the cause is the
+/// A failed call to a port. The kind says what a caller can do, and only the kind is displayed; the cause is the
 /// [`source`](Error::source).
 ///
 /// Each port names its own, such as [`AppendError`](crate::AppendError). [`ModelError`](crate::ModelError) and
-/// [`VectorError`](crate::VectorError) are types of their own, because they say who failed.
+/// [`VectorError`](crate::VectorError) are types of their own, because they name what failed.
 #[derive(Debug)]
 pub struct PortError<K> {
     kind: K,

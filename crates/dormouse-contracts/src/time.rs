@@ -18,7 +18,7 @@ impl Timestamp {
     /// 1970-01-01T00:00:00Z.
     pub const EPOCH: Self = Self(0);
 
-    /// The point `micros` microseconds after the epoch.
+    /// The time `micros` microseconds after the epoch.
     #[must_use]
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
@@ -30,7 +30,7 @@ impl Timestamp {
         self.0
     }
 
-    /// The point `by` later; the furthest one that can be told if that is too far.
+    /// The time `by` later, at most the latest representable one.
     #[must_use]
     pub fn plus(self, by: Duration) -> Self {
         Self(
@@ -39,13 +39,13 @@ impl Timestamp {
         )
     }
 
-    /// How long after `earlier` this is; zero if it is not after it.
+    /// How long after `earlier` this is; zero if it is not later.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// RFC 3339 in UTC, with as many decimals as the time needs; `None` if no calendar has the year.
+    /// RFC 3339 in UTC, with as many decimals as the time needs; `None` if the year is beyond the calendar's range.
     #[must_use]
     pub fn to_rfc3339(self) -> Option<String> {
         let at = jiff::Timestamp::from_microsecond(self.0).ok()?;
@@ -63,7 +63,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// A text that is not a time, or one that names no zone.
+/// A text that is not a time, or has no zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a time: write it with date, time and zone, as in 2026-11-21T12:00:00Z")]
 pub struct TimestampError;
@@ -77,13 +77,13 @@ impl FromStr for Timestamp {
     }
 }
 
-/// The port that reads the time. Every reading that influences an assistant is written into its log.
+/// The port that reads the time. Every reading that influences an assistant is recorded in its log.
 pub trait Clock: Send + Sync {
-    /// The time now.
+    /// The current time.
     fn now(&self) -> Timestamp;
 }
 
-/// A function that answers the time is a clock.
+/// A function that returns the time is a clock.
 impl<F: Fn() -> Timestamp + Send + Sync> Clock for F {
     fn now(&self) -> Timestamp {
         self()

@@ -1,51 +1,51 @@
-//! What a tool is, to the one who offers it and the one who calls it.
+//! The description of a tool.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{ToolName, Words};
+use crate::{ids::ToolName, perception::Words};
 
 /// The arguments of a tool call: a JSON object.
 pub type Arguments = Map<String, Value>;
 
-/// What a tool does to the loop that called it.
+/// How a tool affects the loop that called it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolCategory {
-    /// May be followed by another call in the same tick.
+    /// Another call may follow in the same tick.
     SafeChain,
-    /// Ends the loop with the reply that calls it: the other party has the word.
+    /// Ends the loop with the reply that calls it: it is the other party's turn.
     Terminal,
-    /// Changes something that matters: one in a tick, and the loop ends.
+    /// Changes something important: at most one per tick, and it ends the loop.
     Dangerous,
-    /// Waits for something outside; may be followed by another call.
+    /// Waits for an outside result; another call may follow.
     AsyncRequired,
 }
 
-/// How far a call of a tool reaches.
+/// What a call of a tool can affect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolReach {
-    /// Changes the world. It is written down as intended before it is done, and done at most once.
+    /// Changes the world. It is recorded as intended before it is performed, and performed at most once.
     Effect,
-    /// Reads the world. Asking twice does no harm.
+    /// Reads the world. Repeating it is harmless.
     Query,
-    /// Stays within the assistant: its result is an event and nothing else happens.
+    /// Affects only the assistant: its result is an event, and nothing else happens.
     Inward,
 }
 
-/// Who hears what a tool says.
+/// Who hears a tool that speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SpeechKind {
-    /// Everyone in the place.
+    /// Everyone in the room.
     Aloud,
-    /// One listener in the same place.
+    /// One listener in the same room.
     Whisper,
     /// One listener anywhere.
     Page,
@@ -53,39 +53,39 @@ pub enum SpeechKind {
     Channel,
 }
 
-/// How a tool speaks. By this, and not by its name, an engine finds the tool for words it has to say.
+/// How a tool speaks. An engine finds its tool for speaking by this and not by the name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Speech {
     /// Who hears it.
     pub kind: SpeechKind,
-    /// The argument that holds the words, a text. The `maxLength` of its schema is the most characters of one call.
+    /// The argument with the words, a text. The `maxLength` of its schema limits the characters of one call.
     pub words: String,
-    /// The argument that names the listener or the channel, where the tool has one. A call needs no other argument.
+    /// The argument with the listener or the channel, if the tool has one. A call needs no other argument.
     pub to: Option<String>,
 }
 
 /// A tool as it is offered to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// The name a model calls it by.
+    /// Its name.
     pub name: ToolName,
     /// What it does, for the model to read.
     pub description: String,
     /// The JSON Schema of its arguments; an object schema.
     pub parameters: Value,
-    /// What calling it does to the loop.
+    /// How a call affects the loop.
     pub category: ToolCategory,
-    /// How far it reaches.
+    /// What a call can affect.
     pub reach: ToolReach,
     /// How long one call may take.
     pub timeout: Duration,
-    /// How it speaks; absent where calling it says nothing to anybody.
+    /// How it speaks; absent if nobody hears it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speech: Option<Speech>,
 }
 
 impl ToolSpec {
-    /// How long a call may take where nothing else is said.
+    /// The default timeout of a call.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
     /// The most characters of words that one call says, if the tool speaks. Where its schema names no bound, as many as

@@ -1,23 +1,23 @@
-//! How far something is believed.
+//! How far a statement is believed.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How far something is believed, in `0.0..=1.0`. What is derived from several sources has the lowest of theirs.
+/// How far a statement is believed, in `0.0..=1.0`. What is derived from several sources has the lowest of their scores.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f32", into = "f32")]
 pub struct Trust(f32);
 
-/// A number that is no trust score.
+/// A number that is not a trust score.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("{0} is no trust score: it must be between 0 and 1")]
+#[error("{0} is not a trust score: it must be between 0 and 1")]
 pub struct TrustError(f32);
 
 impl Trust {
-    /// Believed in nothing.
+    /// Not believed at all.
     pub const NONE: Self = Self(0.0);
-    /// Believed in everything.
+    /// Believed completely.
     pub const FULL: Self = Self(1.0);
 
     /// Takes a number as a trust score.

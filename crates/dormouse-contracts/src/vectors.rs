@@ -1,51 +1,56 @@
 //! The port to an index of vectors.
 //!
-//! An index is derived: whoever keeps the texts and their vectors can feed it again from the start. So an index may
-//! forget everything in a crash, but must never answer with what it was not given.
+//! An index is derived: the owner of the texts and their vectors can feed it again from the start. So an index may lose
+//! everything in a crash, but must never return a point that it was not given.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AssistantId, BoxError, BoxFuture, CollectionName, Timestamp, Trust};
+use crate::{
+    future::{BoxError, BoxFuture},
+    ids::{AssistantId, CollectionName},
+    time::Timestamp,
+    trust::Trust,
+};
 
-/// What a point is filtered by.
+/// The properties of a point that a filter uses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointPayload {
-    /// Whose memory it is.
+    /// The assistant whose memory it is.
     pub assistant: AssistantId,
-    /// How far it is believed.
+    /// Its trust.
     pub trust: Trust,
-    /// When it was said or happened.
+    /// The time of what it describes.
     pub at: Timestamp,
 }
 
-/// A vector with the number its owner knows it by.
+/// A vector with its owner's number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// The owner's number for it. A point replaces one of the same number.
+    /// The owner's number. A point replaces an earlier one with the same number.
     pub id: u64,
-    /// Its place. Finite, of the collection's length, and not all zero; it need not be of length one.
+    /// The vector: finite, with as many numbers as the collection says, and not all zero. It need not have length one.
     pub vector: Vec<f32>,
-    /// What it is filtered by.
+    /// The properties that a filter uses.
     pub payload: PointPayload,
 }
 
-/// Which points may be answered: those that fit every part that is given. The default lets all through.
+/// Which points may be returned: those that match every part that is set. The default matches all.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PointFilter {
-    /// Only those of this assistant.
+    /// Only points of this assistant.
     pub assistant: Option<AssistantId>,
-    /// Only those believed at least as far.
+    /// Only points with at least this trust.
     pub min_trust: Option<Trust>,
-    /// Only those at this time or later.
+    /// Only points at this time or later.
     pub from: Option<Timestamp>,
-    /// Only those before this time.
+    /// Only points before this time.
     pub until: Option<Timestamp>,
 }
 
 impl PointFilter {
-    /// Whether a point with this payload may be answered.
+    /// Whether a point with this payload matches.
     #[must_use]
     pub fn admits(&self, payload: &PointPayload) -> bool {
         self.assistant
@@ -66,66 +71,66 @@ pub struct Hit {
     pub score: f32,
 }
 
-/// Whether an index keeps what it was given when its process ends.
+/// Whether an index keeps its points when its process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retention {
     /// It is empty after every start.
     Volatile,
-    /// What [`VectorIndex::upsert`] and [`VectorIndex::remove`] have answered is there after a restart.
+    /// Every change that [`VectorIndex::upsert`] or [`VectorIndex::remove`] has confirmed survives a restart.
     Durable,
 }
 
-/// An index of vectors by cosine similarity. Every call may be repeated: repeating one changes nothing.
+/// An index of vectors by cosine similarity. Every call can be repeated without changing anything more.
 pub trait VectorIndex: Send + Sync {
-    /// Names the index among others that one owner may feed, the same after every restart: `exact`, or a server's
-    /// address and prefix without any secret in it. The owner files under it how far the index has been fed.
+    /// The name of the index among others of the same owner, unchanged by restarts: `exact`, or a server's address and
+    /// prefix without secrets. The owner stores its progress of feeding under this name.
     fn identity(&self) -> String;
 
-    /// Whether it keeps what it was given.
+    /// Whether it keeps its points when the process ends.
     fn retention(&self) -> Retention;
 
-    /// Makes the collection for vectors of `dimensions` numbers if it is not there. Never changes one that is.
+    /// Creates the collection for vectors of `dimensions` numbers, unless it exists. Never changes an existing one.
     ///
     /// # Errors
     ///
-    /// [`VectorErrorKind::Dimension`] if it is there for vectors of another length.
+    /// [`VectorErrorKind::Dimension`] if it exists for vectors of another length.
     fn prepare<'a>(
         &'a self,
         collection: &'a CollectionName,
         dimensions: usize,
     ) -> BoxFuture<'a, Result<(), VectorError>>;
 
-    /// Adds points, replacing those of the same numbers; once it answers, they are found. A call may be refused
-    /// half done: repeat it whole. Dropping the future may or may not stop it.
+    /// Adds points, replacing those with the same numbers; when it returns, they are found. A failed call may have added
+    /// some of them: repeat it completely. Dropping the future may or may not stop it.
     ///
     /// # Errors
     ///
     /// [`VectorErrorKind::Dimension`] or [`VectorErrorKind::NotFinite`] if a vector does not fit: then nothing was
-    /// added. [`VectorErrorKind::Missing`] without a collection.
+    /// added. [`VectorErrorKind::Missing`] if the collection does not exist.
     fn upsert<'a>(
         &'a self,
         collection: &'a CollectionName,
         points: &'a [Point],
     ) -> BoxFuture<'a, Result<(), VectorError>>;
 
-    /// Removes points by number; once it answers, they are not found. Numbers that are not there are no error.
+    /// Removes points by number; when it returns, they are not found. Unknown numbers are not an error.
     ///
     /// # Errors
     ///
-    /// [`VectorErrorKind::Missing`] without a collection.
+    /// [`VectorErrorKind::Missing`] if the collection does not exist.
     fn remove<'a>(
         &'a self,
         collection: &'a CollectionName,
         ids: &'a [u64],
     ) -> BoxFuture<'a, Result<(), VectorError>>;
 
-    /// The at most `limit` points nearest to `query` that the filter admits: best first, equal scores by number. What
-    /// is missing among them may only be missing because the index is approximate, never because of the filter.
+    /// Up to `limit` points that match the filter and are nearest to `query`: best first, equal scores by number. An
+    /// approximate index may miss some of the nearest points, but never because of the filter.
     ///
     /// # Errors
     ///
     /// [`VectorErrorKind::Dimension`] or [`VectorErrorKind::NotFinite`] if the query does not fit,
-    /// [`VectorErrorKind::Missing`] without a collection.
+    /// [`VectorErrorKind::Missing`] if the collection does not exist.
     fn search<'a>(
         &'a self,
         collection: &'a CollectionName,
@@ -134,7 +139,7 @@ pub trait VectorIndex: Send + Sync {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Hit>, VectorError>>;
 
-    /// How many points the collection has; `None` without a collection.
+    /// How many points the collection has; `None` if it does not exist.
     ///
     /// # Errors
     ///
@@ -144,7 +149,7 @@ pub trait VectorIndex: Send + Sync {
         collection: &'a CollectionName,
     ) -> BoxFuture<'a, Result<Option<u64>, VectorError>>;
 
-    /// Removes the collection with all its points. One that is not there is no error.
+    /// Removes the collection with all its points. A missing collection is not an error.
     ///
     /// # Errors
     ///
@@ -164,13 +169,13 @@ pub enum VectorErrorKind {
     Dimension {
         /// The collection's length.
         expected: usize,
-        /// The length that was given.
+        /// The length of the given vectors.
         actual: usize,
     },
-    /// A vector that has no direction: a number in it is not finite, or all are zero.
+    /// A vector without a direction: one of its numbers is not finite, or all are zero.
     #[error("a vector has a number that is not finite, or is all zero")]
     NotFinite,
-    /// There is no such collection; [`VectorIndex::prepare`] makes it.
+    /// The collection does not exist; [`VectorIndex::prepare`] creates it.
     #[error("no such collection")]
     Missing,
     /// The service could not be reached, was restarting, or did not answer in time.
@@ -185,7 +190,7 @@ pub enum VectorErrorKind {
     /// The service refuses this request and would refuse it again.
     #[error("the vector index refuses the request")]
     Refused,
-    /// The index has lost or damaged its own files. Feed it again from the start.
+    /// The index has lost or damaged its files. Feed it again from the start.
     #[error("the vector index is damaged")]
     Damaged,
 }
@@ -209,7 +214,7 @@ impl VectorError {
         }
     }
 
-    /// The same with its cause.
+    /// Adds the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.source = Some(source.into());
@@ -236,7 +241,7 @@ impl VectorError {
         }
     }
 
-    /// Whether the service, not the request, is what ails.
+    /// Whether the service has failed, and not this request.
     #[must_use]
     pub fn is_service_ill(&self) -> bool {
         match self.kind {

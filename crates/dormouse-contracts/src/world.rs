@@ -1,35 +1,40 @@
-//! The ports to a world: do something, look at something, ask whether something was done.
+//! The ports to a world: perform an effect, observe something, inquire about an effect.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Arguments, AssistantId, BoxFuture, EffectKey, PortError, ToolName};
+use crate::{
+    future::BoxFuture,
+    ids::{AssistantId, EffectKey, ToolName},
+    port_error::PortError,
+    tool::Arguments,
+};
 
-/// An outward act of an assistant, under the key that keeps it from happening twice.
+/// An act of an assistant in a world, with the key that keeps it from happening twice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Effect {
     /// The idempotency key. A world carries out each key at most once, also across restarts.
     pub key: EffectKey,
-    /// Who acts.
+    /// The assistant that acts.
     pub actor: AssistantId,
-    /// Which tool of the world.
+    /// The world's tool.
     pub tool: ToolName,
     /// Its arguments, already checked against the tool's schema.
     pub arguments: Arguments,
 }
 
-/// A look at the world that changes nothing.
+/// A question to the world, which changes nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Query {
-    /// Who looks.
+    /// The assistant that asks.
     pub actor: AssistantId,
-    /// Which tool of the world.
+    /// The world's tool.
     pub tool: ToolName,
     /// Its arguments, already checked against the tool's schema.
     pub arguments: Arguments,
 }
 
-/// What a world tells about an effect it carried out.
+/// The receipt of a world for an effect that it carried out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Receipt {
     /// What happened, for the model to read.
@@ -43,7 +48,7 @@ pub struct Rejection {
     pub reason: String,
 }
 
-/// What became of an effect.
+/// The outcome of an effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -51,11 +56,11 @@ pub enum Outcome {
     Done(Receipt),
     /// It did not happen and will not.
     Rejected(Rejection),
-    /// Nobody can tell whether it happened. It is shown to the model as such and never repeated.
+    /// It is unknown whether it happened. The model sees it as unknown, and it is never repeated.
     Unknown,
 }
 
-/// A world's answer to "what became of the effect with this key?".
+/// A world's answer to the question for the outcome of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EffectInquiry {
     /// It was carried out.
@@ -68,14 +73,14 @@ pub enum EffectInquiry {
     CannotTell,
 }
 
-/// What a failed call to a world leaves behind.
+/// What may have happened when a call to a world failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldErrorKind {
     /// The call did not reach the world: nothing happened, and trying again may succeed.
     #[error("the world could not be reached")]
     NotReached,
-    /// The call reached the world but no answer came back: whether anything happened is not known.
+    /// The call may have reached the world, but no answer came back: it is unknown whether anything happened.
     #[error("the world did not answer")]
     Unanswered,
 }
@@ -85,9 +90,9 @@ pub type WorldError = PortError<WorldErrorKind>;
 
 /// Carries out effects.
 pub trait Perform: Send + Sync {
-    /// Carries out `effect`, or answers with the outcome it had if its key was seen before. The answer is never
-    /// [`Outcome::Unknown`]; a world that cannot tell fails with [`WorldErrorKind::Unanswered`]. Once this
-    /// answers `Done`, the effect outlives a crash. Dropping the future may leave the effect done or not done.
+    /// Carries out `effect`, or returns its earlier outcome if its key was seen before. The answer is never
+    /// [`Outcome::Unknown`]; a world that does not know fails with [`WorldErrorKind::Unanswered`]. An effect that was
+    /// answered with `Done` survives a crash. If the future is dropped, the effect may or may not be carried out.
     ///
     /// # Errors
     ///
@@ -95,7 +100,7 @@ pub trait Perform: Send + Sync {
     fn perform<'a>(&'a self, effect: &'a Effect) -> BoxFuture<'a, Result<Outcome, WorldError>>;
 }
 
-/// Answers questions about what is there.
+/// Answers questions about the world.
 pub trait Observe: Send + Sync {
     /// Answers `query` with JSON for the model to read, or with the reason why it cannot be answered.
     ///
@@ -108,9 +113,9 @@ pub trait Observe: Send + Sync {
     ) -> BoxFuture<'a, Result<Result<Value, Rejection>, WorldError>>;
 }
 
-/// Answers what became of an effect.
+/// Answers questions about the outcome of effects.
 pub trait Inquire: Send + Sync {
-    /// Tells what became of the effect with this key. Asking changes nothing.
+    /// The outcome of the effect with this key. Asking changes nothing.
     ///
     /// # Errors
     ///
@@ -121,7 +126,7 @@ pub trait Inquire: Send + Sync {
     ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>>;
 }
 
-/// All an engine needs of a world; implemented by whatever implements the three ports.
+/// All ports of a world. Implemented for every type that implements the three ports.
 pub trait World: Perform + Observe + Inquire {}
 
 impl<T: Perform + Observe + Inquire + ?Sized> World for T {}

@@ -45,11 +45,11 @@ fn nonsense_is_refused_with_what_is_wrong_about_it() {
         (r#"{"trigger_permissions": [""]}"#, "an entity id is empty"),
         (
             r##"{"trust_overrides": {"#7": 1.5}}"##,
-            "1.5 is no trust score",
+            "1.5 is not a trust score",
         ),
         (
             r#"{"channels": {"public": {"action": "trigger", "trust": -1}}}"#,
-            "-1 is no trust score",
+            "-1 is not a trust score",
         ),
         (r#"{"channels": {"public": {}}}"#, "missing field `action`"),
         (

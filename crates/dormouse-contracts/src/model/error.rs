@@ -4,17 +4,20 @@ use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BoxError, ProviderId, ServiceName};
+use crate::{
+    future::BoxError,
+    ids::{ProviderId, ServiceName},
+};
 
-/// What went wrong, as far as a caller can act on it.
+/// Why a call failed, as far as a caller can act on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelErrorKind {
-    /// The key is missing, wrong or not allowed to do this: nothing helps but a change of configuration.
+    /// The key is missing, wrong or lacks a permission. Only another configuration helps.
     #[error("the provider refused the credentials")]
     Auth,
-    /// The provider asked for a pause, and may have said for how long.
+    /// The provider asked for a pause, of this length if it gave one.
     #[error("the provider asks to slow down")]
     RateLimited(Option<Duration>),
     /// The prompt and the reserved reply do not fit into the model's context window.
@@ -23,13 +26,13 @@ pub enum ModelErrorKind {
     /// The provider understood the request and refused it; the same request never succeeds.
     #[error("the provider refused the request")]
     Refused,
-    /// There is no such model, or nothing at this address, whatever is asked: nothing helps but a change of configuration.
+    /// The model does not exist, or nothing is at this address. Only another configuration helps.
     #[error("the provider has no such model, or is not at this address")]
     NotFound,
-    /// No connection could be made, so nothing was asked.
+    /// No connection could be made, so no request was sent.
     #[error("the provider could not be reached")]
     Unreachable,
-    /// The connection brought no answer, or the provider answered with a server error.
+    /// The connection failed without an answer, or the provider answered with a server error.
     #[error("the provider is unavailable")]
     Unavailable,
     /// No answer came in time.
@@ -38,26 +41,26 @@ pub enum ModelErrorKind {
     /// The connection ended in the middle of the reply.
     #[error("the reply was cut off")]
     Interrupted,
-    /// The provider answered with something that is no reply.
+    /// The provider's answer is not a reply.
     #[error("the provider's answer could not be understood")]
     Malformed,
-    /// No request was made: the provider is left alone for now, because it is ill or its limits are used up. The pause is
-    /// the time after which it may be asked again, where that is known.
+    /// No request was sent, because the circuit is open or a limit is reached. The pause is the time until the next
+    /// request is possible, if it is known.
     #[error("the provider is left alone for now")]
     LeftAlone(Option<Duration>),
 }
 
-/// The four classes into which every failed call falls. What is more exact is [`ModelErrorKind`].
+/// The class of a failed call. [`ModelErrorKind`] is more precise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ErrorClass {
     /// Credentials or money: 401, 402, some 403, a used-up quota.
     Auth,
-    /// It may pass: 429, 5xx, no connection, no answer in time.
+    /// It may succeed later: 429, 5xx, no connection, no answer in time.
     Transient,
     /// The request is wrong: 400, 404 and most other 4xx.
     BusinessLogic,
-    /// Anything else: an answer that is none, such as a web page.
+    /// Anything else, such as a web page instead of a reply.
     Unknown,
 }
 
@@ -97,7 +100,7 @@ impl ModelErrorKind {
         }
     }
 
-    /// How long the provider wants to be left alone, where it said so.
+    /// How long to wait before the next request, if it is known.
     #[must_use]
     pub fn pause(self) -> Option<Duration> {
         match self {
@@ -106,13 +109,13 @@ impl ModelErrorKind {
         }
     }
 
-    /// Was it this prompt that the provider would not take, while it may take another one?
+    /// Whether the provider rejected this prompt, while it may accept another one.
     #[must_use]
     pub fn refuses_the_prompt(self) -> bool {
         matches!(self, Self::Refused | Self::ContextExceeded)
     }
 
-    /// Can this prompt be the cause, while another one would be answered? Where this is false, every prompt fares alike.
+    /// Whether this prompt can be the cause. Otherwise every prompt fails in the same way.
     #[must_use]
     pub fn may_depend_on_the_prompt(self) -> bool {
         match self {
@@ -130,7 +133,7 @@ impl ModelErrorKind {
         }
     }
 
-    /// May the same request succeed if it is made again?
+    /// Whether the same request may succeed later.
     #[must_use]
     pub fn is_retryable(self) -> bool {
         match self {
@@ -145,8 +148,8 @@ impl ModelErrorKind {
         }
     }
 
-    /// Is it the service that ails, rather than this request? A breaker counts these. A call that was not made tells nothing, and
-    /// a service that limits the rate is well.
+    /// Whether the service has failed, and not this request. A breaker counts these. A call that was not sent says nothing
+    /// about the service, and a service that limits the rate has not failed.
     #[must_use]
     pub fn is_service_ill(self) -> bool {
         match self {
@@ -188,27 +191,27 @@ impl ModelError {
         }
     }
 
-    /// The same error with the provider's name for the request.
+    /// Adds the provider's id of the request.
     #[must_use]
     pub fn with_request_id(mut self, id: Option<String>) -> Self {
         self.request_id = id;
         self
     }
 
-    /// The same error of this service, unless it names one already.
+    /// Sets the service, unless it is already set.
     #[must_use]
     pub fn of_service(mut self, service: ServiceName) -> Self {
         self.service.get_or_insert(service);
         self
     }
 
-    /// The service that failed, where more is known of it than its provider.
+    /// The service that failed, if more than its provider is known.
     #[must_use]
     pub fn service(&self) -> Option<&ServiceName> {
         self.service.as_ref()
     }
 
-    /// The provider's name for the request, for its support. Unchecked, at most 256 bytes.
+    /// The provider's id of the request, for its support. Unchecked, at most 256 bytes.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         self.request_id.as_deref()
@@ -220,7 +223,7 @@ impl ModelError {
         self.kind
     }
 
-    /// Whose fault it is.
+    /// The provider that was called.
     #[must_use]
     pub fn provider(&self) -> &ProviderId {
         &self.provider

@@ -3,54 +3,57 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{CallId, ToolName, ToolSpec};
+use crate::{
+    ids::{CallId, ToolName},
+    tool::ToolSpec,
+};
 
 /// One message of a conversation, as a model reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Message {
-    /// Instructions of the one who runs the assistant.
+    /// Instructions of the operator.
     System {
         /// The text.
         content: String,
     },
-    /// What the world says to the assistant.
+    /// A message from the world to the assistant.
     User {
         /// The text.
         content: String,
     },
-    /// What the model said or called.
+    /// A reply of the model.
     Assistant {
-        /// Its text; empty where it only called tools.
+        /// Its text; empty if it only called tools.
         content: String,
         /// The tools it called.
         tool_calls: Vec<ToolCall>,
     },
     /// The result of a tool call.
     Tool {
-        /// Which call it answers.
+        /// The id of the call.
         call_id: CallId,
         /// The result as JSON text.
         content: String,
     },
 }
 
-/// A tool call as a model made it. Nothing in it has been checked yet.
+/// A tool call of a model, unchecked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Ties the result to the call.
+    /// Links the result to the call.
     pub id: CallId,
     /// The name the model used; there may be no such tool.
     pub name: String,
-    /// The arguments as the model wrote them; there may be no JSON in there.
+    /// The arguments as the model wrote them; they need not be JSON.
     pub arguments: String,
 }
 
 /// A tool as a chat request offers it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolDefinition {
-    /// The name to call it by.
+    /// Its name.
     pub name: ToolName,
     /// What it does.
     pub description: String,

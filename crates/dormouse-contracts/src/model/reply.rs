@@ -1,42 +1,42 @@
-//! What a model answers.
+//! The reply of a model.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ToolCall, Usage};
-use crate::{CallId, ModelName, ProviderId};
+use super::{message::ToolCall, usage::Usage};
+use crate::ids::{CallId, ModelName, ProviderId};
 
 /// Why a model stopped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FinishReason {
-    /// It was done.
+    /// It was finished.
     #[default]
     Stop,
     /// It called tools.
     ToolCalls,
-    /// It ran into a length limit; what it said may be cut short.
+    /// It reached a length limit; the reply may be incomplete.
     Length,
-    /// It was cut off by a content filter.
+    /// A content filter stopped it.
     ContentFilter,
-    /// Something this version has no name for.
+    /// A reason that this version does not know.
     Other(String),
 }
 
-/// How much of a limit is left, as a provider tells it in the headers of an answer.
+/// How much of a limit is left, as a provider reports it in headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allowance {
-    /// The whole of it, for one window.
+    /// The limit per window.
     pub limit: Option<u64>,
-    /// What is left.
+    /// What is left of it.
     pub remaining: Option<u64>,
-    /// When all of it is there again.
+    /// When the whole limit is available again.
     pub resets_in: Option<Duration>,
 }
 
-/// What a provider says of its rate limits in an answer.
+/// The rate limits that a provider reports with a reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RateLimits {
     /// Requests.
@@ -45,7 +45,7 @@ pub struct RateLimits {
     pub tokens: Option<Allowance>,
 }
 
-/// A part of a request that a provider or its model does not know.
+/// A part of a request that a provider or its model does not support.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -64,26 +64,26 @@ pub enum RequestField {
     ReasoningEffort,
     /// [`ChatRequest::output`](crate::ChatRequest::output).
     Output,
-    /// The request to be told the usage of a streamed reply.
+    /// The request to report the usage of a streamed reply.
     StreamUsage,
     /// One of [`ChatRequest::extra`](crate::ChatRequest::extra).
     Extra(String),
 }
 
-/// What is known of a reply besides what it says.
+/// Facts about a reply besides its content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplyInfo {
-    /// Who answered.
+    /// The provider that answered.
     pub provider: ProviderId,
-    /// Which of its models was asked; behind a failover not always the first of the list.
+    /// The model that was asked. With failover it is not always the first of the list.
     pub model: ModelName,
-    /// Which model the provider says it used, where it says so. Unchecked, at most 256 bytes.
+    /// The model that the provider reports, if it does. Unchecked, at most 256 bytes.
     pub served_model: Option<String>,
-    /// The provider's name for this request, for its support. Unchecked, at most 256 bytes.
+    /// The provider's id of the request, for its support. Unchecked, at most 256 bytes.
     pub request_id: Option<String>,
-    /// What is left of its limits.
+    /// Its rate limits.
     pub rate_limits: RateLimits,
-    /// What was left out of the request, because the provider or the model does not know it.
+    /// What was left out of the request, because the provider or the model does not support it.
     pub left_out: Vec<RequestField>,
 }
 
@@ -93,29 +93,29 @@ pub struct ReplyInfo {
 pub enum ChatDelta {
     /// More text.
     Text(String),
-    /// More of what the model thinks before it speaks. It is no part of what it says.
+    /// More of the model's thoughts, which are not part of its text.
     Reasoning(String),
-    /// A tool call begins. `index` tells calls of one reply apart.
+    /// A tool call begins. `index` distinguishes the calls of one reply.
     CallStart {
-        /// Which call of this reply.
+        /// The number of the call within the reply.
         index: usize,
-        /// Its id, as the provider gave it or as the adapter made it.
+        /// Its id, from the provider or else from the adapter.
         id: CallId,
         /// The tool's name.
         name: String,
     },
     /// More of the arguments of a call that has begun.
     CallArguments {
-        /// Which call of this reply.
+        /// The number of the call within the reply.
         index: usize,
         /// The next piece of JSON text.
         fragment: String,
     },
     /// The model stopped.
     Finished(FinishReason),
-    /// What it cost. Where it comes more than once, the last one counts.
+    /// The cost. If it comes more than once, the last one counts.
     Usage(Usage),
-    /// What is known of the reply. Where it comes more than once, the last one counts.
+    /// Facts about the reply. If they come more than once, the last ones count.
     Info(Box<ReplyInfo>),
 }
 
@@ -124,16 +124,16 @@ pub enum ChatDelta {
 pub struct ChatReply {
     /// Its text.
     pub content: String,
-    /// What the model thought before it spoke, where the provider tells.
+    /// The model's thoughts, if the provider sends them.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
     /// The tools it called, in order.
     pub tool_calls: Vec<ToolCall>,
     /// Why it stopped.
     pub finish: FinishReason,
-    /// What it cost; absent where the provider did not say.
+    /// The cost; absent if the provider did not report it.
     pub usage: Option<Usage>,
-    /// What else is known of it; absent where the model needs no provider.
+    /// Facts about it; absent if the model has no provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub info: Option<Box<ReplyInfo>>,
 }

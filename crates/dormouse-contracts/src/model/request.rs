@@ -1,19 +1,22 @@
-//! What a model is asked.
+//! A request to a model.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Message, ToolDefinition, TurnContext};
-use crate::ToolName;
+use super::{
+    message::{Message, ToolDefinition},
+    turn::TurnContext,
+};
+use crate::ids::ToolName;
 
 /// Which tools the model may or must call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolChoice {
-    /// As it likes.
+    /// The model decides.
     #[default]
     Auto,
     /// None.
@@ -24,7 +27,7 @@ pub enum ToolChoice {
     Tool(ToolName),
 }
 
-/// How much a model shall think before it answers. Models that do not think take no notice.
+/// How much a model thinks before it answers. Models that do not think ignore it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -35,12 +38,12 @@ pub enum ReasoningEffort {
     Low,
     /// As usual.
     Medium,
-    /// A lot; slow and dear.
+    /// A lot, which is slow and expensive.
     High,
 }
 
 impl ReasoningEffort {
-    /// The word by which providers and users know it: `minimal`, `low`, `medium`, `high`.
+    /// Its name for providers and users: `minimal`, `low`, `medium`, `high`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -52,7 +55,7 @@ impl ReasoningEffort {
     }
 }
 
-/// What form the text of a reply shall have.
+/// The form of a reply's text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -62,17 +65,17 @@ pub enum OutputFormat {
     Text,
     /// One JSON object.
     Json,
-    /// JSON that a schema describes. Where a provider cannot hold its model to it the field is left out and told as such
-    /// ([`ReplyInfo::left_out`](crate::ReplyInfo)): check what comes back.
+    /// JSON that fits a schema. If a provider cannot enforce it, the field is left out and reported
+    /// ([`ReplyInfo::left_out`](crate::ReplyInfo)), so check the reply.
     Schema {
-        /// What it is called, in letters, digits, `_` and `-`; at most 64 of them.
+        /// Its name: at most 64 letters, digits, `_` and `-`.
         name: String,
         /// The JSON Schema.
         schema: Value,
     },
 }
 
-/// What a request is for. Routing goes by it, as does who pays attention to a fallback; the model itself is not told.
+/// What a request is for. Routing and the handling of a fallback depend on it. It is not sent to the model.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -84,7 +87,7 @@ pub enum Purpose {
     Answer,
     /// Pursuing goals while nothing happens. Nobody waits for it.
     Heartbeat,
-    /// Summing up what no longer fits into the prompt.
+    /// Summarising what no longer fits into the prompt.
     Compaction,
     /// Scoring the importance of what happened.
     Scoring,
@@ -93,7 +96,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// All of them, in the order in which they are shown to people.
+    /// All purposes, in the order in which people see them.
     pub const ALL: [Self; 5] = [
         Self::Answer,
         Self::Heartbeat,
@@ -102,7 +105,7 @@ impl Purpose {
         Self::Assessment,
     ];
 
-    /// The word by which users know it: `answer`, `heartbeat`, `compaction`, `scoring`, `assessment`.
+    /// Its name for users: `answer`, `heartbeat`, `compaction`, `scoring`, `assessment`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -123,39 +126,40 @@ impl fmt::Display for Purpose {
 
 /// One request to a chat model.
 ///
-/// What a provider does not know of it is left out and told in the reply ([`ReplyInfo::left_out`](crate::ReplyInfo)).
+/// Fields that a provider does not support are left out and reported in the reply
+/// ([`ReplyInfo::left_out`](crate::ReplyInfo)).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChatRequest {
     /// The conversation so far.
     pub messages: Vec<Message>,
-    /// The tools offered natively; empty where calls are made in the text.
+    /// The tools offered natively; empty if calls are made in the text.
     pub tools: Vec<ToolDefinition>,
     /// Which of them may be called.
     pub tool_choice: ToolChoice,
-    /// Sampling temperature in `0.0..=2.0`; the model's own where absent.
+    /// Sampling temperature in `0.0..=2.0`; the model's default if absent.
     pub temperature: Option<f32>,
-    /// Nucleus sampling in `0.0..=1.0`; the model's own where absent.
+    /// Nucleus sampling in `0.0..=1.0`; the model's default if absent.
     pub top_p: Option<f32>,
-    /// The most tokens the reply may have; the model's own limit where absent.
+    /// The maximum length of the reply in tokens; the model's own limit if absent.
     pub max_tokens: Option<u32>,
-    /// How much it shall think; the model's own where absent.
+    /// How much the model thinks; its default if absent.
     #[serde(default)]
     pub reasoning_effort: Option<ReasoningEffort>,
     /// The form of the reply.
     #[serde(default)]
     pub output: OutputFormat,
-    /// How many of the first messages come again unchanged in the next request. Providers that cache prompts on demand
-    /// are told to keep everything up to there; 0 marks nothing.
+    /// How many of the first messages stay unchanged in the next request. Providers that cache prompts on demand are asked
+    /// to cache these; 0 asks for nothing.
     #[serde(default)]
     pub stable_messages: usize,
-    /// Further parameters, in the provider's own words, put into the body of the request. None of them replaces a field
-    /// that is set above.
+    /// Further parameters for the body of the request, as the provider names them. They never replace a field that is set
+    /// above.
     #[serde(default)]
     pub extra: Map<String, Value>,
     /// What it is for.
     #[serde(default)]
     pub purpose: Purpose,
-    /// The turn it continues, for a model that follows rules; absent where it continues none. No server is sent it.
+    /// The turn that it continues, if any, for a model that follows rules. It is never sent to a server.
     #[serde(default)]
     pub turn: Option<Box<TurnContext>>,
 }

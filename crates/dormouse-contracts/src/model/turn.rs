@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Perception, ToolName};
+use crate::{ids::ToolName, perception::Perception};
 
-/// What a request is about, as data, for a model that follows rules instead of reading the messages.
+/// The subject of a request as data, for a model that follows rules instead of reading the messages.
 ///
-/// It repeats what the messages say. A language model reads those, and no server is sent this.
+/// It repeats the content of the messages. It is never sent to a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TurnContext {
-    /// What is to be answered.
+    /// The perception to answer.
     pub trigger: Perception,
     /// The tools that the instructions list as text, for a model that is offered none natively. Empty where
     /// [`ChatRequest::tools`](crate::ChatRequest::tools) offers them.
@@ -18,7 +18,7 @@ pub struct TurnContext {
     pub steps: Vec<TurnStep>,
 }
 
-/// One reply of a model, and what came of it.
+/// One reply of a model, and the results of its calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnStep {
     /// The text of the reply.

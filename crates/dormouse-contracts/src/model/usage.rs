@@ -1,27 +1,27 @@
-//! What a request cost.
+//! The cost of a request.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a request cost, in tokens, as the provider counted.
+/// The cost of a request in tokens, as the provider counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
-    /// Tokens of the prompt, those from a cache included.
+    /// Tokens of the prompt, including those from a cache.
     pub prompt_tokens: u32,
-    /// Tokens of the reply, those of its thoughts included.
+    /// Tokens of the reply, including its thoughts.
     pub completion_tokens: u32,
-    /// Those of the prompt that came from a cache, which are cheaper.
+    /// Tokens of the prompt that came from a cache and are cheaper.
     #[serde(skip_serializing_if = "is_zero")]
     pub cached_tokens: u32,
-    /// Those of the prompt that were put into a cache, which some providers charge more for.
+    /// Tokens of the prompt that were written to a cache; some providers charge more for them.
     #[serde(skip_serializing_if = "is_zero")]
     pub cache_write_tokens: u32,
-    /// Those of the reply that were thoughts.
+    /// Tokens of the reply that were thoughts.
     #[serde(skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u32,
-    /// The price, where the provider itself says it; unknown is `None`, never zero.
+    /// The price, if the provider reports it. An unknown price is `None`, never zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Usd>,
 }
@@ -40,19 +40,18 @@ fn is_zero(tokens: &u32) -> bool {
 pub struct Usd(u64);
 
 impl Usd {
-    /// Nothing.
+    /// No cost.
     pub const ZERO: Self = Self(0);
 
     const PICOS: u64 = 1_000_000_000_000;
 
-    /// That many millionths of a millionth of a dollar. A price of one dollar for a million tokens is 1,000,000 of them for
-    /// one.
+    /// An amount in millionths of a millionth of a dollar. One dollar per million tokens is 1,000,000 of them per token.
     #[must_use]
     pub fn from_picos(picos: u64) -> Self {
         Self(picos)
     }
 
-    /// An amount as providers write it. `None` if it is negative, no number, or more than 18 million dollars.
+    /// An amount as providers write it. `None` if it is negative, not a number, or more than 18 million dollars.
     #[must_use]
     pub fn from_dollars(dollars: f64) -> Option<Self> {
         let picos = dollars * 1e12;
@@ -66,13 +65,13 @@ impl Usd {
             .then(|| Self(picos.round() as u64))
     }
 
-    /// In millionths of a millionth of a dollar.
+    /// The amount in millionths of a millionth of a dollar.
     #[must_use]
     pub fn picos(self) -> u64 {
         self.0
     }
 
-    /// In dollars, for people and for JSON.
+    /// The amount in dollars, for people and for JSON.
     #[must_use]
     pub fn dollars(self) -> f64 {
         #[expect(
@@ -83,20 +82,20 @@ impl Usd {
         picos / 1e12
     }
 
-    /// Both together; no more than the greatest amount there is.
+    /// The sum, at most the largest representable amount.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// So many times as much; no more than the greatest amount there is.
+    /// The product, at most the largest representable amount.
     #[must_use]
     pub fn times(self, count: u64) -> Self {
         Self(self.0.saturating_mul(count))
     }
 }
 
-/// As `$0.000123`, to the millionth of a dollar, rounded up: no cost is shown as none.
+/// Renders as `$0.000123`, to the millionth of a dollar. Rounds up, so that no cost is shown as zero.
 impl fmt::Display for Usd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let micros = self.0.div_ceil(Self::PICOS / 1_000_000);
