@@ -1,4 +1,4 @@
-//! Chance that can be repeated.
+//! Repeatable randomness.
 
 use std::sync::{
     Arc,
@@ -7,11 +7,10 @@ use std::sync::{
 
 use dormouse_contracts::Chance;
 
-/// A [`Chance`] that draws the same numbers again from the same seed, on every machine.
+/// A [`Chance`] that draws the same numbers from the same seed, on every machine.
 ///
 /// It is the splitmix64 generator (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014):
-/// good enough to spread a test's draws, and no more than that. A clone is another handle: both draw from one row
-/// of numbers.
+/// good enough for tests, and for nothing else. A clone is another handle: both draw from the same sequence.
 #[derive(Clone, Debug)]
 pub struct SeededChance {
     state: Arc<AtomicU64>,
@@ -21,7 +20,7 @@ pub struct SeededChance {
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl SeededChance {
-    /// Chance whose draws are decided by `seed`.
+    /// A generator with this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
@@ -45,16 +44,16 @@ impl Chance for SeededChance {
     }
 }
 
-/// A [`Chance`] that always draws the same number: the way to ask for no jitter, or for the most.
+/// A [`Chance`] that always draws the same number, for no jitter or for the largest.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedChance(f64);
 
 impl FixedChance {
-    /// Chance that always draws `unit`.
+    /// A chance that always draws `unit`.
     ///
     /// # Panics
     ///
-    /// If `unit` is not in `0.0..1.0`, where every draw is.
+    /// If `unit` is not in `0.0..1.0`, the range of every draw.
     #[must_use]
     #[track_caller]
     pub fn new(unit: f64) -> Self {

@@ -1,4 +1,4 @@
-//! A clock that stands still until it is told otherwise.
+//! A clock that moves only when a test moves it.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -9,7 +9,7 @@ use dormouse_contracts::{Clock, Timestamp};
 
 /// A [`Clock`] that moves only when a test moves it, or by a fixed step with each reading.
 ///
-/// A clone is another handle to the same clock: a test keeps one and gives the other away.
+/// A clone is another handle to the same clock: a test keeps one and passes the other on.
 ///
 /// ```
 /// use std::time::Duration;
@@ -19,7 +19,7 @@ use dormouse_contracts::{Clock, Timestamp};
 /// let clock = ManualClock::new(Timestamp::EPOCH);
 /// clock.advance(Duration::from_secs(60));
 /// assert_eq!(clock.now().to_string(), "1970-01-01T00:01:00Z");
-/// assert_eq!(clock.now(), clock.now(), "it stands still");
+/// assert_eq!(clock.now(), clock.now(), "it does not move by itself");
 /// ```
 #[derive(Clone, Debug)]
 pub struct ManualClock {
@@ -44,21 +44,21 @@ impl ManualClock {
         }
     }
 
-    /// Lets each reading move the clock on by `step`, after the reading: two readings then never agree, as with
-    /// a real clock. Applies to every handle of this clock.
+    /// Makes each reading advance the clock by `step` afterwards, so no two readings are equal, as with a real clock. It
+    /// applies to every handle.
     #[must_use]
     pub fn stepping(self, step: Duration) -> Self {
         self.hands().step = step;
         self
     }
 
-    /// Moves the clock on.
+    /// Advances the clock.
     pub fn advance(&self, by: Duration) {
         let mut hands = self.hands();
         hands.now = hands.now.plus(by);
     }
 
-    /// Sets the clock, also to an earlier time: real clocks are set back too.
+    /// Sets the clock. An earlier time is possible, because real clocks are set back too.
     pub fn set(&self, now: Timestamp) {
         self.hands().now = now;
     }

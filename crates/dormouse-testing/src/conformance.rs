@@ -1,7 +1,7 @@
 //! Checks that an implementation keeps the promises of its port.
 //!
-//! Each suite is an async function to await in a test of the implementation, on any runtime. It panics at the first
-//! promise that is broken, saying which. What an implementation does beyond its port is for its own tests.
+//! Each suite is an async function. Await it in a test of the implementation, on any runtime. It panics at the first broken
+//! promise and names it. What an implementation does beyond its port needs tests of its own.
 //!
 //! ```
 //! use dormouse_testing::{MemoryLog, conformance};

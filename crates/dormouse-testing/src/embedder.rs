@@ -1,7 +1,5 @@
 //! A text encoder without a model.
 
-mod server;
-
 use std::{
     collections::VecDeque,
     num::NonZeroUsize,
@@ -12,8 +10,7 @@ use dormouse_contracts::{
     BoxFuture, Embedder, Embedding, EncoderInfo, ModelError, ModelErrorKind, ModelName, ProviderId,
 };
 
-pub use self::server::embedding_server;
-use crate::Gate;
+use crate::gate::Gate;
 
 /// What a [`HashedEmbedder`] does with one call instead of answering.
 #[derive(Clone, Debug)]
@@ -23,21 +20,21 @@ pub enum EmbedTrouble {
     Fail(ModelErrorKind),
     /// Never answers.
     Hang,
-    /// Waits until the gate is opened, then answers.
+    /// Waits until the gate is open, then answers.
     Wait(Gate),
-    /// Answers, but every number is no number. The port forbids it; whoever calls may be careful all the same.
+    /// Answers, but every number is NaN. The port forbids it; a careful caller checks it all the same.
     NotANumber,
-    /// Answers with vectors that have one number more than they should. Forbidden as well.
+    /// Answers with vectors that have one number too many, which the port forbids.
     WrongDimensions,
-    /// Answers with one vector too few. Forbidden as well.
+    /// Answers with one vector too few, which the port forbids.
     OneTooFew,
 }
 
-/// An [`Embedder`] for which a text is the bag of its words: each word adds to or takes from one of the numbers, decided
-/// by a hash of it. Texts that share words are similar, others nearly orthogonal, the same on every machine.
+/// An [`Embedder`] that treats a text as a bag of words: the hash of each word decides which number it adds to or subtracts
+/// from. Texts that share words are similar, and others are nearly orthogonal, equally on every machine.
 ///
-/// Words are runs of letters and digits, whatever their case. Vectors have length 1. It answers at once unless it was told
-/// of trouble. A clone is another handle to the same embedder.
+/// Words are runs of letters and digits; case does not matter. Vectors have length 1. It answers at once unless the test
+/// has set a fault. A clone is another handle to the same embedder.
 ///
 /// ```
 /// use dormouse_contracts::Embedder;
@@ -70,7 +67,7 @@ struct State {
 }
 
 impl HashedEmbedder {
-    /// An embedder for vectors of so many numbers, whose model is called `hashed-` and that number.
+    /// An embedder for vectors of this many numbers. Its model is named `hashed-` plus the number.
     ///
     /// # Panics
     ///
@@ -80,11 +77,11 @@ impl HashedEmbedder {
         Self::named(&format!("hashed-{dimensions}"), dimensions)
     }
 
-    /// The same, but the model has another name: another encoder, as far as anybody can tell, and another hash.
+    /// The same with another model name, and so with other hashes: another encoder.
     ///
     /// # Panics
     ///
-    /// If `dimensions` is zero, or `name` is no name of a model.
+    /// If `dimensions` is zero, or `name` is not a valid model name.
     #[must_use]
     pub fn named(name: &str, dimensions: usize) -> Self {
         let info = EncoderInfo {
@@ -98,30 +95,30 @@ impl HashedEmbedder {
         }
     }
 
-    /// Does this with the next call that nothing else was said about; told several times, with one call after the other.
+    /// Sets the fault of the next call without one. Repeated calls set the faults of the calls after it.
     pub fn next(&self, trouble: EmbedTrouble) {
         self.state().next.push_back(trouble);
     }
 
-    /// Does this with every call from now on, once nothing is left of what [`HashedEmbedder::next`] said.
+    /// Sets the fault of every call from now on, after those set by [`HashedEmbedder::next`].
     pub fn from_now_on(&self, trouble: EmbedTrouble) {
         self.state().lasting = Some(trouble);
     }
 
-    /// Answers every call from now on.
+    /// Clears all faults.
     pub fn recover(&self) {
         let mut state = self.state();
         state.lasting = None;
         state.next.clear();
     }
 
-    /// How many calls there were, those that failed included.
+    /// How many calls there were, including failed ones.
     #[must_use]
     pub fn calls(&self) -> usize {
         self.state().calls
     }
 
-    /// Every text it was asked for, in order.
+    /// Every text of every call, in order.
     #[must_use]
     pub fn texts(&self) -> Vec<String> {
         self.state().texts.clone()

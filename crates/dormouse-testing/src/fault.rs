@@ -1,6 +1,6 @@
 //! Faults that happen a given number of times.
 
-/// A fault of kind `K` that is due for the next so many calls.
+/// A fault of kind `K` for the next few calls.
 #[derive(Debug)]
 pub(crate) struct Fault<K> {
     left: usize,
@@ -17,7 +17,7 @@ impl<K> Default for Fault<K> {
 }
 
 impl<K: Copy> Fault<K> {
-    /// A fault that is due for the next `count` calls.
+    /// A fault for the next `count` calls.
     pub(crate) fn next(count: usize, kind: K) -> Self {
         Self {
             left: count,
@@ -25,7 +25,7 @@ impl<K: Copy> Fault<K> {
         }
     }
 
-    /// Fails if the fault is due now, which counts it down.
+    /// Fails if a fault is left, and counts it down.
     pub(crate) fn strike(&mut self) -> Result<(), K> {
         match (self.left.checked_sub(1), self.kind) {
             (Some(left), Some(kind)) => {

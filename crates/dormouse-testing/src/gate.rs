@@ -1,4 +1,4 @@
-//! A moment that a test decides.
+//! Holding a call until a test lets it go on.
 
 use std::{
     future::poll_fn,
@@ -6,8 +6,8 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-/// Holds a fake back until the test opens it, so that something else can happen in the meantime: a message that
-/// arrives while the model thinks, a stop in the middle of a call. Needs neither a sleep nor a particular runtime.
+/// Holds a fake in the middle of a call until the test opens the gate. Meanwhile something else can happen: a message
+/// arrives while the model thinks, or the assistant is stopped. It needs no sleep and works on any runtime.
 ///
 /// A clone is another handle to the same gate. An open gate stays open.
 #[derive(Clone, Debug, Default)]
@@ -29,15 +29,15 @@ impl Gate {
         Self::default()
     }
 
-    /// Lets everyone through who waits or will come.
+    /// Opens the gate for everyone, now and later.
     pub fn open(&self) {
         let mut state = self.state();
         state.open = true;
         wake(state);
     }
 
-    /// Waits until somebody stands before the gate, or has gone through: from here on the fake is in the middle of
-    /// its call. Dropping the future is harmless.
+    /// Waits until somebody has reached the gate: from then on the fake is in the middle of its call. Dropping the future
+    /// is harmless.
     pub async fn reached(&self) {
         poll_fn(|cx| self.poll(cx, |state| state.reached)).await;
     }
@@ -72,7 +72,7 @@ impl Gate {
     }
 }
 
-/// Wakes everyone who waits, with the lock given back first: a waker may poll at once.
+/// Wakes everyone who waits. The lock is released first, because a waker may poll at once.
 fn wake(mut state: MutexGuard<'_, State>) {
     let waiting = std::mem::take(&mut state.waiting);
     drop(state);

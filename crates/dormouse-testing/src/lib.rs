@@ -1,24 +1,25 @@
 //! Fakes, a virtual clock, a scripted model, fault injection and conformance suites for the ports of Dormouse.
 //!
-//! Two kinds of readers: whoever tests something that *uses* a port takes a fake, decides what it answers and how it
-//! fails, and asks it afterwards what it saw; whoever *implements* a port awaits its suite in [`conformance`].
+//! To test code that *uses* a port, take its fake: the test decides how the fake answers and fails, and reads afterwards
+//! what the fake has seen. To test an *implementation* of a port, await its suite in [`conformance`].
 //!
-//! The fakes need no runtime, no time and no chance: each is a handle to shared state, and a clone is another handle to
-//! the same state, so that what a test drops and starts again finds the log and the world it left behind. All of them
-//! break on request, in the ways their ports say that they may.
+//! The fakes need no runtime, no clock and no randomness. A clone of a fake is another handle to the same state, so code
+//! that a test drops and starts again finds the same log and world. Every fake fails on request, in the ways that its
+//! port allows.
 //!
-//! This crate is a dev-dependency only, and panics freely: a wrong test is told so where it is wrong.
+//! This crate is a dev-dependency only. It panics where a test uses it wrongly.
 //!
-//! Stability: follows `dormouse-contracts`. A suite may gain checks of what a port has always promised.
+//! Stability: follows `dormouse-contracts`. A suite may gain checks of promises that its port already makes.
 #![expect(
     clippy::unwrap_used,
-    reason = "test support: what a test got wrong is told to it by a panic"
+    reason = "test support: a wrong test panics where it is wrong"
 )]
 
 mod chance;
 mod clock;
 pub mod conformance;
 mod embedder;
+mod embedding_server;
 mod fault;
 mod gate;
 mod log;
@@ -29,7 +30,8 @@ mod world;
 
 pub use chance::{FixedChance, SeededChance};
 pub use clock::ManualClock;
-pub use embedder::{EmbedTrouble, HashedEmbedder, embedding_server};
+pub use embedder::{EmbedTrouble, HashedEmbedder};
+pub use embedding_server::embedding_server;
 pub use gate::Gate;
 pub use log::MemoryLog;
 pub use model::{ScriptError, ScriptedModel, ScriptedTurn, Violation};

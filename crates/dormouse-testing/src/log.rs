@@ -17,17 +17,17 @@ use faults::Faults;
 
 use crate::fault::Fault;
 
-/// All four ports of the event log, kept in memory.
+/// All four ports of the event log, in memory.
 ///
-/// It accepts what the log on disk accepts: kinds of 1 to [`KIND_LIMIT`](Self::KIND_LIMIT) bytes of ASCII, payloads of
+/// It accepts the same as the log on disk: kinds of 1 to [`KIND_LIMIT`](Self::KIND_LIMIT) bytes of ASCII, payloads of
 /// up to [`PAYLOAD_LIMIT`](Self::PAYLOAD_LIMIT) bytes and snapshots of up to
 /// [`SNAPSHOT_LIMIT`](Self::SNAPSHOT_LIMIT).
 ///
-/// It keeps every promise of the ports but the one about power failures, and breaks on request. A clone is
-/// another handle to the same log: dropping an engine and starting another over a clone is a restart.
+/// It keeps every promise of the ports except the one about power failures, and fails on request. A clone is another
+/// handle to the same log: to drop an engine and start another one on a clone is a restart.
 ///
-/// An append takes place when it is called, before its future is polled: no way of dropping the future takes it
-/// back. All snapshots are kept.
+/// An append happens when it is called, before its future is polled, so dropping the future does not undo it. All
+/// snapshots are kept.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryLog {
     state: Arc<Mutex<State>>,
@@ -57,34 +57,34 @@ impl MemoryLog {
         Self::default()
     }
 
-    /// Lets the next `count` appends fail with `kind` and write nothing. Replaces what was asked for before.
+    /// Makes the next `count` appends fail with `kind` and write nothing. Replaces an earlier request.
     pub fn fail_next_appends(&self, count: usize, kind: AppendErrorKind) {
         self.state().faults.appends = Fault::next(count, kind);
     }
 
-    /// Lets the next `count` reads, of events or of snapshots, fail with `kind`.
+    /// Makes the next `count` reads of events or snapshots fail with `kind`.
     pub fn fail_next_reads(&self, count: usize, kind: ReadErrorKind) {
         self.state().faults.reads = Fault::next(count, kind);
     }
 
-    /// Lets the next `count` snapshots fail to be saved with `kind`.
+    /// Makes the next `count` saves of snapshots fail with `kind`.
     pub fn fail_next_snapshots(&self, count: usize, kind: AppendErrorKind) {
         self.state().faults.snapshots = Fault::next(count, kind);
     }
 
-    /// Lets `count` more appends through and then closes the log: from there on everything fails as closed, until
-    /// [`reopen`](Self::reopen). Counting `count` up from 0 stops a scenario at each of its writes in turn, as a
-    /// crash would.
+    /// Closes the log after `count` more appends. From then on everything fails with `Closed`, until
+    /// [`reopen`](Self::reopen). A scenario that is repeated with `count` from 0 up stops at each of its writes in turn, as
+    /// in a crash.
     pub fn close_after(&self, count: usize) {
         self.state().faults.closes_after = Some(count);
     }
 
-    /// Opens the log again and takes back every fault that was asked for.
+    /// Opens the log again and cancels every requested fault.
     pub fn reopen(&self) {
         self.state().faults = Faults::default();
     }
 
-    /// Loses every snapshot, as a log may at any time.
+    /// Deletes every snapshot, as a log may do at any time.
     pub fn lose_snapshots(&self) {
         self.state().snapshots.clear();
     }
@@ -104,7 +104,7 @@ impl MemoryLog {
         kept.map_or_else(Vec::new, |kept| kept.values().cloned().collect())
     }
 
-    /// How many times an append was called, failed ones included.
+    /// How often an append was called, including failed ones.
     #[must_use]
     pub fn appends(&self) -> usize {
         self.state().appends

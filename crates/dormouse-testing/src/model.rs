@@ -1,4 +1,4 @@
-//! A chat model that does what a test wrote down for it, and is as strict as a provider about what it is sent.
+//! A chat model that follows a script, and is as strict as a provider about requests.
 
 mod pieces;
 mod script;
@@ -20,11 +20,11 @@ pub use script::ScriptError;
 pub use turn::ScriptedTurn;
 pub use violation::Violation;
 
-/// A [`ChatModel`] that takes its replies from a script, one [`ScriptedTurn`] for each request.
+/// A [`ChatModel`] that takes its replies from a script, one [`ScriptedTurn`] per request.
 ///
-/// It checks every request as a strict provider does, refuses one that is wrong without using up a turn, and
-/// remembers it in [`violations`](Self::violations). A request is made when its stream is first polled, not before.
-/// A clone is another handle to the same script.
+/// It checks every request as a strict provider does. It rejects a faulty one without using up a turn, and records it in
+/// [`violations`](Self::violations). A request is made when its stream is first polled. A clone is another handle to the
+/// same script.
 ///
 /// ```
 /// # use dormouse_contracts::{ChatRequest, Message, complete};
@@ -50,7 +50,7 @@ pub struct ScriptedModel {
 }
 
 impl ScriptedModel {
-    /// A model that answers with these turns, in order, and refuses every request after them.
+    /// A model that answers with these turns, in order, and rejects every request after them.
     #[must_use]
     pub fn new(turns: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         let turns = turns.into_iter().map(Arc::new).collect();
@@ -61,43 +61,43 @@ impl ScriptedModel {
         }
     }
 
-    /// A model that does the same with every request.
+    /// A model that answers every request with the same turn.
     #[must_use]
     pub fn looping(turn: ScriptedTurn) -> Self {
         Self::new([]).then_for_ever(turn)
     }
 
-    /// Lets the model do this with every request after the end of its script.
+    /// Sets the answer to every request after the end of the script.
     #[must_use]
     pub fn then_for_ever(self, turn: ScriptedTurn) -> Self {
         self.script().for_ever = Some(Arc::new(turn));
         self
     }
 
-    /// Adds a turn at the end of the script.
+    /// Appends a turn to the script.
     pub fn push(&self, turn: ScriptedTurn) {
         self.script().push(Arc::new(turn));
     }
 
-    /// Every request so far, refused ones included, in order.
+    /// Every request so far, including rejected ones, in order.
     #[must_use]
     pub fn requests(&self) -> Vec<ChatRequest> {
         self.script().requests.clone()
     }
 
-    /// How many turns of the script are not used yet. What is done for ever does not count.
+    /// How many turns of the script are not used yet. The answer after its end does not count.
     #[must_use]
     pub fn remaining(&self) -> usize {
         self.script().turns.len()
     }
 
-    /// Everything that was wrong with the requests so far, in order.
+    /// All faults of the requests so far, in order.
     #[must_use]
     pub fn violations(&self) -> Vec<Violation> {
         self.script().violations.clone()
     }
 
-    /// Checks that the script was played as it was written.
+    /// Checks that every turn was used and every request was valid.
     ///
     /// # Panics
     ///

@@ -7,10 +7,10 @@ use dormouse_contracts::{
     WorldId,
 };
 
-/// Builds a [`Perception`] from what a test cares about.
+/// Builds a [`Perception`] from what matters to a test.
 ///
-/// Where nothing else is said it comes from the world `"fake"` as delivery number 1, from an entity whose id is
-/// `"player:"` and its name, at noon on 2026-01-01 UTC plus one second for each delivery number.
+/// By default it is delivery 1 of the world `"fake"`, from an entity with the id `"player:"` plus its name, at noon on
+/// 2026-01-01 UTC plus one second per delivery number.
 ///
 /// ```
 /// use dormouse_contracts::SourceKind;
@@ -24,8 +24,8 @@ use dormouse_contracts::{
 ///
 /// # Panics
 ///
-/// Its functions panic on a text that is no identifier or no message, such as an empty one: a test that wants
-/// those calls the constructors of `dormouse-contracts`.
+/// On an invalid identifier or message, such as an empty one. To test those, call the constructors of
+/// `dormouse-contracts`.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Perceive {
@@ -41,7 +41,7 @@ pub struct Perceive {
 const NOON: Timestamp = Timestamp::from_micros(1_767_268_800_000_000);
 
 impl Perceive {
-    /// `name` says `text` aloud to everyone in the place.
+    /// `name` says `text` aloud to everyone in the room.
     #[track_caller]
     pub fn say(name: &str, text: &str) -> Self {
         Self::new(SourceKind::Say, entity(name), text)
@@ -72,13 +72,13 @@ impl Perceive {
         Self::new(SourceKind::Channel(channel), entity(name), text)
     }
 
-    /// `name` acts, as `text` describes it.
+    /// `name` performs the action that `text` describes.
     #[track_caller]
     pub fn pose(name: &str, text: &str) -> Self {
         Self::new(SourceKind::Pose, entity(name), text)
     }
 
-    /// `text` appears in the place, and the server names nobody as its author.
+    /// `text` appears in the room, and the server names no author.
     #[track_caller]
     pub fn emit(text: &str) -> Self {
         Self::new(SourceKind::Emit, Sender::Unattributed, text)
@@ -94,8 +94,7 @@ impl Perceive {
         )
     }
 
-    /// Makes the sender another assistant, of the same id and name. A sender without a name becomes
-    /// `"somebody"`.
+    /// Makes the sender another assistant with the same id and name. A sender without a name becomes `"somebody"`.
     #[track_caller]
     pub fn from_assistant(mut self) -> Self {
         self.sender = match self.sender {
@@ -116,26 +115,26 @@ impl Perceive {
         self
     }
 
-    /// Makes the sender whatever is given.
+    /// Replaces the sender.
     pub fn sender(mut self, sender: Sender) -> Self {
         self.sender = sender;
         self
     }
 
-    /// Sets its place in the order of deliveries.
+    /// Sets the delivery number.
     pub fn number(mut self, number: u64) -> Self {
         self.number = number;
         self
     }
 
-    /// Sets which world delivers it.
+    /// Sets the world that delivers it.
     #[track_caller]
     pub fn world(mut self, world: &str) -> Self {
         self.world = WorldId::try_new(world).unwrap();
         self
     }
 
-    /// Sets when the world saw it.
+    /// Sets the time at which the world saw it.
     pub fn at(mut self, at: Timestamp) -> Self {
         self.at = Some(at);
         self

@@ -1,9 +1,9 @@
-//! Tokens a test can count by hand.
+//! Tokens that a test can count by hand.
 
 use dormouse_contracts::{TokenCount, TokenCounter};
 
-/// A [`TokenCounter`] for which every word is one token and the count is exact, so that a test can steer a budget
-/// by the words it writes. Words are what white space separates.
+/// A [`TokenCounter`] that counts every word as one token, so a test can use up a budget exactly. White space separates
+/// words.
 ///
 /// ```
 /// use dormouse_contracts::TokenCounter;

@@ -1,4 +1,4 @@
-//! A world that does what it is told, including the ways in which worlds fail.
+//! A world that follows a test's instructions, including all ways in which worlds fail.
 
 mod behaviour;
 mod state;
@@ -23,10 +23,9 @@ use crate::fault::Fault;
 
 /// A world in memory, with all three ports.
 ///
-/// It carries out every effect once for its key, whatever tool it names, and answers queries with what
-/// [`answer`](Self::answer) laid down. [`then`](Self::then) tells it how to treat the next effects; an effect whose
-/// outcome is decided already is answered with that outcome and uses up no behaviour. A clone is another handle to
-/// the same world: it outlives the engine that a test drops.
+/// It carries out every effect once per key, of any tool, and answers queries as [`answer`](Self::answer) has set.
+/// [`then`](Self::then) sets how it treats the next effects. An effect with a decided outcome gets that outcome again and
+/// uses up no behaviour. A clone is another handle to the same world, so the world survives the engine that a test drops.
 ///
 /// ```
 /// # use dormouse_contracts::{AssistantId, Effect, EffectInquiry, EffectKey, Inquire, Perform, ToolName};
@@ -51,25 +50,25 @@ pub struct FakeWorld {
 }
 
 impl FakeWorld {
-    /// A world that carries out everything and knows no answers.
+    /// A world that carries out every effect and has no answers to queries.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A few tools of every sort, for an engine to offer: `say` and `whisper` (terminal effects), `move` (an effect
+    /// Tools of every kind, for an engine to offer: `say` and `whisper` (terminal effects), `move` (an effect
     /// that may be chained), `inspect_location` (a query that may be chained) and `detonate` (a dangerous effect).
     #[must_use]
     pub fn tools() -> Vec<ToolSpec> {
         tools::tools()
     }
 
-    /// Adds to the behaviours that the next undecided effects meet, one each. After them effects are carried out.
+    /// Adds a behaviour for the next undecided effect without one. Effects after that are carried out.
     pub fn then(&self, behaviour: Behaviour) {
         self.state().next.push_back(behaviour);
     }
 
-    /// Refuses every effect and every query of `tool`, for `reason`.
+    /// Rejects every effect and every query of `tool` for `reason`.
     pub fn refuse(&self, tool: &str, reason: &str) {
         let mut state = self.state();
         state
@@ -77,22 +76,22 @@ impl FakeWorld {
             .insert(tool.to_owned(), reason.to_owned());
     }
 
-    /// Answers queries of `tool` with `answer` from now on. A query without an answer is refused.
+    /// Answers queries of `tool` with `answer` from now on. A query without an answer is rejected.
     pub fn answer(&self, tool: &str, answer: Value) {
         self.state().answers.insert(tool.to_owned(), answer);
     }
 
-    /// Whether inquiries are answered with [`EffectInquiry::CannotTell`], as by a world that keeps no account.
+    /// Sets whether inquiries are answered with [`EffectInquiry::CannotTell`], as by a world that keeps no records.
     pub fn cannot_tell(&self, yes: bool) {
         self.state().cannot_tell = yes;
     }
 
-    /// Lets the next `count` inquiries fail with `kind`.
+    /// Makes the next `count` inquiries fail with `kind`.
     pub fn fail_next_inquiries(&self, count: usize, kind: WorldErrorKind) {
         self.state().failing_inquiries = Fault::next(count, kind);
     }
 
-    /// Lets the next `count` queries fail with `kind`.
+    /// Makes the next `count` queries fail with `kind`.
     pub fn fail_next_queries(&self, count: usize, kind: WorldErrorKind) {
         self.state().failing_queries = Fault::next(count, kind);
     }
@@ -103,8 +102,8 @@ impl FakeWorld {
         self.state().seen.performed.clone()
     }
 
-    /// How many times the effect with this key was carried out: never more than once. How often it was asked for is
-    /// in [`attempts`](Self::attempts).
+    /// How often the effect with this key was carried out, which is at most once. [`attempts`](Self::attempts) has every
+    /// request.
     #[must_use]
     pub fn count(&self, key: &EffectKey) -> usize {
         let state = self.state();
@@ -112,13 +111,13 @@ impl FakeWorld {
         performed.iter().filter(|effect| effect.key == *key).count()
     }
 
-    /// Every effect that was asked for, carried out or not, in order and as often as it was asked for.
+    /// Every requested effect, carried out or not, in order, with repetitions.
     #[must_use]
     pub fn attempts(&self) -> Vec<Effect> {
         self.state().seen.attempts.clone()
     }
 
-    /// The keys that came with one effect and later with another, which is a mistake of whoever makes the keys.
+    /// The keys that were used for two different effects, which is a bug of the code that creates keys.
     #[must_use]
     pub fn reused_keys(&self) -> Vec<EffectKey> {
         let state = self.state();
@@ -130,13 +129,13 @@ impl FakeWorld {
             .collect()
     }
 
-    /// Every query, refused and failed ones included, in order.
+    /// Every query, including rejected and failed ones, in order.
     #[must_use]
     pub fn queries(&self) -> Vec<Query> {
         self.state().seen.queries.clone()
     }
 
-    /// The key of every inquiry, failed ones included, in order.
+    /// The key of every inquiry, including failed ones, in order.
     #[must_use]
     pub fn inquiries(&self) -> Vec<EffectKey> {
         self.state().seen.inquiries.clone()

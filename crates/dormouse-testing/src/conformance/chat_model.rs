@@ -19,12 +19,12 @@ use self::protocol::Protocol;
 
 /// Checks the promises of [`ChatModel`] with a request that the model answers.
 ///
-/// Makes the same request several times: to the end, dropped before it is begun, dropped after its first piece, to
-/// the end again, and as a whole. Waits as long as the model takes; give the test a deadline where the model may hang.
+/// Makes the same request several times: to the end, dropped before it is polled, dropped after its first piece, to the
+/// end again, and as a whole. Waits as long as the model takes, so give the test a deadline if the model may hang.
 ///
 /// # Panics
 ///
-/// At the first promise that is broken, and if the model fails.
+/// At the first broken promise, and if the model fails.
 pub async fn chat_model(model: &dyn ChatModel, request: ChatRequest) {
     let identity = model.identity();
     Protocol::read(model, &request).await.unwrap();
@@ -41,16 +41,16 @@ async fn can_be_dropped_at_any_moment(model: &dyn ChatModel, request: &ChatReque
     assert!(first.is_some(), "a reply has at least one piece");
 }
 
-/// Checks the promises of a [`ChatModel`] that asks a backend, whatever the backend's vendor: what the backend says comes as it
-/// was said, in text, thoughts, calls, finish reason and usage, however it is cut on its way; failures are of the same kinds
-/// with all of them; nothing is asked twice; who goes away is gone.
+/// Checks the promises of a [`ChatModel`] that uses a backend of any vendor. Text, thoughts, calls, finish reason and usage
+/// arrive as the backend sent them, however they are divided during transport. Failures have the same kinds with all
+/// backends. No request is sent twice. A dropped reply closes its connection.
 ///
-/// `backend` puts what the suite wants said into the vendor's words. Needs whatever runtime the models need, and waits as long
-/// as they take: give the test a deadline.
+/// `backend` sends the suite's replies in the form of the vendor. Runs on the runtime that the models need, and waits as
+/// long as they take, so give the test a deadline.
 ///
 /// # Panics
 ///
-/// At the first promise that is broken.
+/// At the first broken promise.
 pub async fn chat_adapter(backend: &dyn ChatBackend) {
     replies::a_text_is_told(backend).await;
     replies::thoughts_are_told_apart(backend).await;

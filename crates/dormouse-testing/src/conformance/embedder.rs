@@ -3,17 +3,17 @@
 use dormouse_contracts::{Embedder, Embedding, EncoderInfo};
 use futures_util::FutureExt;
 
-/// How far two vectors of one text may be apart in any number, since batches of other sizes add up in another order.
+/// How much two vectors of one text may differ in any number: batches of another size are summed in another order.
 const TOLERANCE: f32 = 1e-4;
 
 /// Checks the promises of [`Embedder`].
 ///
-/// Embeds about 700 short texts and one of a megabyte, in eleven calls. Waits as long as the encoder takes; give the test
-/// a deadline where it may hang. An encoder whose server counts requests is asked several times for each call.
+/// Embeds about 700 short texts and one of a megabyte, in eleven calls. Waits as long as the encoder takes, so give the
+/// test a deadline if it may hang. One call can be several requests to the encoder's server.
 ///
 /// # Panics
 ///
-/// At the first promise that is broken, and if the encoder fails.
+/// At the first broken promise, and if the encoder fails.
 pub async fn embedder(embedder: &dyn Embedder) {
     let before = embedder.info();
     nothing_is_embedded_as_nothing(embedder).await;
@@ -25,7 +25,7 @@ pub async fn embedder(embedder: &dyn Embedder) {
     a_dropped_call_does_no_harm(embedder, &vectors).await;
 }
 
-/// Texts as people, programs and accidents write them.
+/// Texts of people and programs, and damaged ones.
 fn texts() -> Vec<String> {
     [
         "Alice bought a blue kettle in Leeds.",
@@ -155,7 +155,7 @@ async fn a_dropped_call_does_no_harm(embedder: &dyn Embedder, vectors: &[Embeddi
     );
 }
 
-/// Embeds, and checks what holds for every answer.
+/// Embeds, and checks what is true of every answer.
 async fn embed(embedder: &dyn Embedder, texts: &[String]) -> Vec<Embedding> {
     let vectors = embedder.embed(texts).await.unwrap();
     assert_eq!(vectors.len(), texts.len(), "each text has one vector");

@@ -10,13 +10,12 @@ use dormouse_contracts::EventLog;
 /// Checks the promises of [`Append`](dormouse_contracts::Append), [`ReadEvents`](dormouse_contracts::ReadEvents),
 /// [`SaveSnapshot`](dormouse_contracts::SaveSnapshot) and [`LoadSnapshot`](dormouse_contracts::LoadSnapshot).
 ///
-/// Writes about five megabytes, for assistants whose keys begin with `conformance`; give it a log in which nobody has
-/// written for them. Survival of a crash is checked by closing and opening the log and then awaiting
-/// [`event_log_reopened`].
+/// Writes about five megabytes for assistants whose keys begin with `conformance`; the log must not contain them yet. To
+/// check that a crash loses nothing, close and open the log, and then await [`event_log_reopened`].
 ///
 /// # Panics
 ///
-/// At the first promise that is broken.
+/// At the first broken promise.
 pub async fn event_log(log: &dyn EventLog) {
     order::unwritten_logs_are_empty(log).await;
     order::events_come_back_as_they_were_appended(log).await;
@@ -35,7 +34,7 @@ pub async fn event_log(log: &dyn EventLog) {
     snapshots::large_ones_come_back_whole(log).await;
 }
 
-/// Checks that everything [`event_log`] wrote is there after the log was closed and opened again.
+/// Checks that a log that was closed and opened again contains everything that [`event_log`] wrote.
 ///
 /// # Panics
 ///

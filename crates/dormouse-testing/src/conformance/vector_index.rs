@@ -2,7 +2,7 @@
 #![expect(
     clippy::indexing_slicing,
     clippy::panic,
-    reason = "a suite: what an implementation got wrong is told to it by a panic"
+    reason = "a suite panics where an implementation is wrong"
 )]
 
 mod changes;
@@ -15,24 +15,16 @@ mod together;
 
 use dormouse_contracts::VectorIndex;
 
-/// How many of the nearest points an index promises to find.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exactness {
-    /// All of them.
-    Exact,
-    /// Nearly all: of the ten nearest at least nine, on average over many queries.
-    Approximate,
-}
+pub use nearest::Exactness;
 
 /// Checks the promises of [`VectorIndex`].
 ///
-/// Uses collections whose names begin with `conformance` and discards them, but for `conformance-kept`, which
-/// [`vector_index_reopened`] looks for; give it an index in which nobody else uses these names. Adds some five thousand
-/// points of up to 32 numbers.
+/// Uses collections whose names begin with `conformance`, which nobody else may use, and removes them, except
+/// `conformance-kept`: [`vector_index_reopened`] looks for that one. Adds about five thousand points of up to 32 numbers.
 ///
 /// # Panics
 ///
-/// At the first promise that is broken.
+/// At the first broken promise.
 pub async fn vector_index(index: &dyn VectorIndex, exactness: Exactness) {
     collections::the_index_has_one_identity(index).await;
     collections::preparing_again_changes_nothing(index).await;
@@ -62,7 +54,7 @@ pub async fn vector_index(index: &dyn VectorIndex, exactness: Exactness) {
     reopened::check(index).await;
 }
 
-/// Checks that what [`vector_index`] left is there after the index was closed and opened again, and discards it. For an
+/// Checks that an index that was closed and opened again contains what [`vector_index`] left, and removes it. For an
 /// index whose retention is [`Durable`](dormouse_contracts::Retention::Durable).
 ///
 /// # Panics

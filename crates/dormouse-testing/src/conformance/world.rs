@@ -9,16 +9,16 @@ use dormouse_contracts::{
 use futures_util::{FutureExt, future::join_all};
 use serde_json::Value;
 
-/// What the suite needs to know about a world to try it.
+/// What the suite needs to know about a world.
 #[derive(Clone)]
 pub struct WorldFixture {
-    /// Makes an effect that the world carries out, under the given key. The suite uses keys that begin with
+    /// Creates an effect that the world carries out, with the given key. The suite uses keys that begin with
     /// `conformance`.
     pub effect: fn(EffectKey) -> Effect,
-    /// An effect that the world refuses, under a key of its own.
+    /// An effect that the world rejects, with a key of its own.
     pub refused: Effect,
-    /// A query whose answer stays the same while nothing is done. The suite is strongest where the answer would show
-    /// that `effect` was carried out twice.
+    /// A query whose answer stays the same while nothing happens. The suite is strongest if the answer would show that
+    /// `effect` was carried out twice.
     pub query: Query,
 }
 
@@ -34,15 +34,15 @@ impl fmt::Debug for WorldFixture {
 /// Checks the promises of [`Perform`](dormouse_contracts::Perform), [`Observe`](dormouse_contracts::Observe) and
 /// [`Inquire`](dormouse_contracts::Inquire).
 ///
-/// Carries out four effects. Give it a world that is reachable, and that nobody else changes meanwhile. Memory across a
-/// restart is checked by closing and opening the world and then awaiting [`world_reopened`].
+/// Carries out four effects. The world must be reachable, and nobody else may change it meanwhile. To check its memory
+/// across a restart, close and open the world, and then await [`world_reopened`].
 ///
-/// A world without an account of what it did may answer [`EffectInquiry::CannotTell`] to every inquiry and
+/// A world without records of its effects may answer [`EffectInquiry::CannotTell`] to every inquiry and
 /// [`WorldErrorKind::Unanswered`] to an effect it may have seen.
 ///
 /// # Panics
 ///
-/// At the first promise that is broken.
+/// At the first broken promise.
 pub async fn world(world: &dyn World, fixture: WorldFixture) {
     queries_change_nothing(world, &fixture).await;
     asking_does_not_carry_out(world).await;
@@ -53,11 +53,11 @@ pub async fn world(world: &dyn World, fixture: WorldFixture) {
     refusals_are_final(world, &fixture).await;
 }
 
-/// Checks that the world remembers, after it was closed and opened again, what [`world()`] did to it.
+/// Checks that a world that was closed and opened again remembers what [`world()`] did.
 ///
 /// # Panics
 ///
-/// If an effect has another outcome than it had, or happens again.
+/// If an effect has another outcome than before, or happens again.
 pub async fn world_reopened(world: &dyn World, fixture: WorldFixture) {
     let effect = (fixture.effect)(key(ONCE));
     let before = look(world, &fixture).await;

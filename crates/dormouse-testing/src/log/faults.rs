@@ -1,4 +1,4 @@
-//! The faults that were asked of a log.
+//! The faults that a test requested of a log.
 
 use dormouse_contracts::{AppendErrorKind, ReadErrorKind};
 
@@ -9,7 +9,7 @@ pub(super) struct Faults {
     pub(super) appends: Fault<AppendErrorKind>,
     pub(super) reads: Fault<ReadErrorKind>,
     pub(super) snapshots: Fault<AppendErrorKind>,
-    /// How many appends are let through until the log is closed.
+    /// How many more appends succeed before the log closes.
     pub(super) closes_after: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! The pieces in which a turn's reply arrives.
+//! How a turn's reply is divided into pieces.
 
 use dormouse_contracts::{
     CallId, ChatDelta, ChatReply, ChatRequest, FinishReason, Message, ModelErrorKind, TokenCounter,
@@ -6,8 +6,8 @@ use dormouse_contracts::{
 };
 use dormouse_text::floor_char_boundary;
 
-use super::ScriptedTurn;
-use crate::CountTokens;
+use super::turn::ScriptedTurn;
+use crate::tokens::CountTokens;
 
 /// What happens after the last piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) enum Ending {
     Hangs,
 }
 
-/// The pieces of a reply, and what comes after them.
+/// The pieces of a reply, and what happens after them.
 pub(super) type Pieces = (Vec<Result<ChatDelta, ModelErrorKind>>, Ending);
 
 /// The pieces of a turn that neither waits nor decides. `first_call` is the number of its first call.
@@ -78,7 +78,7 @@ fn said(text: &str) -> impl Iterator<Item = ChatDelta> {
         .map(|piece| ChatDelta::Text(piece.to_owned()))
 }
 
-/// A text in two pieces, neither of them empty and no character split.
+/// Splits a text into two pieces between characters; neither piece is empty.
 fn halves(text: &str) -> impl Iterator<Item = &str> {
     let (left, right) = text.split_at(floor_char_boundary(text, text.len() / 2));
     [left, right].into_iter().filter(|half| !half.is_empty())
@@ -97,7 +97,7 @@ fn numbered(calls: &[(String, String)], first: u64) -> Vec<ToolCall> {
 
 const CALL_PREFIX: &str = "call-";
 
-/// The highest number among the calls in `request` that are named as a scripted model names them; 0 without any.
+/// The highest number of a call id in `request` that has the form of a scripted model's ids; 0 if there is none.
 pub(super) fn highest_call(request: &ChatRequest) -> u64 {
     let numbers = request.messages.iter().flat_map(|message| match message {
         Message::Assistant { tool_calls, .. } => tool_calls.as_slice(),

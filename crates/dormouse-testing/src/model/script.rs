@@ -1,12 +1,12 @@
-//! The script of a model, and how far it has been played.
+//! The script of a model, and its progress.
 
 use std::{collections::VecDeque, fmt, sync::Arc};
 
 use dormouse_contracts::ChatRequest;
 
-use super::{ScriptedTurn, Violation, pieces, strict};
+use super::{pieces, strict, turn::ScriptedTurn, violation::Violation};
 
-/// The turns of a model that are left, and what it was sent.
+/// The remaining turns of a model, and the requests it received.
 #[derive(Debug)]
 pub(super) struct Script {
     pub(super) turns: VecDeque<Arc<ScriptedTurn>>,
@@ -18,17 +18,17 @@ pub(super) struct Script {
     last_call: u64,
 }
 
-/// Why a scripted model refused a request; the source of its
+/// Why a scripted model rejected a request; the source of its
 /// [`ModelError`](dormouse_contracts::ModelError).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ScriptError {
-    /// The script has no turn left for this request.
+    /// The script has no more turns.
     Exhausted {
-        /// How many turns it had.
+        /// How many turns the script had.
         turns: usize,
     },
-    /// The request is one that a strict provider refuses.
+    /// A strict provider would reject the request.
     Violated(Violation),
 }
 
@@ -66,7 +66,7 @@ impl Script {
         self.turns.push_back(turn);
     }
 
-    /// The turn for this request, which is written down whatever becomes of it.
+    /// The turn for this request. The request is recorded even if it is rejected.
     pub(super) fn take(&mut self, request: &ChatRequest) -> Result<Arc<ScriptedTurn>, ScriptError> {
         self.requests.push(request.clone());
         let violations = strict::violations(request);
@@ -81,8 +81,8 @@ impl Script {
         })
     }
 
-    /// Takes `count` numbers for calls and answers the first one. A model that takes over a conversation another
-    /// one began goes on above the numbers it finds there.
+    /// Reserves `count` numbers for calls and returns the first one. A model that continues a conversation of another
+    /// model starts above the numbers in it.
     pub(super) fn reserve(&mut self, count: usize, request: &ChatRequest) -> u64 {
         let last = self.last_call.max(pieces::highest_call(request));
         self.last_call = last.saturating_add(count as u64);

@@ -1,4 +1,4 @@
-//! What a strict provider refuses in a request.
+//! The check of a strict provider.
 
 use std::collections::HashSet;
 
@@ -6,9 +6,9 @@ use dormouse_contracts::{
     Arguments, CallId, ChatRequest, Message, ToolCall, ToolChoice, ToolDefinition,
 };
 
-use super::Violation;
+use super::violation::Violation;
 
-/// Everything that is wrong with `request`, in order.
+/// All faults of `request`, in order.
 pub(super) fn violations(request: &ChatRequest) -> Vec<Violation> {
     let mut reading = Reading::default();
     for (at, message) in request.messages.iter().enumerate() {
@@ -21,17 +21,17 @@ pub(super) fn violations(request: &ChatRequest) -> Vec<Violation> {
     found
 }
 
-/// A conversation as far as it has been read.
+/// The state of the check after some messages.
 #[derive(Default)]
 struct Reading<'a> {
     found: Vec<Violation>,
-    /// Every call id so far.
+    /// All call ids so far.
     known: HashSet<&'a CallId>,
-    /// The calls of the last assistant message that wait for their answer.
+    /// The calls of the last assistant message that are not answered yet.
     open: Vec<&'a CallId>,
-    /// The calls of the last assistant message that have theirs.
+    /// The calls of the last assistant message that are answered.
     answered: Vec<&'a CallId>,
-    /// Whether anything but system messages has come.
+    /// Whether a message other than a system message has occurred.
     begun: bool,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Tools are named in letters, digits, `_` and `-`, at most 64 of them.
+/// A tool's name consists of 1 to 64 letters, digits, `_` and `-`.
 fn is_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     (1..=64).contains(&name.len()) && name.bytes().all(allowed)

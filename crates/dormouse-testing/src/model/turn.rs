@@ -5,38 +5,38 @@ use std::fmt;
 use dormouse_contracts::{ChatDelta, ChatReply, ChatRequest, ModelErrorKind};
 use serde_json::Value;
 
-use crate::Gate;
+use crate::gate::Gate;
 
 /// What a scripted model does with one request.
 ///
-/// Text and arguments arrive in several pieces, as from a provider. Where a turn says nothing about cost, every word
-/// of the request's messages and of the reply counts as one token.
+/// Text and arguments arrive in several pieces, as from a provider. If a turn does not state a cost, every word of the
+/// request's messages and of the reply counts as one token.
 #[non_exhaustive]
 pub enum ScriptedTurn {
     /// Answers with this reply, call ids and cost included.
     Reply(ChatReply),
-    /// Answers with a text and is done.
+    /// Answers with a text and finishes.
     Text(String),
-    /// Calls tools: the name and the arguments as JSON text, or as whatever a confused model writes there. The
-    /// ids are `call-1`, `call-2` and so on, and none of them stands in the request already.
+    /// Calls tools, each by its name and the text of its arguments, which need not be JSON. The ids are `call-1`,
+    /// `call-2` and so on, without those that the request already contains.
     Calls(Vec<(String, String)>),
     /// Fails before the first piece.
     Fail(ModelErrorKind),
-    /// Says this much and ends without having finished: the connection broke.
+    /// Sends this text and then ends without finishing, like a broken connection.
     CutOff {
-        /// What arrives before the end.
+        /// The text before the end.
         text: String,
     },
-    /// Says this much and then nothing more, without ending.
+    /// Sends this text and then stays silent without ending.
     Stall {
-        /// What arrives before the silence.
+        /// The text before the silence.
         text: String,
     },
     /// Never answers.
     Hang,
-    /// Yields exactly these pieces and ends, be they a reply or not.
+    /// Sends exactly these pieces and ends, even if they are not a valid reply.
     Raw(Vec<Result<ChatDelta, ModelErrorKind>>),
-    /// Waits until the gate is opened, then does as the turn inside says.
+    /// Waits until the gate is open, then does what the inner turn says.
     Wait(Gate, Box<ScriptedTurn>),
     /// Decides when it sees the request.
     With(Box<dyn Fn(&ChatRequest) -> ScriptedTurn + Send + Sync>),
@@ -76,7 +76,7 @@ impl ScriptedTurn {
         Self::With(Box::new(decide))
     }
 
-    /// Waits until `gate` is opened, then does as `turn` says.
+    /// Waits until `gate` is open, then does what `turn` says.
     #[must_use]
     pub fn after(gate: &Gate, turn: ScriptedTurn) -> Self {
         Self::Wait(gate.clone(), Box::new(turn))

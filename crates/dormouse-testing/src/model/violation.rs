@@ -1,63 +1,63 @@
-//! What can be wrong with a request.
+//! The faults of a request.
 
 use std::fmt;
 
 use dormouse_contracts::{CallId, ToolName};
 
-/// What is wrong with a request: something that at least one real provider answers with a refusal.
+/// A fault of a request: at least one real provider rejects requests that have it.
 ///
-/// `at` is the index of the offending message.
+/// `at` is the index of the message with the fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Violation {
-    /// There is no message in it.
+    /// The request has no message.
     NoMessages,
     /// A system message comes after another message.
     SystemNotFirst {
-        /// Where it stands.
+        /// The index of the message.
         at: usize,
     },
     /// An assistant message has neither text nor calls.
     SaysNothing {
-        /// Where it stands.
+        /// The index of the message.
         at: usize,
     },
     /// A tool message answers no call of the assistant message before it.
     AnswersNothing {
-        /// Where it stands.
+        /// The index of the message.
         at: usize,
         /// The call it claims to answer.
         call: CallId,
     },
-    /// A tool message answers a call that is answered already.
+    /// A tool message answers a call that already has an answer.
     AnsweredTwice {
-        /// Where the second answer stands.
+        /// The index of the second answer.
         at: usize,
         /// The call.
         call: CallId,
     },
-    /// A call is not answered before the conversation goes on, or ends.
+    /// The conversation continues or ends before a call is answered.
     Unanswered {
-        /// Where the conversation goes on; the number of messages if it ends.
+        /// The index of the next message; the number of messages if the conversation ends.
         at: usize,
         /// The call.
         call: CallId,
     },
     /// Two calls of the request have the same id.
     CallIdTwice {
-        /// Where the second one stands.
+        /// The index of the message with the second one.
         at: usize,
         /// The id.
         call: CallId,
     },
-    /// A tool is offered or was called by a name that is not made of 1 to 64 letters, digits, `_` and `-`.
+    /// The name of an offered or called tool does not consist of 1 to 64 letters, digits, `_` and `-`.
     ToolName {
         /// The name.
         tool: String,
     },
-    /// The arguments of a call are the text of no JSON object.
+    /// The arguments of a call are not a JSON object.
     NoObject {
-        /// Where the call stands.
+        /// The index of the message with the call.
         at: usize,
         /// The call.
         call: CallId,
@@ -67,12 +67,12 @@ pub enum Violation {
         /// The name.
         tool: ToolName,
     },
-    /// The parameters of a tool are no schema of an object.
+    /// The parameters of a tool are not the schema of an object.
     NoObjectSchema {
         /// The tool.
         tool: ToolName,
     },
-    /// A tool must be called that is not offered, or any where none is.
+    /// The tool choice requires a tool that is not offered, or any tool although none is offered.
     ChoiceNotOffered,
     /// A sampling parameter is out of its range.
     OutOfRange {

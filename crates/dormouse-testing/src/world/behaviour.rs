@@ -2,28 +2,28 @@
 
 use serde_json::Value;
 
-use crate::Gate;
+use crate::gate::Gate;
 
-/// What a [`FakeWorld`](crate::FakeWorld) does with the next effect it has not decided yet.
+/// What a [`FakeWorld`](crate::FakeWorld) does with the next undecided effect.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Behaviour {
     /// Carries it out.
     Do,
-    /// Carries it out, with this as what the receipt says.
+    /// Carries it out, and returns this text in the receipt.
     DoWith(Value),
-    /// Refuses it, for good, for this reason.
+    /// Rejects it finally, for this reason.
     Reject(String),
-    /// Fails as not reached: nothing happened.
+    /// Fails with `NotReached`: nothing happened.
     NotReached,
-    /// Carries it out, and fails as unanswered: the answer was lost.
+    /// Carries it out and fails with `Unanswered`: the answer was lost.
     DoneButUnanswered,
-    /// Fails as unanswered without having carried it out: the request was lost.
+    /// Fails with `Unanswered` without carrying it out: the request was lost.
     LostBeforeDoing,
-    /// Never answers, and carries nothing out.
+    /// Never answers and does not carry it out.
     Hang,
     /// Carries it out and never answers.
     DoneButHangs,
-    /// Waits until the gate is opened, then does as the behaviour inside says.
+    /// Waits until the gate is open, then does what the inner behaviour says.
     Wait(Gate, Box<Behaviour>),
 }

@@ -1,4 +1,4 @@
-//! What a fake world was told, and what it has seen.
+//! The instructions of a fake world, and what it has seen.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,7 +7,7 @@ use dormouse_contracts::{
 };
 use serde_json::Value;
 
-use super::Behaviour;
+use super::behaviour::Behaviour;
 use crate::fault::Fault;
 
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub(super) struct State {
     pub(super) seen: Seen,
 }
 
-/// What a test may ask about afterwards.
+/// What a test can read afterwards.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) performed: Vec<Effect>,
@@ -32,7 +32,7 @@ pub(super) struct Seen {
 }
 
 impl State {
-    /// What to do about an effect: the outcome it has, or how to treat it.
+    /// What to do with an effect: return its decided outcome, or treat it in this way.
     pub(super) fn take(&mut self, effect: &Effect) -> Result<Outcome, Behaviour> {
         self.seen.attempts.push(effect.clone());
         if let Some(outcome) = self.seen.outcomes.get(&effect.key) {
@@ -76,7 +76,7 @@ impl State {
 }
 
 impl Seen {
-    /// Decides an effect, unless another call has decided it in the meantime, and answers its outcome.
+    /// Decides an effect, unless another call has decided it meanwhile, and returns its outcome.
     pub(super) fn decide(&mut self, effect: &Effect, outcome: Outcome) -> Outcome {
         if let Some(decided) = self.outcomes.get(&effect.key) {
             return decided.clone();

@@ -1,9 +1,9 @@
-//! Tools of every sort.
+//! Tools of every kind.
 
 use dormouse_contracts::{Speech, SpeechKind, ToolCategory, ToolName, ToolReach, ToolSpec};
 use serde_json::{Value, json};
 
-/// Each combination of category and reach that an engine treats in its own way.
+/// One tool per combination of category and reach that an engine treats differently.
 pub(super) fn tools() -> Vec<ToolSpec> {
     use ToolCategory::{Dangerous, SafeChain, Terminal};
     use ToolReach::{Effect, Query};
@@ -34,7 +34,7 @@ pub(super) fn tools() -> Vec<ToolSpec> {
     ]
 }
 
-/// A tool whose parameters are all texts, all required, and the only ones.
+/// A tool with these parameters only: all are required texts.
 fn spec(
     name: &str,
     description: &str,
@@ -62,7 +62,7 @@ fn spec(
     }
 }
 
-/// A text; what is said has a bound, as in most worlds.
+/// A text parameter. A spoken text has a limit, as in most worlds.
 fn schema(parameter: &str) -> Value {
     match parameter {
         "message" => json!({ "type": "string", "maxLength": 4_000 }),

@@ -1,24 +1,24 @@
-//! What an adapter is checked against: a server that says what the suite wants said.
+//! The server that an adapter is checked against.
 
 use std::time::Duration;
 
 use dormouse_contracts::{BoxFuture, ChatDelta, ChatModel};
 
-/// The name by which a backend knows every request of the suite, told in the way of its vendor.
+/// The request id that a backend reports for every request, in the form of its vendor.
 pub const REQUEST_ID: &str = "req-of-the-suite";
 
-/// Servers for one adapter, that put what the suite wants said into its vendor's words.
+/// Starts servers for one adapter, which send the suite's replies in the form of its vendor.
 pub trait ChatBackend {
-    /// A server that answers every request with this, and a model that asks it.
+    /// A server that answers every request with `answer`, and a model that uses it.
     fn stage(&self, answer: &BackendAnswer) -> Box<dyn ChatStage>;
 }
 
-/// A server, and a model that asks it.
+/// A server, and a model that uses it.
 pub trait ChatStage {
     /// The model.
     fn model(&self) -> &dyn ChatModel;
 
-    /// How many requests the server has read.
+    /// How many requests the server has received.
     fn requests(&self) -> usize;
 
     /// Waits until the client has closed a connection that the server keeps; `false` if that does not happen within a reasonable
@@ -32,18 +32,18 @@ pub trait ChatStage {
 pub enum BackendAnswer {
     /// These pieces, the last of which are [`ChatDelta::Finished`] and perhaps [`ChatDelta::Usage`], and the end.
     Reply(Vec<ChatDelta>, Cut),
-    /// These pieces, and then nothing, while the connection stays open.
+    /// These pieces, then silence on an open connection.
     Silence(Vec<ChatDelta>),
-    /// These pieces, and then the connection ends.
+    /// These pieces, then the connection breaks.
     CutOff(Vec<ChatDelta>),
-    /// No reply, but this HTTP status and, where it is not zero, a wish to be left alone for so long.
+    /// This HTTP status instead of a reply, with a Retry-After of this length unless it is zero.
     Status(u16, Duration),
 }
 
-/// How a reply is cut on its way.
+/// How a reply is divided during transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// As the server likes.
+    /// As the server divides it.
     Freely,
     /// Into single bytes.
     Bytes,

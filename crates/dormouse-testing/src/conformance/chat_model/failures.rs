@@ -1,4 +1,4 @@
-//! Failures are of the same kinds with every backend.
+//! Failures have the same kinds with every backend.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::{
     said::{more, start, text, thought},
 };
 
-/// What each status means with every backend, whatever its vendor says besides.
+/// The meaning of each status, whatever text the vendor adds.
 const STATUSES: [(u16, u64, ModelErrorKind); 11] = [
     (400, 0, ModelErrorKind::Refused),
     (401, 0, ModelErrorKind::Auth),

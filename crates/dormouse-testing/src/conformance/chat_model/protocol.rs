@@ -1,11 +1,11 @@
-//! A reply as far as it has come.
+//! The part of a reply that has arrived.
 
 use std::collections::HashSet;
 
 use dormouse_contracts::{ChatDelta, ChatModel, ChatRequest, ModelError};
 use futures_util::StreamExt;
 
-/// A reply as far as it has come, in the order that the port promises.
+/// The part of a reply that has arrived, in the order that the port promises.
 #[derive(Debug, Default)]
 pub(super) struct Protocol {
     begun: HashSet<usize>,
@@ -15,7 +15,7 @@ pub(super) struct Protocol {
 }
 
 impl Protocol {
-    /// All of a model's reply, whose pieces keep the promises, or its failure, behind which nothing comes.
+    /// A model's complete reply, whose pieces are in the promised order; or its failure, which must be the end.
     pub(super) async fn read(
         model: &dyn ChatModel,
         request: &ChatRequest,

@@ -1,4 +1,4 @@
-//! Replies come as they were said.
+//! Replies arrive as the backend sent them.
 
 use dormouse_contracts::{
     ChatDelta, ChatReply, ChatRequest, FinishReason, Message, ReplyInfo, ToolDefinition, ToolName,
@@ -12,7 +12,7 @@ use super::{
     said::{amount, calls, more, reply, start, text, thought},
 };
 
-/// A request with the tools that backends are made to call.
+/// A request with the tools that the suite lets a backend call.
 pub(super) fn asking() -> ChatRequest {
     let tool = |name: &str| ToolDefinition {
         name: ToolName::try_new(name).unwrap(),
@@ -28,7 +28,7 @@ pub(super) fn asking() -> ChatRequest {
     }
 }
 
-/// What comes of these pieces, and what came of them.
+/// The reply that these pieces must make, and the reply that arrived.
 async fn played(backend: &dyn ChatBackend, said: &[ChatDelta], cut: Cut) -> Vec<ChatDelta> {
     let stage = backend.stage(&BackendAnswer::Reply(said.to_vec(), cut));
     let came = Protocol::read(stage.model(), &asking()).await.unwrap();

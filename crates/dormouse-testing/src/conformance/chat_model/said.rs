@@ -1,4 +1,4 @@
-//! What backends are made to say, and what must come of it.
+//! What the suite lets a backend send, and what the model must return.
 
 use dormouse_contracts::{CallId, ChatDelta, ChatReply, FinishReason, ToolCall, Usage};
 use serde_json::Value;
@@ -40,7 +40,7 @@ pub(super) fn reply(pieces: &[ChatDelta], reason: FinishReason) -> Vec<ChatDelta
     pieces.iter().cloned().chain(finished(reason)).collect()
 }
 
-/// What pieces amount to, but for what is known of the reply besides.
+/// The reply that the pieces make, without its metadata.
 pub(super) fn amount(pieces: &[ChatDelta]) -> ChatReply {
     let mut reply = ChatReply::default();
     let mut places = Vec::new();
@@ -69,7 +69,7 @@ pub(super) fn amount(pieces: &[ChatDelta]) -> ChatReply {
     reply
 }
 
-/// Names and arguments of calls, read as JSON: how they are spaced is the vendor's affair.
+/// Names and arguments of calls. The arguments are compared as JSON, because vendors space them differently.
 pub(super) fn calls(reply: &ChatReply) -> Vec<(String, Value)> {
     let call = |call: &ToolCall| {
         let arguments = serde_json::from_str(&call.arguments);

@@ -1,4 +1,4 @@
-//! What is appended is read: in order, whole, and apart.
+//! Appended events are read in order, complete, and separately for each assistant.
 
 use dormouse_contracts::{EventLog, NewEvent, Timestamp};
 
@@ -16,8 +16,8 @@ pub(super) async fn unwritten_logs_are_empty(log: &dyn EventLog) {
     }
 }
 
-/// Events that a careless encoding would change: times that run backwards or do not fit into 63 bits after a
-/// shift, bytes that are no text, nothing at all.
+/// Events that a careless encoding would change: times that run backwards or are extreme, bytes that are not a text, an
+/// empty payload.
 fn odd_events() -> Vec<NewEvent> {
     let odd = |micros, kind, schema, payload: &[u8]| NewEvent {
         at: Timestamp::from_micros(micros),

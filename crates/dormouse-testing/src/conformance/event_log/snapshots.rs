@@ -1,4 +1,4 @@
-//! Snapshots are found again, and never one from the future.
+//! Saved snapshots are found, and never a later one than requested.
 
 use dormouse_contracts::{EventLog, Seq, Snapshot};
 

@@ -12,7 +12,7 @@ pub(super) struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// The log of the assistant of this key.
+    /// The log of the assistant with this key.
     pub(super) fn of(log: &'a dyn EventLog, key: &str) -> Self {
         Self {
             log,
@@ -28,7 +28,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Appends and answers what the log answers.
+    /// Appends and returns the log's answer.
     pub(super) async fn append(
         &self,
         expected: u64,
@@ -39,7 +39,7 @@ impl<'a> Stream<'a> {
         answer.map(|seq| seq.0).map_err(|error| error.kind())
     }
 
-    /// Appends where it has to succeed.
+    /// Appends; this must succeed.
     pub(super) async fn write(&self, expected: u64, events: Vec<NewEvent>) {
         let last = expected + events.len() as u64;
         let answer = self.append(expected, events).await;
@@ -58,7 +58,7 @@ impl<'a> Stream<'a> {
         page
     }
 
-    /// Reads everything after a place, in pages of at most `limit`, checking that places follow each other.
+    /// Reads everything after `after` in pages of at most `limit`, and checks that the sequence numbers have no gap.
     pub(super) async fn after(&self, mut after: u64, limit: usize) -> Vec<StoredEvent> {
         let mut events = Vec::new();
         loop {
@@ -78,12 +78,12 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Everything, in as few pages as the log likes.
+    /// Reads everything, in as few pages as possible.
     pub(super) async fn all(&self) -> Vec<StoredEvent> {
         self.after(0, usize::MAX).await
     }
 
-    /// Checks that the log holds exactly these events.
+    /// Checks that the log contains exactly these events.
     pub(super) async fn assert_holds(&self, events: &[NewEvent]) {
         let places = (1..).map(Seq);
         let expected: Vec<_> = places
@@ -115,7 +115,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// A small event, told apart from others by `number`.
+/// A small event, identified by `number`.
 pub(super) fn event(number: u64) -> NewEvent {
     NewEvent {
         at: Timestamp::from_micros(i64::try_from(number).unwrap()),
@@ -125,12 +125,12 @@ pub(super) fn event(number: u64) -> NewEvent {
     }
 }
 
-/// Small events of these numbers.
+/// Small events with these numbers.
 pub(super) fn events(numbers: impl IntoIterator<Item = u64>) -> Vec<NewEvent> {
     numbers.into_iter().map(event).collect()
 }
 
-/// One mebibyte in which no two stretches are alike, so that a swapped or repeated block shows.
+/// One mebibyte without any repeated block, so that a swapped or repeated block is noticed.
 pub(super) fn mebibyte(salt: u32) -> Vec<u8> {
     (0..1_u32 << 18)
         .flat_map(|number| (number.wrapping_mul(0x9e37_79b9) ^ salt).to_le_bytes())

@@ -1,4 +1,4 @@
-//! Writers cannot interleave, and nothing is written by halves.
+//! Writers cannot interleave, and nothing is half written.
 
 use dormouse_contracts::{AppendErrorKind, EventLog, NewEvent, Seq};
 use futures_util::{FutureExt, future::join_all};
@@ -91,7 +91,7 @@ pub(super) async fn dropping_an_append_does_not_take_it_back(log: &dyn EventLog)
     stream.assert_holds(&events(1..=2)).await;
 }
 
-/// Appends after the first event, which may still be on its way: whoever follows is told so then.
+/// Appends after the first event. While that one is not written yet, this is a conflict.
 async fn append_once_it_follows(stream: &Stream<'_>) -> Result<u64, AppendErrorKind> {
     let mut answer = stream.append(1, events([2])).await;
     for _ in 0..1000 {

@@ -1,4 +1,4 @@
-//! Collections come and go one by one, and never by mistake.
+//! Collections are created and removed one by one, and only on request.
 
 use dormouse_contracts::{PointFilter, VectorErrorKind, VectorIndex};
 

@@ -1,4 +1,4 @@
-//! Only what the filter admits is answered, and all of that.
+//! Exactly the points that match a filter are returned.
 
 use dormouse_contracts::{Point, PointFilter, VectorIndex};
 
@@ -12,7 +12,7 @@ async fn shelf<'a>(index: &'a dyn VectorIndex, name: &str, points: &[Point]) -> 
     shelf
 }
 
-/// Checks that a filter admits just what it says it admits.
+/// Checks that exactly the points that match a filter are returned.
 async fn agree(shelf: &Shelf<'_>, points: &[Point], filter: &PointFilter) {
     let admitted = points.iter().filter(|point| filter.admits(&point.payload));
     let expected: Vec<u64> = admitted.map(|point| point.id).collect();

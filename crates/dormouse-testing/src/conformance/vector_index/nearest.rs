@@ -1,11 +1,17 @@
-//! The nearest are found, the best first.
+//! The nearest points are found, best first.
 
 use dormouse_contracts::{PointFilter, VectorErrorKind, VectorIndex};
 
-use super::{
-    Exactness,
-    shelf::{CLOSE, Shelf, cosine, point, vector},
-};
+use super::shelf::{CLOSE, Shelf, cosine, point, vector};
+
+/// How many of the nearest points an index promises to find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exactness {
+    /// All of them.
+    Exact,
+    /// Nearly all: of the ten nearest at least nine, on average over many queries.
+    Approximate,
+}
 
 pub(super) async fn hits_are_ordered_by_score_and_then_by_number(index: &dyn VectorIndex) {
     let shelf = Shelf::new(index, "order", 2).await;

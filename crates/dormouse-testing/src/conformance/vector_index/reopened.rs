@@ -1,4 +1,4 @@
-//! What was answered is there after a restart.
+//! Confirmed changes survive a restart.
 
 use dormouse_contracts::{PointFilter, Retention, VectorErrorKind, VectorIndex};
 
@@ -7,7 +7,7 @@ use super::shelf::{Shelf, assistant, labelled, vector};
 const KEPT: &str = "kept";
 const DIMENSIONS: usize = 6;
 
-/// A number is given a second place later on.
+/// This number gets another vector later.
 const MOVED: u64 = 8;
 
 pub(super) async fn write(index: &dyn VectorIndex) {
@@ -61,7 +61,7 @@ pub(super) async fn check(index: &dyn VectorIndex) {
     );
 }
 
-/// The collection is as good as a new one.
+/// The collection works like a new one.
 pub(super) async fn go_on(index: &dyn VectorIndex) {
     let shelf = Shelf::of(index, KEPT);
     shelf.prepare(DIMENSIONS).await;

@@ -5,7 +5,7 @@ use dormouse_contracts::{
     VectorErrorKind, VectorIndex,
 };
 
-/// By how much a score may differ from that of plain numbers.
+/// How much a score may differ from the exact one.
 pub(super) const CLOSE: f32 = 1e-3;
 
 pub(super) struct Shelf<'a> {
@@ -14,7 +14,7 @@ pub(super) struct Shelf<'a> {
 }
 
 impl<'a> Shelf<'a> {
-    /// The collection as it is.
+    /// The existing collection.
     pub(super) fn of(index: &'a dyn VectorIndex, name: &str) -> Self {
         let name = CollectionName::try_new(format!("conformance-{name}")).unwrap();
         Self { index, name }
@@ -73,13 +73,13 @@ impl<'a> Shelf<'a> {
         found.map_err(|error| error.kind())
     }
 
-    /// The numbers of the hits, in the order in which they are answered.
+    /// The numbers of the hits, in order.
     pub(super) async fn ids(&self, query: &[f32], filter: &PointFilter, limit: usize) -> Vec<u64> {
         let hits = self.search(query, filter, limit).await;
         hits.iter().map(|hit| hit.id).collect()
     }
 
-    /// The numbers of all points that the filter admits, in ascending order.
+    /// The numbers of all points that match the filter, in ascending order.
     pub(super) async fn admitted(&self, query: &[f32], filter: &PointFilter) -> Vec<u64> {
         let mut ids = self.ids(query, filter, 5_000).await;
         ids.sort_unstable();
@@ -107,7 +107,7 @@ pub(super) fn at(micros: i64) -> Timestamp {
     Timestamp::from_micros(micros)
 }
 
-/// A point of which only number and vector matter.
+/// A point with a certain number and vector; the rest does not matter.
 pub(super) fn point(id: u64, vector: &[f32]) -> Point {
     labelled(id, vector, "alice", 1.0, 1_000_000)
 }

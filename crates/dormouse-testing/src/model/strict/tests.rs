@@ -117,7 +117,7 @@ fn system_messages_come_first_and_something_is_said() {
     assert_eq!(found(silent), [Violation::SaysNothing { at: 1 }]);
 }
 
-/// What is wrong with a call of this tool with these arguments, and with an offer of the tool.
+/// The faults of a call of this tool with these arguments, and of an offer of the tool.
 fn found_in_call(name: &str, arguments: &str) -> Vec<Violation> {
     let call = ToolCall {
         id: id("a"),
@@ -218,7 +218,7 @@ fn sampling_parameters_stay_in_their_ranges() {
     }
 }
 
-/// A conversation of rounds, each with a question and as many answered calls as it says.
+/// A conversation of rounds, each with a question and this many answered calls.
 fn conversation(rounds: &[usize]) -> Vec<Message> {
     let mut messages = vec![system()];
     for (round, count) in rounds.iter().enumerate() {

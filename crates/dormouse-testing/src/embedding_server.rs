@@ -8,10 +8,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::HashedEmbedder;
+use crate::embedder::HashedEmbedder;
 
 /// Starts a server on this machine that embeds as Ollama does, with the vectors of a [`HashedEmbedder`], and returns its
-/// address, such as `http://127.0.0.1:40001`. It ends with the test's process.
+/// address, such as `http://127.0.0.1:40001`. It stops with the test's process.
 ///
 /// The model `small` has vectors of 64 numbers; those of every other model have 256.
 ///
@@ -51,7 +51,7 @@ fn answer(mut client: TcpStream) -> io::Result<()> {
     )
 }
 
-/// The JSON of a request, which says how long it is.
+/// The JSON body of a request. Its length is in the header.
 fn body(reader: &mut impl BufRead) -> io::Result<Value> {
     let mut length = 0;
     loop {
