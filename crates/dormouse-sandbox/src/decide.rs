@@ -6,9 +6,10 @@ use dormouse_text::{beginning, is_blank};
 
 use crate::{
     act::{Act, ActRefusal, ActView},
-    place::{CHANNELS, Room},
+    place::Room,
     room_view::{Detail, NAMED, RoomView},
     roster::{Pick, Present, Roster, pick},
+    tea_house::CHANNELS,
 };
 
 #[cfg(test)]

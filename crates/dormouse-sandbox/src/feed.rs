@@ -6,9 +6,9 @@ use dormouse_contracts::{EntityId, Perception, WorldError, WorldErrorKind};
 use tokio::sync::watch;
 
 use crate::{
-    Sandbox,
     records::{FEEDS, StoreError},
     request::ActorGone,
+    sandbox::Sandbox,
     world::WorldView,
 };
 

@@ -33,15 +33,17 @@ mod world;
 mod feed;
 mod ports;
 mod sandbox;
+mod tea_house;
 
 pub use act::{Act, ActError, ActRefusal, ActView, Acted};
 pub use character::{Character, CharacterKind, JoinError, JoinRefusal, check_name};
 pub use feed::{FEED_PAGE, FeedError};
 pub use file::SandboxOpenError;
-pub use place::{CHANNELS, Exit, NON_PLAYER_CHARACTERS, NonPlayerCharacter, ROOMS, Room, Thing};
+pub use place::{Exit, NonPlayerCharacter, Room, Thing};
 pub use ports::{EFFECTS_PAGE, PerformedEffect};
 pub use room_view::{Detail, ExitView, OtherView, RoomView, ThingView};
 pub use sandbox::Sandbox;
+pub use tea_house::{CHANNELS, NON_PLAYER_CHARACTERS, ROOMS};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,13 +1,6 @@
-//! The types of places. Their content is in `place/tea_house.rs`.
+//! The types of rooms and what is in them. `tea_house` has the content.
 
 use std::fmt;
-
-mod tea_house;
-#[cfg(test)]
-mod tests;
-
-pub(crate) use tea_house::FIRST_ROOM;
-pub use tea_house::{CHANNELS, NON_PLAYER_CHARACTERS, ROOMS};
 
 /// A room. Exits refer to rooms and not to names, so every exit leads to a room.
 pub struct Room {
@@ -65,9 +58,4 @@ pub struct NonPlayerCharacter {
     pub name: &'static str,
     /// Its permanent room.
     pub room: &'static Room,
-}
-
-/// The room with this key in the file.
-pub(crate) fn room(key: &str) -> Option<&'static Room> {
-    ROOMS.iter().copied().find(|room| room.key == key)
 }

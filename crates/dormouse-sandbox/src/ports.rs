@@ -7,10 +7,10 @@ use dormouse_contracts::{
 use serde_json::Value;
 
 use crate::{
-    Sandbox,
     act::ActRefusal,
     records::{EFFECT_ORDER, EFFECTS, EffectRecord, StoreError},
     room_view::RoomView,
+    sandbox::Sandbox,
     tools,
     world::WorldView,
 };

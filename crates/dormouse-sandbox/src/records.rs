@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     character::CharacterKind,
-    place::{FIRST_ROOM, room},
     roster::{Kind, Present},
+    tea_house::{FIRST_ROOM, room},
 };
 
 /// The format this version writes, and the newest it reads.

@@ -7,7 +7,8 @@ use dormouse_text::NameSkeleton;
 
 use crate::{
     character::{CHARACTER_LIMIT, Character, CharacterKind, JoinRefusal, check_name},
-    place::{FIRST_ROOM, NON_PLAYER_CHARACTERS, Room},
+    place::Room,
+    tea_house::{FIRST_ROOM, NON_PLAYER_CHARACTERS},
 };
 
 #[cfg(test)]

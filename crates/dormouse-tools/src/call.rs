@@ -4,7 +4,11 @@ use std::fmt::{self, Display};
 
 use dormouse_contracts::{Arguments, ToolName, ToolSpec};
 
-use crate::{Excerpt, JsonKind, Problem, excerpt::Bounded};
+use crate::{
+    excerpt::{Bounded, Excerpt},
+    kind::JsonKind,
+    problem::Problem,
+};
 
 /// A call to an existing tool, with arguments that fit its schema. Only [`crate::Registry::check`] creates it.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::Value;
 
-use crate::{Excerpt, JsonKind, ToolCallError};
+use crate::{call::ToolCallError, excerpt::Excerpt, kind::JsonKind};
 
 /// Parses arguments as a JSON object. A blank text is `{}`, and a string that contains an object is that object. The
 /// nesting depth is limited to `depth` levels before parsing, so no text can overflow the stack.

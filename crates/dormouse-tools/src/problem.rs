@@ -7,7 +7,7 @@ use dormouse_contracts::Arguments;
 use dormouse_text::beginning;
 use serde_json::Value;
 
-use crate::{Excerpt, JsonKind};
+use crate::{excerpt::Excerpt, kind::JsonKind};
 
 /// The most problems reported for one call; more would not help to correct it.
 const MOST: usize = 5;

@@ -5,7 +5,13 @@ use std::{collections::BTreeMap, fmt};
 use dormouse_contracts::{BoxError, ToolCall, ToolDefinition, ToolName, ToolSpec};
 use serde_json::Value;
 
-use crate::{CheckedCall, Excerpt, ToolCallError, closest::closest, parse, schema::Schema};
+use crate::{
+    call::{CheckedCall, ToolCallError},
+    closest::closest,
+    excerpt::Excerpt,
+    parse,
+    schema::Schema,
+};
 
 /// The tools of an assistant with their compiled schemas, in the order they are offered.
 #[derive(Clone)]

@@ -124,7 +124,7 @@ fn a_whisper_reaches_one_in_the_room_and_a_page_one_anywhere() {
             "Dormouse: Whisper from myself true",
         ]
     );
-    roster.find_mut(&id("Bob")).unwrap().room = crate::place::room("attic").unwrap();
+    roster.find_mut(&id("Bob")).unwrap().room = crate::tea_house::room("attic").unwrap();
     assert_eq!(
         decide(&roster, &id("Dormouse"), &whisper),
         Err(ActRefusal::NobodyHere {
@@ -143,7 +143,7 @@ fn a_whisper_reaches_one_in_the_room_and_a_page_one_anywhere() {
 #[test]
 fn a_channel_reaches_everybody_wherever_they_are() {
     let mut roster = company();
-    roster.find_mut(&id("Bob")).unwrap().room = crate::place::room("lane").unwrap();
+    roster.find_mut(&id("Bob")).unwrap().room = crate::tea_house::room("lane").unwrap();
     let on = |channel: &str| Act::Channel {
         channel: ChannelId::try_new(channel).unwrap(),
         words: words("tea!"),
@@ -166,7 +166,7 @@ fn a_channel_reaches_everybody_wherever_they_are() {
 #[test]
 fn going_is_seen_where_one_leaves_and_where_one_arrives_and_shows_the_new_room() {
     let mut roster = company();
-    roster.find_mut(&id("Bob")).unwrap().room = crate::place::room("garden").unwrap();
+    roster.find_mut(&id("Bob")).unwrap().room = crate::tea_house::room("garden").unwrap();
     let north = Act::Move { direction: to("N") };
     let went = decide(&roster, &id("Dormouse"), &north).unwrap();
     assert_eq!(

@@ -1,5 +1,5 @@
 use super::*;
-use crate::place::ROOMS;
+use crate::tea_house::ROOMS;
 
 fn character(id: &str, name: &str, kind: CharacterKind) -> Character {
     Character {

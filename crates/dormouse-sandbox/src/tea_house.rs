@@ -1,6 +1,14 @@
 //! The tea-house The Slow Kettle, its garden, and the lane in front of it.
 
-use super::{Exit, NonPlayerCharacter, Room, Thing};
+use crate::place::{Exit, NonPlayerCharacter, Room, Thing};
+
+#[cfg(test)]
+mod tests;
+
+/// The room with this key in the file.
+pub(crate) fn room(key: &str) -> Option<&'static Room> {
+    ROOMS.iter().copied().find(|room| room.key == key)
+}
 
 /// All rooms.
 pub static ROOMS: &[&Room] = &[&COMMON_ROOM, &GARDEN, &CELLAR, &ATTIC, &LANE, &FOOTBRIDGE];
