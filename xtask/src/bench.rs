@@ -2,7 +2,7 @@
 
 use xshell::{Shell, cmd};
 
-use crate::Result;
+use crate::workspace::Result;
 
 pub(crate) fn run(sh: &Shell) -> Result {
     cmd!(

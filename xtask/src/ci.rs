@@ -4,7 +4,8 @@ use xshell::{Shell, cmd};
 
 use crate::metadata::Metadata;
 use crate::report::Report;
-use crate::{Result, deny, examples, features, peers, test, tidy};
+use crate::workspace::Result;
+use crate::{deny, examples, features, peers, test, tidy};
 
 pub(crate) fn run(sh: &Shell) -> Result {
     let metadata = Metadata::read(sh)?;
@@ -37,7 +38,7 @@ fn clippy(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// All but doc tests, examples and benches; clippy compiles the benches, and `cargo xtask bench` runs them.
+/// All tests except doc tests, examples and benches. Clippy compiles the benches, and `cargo xtask bench` runs them.
 fn tests(sh: &Shell) -> Result {
     cmd!(
         sh,

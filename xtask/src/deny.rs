@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use xshell::{Shell, cmd};
 
 use crate::report::{Outcome, Report};
-use crate::{Result, root};
+use crate::workspace::{Result, root};
 
-/// The cargo-deny that `deny.toml` was written for; others differ in what they accept.
+/// The version of cargo-deny that `deny.toml` was written for; other versions accept other options.
 pub(crate) const VERSION: &str = "0.20.2";
 
 /// Where cargo-deny looks for advisories: `db-path` of `deny.toml`, and in it a folder named after the default address.
 const DATABASE: &str = ".advisory-db/advisory-db-3157b0e258782691";
-/// Lies in the database's parent when it was unpacked from [`SNAPSHOT`] and so cannot be brought up to date.
+/// Exists in the database's parent if the database was unpacked from [`SNAPSHOT`], and so cannot be updated.
 const UNPACKED: &str = ".advisory-db/unpacked-from-a-file";
-/// A copy of the database that may lie beside the repository, for machines without a network.
+/// A copy of the database that may be next to the repository, for machines without a network.
 const SNAPSHOT: &str = "../shared/data/advisory-db.tar.gz";
 
 pub(crate) fn installed(sh: &Shell) -> bool {
@@ -42,13 +42,13 @@ pub(crate) fn run(sh: &Shell) -> Result {
     report.finish()
 }
 
-/// Takes the steps that `deny.toml` is for.
+/// Runs the steps that use `deny.toml`.
 pub(crate) fn check(sh: &Shell, report: &mut Report) {
     report.step("layers, licences, sources", || check_rules(sh));
     report.step_or_skip("advisories", || check_advisories(sh));
 }
 
-/// Checks the layers (as bans), licences and sources. Needs no network once the crates are there.
+/// Checks the layers (as bans), licences and sources. Needs no network if the crates are downloaded.
 fn check_rules(sh: &Shell) -> Result {
     need(sh)?;
     // A layer may be depended on by more crates than happen to do so today.
@@ -60,7 +60,7 @@ fn check_rules(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// Checks the advisories against the newest database that can be had.
+/// Checks the advisories against the newest available database.
 fn check_advisories(sh: &Shell) -> Result<Outcome> {
     need(sh)?;
     let Some(source) = database(sh)? else {
@@ -73,7 +73,7 @@ fn check_advisories(sh: &Shell) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Makes a database ready and says which, or `None` if there is none.
+/// Prepares a database and describes it; `None` if there is none.
 fn database(sh: &Shell) -> Result<Option<&'static str>> {
     if at(UNPACKED).exists() {
         sh.remove_path(at(".advisory-db"))?;
@@ -99,7 +99,7 @@ fn database(sh: &Shell) -> Result<Option<&'static str>> {
     ))
 }
 
-/// Unpacks the copy into the shape of a fetched database, which is a git repository.
+/// Unpacks the copy as a git repository, which is the form of a fetched database.
 fn unpack(sh: &Shell, snapshot: &Path) -> Result {
     let database = at(DATABASE);
     sh.create_dir(&database)?;

@@ -1,16 +1,16 @@
-//! Runs the examples of the workspace: one that compiles and then fails teaches nobody.
+//! Runs the examples of the workspace, because an example that compiles can still fail.
 
 use std::path::PathBuf;
 
 use serde::Deserialize;
 use xshell::{Shell, cmd};
 
-use crate::Result;
+use crate::workspace::Result;
 
-/// Examples that want a server or a file named: built here, and started by hand.
+/// Examples that need a server or a file as an argument. They are only built.
 const WANT_ARGUMENTS: [&str; 2] = ["ask", "write_fixture"];
 
-/// A line of cargo's account of a build, as far as it matters here.
+/// The part of a line of cargo's build messages that is used here.
 #[derive(Debug, Deserialize)]
 struct Line {
     target: Option<Target>,
@@ -30,7 +30,7 @@ impl Target {
     }
 }
 
-/// Builds all examples together, since each alone would build its libraries once more, and runs them one by one.
+/// Builds all examples together, because each alone would build its libraries again, and runs them one by one.
 pub(crate) fn run(sh: &Shell) -> Result {
     let account = cmd!(
         sh,

@@ -1,11 +1,11 @@
 //! Each crate by itself, without features and with each of its features alone.
 //!
-//! In a build of the whole workspace one crate's features and dependencies help out another's; here nothing does.
+//! In a build of the whole workspace, a crate can use features that only another crate enables. This check finds that.
 
 use xshell::{Shell, cmd};
 
-use crate::Result;
 use crate::metadata::{Metadata, Package};
+use crate::workspace::Result;
 
 pub(crate) fn check(sh: &Shell, metadata: &Metadata) -> Result {
     let mut failed = Vec::new();

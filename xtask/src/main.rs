@@ -1,11 +1,11 @@
-//! The project's automation, run as `cargo xtask <command>`. `docs/testing.md` says what each command is for.
+//! The project's automation, run as `cargo xtask <command>`. `docs/testing.md` describes each command.
 //!
-//! Stability: none; this is for those who work on the project.
+//! Stability: none; it is only for contributors.
 
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "talking to a terminal is what this program is for"
+    reason = "this program prints to a terminal"
 )]
 
 mod bench;
@@ -19,28 +19,25 @@ mod report;
 mod test;
 mod tidy;
 mod tools;
+mod workspace;
 
-use std::path::Path;
 use std::process::ExitCode;
 
+use workspace::{Result, root};
 use xshell::Shell;
-
-/// What a command fails with: whatever went wrong, in words for a terminal.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-type Result<T = ()> = std::result::Result<T, Failure>;
 
 const USAGE: &str = "\
 Usage: cargo xtask <command>
 
-  test               all tests, with plain cargo; says at the end what was skipped and why
-    --qdrant         the promises of a vector index, kept by the Qdrant server at QDRANT_URL
+  test               all tests, with plain cargo; lists at the end what was skipped and why
+    --qdrant         the promises of a vector index, against the Qdrant server at QDRANT_URL
   ci                 everything that must pass before a change lands
-  tidy               what no other tool checks: README, layer, example and crate doc of each crate
+  tidy               rules that no other tool checks: README, layer, example and crate doc of each crate
   deny               layers, licences, sources and advisories, by deny.toml
   bench              the measurements of tests/benches
   peers              installs the servers the end-to-end tests talk to
-    --check          only says which of them are there
-    --require        fails when one of them cannot be had
+    --check          only lists which of them are installed
+    --require        fails if one of them cannot be installed
   tools              installs what `ci` needs besides the toolchain
 ";
 
@@ -76,10 +73,4 @@ fn run(arguments: &[String]) -> Result {
         }
         other => Err(format!("unknown command: {}\n\n{USAGE}", other.join(" ")).into()),
     }
-}
-
-/// The folder of the workspace.
-fn root() -> &'static Path {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here)
 }

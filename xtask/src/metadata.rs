@@ -1,4 +1,4 @@
-//! What cargo knows about the crates of the workspace.
+//! The crates of the workspace, as cargo describes them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use xshell::{Shell, cmd};
 
-use crate::Result;
+use crate::workspace::Result;
 
 /// The crates of the workspace, by name.
 #[derive(Debug, Deserialize)]
@@ -29,7 +29,7 @@ pub(crate) struct Dependency {
     pub(crate) name: String,
     /// `dev`, `build`, or nothing for a normal one.
     pub(crate) kind: Option<String>,
-    /// Where it lies, if it is a crate of this workspace.
+    /// Its folder, if it is a crate of this workspace.
     pub(crate) path: Option<PathBuf>,
 }
 
@@ -62,7 +62,7 @@ impl Package {
             .filter(move |target| target.kind.iter().any(|name| name == kind))
     }
 
-    /// Whether it lies in `crates/` and so is a crate of a layer, not automation or a test package.
+    /// Whether it is in `crates/`, and so belongs to a layer. Automation and test packages do not.
     pub(crate) fn is_layered(&self) -> bool {
         self.folder()
             .parent()

@@ -1,7 +1,7 @@
-//! `cargo xtask peers`: servers that nobody here wrote, for the end-to-end tests to talk to.
+//! `cargo xtask peers`: servers of other projects, for the end-to-end tests.
 //!
 //! They are installed under `target/peers`, or where the variable [`HOME`] says, and the tests look for them there.
-//! A machine that cannot have one (no npm, no network) is told so and can still pass all other tests.
+//! If one cannot be installed (no npm, no network), its tests are skipped and all others run.
 
 mod aimock;
 mod llama;
@@ -13,12 +13,14 @@ use std::path::{Path, PathBuf};
 
 use xshell::Shell;
 
-use crate::{Result, root};
+use offline::Installed;
+
+use crate::workspace::{Result, root};
 
 /// The environment variable that names another folder than `target/peers`.
 pub(crate) const HOME: &str = "DORMOUSE_PEERS";
 
-/// The environment variable by which the tests are told which peers are there, so that a test cannot skip one by mistake.
+/// The environment variable that tells the tests which peers are installed, so that no test skips one by mistake.
 pub(crate) const REQUIRED: &str = "DORMOUSE_REQUIRE_PEERS";
 
 /// A server to test against.
@@ -31,7 +33,7 @@ pub(crate) enum Peer {
 impl Peer {
     const ALL: [Self; 2] = [Self::Aimock, Self::LlamaServer];
 
-    /// The files a test needs, from the folder of the peers.
+    /// The files that a test needs, relative to the folder of the peers.
     fn files(self) -> &'static [&'static str] {
         match self {
             Self::Aimock => &[aimock::PROGRAM],
@@ -63,26 +65,18 @@ impl fmt::Display for Peer {
     }
 }
 
-/// Whether every peer must be there in the end.
+/// Whether every peer must be installed in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Demand {
     Required,
     Optional,
 }
 
-/// What came of installing one.
-#[derive(Debug, PartialEq, Eq)]
-enum Installed {
-    Ready,
-    /// This machine cannot have it, and why. Anything else that goes wrong is a failure.
-    Unavailable(String),
-}
-
 fn home() -> PathBuf {
     std::env::var_os(HOME).map_or_else(|| root().join("target/peers"), PathBuf::from)
 }
 
-/// The names of the peers that are there, for [`REQUIRED`].
+/// The names of the installed peers, for [`REQUIRED`].
 pub(crate) fn found() -> String {
     let home = home();
     let names: Vec<String> = Peer::ALL
@@ -101,7 +95,7 @@ pub(crate) fn missing() -> Vec<Peer> {
         .collect()
 }
 
-/// Says which peers are there, and where.
+/// Prints which peers are installed, and where.
 pub(crate) fn check() -> Result {
     let home = home();
     for peer in Peer::ALL {
@@ -125,8 +119,8 @@ pub(crate) fn install(sh: &Shell, demand: Demand) -> Result {
     for peer in Peer::ALL {
         println!("=== {peer}");
         if let Installed::Unavailable(why) = peer.install(sh, &home)? {
-            println!("{peer} cannot be had on this machine: {why}");
-            println!("the tests that need it will be skipped, and will say so");
+            println!("{peer} cannot be installed on this machine: {why}");
+            println!("the tests that need it are skipped, and say so");
             unavailable.push(peer.to_string());
         }
     }

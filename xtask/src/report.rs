@@ -1,14 +1,14 @@
-//! The steps of a long run: announced, timed, summed up at the end.
+//! The steps of a long run, with their times, and a table at the end.
 
 use std::time::{Duration, Instant};
 
-use crate::Result;
+use crate::workspace::Result;
 
 /// How a step ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Passed,
-    /// It could not be done here, and why.
+    /// It cannot be done on this machine, for this reason.
     Skipped(String),
     Failed(String),
 }
@@ -20,19 +20,19 @@ struct Step {
     took: Duration,
 }
 
-/// The steps taken so far. A failed step does not stop the run: a contributor wants all of the bad news at once.
+/// The steps so far. A failed step does not stop the run, so that a contributor sees all failures at once.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     steps: Vec<Step>,
 }
 
 impl Report {
-    /// Takes a step that passes or fails.
+    /// Runs a step that passes or fails.
     pub(crate) fn step(&mut self, name: &'static str, work: impl FnOnce() -> Result) {
         self.step_or_skip(name, || work().map(|()| Outcome::Passed));
     }
 
-    /// Takes a step that may turn out impossible on this machine.
+    /// Runs a step that may be impossible on this machine.
     pub(crate) fn step_or_skip(
         &mut self,
         name: &'static str,
@@ -100,7 +100,7 @@ fn word(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// The first line of why a step did not pass.
+/// The first line of the reason why a step did not pass.
 fn reason(outcome: &Outcome) -> &str {
     match outcome {
         Outcome::Passed => "",

@@ -1,9 +1,9 @@
-//! `cargo xtask test`: what a contributor needs to pass, with nothing to install first.
+//! `cargo xtask test`: the tests that every contributor can run without installing anything.
 
 use xshell::{Shell, cmd};
 
-use crate::Result;
 use crate::peers;
+use crate::workspace::Result;
 
 pub(crate) fn run(sh: &Shell) -> Result {
     let tested = all(sh);
@@ -19,8 +19,8 @@ fn all(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// The promises of a vector index, kept by a real Qdrant server. Everything it makes there has a name of its own and is
-/// removed again.
+/// Checks the promises of a vector index against a real Qdrant server. Everything it creates there has a unique name and
+/// is removed.
 pub(crate) fn qdrant(sh: &Shell) -> Result {
     let url = std::env::var("QDRANT_URL").map_err(|_not_set| {
         "set QDRANT_URL to the server's gRPC address, such as http://127.0.0.1:6334; \
@@ -35,7 +35,7 @@ pub(crate) fn qdrant(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// What stands behind a feature: each vector index against its suite, and the encoder.
+/// Tests what is behind a feature: each vector index against its suite, and the encoder.
 pub(crate) fn optional_parts(sh: &Shell) -> Result {
     cmd!(
         sh,
@@ -50,7 +50,7 @@ pub(crate) fn optional_parts(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// What the tests could not do on this machine, a line each.
+/// What could not be tested on this machine, one line each.
 pub(crate) fn skipped() -> String {
     let peers = peers::missing()
         .into_iter()
@@ -67,7 +67,7 @@ pub(crate) fn skipped() -> String {
     }
 }
 
-/// What some tests need of the machine: a command that shows whether it is there, and what is not tested without it.
+/// What some tests need: a command that succeeds if it is available, and what is not tested without it.
 const NEEDS: [(&str, &[&str], &str); 3] = [
     (
         "unshare",

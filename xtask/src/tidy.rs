@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: what no other tool checks.
+//! `cargo xtask tidy`: rules that no other tool checks.
 
 mod crates;
 mod dependencies;
@@ -9,9 +9,9 @@ mod sources;
 use xshell::{Shell, cmd};
 
 use crate::metadata::Metadata;
-use crate::{Result, root};
+use crate::workspace::{Result, root};
 
-/// A source file this long probably holds a second concept. It is said, not refused.
+/// A source file of this length probably contains a second concept. It is reported, and is not an error.
 const LONG: usize = 500;
 
 pub(crate) fn run(sh: &Shell) -> Result {
@@ -27,7 +27,7 @@ pub(crate) fn run(sh: &Shell) -> Result {
         findings.extend(sources::findings(&path, &text));
         let length = text.lines().count();
         if path.ends_with(".rs") && length > LONG {
-            println!("long: {path} has {length} lines; does a second concept live in it?");
+            println!("long: {path} has {length} lines; does it contain a second concept?");
         }
     }
     findings.extend(names.findings());
@@ -37,10 +37,10 @@ pub(crate) fn run(sh: &Shell) -> Result {
     for finding in &findings {
         println!("{finding}");
     }
-    Err(format!("tidy found {} things, listed above", findings.len()).into())
+    Err(format!("tidy found {} problems, listed above", findings.len()).into())
 }
 
-/// Every text file that is, or is about to be, in the repository, with its path from the root.
+/// Every text file that is in the repository or not ignored by it, with its path from the root.
 fn texts(sh: &Shell) -> Result<Vec<(String, String)>> {
     let list = cmd!(sh, "git ls-files --cached --others --exclude-standard")
         .quiet()

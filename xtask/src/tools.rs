@@ -1,8 +1,9 @@
-//! `cargo xtask tools`: what `cargo xtask ci` needs besides the toolchain.
+//! `cargo xtask tools`: installs what `cargo xtask ci` needs besides the toolchain.
 
 use xshell::{Shell, cmd};
 
-use crate::{Result, deny, root};
+use crate::deny;
+use crate::workspace::{Result, root};
 
 /// Checks for rustfmt and clippy, which belong to the toolchain, and installs cargo-deny.
 pub(crate) fn install(sh: &Shell) -> Result {
@@ -20,7 +21,7 @@ pub(crate) fn install(sh: &Shell) -> Result {
         }
     }
     if deny::installed(sh) {
-        println!("cargo-deny {}: already there", deny::VERSION);
+        println!("cargo-deny {}: already installed", deny::VERSION);
         return Ok(());
     }
     let version = deny::VERSION;

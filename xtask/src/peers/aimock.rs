@@ -1,19 +1,19 @@
-//! aimock: a scripted server in the shapes of many vendors, from the npm registry.
+//! aimock: a scripted server that imitates many vendors, from the npm registry.
 
 use std::path::Path;
 
 use serde::Deserialize;
 use xshell::{Shell, cmd};
 
-use super::{Installed, offline};
-use crate::Result;
+use super::offline::{self, Installed};
+use crate::workspace::Result;
 
 const PACKAGE: &str = "@copilotkit/aimock";
 const VERSION: &str = "1.43.0";
 pub(super) const PROGRAM: &str = "aimock/node_modules/@copilotkit/aimock/dist/cli.js";
 const MANIFEST: &str = "aimock/node_modules/@copilotkit/aimock/package.json";
 
-/// The part of an installed package's manifest that tells which one it is.
+/// The part of an installed package's manifest that identifies its version.
 #[derive(Deserialize)]
 struct Manifest {
     version: String,
@@ -21,7 +21,7 @@ struct Manifest {
 
 pub(super) fn install(sh: &Shell, home: &Path) -> Result<Installed> {
     if is_current(sh, home) {
-        println!("aimock {VERSION}: already there");
+        println!("aimock {VERSION}: already installed");
         return Ok(Installed::Ready);
     }
     for program in ["node", "npm"] {

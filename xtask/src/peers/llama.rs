@@ -1,21 +1,20 @@
 //! llama-server: a real inference server, from Debian's packages, unpacked and not installed.
 //!
-//! apt works on a state of its own under the folder of the peers, so no rights are needed and nothing of the machine
-//! changes. The packages bring their own loader and C library, so the machine's release of Debian does not matter.
+//! apt uses a state of its own in the folder of the peers, so it needs no privileges and does not change the machine. The packages bring their own loader and C library, so the machine's release of Debian does not matter.
 
 use std::path::Path;
 
 use xshell::{Shell, cmd};
 
-use super::{Installed, offline};
-use crate::Result;
+use super::offline::{self, Installed};
+use crate::workspace::Result;
 
 pub(super) const PROGRAM: &str = "llama/run.sh";
 
-/// The package with the server, and the version that the tests were written with.
+/// The package with the server, and the version that the tests were written for.
 const SERVER: &str = "llama.cpp-tools";
 const VERSION: &str = "1:0.7.0+dfsg-2";
-/// What the server's package needs, down to the loader. Their versions follow from the server's.
+/// All packages that the server needs, including the loader. The server's version determines theirs.
 const LIBRARIES: [&str; 9] = [
     "libllama0",
     "libggml0",
@@ -27,9 +26,9 @@ const LIBRARIES: [&str; 9] = [
     "zlib1g",
     "libzstd1",
 ];
-/// The release that has them.
+/// The Debian release that contains them.
 const RELEASE: &str = "sid";
-/// By which apt knows that packages come from Debian.
+/// The keys by which apt verifies packages of Debian.
 const KEYRINGS: [&str; 2] = [
     "/usr/share/keyrings/debian-archive-keyring.gpg",
     "/usr/share/keyrings/debian-archive-keyring.pgp",
@@ -51,7 +50,7 @@ pub(super) fn install(sh: &Shell, home: &Path) -> Result<Installed> {
     let program = home.join(PROGRAM);
     let stamp = folder.join("server.txt");
     if program.is_file() && sh.read_file(&stamp).is_ok_and(|stamp| stamp == VERSION) {
-        println!("llama-server {VERSION}: already there");
+        println!("llama-server {VERSION}: already installed");
         return Ok(Installed::Ready);
     }
     let apt = match Apt::prepare(sh, &folder)? {
@@ -76,7 +75,7 @@ struct Apt {
 }
 
 impl Apt {
-    /// Sets the state up, or says why this machine's apt cannot do it.
+    /// Creates the state, or returns why this machine's apt cannot.
     fn prepare(sh: &Shell, folder: &Path) -> Result<std::result::Result<Self, String>> {
         for program in ["apt-get", "dpkg"] {
             if !offline::has(sh, program) {
@@ -112,7 +111,7 @@ impl Apt {
         }))
     }
 
-    /// Brings the packages into `debs/`.
+    /// Downloads the packages into `debs/`.
     fn download(&self, sh: &Shell, folder: &Path) -> Result<Installed> {
         let options = &self.options;
         let update = offline::try_to(cmd!(sh, "apt-get {options...} update"))?;
@@ -128,7 +127,7 @@ impl Apt {
         if let Ok(downloaded) = offline::try_to(wanted) {
             return Ok(downloaded);
         }
-        println!("{SERVER} {VERSION} is not on the mirror any more; taking the one that is");
+        println!("{SERVER} {VERSION} is no longer on the mirror; installing the version that is");
         offline::try_to(cmd!(
             sh,
             "apt-get {options...} download {SERVER} {LIBRARIES...}"
@@ -136,7 +135,7 @@ impl Apt {
     }
 }
 
-/// What keeps apt within `folder`.
+/// The options that keep apt within `folder`.
 fn options(folder: &Path) -> Vec<String> {
     let folder = folder.display();
     let settings = [

@@ -1,11 +1,11 @@
-//! The tiny model that llama-server is started with, made on the spot by a script of this repository.
+//! The tiny model for llama-server, created by a script of this repository.
 
 use std::path::Path;
 
 use xshell::{Shell, cmd};
 
-use super::{Installed, offline};
-use crate::{Result, root};
+use super::offline::{self, Installed};
+use crate::workspace::{Result, root};
 
 pub(super) const FILE: &str = "llama/tiny.gguf";
 const SCRIPT: &str = "tests/peers/tiny_model.py";
@@ -20,7 +20,7 @@ pub(super) fn build(sh: &Shell, home: &Path) -> Result<Installed> {
             .read_file(&stamp)
             .is_ok_and(|built_from| built_from == recipe)
     {
-        println!("tiny model: already there");
+        println!("tiny model: already installed");
         return Ok(Installed::Ready);
     }
     let libraries = home.join("llama/python");
@@ -38,7 +38,7 @@ pub(super) fn build(sh: &Shell, home: &Path) -> Result<Installed> {
     Ok(Installed::Ready)
 }
 
-/// Puts the script's libraries into a folder of their own, where they are in nobody's way.
+/// Installs the script's libraries into a separate folder.
 fn install_libraries(sh: &Shell, folder: &Path, requirements: &Path) -> Result<Installed> {
     if !offline::has(sh, "python3") {
         return Ok(Installed::Unavailable(

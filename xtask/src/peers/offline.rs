@@ -1,11 +1,18 @@
-//! Telling a machine without the means from something that went wrong.
+//! Distinguishing a machine without network or tools from a failure.
 
 use xshell::{Cmd, Shell, cmd};
 
-use super::Installed;
-use crate::Result;
+use crate::workspace::Result;
 
-/// What the package tools say when they reach nobody.
+/// The result of installing a peer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Installed {
+    Ready,
+    /// The peer cannot be installed on this machine, for this reason. Every other problem is a failure.
+    Unavailable(String),
+}
+
+/// What the package tools print when they cannot reach the network.
 const UNREACHABLE: [&str; 14] = [
     "could not resolve",
     "temporary failure resolving",
@@ -23,7 +30,7 @@ const UNREACHABLE: [&str; 14] = [
     "etimedout",
 ];
 
-/// Whether a program can be started here.
+/// Whether a program can be started on this machine.
 pub(super) fn has(sh: &Shell, program: &str) -> bool {
     cmd!(sh, "{program} --version")
         .quiet()
@@ -33,7 +40,7 @@ pub(super) fn has(sh: &Shell, program: &str) -> bool {
         .is_ok()
 }
 
-/// Runs a command that needs the network, and shows what it says.
+/// Runs a command that needs the network, and prints its output.
 pub(super) fn try_to(command: Cmd<'_>) -> Result<Installed> {
     println!("$ {command}");
     let output = command.quiet().ignore_status().output()?;
@@ -60,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unreachable_mirror_is_told_from_a_failure() {
+    fn an_unreachable_mirror_is_distinguished_from_a_failure() {
         let unreachable = [
             "W: Failed to fetch x  Could not resolve 'mirror.example'",
             "npm error code ENOTFOUND",

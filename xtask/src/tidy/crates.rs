@@ -1,4 +1,4 @@
-//! What each crate of `crates/` owes its reader: description, README, crate doc and an example that runs.
+//! Every crate in `crates/` has a description, a README, a crate doc and an example.
 
 use std::fs;
 
@@ -38,7 +38,7 @@ fn of(package: &Package) -> Vec<String> {
     findings
 }
 
-/// What the doc at the top of a crate's first file lacks.
+/// What is missing in the doc at the top of a crate's first file.
 fn crate_doc(text: &str) -> Option<&'static str> {
     let doc: Vec<&str> = text
         .lines()

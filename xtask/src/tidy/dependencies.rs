@@ -1,4 +1,4 @@
-//! `docs/dependencies.md` gives a reason for every library the project took on, and for none that it has dropped.
+//! `docs/dependencies.md` gives a reason for every library that the project uses, and lists no other.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ fn compare(used: &BTreeSet<&str>, explained: &BTreeSet<&str>) -> Vec<String> {
     unexplained.chain(stale).collect()
 }
 
-/// The names that stand in backticks at the start of a table's rows.
+/// The names in backticks at the start of table rows.
 fn explained(reasons: &str) -> BTreeSet<&str> {
     reasons
         .lines()

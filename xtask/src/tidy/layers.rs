@@ -1,7 +1,7 @@
-//! A crate depends only on lower layers, and says in its README which one it is in.
+//! A crate depends only on lower layers, and its README states its own layer.
 //!
-//! `deny.toml` names who may depend on whom. This check is derived from the READMEs alone, so a new crate is held to
-//! its layer before anybody thinks of `deny.toml`, and the two cannot drift apart.
+//! `deny.toml` lists the allowed dependencies. This check uses only the READMEs. So it covers a new crate that is not in
+//! `deny.toml` yet, and the two cannot diverge.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::metadata::{Dependency, Metadata, Package};
 /// Fakes, doubles and conformance suites: for tests, never part of a program.
 const TESTING: [&str; 2] = ["dormouse-qdrant-double", "dormouse-testing"];
 
-/// The crates that must do without a runtime, a transport and a store, and all that they may use.
+/// The crates that must not use a runtime, a transport or a store, and all libraries that they may use.
 const PURE: &[(&str, &[&str])] = &[
     (
         "dormouse-contracts",
@@ -93,7 +93,7 @@ fn upward(package: &Package, layers: &BTreeMap<&str, u8>) -> Vec<String> {
         .collect()
 }
 
-/// The dependencies of a pure crate that it may not have. Tests may use what they like.
+/// The forbidden dependencies of a pure crate. Tests may use anything.
 fn impure(package: &Package) -> Vec<String> {
     let Some((name, allowed)) = PURE.iter().find(|(name, _)| *name == package.name) else {
         return Vec::new();

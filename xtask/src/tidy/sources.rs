@@ -1,6 +1,6 @@
-//! What may not stand in a file of the repository: unfinished code, tests switched off, paths of somebody's machine.
+//! What no file of the repository may contain: unfinished code, disabled tests, paths of a contributor's machine.
 
-/// Marks of unfinished code and of tests that do not run. Written in pieces, so as not to find themselves.
+/// Marks of unfinished code and of disabled tests. They are written in pieces, so that this file does not match.
 const UNFINISHED: [&str; 4] = [
     concat!("todo", "!("),
     concat!("unimplemented", "!("),
@@ -8,12 +8,12 @@ const UNFINISHED: [&str; 4] = [
     concat!("Being laid", " down"),
 ];
 
-/// Where people's working folders lie.
+/// Where people's folders are.
 const FOLDERS: [&str; 3] = ["/root/", "/home/", "/Users/"];
-/// Whose folder an example may show.
+/// The users whose folders an example may show.
 const FICTIONAL: [&str; 3] = ["alice/", "bob/", "you/"];
 
-/// What is wrong with a file, a line each.
+/// The problems of a file, one line each.
 pub(super) fn findings(path: &str, text: &str) -> Vec<String> {
     let is_source = path.ends_with(".rs");
     // This file and its tests cannot do without the folders.
@@ -21,10 +21,12 @@ pub(super) fn findings(path: &str, text: &str) -> Vec<String> {
     let mut findings = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         if is_source && UNFINISHED.iter().any(|mark| line.contains(mark)) {
-            findings.push(format!("{path}:{number}: unfinished, or switched off"));
+            findings.push(format!("{path}:{number}: unfinished or disabled"));
         }
         if has_folders && names_a_folder(line) {
-            findings.push(format!("{path}:{number}: a path of somebody's machine"));
+            findings.push(format!(
+                "{path}:{number}: a path of a contributor's machine"
+            ));
         }
     }
     findings
@@ -37,7 +39,7 @@ fn names_a_folder(line: &str) -> bool {
     })
 }
 
-/// Whether the folder is the root of a path and not a part of a longer one, such as an address.
+/// Whether a path starts with this folder. Otherwise the folder is a part of a longer path, such as an address.
 fn starts_a_path(line: &str, at: usize, folder: &str) -> bool {
     let (before, rest) = line.split_at(at);
     let is_inside = before
@@ -57,10 +59,7 @@ mod tests {
     fn unfinished_code_and_switched_off_tests_are_found_with_their_line() {
         let marks = UNFINISHED.map(|mark| format!("fn a() {{\n    {mark}\n}}\n"));
         for text in marks {
-            assert_eq!(
-                findings("a.rs", &text),
-                ["a.rs:2: unfinished, or switched off"]
-            );
+            assert_eq!(findings("a.rs", &text), ["a.rs:2: unfinished or disabled"]);
             assert!(findings("a.md", &text).is_empty(), "prose may speak of it");
         }
     }
