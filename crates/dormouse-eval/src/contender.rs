@@ -180,12 +180,12 @@ impl Remembered {
             return Ok(());
         }
         loop {
-            let tended = self.memory.tend(STEP).await?;
-            if let Some(trouble) = tended.trouble {
-                return Err(ContenderError::Encoder(trouble));
+            let indexed = self.memory.index_pending(STEP).await?;
+            if let Some(fallback) = indexed.interrupted_by {
+                return Err(ContenderError::Encoder(fallback));
             }
-            progress(tended.embedded);
-            if tended.waiting == 0 {
+            progress(indexed.embedded);
+            if indexed.waiting == 0 {
                 return Ok(());
             }
         }

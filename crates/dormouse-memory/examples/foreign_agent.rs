@@ -1,4 +1,4 @@
-//! Memory for an agent that is none of Dormouse's, without a key and without a network.
+//! Memory for any other agent, without a key and without a network.
 
 use std::{
     error::Error,

@@ -1,21 +1,21 @@
-//! What may become a record: the rule that keeps junk out.
+//! Admission: the rule that decides what may become a record.
 //!
-//! What an assistant hears is in its log whatever this rule says; it only decides what is worth a record. What was heard
-//! is judged mildly, since it is the evidence everything else rests on. What a model or the assistant itself made of it
-//! is judged strictly: that is what fills other memories with copies of their own output.
+//! Everything that an assistant hears is in its log; this rule only decides what is worth a record. What was heard is judged
+//! mildly, because it is the evidence for everything else. What a model or the assistant made from it is judged strictly,
+//! because such texts fill a memory with copies of its own output.
 //!
 //! | reason | heard | derived | rule |
 //! | --- | --- | --- | --- |
-//! | nothing said | yes | yes | only stop words, greetings and emoji |
-//! | duplicate | same speaker, within the window | any record believed as much | the same text but for case and spaces |
-//! | near duplicate | no | any record believed as much | [`AdmissionPolicy::near`] of its words and pairs of words, the same numbers, the same negation |
-//! | echo | no | yes | as near duplicate, of what was recalled into the prompt |
-//! | about itself | no | yes | [`dormouse_redact::is_about_itself`]: a phrase, or the assistant's name first |
+//! | no content | yes | yes | only stop words, greetings and emoji |
+//! | duplicate | same speaker, within the window | any record of at least its trust | the same text, except for case and spaces |
+//! | near duplicate | no | any record of at least its trust | [`AdmissionPolicy::near`] of its words and pairs of words, the same numbers, the same negation |
+//! | echo | no | yes | like near duplicate, of a record that was recalled into the prompt |
+//! | about itself | no | yes | [`dormouse_redact::is_about_itself`]: a phrase, or the assistant's name at the beginning |
 //! | too long | no | yes | more than [`AdmissionPolicy::longest`] bytes |
 //! | low trust | no | yes | less than [`AdmissionPolicy::min_trust`] |
 //!
-//! There is no score: weights for importance, novelty or recency were left out, since each of them refused records
-//! that questions needed later, while these rules refuse only what says nothing, or says nothing new.
+//! There is no score: weights for importance, novelty or recency each refused records that questions needed later. These
+//! rules refuse only texts without content or without anything new.
 
 use std::time::Duration;
 
@@ -25,25 +25,25 @@ use dormouse_retrieval::terms;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    likeness::Likeness,
     recall::MIN_TRUST,
-    record::{Record, RecordId, Speaker, Standing},
+    record::{Record, RecordId, RecordStatus, Speaker},
+    similarity::ComparableText,
 };
 
 /// How strictly a candidate is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AdmissionProfile {
-    /// Word for word what was heard or seen.
+    /// What was heard or seen, word for word.
     Heard,
-    /// Made of something else, by a model or the assistant.
+    /// What a model or the assistant made from something else.
     Derived,
 }
 
-/// What asks to become a record.
+/// A text that may become a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
-    /// What it says.
+    /// The text.
     pub text: &'a str,
     /// Who said it.
     pub speaker: Option<&'a Speaker>,
@@ -55,28 +55,28 @@ pub struct Candidate<'a> {
     pub profile: AdmissionProfile,
 }
 
-/// What a candidate is judged against.
+/// The records and names that a candidate is judged against.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AdmissionContext<'a> {
-    /// Records that may say the same, such as what recall finds for its text. Only live ones count.
+    /// Records that may say the same, such as those that recall finds for its text. Only live ones count.
     pub neighbours: &'a [Record],
-    /// What was recalled into the prompt that the candidate was made with.
+    /// The records in the prompt that the candidate was made with.
     pub recalled: &'a [Record],
-    /// The names the assistant goes by.
+    /// The names of the assistant.
     pub names: &'a [&'a str],
 }
 
 /// The bounds of the rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AdmissionPolicy {
-    /// How long a speaker's own words count as said already: 10 minutes. Later, saying it again is an event of its own.
+    /// How long the same words of the same speaker count as a duplicate: 10 minutes. Later, they are an event of their own.
     pub window: Duration,
-    /// From which share of words and pairs of words on two texts say the same, in `0.0..=1.0`: 0.85. One word exchanged
-    /// in a sentence of ten leaves 0.73.
+    /// The least share of words and pairs of words with which two texts say the same, in `0.0..=1.0`: 0.85. Replacing one
+    /// word in a sentence of ten leaves 0.73.
     pub near: f32,
     /// The longest derived text, in bytes: 1,000.
     pub longest: usize,
-    /// The least trust of a derived text: 0.5, since less is not recalled.
+    /// The least trust of a derived text: 0.5, because records of less trust are not recalled.
     pub min_trust: Trust,
 }
 
@@ -97,27 +97,27 @@ impl Default for AdmissionPolicy {
 #[non_exhaustive]
 pub enum IgnoreReason {
     /// It has no content.
-    NothingSaid,
-    /// A record says it in the same words.
+    NoContent,
+    /// A record has the same text.
     Duplicate,
-    /// A record says it in nearly the same words.
+    /// A record has nearly the same text.
     NearDuplicate,
-    /// It repeats what was recalled for it.
+    /// It repeats a record that was in the prompt.
     Echo,
     /// It is about the assistant itself.
     AboutItself,
-    /// It is longer than a derived text may be.
+    /// It is too long for a derived text.
     TooLong,
-    /// It is not believed enough.
+    /// Its trust is too low.
     LowTrust,
 }
 
 impl IgnoreReason {
-    /// The words for it, as they are kept with the change.
+    /// The words for it, as stored with the change.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::NothingSaid => "nothing said",
+            Self::NoContent => "no content",
             Self::Duplicate => "duplicate",
             Self::NearDuplicate => "near duplicate",
             Self::Echo => "echo of what was recalled",
@@ -128,7 +128,7 @@ impl IgnoreReason {
     }
 }
 
-/// What becomes of a candidate.
+/// The decision about a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// It may become a record.
@@ -137,12 +137,12 @@ pub enum Admission {
     Ignore {
         /// Why.
         reason: IgnoreReason,
-        /// The record that says it already, where that is why.
+        /// The record that already says it, if that is the reason.
         like: Option<RecordId>,
     },
 }
 
-/// Decides whether a candidate may become a record. Takes time in the length of the texts it is compared with.
+/// Decides whether a candidate may become a record. Takes time proportional to the length of the texts it is compared with.
 #[must_use]
 pub fn admit(
     candidate: &Candidate<'_>,
@@ -153,10 +153,10 @@ pub fn admit(
         AdmissionProfile::Heard => None,
         AdmissionProfile::Derived => refused_by_itself(candidate, context, policy),
     };
-    if let Some(reason) = refused.or_else(|| says_nothing(candidate.text)) {
+    if let Some(reason) = refused.or_else(|| has_no_content(candidate.text)) {
         return Admission::Ignore { reason, like: None };
     }
-    match said_already(candidate, context, policy) {
+    match repetition_of(candidate, context, policy) {
         Some((reason, like)) => Admission::Ignore {
             reason,
             like: Some(like),
@@ -179,8 +179,8 @@ fn refused_by_itself(
     is_about_itself(candidate.text, context.names).then_some(IgnoreReason::AboutItself)
 }
 
-fn says_nothing(text: &str) -> Option<IgnoreReason> {
-    // A yes or a no is an answer to something.
+fn has_no_content(text: &str) -> Option<IgnoreReason> {
+    // Stop words elsewhere, but the whole answer to a question.
     const ANSWERS: [&str; 6] = ["yes", "no", "not", "never", "nope", "yep"];
     const GREETINGS: [&str; 34] = [
         "ah", "aha", "bye", "cheer", "goodby", "greet", "ha", "haha", "hahaha", "hello", "hey",
@@ -199,30 +199,30 @@ fn says_nothing(text: &str) -> Option<IgnoreReason> {
             word && !GREETINGS.contains(&term.as_str())
         });
     let long = text.len() > 4_096;
-    (!content && !has_answer() && !long).then_some(IgnoreReason::NothingSaid)
+    (!content && !has_answer() && !long).then_some(IgnoreReason::NoContent)
 }
 
-fn said_already(
+fn repetition_of(
     candidate: &Candidate<'_>,
     context: &AdmissionContext<'_>,
     policy: &AdmissionPolicy,
 ) -> Option<(IgnoreReason, RecordId)> {
-    let said = Likeness::of(candidate.text);
+    let said = ComparableText::of(candidate.text);
     let derived = candidate.profile == AdmissionProfile::Derived;
     let recalled = context.recalled.iter().filter(|_| derived);
     for record in recalled {
-        if said.says_the_same(&Likeness::of(&record.text), policy.near) {
+        if said.says_the_same(&ComparableText::of(&record.text), policy.near) {
             return Some((IgnoreReason::Echo, record.id));
         }
     }
-    let live = |record: &&Record| record.standing == Standing::Live;
-    // What is believed less cannot speak for it: a rumour would keep the truth out.
+    let live = |record: &&Record| record.status == RecordStatus::Live;
+    // A record of less trust does not count: otherwise a rumour would keep the attested fact out.
     let believed = |record: &&Record| !derived || record.trust >= candidate.trust;
     let mut near = None;
     for record in context.neighbours.iter().filter(live).filter(believed) {
-        let there = Likeness::of(&record.text);
+        let there = ComparableText::of(&record.text);
         let counts = derived || is_repeated(candidate, record, policy.window);
-        if counts && said.exact() == there.exact() {
+        if counts && said.normalised_hash() == there.normalised_hash() {
             return Some((IgnoreReason::Duplicate, record.id));
         }
         if derived && near.is_none() && said.says_the_same(&there, policy.near) {
@@ -232,13 +232,13 @@ fn said_already(
     near
 }
 
-/// Whether the same speaker said the record within the window before.
+/// Whether the same speaker said the record within the window before the candidate.
 fn is_repeated(candidate: &Candidate<'_>, record: &Record, window: Duration) -> bool {
     let speaker = same_speaker(candidate.speaker, record.speaker.as_ref());
     speaker && record.at <= candidate.at && candidate.at.since(record.at) <= window
 }
 
-/// Whether two speakers are one: by their ids where both have one, otherwise by name.
+/// Whether two speakers are the same: by their ids if both have one, otherwise by name.
 pub(crate) fn same_speaker(a: Option<&Speaker>, b: Option<&Speaker>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => match (&a.entity, &b.entity) {

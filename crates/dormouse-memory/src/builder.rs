@@ -14,14 +14,14 @@ use dormouse_retrieval::Config;
 
 use crate::{memory::Memory, store::StoreError};
 
-/// How far something long has come.
+/// How far a long operation has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What is being done: `"reading records"`, `"embedding"`, `"feeding vectors"`.
+    /// What is being done: `"reading records"` or `"embedding"`.
     pub what: &'static str,
-    /// How many are done.
+    /// How many records are done.
     pub done: u64,
-    /// How many there are.
+    /// How many records there are.
     pub of: u64,
 }
 
@@ -29,14 +29,14 @@ pub struct Progress {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryOpenError {
-    /// The file is the trouble; the cause says how.
+    /// The file cannot be opened; the source says why.
     #[error(transparent)]
     File(#[from] FileError),
-    /// What is in the file cannot be used.
+    /// The content of the file cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What is known of people and things cannot be used.
-    #[error("{}: what is known of people and things makes no sense", path.display())]
+    /// The stored people and things are not valid.
+    #[error("{}: the stored people and things are not valid", path.display())]
     Entities {
         /// The file.
         path: PathBuf,
@@ -46,16 +46,16 @@ pub enum MemoryOpenError {
     },
     /// The file is the memory of another assistant.
     #[error(
-        "{} is the memory of {owner}, not of {asked}: name the file of {asked}'s own memory. What {owner} remembers can \
-         be exported, and imported into it",
+        "{} is the memory of {owner}, not of {asked}: name the file of {asked}'s memory. The records of {owner} can be \
+         exported and then imported into it",
         path.display()
     )]
     OtherAssistant {
         /// The file.
         path: PathBuf,
-        /// Whose memory it is.
+        /// The assistant whose memory it is.
         owner: String,
-        /// Whose was asked for.
+        /// The assistant that was asked for.
         asked: AssistantId,
     },
     /// The runtime is shutting down.
@@ -63,7 +63,7 @@ pub enum MemoryOpenError {
     Stopped,
 }
 
-/// Settings of a memory that is about to be opened.
+/// Settings with which a memory is opened.
 pub struct MemoryBuilder {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) assistant: AssistantId,
@@ -83,8 +83,16 @@ impl fmt::Debug for MemoryBuilder {
     }
 }
 
+impl Memory {
+    /// Settings for a memory of this assistant, with this clock. A function that returns the time is a clock.
+    #[must_use]
+    pub fn builder(assistant: AssistantId, clock: impl Clock + 'static) -> MemoryBuilder {
+        MemoryBuilder::new(clock, assistant)
+    }
+}
+
 impl MemoryBuilder {
-    pub(crate) fn new(clock: impl Clock + 'static, assistant: AssistantId) -> Self {
+    fn new(clock: impl Clock + 'static, assistant: AssistantId) -> Self {
         Self {
             clock: Arc::new(clock),
             assistant,
@@ -97,57 +105,56 @@ impl MemoryBuilder {
         }
     }
 
-    /// Counts tokens with this; a token for every four bytes where it is not said.
+    /// Counts tokens with this counter; by default one token for every four bytes.
     #[must_use]
     pub fn counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
         self.counter = counter;
         self
     }
 
-    /// Searches with these settings; the measured ones where it is not said.
+    /// Searches with these settings; by default with the measured ones.
     #[must_use]
     pub fn retrieval(mut self, config: Config) -> Self {
         self.retrieval = config;
         self
     }
 
-    /// Recalls by similarity too, as this encoder sees it; by words alone where it is not said.
+    /// Recalls also by the similarity of this encoder's vectors; by default by words alone.
     #[must_use]
     pub fn encoder(mut self, encoder: Arc<dyn Embedder>) -> Self {
         self.encoder = Some(encoder);
         self
     }
 
-    /// Searches vectors with this index; with an exact one in process where it is not said. Without an encoder it is
-    /// not used.
+    /// Searches vectors with this index; by default with an exact one in this process. Without an encoder it is not used.
     #[must_use]
     pub fn vectors(mut self, index: Arc<dyn VectorIndex>) -> Self {
         self.vectors = Some(index);
         self
     }
 
-    /// Tells how far opening has come, at least once every thousand records.
+    /// Reports how far opening has come, at least once every thousand records.
     #[must_use]
-    pub fn on_progress(mut self, tell: impl Fn(Progress) + Send + Sync + 'static) -> Self {
-        self.progress = Some(Box::new(tell));
+    pub fn on_progress(mut self, report: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Box::new(report));
         self
     }
 
-    /// Makes the search index anew from the records, whatever there is of a copy. Vectors stay; [`Memory::empty_index`] has
-    /// their index anew.
+    /// Rebuilds the search index from the records, even if there is a copy of it. Vectors stay; [`Memory::empty_index`]
+    /// rebuilds their index.
     #[must_use]
     pub fn rebuild(mut self) -> Self {
         self.rebuild = true;
         self
     }
 
-    /// Opens the memory in the file at `path`, and makes it if there is none. One process opens it at a time.
+    /// Opens the memory in the file at `path`, and makes it if there is none. Only one process can have it open.
     ///
-    /// Reads the copy of the search index beside it and takes in what is newer; without a copy it reads every record.
+    /// Reads the copy of the search index next to it, and then the newer changes; without a copy it reads every record.
     ///
     /// # Errors
     ///
-    /// [`MemoryOpenError`] says what is wrong with the file and how to mend it.
+    /// [`MemoryOpenError`] says what is wrong with the file and how to repair it.
     pub async fn open(self, path: impl AsRef<Path>) -> Result<Memory, MemoryOpenError> {
         let path = path.as_ref().to_owned();
         tokio::task::spawn_blocking(move || Memory::open_now(self, &path))
@@ -155,7 +162,7 @@ impl MemoryBuilder {
             .map_err(|_stopped| MemoryOpenError::Stopped)?
     }
 
-    /// Opens the memory in the file at `path`, which must be there.
+    /// Opens the memory in the file at `path`, which must exist.
     ///
     /// # Errors
     ///
@@ -167,10 +174,10 @@ impl MemoryBuilder {
             .map_err(|_stopped| MemoryOpenError::Stopped)?
     }
 
-    /// Opens the newest commit of the memory in the file at `path`, which must be there, for reading. Nothing is written
-    /// or locked, so this works in a read-only folder, and while another process has the memory open. Changes are refused.
+    /// Opens the newest commit of the memory in the file at `path`, which must exist, for reading. Nothing is written or
+    /// locked, so this works in a read-only folder, and while another process has the memory open. Changes are refused.
     ///
-    /// A file that is in use is copied into memory, up to 1 GiB; reading from a longer one fails with the next change.
+    /// A file that is in use is copied into memory, up to 1 GiB; reading from a longer one fails after the next change.
     ///
     /// # Errors
     ///
@@ -182,17 +189,17 @@ impl MemoryBuilder {
             .map_err(|_stopped| MemoryOpenError::Stopped)?
     }
 
-    /// A memory that is gone when it is dropped.
+    /// A memory without a file; its content is lost when it is dropped.
     ///
     /// # Errors
     ///
-    /// Never, in practice: there is no file to be wrong.
+    /// Only if the database in memory cannot be made; no file is involved.
     pub fn ephemeral(self) -> Result<Memory, MemoryOpenError> {
         Memory::ephemeral_now(self)
     }
 }
 
-/// A token for every four bytes: an estimate that serves where no vocabulary is known.
+/// One token for every four bytes: an estimate for models whose vocabulary is not known.
 struct FourBytes;
 
 impl TokenCounter for FourBytes {

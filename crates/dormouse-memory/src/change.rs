@@ -1,13 +1,13 @@
-//! Everything that can happen to a memory. The store is what came of its changes, in their order; each says why, and
-//! all but one can be taken back.
+//! Everything that can happen to a memory. The store is the result of its changes in their order. Each change has a
+//! reason, and all of them but erasing can be taken back.
 
 use dormouse_contracts::Timestamp;
 use dormouse_entities as entities;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{LinkKind, Record, RecordId, Standing};
+use crate::record::{LinkKind, Record, RecordId, RecordStatus};
 
-/// The place of a change in the order of all changes, from 1.
+/// The sequence number of a change, from 1.
 pub type ChangeSeq = u64;
 
 /// One change.
@@ -17,42 +17,44 @@ pub type ChangeSeq = u64;
 pub enum Change {
     /// A record was added.
     Added {
-        /// Which.
+        /// The record.
         record: RecordId,
     },
     /// A note was not kept, because it says nothing new.
     Ignored {
-        /// What was not kept, as it would have been added; its number is 0.
+        /// The record that would have been added; its number is 0.
         note: Box<Record>,
-        /// The record that says it already, if there is one.
+        /// The record that already says it, if there is one.
         like: Option<RecordId>,
     },
-    /// What a record says ceased to be so.
+    /// A record is no longer true.
     Superseded {
         /// The record.
         record: RecordId,
-        /// The one that took its place, if one did.
+        /// The record that replaced it, if one did.
         by: Option<RecordId>,
-        /// Since when it is no longer so.
+        /// Since when it is no longer true.
         until: Timestamp,
-        /// Until when it was so before this change, for taking it back.
+        /// The end of its validity before this change, to restore it.
         had_until: Option<Timestamp>,
-        /// How it stood before this change.
-        stood: Standing,
+        /// Its status before this change.
+        #[serde(rename = "stood")]
+        status_before: RecordStatus,
     },
     /// Records that say the same became part of one.
     Folded {
-        /// Those that became part, and how each stood before.
-        records: Vec<(RecordId, Standing)>,
-        /// The one that speaks for them.
+        /// The records that became part of another, and the status of each before.
+        records: Vec<(RecordId, RecordStatus)>,
+        /// The record that represents them.
         into: RecordId,
     },
-    /// A record was taken out.
+    /// A record was taken out of recall.
     Withdrawn {
         /// The record.
         record: RecordId,
-        /// How it stood before.
-        stood: Standing,
+        /// Its status before this change.
+        #[serde(rename = "stood")]
+        status_before: RecordStatus,
     },
     /// A record's text was removed for good. This cannot be taken back.
     Erased {
@@ -61,30 +63,30 @@ pub enum Change {
     },
     /// Two records were linked.
     Linked {
-        /// The one.
+        /// One record.
         a: RecordId,
-        /// The other.
+        /// The other record.
         b: RecordId,
-        /// How they hang together.
+        /// How they are related.
         kind: LinkKind,
         /// How strongly, in `0.0..=1.0`.
         weight: f32,
     },
-    /// Something about the people and things the assistant knows.
+    /// The people and things that the assistant knows have changed.
     Entity {
-        /// What.
+        /// How.
         change: Box<entities::EntityChange>,
     },
-    /// The log is another one, or was set back: the events that these records were made of are not in it.
+    /// The log is another one or was set back: it does not hold the events that these records were made from.
     Detached {
         /// The records.
         records: Vec<RecordId>,
     },
     /// An earlier change was taken back.
     Reverted {
-        /// Which.
+        /// The change that was taken back.
         undone: ChangeSeq,
-        /// The records that are as before by it, or were added by it.
+        /// The records that it restored or added.
         records: Vec<RecordId>,
     },
 }
@@ -106,10 +108,8 @@ impl Change {
             Self::Reverted { .. } => "reverted",
         }
     }
-}
 
-impl Change {
-    /// The records whose state it set.
+    /// The records whose state it set. Indexing reads these again.
     pub(crate) fn records(&self) -> Vec<RecordId> {
         match self {
             Self::Added { record }
@@ -124,16 +124,44 @@ impl Change {
     }
 }
 
-/// A change with its place, its time and its reason.
+/// A change with its sequence number, its time and its reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredChange {
-    /// Its place, from 1.
+    /// Its sequence number, from 1.
     pub seq: ChangeSeq,
     /// When it was made.
     pub at: Timestamp,
-    /// Why, in words: a rule, a model's own reason, or a person's.
+    /// Why it was made, in words: the name of a rule, or the reason that a model or a person gave.
     pub reason: String,
-    /// What was changed.
+    /// The change.
     #[serde(flatten)]
     pub change: Change,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Collection, RecordStatus};
+
+    #[test]
+    fn the_fields_of_rows_keep_their_names_in_the_file() {
+        let row = r#"{"id":2,"text":"tea","kind":"fact","shelf":"journal","at":0,"recorded_at":0,"trust":1.0,
+            "lineage":{"derivation":"stored"},"valid_from":0,"standing":{"is":"withdrawn"}}"#;
+        let record: Record = serde_json::from_str(row).unwrap();
+        assert_eq!(record.collection, Collection::Journal);
+        assert_eq!(record.provenance.derivation, crate::Derivation::Stored);
+        assert_eq!(record.status, RecordStatus::Withdrawn);
+        let row =
+            r#"{"seq":7,"at":0,"reason":"r","what":"withdrawn","record":2,"stood":{"is":"live"}}"#;
+        let change: StoredChange = serde_json::from_str(row).unwrap();
+        assert_eq!(serde_json::to_string(&change).unwrap(), row);
+        let status_before = RecordStatus::Live;
+        assert_eq!(
+            change.change,
+            Change::Withdrawn {
+                record: record.id,
+                status_before
+            }
+        );
+    }
 }

@@ -1,8 +1,8 @@
-//! How healthy a memory is: what in it is said twice, out of date, not believed, or should not be there.
+//! The health of a memory: records that repeat others, are out of date, are not believed, or contain secrets.
 //!
-//! A [`HygieneScan`] takes the records page by page and answers a [`HygieneReport`]; nothing is asked of a model and
-//! nothing is changed. [`survey`] does so for a whole memory. The report proposes which records to fold into which;
-//! applying a proposal is a change as any other, and can be taken back.
+//! A [`HygieneScan`] reads the records page by page and returns a [`HygieneReport`]. It asks no model and changes nothing.
+//! [`survey`] does this for a whole memory. The report proposes which records to fold into which. Applying a proposal is a
+//! change like any other and can be taken back.
 
 mod nearby;
 mod report;
@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     admission::same_speaker,
-    likeness::Likeness,
     memory::{Memory, MemoryError},
     recall::MIN_TRUST,
-    record::{Derivation, Record, RecordId, RecordKind, Shelf, Speaker, Standing},
+    record::{Collection, Derivation, Record, RecordId, RecordKind, RecordStatus, Speaker},
+    similarity::ComparableText,
 };
 use nearby::Nearby;
 pub use report::{Example, FoldProposal, HygieneFinding, HygieneReport, KindReport, SameAs};
@@ -32,14 +32,14 @@ const PAGE: usize = 1_000;
 /// What counts as unhealthy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HygienePolicy {
-    /// From which share of words and pairs of words on two records say the same, in `0.0..=1.0`: 0.85. Below 0.6 not
-    /// all pairs are found.
+    /// The least share of words and pairs of words with which two records say the same, in `0.0..=1.0`: 0.85. Below 0.6
+    /// some pairs are missed.
     pub near: f32,
-    /// A record that is older than this, not linked, and that nothing was made of is stale: 180 days.
+    /// A record that is older than this, has no links, and is no source of another record is stale: 180 days.
     pub stale_after: Duration,
-    /// Records believed less count as low in trust: 0.5.
+    /// Records of less trust are reported: 0.5.
     pub min_trust: Trust,
-    /// The same event told again within this time is one event: 24 hours. Facts are the same whenever they are told.
+    /// Two reports of an event within this time are the same event: 24 hours. Facts are the same at any distance.
     pub one_event_within: Duration,
 }
 
@@ -54,7 +54,7 @@ impl Default for HygienePolicy {
     }
 }
 
-/// Looks over every record of a memory.
+/// Scans every record of a memory.
 ///
 /// # Errors
 ///
@@ -72,17 +72,17 @@ pub async fn survey(
             return Ok(scan.finish());
         };
         after = Some(last.id);
-        scan.take(&page);
+        scan.add(&page);
     }
 }
 
-/// A look over records, page by page, in the order of their numbers. Takes time and memory nearly linear in the number
-/// of records (by estimate 1.5 KB for a record of twenty words).
+/// A scan over records, page by page, in the order of their numbers. Takes time and memory nearly linear in the number of
+/// records (an estimated 1.5 KB for a record of twenty words).
 #[derive(Debug)]
 pub struct HygieneScan {
     policy: HygienePolicy,
     now: Timestamp,
-    there: HashSet<RecordId>,
+    with_text: HashSet<RecordId>,
     sources: HashSet<RecordId>,
     by_text: HashMap<u64, usize>,
     nearby: Nearby,
@@ -94,28 +94,28 @@ pub struct HygieneScan {
 struct Seen {
     id: RecordId,
     kind: RecordKind,
-    shelf: Shelf,
+    collection: Collection,
     at: Timestamp,
     speaker: Option<Speaker>,
     trust: Trust,
     derivation: Derivation,
     derived_from: Vec<RecordId>,
     linked: usize,
-    ended: Standing,
+    ended: RecordStatus,
     valid_until: Option<Timestamp>,
     secret: usize,
-    likeness: Likeness,
+    comparable: ComparableText,
     same_as: Option<(usize, SameAs)>,
 }
 
 impl HygieneScan {
-    /// A look at the time `now`.
+    /// A scan at the time `now`.
     #[must_use]
     pub fn new(policy: HygienePolicy, now: Timestamp) -> Self {
         Self {
             policy,
             now,
-            there: HashSet::new(),
+            with_text: HashSet::new(),
             sources: HashSet::new(),
             by_text: HashMap::new(),
             nearby: Nearby::default(),
@@ -123,60 +123,62 @@ impl HygieneScan {
         }
     }
 
-    /// Takes the next page. Records that were folded, withdrawn or erased count only as sources of others.
-    pub fn take(&mut self, page: &[Record]) {
+    /// Reads the next page. Records that were folded, withdrawn or erased count only as sources of others.
+    pub fn add(&mut self, page: &[Record]) {
         for record in page {
-            // An erased record is no source any more: what was made of it has lost its evidence.
+            // An erased record no longer counts as a source: records made from it have lost their evidence.
             if !record.text.is_empty() {
-                self.there.insert(record.id);
+                self.with_text.insert(record.id);
             }
             if !record.is_in_use() || record.text.is_empty() {
                 continue;
             }
-            self.sources.extend(&record.lineage.derived_from);
+            self.sources.extend(&record.provenance.derived_from);
             let seen = self.seen_of(record);
             self.seen.push(seen);
         }
     }
 
     fn seen_of(&mut self, record: &Record) -> Seen {
-        let likeness = Likeness::of(&record.text);
+        let comparable = ComparableText::of(&record.text);
         let place = self.seen.len();
-        let same_as = match self.by_text.get(&likeness.exact()) {
+        let same_as = match self.by_text.get(&comparable.normalised_hash()) {
             Some(first) => Some((*first, SameAs::Exactly)),
             None => {
-                self.by_text.insert(likeness.exact(), place);
-                let near = self.nearby.take(place, likeness.shingles(), |other| {
-                    self.seen.get(other).is_some_and(|other| {
-                        likeness.says_the_same(&other.likeness, self.policy.near)
-                    })
-                });
+                self.by_text.insert(comparable.normalised_hash(), place);
+                let near = self
+                    .nearby
+                    .find_or_add(place, comparable.shingles(), |other| {
+                        self.seen.get(other).is_some_and(|other| {
+                            comparable.says_the_same(&other.comparable, self.policy.near)
+                        })
+                    });
                 near.map(|near| (near, SameAs::Nearly))
             }
         };
         Seen {
             id: record.id,
             kind: record.kind,
-            shelf: record.shelf,
+            collection: record.collection,
             at: record.at,
             speaker: record.speaker.clone(),
             trust: record.trust,
-            derivation: record.lineage.derivation,
-            derived_from: record.lineage.derived_from.clone(),
+            derivation: record.provenance.derivation,
+            derived_from: record.provenance.derived_from.clone(),
             linked: record.links.len(),
-            ended: record.standing,
+            ended: record.status,
             valid_until: record.valid_until,
             secret: scan(record.text.as_bytes(), RedactionProfile::Memory).len(),
-            likeness,
+            comparable,
             same_as,
         }
     }
 
-    /// What was found.
+    /// The report of the scan.
     #[must_use]
     pub fn finish(self) -> HygieneReport {
         let mut report = HygieneReport {
-            records: count(self.there.len()),
+            records: count(self.with_text.len()),
             in_use: count(self.seen.len()),
             ..HygieneReport::default()
         };
@@ -204,7 +206,7 @@ impl HygieneScan {
         let orphan = seen
             .derived_from
             .iter()
-            .find(|source| !self.there.contains(source));
+            .find(|source| !self.with_text.contains(source));
         let mut found = |is: bool, pick: fn(&mut HygieneReport) -> &mut HygieneFinding, like| {
             if is {
                 pick(report).add(seen.id, like);
@@ -235,23 +237,23 @@ impl HygieneScan {
 
     fn is_stale(&self, seen: &Seen) -> bool {
         let ended = seen.valid_until.is_some_and(|until| until <= self.now)
-            || matches!(seen.ended, Standing::Superseded { .. });
+            || matches!(seen.ended, RecordStatus::Superseded { .. });
         let unused = seen.linked == 0 && !self.sources.contains(&seen.id);
         ended || (unused && self.now.since(seen.at) > self.policy.stale_after)
     }
 
-    /// Into which record this one may be folded. Only what the same speaker said of the same kind is, and only while
-    /// both are so: when something was said, and by whom, is content, too.
+    /// The record into which this one may be folded. Both must have the same kind and the same speaker and be valid: when
+    /// something was said, and by whom, is content, too.
     fn fold_of(&self, seen: &Seen) -> Option<(RecordId, SameAs)> {
         let (other, how) = seen.same_as?;
         let other = self.seen.get(other)?;
         let apart = seen.at.since(other.at).max(other.at.since(seen.at));
         let one_event = seen.kind != RecordKind::Event || apart <= self.policy.one_event_within;
         let same = seen.kind == other.kind
-            && seen.shelf == other.shelf
+            && seen.collection == other.collection
             && seen.valid_until == other.valid_until
-            && seen.ended == Standing::Live
-            && other.ended == Standing::Live
+            && seen.ended == RecordStatus::Live
+            && other.ended == RecordStatus::Live
             && seen.trust <= other.trust
             && same_speaker(seen.speaker.as_ref(), other.speaker.as_ref());
         (same && one_event).then_some((other.id, how))

@@ -1,6 +1,6 @@
-//! Taking in an outside log: what it says and how far it was read are one commit, so that nothing is taken in twice and
-//! nothing is left out, whenever the process is killed. The position also says when its last event was written, by which
-//! the reader of the log finds out whether the memory follows this log or another one.
+//! Taking in an outside log. What an event means and the new position in the log are one commit, so that no event is taken in
+//! twice or left out, whenever the process is killed. The position contains the time of its last event, by which the reader
+//! of the log finds out whether the memory follows this log or another one.
 
 use dormouse_contracts::Timestamp;
 use dormouse_entities as entities;
@@ -18,46 +18,46 @@ use crate::{
     },
 };
 
-/// Why what comes from the log is there.
+/// The reason of every change that comes from the log.
 const REASON: &str = "taken in from the log";
 
 /// What one event of an outside log means for the memory.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Intake {
-    /// Something to remember.
+    /// A note to add.
     Note(Box<Note>),
-    /// Something about a person or thing, and when it was.
+    /// A change of a person or thing, and its time.
     Entity(Box<entities::EntityChange>, Timestamp),
 }
 
-/// A position in an outside log: the last event that was taken in, and when that was written.
+/// A position in an outside log: the last event that was taken in, and when it was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogPosition {
     /// The number of the event; 0 before the first.
     pub seq: u64,
-    /// When the event was written, by the log. Two logs differ in it at every event that they do not share.
+    /// When the log says that the event was written. Two logs differ in this for every event that they do not share.
     pub at: Timestamp,
 }
 
-/// What came of taking in a part of a log.
+/// The result of taking in a part of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// It was taken in.
     Through {
-        /// The position now; never before the former one.
+        /// The new position; never before the former one.
         through: LogPosition,
-        /// How many changes of entities were refused, and skipped. They would be refused each time.
+        /// How many changes of entities were refused and skipped. They would be refused every time.
         refused: u64,
     },
-    /// The part does not begin where the last one ended: somebody else took in another one. Nothing was changed.
+    /// The part does not begin where the last one ended, because another caller took in a part meanwhile. Nothing was changed.
     Moved {
-        /// The position.
+        /// The present position.
         through: LogPosition,
     },
 }
 
 impl Memory {
-    /// How far the outside log has been taken in.
+    /// How far the outside log was taken in.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// [`ChangeError::Note`](crate::ChangeError::Note) if a note does not fit: the log must not hold such.
+    /// [`ChangeError::Note`](crate::ChangeError::Note) if a note is not valid. Nothing of the part is taken in then.
     pub async fn take_log(
         &self,
         after: u64,
@@ -88,13 +88,13 @@ impl Memory {
         blocking(move || inner.take_log(after, through, items)).await
     }
 
-    /// Goes on with a log from `through`, whatever log was taken in before. The records in `detached` come from events that
-    /// the log does not hold: they stay as they are, and their origin becomes `RECORD/ORIGIN`, so that no event of the log
-    /// is taken for theirs. All of it is one change.
+    /// Continues with a log from `through`, even if another log was taken in before. The records in `detached` come from events
+    /// that the log does not hold. They stay as they are, and their origin becomes `RECORD/ORIGIN`, so that no event of the
+    /// log counts as theirs. All of it is one change.
     ///
     /// # Errors
     ///
-    /// [`ChangeError::Unknown`](crate::ChangeError::Unknown) if a record is not there.
+    /// [`ChangeError::Unknown`](crate::ChangeError::Unknown) if a record does not exist.
     pub async fn rebind_log(
         &self,
         through: LogPosition,
@@ -118,12 +118,12 @@ impl Inner {
         through: LogPosition,
         items: Vec<Intake>,
     ) -> Result<Taken, MemoryError> {
-        // Looking for secrets takes a while in long texts: nobody else need wait for it.
+        // Looking for secrets takes a while in long texts, so it happens before the lock of all changes is taken.
         let items: Vec<Intake> = items.into_iter().map(Intake::masked).collect();
         self.change_all(|writing, entities, now| {
-            let found = position(writing.state(LOG_THROUGH)?, writing.state(LOG_AT)?);
-            if found.seq != after {
-                return Ok((Taken::Moved { through: found }, Done::default()));
+            let present = position(writing.state(LOG_THROUGH)?, writing.state(LOG_AT)?);
+            if present.seq != after {
+                return Ok((Taken::Moved { through: present }, Done::default()));
             }
             let mut done = Done::default();
             let mut refused = 0;
@@ -143,8 +143,12 @@ impl Inner {
                     }
                 }
             }
-            // Going back would take in twice what has no origin.
-            let through = if through.seq < after { found } else { through };
+            // The position never goes back: a change of an entity has no origin and would be applied twice.
+            let through = if through.seq < after {
+                present
+            } else {
+                through
+            };
             set_position(writing, through)?;
             Ok((Taken::Through { through, refused }, done))
         })

@@ -1,54 +1,65 @@
-//! Long-term memory on redb: records that are recallable at once, with trust, lineage and reversible change.
+//! Long-term memory on redb: records that can be recalled at once, with trust, provenance and reversible changes.
 //!
-//! Layer 3. A [`Memory`] is given [`Note`]s and asked with [`RecallRequest`]s; neither needs a model. What is in its file is
-//! the truth: changes in their order, each with its reason, and the [`Record`]s that came of them. The search index, the
-//! vectors of an encoder and the index of vectors are projections with checkpoints, so that deleting one loses nothing.
+//! Layer 3. A [`Memory`] stores [`Note`]s and answers [`RecallRequest`]s; neither needs a model. Its file is the source of
+//! everything: the changes in their order, each with its reason, and the [`Record`]s that resulted. The search index, the
+//! vectors of an encoder and the index of vectors are projections with checkpoints, so deleting one loses nothing.
 //!
-//! Read in this order: [`Note`] (what is given), [`Record`] (what is kept), [`Change`] (what can happen to it),
-//! [`Memory`] (the handle), [`RecallRequest`] and [`Recall`] (asking), [`Intake`] (an event log as the source),
-//! [`EncoderState`] and [`MigrationPlan`] (encoders and changing them).
+//! Read in this order: [`Note`] (the input), [`Record`] (what is kept), [`Change`] (what can happen to it), [`Memory`] (the
+//! handle), [`RecallRequest`] and [`Recall`] (searching), [`Intake`] (an event log as the source), [`EncoderState`] and
+//! [`MigrationPlan`] (encoders and changing them).
 //!
 //! Stability: experimental; a file written by this version opens in later ones.
 
 pub mod admission;
 mod builder;
 mod change;
-mod feed;
+mod fallback;
 pub mod hygiene;
+mod index_copy;
+mod indexing;
 mod intake;
-mod likeness;
 pub mod links;
 mod memory;
 mod migrate;
 mod note;
+mod opening;
 mod ops;
 mod orders;
 mod people;
 mod projection;
 mod recall;
 mod record;
+mod similarity;
 mod spaces;
 mod store;
 mod transfer;
+mod vectors;
 pub mod write;
 
 pub use builder::{MemoryBuilder, MemoryOpenError, Progress};
 pub use change::{Change, ChangeSeq, StoredChange};
-pub use feed::{CheckIndexError, IndexReport, IndexedCollection, Tended};
+pub use fallback::Fallback;
+pub use indexing::{
+    check::{CheckIndexError, IndexReport, IndexedCollection},
+    progress::IndexProgress,
+};
 pub use intake::{Intake, LogPosition, Taken};
-pub use memory::{Memory, MemoryError, Stats, Why};
+pub use memory::{
+    Memory, MemoryError,
+    reading::{Stats, Why},
+};
 pub use migrate::{
     MigrateError, Migration, MigrationPlan, Probe, ProbeReport, Scores, SwitchPolicy,
 };
 pub use note::{LABEL_LIMIT, LIST_LIMIT, Note, NoteError, TEXT_LIMIT};
 pub use ops::{Added, ChangeError};
 pub use recall::{
-    DEFAULT_LIMIT, Fallback, MAX_LIMIT, MIN_TRUST, Recall, RecallRequest, Recollection, Role,
-    SearchMode, Validity,
+    DEFAULT_LIMIT, MAX_LIMIT, MIN_TRUST, Recall, RecallRequest, Recollection, Role, SearchMode,
+    Validity,
 };
 pub use record::{
-    Derivation, Lineage, Link, LinkKind, Record, RecordId, RecordIdError, RecordKind,
-    RecordKindError, Shelf, Speaker, Standing,
+    Collection, Derivation, Link, LinkKind, Provenance, Record, RecordId, RecordIdError,
+    RecordKind, RecordKindError, RecordStatus, Speaker,
 };
 pub use spaces::{EncoderState, Space, SpaceState};
 pub use store::{StoreError, StoreErrorKind};

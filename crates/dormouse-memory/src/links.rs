@@ -1,14 +1,14 @@
-//! Links between records that are about the same, made while dreaming.
+//! Links between records about the same subject, made while the assistant dreams.
 //!
-//! [`propose`] is the rule; [`dream_links`] goes through a memory with it, a batch at a time. A link helps recall to
-//! what shares no word with the question, but it costs room in the answer where it is wrong; so the rule is strict, and
-//! leaves alone what recall finds by itself.
+//! [`propose`] is the rule; [`dream_links`] applies it to a memory, a batch at a time. A link helps recall to find records that
+//! share no word with the question. A wrong link costs room in the answer. So the rule is strict and does not link records
+//! that recall finds without a link.
 //!
 //! | part of the weight | worth |
 //! | --- | --- |
-//! | they are about the same ([`LinkPolicy::min_similarity`] at least): cosine of their terms, or of their vectors | up to 0.6 |
+//! | similarity of subject ([`LinkPolicy::min_similarity`] at least): cosine of their terms or of their vectors | up to 0.6 |
 //! | the same speaker | 0.1 |
-//! | one names the speaker of the other | 0.1 |
+//! | one contains the name of the other's speaker | 0.1 |
 //! | a tag in common | 0.1 |
 //! | within a day of each other | 0.1 |
 
@@ -20,32 +20,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     admission::same_speaker,
-    likeness::Likeness,
     memory::{Memory, MemoryError},
     ops::ChangeError,
     recall::{RecallRequest, Validity},
     record::{LinkKind, Record, RecordId},
+    similarity::ComparableText,
 };
 
-/// How many neighbours are looked at for each record.
+/// How many neighbours are compared with each record.
 const NEIGHBOURS: usize = 12;
-/// How much of a record is asked for, in bytes.
+/// How much of a record is used as a query, in bytes.
 const QUESTION: usize = 2_000;
 
 /// The bounds of the rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkPolicy {
-    /// The most links of a record: 5.
+    /// The highest number of links of a record: 5.
     pub most: usize,
-    /// The least similarity, in `0.0..=1.0`: 0.25, a term of each four.
+    /// The least similarity, in `0.0..=1.0`: 0.25, one shared term in four.
     pub min_similarity: f32,
-    /// The least number of terms in common where similarity goes by words: 2.
+    /// The least number of shared terms for a similarity by words: 2.
     pub min_shared_terms: usize,
     /// The least weight, in `0.0..=1.0`: 0.3.
     pub min_weight: f32,
-    /// Records of one conversation within this time are neighbours already and not linked: 10 minutes.
+    /// Records of one conversation within this time are neighbours already and are not linked: 10 minutes.
     pub neighbours_within: Duration,
-    /// From which share of words on two records say the same and should be folded, not linked: 0.85.
+    /// The share of words from which two records say the same, and should be folded instead of linked: 0.85.
     pub same_from: f32,
 }
 
@@ -67,23 +67,23 @@ impl Default for LinkPolicy {
 pub struct Neighbour<'a> {
     /// The record.
     pub record: &'a Record,
-    /// How similar an encoder finds them, as a cosine in `-1.0..=1.0`; `None` where no encoder was asked. Counts where it
-    /// is greater than the similarity of their words.
+    /// The cosine of their vectors in `-1.0..=1.0`; `None` if no encoder was asked. It counts if it is greater than the
+    /// similarity of their words.
     pub cosine: Option<f32>,
 }
 
-/// A link that could be made.
+/// A proposed link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProposedLink {
     /// The other record.
     pub to: RecordId,
-    /// How they hang together.
+    /// How they are related.
     pub kind: LinkKind,
     /// How strongly, in `0.0..=1.0`.
     pub weight: f32,
 }
 
-/// The links to make from a record to its neighbours: the strongest first, as many as both ends have room for.
+/// The links to make from a record to its neighbours, strongest first, as many as both ends have room for.
 #[must_use]
 pub fn propose(
     record: &Record,
@@ -94,7 +94,7 @@ pub fn propose(
     if room == 0 || !record.is_in_use() {
         return Vec::new();
     }
-    let words = Likeness::of(&record.text);
+    let words = ComparableText::of(&record.text);
     let mut links: Vec<ProposedLink> = Vec::new();
     for neighbour in neighbours {
         let to = neighbour.record.id;
@@ -117,28 +117,28 @@ pub fn propose(
 
 fn may_be_linked(record: &Record, other: &Record, policy: &LinkPolicy) -> bool {
     let linked = record.links.iter().any(|link| link.to == other.id);
-    let beside = record.thread.is_some()
+    let adjacent = record.thread.is_some()
         && record.thread == other.thread
         && apart(record.at, other.at) <= policy.neighbours_within;
-    // What one was made of is found by its lineage.
-    let lineage = record.lineage.derived_from.contains(&other.id)
-        || other.lineage.derived_from.contains(&record.id);
+    // A source is already found by the provenance of the record.
+    let provenance = record.provenance.derived_from.contains(&other.id)
+        || other.provenance.derived_from.contains(&record.id);
     other.id != record.id
         && other.is_in_use()
         && other.links.len() < policy.most
         && !linked
-        && !beside
-        && !lineage
+        && !adjacent
+        && !provenance
 }
 
 fn weight(
     record: &Record,
-    words: &Likeness,
+    words: &ComparableText,
     neighbour: &Neighbour<'_>,
     policy: &LinkPolicy,
 ) -> Option<f32> {
     let other = neighbour.record;
-    let others = Likeness::of(&other.text);
+    let others = ComparableText::of(&other.text);
     if words.says_the_same(&others, policy.same_from) {
         return None;
     }
@@ -165,7 +165,7 @@ fn weight(
     (weight >= policy.min_weight).then_some(weight)
 }
 
-/// Whether a record's text names who said the other, as a whole word.
+/// Whether a record's text contains the name of the other's speaker as a whole word.
 fn names_speaker_of(record: &Record, other: &Record) -> bool {
     let Some(name) = other.speaker.as_ref().map(|speaker| speaker.name.trim()) else {
         return false;
@@ -173,7 +173,7 @@ fn names_speaker_of(record: &Record, other: &Record) -> bool {
     let text = beginning_bytes(&record.text, QUESTION);
     !name.is_empty()
         && text.match_indices(name).any(|(start, _)| {
-            let letter = |found: Option<char>| found.is_some_and(char::is_alphanumeric);
+            let letter = |next: Option<char>| next.is_some_and(char::is_alphanumeric);
             let before = text
                 .get(..start)
                 .and_then(|before| before.chars().next_back());
@@ -191,31 +191,31 @@ fn apart(a: Timestamp, b: Timestamp) -> Duration {
 /// How far linking has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkProgress {
-    /// How many records were looked at.
+    /// How many records were examined.
     pub looked_at: u64,
     /// How many links were made.
     pub linked: u64,
-    /// The last record that was looked at: give it to the next call. `None` if there is no record yet.
+    /// The last record that was examined: pass it to the next call. `None` if there is no record yet.
     pub checkpoint: Option<RecordId>,
     /// Whether there are more.
     pub rest: LinkRest,
 }
 
-/// Whether something is left to do.
+/// Whether there are more records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkRest {
     /// There may be more.
     More,
-    /// That was all there is for now.
+    /// All records were examined.
     Nothing,
 }
 
-/// Links the next `batch` records after `from` with what recall finds for them. No model is asked; an encoder is where
-/// there is one.
+/// Links the next `batch` records after `from` with the records that recall finds for them. Asks no language model; uses the
+/// encoder if there is one.
 ///
-/// Every link is a change of its own, so that dropping the future, or a crash, loses nothing but the way since the last
-/// checkpoint; going it again makes no link twice.
+/// Every link is a change of its own. Dropping the future, or a crash, loses only the progress since the last checkpoint, and
+/// repeating that part makes no link twice.
 ///
 /// # Errors
 ///
@@ -228,7 +228,7 @@ pub async fn dream_links(
 ) -> Result<LinkProgress, MemoryError> {
     let page = memory.records(from, batch).await?;
     let checkpoint = page.last().map(|record| record.id).or(from);
-    // Very long records make a page short without being the last ones.
+    // A page of very long records is short although more follow.
     let is_last = page.len() < batch && memory.records(checkpoint, 1).await?.is_empty();
     let mut progress = LinkProgress {
         looked_at: 0,
@@ -250,7 +250,7 @@ pub async fn dream_links(
 }
 
 async fn link_one(memory: &Memory, id: RecordId, policy: &LinkPolicy) -> Result<u64, MemoryError> {
-    // As it is now: a record before it in the batch may have been linked with it.
+    // Read again: an earlier record of this batch may have been linked with it.
     let Some(record) = memory.record(id).await? else {
         return Ok(0);
     };
@@ -260,7 +260,7 @@ async fn link_one(memory: &Memory, id: RecordId, policy: &LinkPolicy) -> Result<
     let question = RecallRequest::new(beginning_bytes(&record.text, QUESTION))
         .limit(NEIGHBOURS)
         .min_trust(record.trust)
-        .on_shelf(record.shelf)
+        .in_collection(record.collection)
         .asked_at(record.at)
         .valid(Validity::Any);
     let recall = memory.recall(question).await?;
@@ -274,13 +274,13 @@ async fn link_one(memory: &Memory, id: RecordId, policy: &LinkPolicy) -> Result<
         .collect();
     let mut linked = 0;
     for link in propose(&record, &neighbours, policy) {
-        let reason = format!("dreamt: about the same ({:.2})", link.weight);
+        let reason = format!("dreaming: about the same subject ({:.2})", link.weight);
         match memory
             .link(id, link.to, link.kind, link.weight, &reason)
             .await
         {
             Ok(_) => linked += 1,
-            // One of them was folded or withdrawn meanwhile.
+            // Another task folded or withdrew one of them meanwhile.
             Err(MemoryError::Change(ChangeError::NotInUse { .. } | ChangeError::Unknown(_))) => {}
             Err(error) => return Err(error),
         }

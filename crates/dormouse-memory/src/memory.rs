@@ -1,11 +1,8 @@
-//! The handle by which a memory is used.
+//! The handle to a memory: changing it.
 
-mod inner;
-mod opening;
-mod reading;
-
-use inner::Draft;
-pub use reading::{Stats, Why};
+mod commit;
+mod draft;
+pub(crate) mod reading;
 
 use std::{
     fmt,
@@ -16,21 +13,22 @@ use dormouse_contracts::{AssistantId, Clock, Timestamp, TokenCounter};
 use dormouse_entities::Entities;
 
 use crate::{
-    builder::MemoryBuilder,
     change::ChangeSeq,
-    feed::Vectors,
+    index_copy::IndexCopy,
     note::Note,
     ops::{self, Added, ChangeError, Done, Step},
-    projection::{IndexCopy, Projection},
+    projection::Projection,
     record::{LinkKind, RecordId},
     store::{Abort, Fault, Store, StoreError, WriteError, Writing},
+    vectors::Vectors,
 };
+pub(crate) use draft::Draft;
 
 /// An assistant's long-term memory: records that can be recalled as soon as they are written.
 ///
 /// A clone is another handle to the same memory. Everything acknowledged is on disk; searching happens in memory.
-/// Blocking work runs on tokio's blocking threads, so that a tokio runtime is needed. Dropping the future of a change
-/// does not take the change back: it may or may not be made.
+/// Blocking work runs on the blocking threads of tokio, so a tokio runtime is needed. Dropping the future of a change does
+/// not take the change back: it may or may not be made.
 #[derive(Clone)]
 pub struct Memory {
     pub(crate) inner: Arc<Inner>,
@@ -38,18 +36,18 @@ pub struct Memory {
 
 pub(crate) struct Inner {
     pub(crate) store: Store,
-    /// The file's own id: its copies and its collections of vectors are bound to it.
+    /// The id of the file: the copy of the search index and the collections of vectors carry it.
     pub(crate) file_id: String,
-    /// The copy of the projection; none for a memory without a file.
-    copy: Option<IndexCopy>,
+    /// The copy of the projection; `None` for a memory without a file.
+    pub(crate) copy: Option<IndexCopy>,
     pub(crate) projection: RwLock<Projection>,
     pub(crate) entities: RwLock<Entities>,
-    /// Held over a commit and the taking in of what it wrote, so that both happen in one order.
-    order: Mutex<Draft>,
+    /// Held from a commit until the projection has its changes, so that both happen in the same order.
+    pub(crate) order: Mutex<Draft>,
     /// The last change that is in the copy of the projection.
-    saved: AtomicU64,
-    /// Held while the copy of the projection is written or removed. Whoever holds the order does not wait for it.
-    saving: Mutex<()>,
+    pub(crate) saved: AtomicU64,
+    /// Held while the copy of the projection is written or removed. It is never taken while `order` is held.
+    pub(crate) saving: Mutex<()>,
     pub(crate) assistant: AssistantId,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) counter: Arc<dyn TokenCounter>,
@@ -63,7 +61,7 @@ pub enum MemoryError {
     /// The file failed. What was acknowledged before is safe.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The change does not fit what is there. Nothing was changed.
+    /// The change does not fit the records. Nothing was changed.
     #[error(transparent)]
     Change(#[from] ChangeError),
     /// The runtime is shutting down; the change may or may not have been made.
@@ -81,30 +79,24 @@ impl From<WriteError<ChangeError>> for MemoryError {
 }
 
 impl Memory {
-    /// Settings for a memory of this assistant's, with this clock. A function that answers the time is a clock.
-    #[must_use]
-    pub fn builder(assistant: AssistantId, clock: impl Clock + 'static) -> MemoryBuilder {
-        MemoryBuilder::new(clock, assistant)
-    }
-
-    /// Whose memory it is.
+    /// The assistant whose memory it is.
     #[must_use]
     pub fn assistant(&self) -> &AssistantId {
         &self.inner.assistant
     }
 
-    /// Stores a note. When this answers it is on disk, and recalled from now on. Secrets in its text (keys, tokens,
+    /// Stores a note. When this returns, the record is on disk and can be recalled. Secrets in its text (keys, tokens,
     /// passwords) are masked. `reason` is kept with it.
     ///
     /// # Errors
     ///
-    /// [`ChangeError::Note`] if it does not fit, [`ChangeError::Unknown`] if it is made of a record that is not there.
+    /// [`ChangeError::Note`] if it is not valid, [`ChangeError::Unknown`] if one of its sources does not exist.
     pub async fn add(&self, note: Note, reason: &str) -> Result<Added, MemoryError> {
         let added = self.add_all(vec![note], reason).await?;
         added.into_iter().next().ok_or(MemoryError::Stopped)
     }
 
-    /// Stores notes in one write: all of them, or none if one does not fit.
+    /// Stores notes in one write: all of them, or none if one is not valid.
     ///
     /// # Errors
     ///
@@ -112,7 +104,7 @@ impl Memory {
     pub async fn add_all(&self, notes: Vec<Note>, reason: &str) -> Result<Vec<Added>, MemoryError> {
         let reason = reason.to_owned();
         let inner = Arc::clone(&self.inner);
-        // Looking for secrets takes a while in long texts: nobody else need wait for it.
+        // Looking for secrets takes a while in long texts, so it happens before the lock of all changes is taken.
         let mask = move || Ok(notes.into_iter().map(Note::masked).collect::<Vec<_>>());
         let notes = blocking(mask).await?;
         let work = move |writing: &mut Writing<'_>, now| {
@@ -128,12 +120,12 @@ impl Memory {
         blocking(move || inner.change(work)).await
     }
 
-    /// Ends the validity of what `old` says, as of `until` or when it ceased already, if that was earlier; `by` took its place, if anything did. It is kept, and
-    /// recalled for the times at which it was so.
+    /// Ends the validity of `old` at `until`, or leaves an earlier end as it is. `by` is the record that replaces it, if there
+    /// is one. `old` is kept, and is recalled for times at which it was valid.
     ///
     /// # Errors
     ///
-    /// [`ChangeError`] if there is no such record, or it is not in use, or began after `until`.
+    /// [`ChangeError`] if the record does not exist, is not in use, or began after `until`.
     pub async fn supersede(
         &self,
         old: RecordId,
@@ -147,11 +139,11 @@ impl Memory {
         .await
     }
 
-    /// Makes `records` part of `into`, which says the same: they are not recalled by themselves any more.
+    /// Makes `records` part of `into`, which says the same: they are no longer recalled by themselves.
     ///
     /// # Errors
     ///
-    /// [`ChangeError`] if one of them is not there, not in use, or `into` itself.
+    /// [`ChangeError`] if one of them does not exist, is not in use, or is `into` itself.
     pub async fn fold(
         &self,
         records: Vec<RecordId>,
@@ -168,7 +160,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// [`ChangeError`] if it is not there or not in use.
+    /// [`ChangeError`] if it does not exist or is not in use.
     pub async fn withdraw(&self, id: RecordId, reason: &str) -> Result<ChangeSeq, MemoryError> {
         self.step(reason, move |writing, now, reason| {
             ops::withdraw(writing, now, reason, id)
@@ -176,26 +168,28 @@ impl Memory {
         .await
     }
 
-    /// Removes a record's text, speaker, tags and vectors for good. Its number, its origin, its thread and that it was
-    /// erased stay. Notes that were ignored because it says the same are erased with it. The file's free pages may hold the old bytes until they are used again; an index of vectors is told
-    /// by the next [`Memory::tend`]; what other records and the reasons of changes say of it is left alone.
+    /// Removes a record's text, speaker, tags and vectors for good. Its number, its origin, its thread and the fact that it
+    /// was erased stay. Notes that were ignored because it says the same are erased with it.
     ///
-    /// The copy of the search index is written anew.
+    /// Free pages of the file may hold the old bytes until they are used again. The next [`Memory::index_pending`] removes the
+    /// point from the vector index. Other records and the reasons of changes are not searched for the same text.
+    ///
+    /// The copy of the search index is written again.
     ///
     /// # Errors
     ///
-    /// [`ChangeError::Unknown`] if it is not there.
+    /// [`ChangeError::Unknown`] if it does not exist.
     pub async fn erase(&self, id: RecordId, reason: &str) -> Result<ChangeSeq, MemoryError> {
         let reason = reason.to_owned();
         let inner = Arc::clone(&self.inner);
         blocking(move || inner.erase(id, &reason)).await
     }
 
-    /// Links two records, both ways, with a weight in `0.0..=1.0`.
+    /// Links two records in both directions, with a weight in `0.0..=1.0`.
     ///
     /// # Errors
     ///
-    /// [`ChangeError`] if one of them is not there or not in use, or the weight is out of bounds.
+    /// [`ChangeError`] if one of them does not exist or is not in use, or the weight is out of bounds.
     pub async fn link(
         &self,
         a: RecordId,
@@ -210,11 +204,11 @@ impl Memory {
         .await
     }
 
-    /// Writes down that a note was not kept, and that `like` says it already. Taking this back adds the note.
+    /// Records that a note was not kept because `like` already says it. Taking this back adds the note.
     ///
     /// # Errors
     ///
-    /// [`ChangeError::Note`] if the note does not fit, [`ChangeError::Unknown`] if a record it names is not there.
+    /// [`ChangeError::Note`] if the note is not valid, [`ChangeError::Unknown`] if a record it names does not exist.
     pub async fn ignore(
         &self,
         note: Note,
@@ -228,13 +222,13 @@ impl Memory {
         .await
     }
 
-    /// Takes a change back: what was superseded, folded, withdrawn or ignored is as before, what was added is
-    /// withdrawn, what was linked is not. The change stays in the history.
+    /// Takes a change back. A record that was superseded, folded or withdrawn is as before; an ignored note is added; an added
+    /// record is withdrawn; a link is removed. The change stays in the history.
     ///
     /// # Errors
     ///
-    /// [`ChangeError`] if there is no such change, it was taken back already, its records have changed since, or it
-    /// is one that cannot be taken back.
+    /// [`ChangeError`] if the change does not exist, was already taken back, or cannot be taken back, or if its records have
+    /// changed since.
     pub async fn revert(&self, seq: ChangeSeq, reason: &str) -> Result<ChangeSeq, MemoryError> {
         self.step(reason, move |writing, now, reason| {
             ops::revert(writing, now, reason, seq)
@@ -242,11 +236,11 @@ impl Memory {
         .await
     }
 
-    /// Changes what is known of a person or thing.
+    /// Changes what is known about a person or thing.
     ///
     /// # Errors
     ///
-    /// [`ChangeError::Entity`] if it does not fit what is known.
+    /// [`ChangeError::Entity`] if the change does not fit what is known.
     pub async fn change_entity(
         &self,
         change: dormouse_entities::EntityChange,
@@ -257,12 +251,12 @@ impl Memory {
         blocking(move || inner.change_entity(change, &reason)).await
     }
 
-    /// Writes the copy of the search index, so that the next start need not read what has changed since the last one.
-    /// A memory does so by itself when it is dropped, if there is much to save.
+    /// Writes the copy of the search index, so that the next start need not read the changes since the last copy. A memory
+    /// does this when it is dropped, after 1,000 changes.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] if the disk refuses; nothing is lost.
+    /// [`StoreError`] if the disk fails; nothing is lost.
     pub async fn checkpoint(&self) -> Result<(), MemoryError> {
         let inner = Arc::clone(&self.inner);
         blocking(move || inner.checkpoint().map_err(MemoryError::from)).await
@@ -291,7 +285,7 @@ impl Memory {
         blocking(move || inner.change(work)).await
     }
 
-    /// Keeps something that is no change of what is remembered.
+    /// Writes state that is not a change of the memory's content, such as a checkpoint.
     pub(crate) async fn keep<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Writing<'_>, Timestamp) -> Result<T, Fault> + Send + 'static,
@@ -325,6 +319,3 @@ impl fmt::Debug for Memory {
             .finish_non_exhaustive()
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,5 +1,5 @@
-//! Changing the encoder without loss: a second space is filled beside the active one, both are asked the same probes, and
-//! only then recall goes by the new one. The old one stays, so that the change can be taken back.
+//! Changing the encoder without loss: a second space is filled while the active one stays in use, both are compared with the
+//! same probes, and only then recall uses the new one. The old one is kept, so that the change can be taken back.
 
 mod probe;
 
@@ -10,26 +10,27 @@ use serde::Serialize;
 
 use crate::{
     builder::Progress,
-    feed::{Tended, Trouble, Vectors},
+    fallback::Fallback,
+    indexing::progress::{IndexProgress, IndexingError},
     memory::{Memory, MemoryError},
-    recall::Fallback,
     spaces::{self, Space, SpaceState},
     store::{Fault, Writing},
+    vectors::Vectors,
 };
 pub use probe::{Probe, ProbeReport, Scores};
 
 /// How many records are embedded between two reports of progress.
 const STEP: usize = 128;
 
-/// When recall goes over to the new space.
+/// When recall switches to the new space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SwitchPolicy {
-    /// If the probes find no worse what they look for; by this share of them they may, in `0.0..=1.0`.
+    /// If at most this share of the probes, in `0.0..=1.0`, has a worse result.
     IfNotWorseBy(f32),
-    /// In any case.
+    /// Always.
     Always,
-    /// Not yet: only compare.
+    /// Never: only compare.
     Never,
 }
 
@@ -42,9 +43,9 @@ impl Default for SwitchPolicy {
 /// How to migrate.
 #[derive(Clone, Default)]
 pub struct MigrationPlan {
-    /// The encoder of the active space, to compare with; without it the new space is compared with recall by words.
+    /// The encoder of the active space, for the comparison. Without it the new space is compared with recall by words.
     pub former: Option<Arc<dyn Embedder>>,
-    /// What to compare with; records of the memory itself where there are none.
+    /// The probes of the comparison. If empty, they are made from records of the memory.
     pub probes: Vec<Probe>,
     /// When to switch.
     pub switch: SwitchPolicy,
@@ -59,44 +60,44 @@ impl std::fmt::Debug for MigrationPlan {
     }
 }
 
-/// What came of a migration.
+/// The result of a migration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Migration {
     /// The space of the new encoder.
     pub space: u32,
-    /// How the probes did.
+    /// The results of the probes.
     pub probes: ProbeReport,
-    /// Whether recall goes by it now.
+    /// Whether recall uses it now.
     pub switched: bool,
 }
 
-/// Why a migration did not come to its end. What was done is kept, and goes on with the next call.
+/// Why a migration stopped. Its progress is kept, and the next call continues.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MigrateError {
     /// The memory has no encoder.
-    #[error("the memory was opened without an encoder: there is nothing to migrate with")]
+    #[error("the memory was opened without an encoder: open it with one to migrate")]
     NoEncoder,
-    /// The encoder is already the one recall goes by.
-    #[error("recall goes by {} already", .0.model)]
+    /// Recall already uses this encoder.
+    #[error("recall already uses {}", .0.model)]
     SameEncoder(EncoderInfo),
     /// The encoder or the index failed.
-    #[error("{0}; what was done is kept: migrate again to go on")]
+    #[error("{0}; the progress is kept: migrate again to continue")]
     Stopped(Fallback),
-    /// There is no former space to go back to.
+    /// There is no former space.
     #[error("there is no former space to go back to")]
     NoFormer,
-    /// The space is in use, or there is none of this number.
-    #[error("space {0} is the active one, or is not there")]
+    /// The space is in use or does not exist.
+    #[error("space {0} is the active one or does not exist")]
     NotDiscardable(u32),
     /// The memory failed.
     #[error(transparent)]
     Memory(#[from] MemoryError),
 }
 
-impl From<Trouble> for MigrateError {
-    fn from(trouble: Trouble) -> Self {
-        match trouble.fallback() {
+impl From<IndexingError> for MigrateError {
+    fn from(error: IndexingError) -> Self {
+        match error.fallback() {
             Ok(fallback) => Self::Stopped(fallback),
             Err(error) => Self::Memory(error),
         }
@@ -104,12 +105,12 @@ impl From<Trouble> for MigrateError {
 }
 
 impl Memory {
-    /// Fills a space with the vectors of `encoder`, asks probes of both spaces, and switches as the plan says. Records
-    /// that are added meanwhile are in both. May be stopped at any time, by a kill too, and called again.
+    /// Fills a space with the vectors of `encoder`, compares both spaces with probes, and switches as the plan says. Records
+    /// that are added meanwhile are in both. It may be stopped at any time, even by a kill, and called again.
     ///
-    /// Recall goes by the new space from then on in a memory that was opened with this encoder; others go by words until
-    /// they are opened with it. The old space stays in the file, though not in the index: [`Memory::roll_back`] goes back
-    /// to it.
+    /// After the switch, a memory that was opened with this encoder uses the new space for recall; others use words until
+    /// they are opened with it. The old space stays in the file but not in the index; [`Memory::roll_back`] switches back to
+    /// it.
     ///
     /// # Errors
     ///
@@ -118,7 +119,7 @@ impl Memory {
         &self,
         encoder: Arc<dyn Embedder>,
         plan: MigrationPlan,
-        mut tell: impl FnMut(Progress),
+        mut report: impl FnMut(Progress),
     ) -> Result<Migration, MigrateError> {
         let vectors = self.inner.vectors.as_ref().ok_or(MigrateError::NoEncoder)?;
         let spaces = self.spaces().await?;
@@ -130,12 +131,12 @@ impl Memory {
             return Err(MigrateError::SameEncoder(active.encoder.clone()));
         }
         let space = self.building(&spaces, info).await?;
-        self.fill(vectors, encoder.as_ref(), &space, &mut tell)
+        self.fill(vectors, encoder.as_ref(), &space, &mut report)
             .await?;
         let former = active.as_ref().zip(plan.former.as_deref());
         if let Some((space, encoder)) = former {
-            // The index may never have been fed from it by this process.
-            self.fill(vectors, encoder, space, &mut tell).await?;
+            // A volatile index may not have been filled from the old space in this process, and probing needs its points.
+            self.fill(vectors, encoder, space, &mut report).await?;
         }
         let probes = self
             .probe(vectors, former, (&space, encoder.as_ref()), plan.probes)
@@ -158,9 +159,8 @@ impl Memory {
         })
     }
 
-    /// Goes back to the space that was active before the last switch. The one that is active now is kept.
-    /// What has happened since, and the index, are caught up with by [`Memory::tend`]; [`Recall::waiting`](crate::Recall::waiting)
-    /// says how much of it is left.
+    /// Switches back to the space that was active before the last switch. The present one is kept. [`Memory::index_pending`]
+    /// indexes the changes since then; [`Recall::waiting`](crate::Recall::waiting) says how many are left.
     ///
     /// # Errors
     ///
@@ -177,11 +177,11 @@ impl Memory {
         })
     }
 
-    /// Removes the vectors of a space that recall does not go by. They can be made again from the texts.
+    /// Removes the vectors of a space that recall does not use. They can be made again from the texts.
     ///
     /// # Errors
     ///
-    /// [`MigrateError::NotDiscardable`] if it is the active one or is not there.
+    /// [`MigrateError::NotDiscardable`] if it is the active one or does not exist.
     pub async fn discard_space(&self, number: u32) -> Result<(), MigrateError> {
         let spaces = self.spaces().await?;
         let space = spaces.iter().find(|space| space.number == number);
@@ -195,22 +195,22 @@ impl Memory {
         Ok(())
     }
 
-    /// Takes the points of a space that recall no longer goes by out of the index, where nobody would keep them up to
-    /// date with what is withdrawn or erased. The index is fed from the file again if the space comes back.
+    /// Removes the points of a space that recall no longer uses from the index: they would no longer follow withdrawals and
+    /// erasures. The index is filled from the file again if the space becomes active again.
     async fn clear_index(&self, vectors: &Vectors, space: &Space) -> Result<(), MemoryError> {
-        if let Err(trouble) = self.discard_points(vectors, space).await {
-            let why = trouble.fallback()?;
-            tracing::warn!(%why, space = space.number, "points of a former space stay in the index");
+        if let Err(error) = self.discard_points(vectors, space).await {
+            let why = error.fallback()?;
+            tracing::warn!(%why, space = space.number, "points of a former space could not be removed from the index");
         }
         Ok(())
     }
 
-    /// The space that is being filled for this encoder; one for another encoder makes way for it.
+    /// The space that is being filled for this encoder. One that is being filled for another encoder is removed.
     async fn building(&self, spaces: &[Space], info: EncoderInfo) -> Result<Space, MigrateError> {
-        let theirs = |space: &&Space| {
+        let is_of_encoder = |space: &&Space| {
             space.state != SpaceState::Active && spaces::is_same(&space.encoder, &info)
         };
-        if let Some(space) = spaces.iter().rev().find(theirs) {
+        if let Some(space) = spaces.iter().rev().find(is_of_encoder) {
             return Ok(space.clone());
         }
         if let Some(other) = spaces::in_state(spaces, SpaceState::Building) {
@@ -224,16 +224,16 @@ impl Memory {
         vectors: &Vectors,
         encoder: &dyn Embedder,
         space: &Space,
-        tell: &mut impl FnMut(Progress),
+        report: &mut impl FnMut(Progress),
     ) -> Result<(), MigrateError> {
         let mut done = 0;
         loop {
-            let mut tended = Tended::default();
-            self.tend_space(vectors, encoder, space, STEP, &mut tended)
+            let mut progress = IndexProgress::default();
+            self.index_space(vectors, encoder, space, STEP, &mut progress)
                 .await?;
             let waiting = self.waiting_in(space.number).await?;
-            done += tended.embedded;
-            tell(Progress {
+            done += progress.embedded;
+            report(Progress {
                 what: "embedding",
                 done,
                 of: done + waiting,
@@ -249,7 +249,7 @@ impl Memory {
     }
 }
 
-/// Makes the space of this number the active one, and retires the one that was.
+/// Makes the space of this number the active one, and retires the former active one.
 fn switch(writing: &mut Writing<'_>, number: u32) -> Result<(), Fault> {
     for mut space in spaces::now(writing)? {
         let state = match space.state {

@@ -1,11 +1,11 @@
-//! What is given to the memory to keep.
+//! A note: the input from which a memory makes a record.
 
 use std::{borrow::Cow, collections::BTreeSet};
 
 use dormouse_contracts::{EntityId, Timestamp, Trust};
 use dormouse_redact::{RedactionProfile, mask};
 
-use crate::record::{Derivation, Lineage, RecordId, RecordKind, Shelf, Speaker};
+use crate::record::{Collection, Derivation, Provenance, RecordId, RecordKind, Speaker};
 
 /// The longest text of one record, in bytes (16 MiB).
 pub const TEXT_LIMIT: usize = 16 * 1024 * 1024;
@@ -14,8 +14,8 @@ pub const LABEL_LIMIT: usize = 512;
 /// The most tags, and the most sources, of one record.
 pub const LIST_LIMIT: usize = 256;
 
-/// Something to remember, before it has a number. Only the text is required: a note is an event, fully believed, that
-/// happened when it is stored.
+/// Something to remember, before it has a number. Only the text is required. By default a note is an event, fully believed,
+/// that happened at the time of storing.
 ///
 /// ```
 /// use dormouse_memory::{Note, RecordKind};
@@ -29,13 +29,13 @@ pub const LIST_LIMIT: usize = 256;
 pub struct Note {
     pub(crate) text: String,
     pub(crate) kind: RecordKind,
-    pub(crate) shelf: Shelf,
+    pub(crate) collection: Collection,
     pub(crate) at: Option<Timestamp>,
     pub(crate) speaker: Option<Speaker>,
     pub(crate) thread: Option<String>,
     pub(crate) trust: Trust,
     pub(crate) tags: BTreeSet<String>,
-    pub(crate) lineage: Lineage,
+    pub(crate) provenance: Provenance,
     pub(crate) valid_from: Option<Timestamp>,
     pub(crate) valid_until: Option<Timestamp>,
 }
@@ -47,40 +47,40 @@ impl Note {
         Self {
             text: text.into(),
             kind: RecordKind::default(),
-            shelf: Shelf::default(),
+            collection: Collection::default(),
             at: None,
             speaker: None,
             thread: None,
             trust: Trust::FULL,
             tags: BTreeSet::new(),
-            lineage: Lineage::default(),
+            provenance: Provenance::default(),
             valid_from: None,
             valid_until: None,
         }
     }
 
-    /// What it is about; [`RecordKind::Event`] where it is not said.
+    /// Sets the kind; [`RecordKind::Event`] by default.
     #[must_use]
     pub fn kind(mut self, kind: RecordKind) -> Self {
         self.kind = kind;
         self
     }
 
-    /// Where it is kept; [`Shelf::Memories`] where it is not said.
+    /// Sets the collection; [`Collection::Memories`] by default.
     #[must_use]
-    pub fn on_shelf(mut self, shelf: Shelf) -> Self {
-        self.shelf = shelf;
+    pub fn in_collection(mut self, collection: Collection) -> Self {
+        self.collection = collection;
         self
     }
 
-    /// When it was said or happened; when it is stored where it is not said.
+    /// Sets when it was said or happened; the time of storing by default.
     #[must_use]
     pub fn at(mut self, at: Timestamp) -> Self {
         self.at = Some(at);
         self
     }
 
-    /// Who said it or did it, by name.
+    /// Sets who said or did it, by name.
     #[must_use]
     pub fn said_by(mut self, name: impl Into<String>) -> Self {
         let entity = self.speaker.take().and_then(|speaker| speaker.entity);
@@ -91,7 +91,7 @@ impl Note {
         self
     }
 
-    /// Who said it or did it, by name and the id their world knows them by.
+    /// Sets who said or did it, by name and by the id that their world attests.
     #[must_use]
     pub fn said_by_entity(mut self, name: impl Into<String>, entity: EntityId) -> Self {
         self.speaker = Some(Speaker {
@@ -101,28 +101,28 @@ impl Note {
         self
     }
 
-    /// The conversation it belongs to.
+    /// Sets the conversation it belongs to.
     #[must_use]
     pub fn in_thread(mut self, thread: impl Into<String>) -> Self {
         self.thread = Some(thread.into());
         self
     }
 
-    /// How far it is believed; fully where it is not said. A record made of others is never believed more than they are.
+    /// Sets how far it is believed; fully by default. A record made from others is never believed more than they are.
     #[must_use]
     pub fn trusted(mut self, trust: Trust) -> Self {
         self.trust = trust;
         self
     }
 
-    /// A word to find it by.
+    /// Adds a word to find it by.
     #[must_use]
     pub fn tagged(mut self, tag: impl Into<String>) -> Self {
         self.tags.insert(tag.into());
         self
     }
 
-    /// The same without the secrets of its text and its tags.
+    /// The same note with the secrets in its text and its tags masked.
     pub(crate) fn masked(mut self) -> Self {
         if let Cow::Owned(text) = mask(&self.text, RedactionProfile::Memory) {
             self.text = text;
@@ -134,37 +134,37 @@ impl Note {
         self
     }
 
-    /// How it came to be.
+    /// Sets how it was made.
     #[must_use]
-    pub fn derived(mut self, derivation: Derivation) -> Self {
-        self.lineage.derivation = derivation;
+    pub fn derivation(mut self, derivation: Derivation) -> Self {
+        self.provenance.derivation = derivation;
         self
     }
 
-    /// The records it was made of.
+    /// Adds the records that it was made from.
     #[must_use]
-    pub fn made_of(mut self, sources: impl IntoIterator<Item = RecordId>) -> Self {
-        self.lineage.derived_from.extend(sources);
+    pub fn derived_from(mut self, sources: impl IntoIterator<Item = RecordId>) -> Self {
+        self.provenance.derived_from.extend(sources);
         self
     }
 
-    /// The key of what it was made of outside the store. A second note with the same origin is not stored again.
+    /// Sets the key of its source outside the store. A second note with the same origin is not stored again.
     #[must_use]
     pub fn from_origin(mut self, origin: impl Into<String>) -> Self {
-        self.lineage.origin = Some(origin.into());
+        self.provenance.origin = Some(origin.into());
         self
     }
 
-    /// Since when it is so, where that is not when it was said.
+    /// Sets since when it is true, if that is not when it was said.
     #[must_use]
-    pub fn so_since(mut self, from: Timestamp) -> Self {
+    pub fn valid_from(mut self, from: Timestamp) -> Self {
         self.valid_from = Some(from);
         self
     }
 
-    /// Until when it was so, where it no longer is.
+    /// Sets until when it was true, if it no longer is.
     #[must_use]
-    pub fn so_until(mut self, until: Timestamp) -> Self {
+    pub fn valid_until(mut self, until: Timestamp) -> Self {
         self.valid_until = Some(until);
         self
     }
@@ -175,7 +175,7 @@ impl Note {
         &self.text
     }
 
-    /// Checks what can be checked without the store.
+    /// Checks everything that can be checked without the store.
     ///
     /// # Errors
     ///
@@ -191,7 +191,7 @@ impl Note {
         if let Some(thread) = &self.thread {
             label("the thread", thread)?;
         }
-        if let Some(origin) = &self.lineage.origin {
+        if let Some(origin) = &self.provenance.origin {
             label("the origin", origin)?;
         }
         within("the list of tags", self.tags.len(), LIST_LIMIT)?;
@@ -200,7 +200,7 @@ impl Note {
         }
         within(
             "the list of sources",
-            self.lineage.derived_from.len(),
+            self.provenance.derived_from.len(),
             LIST_LIMIT,
         )?;
         match (self.valid_from.or(self.at), self.valid_until) {
@@ -228,35 +228,35 @@ fn within(what: &'static str, length: usize, limit: usize) -> Result<(), NoteErr
     Ok(())
 }
 
-/// Why a note cannot be kept. Nothing of it is stored.
+/// Why a note was refused. Nothing of it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoteError {
-    /// There is nothing to remember.
+    /// The text is empty.
     #[error("the text is empty: a record says at least one word")]
     Empty,
-    /// A label without a visible character.
+    /// A label has no visible character.
     #[error("{what} is blank: leave it out, or give it a name")]
     Blank {
         /// Which part.
         what: &'static str,
     },
-    /// A part is longer than records may be.
-    #[error("{what} has a length of {length}; at most {limit} are kept")]
+    /// A part is too long.
+    #[error("{what} has a length of {length}; at most {limit} is allowed")]
     TooLong {
         /// Which part.
         what: &'static str,
         /// Its length: bytes of a text, members of a list.
         length: usize,
-        /// The most there may be.
+        /// The highest length allowed.
         limit: usize,
     },
-    /// It ceased before it began.
-    #[error("it is so from {from} until {until}, which is earlier")]
+    /// It ends before it begins.
+    #[error("it is valid from {from} until {until}, which is earlier")]
     Ended {
-        /// Since when it was so.
+        /// The beginning.
         from: Timestamp,
-        /// Until when.
+        /// The end.
         until: Timestamp,
     },
 }
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_says_which_part_of_it_does_not_fit() {
+    fn the_error_names_the_part_of_a_note_that_does_not_fit() {
         assert_eq!(Note::new(" \n").check(), Err(NoteError::Empty));
         assert_eq!(
             Note::new("tea").said_by("").check(),
@@ -283,8 +283,8 @@ mod tests {
         ));
         assert!(matches!(
             Note::new("tea")
-                .so_since(Timestamp::from_micros(2))
-                .so_until(Timestamp::from_micros(1))
+                .valid_from(Timestamp::from_micros(2))
+                .valid_until(Timestamp::from_micros(1))
                 .check(),
             Err(NoteError::Ended { .. })
         ));
@@ -303,9 +303,9 @@ mod tests {
     }
 
     #[test]
-    fn no_character_that_is_hidden_hides_a_key() {
+    fn no_hidden_character_keeps_a_key_from_being_masked() {
         let hidden = ('\0'..=char::MAX).filter(|letter| dormouse_text::is_hidden(*letter));
-        // The ends of lines are drawn.
+        // Line ends are hidden characters too, but they separate words.
         for letter in hidden.filter(|letter| !letter.is_whitespace()) {
             let key = format!(concat!("my sk", "-abcdEFGH{}1234ijklMNOP5678qrst"), letter);
             let masked = Note::new(key).masked().text;

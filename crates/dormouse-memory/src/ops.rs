@@ -1,118 +1,31 @@
-//! The changes of records, each decided within one transaction and written down with its reason.
+//! The changes of records. Each is decided within one transaction and stored with its reason.
 
 mod revert;
+mod step;
 
 use dormouse_contracts::Timestamp;
 
 use crate::{
-    change::{Change, ChangeSeq, StoredChange},
+    change::Change,
     note::{Note, NoteError},
-    record::{Link, LinkKind, Record, RecordId, Standing},
-    store::{Abort, Fault, Writing},
+    record::{Link, LinkKind, Record, RecordId, RecordStatus},
+    store::Writing,
 };
 pub(crate) use revert::revert;
+pub use step::ChangeError;
+pub(crate) use step::{Done, Step, refuse};
 
-/// Why a change was refused. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ChangeError {
-    /// What was given to remember does not fit.
-    #[error(transparent)]
-    Note(#[from] NoteError),
-    /// There is no such record.
-    #[error("there is no record {0}")]
-    Unknown(RecordId),
-    /// The record is not recalled any more, so that nothing new can become of it.
-    #[error("{record} is {standing}; restore it first")]
-    NotInUse {
-        /// The record.
-        record: RecordId,
-        /// How it stands, in a word.
-        standing: &'static str,
-    },
-    /// A record cannot be linked to, folded into or superseded by itself.
-    #[error("{0} cannot be changed into, or linked with, itself")]
-    Itself(RecordId),
-    /// It cannot have ceased before it began.
-    #[error("{record} is so since {from}: it cannot have ceased at {until}, which is earlier")]
-    Ended {
-        /// The record.
-        record: RecordId,
-        /// Since when it is so.
-        from: Timestamp,
-        /// The end that was asked for.
-        until: Timestamp,
-    },
-    /// A weight outside `0.0..=1.0`.
-    #[error("{0} is no weight of a link: it must be between 0 and 1")]
-    Weight(f32),
-    /// There is no such change.
-    #[error("there is no change {0}")]
-    UnknownChange(ChangeSeq),
-    /// The change has been taken back already.
-    #[error("change {seq} was taken back by change {by}")]
-    AlreadyReverted {
-        /// The change.
-        seq: ChangeSeq,
-        /// The one that took it back.
-        by: ChangeSeq,
-    },
-    /// Something else has happened to what it changed. Take that back first.
-    #[error(
-        "{record} has changed since change {seq}: take back what came after it first (`why {record}` lists it)"
-    )]
-    ChangedSince {
-        /// The change.
-        seq: ChangeSeq,
-        /// The record that is no longer as the change left it.
-        record: RecordId,
-    },
-    /// Erasing is for good, also for a note that was ignored because the erased record said it.
-    #[error("the text of change {0} was erased for good: it cannot be taken back")]
-    Erased(ChangeSeq),
-    /// The change has an opposite of its own.
-    #[error("change {0} is not taken back but undone: unmerge, restore, or change it once more")]
-    NotRevertible(ChangeSeq),
-    /// What is known of people and things refuses the change.
-    #[error(transparent)]
-    Entity(#[from] dormouse_entities::EntityChangeError),
-}
-
-/// What a transaction did: the changes it wrote, and the records as they are after it.
-#[derive(Debug, Default)]
-pub(crate) struct Done {
-    pub(crate) changes: Vec<StoredChange>,
-    pub(crate) records: Vec<Record>,
-}
-
-impl Done {
-    pub(crate) fn of(change: StoredChange, records: Vec<Record>) -> Self {
-        Self {
-            changes: vec![change],
-            records,
-        }
-    }
-
-    pub(crate) fn extend(&mut self, other: Self) {
-        self.changes.extend(other.changes);
-        self.records.extend(other.records);
-    }
-}
-
-/// A transaction's step: a fault of the file, or a refusal.
-pub(crate) type Step<T> = Result<T, Abort<ChangeError>>;
-
-/// How a record came into the store, or why it need not.
+/// The result of adding a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
-    /// It is new.
+    /// A new record.
     New(RecordId),
-    /// A record of the same origin was there; nothing was changed.
+    /// A record of the same origin exists; nothing was changed.
     AlreadyThere(RecordId),
 }
 
 impl Added {
-    /// The record, new or not.
+    /// The record, new or existing.
     #[must_use]
     pub fn id(self) -> RecordId {
         match self {
@@ -121,7 +34,7 @@ impl Added {
     }
 }
 
-/// Adds a note. It is never believed more than the records it is made of.
+/// Adds a note. Its trust is at most that of the records it is made from.
 pub(crate) fn add(
     writing: &mut Writing<'_>,
     now: Timestamp,
@@ -129,14 +42,14 @@ pub(crate) fn add(
     note: Note,
 ) -> Step<(Added, Done)> {
     note.check().map_err(refuse)?;
-    if let Some(origin) = &note.lineage.origin
+    if let Some(origin) = &note.provenance.origin
         && let Some(there) = writing.by_origin(origin)?
     {
         return Ok((Added::AlreadyThere(there), Done::default()));
     }
     let mut record = believed(writing, record_of(note, now))?;
     record.id = writing.next_record()?;
-    if let Some(origin) = &record.lineage.origin {
+    if let Some(origin) = &record.provenance.origin {
         writing.set_origin(origin, record.id)?;
     }
     writing.put(&record)?;
@@ -145,14 +58,14 @@ pub(crate) fn add(
     Ok((Added::New(record.id), Done::of(change, vec![record])))
 }
 
-/// The record with no more trust than what it is made of, if its times fit too.
+/// The record with at most the trust of its sources, if its times fit.
 fn believed(writing: &Writing<'_>, mut record: Record) -> Step<Record> {
     let from = record.valid_from;
     if let Some(until) = record.valid_until.filter(|until| *until < from) {
-        // A note that does not say when it was said is checked here only.
+        // `Note::check` cannot see this for a note without a time of its own: it begins now.
         return Err(refuse(NoteError::Ended { from, until }));
     }
-    for source in &record.lineage.derived_from {
+    for source in &record.provenance.derived_from {
         let source = get(writing, *source)?;
         record.trust = record.trust.lowest(source.trust);
     }
@@ -166,22 +79,22 @@ pub(crate) fn record_of(note: Note, now: Timestamp) -> Record {
         id: RecordId(0),
         text: note.text,
         kind: note.kind,
-        shelf: note.shelf,
+        collection: note.collection,
         at,
         recorded_at: now,
         speaker: note.speaker,
         thread: note.thread,
         trust: note.trust,
         tags: note.tags,
-        lineage: note.lineage,
+        provenance: note.provenance,
         valid_from: note.valid_from.unwrap_or(at),
         valid_until: note.valid_until,
-        standing: Standing::Live,
+        status: RecordStatus::Live,
         links: Vec::new(),
     }
 }
 
-/// Writes down that a note was not kept, so that the decision can be looked at and taken back.
+/// Records that a note was not kept, so that the decision can be inspected and taken back.
 pub(crate) fn ignore(
     writing: &mut Writing<'_>,
     now: Timestamp,
@@ -200,7 +113,7 @@ pub(crate) fn ignore(
     Ok(Done::of(change, Vec::new()))
 }
 
-/// Ends the validity of a record; `by` took its place, if anything did. Nothing is overwritten.
+/// Ends the validity of a record that `by` replaces, if anything does. Nothing is overwritten.
 pub(crate) fn supersede(
     writing: &mut Writing<'_>,
     now: Timestamp,
@@ -210,7 +123,7 @@ pub(crate) fn supersede(
     until: Timestamp,
 ) -> Step<Done> {
     let mut record = in_use(writing, old)?;
-    // What has ceased already does not become so again.
+    // A record that ended earlier must not become valid again by superseding it later.
     let until = record.valid_until.map_or(until, |had| had.min(until));
     let mut touched = vec![old];
     if let Some(by) = by {
@@ -232,10 +145,10 @@ pub(crate) fn supersede(
         by,
         until,
         had_until: record.valid_until,
-        stood: record.standing,
+        status_before: record.status,
     };
     record.valid_until = Some(until);
-    record.standing = Standing::Superseded { by };
+    record.status = RecordStatus::Superseded { by };
     writing.put(&record)?;
     let change = writing.append(now, reason, change, &touched)?;
     Ok(Done::of(change, vec![record]))
@@ -250,29 +163,29 @@ pub(crate) fn fold(
     into: RecordId,
 ) -> Step<Done> {
     in_use(writing, into)?;
-    let mut stood = Vec::new();
+    let mut folded = Vec::new();
     let mut changed = Vec::new();
     for id in records {
         if *id == into {
             return Err(refuse(ChangeError::Itself(into)));
         }
         let mut record = in_use(writing, *id)?;
-        stood.push((*id, record.standing));
-        record.standing = Standing::Folded { into };
+        folded.push((*id, record.status));
+        record.status = RecordStatus::Folded { into };
         writing.put(&record)?;
         changed.push(record);
     }
     let mut touched = records.to_vec();
     touched.push(into);
     let change = Change::Folded {
-        records: stood,
+        records: folded,
         into,
     };
     let change = writing.append(now, reason, change, &touched)?;
     Ok(Done::of(change, changed))
 }
 
-/// Takes a record out; [`revert`] puts it back.
+/// Takes a record out of recall; [`revert`] puts it back.
 pub(crate) fn withdraw(
     writing: &mut Writing<'_>,
     now: Timestamp,
@@ -282,15 +195,15 @@ pub(crate) fn withdraw(
     let mut record = in_use(writing, id)?;
     let change = Change::Withdrawn {
         record: id,
-        stood: record.standing,
+        status_before: record.status,
     };
-    record.standing = Standing::Withdrawn;
+    record.status = RecordStatus::Withdrawn;
     writing.put(&record)?;
     let change = writing.append(now, reason, change, &[id])?;
     Ok(Done::of(change, vec![record]))
 }
 
-/// Removes a record's text for good. Its number, its place and that it was erased stay.
+/// Removes a record's text for good. Its number, its thread and the fact that it was erased stay.
 pub(crate) fn erase(
     writing: &mut Writing<'_>,
     now: Timestamp,
@@ -299,10 +212,11 @@ pub(crate) fn erase(
 ) -> Step<Done> {
     let mut record = get(writing, id)?;
     blank(&mut record);
-    record.standing = Standing::Withdrawn;
+    record.status = RecordStatus::Withdrawn;
     writing.put(&record)?;
     for stored in writing.history(id)? {
-        // What was not kept since this record says it, and what was not kept at first and became this record.
+        // The text is also in the notes that were ignored because this record says the same, and in the ignored note
+        // that became this record when that decision was taken back.
         let said_it = match stored.change {
             Change::Reverted { undone, .. } => writing.change(undone)?,
             _ => Some(stored),
@@ -325,7 +239,7 @@ fn blank(record: &mut Record) {
     record.tags.clear();
 }
 
-/// Gives records another origin, because what they were made of is not to be found there any more.
+/// Gives records another origin, because the log no longer holds the events that they were made from.
 pub(crate) fn detach(
     writing: &mut Writing<'_>,
     now: Timestamp,
@@ -335,12 +249,12 @@ pub(crate) fn detach(
     let mut changed = Vec::new();
     for id in &records {
         let mut record = get(writing, *id)?;
-        if let Some(origin) = record.lineage.origin.take() {
+        if let Some(origin) = record.provenance.origin.take() {
             writing.remove_origin(&origin)?;
-            // The record's number keeps it apart from records that lose the same origin another time.
+            // The record's number makes it unique: another record may lose the same origin later.
             let former = format!("{id}/{origin}");
             writing.set_origin(&former, *id)?;
-            record.lineage.origin = Some(former);
+            record.provenance.origin = Some(former);
         }
         writing.put(&record)?;
         changed.push(record);
@@ -387,22 +301,10 @@ fn get(writing: &Writing<'_>, id: RecordId) -> Step<Record> {
 
 fn in_use(writing: &Writing<'_>, id: RecordId) -> Step<Record> {
     let record = get(writing, id)?;
-    let standing = match record.standing {
-        Standing::Live | Standing::Superseded { .. } => return Ok(record),
-        Standing::Folded { .. } => "part of another",
-        Standing::Withdrawn => "withdrawn",
+    let status = match record.status {
+        RecordStatus::Live | RecordStatus::Superseded { .. } => return Ok(record),
+        RecordStatus::Folded { .. } => "part of another",
+        RecordStatus::Withdrawn => "withdrawn",
     };
-    Err(refuse(ChangeError::NotInUse {
-        record: id,
-        standing,
-    }))
-}
-
-pub(crate) fn refuse(error: impl Into<ChangeError>) -> Abort<ChangeError> {
-    Abort::Refused(error.into())
-}
-
-/// A row that another row refers to, and that must therefore be there.
-fn there<T>(found: Option<T>) -> Result<T, Fault> {
-    found.ok_or(Fault::Refers("a change names a record that is not there"))
+    Err(refuse(ChangeError::NotInUse { record: id, status }))
 }

@@ -1,4 +1,4 @@
-//! What people asked for, once and for all: found by what records are, not by search.
+//! Standing orders: lasting requests of people. They are found by the kind of their records, not by search.
 
 use std::sync::PoisonError;
 
@@ -14,11 +14,11 @@ use crate::{
 };
 
 impl Memory {
-    /// The instructions and preferences that hold at `now`, by the people who gave them, oldest first, whatever their
-    /// trust: [`dormouse_entities::compile`] decides which of them count, and writes the block for a prompt. Records whose
-    /// speaker is known by name only are left out, since nobody vouches for a name.
+    /// The instructions and preferences that are valid at `now`, oldest first and of any trust:
+    /// [`dormouse_entities::compile`] decides which of them count and writes the block for a prompt. Records whose speaker is
+    /// known only by name are left out, because no world vouches for a name.
     ///
-    /// Looks at what every record is, and reads those that are orders.
+    /// Checks the kind of every record in memory, and reads the orders from the file.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl Inner {
     }
 }
 
-/// The orders in one record: the sentences that are recognised as such, or else the whole of it.
+/// The orders in one record: the sentences that are recognised as orders, or the whole text if there is none.
 fn orders_of(record: &Record) -> Vec<StandingOrder> {
     let Some(speaker) = &record.speaker else {
         return Vec::new();
@@ -93,7 +93,7 @@ fn orders_of(record: &Record) -> Vec<StandingOrder> {
         };
         let id = OrderId::try_new(id);
         Some(StandingOrder {
-            id: invariant!(id.map(Some), "a record's number is an order's id")?,
+            id: invariant!(id.map(Some), "a record's number is a valid id of an order")?,
             text: found.text,
             kind: found.kind,
             from: from.clone(),

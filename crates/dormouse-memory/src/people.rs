@@ -1,16 +1,16 @@
-//! The rows in which the store keeps what is known of people and things.
+//! The rows in which the store keeps people and things.
 
 use dormouse_contracts::{BoxError, EntityId};
 use dormouse_entities::{Entities, Rows, Touched};
 use serde::Serialize;
 
-/// What an id is preceded by in a row's key, by what the row is.
+/// The prefixes of the keys: each says what the row of an id is.
 const PROFILE: &str = "profile/";
 const CONVERSATION: &str = "conversation/";
 const ARCHIVE: &str = "archive/";
 const REMOVED: &str = "removed/";
 
-/// Puts together what is known from its rows.
+/// Reads people and things from their rows.
 pub(crate) fn load(stored: Vec<(String, Vec<u8>)>) -> Result<Entities, BoxError> {
     let mut rows = Rows::default();
     for (key, row) in stored {
@@ -30,7 +30,7 @@ pub(crate) fn load(stored: Vec<(String, Vec<u8>)>) -> Result<Entities, BoxError>
     Ok(Entities::from_rows(rows)?)
 }
 
-/// The rows a change touched, as they are after it; `None` where there is none any more.
+/// The rows that a change touched, as they are after it; `None` for a row that was removed.
 pub(crate) fn rows(
     entities: &Entities,
     touched: &Touched,

@@ -1,23 +1,19 @@
-//! What recall looks at: the words of every record and what it is filtered by, in memory. All of it is made of the
-//! store's records; a copy beside the store only makes starting faster.
+//! What recall searches: the words of every record and the values it is filtered by, in memory. All of it is derived from
+//! the records in the store; a copy next to the file only makes starting faster.
 
-mod file;
 mod meta;
 
 use dormouse_retrieval::{Config, Index, Unit};
 
 use crate::{change::ChangeSeq, record::Record};
-#[cfg(test)]
-pub(crate) use file::{CopyDisk, Files};
-pub(crate) use file::{IndexCopy, Loaded, encode};
 pub(crate) use meta::{Meta, Metas};
 
-/// The words and filters of all records, as they are after a certain change.
+/// The words and filter values of all records, as they are after a certain change.
 #[derive(Debug)]
 pub(crate) struct Projection {
     pub(crate) index: Index,
     pub(crate) metas: Metas,
-    /// The last change that is in it.
+    /// The last change that was applied.
     pub(crate) through: ChangeSeq,
 }
 
@@ -30,8 +26,8 @@ impl Projection {
         }
     }
 
-    /// Takes in a record as it is now. Taking in the same state twice changes nothing.
-    pub(crate) fn take(&mut self, record: &Record) {
+    /// Applies the present state of a record. Applying the same state twice changes nothing.
+    pub(crate) fn apply(&mut self, record: &Record) {
         let had_it = self.metas.get(record.id).is_some_and(|meta| meta.in_use);
         self.metas.set(record.id, Meta::of(record));
         if !record.is_in_use() {
@@ -39,7 +35,8 @@ impl Projection {
                 self.index.remove(record.id.0);
             }
         } else if !had_it {
-            // A record's text, time, thread and speaker never change while it is in use.
+            // A record that is in the index stays as it is: its text, time, thread and speaker never change while it is
+            // in use.
             self.index.insert(&unit(record));
         }
     }

@@ -1,4 +1,4 @@
-//! Finding what fits a question.
+//! Recall: finding the records that match a question.
 
 mod packing;
 mod request;
@@ -16,15 +16,15 @@ use crate::{
 };
 use request::parts_of;
 pub use request::{
-    DEFAULT_LIMIT, Fallback, MAX_LIMIT, MIN_TRUST, Recall, RecallRequest, Recollection, Role,
-    SearchMode, Validity,
+    DEFAULT_LIMIT, MAX_LIMIT, MIN_TRUST, Recall, RecallRequest, Recollection, Role, SearchMode,
+    Validity,
 };
 
 impl Memory {
-    /// What fits a question best: by words, and by similarity too where there is an encoder. What was acknowledged
-    /// before is found. Reads from the file only the records it answers.
+    /// The records that match a question best: by words, and also by similarity if there is an encoder. Every record that
+    /// was acknowledged before is found. Only the records of the answer are read from the file.
     ///
-    /// Recall by words never fails because of an encoder or a vector index: [`Recall::mode`] tells what it went by.
+    /// A failing encoder or vector index never makes recall fail: it uses words alone then, and [`Recall::mode`] says so.
     ///
     /// # Errors
     ///
@@ -60,13 +60,13 @@ impl Memory {
         let (request, dense) = (request.clone(), dense.to_vec());
         blocking(move || {
             let similar = Similar::Known(&dense);
-            let found = inner.search(&request, inner.clock.now(), similar, &BTreeSet::new());
-            Ok(found.iter().any(|found| found.id == record.0))
+            let matches = inner.search(&request, inner.clock.now(), similar, &BTreeSet::new());
+            Ok(matches.iter().any(|one| one.id == record.0))
         })
         .await
     }
 
-    /// What an encoder finds similar, and by what recall goes therefore.
+    /// The records that the encoder finds similar, and the mode of recall that follows.
     async fn dense(
         &self,
         request: &RecallRequest,
@@ -79,23 +79,23 @@ impl Memory {
         }
         let (hits, mode) = match self.similar(vectors, request).await {
             Ok(hits) => (hits, SearchMode::WordsAndVectors),
-            Err(trouble) => (Vec::new(), SearchMode::WordsBecause(trouble.fallback()?)),
+            Err(error) => (Vec::new(), SearchMode::WordsBecause(error.fallback()?)),
         };
         Ok((hits, mode, self.waiting().await?))
     }
 }
 
-/// What is known of similarity.
+/// What the encoder says about similarity.
 #[derive(Clone, Copy)]
 enum Similar<'a> {
-    /// Nothing.
+    /// It was not asked, or did not answer.
     Unknown,
-    /// What is similar enough, best first.
+    /// The records that are similar enough, best first.
     Known(&'a [Hit]),
 }
 
 impl Inner {
-    /// The records that fit, in the form that was asked for.
+    /// The records that match, in the requested form.
     fn recall(
         &self,
         request: &RecallRequest,
@@ -109,15 +109,15 @@ impl Inner {
             }
             Ok(without)
         })?;
-        let found = self.search(request, asked_at, similar, &without);
-        let found = self.read_back(&found)?;
+        let matches = self.search(request, asked_at, similar, &without);
+        let matches = self.read_back(&matches)?;
         match request.tokens {
-            None => Ok(found),
-            Some(budget) => self.packed(request, asked_at, found, budget, &without),
+            None => Ok(matches),
+            Some(budget) => self.packed(request, asked_at, matches, budget, &without),
         }
     }
 
-    /// The records that fit best, best first.
+    /// The records that match best, best first.
     fn search(
         &self,
         request: &RecallRequest,
@@ -128,6 +128,7 @@ impl Inner {
         let (dense, only) = match (similar, request.min_score) {
             (Similar::Unknown, _) => (&[][..], None),
             (Similar::Known(hits), None) => (hits, None),
+            // A least similarity excludes records that match by words alone, too.
             (Similar::Known(hits), Some(_)) => {
                 let only: BTreeSet<u64> = hits.iter().map(|hit| hit.id).collect();
                 (hits, Some(only))
@@ -153,22 +154,22 @@ impl Inner {
     }
 
     /// The records behind the matches.
-    fn read_back(&self, found: &[SearchMatch]) -> Result<Vec<Recollection>, StoreError> {
-        let ids: Vec<_> = found.iter().map(|found| RecordId(found.id)).collect();
+    fn read_back(&self, matches: &[SearchMatch]) -> Result<Vec<Recollection>, StoreError> {
+        let ids: Vec<_> = matches.iter().map(|one| RecordId(one.id)).collect();
         let records = self.store.read(|reading| reading.records(&ids))?;
-        let matched = found.iter().zip(records);
-        Ok(matched
-            .filter_map(|(found, record)| Some(recollection(found, record?)))
+        let pairs = matches.iter().zip(records);
+        Ok(pairs
+            .filter_map(|(one, record)| Some(recollection(one, record?)))
             .collect())
     }
 }
 
-fn recollection(found: &SearchMatch, record: Record) -> Recollection {
+fn recollection(one: &SearchMatch, record: Record) -> Recollection {
     Recollection {
         record,
         role: Role::Match,
-        score: found.score,
-        parts: parts_of(&found.parts),
+        score: one.score,
+        parts: parts_of(&one.parts),
         folded: Vec::new(),
         tokens: 0,
     }
@@ -176,18 +177,18 @@ fn recollection(found: &SearchMatch, record: Record) -> Recollection {
 
 /// Whether a record may be in the answer.
 fn admits(request: &RecallRequest, asked_at: Timestamp, meta: &Meta) -> bool {
-    let so_at = |at| meta.valid_from <= at && at < meta.valid_until;
+    let valid_at = |at| meta.valid_from <= at && at < meta.valid_until;
     let valid = match request.validity {
-        // What was said to become so later is known already.
+        // The beginning is not compared: a plan for next week is known before it begins.
         Validity::Now => asked_at < meta.valid_until,
-        Validity::At(at) => so_at(at),
+        Validity::At(at) => valid_at(at),
         Validity::Any => true,
     };
     valid
         && meta.in_use
         && meta.trust >= request.min_trust
         && (request.kinds.is_empty() || request.kinds.contains(&meta.kind))
-        && (request.shelves.is_empty() || request.shelves.contains(&meta.shelf))
+        && (request.collections.is_empty() || request.collections.contains(&meta.collection))
         && request.from.is_none_or(|from| meta.at >= from)
         && request.until.is_none_or(|until| meta.at < until)
 }

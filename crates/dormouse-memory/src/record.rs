@@ -1,4 +1,4 @@
-//! One memory: what it says, when, from whom, how far it is believed and what became of it.
+//! One memory: its text, time, speaker, trust, provenance and status.
 
 use std::{collections::BTreeSet, fmt, str::FromStr};
 
@@ -6,7 +6,7 @@ use dormouse_contracts::{EntityId, Timestamp, Trust};
 use dormouse_text::beginning;
 use serde::{Deserialize, Serialize};
 
-/// The number of a record. Numbers grow with every record and are never used again.
+/// The number of a record. Numbers grow with every record and are never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RecordId(pub u64);
@@ -17,9 +17,9 @@ impl fmt::Display for RecordId {
     }
 }
 
-/// A text that is no record id.
+/// A text that is not a record id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no record id: ids look like m42")]
+#[error("{0:?} is not a record id: ids look like m42")]
 pub struct RecordIdError(String);
 
 impl FromStr for RecordId {
@@ -33,17 +33,17 @@ impl FromStr for RecordId {
     }
 }
 
-/// What a record is about.
+/// What kind of memory a record is.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RecordKind {
-    /// Something that was said or happened, as it was.
+    /// Something that was said or that happened, unchanged.
     #[default]
     Event,
-    /// Something that is so.
+    /// Something that is true.
     Fact,
     /// What somebody likes or wants.
     Preference,
@@ -82,9 +82,11 @@ impl fmt::Display for RecordKind {
     }
 }
 
-/// A word that names no kind of record.
+/// A word that does not name a kind of record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no kind of record: event, fact, preference, instruction and insight are")]
+#[error(
+    "{0:?} is not a kind of record; the kinds are event, fact, preference, instruction and insight"
+)]
 pub struct RecordKindError(String);
 
 impl FromStr for RecordKind {
@@ -97,13 +99,13 @@ impl FromStr for RecordKind {
     }
 }
 
-/// Which of the documented collections a record belongs to (seed: RAG).
+/// The collection that a record belongs to. Each collection has an index of vectors of its own (seed: RAG).
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Shelf {
+pub enum Collection {
     /// Semantic memory: the world and the people in it.
     #[default]
     Memories,
@@ -115,8 +117,8 @@ pub enum Shelf {
     Projects,
 }
 
-impl Shelf {
-    /// Every shelf.
+impl Collection {
+    /// All collections.
     pub const ALL: [Self; 4] = [
         Self::Memories,
         Self::Journal,
@@ -124,7 +126,7 @@ impl Shelf {
         Self::Projects,
     ];
 
-    /// The word for it, which is also part of a collection's name.
+    /// The word for it in files, and in the name of its vector index.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -136,17 +138,17 @@ impl Shelf {
     }
 }
 
-/// Who said it or did it.
+/// The person or character who said or did something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Speaker {
-    /// The name people know them by.
+    /// The name that people use.
     pub name: String,
-    /// The id their world knows them by, where one is known.
+    /// The id that their world attests, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entity: Option<EntityId>,
 }
 
-/// How a record came to be.
+/// How a record was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -154,31 +156,31 @@ pub enum Derivation {
     /// It was heard or seen, and stored word for word.
     #[default]
     Heard,
-    /// The assistant stored it by a tool, in words of its own.
+    /// The assistant stored it with a tool, in its own words.
     Stored,
     /// A model extracted it from other records.
     Extracted,
-    /// A model made it of journal entries or other records while asleep.
+    /// A model made it from journal entries or other records while the assistant slept.
     Consolidated,
-    /// It was brought in from a file.
+    /// It was imported from a file.
     Imported,
 }
 
-/// Where a record comes from: the chain back to the event.
+/// Where a record comes from: one step of the chain back to the event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lineage {
-    /// How it came to be.
+pub struct Provenance {
+    /// How it was made.
     pub derivation: Derivation,
-    /// The key of what it was made of outside this store (`log:42` is event 42 of the assistant's log). Adding a
-    /// second record with the same origin changes nothing.
+    /// The key of its source outside this store (`log:42` is event 42 of the assistant's log). Adding a second record with
+    /// the same origin changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// The records it was made of.
+    /// The records that it was made from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub derived_from: Vec<RecordId>,
 }
 
-/// How two records hang together.
+/// How two records are related.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -188,9 +190,9 @@ pub enum LinkKind {
     /// They are about the same thing.
     #[default]
     Related,
-    /// The one explains or causes the other.
+    /// One explains or causes the other.
     Explains,
-    /// They cannot both be so.
+    /// They cannot both be true.
     Contradicts,
 }
 
@@ -199,87 +201,84 @@ pub enum LinkKind {
 pub struct Link {
     /// The other record.
     pub to: RecordId,
-    /// How they hang together.
+    /// How they are related.
     pub kind: LinkKind,
     /// How strongly, in `0.0..=1.0`.
     pub weight: f32,
 }
 
-/// Whether a record is recalled.
+/// The status of a record in its life cycle. It decides whether the record is recalled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
-pub enum Standing {
-    /// It is.
+pub enum RecordStatus {
+    /// It is recalled.
     #[default]
     Live,
-    /// It is not any more: another record took its place. It is still recalled for times at which it was so.
+    /// It is no longer true: another record may have replaced it. It is recalled for times at which it was true.
     Superseded {
-        /// The record that took its place, if one did.
+        /// The record that replaced it, if one did.
         by: Option<RecordId>,
     },
-    /// It says what another record says, and is recalled as part of that one.
+    /// It says the same as another record and is recalled as part of that one.
     Folded {
-        /// The record that speaks for it.
+        /// The record that represents it.
         into: RecordId,
     },
-    /// It was taken out, and can be put back.
+    /// It was taken out of recall and can be put back.
     Withdrawn,
 }
 
-/// One memory.
+/// One memory. Fields that are renamed for serde keep the names that they have in files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Its number.
     pub id: RecordId,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// What it is about.
+    /// What kind of memory it is.
     pub kind: RecordKind,
-    /// Where it is kept.
-    #[serde(default)]
-    pub shelf: Shelf,
+    /// The collection it belongs to.
+    #[serde(default, rename = "shelf")]
+    pub collection: Collection,
     /// When it was said or happened.
     pub at: Timestamp,
     /// When it was stored.
     pub recorded_at: Timestamp,
-    /// Who said it or did it, where somebody did.
+    /// Who said or did it, if somebody did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speaker: Option<Speaker>,
     /// The conversation it belongs to (a room, a channel, a chat). Records of one conversation are neighbours in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
-    /// How far it is believed; never more than anything it was made of.
+    /// How far it is believed; never more than any of its sources.
     pub trust: Trust,
     /// Words to find it by.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tags: BTreeSet<String>,
     /// Where it comes from.
-    #[serde(default)]
-    pub lineage: Lineage,
-    /// Since when it is so.
+    #[serde(default, rename = "lineage")]
+    pub provenance: Provenance,
+    /// Since when it is true.
     pub valid_from: Timestamp,
-    /// Until when it was so; `None` while it is.
+    /// Until when it was true; `None` while it still is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<Timestamp>,
-    /// Whether it is recalled.
-    #[serde(default)]
-    pub standing: Standing,
-    /// What it hangs together with.
+    /// Its status in its life cycle.
+    #[serde(default, rename = "standing")]
+    pub status: RecordStatus,
+    /// The records that are related to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
 }
 
 impl Record {
-    /// Whether what it says was so at `at`: from the moment it became so until the moment it ceased, that one excluded.
-    #[must_use]
-    pub fn was_so_at(&self, at: Timestamp) -> bool {
-        self.valid_from <= at && self.valid_until.is_none_or(|until| at < until)
-    }
-
-    /// Whether it may be recalled at all: it is neither withdrawn nor folded into another.
+    /// Whether it may be recalled: it is neither withdrawn nor folded into another record.
     #[must_use]
     pub fn is_in_use(&self) -> bool {
-        matches!(self.standing, Standing::Live | Standing::Superseded { .. })
+        matches!(
+            self.status,
+            RecordStatus::Live | RecordStatus::Superseded { .. }
+        )
     }
 }
 
@@ -294,7 +293,7 @@ mod tests {
         assert_eq!(RecordId(42).to_string(), "m42");
         assert_eq!(
             "mouse".parse::<RecordId>().unwrap_err().to_string(),
-            "\"mouse\" is no record id: ids look like m42"
+            "\"mouse\" is not a record id: ids look like m42"
         );
     }
 

@@ -1,10 +1,10 @@
-//! Embedding spaces: which encoder made which vectors, and which of them recall goes by.
+//! Embedding spaces: which encoder made which vectors, and which of them recall uses.
 
 use dormouse_contracts::{EncoderInfo, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    record::Shelf,
+    record::Collection,
     store::{Fault, Reading, Writing},
 };
 
@@ -13,11 +13,11 @@ use crate::{
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SpaceState {
-    /// Recall goes by it.
+    /// Recall uses it.
     Active,
-    /// It is being filled, to take the active one's place.
+    /// It is being filled, to replace the active one.
     Building,
-    /// It was active, and can be again.
+    /// It was active and can become active again.
     Retired,
 }
 
@@ -31,33 +31,33 @@ pub struct Space {
     pub encoder: EncoderInfo,
     /// What it is for.
     pub state: SpaceState,
-    /// When it was begun.
+    /// When it was made.
     pub begun_at: Timestamp,
 }
 
-/// Whether the encoder that is configured is the one whose vectors recall goes by.
+/// Whether the configured encoder made the vectors that recall uses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
 #[non_exhaustive]
 pub enum EncoderState {
-    /// None is configured: recall goes by words.
+    /// No encoder is configured: recall uses words.
     None,
-    /// It is.
+    /// It did.
     InUse {
         /// The space.
         space: u32,
     },
-    /// It is another one, by model or by the length of its vectors. Nothing was touched: recall goes by words until the
+    /// Another encoder did, with another model or another length of vectors. Nothing was changed: recall uses words until the
     /// memory is migrated, or the former encoder is configured again.
     Other {
         /// The encoder of the active space.
         active: EncoderInfo,
-        /// The one that is configured.
+        /// The configured encoder.
         configured: EncoderInfo,
     },
 }
 
-/// Whether vectors of the two can be compared. A length that is not known yet fits any.
+/// Whether vectors of the two encoders can be compared. A length that is not known yet matches any.
 pub(crate) fn is_same(a: &EncoderInfo, b: &EncoderInfo) -> bool {
     let lengths = a.dimensions.zip(b.dimensions);
     a.model == b.model && lengths.is_none_or(|(a, b)| a == b)
@@ -68,7 +68,7 @@ pub(crate) fn all(reading: &Reading) -> Result<Vec<Space>, Fault> {
     Ok(numbered(reading.spaces()?))
 }
 
-/// All spaces, by number, as a transaction finds them.
+/// All spaces, by number, within a transaction.
 pub(crate) fn now(writing: &Writing<'_>) -> Result<Vec<Space>, Fault> {
     Ok(numbered(writing.spaces()?))
 }
@@ -80,12 +80,12 @@ fn numbered(spaces: Vec<(u32, Space)>) -> Vec<Space> {
         .collect()
 }
 
-/// The space of that state; there is at most one active and one building.
+/// The space in that state; at most one is active and at most one is building.
 pub(crate) fn in_state(spaces: &[Space], state: SpaceState) -> Option<&Space> {
     spaces.iter().find(|space| space.state == state)
 }
 
-/// Begins a space. A number is never used twice.
+/// Makes a space. Numbers are never reused.
 pub(crate) fn begin(
     writing: &mut Writing<'_>,
     encoder: EncoderInfo,
@@ -93,7 +93,7 @@ pub(crate) fn begin(
     now: Timestamp,
 ) -> Result<Space, Fault> {
     let number = u32::try_from(writing.state(LAST_SPACE)? + 1)
-        .map_err(|_too_many| Fault::Refers("there are too many embedding spaces"))?;
+        .map_err(|_too_many| Fault::Inconsistent("there are too many embedding spaces"))?;
     writing.set_state(LAST_SPACE, u64::from(number))?;
     let space = Space {
         number,
@@ -105,20 +105,20 @@ pub(crate) fn begin(
     Ok(space)
 }
 
-/// The number given to the newest space.
+/// The name of the counter that holds the number of the newest space.
 const LAST_SPACE: &str = "last space";
 
-/// The name of the checkpoint that says through which change a space has its vectors.
+/// The name of the checkpoint: the last change whose records are embedded in a space.
 pub(crate) fn embedded_through(space: u32) -> String {
     format!("embedded {space}")
 }
 
-/// The name of the mark that says that an index has a collection for a shelf of a space.
-pub(crate) fn made(space: u32, shelf: Shelf, index: &str) -> String {
-    format!("made {space} {} {index}", shelf.as_str())
+/// The name of the mark that a collection of a space was made in an index.
+pub(crate) fn made(space: u32, collection: Collection, index: &str) -> String {
+    format!("made {space} {} {index}", collection.as_str())
 }
 
-/// The name of the checkpoint that says through which change an index has been fed from a space.
-pub(crate) fn fed_through(space: u32, index: &str) -> String {
+/// The name of the checkpoint: the last change of a space that is in an index. The word in the file is `fed`.
+pub(crate) fn indexed_through(space: u32, index: &str) -> String {
     format!("fed {space} {index}")
 }

@@ -1,5 +1,6 @@
-//! The file that everything else can be made of again: records, changes, entities and vectors, on redb.
+//! The file from which everything else can be made again: records, changes, entities and vectors, on redb.
 
+mod fault;
 mod reading;
 mod row;
 pub(crate) mod tables;
@@ -11,119 +12,18 @@ use std::{
     sync::{PoisonError, RwLock, RwLockReadGuard},
 };
 
-use dormouse_contracts::{AssistantId, BoxError};
-use dormouse_database::{
-    self as database, Database, DatabaseFault, DatabaseOpenError, DatabaseView,
-};
+use dormouse_contracts::AssistantId;
+use dormouse_database::{self as database, Database, DatabaseOpenError, DatabaseView};
 use redb::WriteTransaction;
 
+pub(crate) use fault::{Abort, Fault, WriteError};
+pub use fault::{StoreError, StoreErrorKind};
 pub(crate) use reading::Reading;
 use tables::{
     ASSISTANT, CHANGES, ENTITIES, FILE_ID, HISTORY, KIND, LABELS, ORIGINS, RECORDS, REVERTED,
     SPACES, STATE, VECTORS,
 };
 pub(crate) use writing::Writing;
-
-/// What went wrong with a memory's file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreErrorKind {
-    /// The disk is full or has failed. What was acknowledged is safe; the same write may succeed later.
-    #[error("the disk refuses")]
-    Disk,
-    /// A record of the file makes no sense, or pages of it are damaged.
-    #[error("the file is damaged: restore it from a copy, or export what can be read")]
-    Damaged,
-    /// The memory was opened for reading.
-    #[error("it was opened for reading and cannot be changed: open it for writing")]
-    ReadOnly,
-}
-
-/// A failure of a memory's file.
-#[derive(Debug, thiserror::Error)]
-#[error("the memory's file {}: {kind}", path.display())]
-pub struct StoreError {
-    path: PathBuf,
-    kind: StoreErrorKind,
-    #[source]
-    source: BoxError,
-}
-
-impl StoreError {
-    pub(crate) fn disk(path: &Path, error: std::io::Error) -> Self {
-        Self {
-            path: path.to_owned(),
-            kind: StoreErrorKind::Disk,
-            source: error.into(),
-        }
-    }
-
-    /// What a caller can act on.
-    #[must_use]
-    pub fn kind(&self) -> StoreErrorKind {
-        self.kind
-    }
-}
-
-/// A failure inside of a transaction, before it has a path.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Fault {
-    #[error("the database failed")]
-    Database(#[from] DatabaseFault),
-    #[error("a row of the file makes no sense")]
-    Row(#[from] serde_json::Error),
-    #[error("a row of the file is not as it was written")]
-    Checksum,
-    #[error("{0}")]
-    Refers(&'static str),
-    #[error("this is a view of the file")]
-    View,
-    #[error("the copy of the search index may hold what is to be erased")]
-    Copy(#[from] std::io::Error),
-}
-
-macro_rules! from_redb {
-    ($($error:ident),*) => {$(
-        impl From<redb::$error> for Fault {
-            fn from(error: redb::$error) -> Self {
-                Self::Database(redb::Error::from(error).into())
-            }
-        }
-    )*};
-}
-from_redb!(StorageError, TableError, TransactionError, CommitError);
-
-impl From<redb::Error> for Fault {
-    fn from(error: redb::Error) -> Self {
-        Self::Database(error.into())
-    }
-}
-
-impl Fault {
-    fn kind(&self) -> StoreErrorKind {
-        match self {
-            Self::Copy(_) => StoreErrorKind::Disk,
-            Self::View => StoreErrorKind::ReadOnly,
-            Self::Database(fault) if fault.is_disk() => StoreErrorKind::Disk,
-            Self::Database(_) | Self::Row(_) | Self::Checksum | Self::Refers(_) => {
-                StoreErrorKind::Damaged
-            }
-        }
-    }
-}
-
-/// What a closure of a transaction may fail with: a fault of the file, or a refusal of its own.
-#[derive(Debug)]
-pub(crate) enum Abort<E> {
-    Fault(Fault),
-    Refused(E),
-}
-
-impl<E, F: Into<Fault>> From<F> for Abort<E> {
-    fn from(fault: F) -> Self {
-        Self::Fault(fault.into())
-    }
-}
 
 /// A memory's file.
 #[derive(Debug)]
@@ -136,13 +36,13 @@ pub(crate) struct Store {
 #[derive(Debug)]
 enum Slot {
     Open(Database),
-    /// It cannot be opened for writing at the moment. This is what the file holds.
+    /// The file cannot be opened for writing at the moment; this is a view of it.
     Viewed(Database),
-    /// After a failure, until the next use opens it again.
+    /// Closed by a failure; the next use opens it again.
     Closed,
 }
 
-/// What the database is wanted for.
+/// How the database is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
     Read,
@@ -162,13 +62,13 @@ impl Slot {
 #[derive(Debug)]
 enum Place {
     File(PathBuf),
-    /// The file as it was at one moment; whether another process had it open then.
+    /// A view of a file, and whether another process had it open.
     View(PathBuf, bool),
     Memory,
 }
 
 impl Store {
-    /// Opens the file, making it first if there is none, as that of this assistant.
+    /// Opens the file. Makes it for this assistant if there is none.
     pub(crate) fn open(path: &Path, assistant: &AssistantId) -> Result<Self, DatabaseOpenError> {
         let database = database::open(path, &KIND, |writing| initialise(writing, assistant))?;
         Ok(Self {
@@ -177,7 +77,7 @@ impl Store {
         })
     }
 
-    /// Opens a file that is there.
+    /// Opens an existing file.
     pub(crate) fn open_existing(path: &Path) -> Result<Self, DatabaseOpenError> {
         let database = database::open_existing(path, &KIND)?;
         Ok(Self {
@@ -186,7 +86,7 @@ impl Store {
         })
     }
 
-    /// Opens the newest commit of a file that is there. Neither the file nor its folder is written.
+    /// Opens the newest commit of an existing file. Neither the file nor its folder is written.
     pub(crate) fn open_view(path: &Path) -> Result<Self, DatabaseOpenError> {
         let DatabaseView {
             database,
@@ -198,7 +98,7 @@ impl Store {
         })
     }
 
-    /// Whether it is a view, and if so, whether another process had the file open.
+    /// For a view, whether another process had the file open; `None` otherwise.
     pub(crate) fn view(&self) -> Option<bool> {
         match &self.place {
             Place::View(_, is_in_use) => Some(*is_in_use),
@@ -206,7 +106,7 @@ impl Store {
         }
     }
 
-    /// Fails if what is changed would be lost.
+    /// Fails for a view, which cannot be changed.
     pub(crate) fn check_writable(&self) -> Result<(), StoreError> {
         match &self.place {
             Place::View(..) => Err(self.error(Fault::View)),
@@ -214,7 +114,7 @@ impl Store {
         }
     }
 
-    /// A store that is gone when it is dropped.
+    /// A store without a file.
     pub(crate) fn ephemeral(assistant: &AssistantId) -> Result<Self, StoreError> {
         let store = Self {
             place: Place::Memory,
@@ -239,7 +139,7 @@ impl Store {
         }
     }
 
-    /// Carries out `work` in one transaction: all of it is on disk when this returns, or nothing of it ever is.
+    /// Does `work` in one transaction: all of it is on disk when this returns, or nothing of it ever is.
     pub(crate) fn write<T, E>(
         &self,
         work: impl FnOnce(&mut Writing<'_>) -> Result<T, Abort<E>>,
@@ -247,7 +147,9 @@ impl Store {
         let outcome = {
             let guard = self.opened(Access::Write).map_err(WriteError::Store)?;
             let Some(database) = guard.database(Access::Write) else {
-                return Err(WriteError::Store(self.error(Fault::Refers("it is closed"))));
+                return Err(WriteError::Store(
+                    self.error(Fault::Inconsistent("it is closed")),
+                ));
             };
             let mut refused = None;
             let done = database::contained(|| {
@@ -279,14 +181,14 @@ impl Store {
                     return Err(WriteError::Refused(refusal));
                 }
                 (Ok(None), Some(Abort::Fault(fault))) => fault,
-                (Ok(None), None) => Fault::Refers("a transaction ended without an outcome"),
+                (Ok(None), None) => Fault::Inconsistent("a transaction ended without an outcome"),
                 (Err(fault), _) => fault.into(),
             }
         };
         Err(WriteError::Store(self.give_up(outcome)))
     }
 
-    /// Looks at one consistent state of the store.
+    /// Reads one consistent state of the store.
     pub(crate) fn read<T>(
         &self,
         work: impl FnOnce(&Reading) -> Result<T, Fault>,
@@ -294,7 +196,7 @@ impl Store {
         let fault = {
             let guard = self.opened(Access::Read)?;
             let Some(database) = guard.database(Access::Read) else {
-                return Err(self.error(Fault::Refers("it is closed")));
+                return Err(self.error(Fault::Inconsistent("it is closed")));
             };
             let mut failed = None;
             let done = database::contained(|| {
@@ -304,7 +206,7 @@ impl Store {
             match (done, failed) {
                 (Ok(Some(value)), _) => return Ok(value),
                 (Ok(None), Some(fault)) => fault,
-                (Ok(None), None) => Fault::Refers("a reading ended without an outcome"),
+                (Ok(None), None) => Fault::Inconsistent("a reading ended without an outcome"),
                 (Err(fault), _) => fault.into(),
             }
         };
@@ -314,8 +216,8 @@ impl Store {
         })
     }
 
-    /// The database, opened again if an earlier failure closed it. While it cannot be opened for writing, readers get a
-    /// view.
+    /// The database. If an earlier failure closed it, it is opened again. While it cannot be opened for writing, readers get
+    /// a view.
     fn opened(&self, access: Access) -> Result<RwLockReadGuard<'_, Slot>, StoreError> {
         {
             let guard = self.slot.read().unwrap_or_else(PoisonError::into_inner);
@@ -331,7 +233,8 @@ impl Store {
                     (Err(error), Access::Write) => return Err(unopened(error)),
                     (Err(error), Access::Read) => {
                         let view = database::open_view(path, &KIND);
-                        // Why it cannot be written says more than that it cannot be read either.
+                        // The first error is reported: why the file cannot be written says more than that it cannot
+                        // be read either.
                         let view = view.map_err(|_unreadable| unopened(error))?;
                         *guard = Slot::Viewed(view.database);
                     }
@@ -341,7 +244,7 @@ impl Store {
         Ok(self.slot.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// After a failure of the disk the database refuses everything until it is opened again.
+    /// Closes the database after a failure of the disk: redb refuses everything until it is opened again.
     fn give_up(&self, fault: Fault) -> StoreError {
         let is_file = matches!(self.place, Place::File(_));
         let is_over = is_file && matches!(fault, Fault::Database(_));
@@ -349,7 +252,7 @@ impl Store {
         if is_over {
             tracing::warn!(
                 error = &error as &dyn Error,
-                "the memory is opened again when it is used next; what waits in the log is taken in then"
+                "the next use opens the memory again and takes in what waits in the log"
             );
             let mut guard = self.slot.write().unwrap_or_else(PoisonError::into_inner);
             let closed = std::mem::replace(&mut *guard, Slot::Closed);
@@ -376,13 +279,6 @@ fn unopened(error: DatabaseOpenError) -> StoreError {
         kind: StoreErrorKind::Disk,
         source: Box::new(error),
     }
-}
-
-/// Why a transaction of [`Store::write`] changed nothing.
-#[derive(Debug)]
-pub(crate) enum WriteError<E> {
-    Store(StoreError),
-    Refused(E),
 }
 
 fn initialise(writing: &WriteTransaction, assistant: &AssistantId) -> Result<(), redb::Error> {

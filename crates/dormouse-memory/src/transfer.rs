@@ -1,4 +1,4 @@
-//! Bringing records in from a file of JSON lines, and out into one.
+//! Importing records from a file of JSON lines, and exporting them into one.
 //!
 //! One line is one record. Only `text` is required:
 //!
@@ -6,23 +6,23 @@
 //! {"text":"Alice prefers tea","kind":"preference","at":"2026-11-21T12:00:00Z","speaker":"Alice","trust":0.9}
 //! ```
 //!
-//! | field | what it is | where it is left out |
+//! | field | content | default |
 //! | --- | --- | --- |
-//! | `text` | what is remembered | required |
+//! | `text` | the text of the record | required |
 //! | `kind` | `event`, `fact`, `preference`, `instruction` or `insight` | `event` |
-//! | `shelf` | `memories`, `journal`, `session_memory` or `projects` | `memories` |
-//! | `at` | when it was said: RFC 3339 or microseconds since 1970 | the time of importing |
-//! | `speaker`, `entity` | who said it: a name, and the id their world knows them by | nobody; `entity` needs `speaker` |
+//! | `collection` | `memories`, `journal`, `session_memory` or `projects` (also read under its former name, `shelf`) | `memories` |
+//! | `at` | when it was said: RFC 3339 or microseconds since 1970 | the time of the import |
+//! | `speaker`, `entity` | who said it: a name, and the id that their world attests | nobody; `entity` needs `speaker` |
 //! | `thread` | the conversation | none |
 //! | `trust` | how far it is believed, 0 to 1 | 1 |
 //! | `tags` | a list of words | none |
-//! | `origin` | what it was made of; a second line with the same origin changes nothing | made of speaker, time, text and thread |
+//! | `origin` | the key of its source; a second line with the same origin changes nothing | a hash of speaker, time, text and thread |
 //! | `derivation` | `heard`, `stored`, `extracted`, `consolidated` or `imported` | `imported` |
-//! | `valid_from`, `valid_until` | since and until when it is so | since `at`, for good |
+//! | `valid_from`, `valid_until` | from and until when it is valid | from `at`, without end |
 //!
-//! A file that was exported and imported elsewhere gives the same records but for what belongs to the store they were in:
-//! their numbers, when they were stored, links and sources (which are numbers), and the history of changes. Records that
-//! are withdrawn, folded or erased stay behind, and so do profiles and vectors.
+//! An exported file that is imported elsewhere gives the same records, except for what belongs to their store: numbers, the
+//! time of storing, links and sources (which are numbers), and the history of changes. Records that are withdrawn, folded or
+//! erased are not exported; neither are profiles and vectors.
 
 mod export;
 mod import;

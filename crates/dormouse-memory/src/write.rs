@@ -1,21 +1,22 @@
-//! Writing with a model: from what was heard to what is known.
+//! Writing with a model: from what was heard to facts.
 //!
-//! Nothing of this is needed to remember: what is heard is a record at once. A [`Writer`] makes more of it while there is
-//! time, in three steps for each batch of sources:
+//! Remembering does not need this: what is heard becomes a record at once. A [`Writer`] makes facts from such records when
+//! there is time, in three steps for each batch of sources:
 //!
-//! 1. **Extract**: one request for all sources of the batch; the model answers facts about the world and the people in it,
-//!    in the third person and each with its sources. Never about the assistant (persona protection).
-//! 2. **Decide** for each: add, supersede, link or ignore. A pure rule does; only where a record is about the same and
-//!    says something else, one more request asks the model about all such cases of the batch.
-//! 3. **Commit**: everything the batch led to, and the mark that it is done, in one transaction.
+//! 1. **Extract**: one request for all sources of the batch. The model returns facts about the world and the people in it, in
+//!    the third person and each with its sources; never about the assistant (persona protection).
+//! 2. **Decide** for each fact: add, supersede, link or ignore. A pure rule decides. Only if a record is about the same subject
+//!    and says something else, one more request asks the model about all such cases of the batch.
+//! 3. **Commit**: all results of the batch, and the marks that its sources are done, in one transaction.
 //!
-//! So a crash, or dropping the future, loses at most a batch that has not been written, and going the same way again writes
-//! nothing twice. A model that fails or talks nonsense leaves the sources untouched; [`Attempts`] counts how often, and
-//! after three failures a source is passed over and reported. Waiting between calls is the caller's: a call ends at the
-//! first failure. There is no timeout inside; give it a model that has one.
+//! So a crash, or dropping the future, loses at most one batch that was not written yet, and repeating the call writes
+//! nothing twice. If the model fails or returns no list of facts, the sources stay as they are. [`Attempts`] counts the
+//! failures; after three of them a source is skipped and reported. A call ends at the first failure, and the caller decides
+//! when to try again. There is no timeout inside; pass a model that has one.
 //!
-//! Trust travels: a fact has the lowest trust of its sources, and supersedes nothing that is believed more.
+//! A fact has the lowest trust of its sources, and never supersedes a record of higher trust.
 
+mod ask;
 mod attempts;
 mod commit;
 mod decide;
@@ -23,56 +24,29 @@ mod extract;
 mod judge;
 mod people;
 mod reply;
+mod settings;
 mod source;
 
 use std::{fmt, sync::Arc};
 
-use dormouse_contracts::{ChatModel, ChatRequest, Message, ModelErrorKind, complete};
+use dormouse_contracts::{ChatModel, Message};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    admission::AdmissionPolicy,
     memory::{Memory, MemoryError, blocking},
     record::{Derivation, RecordId},
 };
+pub use ask::Failure;
+use ask::ask;
 pub use attempts::Attempts;
 use commit::Outcome;
 pub use decide::{Decided, Decision, Extracted, decide};
-pub use people::{SummedUp, consolidate_entities};
+pub use people::{ConsolidatedEntities, consolidate_entities};
+pub use settings::WriterSettings;
 use source::Source;
 pub use source::{JournalEntry, SourceKey};
 
-/// The bounds of a writer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WriterSettings {
-    /// The most sources of one request: 10. At least one is taken.
-    pub batch: usize,
-    /// The most bytes of sources in one request: 24,000, about 6,000 tokens. At least one source is taken, cut to 4,000.
-    pub prompt_bytes: usize,
-    /// The most facts taken from one reply: 24. The rest is cut.
-    pub facts: usize,
-    /// The most tokens of a reply: 2,000.
-    pub reply_tokens: u32,
-    /// What may become a record.
-    pub admission: AdmissionPolicy,
-    /// The names the assistant goes by; facts about them are not kept.
-    pub names: Vec<String>,
-}
-
-impl Default for WriterSettings {
-    fn default() -> Self {
-        Self {
-            batch: 10,
-            prompt_bytes: 24_000,
-            facts: 24,
-            reply_tokens: 2_000,
-            admission: AdmissionPolicy::default(),
-            names: Vec::new(),
-        }
-    }
-}
-
-/// Writes down what a model makes of records and journal entries.
+/// Writes the facts that a model makes from records and journal entries.
 #[derive(Clone)]
 pub struct Writer {
     model: Arc<dyn ChatModel>,
@@ -88,41 +62,28 @@ impl fmt::Debug for Writer {
     }
 }
 
-/// Why a batch was not written. Its sources are untouched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Failure {
-    /// The model failed.
-    #[error("the model failed: {0}")]
-    Model(ModelErrorKind),
-    /// What it answered is no list of facts.
-    #[error("the model's answer could not be read")]
-    Unreadable,
-}
-
-/// What came of writing.
+/// The result of writing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Written {
-    /// The new records, without those that stand for journal entries.
+    /// The new records, without those of journal entries.
     pub added: Vec<RecordId>,
     /// How many records were superseded.
     pub superseded: u64,
     /// How many links were made.
     pub linked: u64,
-    /// How many facts were not kept because of the rule or the model; each is a change with its reason.
+    /// How many facts were not kept, by the rule or by the model. Each is a change with its reason.
     pub ignored: u64,
-    /// How many facts of replies were of no use: without text or source.
+    /// How many facts in replies were unusable: without text or source.
     pub unusable: u64,
     /// The sources that are done now.
     pub done: Vec<SourceKey>,
-    /// The sources that had been done before.
+    /// The sources that were done before.
     pub done_before: Vec<SourceKey>,
-    /// The sources that are still to do: call again later.
+    /// The sources that are not done yet: call again later.
     pub left: Vec<SourceKey>,
-    /// The sources that failed too often and are passed over, until the attempts are counted anew.
+    /// The sources that failed too often and are skipped until the attempts are counted anew.
     pub gave_up: Vec<SourceKey>,
-    /// Why the call ended before all was done, if it did.
+    /// Why the call ended early, if it did.
     pub failure: Option<Failure>,
 }
 
@@ -136,18 +97,18 @@ impl Writer {
         }
     }
 
-    /// The same writer with other bounds.
+    /// The same writer with other settings.
     #[must_use]
     pub fn with_settings(mut self, settings: WriterSettings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// Writes down what these records say. Records that are not there, or not in use, are passed over as done.
+    /// Writes the facts in these records. Records that do not exist or are not in use are skipped.
     ///
     /// # Errors
     ///
-    /// [`MemoryError`] if the memory fails. What a model gets wrong is in the answer.
+    /// [`MemoryError`] if the memory fails. A failure of the model is part of the result.
     pub async fn extract(
         &self,
         memory: &Memory,
@@ -164,12 +125,12 @@ impl Writer {
             .await
     }
 
-    /// Moves what journal entries say to long-term memory. Each entry becomes a record of its own on the journal's shelf,
-    /// so that the facts made of it can be followed back to it.
+    /// Moves the facts in journal entries to long-term memory. Each entry becomes a record of the journal collection, so that
+    /// its facts can be traced back to it.
     ///
     /// # Errors
     ///
-    /// [`MemoryError`] if the memory fails. What a model gets wrong is in the answer.
+    /// [`MemoryError`] if the memory fails. A failure of the model is part of the result.
     pub async fn consolidate(
         &self,
         memory: &Memory,
@@ -224,7 +185,7 @@ impl Writer {
         let asked = judge::questions(&plan);
         if !asked.is_empty() {
             match self.ask(judge::messages(&asked)).await {
-                Ok(reply) => judge::take(&reply, &mut plan),
+                Ok(reply) => judge::apply(&reply, &mut plan),
                 Err(failure) => return Ok(Err(failure)),
             }
         }
@@ -241,25 +202,7 @@ impl Writer {
     }
 }
 
-/// Asks a model for one reply, as soberly as it can.
-async fn ask(
-    model: &dyn ChatModel,
-    messages: Vec<Message>,
-    reply_tokens: u32,
-) -> Result<String, Failure> {
-    let request = ChatRequest {
-        messages,
-        temperature: Some(0.0),
-        max_tokens: Some(reply_tokens),
-        ..ChatRequest::default()
-    };
-    let reply = complete(model, &request).await;
-    reply
-        .map(|reply| reply.content)
-        .map_err(|error| Failure::Model(error.kind()))
-}
-
-/// The sources that are neither done nor given up, each once.
+/// The sources that are neither done nor given up, without repetitions.
 async fn still_to_do(
     memory: &Memory,
     sources: Vec<Source>,

@@ -54,7 +54,7 @@ fn note(asked: Add) -> Note {
     let text = asked.text.join(" ");
     let mut note = Note::new(&*text)
         .kind(asked.kind)
-        .derived(Derivation::Stored);
+        .derivation(Derivation::Stored);
     if let Some(at) = asked.at {
         let (by, thread) = (asked.by.as_deref(), asked.thread.as_deref());
         note = note

@@ -105,14 +105,14 @@ pub(super) async fn rebuild(
 
 async fn embed(memory: &Memory, rebuilt: &mut Rebuilt) -> Result<(), CommandError> {
     loop {
-        let tended = memory.tend(STEP).await?;
-        if let Some(trouble) = tended.trouble {
-            return Err(IndexError::Vectors(trouble).into());
+        let indexed = memory.index_pending(STEP).await?;
+        if let Some(fallback) = indexed.interrupted_by {
+            return Err(IndexError::Vectors(fallback).into());
         }
-        rebuilt.embedded += tended.embedded;
-        rebuilt.fed += tended.fed;
+        rebuilt.embedded += indexed.embedded;
+        rebuilt.fed += indexed.indexed;
         progress(&format!("{} records embedded", rebuilt.embedded));
-        if tended.waiting == 0 {
+        if indexed.waiting == 0 {
             return Ok(());
         }
     }

@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{EntityId, Timestamp, Trust};
 use dormouse_memory::{
-    Derivation, Link, Record, RecordId, RecordKind, Shelf, Standing, StoredChange,
+    Collection, Derivation, Link, Record, RecordId, RecordKind, RecordStatus, StoredChange,
 };
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ pub(super) struct RecordLine<'a> {
     id: String,
     text: &'a str,
     kind: RecordKind,
-    shelf: Shelf,
+    shelf: Collection,
     at: String,
     recorded_at: String,
     speaker: Option<&'a str>,
@@ -42,12 +42,12 @@ struct LinkLine {
 
 impl<'a> From<&'a Record> for RecordLine<'a> {
     fn from(record: &'a Record) -> Self {
-        let (standing, other) = standing(record.standing);
+        let (standing, other) = standing(record.status);
         Self {
             id: record.id.to_string(),
             text: &record.text,
             kind: record.kind,
-            shelf: record.shelf,
+            shelf: record.collection,
             at: record.at.to_string(),
             recorded_at: record.recorded_at.to_string(),
             speaker: record.speaker.as_ref().map(|speaker| &*speaker.name),
@@ -55,9 +55,9 @@ impl<'a> From<&'a Record> for RecordLine<'a> {
             thread: record.thread.as_deref(),
             trust: record.trust,
             tags: record.tags.iter().map(String::as_str).collect(),
-            derivation: record.lineage.derivation,
-            origin: record.lineage.origin.as_deref(),
-            derived_from: ids(&record.lineage.derived_from),
+            derivation: record.provenance.derivation,
+            origin: record.provenance.origin.as_deref(),
+            derived_from: ids(&record.provenance.derived_from),
             valid_from: record.valid_from.to_string(),
             valid_until: record.valid_until.map(|at| at.to_string()),
             standing,
@@ -79,12 +79,12 @@ pub(super) fn ids(ids: &[RecordId]) -> Vec<String> {
     ids.iter().map(ToString::to_string).collect()
 }
 
-pub(super) fn standing(standing: Standing) -> (&'static str, Option<RecordId>) {
+pub(super) fn standing(standing: RecordStatus) -> (&'static str, Option<RecordId>) {
     match standing {
-        Standing::Live => ("live", None),
-        Standing::Superseded { by } => ("superseded", by),
-        Standing::Folded { into } => ("folded", Some(into)),
-        Standing::Withdrawn => ("withdrawn", None),
+        RecordStatus::Live => ("live", None),
+        RecordStatus::Superseded { by } => ("superseded", by),
+        RecordStatus::Folded { into } => ("folded", Some(into)),
+        RecordStatus::Withdrawn => ("withdrawn", None),
     }
 }
 
@@ -106,7 +106,7 @@ pub(super) fn brief(record: &Record) -> String {
 
 /// Everything about a record that is not on its line.
 pub(super) fn details(record: &Record) -> String {
-    let (standing, other) = standing(record.standing);
+    let (standing, other) = standing(record.status);
     let mut parts = vec![
         record.kind.to_string(),
         format!("trust {}", record.trust),
@@ -116,20 +116,20 @@ pub(super) fn details(record: &Record) -> String {
         },
         validity(record.valid_from, record.valid_until),
     ];
-    if record.shelf != Shelf::default() {
-        parts.push(format!("shelf {}", record.shelf.as_str()));
+    if record.collection != Collection::default() {
+        parts.push(format!("collection {}", record.collection.as_str()));
     }
     if !record.tags.is_empty() {
         let tags: Vec<&str> = record.tags.iter().map(String::as_str).collect();
         parts.push(format!("tags {}", tags.join(", ")));
     }
-    if let Some(origin) = &record.lineage.origin {
+    if let Some(origin) = &record.provenance.origin {
         parts.push(format!("from {origin}"));
     }
-    if !record.lineage.derived_from.is_empty() {
+    if !record.provenance.derived_from.is_empty() {
         parts.push(format!(
             "made of {}",
-            ids(&record.lineage.derived_from).join(", ")
+            ids(&record.provenance.derived_from).join(", ")
         ));
     }
     for link in &record.links {

@@ -82,7 +82,7 @@ fn print_all(
 
 fn line(record: &Record) -> String {
     let brief = render::brief(record);
-    match render::standing(record.standing) {
+    match render::standing(record.status) {
         ("live", _) => brief,
         (standing, _) => format!("{brief} ({standing})"),
     }
@@ -148,7 +148,7 @@ fn reasons(why: &Why) -> String {
 
 /// The event of the log that a record was made of.
 fn event(record: &Record) -> Option<u64> {
-    let origin = record.lineage.origin.as_deref()?;
+    let origin = record.provenance.origin.as_deref()?;
     origin.strip_prefix("log:")?.parse().ok()
 }
 

@@ -163,7 +163,7 @@ impl Operator {
 }
 
 fn is_stored(record: &Record) -> bool {
-    record.lineage.derivation == Derivation::Stored && record.is_in_use()
+    record.provenance.derivation == Derivation::Stored && record.is_in_use()
 }
 
 fn to_text(record: &Record) -> String {

@@ -139,7 +139,7 @@ impl Mapping<'_> {
         let is_directed = perceived.classification.verdict == MessageVerdict::Trigger;
         let note = Note::new(words)
             .kind(kind(words, is_directed))
-            .derived(Derivation::Heard)
+            .derivation(Derivation::Heard)
             .at(attested.at)
             .in_thread(place::heard_in(attested))
             .trusted(perceived.trust);
@@ -214,7 +214,7 @@ impl Mapping<'_> {
             },
         };
         let mut note = Note::new(words)
-            .derived(Derivation::Heard)
+            .derivation(Derivation::Heard)
             .at(at)
             .said_by(self.key.as_str())
             .trusted(intended.trust.unwrap_or(UNKNOWN_LINEAGE));
@@ -245,7 +245,7 @@ impl Mapping<'_> {
         } = remembered;
         let mut note = Note::new(text)
             .kind(*kind)
-            .derived(Derivation::Stored)
+            .derivation(Derivation::Stored)
             .at(at)
             .trusted(*trust);
         // Names repeat: only of the message it answers is it known whose name that is.

@@ -81,7 +81,7 @@ async fn from_log(memory: &Memory) -> Result<BTreeMap<Seq, OfEvent>, CatchUpErro
         after = Some(last.id);
         for record in &page {
             let (id, at) = (record.id, record.at);
-            let origin = record.lineage.origin.as_deref();
+            let origin = record.provenance.origin.as_deref();
             let seq = origin.and_then(|origin| origin.strip_prefix(LOG_ORIGIN)?.parse().ok());
             known.extend(seq.map(|seq| (Seq(seq), OfEvent { id, at })));
         }

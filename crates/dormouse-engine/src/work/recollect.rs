@@ -161,7 +161,7 @@ pub(super) fn line(key: &AssistantId, record: &Record) -> RecalledLine {
         trust: record.trust,
         record: record.id,
         kind: record.kind,
-        origin: record.lineage.origin.clone(),
+        origin: record.provenance.origin.clone(),
         tokens: 0,
     }
 }

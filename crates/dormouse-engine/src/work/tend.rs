@@ -17,10 +17,11 @@ pub(crate) enum Tending {
 
 /// Lets the memory embed some of what is new. Costs nothing where it has no encoder.
 pub(crate) async fn tend(memory: Memory) -> Tending {
-    match memory.tend(AT_A_TIME).await {
-        Ok(tended) => {
-            let goes_on = tended.trouble.is_none() && tended.embedded + tended.fed > 0;
-            if goes_on && tended.waiting > 0 {
+    match memory.index_pending(AT_A_TIME).await {
+        Ok(progress) => {
+            let goes_on =
+                progress.interrupted_by.is_none() && progress.embedded + progress.indexed > 0;
+            if goes_on && progress.waiting > 0 {
                 Tending::Due
             } else {
                 Tending::Done

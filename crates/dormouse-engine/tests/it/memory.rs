@@ -44,7 +44,7 @@ pub(crate) async fn contents(memory: &Memory) -> (Vec<Record>, dormouse_entities
 async fn by_place(memory: &Memory) -> BTreeMap<u64, usize> {
     let mut places = BTreeMap::new();
     for record in memory.records(None, 10_000).await.unwrap() {
-        let origin = record.lineage.origin.expect("it came from the log");
+        let origin = record.provenance.origin.expect("it came from the log");
         let place = origin.strip_prefix("log:").unwrap().parse().unwrap();
         *places.entry(place).or_default() += 1;
     }

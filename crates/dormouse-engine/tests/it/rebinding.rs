@@ -50,7 +50,7 @@ async fn set_back(log: &MemoryLog, count: usize) -> MemoryLog {
 async fn records(memory: &Memory) -> Vec<(String, i64, Option<String>)> {
     let records = memory.records(None, 10_000).await.unwrap().into_iter();
     let mut records: Vec<_> = records
-        .map(|record| (record.text, record.at.as_micros(), record.lineage.origin))
+        .map(|record| (record.text, record.at.as_micros(), record.provenance.origin))
         .collect();
     records.sort();
     records

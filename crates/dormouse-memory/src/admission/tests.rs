@@ -64,10 +64,10 @@ fn a_derived_text_is_kept_only_if_it_says_something_new_about_the_world() {
         ("Alice prefers green tea", Admission::Admit),
         (
             "👋😀 hello, how are you",
-            ignored(IgnoreReason::NothingSaid, None),
+            ignored(IgnoreReason::NoContent, None),
         ),
-        ("...", ignored(IgnoreReason::NothingSaid, None)),
-        ("", ignored(IgnoreReason::NothingSaid, None)),
+        ("...", ignored(IgnoreReason::NoContent, None)),
+        ("", ignored(IgnoreReason::NoContent, None)),
         (
             "alice keeps her kettle in the blue box under the stairs of the mill",
             ignored(IgnoreReason::Duplicate, Some(1)),
@@ -146,8 +146,8 @@ fn what_was_heard_is_refused_only_if_it_is_empty_or_was_just_said() {
         ("no", Admission::Admit),
         ("Yes!", Admission::Admit),
         ("お茶をください", Admission::Admit),
-        ("hello there", ignored(IgnoreReason::NothingSaid, None)),
-        ("🎉🎉", ignored(IgnoreReason::NothingSaid, None)),
+        ("hello there", ignored(IgnoreReason::NoContent, None)),
+        ("🎉🎉", ignored(IgnoreReason::NoContent, None)),
     ];
     for (text, expected) in cases {
         assert_eq!(
@@ -161,7 +161,7 @@ fn what_was_heard_is_refused_only_if_it_is_empty_or_was_just_said() {
 #[test]
 fn a_record_that_is_not_live_refuses_nothing() {
     let mut old = record(1, "Alice", 900, "The gate opens at dawn");
-    old.standing = Standing::Superseded { by: None };
+    old.status = RecordStatus::Superseded { by: None };
     let context = AdmissionContext {
         neighbours: &[old],
         ..AdmissionContext::default()

@@ -1,13 +1,14 @@
-//! Finding texts that may say nearly the same without comparing all of them: MinHash signatures in bands.
+//! Finding pairs of nearly equal texts without comparing all pairs: MinHash signatures (Broder, 1997) in bands
+//! (locality-sensitive hashing, Indyk and Motwani, 1998).
 
 use std::collections::HashMap;
 
-/// How many bands a signature has, and how many hashes a band. Two texts that share 85 % meet in some band with a
-/// chance of 0.9999, at 60 % of 0.81, at 30 % of 0.09.
+/// How many bands a signature has, and how many hashes are in a band. Two texts with a Jaccard index of `s` share a band with
+/// a probability of `1 - (1 - s^ROWS)^BANDS`: 0.9999 at 0.85, 0.81 at 0.6, 0.09 at 0.3.
 const BANDS: u32 = 12;
 const ROWS: u32 = 4;
-/// How many texts of a band are compared with a new one. Texts that say the same are one here, so that a band only
-/// fills up with texts that differ after all.
+/// How many texts of a band are compared with a new one. Repetitions are not added to their band, so a band fills up only
+/// with texts that differ.
 const COMPARED: usize = 16;
 
 /// Texts by the bands of their signatures.
@@ -17,8 +18,8 @@ pub(super) struct Nearby {
 }
 
 impl Nearby {
-    /// The first text taken before that `says_the_same`; without one, `place` is kept to be found later.
-    pub(super) fn take(
+    /// The first earlier text that `says_the_same`. If there is none, `place` is added to the bands of its signature.
+    pub(super) fn find_or_add(
         &mut self,
         place: usize,
         shingles: &[u32],
@@ -48,7 +49,7 @@ impl Nearby {
     }
 }
 
-/// The smallest of the shingles under each of the band's hash functions, as one number.
+/// The smallest shingle under each hash function of the band, combined to one number.
 fn band_key(band: u32, shingles: &[u32]) -> u64 {
     (0..ROWS).fold(u64::from(band), |key, row| {
         let seed = u64::from(band * ROWS + row + 1);

@@ -1,4 +1,4 @@
-//! What was found in a memory, and what could be done about it.
+//! The report of a scan, and the folds that it proposes.
 
 use std::collections::BTreeMap;
 
@@ -16,33 +16,33 @@ const EXAMPLES: usize = 10;
 /// The most proposals of one report.
 const PROPOSALS: usize = 1_000;
 
-/// The health of a memory. A record may count in several findings; of records that say the same, the first one counts
-/// as healthy.
+/// The health of a memory. A record may count in several findings. Of several records that say the same, the first counts as
+/// healthy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HygieneReport {
-    /// Records whose text is there, whatever their standing.
+    /// Records that have a text, of any status.
     pub records: u64,
     /// Records that can be recalled. All rates are shares of these.
     pub in_use: u64,
-    /// Records with the text of an older one, but for case and spaces.
+    /// Records with the text of an older one, except for case and spaces.
     pub exact_duplicates: HygieneFinding,
     /// Records with nearly the text of an older one.
     pub near_duplicates: HygieneFinding,
-    /// Records made by the assistant or a model that say what an older one says: what was recalled came back as new.
+    /// Records made by the assistant or a model that repeat an older one: a recalled record came back as a new one.
     pub echoes: HygieneFinding,
-    /// Records that are not so any more, or are old and of no use to another.
+    /// Records that are no longer valid, or are old and neither linked nor a source.
     pub stale: HygieneFinding,
-    /// Records in which something looks like a secret.
+    /// Records that contain something like a secret.
     pub secret_shaped: HygieneFinding,
-    /// Records that are not believed enough to be recalled.
+    /// Records whose trust is too low for recall.
     pub low_trust: HygieneFinding,
-    /// Records made of one that is not there any more.
+    /// Records whose source no longer exists.
     pub orphans: HygieneFinding,
     /// Counts for each kind of record.
     pub by_kind: BTreeMap<RecordKind, KindReport>,
-    /// What could be folded.
+    /// The proposed folds.
     pub proposals: Vec<FoldProposal>,
-    /// How many proposals there were beyond the most that are kept (1,000). Apply these, and look again.
+    /// How many further proposals there are; a report holds at most 1,000. Apply these and scan again.
     pub proposals_left_out: u64,
 }
 
@@ -51,27 +51,27 @@ pub struct HygieneReport {
 pub struct KindReport {
     /// Records that can be recalled.
     pub in_use: u64,
-    /// How often one of them is in a finding.
+    /// How often one of them appears in a finding.
     pub unhealthy: u64,
 }
 
-/// How often something was found.
+/// The records with one kind of defect.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HygieneFinding {
-    /// In how many records.
+    /// How many records.
     pub count: u64,
-    /// Of all that are in use, in `0.0..=1.0`.
+    /// Their share of all records in use, in `0.0..=1.0`.
     pub rate: f32,
-    /// The first of them, at most ten.
+    /// The first ten of them.
     pub examples: Vec<Example>,
 }
 
-/// A record in which something was found.
+/// A record of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Example {
     /// The record.
     pub record: RecordId,
-    /// The other one: what it repeats, or the source that it misses.
+    /// The record that it repeats, or the source that is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other: Option<RecordId>,
 }
@@ -86,12 +86,12 @@ pub enum SameAs {
     Nearly,
 }
 
-/// Records that could be folded into one that says the same.
+/// A proposal to fold records into one that says the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoldProposal {
     /// The record that stays.
     pub into: RecordId,
-    /// Those that become part of it: of the same kind, by the same speaker, and believed no more; at most 256.
+    /// The records that become part of it, at most 256. They have the same kind and speaker and no higher trust.
     pub records: Vec<RecordId>,
     /// How they say the same.
     pub same: SameAs,

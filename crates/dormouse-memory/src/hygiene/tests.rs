@@ -23,7 +23,7 @@ fn fact(id: u64, text: &str) -> Record {
 
 fn looked_at(records: &[Record], now: Timestamp) -> HygieneReport {
     let mut scan = HygieneScan::new(HygienePolicy::default(), now);
-    records.chunks(2).for_each(|page| scan.take(page));
+    records.chunks(2).for_each(|page| scan.add(page));
     scan.finish()
 }
 
@@ -42,7 +42,7 @@ fn every_kind_of_junk_is_found_with_what_it_repeats_or_misses() {
         fact(1, mill),
         fact(2, &mill.to_uppercase()),
         fact(3, near),
-        record(4, Note::new(mill).derived(Derivation::Stored)),
+        record(4, Note::new(mill).derivation(Derivation::Stored)),
         fact(5, "The bridge is closed"),
         fact(6, "password=hunter2!"),
         record(
@@ -51,7 +51,7 @@ fn every_kind_of_junk_is_found_with_what_it_repeats_or_misses() {
         ),
         record(
             8,
-            Note::new("Bob sells salt").made_of([RecordId(1), RecordId(99)]),
+            Note::new("Bob sells salt").derived_from([RecordId(1), RecordId(99)]),
         ),
     ];
     records[4].valid_until = Some(day(1));
@@ -126,7 +126,7 @@ fn the_same_event_on_another_day_is_another_event() {
 #[test]
 fn what_is_old_is_stale_only_if_it_is_of_no_use_to_another() {
     let source = fact(1, "The miller is called Bob");
-    let made = record(2, Note::new("Bob grinds wheat").made_of([RecordId(1)]));
+    let made = record(2, Note::new("Bob grinds wheat").derived_from([RecordId(1)]));
     let report = looked_at(&[source, made], day(200));
     assert_eq!(ids(&report.stale), [(2, None)]);
     assert_eq!(looked_at(&[fact(1, "x")], day(100)).stale.count, 0);
@@ -135,9 +135,9 @@ fn what_is_old_is_stale_only_if_it_is_of_no_use_to_another() {
 #[test]
 fn what_is_out_of_use_is_not_judged() {
     let mut folded = fact(2, "The miller is called Bob");
-    folded.standing = Standing::Folded { into: RecordId(1) };
+    folded.status = RecordStatus::Folded { into: RecordId(1) };
     let mut erased = fact(3, "");
-    erased.standing = Standing::Withdrawn;
+    erased.status = RecordStatus::Withdrawn;
     let report = looked_at(
         &[fact(1, "The miller is called Bob"), folded, erased],
         day(1),
@@ -163,7 +163,7 @@ fn records_that_nearly_all_meet_in_one_band_are_looked_at_in_one_go() {
                 fact(id, &format!("{id} is the same everywhere else"))
             })
             .collect();
-        scan.take(&records);
+        scan.add(&records);
     }
     let report = scan.finish();
     assert_eq!(report.in_use, 20_000);

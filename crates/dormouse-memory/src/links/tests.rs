@@ -6,7 +6,7 @@ use crate::{
     change::Change,
     note::Note,
     ops::record_of,
-    record::{Link, Standing},
+    record::{Link, RecordStatus},
 };
 
 const HOUR: i64 = 3_600_000_000;
@@ -81,9 +81,9 @@ fn what_recall_finds_anyway_is_not_linked() {
     let beside = said(1, 0, "Bob", "Which blue kettle leaks");
     let same = said(3, 5, "Alice", "The blue kettle leaks all over!");
     let mut withdrawn = said(4, 5, "Bob", "blue kettle leaks");
-    withdrawn.standing = Standing::Withdrawn;
+    withdrawn.status = RecordStatus::Withdrawn;
     let mut source = said(5, 5, "Bob", "blue kettle leaks");
-    source.lineage.derived_from = vec![RecordId(2)];
+    source.provenance.derived_from = vec![RecordId(2)];
     let mut full = said(6, 5, "Bob", "blue kettle leaks");
     full.links = (10..15)
         .map(|to| Link {

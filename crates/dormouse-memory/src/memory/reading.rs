@@ -1,4 +1,4 @@
-//! Looking at what a memory holds.
+//! Reading what a memory holds.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -15,61 +15,61 @@ use crate::{
     store::{StoreError, tables::LOG_THROUGH},
 };
 
-/// Why a record is as it is: the chain back to what it was made of, and everything that happened to it.
+/// Why a record is as it is: the chain back to its sources, and everything that happened to it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Why {
     /// The record.
     pub record: Record,
-    /// What it was made of, and what that was made of: nearest first, at most [`Why::DEPTH`] records.
+    /// Its sources, their sources and so on: nearest first, at most [`Why::DEPTH`] records.
     pub sources: Vec<Record>,
-    /// Its changes, in order, each with its reason.
+    /// Its changes in order, each with its reason.
     pub changes: Vec<StoredChange>,
 }
 
 impl Why {
-    /// How many sources are followed.
+    /// The highest number of sources.
     pub const DEPTH: usize = 256;
 }
 
-/// What a memory holds, in numbers.
+/// The size of a memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Stats {
     /// Records that can be recalled.
     pub in_use: u64,
-    /// All records, with those that were withdrawn, folded or erased.
+    /// All records, including those that were withdrawn, folded or erased.
     pub records: u64,
-    /// Changes ever made.
+    /// All changes that were made.
     pub changes: u64,
-    /// People and things it knows.
+    /// Known people and things.
     pub entities: u64,
     /// The size of its file, in bytes; 0 without one.
     pub file_bytes: u64,
     /// The size of the search index in memory, in bytes.
     pub index_bytes: u64,
-    /// How far the outside log has been taken in.
+    /// The last event of the log that was taken in.
     pub log_through: u64,
 }
 
 impl Memory {
-    /// Whether this is a [view](crate::MemoryBuilder::open_view) of a file that another process had open, so that there may
-    /// be newer records by now.
+    /// Whether this is a [view](crate::MemoryBuilder::open_view) of a file that another process had open. There may be newer
+    /// records by now.
     #[must_use]
     pub fn is_in_use_elsewhere(&self) -> bool {
         self.inner.store.view() == Some(true)
     }
 
-    /// The record of this number; `None` if there is none.
+    /// The record of this number; `None` if it does not exist.
     ///
     /// # Errors
     ///
     /// [`MemoryError::Store`] if the file fails.
     pub async fn record(&self, id: RecordId) -> Result<Option<Record>, MemoryError> {
-        self.look(move |inner| inner.store.read(|reading| reading.record(id)))
+        self.read(move |inner| inner.store.read(|reading| reading.record(id)))
             .await
     }
 
-    /// At most `limit` records after `after`, by number, whatever their standing; fewer where they are very long. Only
-    /// an empty answer says that there are no more.
+    /// At most `limit` records after `after`, by number and of any status; fewer if they are very long. There are no more
+    /// records only if the result is empty.
     ///
     /// # Errors
     ///
@@ -79,11 +79,11 @@ impl Memory {
         after: Option<RecordId>,
         limit: usize,
     ) -> Result<Vec<Record>, MemoryError> {
-        self.look(move |inner| inner.store.read(|reading| reading.page(after, limit)))
+        self.read(move |inner| inner.store.read(|reading| reading.page(after, limit)))
             .await
     }
 
-    /// At most `limit` changes after the place `after`, in order.
+    /// At most `limit` changes after the change `after`, in order.
     ///
     /// # Errors
     ///
@@ -93,37 +93,37 @@ impl Memory {
         after: ChangeSeq,
         limit: usize,
     ) -> Result<Vec<StoredChange>, MemoryError> {
-        self.look(move |inner| inner.store.read(|reading| reading.changes(after, limit)))
+        self.read(move |inner| inner.store.read(|reading| reading.changes(after, limit)))
             .await
     }
 
-    /// Why a record is as it is; `None` if there is none of this number.
+    /// Why a record is as it is; `None` if it does not exist.
     ///
     /// # Errors
     ///
     /// [`MemoryError::Store`] if the file fails.
     pub async fn why(&self, id: RecordId) -> Result<Option<Why>, MemoryError> {
-        self.look(move |inner| inner.why(id)).await
+        self.read(move |inner| inner.why(id)).await
     }
 
-    /// What it holds, in numbers.
+    /// The size of the memory.
     ///
     /// # Errors
     ///
     /// [`MemoryError::Store`] if the file fails.
     pub async fn stats(&self) -> Result<Stats, MemoryError> {
-        self.look(Inner::stats).await
+        self.read(Inner::stats).await
     }
 
-    /// The people and things it knows, and the conversations that go on, as they are now.
+    /// The known people and things, and the open conversations, as they are now.
     #[must_use]
     pub fn entities(&self) -> Entities {
         self.with_entities(Clone::clone)
     }
 
-    /// Looks at the people and things it knows without copying them.
-    pub fn with_entities<T>(&self, look: impl FnOnce(&Entities) -> T) -> T {
-        look(
+    /// Reads the known people and things without copying them.
+    pub fn with_entities<T>(&self, read: impl FnOnce(&Entities) -> T) -> T {
+        read(
             &self
                 .inner
                 .entities
@@ -132,7 +132,7 @@ impl Memory {
         )
     }
 
-    async fn look<T: Send + 'static>(
+    async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Inner) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, MemoryError> {
@@ -148,7 +148,7 @@ impl Inner {
                 return Ok(None);
             };
             let mut sources: Vec<Record> = Vec::new();
-            let mut waiting = VecDeque::from(record.lineage.derived_from.clone());
+            let mut waiting = VecDeque::from(record.provenance.derived_from.clone());
             let mut seen = BTreeSet::new();
             while sources.len() < Why::DEPTH
                 && let Some(next) = waiting.pop_front()
@@ -156,7 +156,7 @@ impl Inner {
                 if seen.insert(next)
                     && let Some(source) = reading.record(next)?
                 {
-                    waiting.extend(&source.lineage.derived_from);
+                    waiting.extend(&source.provenance.derived_from);
                     sources.push(source);
                 }
             }

@@ -1,21 +1,22 @@
-//! Asking two spaces the same, to see whether recall stays as good.
+//! Asking two spaces the same questions, to see whether recall stays as good.
 
 use dormouse_contracts::Embedder;
 use serde::Serialize;
 
 use crate::{
-    feed::{Trouble, Vectors},
+    indexing::progress::IndexingError,
     memory::{Memory, blocking},
     recall::{RecallRequest, Validity},
     record::{Record, RecordId},
     spaces::Space,
+    vectors::Vectors,
 };
 
-/// How many records the memory probes itself with at most.
+/// The highest number of probes that are made from records of the memory.
 const MOST: usize = 200;
-/// How many words a record must have to be one of them.
+/// How many words a record must have to be used as a probe.
 const LEAST_WORDS: usize = 6;
-/// Among how many answers the record must be.
+/// The record must be among this many answers.
 const WITHIN: usize = 10;
 
 /// A question, and the record that answers it.
@@ -27,7 +28,7 @@ pub struct Probe {
     pub answer: RecordId,
 }
 
-/// In which share of the probes the answer was among the first ten, in `0.0..=1.0`.
+/// The share of the probes whose answer was among the first ten, in `0.0..=1.0`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Scores {
     /// By words and vectors together.
@@ -36,21 +37,21 @@ pub struct Scores {
     pub vectors: f32,
 }
 
-/// How probes did.
+/// The results of the probes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ProbeReport {
-    /// How many there were.
+    /// How many probes there were.
     pub probes: usize,
     /// By words alone.
     pub words: f32,
-    /// In the space that was active; `None` if its encoder was not there.
+    /// In the space that was active; `None` without its encoder.
     pub before: Option<Scores>,
     /// In the new space.
     pub after: Scores,
 }
 
 impl ProbeReport {
-    /// Whether recall in the new space is no worse, but for this share of the probes.
+    /// Whether recall in the new space is at most this share of the probes worse.
     #[must_use]
     pub fn is_no_worse(&self, tolerance: f32) -> bool {
         match &self.before {
@@ -64,14 +65,14 @@ impl ProbeReport {
 }
 
 impl Memory {
-    /// Asks the probes, or records of the memory itself if there are none.
+    /// Asks the probes, or probes made from records of the memory if there are none.
     pub(super) async fn probe(
         &self,
         vectors: &Vectors,
         former: Option<(&Space, &dyn Embedder)>,
         new: (&Space, &dyn Embedder),
         probes: Vec<Probe>,
-    ) -> Result<ProbeReport, Trouble> {
+    ) -> Result<ProbeReport, IndexingError> {
         let probes = if probes.is_empty() {
             self.own_probes().await?
         } else {
@@ -98,7 +99,7 @@ impl Memory {
         vectors: &Vectors,
         (space, encoder): (&Space, &dyn Embedder),
         probes: &[Probe],
-    ) -> Result<Scores, Trouble> {
+    ) -> Result<Scores, IndexingError> {
         let (mut together, mut alone) = (0, 0);
         for probe in probes {
             let request = request(probe);
@@ -113,8 +114,9 @@ impl Memory {
         })
     }
 
-    /// Questions made of the memory's own records, spread over all of them: every second word of one.
-    async fn own_probes(&self) -> Result<Vec<Probe>, Trouble> {
+    /// Probes made from the memory's own records, evenly spread over them. The question is every second word of a record, so that
+    /// it is neither the record itself nor about something else.
+    async fn own_probes(&self) -> Result<Vec<Probe>, IndexingError> {
         let inner = self.inner.clone();
         let records = blocking(move || {
             let ids = inner.in_use();

@@ -2,14 +2,14 @@
 
 use dormouse_contracts::Timestamp;
 
-use super::{ChangeError, Done, Step, refuse, there};
+use super::step::{ChangeError, Done, Step, refuse, there};
 use crate::{
     change::{Change, ChangeSeq},
-    record::{Link, Record, RecordId, Standing},
+    record::{Link, Record, RecordId, RecordStatus},
     store::Writing,
 };
 
-/// Undoes change `seq`, if what it changed is still as it left it.
+/// Takes change `seq` back, if the records are still as the change left them.
 pub(crate) fn revert(
     writing: &mut Writing<'_>,
     now: Timestamp,
@@ -24,22 +24,31 @@ pub(crate) fn revert(
     }
     let changed = match stored.change {
         Change::Added { record } => {
-            vec![restand(
+            vec![set_status(
                 writing,
                 seq,
                 record,
-                Standing::Live,
-                Standing::Withdrawn,
+                RecordStatus::Live,
+                RecordStatus::Withdrawn,
             )?]
         }
-        Change::Withdrawn { record, stood } => {
-            vec![restand(writing, seq, record, Standing::Withdrawn, stood)?]
+        Change::Withdrawn {
+            record,
+            status_before,
+        } => {
+            vec![set_status(
+                writing,
+                seq,
+                record,
+                RecordStatus::Withdrawn,
+                status_before,
+            )?]
         }
         Change::Folded { records, into } => {
             let mut changed = Vec::new();
-            for (record, stood) in records {
-                let folded = Standing::Folded { into };
-                changed.push(restand(writing, seq, record, folded, stood)?);
+            for (record, status_before) in records {
+                let folded = RecordStatus::Folded { into };
+                changed.push(set_status(writing, seq, record, folded, status_before)?);
             }
             changed
         }
@@ -48,15 +57,15 @@ pub(crate) fn revert(
             by,
             until,
             had_until,
-            stood,
+            status_before,
         } => {
-            let superseded = Standing::Superseded { by };
+            let superseded = RecordStatus::Superseded { by };
             let mut back = as_left(writing, seq, record, superseded)?;
             if back.valid_until != Some(until) {
                 return Err(refuse(ChangeError::ChangedSince { seq, record }));
             }
             back.valid_until = had_until;
-            back.standing = stood;
+            back.status = status_before;
             writing.put(&back)?;
             vec![back]
         }
@@ -81,22 +90,22 @@ pub(crate) fn revert(
             if record.text.is_empty() {
                 return Err(refuse(ChangeError::Erased(seq)));
             }
-            if let Some(origin) = &record.lineage.origin
+            if let Some(origin) = &record.provenance.origin
                 && let Some(there) = writing.by_origin(origin)?
             {
-                // It has been added after all.
+                // The note was added by another way since: one origin is one record.
                 return Err(refuse(ChangeError::ChangedSince { seq, record: there }));
             }
             record.id = writing.next_record()?;
             record.recorded_at = now;
-            if let Some(origin) = &record.lineage.origin {
+            if let Some(origin) = &record.provenance.origin {
                 writing.set_origin(origin, record.id)?;
             }
             writing.put(&record)?;
             vec![record]
         }
         Change::Erased { .. } => return Err(refuse(ChangeError::Erased(seq))),
-        // What undoes these is the opposite change, which the one who asks must name.
+        // These are undone by an opposite change, which the caller must choose.
         Change::Entity { .. } | Change::Reverted { .. } | Change::Detached { .. } => {
             return Err(refuse(ChangeError::NotRevertible(seq)));
         }
@@ -111,24 +120,29 @@ pub(crate) fn revert(
     Ok(Done::of(change, changed))
 }
 
-/// The record, if it stands as the change left it.
-fn as_left(writing: &Writing<'_>, seq: ChangeSeq, id: RecordId, left: Standing) -> Step<Record> {
+/// The record, if its status is the one that the change gave it.
+fn as_left(
+    writing: &Writing<'_>,
+    seq: ChangeSeq,
+    id: RecordId,
+    left: RecordStatus,
+) -> Step<Record> {
     let record = there(writing.record(id)?)?;
-    if record.standing != left || record.text.is_empty() {
+    if record.status != left || record.text.is_empty() {
         return Err(refuse(ChangeError::ChangedSince { seq, record: id }));
     }
     Ok(record)
 }
 
-fn restand(
+fn set_status(
     writing: &mut Writing<'_>,
     seq: ChangeSeq,
     id: RecordId,
-    from: Standing,
-    to: Standing,
+    from: RecordStatus,
+    to: RecordStatus,
 ) -> Step<Record> {
     let mut record = as_left(writing, seq, id, from)?;
-    record.standing = to;
+    record.status = to;
     writing.put(&record)?;
     Ok(record)
 }

@@ -1,28 +1,28 @@
-//! What records are filtered by.
+//! The values by which recall filters records.
 
 use dormouse_contracts::{Timestamp, Trust};
 
-use crate::record::{Record, RecordId, RecordKind, Shelf};
+use crate::record::{Collection, Record, RecordId, RecordKind};
 
-/// What one record is filtered by.
+/// The filter values of one record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Meta {
     pub(crate) in_use: bool,
     pub(crate) kind: RecordKind,
-    pub(crate) shelf: Shelf,
+    pub(crate) collection: Collection,
     pub(crate) trust: Trust,
     pub(crate) at: Timestamp,
     pub(crate) valid_from: Timestamp,
-    /// The end of time where it has no end.
+    /// The end of time if the record has no end.
     pub(crate) valid_until: Timestamp,
 }
 
 impl Meta {
-    /// What takes the place of a number that no record has.
+    /// The row of a number that no record has.
     const NONE: Self = Self {
         in_use: false,
         kind: RecordKind::Event,
-        shelf: Shelf::Memories,
+        collection: Collection::Memories,
         trust: Trust::NONE,
         at: Timestamp::EPOCH,
         valid_from: Timestamp::EPOCH,
@@ -33,7 +33,7 @@ impl Meta {
         Self {
             in_use: record.is_in_use(),
             kind: record.kind,
-            shelf: record.shelf,
+            collection: record.collection,
             trust: record.trust,
             at: record.at,
             valid_from: record.valid_from,
@@ -44,7 +44,7 @@ impl Meta {
     }
 }
 
-/// The filters of all records, by number. Numbers are given out one after the other, so a list serves.
+/// The filter values of all records, indexed by number: numbers are given out one after the other.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Metas(Vec<Meta>);
 
@@ -65,16 +65,16 @@ impl Metas {
         }
     }
 
-    /// Every number with its filters.
+    /// Every number with its filter values.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (RecordId, &Meta)> {
         (0..).map(RecordId).zip(&self.0)
     }
 
-    pub(super) fn rows(&self) -> &[Meta] {
+    pub(crate) fn rows(&self) -> &[Meta] {
         &self.0
     }
 
-    pub(super) fn from_rows(rows: Vec<Meta>) -> Self {
+    pub(crate) fn from_rows(rows: Vec<Meta>) -> Self {
         Self(rows)
     }
 }

@@ -1,4 +1,4 @@
-//! Choosing evidence for a budget of tokens.
+//! Choosing the evidence that fits a budget of tokens.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,14 +15,14 @@ use crate::{
     store::StoreError,
 };
 
-/// How many of the best matches bring their neighbours.
+/// How many of the best matches contribute their neighbours.
 const WITH_NEIGHBOURS: usize = 3;
-/// How much a neighbour is wanted, as a share of the score of the record it stands beside: less than any match, for packed
-/// before them neighbours cost evidence at every budget that was measured (`docs/recall.md`).
+/// The score of a neighbour, as a share of the score of its match. It is below the score of every match, because neighbours
+/// that were packed before matches cost evidence at every budget that was measured (`docs/recall.md`).
 const NEIGHBOUR_SHARE: f32 = 1e-3;
 
 impl Recollection {
-    /// The line that shows it: when, who and what.
+    /// The line for a prompt: time, speaker and text.
     #[must_use]
     pub fn line(&self) -> String {
         line_of(&self.record)
@@ -42,24 +42,24 @@ fn label_of(record: &Record) -> String {
 }
 
 impl Inner {
-    /// The best of `found` that fits `budget` tokens, with neighbours where they help, in the order of time.
+    /// The best of `matches` that fit `budget` tokens, with neighbours that help to understand them, in order of time.
     pub(super) fn packed(
         &self,
         request: &RecallRequest,
         asked_at: Timestamp,
-        found: Vec<Recollection>,
+        matches: Vec<Recollection>,
         budget: u32,
         without: &BTreeSet<RecordId>,
     ) -> Result<Vec<Recollection>, StoreError> {
-        let beside = self.beside(request, asked_at, &found, without)?;
+        let neighbours = self.neighbours(request, asked_at, &matches, without)?;
         let mut candidates: BTreeMap<u64, Recollection> = BTreeMap::new();
         let mut items_of: Vec<(u64, ItemRole, f32)> = Vec::new();
-        for one in found {
+        for one in matches {
             let id = one.record.id.0;
             items_of.push((id, ItemRole::Found, one.score));
             candidates.insert(id, one);
         }
-        for (record, role, next_to, score) in beside {
+        for (record, role, next_to, score) in neighbours {
             let id = record.id.0;
             items_of.push((id, ItemRole::Neighbour(next_to.0), score));
             candidates
@@ -85,12 +85,13 @@ impl Inner {
         Ok(chosen.collect())
     }
 
-    /// What stands beside the best matches, or is linked with them, and may be shown.
-    fn beside(
+    /// The neighbours of the best matches in their conversations, and the records linked with them, as far as the request
+    /// allows them.
+    fn neighbours(
         &self,
         request: &RecallRequest,
         asked_at: Timestamp,
-        found: &[Recollection],
+        matches: &[Recollection],
         without: &BTreeSet<RecordId>,
     ) -> Result<Vec<(Record, Role, RecordId, f32)>, StoreError> {
         let mut wanted: Vec<(RecordId, Role, RecordId, f32)> = Vec::new();
@@ -100,22 +101,21 @@ impl Inner {
                 .read()
                 .unwrap_or_else(PoisonError::into_inner);
             let mut seen = without.clone();
-            seen.extend(found.iter().map(|one| one.record.id));
-            for one in found.iter().take(WITH_NEIGHBOURS) {
+            seen.extend(matches.iter().map(|one| one.record.id));
+            for one in matches.iter().take(WITH_NEIGHBOURS) {
                 let id = one.record.id;
                 let score = one.score * NEIGHBOUR_SHARE;
                 let neighbours = projection.index.neighbours(id.0, 1).into_iter();
-                let neighbours =
-                    neighbours.map(|beside| (RecordId(beside), Role::Neighbour, score));
+                let neighbours = neighbours.map(|near| (RecordId(near), Role::Neighbour, score));
                 let links = one.record.links.iter();
                 let links = links.map(|link| (link.to, Role::Linked, score * link.weight));
-                for (beside, role, score) in neighbours.chain(links) {
+                for (near, role, score) in neighbours.chain(links) {
                     let may = projection
                         .metas
-                        .get(beside)
+                        .get(near)
                         .is_some_and(|meta| admits(request, asked_at, meta));
-                    if may && seen.insert(beside) {
-                        wanted.push((beside, role, id, score));
+                    if may && seen.insert(near) {
+                        wanted.push((near, role, id, score));
                     }
                 }
             }

@@ -1,37 +1,40 @@
-//! What a memory is asked, and what it answers.
+//! The request and the answer of recall.
 
-use std::{collections::BTreeSet, fmt};
+use std::collections::BTreeSet;
 
 use dormouse_contracts::{Timestamp, Trust};
 use dormouse_retrieval::ScoreParts;
 use dormouse_text::beginning_bytes;
 use serde::Serialize;
 
-use crate::record::{Record, RecordId, RecordKind, Shelf};
+use crate::{
+    fallback::Fallback,
+    record::{Collection, Record, RecordId, RecordKind},
+};
 
-/// The least trust of what is recalled where it is not said otherwise (seed: Memory and Sleep).
+/// The least trust of a recalled record, by default (seed: Memory and Sleep).
 pub const MIN_TRUST: Trust = match Trust::try_new(0.5) {
     Ok(trust) => trust,
     Err(_) => Trust::FULL,
 };
-/// How many records are recalled where it is not said otherwise.
+/// How many records are recalled, by default.
 pub const DEFAULT_LIMIT: usize = 10;
-/// The most records of one answer.
+/// The highest number of records in one answer.
 pub const MAX_LIMIT: usize = 1_000;
 
 /// How much of a query is read, in bytes.
 const QUERY_BYTES: usize = 64 * 1024;
 
-/// For which time what is recalled must be so.
+/// The time at which recalled records must be valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Validity {
-    /// For the time of the question: what has ceased by then is left out; what is said to begin later is known already.
+    /// The time of the question. Records that ended before it are left out; records that begin later are not.
     #[default]
     Now,
-    /// For this time.
+    /// This time.
     At(Timestamp),
-    /// For any.
+    /// Any time.
     Any,
 }
 
@@ -54,7 +57,7 @@ pub struct RecallRequest {
     pub(crate) min_trust: Trust,
     pub(crate) min_score: Option<f32>,
     pub(crate) kinds: BTreeSet<RecordKind>,
-    pub(crate) shelves: BTreeSet<Shelf>,
+    pub(crate) collections: BTreeSet<Collection>,
     pub(crate) from: Option<Timestamp>,
     pub(crate) until: Option<Timestamp>,
     pub(crate) validity: Validity,
@@ -64,7 +67,7 @@ pub struct RecallRequest {
 }
 
 impl RecallRequest {
-    /// Asks for what fits `query`. Of a very long query only the beginning counts.
+    /// Asks for records that match `query`. Only the first 64 KiB of a query count.
     #[must_use]
     pub fn new(query: impl Into<String>) -> Self {
         Self {
@@ -74,7 +77,7 @@ impl RecallRequest {
             min_trust: MIN_TRUST,
             min_score: None,
             kinds: BTreeSet::new(),
-            shelves: BTreeSet::new(),
+            collections: BTreeSet::new(),
             from: None,
             until: None,
             validity: Validity::default(),
@@ -84,93 +87,93 @@ impl RecallRequest {
         }
     }
 
-    /// The most records that match; at most [`MAX_LIMIT`]. Where it is not said, [`DEFAULT_LIMIT`], or with a budget as many
-    /// as fit; neighbours come on top.
+    /// Sets the highest number of matches, up to [`MAX_LIMIT`]. The default is [`DEFAULT_LIMIT`], or with a budget of tokens as
+    /// many as fit. Neighbours are not counted.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit.min(MAX_LIMIT));
         self
     }
 
-    /// Packs the best evidence into at most so many tokens, in the order of time and with neighbours where they help.
-    /// Without it, the best records come one by one, best first.
+    /// Packs the best evidence into at most this many tokens, in order of time and with neighbours that help to understand
+    /// it. Without a budget the answer is a list of records, best first.
     #[must_use]
     pub fn tokens(mut self, budget: u32) -> Self {
         self.tokens = Some(budget);
         self
     }
 
-    /// Only what is believed at least so far; [`MIN_TRUST`] where it is not said.
+    /// Leaves out records of less trust; [`MIN_TRUST`] by default.
     #[must_use]
     pub fn min_trust(mut self, least: Trust) -> Self {
         self.min_trust = least;
         self
     }
 
-    /// Only what an encoder finds at least so similar, as a cosine in `-1.0..=1.0`; anything where it is not said.
-    /// Documents of the field use 0.7, which fits calibrated encoders only: where recall goes by words, there is no
-    /// such score, and this is not applied. What stands beside a match in a packed answer need not be similar itself.
+    /// Leaves out records that an encoder finds less similar than this cosine in `-1.0..=1.0`; by default none is left out.
+    /// A common value is 0.7, which fits only calibrated encoders. If recall uses words, there is no such score and this is
+    /// not applied. Neighbours of a match in a packed answer need not be similar.
     #[must_use]
     pub fn min_similarity(mut self, least: f32) -> Self {
         self.min_score = Some(least);
         self
     }
 
-    /// Only records of this kind, or of others named so; any where none is named.
+    /// Leaves out records of other kinds. Call it again to allow another kind; by default all are allowed.
     #[must_use]
     pub fn of_kind(mut self, kind: RecordKind) -> Self {
         self.kinds.insert(kind);
         self
     }
 
-    /// Only records of this shelf, or of others named so; any where none is named.
+    /// Leaves out records of other collections. Call it again to allow another one; by default all are allowed.
     #[must_use]
-    pub fn on_shelf(mut self, shelf: Shelf) -> Self {
-        self.shelves.insert(shelf);
+    pub fn in_collection(mut self, collection: Collection) -> Self {
+        self.collections.insert(collection);
         self
     }
 
-    /// Only what was said or happened at `from` or later.
+    /// Leaves out what was said or happened before `from`.
     #[must_use]
     pub fn since(mut self, from: Timestamp) -> Self {
         self.from = Some(from);
         self
     }
 
-    /// Only what was said or happened before `until`.
+    /// Leaves out what was said or happened at `until` or later.
     #[must_use]
     pub fn before(mut self, until: Timestamp) -> Self {
         self.until = Some(until);
         self
     }
 
-    /// Only what was so then; what is so now where it is not said.
+    /// Leaves out what is not valid at this time; by default at the time of the question.
     #[must_use]
     pub fn valid(mut self, validity: Validity) -> Self {
         self.validity = validity;
         self
     }
 
-    /// When it is asked, for words such as "yesterday"; the clock's time where it is not said.
+    /// Sets the time of the question, for words such as "yesterday"; by default the time of the clock.
     #[must_use]
     pub fn asked_at(mut self, at: Timestamp) -> Self {
         self.asked_at = Some(at);
         self
     }
 
-    /// Leaves out records of these origins: what the question itself was made of, for instance.
+    /// Leaves out records of these origins, such as the message that the question was made from.
     #[must_use]
     pub fn without_origins(mut self, origins: impl IntoIterator<Item = String>) -> Self {
         self.without.extend(origins);
         self
     }
 
-    /// How many matches are looked at. A budget of tokens decides how many of them are shown, unless a limit was set.
+    /// How many matches are searched for. With a budget of tokens, packing decides how many of them are shown.
     pub(crate) fn depth(&self) -> usize {
         match (self.limit, self.tokens) {
             (Some(limit), _) => limit,
             (None, None) => DEFAULT_LIMIT,
-            // A line takes some twenty tokens at least.
+            // A line takes about twenty tokens at least, so sixteen of them never leave the budget unused.
             (None, Some(tokens)) => usize::try_from(tokens / 16)
                 .unwrap_or(MAX_LIMIT)
                 .clamp(DEFAULT_LIMIT, MAX_LIMIT),
@@ -182,7 +185,7 @@ impl RecallRequest {
         beginning_bytes(&self.query, QUERY_BYTES)
     }
 
-    /// Goes by words alone, whatever encoder there is.
+    /// Uses words alone, even if there is an encoder.
     #[must_use]
     pub fn by_words(mut self) -> Self {
         self.lexical_only = true;
@@ -196,51 +199,13 @@ impl From<&str> for RecallRequest {
     }
 }
 
-/// Why recall went by words alone although there is an encoder.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Fallback {
-    /// The encoder could not be reached, or answered nothing usable.
-    Encoder,
-    /// The encoder failed too often and is left alone for now.
-    EncoderPaused,
-    /// The vector index could not be reached, or refused the request.
-    VectorIndex,
-    /// The vector index failed too often and is left alone for now.
-    IndexPaused,
-    /// The vector index refuses the key, or does not let this one write.
-    IndexKey,
-    /// The vector index has lost what it was given, and is fed again.
-    IndexLost,
-    /// No vectors of the current encoder are ready yet.
-    NotEmbedded,
-    /// The encoder is another one than that of the vectors: migrate, or configure the former one again.
-    EncoderChanged,
-}
-
-impl fmt::Display for Fallback {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Encoder => "the encoder could not be reached, or answered nothing usable",
-            Self::EncoderPaused => "the encoder failed too often and is left alone for now",
-            Self::VectorIndex => "the vector index could not be reached, or refused the request",
-            Self::IndexPaused => "the vector index failed too often and is left alone for now",
-            Self::IndexKey => "the vector index refuses the key",
-            Self::IndexLost => "the vector index has lost what it was given and is fed again",
-            Self::NotEmbedded => "no vectors are ready yet",
-            Self::EncoderChanged => "the encoder is another one than that of the vectors",
-        })
-    }
-}
-
-/// By what recall went.
+/// How recall searched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchMode {
-    /// By words, because that is all there is.
+    /// By words, because there is no encoder or the request asked for it.
     Words,
-    /// By words, because similarity could not be had.
+    /// By words, because similarity was not available.
     WordsBecause(Fallback),
     /// By words and by similarity.
     WordsAndVectors,
@@ -250,40 +215,40 @@ pub enum SearchMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// It fits the query.
+    /// It matches the query.
     Match,
-    /// It stands beside one that does, and helps to understand it.
+    /// It is next to a match in its conversation and helps to understand it.
     Neighbour,
-    /// A record that fits is linked with it.
+    /// It is linked with a match.
     Linked,
 }
 
 /// A recalled record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recollection {
-    /// The record, with its lineage.
+    /// The record, with its provenance.
     pub record: Record,
     /// Why it is here.
     pub role: Role,
-    /// How well it fits; 0 for neighbours. Scores of one answer compare, those of two do so roughly.
+    /// How well it matches; 0 for neighbours. Scores of one answer can be compared; those of two answers only roughly.
     pub score: f32,
     /// What each feature contributed to the score, by name.
     pub parts: Vec<(&'static str, f32)>,
-    /// Records that say nearly the same and were left out for it.
+    /// Records that say nearly the same and were left out in its favour.
     pub folded: Vec<RecordId>,
-    /// How many tokens its line takes; 0 where no budget was given.
+    /// How many tokens its line takes; 0 if no budget was given.
     pub tokens: u32,
 }
 
 /// The answer of a memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recall {
-    /// What was recalled: best first, or with a budget in the order of time.
+    /// The recalled records: best first, or with a budget in order of time.
     pub items: Vec<Recollection>,
-    /// By what it went.
+    /// How recall searched.
     pub mode: SearchMode,
-    /// How many changes are not in the vectors, or not in their index, yet: what they added is found by words alone until
-    /// then. Where only words were asked for, those that are not embedded.
+    /// How many changes are not yet in the vectors, or not yet in their index. Until then, their records are found by words
+    /// alone. If the request asked for words only, the changes that are not embedded.
     pub waiting: u64,
 }
 

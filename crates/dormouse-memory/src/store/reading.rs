@@ -6,7 +6,8 @@ use redb::{ReadTransaction, ReadableTable};
 use serde::de::DeserializeOwned;
 
 use super::{
-    Fault, row,
+    fault::Fault,
+    row,
     tables::{
         ASSISTANT, CHANGES, ENTITIES, FILE_ID, HISTORY, LABELS, NEXT_CHANGE, ORIGINS, RECORDS,
         SPACES, STATE, VECTORS,
@@ -32,33 +33,35 @@ impl Reading {
         })
     }
 
-    /// The file's own id.
+    /// The id of the file.
     pub(crate) fn file_id(&self) -> Result<String, Fault> {
         let labels = self.transaction.open_table(LABELS)?;
         let found = labels.get(FILE_ID)?;
         Ok(found
-            .ok_or(Fault::Refers("the file has no id"))?
+            .ok_or(Fault::Inconsistent("the file has no id"))?
             .value()
             .to_owned())
     }
 
-    /// Whose memory it is.
+    /// The assistant whose memory it is.
     pub(crate) fn assistant(&self) -> Result<String, Fault> {
         let labels = self.transaction.open_table(LABELS)?;
         let found = labels.get(ASSISTANT)?;
         Ok(found
-            .ok_or(Fault::Refers("the file does not say whose memory it is"))?
+            .ok_or(Fault::Inconsistent(
+                "the file does not say whose memory it is",
+            ))?
             .value()
             .to_owned())
     }
 
-    /// A counter or checkpoint; 0 where it was never set.
+    /// A counter or checkpoint; 0 if it was never set.
     pub(crate) fn state(&self, name: &str) -> Result<u64, Fault> {
         let state = self.transaction.open_table(STATE)?;
         Ok(state.get(name)?.map_or(0, |found| found.value()))
     }
 
-    /// The place of the newest change; 0 if there is none.
+    /// The newest change; 0 if there is none.
     pub(crate) fn last_change(&self) -> Result<ChangeSeq, Fault> {
         self.state(NEXT_CHANGE)
     }
@@ -69,7 +72,7 @@ impl Reading {
         found.map(|row| row::read(row.value())).transpose()
     }
 
-    /// The records of these numbers, in that order; `None` where there is none.
+    /// The records of these numbers, in that order; `None` for a number that does not exist.
     pub(crate) fn records(&self, ids: &[RecordId]) -> Result<Vec<Option<Record>>, Fault> {
         let records = self.transaction.open_table(RECORDS)?;
         ids.iter()
@@ -80,7 +83,7 @@ impl Reading {
             .collect()
     }
 
-    /// At most `limit` records after `after`, by number; fewer where they are long, but one if there is one.
+    /// At most `limit` records after `after`, by number; fewer if they are long, but at least one if there is one.
     pub(crate) fn page(&self, after: Option<RecordId>, limit: usize) -> Result<Vec<Record>, Fault> {
         let records = self.transaction.open_table(RECORDS)?;
         let from = after.map_or(0, |id| id.0.saturating_add(1));
@@ -97,7 +100,7 @@ impl Reading {
         Ok(found)
     }
 
-    /// At most `limit` changes after the place `after`, in order.
+    /// At most `limit` changes after the change `after`, in order.
     pub(crate) fn changes(
         &self,
         after: ChangeSeq,
@@ -111,7 +114,7 @@ impl Reading {
         Ok(found)
     }
 
-    /// When the change at this place was made; nothing if there is none.
+    /// When this change was made; `None` if it does not exist.
     pub(crate) fn changed_at(&self, seq: ChangeSeq) -> Result<Option<Timestamp>, Fault> {
         let changes = self.transaction.open_table(CHANGES)?;
         let Some(found) = changes.get(seq)? else {
@@ -150,7 +153,7 @@ impl Reading {
         row::by_number(&self.transaction.open_table(SPACES)?)
     }
 
-    /// The vector of a record in a space; `Some` and empty where the encoder gave no usable one.
+    /// The vector of a record in a space; `Some` and empty if the encoder returned no usable one.
     pub(crate) fn vector(&self, space: u32, id: RecordId) -> Result<Option<Vec<f32>>, Fault> {
         let vectors = self.transaction.open_table(VECTORS)?;
         let found = vectors.get((space, id.0))?;

@@ -1,13 +1,13 @@
-//! How a row stands in the file: a sum of four bytes, least significant first, and what it is the sum of. The database
-//! checks its pages in small files only, see `check_up_to_bytes` of the file's kind.
+//! The form of a row: a checksum of four bytes, least significant first, and the content. The rows have a checksum of their
+//! own because the database checks the pages of small files only, see `check_up_to_bytes` of the file's kind.
 
 use redb::ReadableTable;
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::Fault;
+use super::fault::Fault;
 use crate::{change::StoredChange, record::RecordId};
 
-/// Something as a row of JSON.
+/// Encodes a value as a row of JSON.
 pub(super) fn write(what: &impl Serialize) -> Result<Vec<u8>, Fault> {
     let mut row = vec![0; 4];
     serde_json::to_writer(&mut row, what)?;
@@ -40,7 +40,7 @@ pub(super) fn history(
     let mut found = Vec::new();
     for row in history.range((id.0, 0)..=(id.0, u64::MAX))? {
         let seq = row?.0.value().1;
-        let change = changes.get(seq)?.ok_or(Fault::Refers(
+        let change = changes.get(seq)?.ok_or(Fault::Inconsistent(
             "a record's history names a change that is not there",
         ))?;
         found.push(read(change.value())?);
@@ -48,7 +48,7 @@ pub(super) fn history(
     Ok(found)
 }
 
-/// A row of bytes as they are.
+/// Encodes bytes as a row.
 pub(super) fn write_bytes(bytes: impl IntoIterator<Item = u8>) -> Vec<u8> {
     let mut row = vec![0; 4];
     row.extend(bytes);

@@ -1,4 +1,4 @@
-//! What stands in the file.
+//! The tables of the file.
 
 use dormouse_database::FileKind;
 use redb::TableDefinition;
@@ -14,36 +14,36 @@ pub(crate) const KIND: FileKind = FileKind {
 
 /// Counters and checkpoints by name.
 pub(crate) const STATE: TableDefinition<'_, &str, u64> = TableDefinition::new("state");
-/// Texts by name, such as the file's own id.
+/// Texts by name, such as the id of the file.
 pub(crate) const LABELS: TableDefinition<'_, &str, &str> = TableDefinition::new("labels");
-/// The place of a change → [`StoredChange`](crate::StoredChange) as JSON.
+/// The sequence number of a change → [`StoredChange`](crate::StoredChange) as JSON.
 pub(crate) const CHANGES: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("changes");
 /// The number of a record → [`Record`](crate::Record) as JSON.
 pub(crate) const RECORDS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("records");
-/// A record and the place of a change that touched it.
+/// A record and the sequence number of a change that touched it.
 pub(crate) const HISTORY: TableDefinition<'_, (u64, u64), ()> = TableDefinition::new("history");
-/// The places of changes that were taken back.
+/// The sequence number of a change that was taken back → that of the change that took it back.
 pub(crate) const REVERTED: TableDefinition<'_, u64, u64> = TableDefinition::new("reverted");
-/// An origin → the number of the record that was made of it.
+/// An origin → the number of the record that was made from it.
 pub(crate) const ORIGINS: TableDefinition<'_, &str, u64> = TableDefinition::new("origins");
 /// An entity's key → its rows as JSON.
 pub(crate) const ENTITIES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("entities");
 /// An embedding space → what it is, as JSON.
 pub(crate) const SPACES: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("spaces");
-/// An embedding space and a record → its vector, numbers of four bytes each, least significant byte first; empty where
-/// the encoder gave no usable vector.
+/// An embedding space and a record → its vector, numbers of four bytes each, least significant byte first; empty if
+/// the encoder returned no usable vector.
 pub(crate) const VECTORS: TableDefinition<'_, (u32, u64), &[u8]> = TableDefinition::new("vectors");
 
 /// Names in [`STATE`].
 pub(crate) const NEXT_RECORD: &str = "next record";
 pub(crate) const NEXT_CHANGE: &str = "next change";
-/// How far an outside log has been taken in.
+/// How far an outside log was taken in.
 pub(crate) const LOG_THROUGH: &str = "log through";
 /// When the event at [`LOG_THROUGH`] was written, in microseconds since 1970, as a number with a sign.
 pub(crate) const LOG_AT: &str = "log at";
 /// How many records are in use.
 pub(crate) const IN_USE: &str = "in use";
-/// The name in [`LABELS`] of the file's own id.
+/// The name in [`LABELS`] of the id of the file.
 pub(crate) const FILE_ID: &str = "file id";
 /// The name in [`LABELS`] of the assistant whose memory it is.
 pub(crate) const ASSISTANT: &str = "assistant";

@@ -1,11 +1,12 @@
-//! One transaction that changes the store.
+//! One write transaction.
 
 use dormouse_contracts::Timestamp;
 use redb::{ReadableTable, Table, WriteTransaction};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    Fault, row,
+    fault::Fault,
+    row,
     tables::{
         CHANGES, ENTITIES, HISTORY, IN_USE, NEXT_CHANGE, NEXT_RECORD, ORIGINS, RECORDS, REVERTED,
         SPACES, STATE, VECTORS,
@@ -58,14 +59,14 @@ impl<'t> Writing<'t> {
         Ok(())
     }
 
-    /// A number for a new record, from 1.
+    /// The number of a new record, from 1.
     pub(crate) fn next_record(&mut self) -> Result<RecordId, Fault> {
         let number = self.state(NEXT_RECORD)? + 1;
         self.set_state(NEXT_RECORD, number)?;
         Ok(RecordId(number))
     }
 
-    /// Writes a change down, and which records it touches.
+    /// Stores a change and the records that it touches.
     pub(crate) fn append(
         &mut self,
         at: Timestamp,
@@ -93,7 +94,7 @@ impl<'t> Writing<'t> {
         row::history(&self.history, &self.changes, id)
     }
 
-    /// Replaces a change by what may be left of it.
+    /// Replaces a stored change, to erase text from it.
     pub(crate) fn put_change(&mut self, stored: &StoredChange) -> Result<(), Fault> {
         let row = row::write(stored)?;
         self.changes.insert(stored.seq, row.as_slice())?;
@@ -119,7 +120,7 @@ impl<'t> Writing<'t> {
         found.map(|row| row::read(row.value())).transpose()
     }
 
-    /// Writes a record in its new state, and keeps count of those in use.
+    /// Stores a record in its new state and keeps the count of records in use.
     pub(crate) fn put(&mut self, record: &Record) -> Result<(), Fault> {
         let was = self.record(record.id)?.is_some_and(|old| old.is_in_use());
         self.records
@@ -184,7 +185,7 @@ impl<'t> Writing<'t> {
         Ok(())
     }
 
-    /// Keeps the vector of a record in a space; an empty one says that the encoder gave no usable vector.
+    /// Stores the vector of a record in a space; an empty one says that the encoder returned no usable vector.
     pub(crate) fn put_vector(
         &mut self,
         space: u32,

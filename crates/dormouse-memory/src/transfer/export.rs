@@ -1,4 +1,4 @@
-//! Bringing records out.
+//! Exporting records.
 
 use std::io::{self, Write};
 
@@ -13,16 +13,16 @@ use crate::{
 /// How many records are read at a time.
 const PAGE: usize = 64;
 
-/// What came of an export.
+/// The result of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Exported {
     /// Records that were written.
     pub records: u64,
-    /// Records that stayed behind, because they are withdrawn or folded.
+    /// Records that were left out because they are withdrawn or folded.
     pub left_out: u64,
 }
 
-/// Why an export stopped. What was written so far is a part of it.
+/// Why an export stopped. The lines that were written are valid, but not all.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {

@@ -1,4 +1,4 @@
-//! Bringing records in.
+//! Importing records.
 
 use std::io::{self, BufRead, Read};
 
@@ -13,19 +13,19 @@ use crate::{
 
 /// How many records are stored in one write.
 const BATCH: usize = 512;
-/// From how many bytes of lines on they are stored, so that large records do not pile up.
+/// After how many bytes a batch is stored, so that large records do not fill the memory.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Imported {
-    /// Lines that were read, but for empty ones.
+    /// Lines that were read, except empty ones.
     pub lines: u64,
-    /// Records that are new.
+    /// New records.
     pub added: u64,
-    /// Records that were there already, by their origin.
+    /// Records that already existed, by their origin.
     pub known: u64,
-    /// Lines that were not taken in.
+    /// Lines that were refused.
     pub refused: u64,
 }
 
@@ -33,27 +33,27 @@ pub struct Imported {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ImportStep {
-    /// A line was not taken in; the rest goes on.
+    /// A line was refused; the import continues.
     Refused {
-        /// Which, counted from 1, empty ones included.
+        /// The number of the line, from 1, empty lines included.
         line: u64,
         /// Why.
         error: LineError,
     },
-    /// So much is on disk.
+    /// The counts of what is on disk so far.
     Stored(Imported),
 }
 
-/// Why an import stopped. What was told as stored is on disk; importing the same again goes on from there.
+/// Why an import stopped. What was reported as stored is on disk; importing the same file again continues from there.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// The lines could not be read any further.
+    /// A line could not be read.
     #[error("line {line} could not be read")]
     Read {
-        /// Which, counted from 1.
+        /// The number of the line, from 1.
         line: u64,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The memory failed.
@@ -62,8 +62,9 @@ pub enum ImportError {
 }
 
 impl Memory {
-    /// Adds the records of a file of JSON lines, in writes of some hundred. A line that is none is told and passed over;
-    /// one that is there already, by its origin, changes nothing. Needs memory for one such write, however long the file.
+    /// Adds the records of a file of JSON lines, in writes of some hundred. A line that is not a valid record is reported and
+    /// skipped. A record that already exists, by its origin, changes nothing. Needs memory for one write only, even for a long
+    /// file.
     ///
     /// Dropping the future stops it after a write.
     ///
@@ -74,7 +75,7 @@ impl Memory {
         &self,
         lines: impl BufRead + Send + 'static,
         reason: &str,
-        mut tell: impl FnMut(ImportStep),
+        mut report: impl FnMut(ImportStep),
     ) -> Result<Imported, ImportError> {
         let mut lines = Lines { lines, number: 0 };
         let mut imported = Imported::default();
@@ -90,7 +91,7 @@ impl Memory {
             imported.lines += batch.read;
             for (line, error) in batch.refused {
                 imported.refused += 1;
-                tell(ImportStep::Refused { line, error });
+                report(ImportStep::Refused { line, error });
             }
             for added in self.add_all(batch.notes, reason).await? {
                 match added {
@@ -98,7 +99,7 @@ impl Memory {
                     Added::AlreadyThere(_) => imported.known += 1,
                 }
             }
-            tell(ImportStep::Stored(imported));
+            report(ImportStep::Stored(imported));
             if batch.ended {
                 return Ok(imported);
             }
@@ -163,9 +164,9 @@ impl<R: BufRead> Lines<R> {
 /// How a line was read.
 enum Whole {
     Line,
-    /// Only its beginning; the rest was passed over.
+    /// Only its beginning was read; the rest was skipped.
     TooLong,
-    /// There was none.
+    /// There are no more lines.
     End,
 }
 
@@ -179,7 +180,7 @@ fn read_line(lines: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Whole> 
         return Ok(Whole::Line);
     }
     lines.skip_until(b'\n')?;
-    // What is kept of it is for nothing but to see that it is not empty.
+    // The caller only checks that the line is not empty.
     line.truncate(64);
     Ok(Whole::TooLong)
 }

@@ -1,4 +1,4 @@
-//! One line of a file of records.
+//! One line of an exported file.
 
 mod moment;
 
@@ -10,43 +10,43 @@ use serde::{Deserialize, Serialize};
 use super::origin::origin_of;
 use crate::{
     note::{Note, NoteError, TEXT_LIMIT},
-    record::{Derivation, Record, RecordKind, Shelf},
+    record::{Collection, Derivation, Record, RecordKind},
 };
 use moment::Moment;
 
-/// The longest line that is read, in bytes: the longest text, with every character escaped, and what stands around it.
+/// The longest line that is read, in bytes: the longest text with every character escaped, and the other fields.
 pub const LINE_LIMIT: usize = 6 * TEXT_LIMIT + (1 << 20);
 
-/// Why a line was not taken in. Nothing of it is stored.
+/// Why a line was refused. Nothing of it is stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineError {
-    /// It is no object of the documented form.
+    /// It does not have the documented form.
     #[error("not a record: {}", without_place(.0))]
     Form(#[from] serde_json::Error),
-    /// It is no JSON object at all.
+    /// It is not a JSON object.
     #[error("not a record: write it as in {{\"text\":\"The kettle is blue.\"}}")]
     NoObject,
     /// It is longer than any record.
-    #[error("longer than the {LINE_LIMIT} bytes that a line may have")]
+    #[error("longer than {LINE_LIMIT} bytes, the limit of a line")]
     TooLong,
-    /// It names an entity without a name.
-    #[error("`entity` stands without `speaker`: say by what name it goes")]
+    /// It has an entity without a name.
+    #[error("`entity` is given without `speaker`: add the name of the speaker")]
     Unnamed,
-    /// A part of it does not fit.
+    /// A field is not valid.
     #[error(transparent)]
     Note(#[from] NoteError),
 }
 
-/// A record as it stands in a line.
+/// The fields of a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Line {
     text: String,
     #[serde(default)]
     kind: RecordKind,
-    #[serde(default)]
-    shelf: Shelf,
+    #[serde(default, alias = "shelf")]
+    collection: Collection,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<Moment>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,13 +69,14 @@ pub(super) struct Line {
     valid_until: Option<Moment>,
 }
 
-/// What is wrong with a line, and how far into it. That it is "line 1" of itself would be taken for the file's.
+/// What is wrong with a line, and at which column. The parser's "line 1" is left out: it would be read as the first line of
+/// the file.
 fn without_place(error: &serde_json::Error) -> String {
-    let told = error.to_string();
+    let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    match told.strip_suffix(&place) {
+    match text.strip_suffix(&place) {
         Some(what) => format!("{what}, at column {}", error.column()),
-        None => told,
+        None => text,
     }
 }
 
@@ -96,22 +97,22 @@ impl Line {
         Self {
             text: record.text,
             kind: record.kind,
-            shelf: record.shelf,
+            collection: record.collection,
             at: Some(Moment(record.at)),
             speaker,
             entity,
             thread: record.thread,
             trust: record.trust,
             tags: record.tags,
-            origin: record.lineage.origin,
-            derivation: record.lineage.derivation,
+            origin: record.provenance.origin,
+            derivation: record.provenance.derivation,
             valid_from: (record.valid_from != record.at).then_some(Moment(record.valid_from)),
             valid_until: record.valid_until.map(Moment),
         }
     }
 
     pub(super) fn read(bytes: &[u8]) -> Result<Note, LineError> {
-        // A list would pass for the fields in their order.
+        // serde would also accept a list, as the fields in their order.
         if !bytes.trim_ascii_start().starts_with(b"{") {
             return Err(LineError::NoObject);
         }
@@ -129,9 +130,9 @@ impl Line {
         });
         let mut note = Note::new(self.text)
             .kind(self.kind)
-            .on_shelf(self.shelf)
+            .in_collection(self.collection)
             .trusted(self.trust)
-            .derived(self.derivation)
+            .derivation(self.derivation)
             .from_origin(origin);
         note = match (self.speaker, self.entity) {
             (Some(name), Some(entity)) => note.said_by_entity(name, entity),
@@ -146,10 +147,10 @@ impl Line {
             note = note.in_thread(thread);
         }
         if let Some(from) = self.valid_from {
-            note = note.so_since(from.0);
+            note = note.valid_from(from.0);
         }
         if let Some(until) = self.valid_until {
-            note = note.so_until(until.0);
+            note = note.valid_until(until.0);
         }
         Ok(self.tags.into_iter().fold(note, Note::tagged))
     }
@@ -168,13 +169,13 @@ mod tests {
         let note = Line::read(br#"{"text":"tea"}"#).unwrap();
         assert_eq!(note.text(), "tea");
         assert_eq!(note.trust, Trust::FULL);
-        assert_eq!(note.lineage.derivation, Derivation::Imported);
+        assert_eq!(note.provenance.derivation, Derivation::Imported);
         let origin = origin_of(None, None, "tea", None);
-        assert_eq!(note.lineage.origin, Some(origin));
+        assert_eq!(note.provenance.origin, Some(origin));
     }
 
     #[test]
-    fn what_is_wrong_with_a_line_is_told() {
+    fn the_error_says_what_is_wrong_with_a_line() {
         assert!(refused("tea").starts_with("not a record: write it as in"));
         assert!(refused(r#"["tea"]"#).starts_with("not a record: write it as in"));
         assert_eq!(

@@ -1,10 +1,9 @@
-//! The origin of what comes without one, so that the same thing brought in twice is one record.
+//! The origin of a record that comes without one, so that a line that is imported twice is one record.
 
 use dormouse_contracts::Timestamp;
 use sha2::{Digest, Sha256};
 
-/// An origin made of what was said, by whom, when and where. Equal ones have equal origins; others have not, but for a
-/// collision of 128 bits of SHA-256.
+/// An origin made from the text, the speaker, the time and the thread: 128 bits of SHA-256. It differs if any of them differs.
 #[must_use]
 pub fn origin_of(
     speaker: Option<&str>,
@@ -15,7 +14,7 @@ pub fn origin_of(
     let mut hash = Sha256::new();
     let at = at.map(|at| at.as_micros().to_string());
     for part in [speaker, at.as_deref(), Some(text), thread] {
-        // Lengths keep "ab" and "c" apart from "a" and "bc".
+        // The lengths distinguish "ab" and "c" from "a" and "bc", and the highest one marks a missing part.
         let length = part.map_or(u64::MAX, |part| part.len() as u64);
         hash.update(length.to_le_bytes());
         hash.update(part.unwrap_or_default());
@@ -30,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_origin_tells_apart_what_differs_in_any_part() {
+    fn origins_differ_if_any_part_differs() {
         let noon = Some(Timestamp::from_micros(1));
         let origins = [
             origin_of(None, None, "tea", None),

@@ -1,11 +1,11 @@
-//! How often something failed: the state of trying again, as data.
+//! How often writing failed for each source: the state of retries, as data.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How often writing failed for each source. Keep it for as long as one sleep, and begin the next one with an empty one:
-/// what was passed over is tried again then.
+/// How often writing failed for each source. Keep it for one sleep and begin the next sleep with an empty one, so that skipped
+/// sources are tried again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Attempts {
@@ -13,7 +13,7 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// After so many failures a source is passed over.
+    /// After this many failures a source is skipped.
     pub const MOST: u32 = 3;
 
     /// How often the source of this key failed since it last succeeded.
@@ -22,7 +22,7 @@ impl Attempts {
         self.failures.get(key).copied().unwrap_or(0)
     }
 
-    /// Whether the source of this key is passed over.
+    /// Whether the source of this key is skipped.
     #[must_use]
     pub fn gave_up(&self, key: &str) -> bool {
         self.failures(key) >= Self::MOST

@@ -1,4 +1,4 @@
-//! Writing what a batch led to: one transaction, with the marks that its sources are done.
+//! Writing the results of a batch: one transaction, together with the marks that its sources are done.
 
 use dormouse_contracts::Timestamp;
 use dormouse_redact::{RedactionProfile, mask};
@@ -8,15 +8,15 @@ use super::{
     source::Source,
 };
 use crate::{
-    likeness::hash_parts,
     memory::{Memory, MemoryError},
     note::{LIST_LIMIT, Note},
     ops::{self, Added, ChangeError, Done, Step},
     record::{Derivation, RecordId},
+    similarity::hash_parts,
     store::{Abort, Writing},
 };
 
-/// What a batch led to.
+/// The results of a batch.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) added: Vec<RecordId>,
@@ -36,7 +36,7 @@ pub(super) async fn commit(
         .change(move |writing, now| {
             let mut done = Done::default();
             let mut outcome = Outcome::default();
-            // Somebody else did the same meanwhile: what they wrote stands.
+            // Another task wrote the same sources meanwhile: its results are kept.
             if any_done(writing, &batch)? {
                 return Ok((outcome, done));
             }
@@ -66,7 +66,7 @@ fn any_done(writing: &Writing<'_>, batch: &[Source]) -> Step<bool> {
     Ok(false)
 }
 
-/// The record of each source; that of a journal entry is made now.
+/// The record of each source. The record of a journal entry is made now.
 fn add_sources(
     writing: &mut Writing<'_>,
     now: Timestamp,
@@ -89,7 +89,8 @@ fn add_sources(
     Ok(records)
 }
 
-/// The note of a fact. Its origin is made of its sources and its text, so that the same fact of the same sources is one.
+/// The note of a fact. Its origin is a hash of its sources and its text, so that the same fact of the same sources is one
+/// record.
 fn note(fact: &Extracted, records: Vec<RecordId>, derivation: Derivation) -> Note {
     let mut keys: Vec<_> = fact.keys.iter().map(ToString::to_string).collect();
     keys.sort_unstable();
@@ -102,8 +103,8 @@ fn note(fact: &Extracted, records: Vec<RecordId>, derivation: Derivation) -> Not
         .kind(fact.kind)
         .at(fact.at)
         .trusted(fact.trust)
-        .derived(derivation)
-        .made_of(records.into_iter().take(LIST_LIMIT))
+        .derivation(derivation)
+        .derived_from(records.into_iter().take(LIST_LIMIT))
         .from_origin(format!("fact:{first:016x}{second:016x}"));
     note.valid_from = fact.valid_from;
     for name in &fact.about {
@@ -136,6 +137,7 @@ fn write_one(
     outcome.added.push(id);
     match decided.decision {
         Decision::Supersede { old } => {
+            // The old record may begin later than the fact; its validity cannot end before it begins.
             let until = writing
                 .record(old)?
                 .map_or(since, |old| since.max(old.valid_from));
@@ -151,7 +153,7 @@ fn write_one(
     Ok(())
 }
 
-/// A record may have been folded or withdrawn since the decision was made: then the fact is only added.
+/// Counts a step. A record may have been folded or withdrawn since the decision; then the fact is only added.
 fn unless_refused(step: Step<Done>, done: &mut Done) -> Step<u64> {
     match step {
         Ok(more) => {

@@ -1,43 +1,43 @@
-//! What becomes of a fact: the pure rule, and the plan for a batch of them.
+//! The decision about a fact: the pure rule, and the plan for a batch of facts.
 
 use dormouse_contracts::{Timestamp, Trust};
 use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{SourceKey, WriterSettings};
+use super::{settings::WriterSettings, source::SourceKey};
 use crate::{
     admission::{Admission, AdmissionContext, AdmissionPolicy, AdmissionProfile, Candidate, admit},
-    likeness::Likeness,
     memory::{Memory, MemoryError},
     recall::{RecallRequest, Validity},
-    record::{LinkKind, Record, RecordId, RecordKind, Standing},
+    record::{LinkKind, Record, RecordId, RecordKind, RecordStatus},
+    similarity::ComparableText,
 };
 
-/// From which similarity on a record is about the same as a fact: the cosine of their sets of terms. Two sentences of four
-/// terms share two.
+/// The least similarity with which a record is about the same subject as a fact: the cosine of their sets of terms. Two
+/// sentences of four terms then share two.
 const ABOUT_THE_SAME: f32 = 0.5;
-/// From which similarity on two that disagree in numbers or negation contradict each other.
+/// The least similarity with which two texts that differ in numbers or negation contradict each other.
 const CONTRADICTS: f32 = 0.75;
-/// How many records are looked at for each fact.
+/// How many records are compared with each fact.
 const NEIGHBOURS: usize = 8;
-/// How much of a fact is asked for, in bytes.
+/// How much of a fact is used as a query, in bytes.
 const QUESTION: usize = 1_000;
 
-/// A fact that a model made of sources.
+/// A fact that a model made from sources.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Extracted {
-    /// What it says, in the third person.
+    /// Its text, in the third person.
     pub text: String,
-    /// What kind of thing.
+    /// Its kind.
     pub kind: RecordKind,
-    /// Whom or what it is about, by name.
+    /// The names of the people and things it is about.
     pub about: Vec<String>,
-    /// When the latest of its sources was said.
+    /// The time of its latest source.
     pub at: Timestamp,
     /// The lowest trust of its sources.
     pub trust: Trust,
-    /// Since when it is so, where that is known.
+    /// Since when it is true, if that is known.
     pub valid_from: Option<Timestamp>,
     /// Why the model thinks it matters.
     pub reason: Option<String>,
@@ -47,42 +47,42 @@ pub struct Extracted {
     pub keys: Vec<SourceKey>,
 }
 
-/// What becomes of a fact.
+/// What happens to a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// It becomes a record.
     Add,
-    /// It becomes a record that takes the place of another.
+    /// It becomes a record that replaces another.
     Supersede {
-        /// The record that is not so any more.
+        /// The record that is no longer true.
         old: RecordId,
     },
     /// It becomes a record that is linked with another.
     Link {
         /// The other record.
         to: RecordId,
-        /// How they hang together.
+        /// How they are related.
         kind: LinkKind,
         /// How strongly, in `0.0..=1.0`.
         weight: f32,
     },
     /// It is not kept.
     Ignore {
-        /// The record that says it already, if that is why.
+        /// The record that already says it, if that is the reason.
         like: Option<RecordId>,
     },
 }
 
-/// A decision with its reason, and how sure the rule is of it.
+/// A decision with its reason and the records that make it doubtful.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Decided {
-    /// What becomes of the fact.
+    /// The decision.
     pub decision: Decision,
     /// Why.
     pub reason: String,
-    /// The records about the same that make it doubtful, most similar first; empty where the rule is sure.
+    /// The records about the same subject that make it doubtful, most similar first; empty if the rule is sure.
     pub doubtful: Vec<Record>,
 }
 
@@ -96,11 +96,11 @@ impl Decided {
     }
 }
 
-/// Decides by words alone what becomes of a fact, given the records that recall finds for it.
+/// Decides by words alone what happens to a fact, given the records that recall finds for it.
 ///
-/// What the admission rule refuses is ignored. What no record is about is added. Where one is, the fact is added and
-/// linked with it, as contradicting it where they differ only in numbers or in negation; that is doubtful, since only who
-/// understands both can say whether the one takes the other's place. The rule itself never supersedes.
+/// A fact that the admission rule refuses is ignored. A fact is added if no record is about the same subject. Otherwise it is
+/// added and linked with the most similar record: as a contradiction if they differ in numbers or negation. This is doubtful,
+/// because only a reader who understands both can say whether one replaces the other. The rule itself never supersedes.
 #[must_use]
 pub fn decide(
     fact: &Extracted,
@@ -123,11 +123,11 @@ pub fn decide(
     if let Admission::Ignore { reason, like } = admit(&candidate, &context, policy) {
         return Decided::sure(Decision::Ignore { like }, reason.as_str());
     }
-    let mut alike = about_the_same(fact, neighbours);
-    let Some((similarity, nearest)) = alike.first().copied() else {
+    let mut related = about_the_same(fact, neighbours);
+    let Some((similarity, nearest)) = related.first().copied() else {
         return Decided::sure(Decision::Add, "nothing is known about it");
     };
-    let disagrees = !Likeness::of(&fact.text).agrees(&Likeness::of(&nearest.text));
+    let disagrees = !ComparableText::of(&fact.text).agrees(&ComparableText::of(&nearest.text));
     let kind = if disagrees && similarity >= CONTRADICTS {
         LinkKind::Contradicts
     } else {
@@ -138,41 +138,41 @@ pub fn decide(
         kind,
         weight: similarity,
     };
-    alike.truncate(3);
+    related.truncate(3);
     Decided {
         decision,
-        reason: format!("about the same as {} ({similarity:.2})", nearest.id),
-        doubtful: alike
+        reason: format!("about the same subject as {} ({similarity:.2})", nearest.id),
+        doubtful: related
             .into_iter()
             .map(|(_, record)| record.clone())
             .collect(),
     }
 }
 
-/// The records that say something about the same, most similar first. What was heard word for word is evidence, and
-/// takes no part: it is neither wrong later nor superseded.
+/// The records about the same subject, most similar first. What was heard word for word is left out: it is evidence, which
+/// never becomes wrong and is never superseded.
 fn about_the_same<'a>(fact: &Extracted, neighbours: &'a [Record]) -> Vec<(f32, &'a Record)> {
-    let words = Likeness::of(&fact.text);
+    let words = ComparableText::of(&fact.text);
     let known = |record: &&Record| {
         record.kind != RecordKind::Event
-            && record.standing == Standing::Live
+            && record.status == RecordStatus::Live
             && !fact.records.contains(&record.id)
     };
-    let mut alike: Vec<_> = neighbours
+    let mut related: Vec<_> = neighbours
         .iter()
         .filter(known)
         .filter_map(|record| {
-            let others = Likeness::of(&record.text);
+            let others = ComparableText::of(&record.text);
             let similarity = words.about_the_same(&others);
             let enough = similarity >= ABOUT_THE_SAME && words.shared_terms(&others) >= 2;
             enough.then_some((similarity, record))
         })
         .collect();
-    alike.sort_by(|(a, first), (b, second)| b.total_cmp(a).then(first.id.cmp(&second.id)));
-    alike
+    related.sort_by(|(a, first), (b, second)| b.total_cmp(a).then(first.id.cmp(&second.id)));
+    related
 }
 
-/// A fact and what becomes of it.
+/// A fact and the decision about it.
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
     pub(super) fact: Extracted,
@@ -189,7 +189,7 @@ pub(super) async fn plan(
     let mut plan: Vec<Planned> = Vec::with_capacity(facts.len());
     for fact in facts {
         let decided = if said_in(&plan, &fact, settings.admission.near) {
-            Decided::sure(Decision::Ignore { like: None }, "said twice in one reply")
+            Decided::sure(Decision::Ignore { like: None }, "repeated in one reply")
         } else {
             let neighbours = neighbours(memory, &fact).await?;
             decide(&fact, &neighbours, &names, &settings.admission)
@@ -200,10 +200,10 @@ pub(super) async fn plan(
 }
 
 fn said_in(plan: &[Planned], fact: &Extracted, near: f32) -> bool {
-    let words = Likeness::of(&fact.text);
+    let words = ComparableText::of(&fact.text);
     plan.iter().any(|planned| {
         let kept = !matches!(planned.decided.decision, Decision::Ignore { .. });
-        kept && words.says_the_same(&Likeness::of(&planned.fact.text), near)
+        kept && words.says_the_same(&ComparableText::of(&planned.fact.text), near)
     })
 }
 

@@ -1,4 +1,4 @@
-//! From sources to facts: what a model is asked, and how its answer is read.
+//! From sources to facts: the request to a model, and reading its reply.
 
 use std::fmt::Write as _;
 
@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 use super::{decide::Extracted, reply, source::Source};
 use crate::record::RecordKind;
 
-/// The longest text of a fact that is read, in bytes. A longer one is no fact and refused by the admission rule.
+/// The longest text of a fact that is read, in bytes. The admission rule refuses texts that are this long.
 const LONGEST_FACT: usize = 4_000;
 /// The longest reason that is kept, in bytes.
 const LONGEST_REASON: usize = 300;
 /// How many names a fact may be about, and how long each may be, in bytes.
 const MOST_NAMES: usize = 8;
 const LONGEST_NAME: usize = 64;
-/// The most sources that are read of one fact.
+/// The highest number of sources of one fact.
 const MOST_SOURCES: usize = 64;
 
 const TASK: &str = "\
@@ -58,15 +58,15 @@ pub(super) fn messages(sources: &[Source]) -> Vec<Message> {
     ]
 }
 
-/// What was read of a reply.
+/// The content of a reply.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Read {
     pub(super) facts: Vec<Extracted>,
-    /// Members of the list that are no facts: without text, or without a source that was shown.
+    /// Members of the list that are not facts: without text, or without a source that was shown.
     pub(super) unusable: u64,
 }
 
-/// Reads at most `most` facts; `None` if the reply is no list.
+/// Reads at most `most` facts; `None` if the reply is not a list.
 pub(super) fn read(reply: &str, sources: &[Source], most: usize) -> Option<Read> {
     let mut read = Read::default();
     for object in reply::objects(reply)? {
@@ -105,7 +105,7 @@ fn fact(object: &Map<String, Value>, sources: &[Source]) -> Option<Extracted> {
     })
 }
 
-/// Which of the sources a field names, each once. What was not shown cannot be a source.
+/// The sources that a field names, without repetitions. A source that was not shown is ignored.
 fn places(object: &Map<String, Value>, field: &str, sources: &[Source]) -> Vec<usize> {
     let mut places = Vec::new();
     for word in reply::list(object, field, MOST_SOURCES, 32) {
@@ -123,7 +123,7 @@ fn places(object: &Map<String, Value>, field: &str, sources: &[Source]) -> Vec<u
     places
 }
 
-/// The first point of the time that the answer names.
+/// The beginning of the time that the reply names.
 fn valid_from(object: &Map<String, Value>) -> Option<Timestamp> {
     let named = reply::text(object, "valid_from", 40)?;
     let times = named_times(&named, None);

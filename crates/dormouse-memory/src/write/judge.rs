@@ -1,4 +1,4 @@
-//! Asking the model about the doubtful facts of a batch, all at once.
+//! Asking the model about all doubtful facts of a batch in one request.
 
 use std::fmt::Write as _;
 
@@ -33,7 +33,7 @@ Answer with a JSON array and nothing else. Each member:
 {\"fact\": \"c1\", \"action\": \"add\", \"record\": \"the id of the record, unless the action is add\", \
 \"reason\": \"why, in a few words\"}";
 
-/// The doubtful facts of a plan, with their numbers.
+/// The doubtful facts of a plan, with their positions.
 pub(super) fn questions(plan: &[Planned]) -> Vec<(usize, &Planned)> {
     let numbered = plan.iter().enumerate();
     numbered
@@ -66,16 +66,15 @@ pub(super) fn messages(questions: &[(usize, &Planned)]) -> Vec<Message> {
     ]
 }
 
-/// Takes what the model decided into the plan. What cannot be read, is not known, or is not allowed stays as the rule
-/// decided it.
-pub(super) fn take(reply: &str, plan: &mut [Planned]) {
+/// Applies the verdicts of the model to the plan. A fact without a valid verdict keeps the decision of the rule.
+pub(super) fn apply(reply: &str, plan: &mut [Planned]) {
     for object in reply::objects(reply).unwrap_or_default() {
         let number = reply::text(&object, "fact", 16)
             .and_then(|fact| fact.trim_start_matches('c').parse::<usize>().ok());
         let Some(planned) = number.and_then(|number| plan.get_mut(number)) else {
             continue;
         };
-        // Taking the doubt away makes the first answer the one that counts.
+        // The doubt is taken away so that the first verdict on a fact counts and later ones are ignored.
         let doubtful = std::mem::take(&mut planned.decided.doubtful);
         match verdict(&object, planned, &doubtful) {
             Some(decision) => {
@@ -106,7 +105,7 @@ fn verdict(
     let record = doubtful.iter().find(|record| record.id == named)?;
     match action.as_str() {
         "link" => Some(link(record, LinkKind::Related)),
-        // What is believed less cannot speak for it: it may not even be recalled.
+        // A record of less trust cannot represent the fact: recall may leave it out.
         "ignore" if record.trust >= planned.fact.trust => Some(Decision::Ignore {
             like: Some(record.id),
         }),
@@ -114,13 +113,13 @@ fn verdict(
         "supersede" if may_supersede(planned, record) => {
             Some(Decision::Supersede { old: record.id })
         }
-        // It may well be so, but not on this authority: both stay, and recall shows that they disagree.
+        // The fact has too little trust to replace the record. Both stay, and recall shows that they contradict each other.
         "supersede" => Some(link(record, LinkKind::Contradicts)),
         _ => None,
     }
 }
 
-/// Nothing that is believed less, or was said earlier, takes the place of a record; and what happened stays so.
+/// A fact does not replace a record of higher trust, a later record, or an event, which stays true.
 fn may_supersede(planned: &Planned, record: &Record) -> bool {
     planned.fact.trust >= record.trust
         && planned.fact.at >= record.at

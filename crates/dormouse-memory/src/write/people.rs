@@ -1,4 +1,4 @@
-//! Summing up what was noticed of people, with a model.
+//! Consolidating the observations about people, with a model.
 
 use dormouse_contracts::{ChatModel, EntityId};
 use dormouse_entities::{
@@ -6,42 +6,46 @@ use dormouse_entities::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{Attempts, Failure, ask};
+use super::{
+    ask::{Failure, ask},
+    attempts::Attempts,
+};
 use crate::memory::{Memory, MemoryError};
 
-/// The most tokens of an answer about one entity.
+/// The highest number of tokens in a reply about one entity.
 const REPLY_TOKENS: u32 = 800;
 
-/// What came of summing up.
+/// The result of consolidating entities.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SummedUp {
-    /// The entities whose observations are in their attributes now.
+pub struct ConsolidatedEntities {
+    /// The entities whose observations are now in their attributes.
     pub done: Vec<EntityId>,
-    /// Those that failed and are tried again at the next call.
+    /// The entities that failed and are tried again at the next call.
     pub left: Vec<EntityId>,
-    /// Those that failed too often and are passed over, until the attempts are counted anew.
+    /// The entities that failed too often and are skipped until the attempts are counted anew.
     pub gave_up: Vec<EntityId>,
-    /// What failed last, if anything did.
+    /// The last failure, if there was one.
     pub failure: Option<Failure>,
 }
 
-/// Sums up the observations of the entities with most of them: one request each, at most `policy.max_entities` (5).
+/// Consolidates the observations of the entities that have most of them: one request each, for at most `policy.max_entities`
+/// (5) entities.
 ///
-/// Each is a change of its own, which marks the observations it took in; so dropping the future, or a crash, loses at most
-/// one answer, and going on sums nothing up twice. A model that fails leaves the observations as they are and ends the
-/// call; an answer that cannot be read leaves only that entity.
+/// Each result is a change of its own, which marks its observations as consolidated. So dropping the future, or a crash, loses
+/// at most one reply, and a repeated call consolidates nothing twice. If the model fails, the observations stay as they are
+/// and the call ends; if a reply cannot be read, only that entity is left.
 ///
 /// # Errors
 ///
-/// [`MemoryError`] if the memory fails. What a model gets wrong is in the answer.
+/// [`MemoryError`] if the memory fails. A failure of the model is part of the result.
 pub async fn consolidate_entities(
     memory: &Memory,
     model: &dyn ChatModel,
     policy: &ConsolidationPolicy,
     attempts: &mut Attempts,
-) -> Result<SummedUp, MemoryError> {
-    let mut summed_up = SummedUp::default();
-    for consolidation in due(memory, policy, attempts, &mut summed_up) {
+) -> Result<ConsolidatedEntities, MemoryError> {
+    let mut consolidated = ConsolidatedEntities::default();
+    for consolidation in due(memory, policy, attempts, &mut consolidated) {
         let entity = consolidation.entity().clone();
         let answer = ask(model, consolidation.messages().to_vec(), REPLY_TOKENS).await;
         let read = answer.and_then(|answer| {
@@ -51,29 +55,29 @@ pub async fn consolidate_entities(
             Ok(read) => {
                 let change = consolidation.change(read.update);
                 memory
-                    .change_entity(change, "observations summed up")
+                    .change_entity(change, "observations consolidated")
                     .await?;
                 attempts.succeeded(&key(&entity));
-                summed_up.done.push(entity);
+                consolidated.done.push(entity);
             }
             Err(failure) => {
                 attempts.failed(&key(&entity));
-                summed_up.left.push(entity);
-                summed_up.failure = Some(failure);
+                consolidated.left.push(entity);
+                consolidated.failure = Some(failure);
                 if matches!(failure, Failure::Model(_)) {
                     break;
                 }
             }
         }
     }
-    Ok(summed_up)
+    Ok(consolidated)
 }
 
 fn due(
     memory: &Memory,
     policy: &ConsolidationPolicy,
     attempts: &Attempts,
-    summed_up: &mut SummedUp,
+    consolidated: &mut ConsolidatedEntities,
 ) -> Vec<Consolidation> {
     let all = ConsolidationPolicy {
         max_entities: usize::MAX,
@@ -83,7 +87,7 @@ fn due(
         let mut due = Vec::new();
         for entity in consolidation_batch(entities, &all) {
             if attempts.gave_up(&key(entity)) {
-                summed_up.gave_up.push(entity.clone());
+                consolidated.gave_up.push(entity.clone());
             } else if due.len() < policy.max_entities {
                 let profile = entities.profile(entity);
                 due.extend(profile.and_then(|profile| Consolidation::of(profile, policy)));

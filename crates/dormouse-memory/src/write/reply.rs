@@ -1,17 +1,18 @@
-//! Reading JSON objects out of what a model answers, whatever stands around them.
+//! Reading JSON objects from the reply of a model, with any text around them.
 
 use dormouse_contracts::invariant;
 use serde_json::{Deserializer, Map, Value};
 
-/// The longest answer that is read, in bytes.
+/// How much of a reply is read, in bytes.
 const LONGEST: usize = 256 * 1024;
-/// How many places an object may begin at. With more, a text of braces would be read again and again.
+/// At how many braces an object is looked for. Each attempt may read the rest of the reply, so without this bound a reply of
+/// braces would take quadratic time.
 const MOST_STARTS: usize = 512;
 
 /// The objects of a list in `reply`; `None` if there is neither an object nor an empty list.
 ///
-/// Fences and prose around the list do not matter, nor whether it is the value of a field. Of a list that is cut off, or
-/// has nonsense in it, the whole objects count.
+/// Fences and prose around the list are ignored. The list may be the value of a field. Of a list that is cut off or partly
+/// damaged, the complete objects count.
 pub(super) fn objects(reply: &str) -> Option<Vec<Map<String, Value>>> {
     let reply = dormouse_text::beginning_bytes(reply, LONGEST);
     let mut found = Vec::new();
@@ -31,10 +32,10 @@ pub(super) fn objects(reply: &str) -> Option<Vec<Map<String, Value>>> {
             Some(Err(_)) | None => from = start + 1,
         }
     }
-    (!found.is_empty() || says_none(reply)).then_some(found)
+    (!found.is_empty() || is_empty_list(reply)).then_some(found)
 }
 
-/// The objects of the lists within an object that is only their envelope, or the object itself.
+/// Adds the object, or if it only wraps lists of objects, the members of these lists.
 fn unwrap_into(object: Map<String, Value>, found: &mut Vec<Map<String, Value>>) {
     let is_list = |value: &Value| match value {
         Value::Array(members) => members.iter().all(Value::is_object),
@@ -58,8 +59,8 @@ fn unwrap_into(object: Map<String, Value>, found: &mut Vec<Map<String, Value>>) 
     }
 }
 
-/// Whether the answer is an empty list.
-fn says_none(reply: &str) -> bool {
+/// Whether the reply is an empty list.
+fn is_empty_list(reply: &str) -> bool {
     let mut brackets = reply.match_indices('[');
     brackets.any(|(at, _)| {
         let rest = invariant!(reply.get(at + 1..), "a bracket is one byte");
@@ -67,7 +68,7 @@ fn says_none(reply: &str) -> bool {
     }) || reply.trim() == "{}"
 }
 
-/// The text of a field, in one line and cut to `limit` bytes; `None` if it is none or blank.
+/// The text of a field, in one line and cut to `limit` bytes; `None` if it is not a text or is blank.
 pub(super) fn text(object: &Map<String, Value>, field: &str, limit: usize) -> Option<String> {
     let text = super::source::one_line(object.get(field)?.as_str()?, limit);
     (!text.is_empty()).then_some(text)
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_objects_count_whatever_stands_around_them() {
+    fn complete_objects_are_read_from_any_text_around_them() {
         let both = Some(vec!["a".to_owned(), "b".to_owned()]);
         let one = Some(vec!["a".to_owned()]);
         let none = Some(Vec::new());
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_replies_end() {
+    fn hostile_replies_are_read_in_bounded_time() {
         for piece in ["{", "[", "{\"a\":", "[{", "\"{"] {
             let reply = piece.repeat(200_000 / piece.len());
             assert_eq!(objects(&reply), None);
@@ -162,7 +163,7 @@ mod tests {
         }
 
         #[test]
-        fn of_a_reply_cut_off_anywhere_what_is_whole_always_counts(cut in 0..60_usize) {
+        fn complete_objects_of_a_reply_cut_off_anywhere_are_always_read(cut in 0..60_usize) {
             let reply = r#"[{"text":"a","from":["m1"]},{"text":"b","from":["m2"]}]"#;
             let cut = cut.min(reply.len());
             let whole = usize::from(cut >= 27) + usize::from(cut >= 54);

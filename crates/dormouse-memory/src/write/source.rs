@@ -1,4 +1,4 @@
-//! What facts are made of.
+//! The sources of facts.
 
 use std::{collections::VecDeque, fmt};
 
@@ -7,16 +7,16 @@ use dormouse_redact::{RedactionProfile, mask};
 use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{Attempts, WriterSettings};
+use super::{attempts::Attempts, settings::WriterSettings};
 use crate::{
     note::{LABEL_LIMIT, Note, TEXT_LIMIT},
-    record::{Derivation, Record, RecordId, Shelf, Speaker},
+    record::{Collection, Derivation, Record, RecordId, Speaker},
 };
 
 /// The longest text of one source that a model is shown, in bytes.
 const SHOWN: usize = 4_000;
 
-/// What a fact can be made of.
+/// The key of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceKey {
@@ -36,23 +36,23 @@ impl fmt::Display for SourceKey {
     }
 }
 
-/// A journal entry, as far as long-term memory is concerned.
+/// A journal entry, with the fields that long-term memory needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalEntry {
-    /// Its id, which is never used for another one.
+    /// Its id, which is never reused.
     pub id: u64,
     /// What it says.
     pub text: String,
     /// When it was written.
     pub at: Timestamp,
-    /// How far its source is believed.
+    /// The trust of its source.
     pub trust: Trust,
-    /// Who it is from, where somebody said it.
+    /// Who said it, if somebody did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speaker: Option<Speaker>,
 }
 
-/// A source with what a model is shown of it.
+/// A source and the text that a model is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Source {
     pub(super) key: SourceKey,
@@ -60,7 +60,7 @@ pub(super) struct Source {
     pub(super) at: Timestamp,
     pub(super) trust: Trust,
     pub(super) speaker: Option<Speaker>,
-    /// The note an entry becomes; a record is one already.
+    /// The note that a journal entry becomes; `None` for a record.
     pub(super) note: Option<Note>,
 }
 
@@ -78,17 +78,17 @@ impl Source {
 
     pub(super) fn of_entry(entry: &JournalEntry) -> Self {
         let text = mask(&entry.text, RedactionProfile::Memory);
-        // What does not fit into a record would stop the others, too.
+        // A text or name that does not fit into a record would fail the whole batch, so it is cut or left out.
         let text = beginning_bytes(&text, TEXT_LIMIT);
         let names = |speaker: &&Speaker| {
             !speaker.name.trim().is_empty() && speaker.name.len() <= LABEL_LIMIT
         };
         let speaker = entry.speaker.as_ref().filter(names).cloned();
         let note = Note::new(text)
-            .on_shelf(Shelf::Journal)
+            .in_collection(Collection::Journal)
             .at(entry.at)
             .trusted(entry.trust)
-            .derived(Derivation::Imported)
+            .derivation(Derivation::Imported)
             .from_origin(format!("journal:{}", entry.id));
         Self {
             key: SourceKey::Entry(entry.id),
@@ -100,7 +100,7 @@ impl Source {
         }
     }
 
-    /// The record it is, if it is one already.
+    /// The number of the record; `None` for a journal entry.
     pub(super) fn record(&self) -> Option<RecordId> {
         match self.key {
             SourceKey::Record(id) => Some(id),
@@ -108,7 +108,7 @@ impl Source {
         }
     }
 
-    /// The origin by which the store knows that the source is done.
+    /// The origin that marks the source as done in the store.
     pub(super) fn mark(&self) -> String {
         match self.key {
             SourceKey::Record(id) => format!("extracted:{id}"),
@@ -117,7 +117,7 @@ impl Source {
     }
 }
 
-/// A text in one line, so that nothing in it passes for a line of another source.
+/// A text in one line, so that no part of it looks like the line of another source.
 pub(super) fn one_line(text: &str, limit: usize) -> String {
     dormouse_text::one_line(beginning_bytes(text, limit))
 }
@@ -126,8 +126,8 @@ fn shown(text: &str) -> String {
     one_line(text, SHOWN)
 }
 
-/// The sources in the batches of their requests: new ones together, then one by one those that failed before, so that
-/// one that no model will take does not hold up the others.
+/// Divides the sources into batches. New sources come together. Sources that failed before come last, one by one, so that one
+/// that always fails does not hold up the others.
 pub(super) fn batches(
     sources: Vec<Source>,
     attempts: &Attempts,
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_source_is_shown_in_one_line_without_what_people_do_not_see() {
+    fn a_source_is_shown_in_one_line_without_hidden_characters() {
         assert_eq!(
             shown("tea\r\n\tis\u{202e} fine\u{200b}ly\u{2028}green"),
             "tea is finely green"

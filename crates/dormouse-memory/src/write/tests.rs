@@ -5,7 +5,7 @@ use std::{
     task::Poll,
 };
 
-use dormouse_contracts::{AssistantId, EntityId, Timestamp, Trust};
+use dormouse_contracts::{AssistantId, EntityId, ModelErrorKind, Timestamp, Trust};
 use dormouse_entities as entities;
 use dormouse_testing::{Gate, ScriptedModel, ScriptedTurn};
 use serde_json::json;
@@ -14,7 +14,7 @@ use super::*;
 use crate::{
     change::Change,
     note::Note,
-    record::{LinkKind, Record, RecordKind, Shelf, Speaker, Standing},
+    record::{Collection, LinkKind, Record, RecordKind, RecordStatus, Speaker},
 };
 
 fn at(seconds: i64) -> Timestamp {
@@ -110,8 +110,8 @@ async fn facts_are_written_in_one_pass_with_the_lowest_trust_of_their_sources() 
     let fact = record(&memory, id).await;
     assert_eq!(fact.text, "Alice has lived in Berlin since May 2026");
     assert_eq!((fact.kind, fact.trust), (RecordKind::Fact, trust(0.6)));
-    assert_eq!(fact.lineage.derivation, Derivation::Extracted);
-    assert_eq!(fact.lineage.derived_from, [a, b]);
+    assert_eq!(fact.provenance.derivation, Derivation::Extracted);
+    assert_eq!(fact.provenance.derived_from, [a, b]);
     assert_eq!(fact.valid_from.to_string(), "2026-05-01T00:00:00Z");
     assert!(fact.tags.contains("alice"));
     let why = memory.why(id).await.unwrap().unwrap();
@@ -193,7 +193,7 @@ async fn the_model_decides_what_is_doubtful_and_its_reason_is_kept() {
     assert_eq!(written.superseded, 1);
     let new = written.added[0];
     let old = record(&memory, old).await;
-    assert_eq!(old.standing, Standing::Superseded { by: Some(new) });
+    assert_eq!(old.status, RecordStatus::Superseded { by: Some(new) });
     assert_eq!(old.valid_until, Some(at(9)));
     let why = memory.why(old.id).await.unwrap().unwrap();
     assert_eq!(why.changes.last().unwrap().reason, "she moved");
@@ -215,7 +215,7 @@ async fn what_is_believed_more_is_never_superseded_nor_ignored_for_what_is_belie
     let (memory, old, written) = judged(0.9, answer).await;
     assert_eq!((written.superseded, written.linked), (0, 1));
     let old = record(&memory, old).await;
-    assert_eq!(old.standing, Standing::Live);
+    assert_eq!(old.status, RecordStatus::Live);
     assert_eq!(old.links[0].kind, LinkKind::Contradicts);
 
     let answer = r#"[{"fact":"c0","action":"ignore","record":"OLD"}]"#;
@@ -356,11 +356,11 @@ async fn a_journal_entry_becomes_evidence_of_the_facts_made_of_it() {
         .unwrap();
     assert_eq!(written.done, [SourceKey::Entry(7)]);
     let fact = record(&memory, written.added[0]).await;
-    assert_eq!(fact.lineage.derivation, Derivation::Consolidated);
+    assert_eq!(fact.provenance.derivation, Derivation::Consolidated);
     assert_eq!(fact.trust, trust(0.8));
-    let evidence = record(&memory, fact.lineage.derived_from[0]).await;
-    assert_eq!(evidence.shelf, Shelf::Journal);
-    assert_eq!(evidence.lineage.origin.as_deref(), Some("journal:7"));
+    let evidence = record(&memory, fact.provenance.derived_from[0]).await;
+    assert_eq!(evidence.collection, Collection::Journal);
+    assert_eq!(evidence.provenance.origin.as_deref(), Some("journal:7"));
     assert_eq!(
         evidence.text,
         "Alice sold the mill. password=[secret: password]"
@@ -408,7 +408,7 @@ async fn dropped_anywhere_and_gone_again_nothing_is_written_twice() {
         let records = all(&memory).await;
         let evidence = records
             .iter()
-            .filter(|record| record.shelf == Shelf::Journal);
+            .filter(|record| record.collection == Collection::Journal);
         assert_eq!(evidence.count(), 5, "after {polls} polls");
         assert_eq!(records.len(), 10, "after {polls} polls");
     }

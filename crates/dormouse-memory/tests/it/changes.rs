@@ -2,7 +2,7 @@
 
 use dormouse_contracts::Trust;
 use dormouse_memory::{
-    Added, ChangeError, LinkKind, Memory, MemoryError, Note, RecallRequest, RecordId, Standing,
+    Added, ChangeError, LinkKind, Memory, MemoryError, Note, RecallRequest, RecordId, RecordStatus,
     Validity,
 };
 use proptest::prelude::*;
@@ -44,12 +44,12 @@ async fn a_derived_record_is_never_believed_more_than_its_sources() {
     let low = Trust::try_new(0.3).unwrap();
     let rumour = add(&memory, said("Eve", 1, "the key is lost").trusted(low)).await;
     let sure = add(&memory, said("Bob", 2, "the key was red")).await;
-    let derived = Note::new("a red key is lost").made_of([rumour, sure]);
+    let derived = Note::new("a red key is lost").derived_from([rumour, sure]);
     let derived = add(&memory, derived).await;
     let why = memory.why(derived).await.unwrap().unwrap();
     assert_eq!(why.record.trust, low);
     assert_eq!(why.sources.len(), 2);
-    let unknown = Note::new("x").made_of([RecordId(99)]);
+    let unknown = Note::new("x").derived_from([RecordId(99)]);
     let refused = refusal(memory.add(unknown, "").await);
     assert_eq!(refused, ChangeError::Unknown(RecordId(99)));
 }
@@ -131,8 +131,8 @@ async fn what_is_erased_is_nowhere_and_stays_so() {
     assert!(found(&memory, "garden").await.is_empty());
     let left = memory.record(id).await.unwrap().unwrap();
     assert_eq!(
-        (left.text.as_str(), left.standing),
-        ("", Standing::Withdrawn)
+        (left.text.as_str(), left.status),
+        ("", RecordStatus::Withdrawn)
     );
     assert_eq!(
         refusal(memory.revert(erased, "").await),
@@ -175,7 +175,7 @@ async fn what_was_not_kept_comes_back_believed_no_more_than_its_sources_and_once
     let rumour = add(&memory, said("Eve", 1, "the key is lost").trusted(low)).await;
     let note = || {
         Note::new("a key is lost")
-            .made_of([rumour])
+            .derived_from([rumour])
             .from_origin("fact:1")
     };
     let ignored = memory.ignore(note(), Some(rumour), "known").await.unwrap();
@@ -198,7 +198,11 @@ async fn what_was_not_kept_comes_back_believed_no_more_than_its_sources_and_once
 #[tokio::test]
 async fn what_has_ceased_is_not_made_so_again_by_superseding_it_later() {
     let memory = ephemeral();
-    let id = add(&memory, said("Alice", 1, "the tea is hot").so_until(at(5))).await;
+    let id = add(
+        &memory,
+        said("Alice", 1, "the tea is hot").valid_until(at(5)),
+    )
+    .await;
     memory.supersede(id, None, at(9), "cold").await.unwrap();
     let left = memory.record(id).await.unwrap().unwrap();
     assert_eq!(left.valid_until, Some(at(5)));
@@ -206,7 +210,11 @@ async fn what_has_ceased_is_not_made_so_again_by_superseding_it_later() {
 
 #[tokio::test]
 async fn a_note_without_a_time_that_ceased_before_now_is_refused() {
-    let refused = refusal(ephemeral().add(Note::new("x").so_until(at(-9)), "").await);
+    let refused = refusal(
+        ephemeral()
+            .add(Note::new("x").valid_until(at(-9)), "")
+            .await,
+    );
     assert!(matches!(
         refused,
         ChangeError::Note(dormouse_memory::NoteError::Ended { .. })

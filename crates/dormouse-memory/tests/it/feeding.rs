@@ -60,9 +60,9 @@ async fn an_encoder_that_fails_leaves_recall_by_words_and_is_caught_up_with() {
         assert_eq!(recall.items[0].record.id, tea);
         assert_eq!(recall.waiting, 1);
         encoder.recover();
-        let tended = memory.tend(100).await.unwrap();
+        let progress = memory.index_pending(100).await.unwrap();
         assert_eq!(
-            (tended.embedded, tended.fed, tended.waiting),
+            (progress.embedded, progress.indexed, progress.waiting),
             (1, 1, 0),
             "{trouble:?}"
         );
@@ -80,7 +80,7 @@ async fn an_encoder_that_hangs_does_not_hold_recall_up() {
         .ephemeral()
         .unwrap();
     let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
-    memory.tend(100).await.unwrap();
+    memory.index_pending(100).await.unwrap();
     encoder.from_now_on(EmbedTrouble::Hang);
     let recall = memory.recall("peppermint").await.unwrap();
     assert_eq!(recall.mode, SearchMode::WordsBecause(Fallback::Encoder));
@@ -95,13 +95,13 @@ async fn what_is_withdrawn_is_taken_from_the_index() {
         .unwrap();
     let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
     add(&memory, said("Alice", 2, "a boat")).await;
-    memory.tend(100).await.unwrap();
+    memory.index_pending(100).await.unwrap();
     assert_eq!(points(&memory).await, [(1, Some(2))]);
     let seq = memory.withdraw(tea, "asked to").await.unwrap();
-    memory.tend(100).await.unwrap();
+    memory.index_pending(100).await.unwrap();
     assert_eq!(points(&memory).await, [(1, Some(1))]);
     memory.revert(seq, "asked to").await.unwrap();
-    memory.tend(100).await.unwrap();
+    memory.index_pending(100).await.unwrap();
     assert_eq!(points(&memory).await, [(1, Some(2))]);
 }
 
@@ -115,7 +115,7 @@ async fn another_encoder_touches_nothing_and_leaves_recall_by_words() {
         .await
         .unwrap();
     let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
-    memory.tend(100).await.unwrap();
+    memory.index_pending(100).await.unwrap();
     drop(memory);
 
     let other = HashedEmbedder::new(32);
@@ -134,7 +134,7 @@ async fn another_encoder_touches_nothing_and_leaves_recall_by_words() {
         SearchMode::WordsBecause(Fallback::EncoderChanged)
     );
     assert_eq!(recall.items[0].record.id, tea);
-    assert_eq!(memory.tend(100).await.unwrap().embedded, 0);
+    assert_eq!(memory.index_pending(100).await.unwrap().embedded, 0);
     drop(memory);
 
     let calls = encoder.calls();
@@ -143,8 +143,12 @@ async fn another_encoder_touches_nothing_and_leaves_recall_by_words() {
         .open(&path)
         .await
         .unwrap();
-    let tended = memory.tend(100).await.unwrap();
-    assert_eq!((tended.embedded, tended.fed), (0, 1), "vectors were kept");
+    let progress = memory.index_pending(100).await.unwrap();
+    assert_eq!(
+        (progress.embedded, progress.indexed),
+        (0, 1),
+        "vectors were kept"
+    );
     assert_eq!(encoder.calls(), calls);
     assert_eq!(found(&memory, "peppermint").await, [tea]);
 }
@@ -156,7 +160,7 @@ async fn an_encoder_that_hangs_is_left_alone_after_a_few_questions() {
         .ephemeral()
         .unwrap();
     add(&memory, said("Alice", 1, "peppermint tea")).await;
-    memory.tend(100).await.unwrap();
+    memory.index_pending(100).await.unwrap();
     encoder.from_now_on(EmbedTrouble::Hang);
     let mut modes = Vec::new();
     for _ in 0..12 {
@@ -178,8 +182,12 @@ async fn a_text_without_a_vector_does_not_hold_up_the_others_nor_does_a_bad_mome
         .unwrap();
     add(&memory, said("Alice", 1, "peppermint tea")).await;
     encoder.next(EmbedTrouble::NotANumber);
-    let tended = memory.tend(100).await.unwrap();
-    assert_eq!((tended.trouble, tended.fed), (None, 1), "asked once more");
+    let progress = memory.index_pending(100).await.unwrap();
+    assert_eq!(
+        (progress.interrupted_by, progress.indexed),
+        (None, 1),
+        "asked once more"
+    );
     assert_eq!(points(&memory).await, [(1, Some(1))]);
 }
 
@@ -193,18 +201,18 @@ async fn what_is_erased_while_the_encoder_works_gets_no_vector() {
     let boat = add(&memory, said("Alice", 2, "a boat")).await;
     let gate = Gate::default();
     encoder.next(EmbedTrouble::Wait(gate.clone()));
-    let (tended, ()) = tokio::join!(memory.tend(100), async {
+    let (progress, ()) = tokio::join!(memory.index_pending(100), async {
         gate.reached().await;
         memory.erase(tea, "asked to").await.unwrap();
         memory.withdraw(boat, "asked to").await.unwrap();
         gate.open();
     });
-    assert_eq!(tended.unwrap().embedded, 2);
-    memory.tend(100).await.unwrap();
+    assert_eq!(progress.unwrap().embedded, 2);
+    memory.index_pending(100).await.unwrap();
     assert_eq!(encoder.calls(), 1);
     memory.revert(4, "asked to").await.unwrap();
-    let tended = memory.tend(100).await.unwrap();
-    assert_eq!((tended.fed, tended.waiting), (1, 0));
+    let progress = memory.index_pending(100).await.unwrap();
+    assert_eq!((progress.indexed, progress.waiting), (1, 0));
     assert_eq!(
         encoder.calls(),
         1,
@@ -224,7 +232,7 @@ async fn what_is_not_in_the_index_yet_is_said() {
     for seconds in 0..300 {
         add(&memory, said("Alice", seconds, &format!("cup {seconds}"))).await;
     }
-    assert_eq!(memory.tend(usize::MAX).await.unwrap().waiting, 0);
+    assert_eq!(memory.index_pending(usize::MAX).await.unwrap().waiting, 0);
     drop(memory);
 
     // An index that forgets is empty now.
@@ -249,7 +257,7 @@ async fn only_what_is_similar_enough_is_recalled_where_that_is_asked_for() {
     let tea = add(&memory, Note::new("peppermint tea")).await;
     let long = "a boat with peppermint painted on its side left the harbour at dawn on Sunday";
     add(&memory, Note::new(long).at(at(90_000))).await;
-    memory.tend(100).await.unwrap();
+    memory.index_pending(100).await.unwrap();
     assert_eq!(found(&memory, "peppermint tea").await.len(), 2);
     let similar = || RecallRequest::new("peppermint tea").min_similarity(0.9);
     assert_eq!(found(&memory, similar()).await, [tea]);

@@ -110,7 +110,7 @@ async fn a_memory_bound_to_another_log_keeps_its_records_apart_from_the_events_o
     assert_eq!(found(&memory, "boat").await.first(), Some(&boat));
     assert_eq!(found(&memory, "kettle").await.first(), Some(&RecordId(3)));
     let why = memory.why(boat).await.unwrap().unwrap();
-    assert_eq!(why.record.lineage.origin.as_deref(), Some("m2/log:2"));
+    assert_eq!(why.record.provenance.origin.as_deref(), Some("m2/log:2"));
     assert_eq!(why.changes.last().unwrap().seq, change);
 }
 

@@ -98,7 +98,7 @@ async fn what_is_left_of_an_index_serves_while_nothing_of_it_can_be_removed() {
     let memory = memory.ephemeral().unwrap();
     add(&memory, said("Alice", 1, "peppermint tea")).await;
     add(&memory, said("Alice", 2, "a boat")).await;
-    memory.tend(100).await.unwrap();
+    memory.index_pending(100).await.unwrap();
     index.lost.store(1, Ordering::Relaxed);
     advance(A_WHILE).await;
     for _ in 0..3 {

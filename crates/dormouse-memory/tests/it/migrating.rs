@@ -12,7 +12,7 @@ use dormouse_vectors::Exact;
 use crate::{add, builder, points, said};
 
 const LINES: [&str; 4] = [
-    "Alice keeps the peppermint tea in the blue tin on the shelf",
+    "Alice keeps the peppermint tea in the blue tin on the collection",
     "Bob sails the old boat to the harbour every single Sunday",
     "the key of the cellar hangs behind the clock in the hall",
     "Carol bakes bread with walnuts and honey for the market",
@@ -22,7 +22,7 @@ async fn filled(memory: &Memory) {
     for (line, seconds) in LINES.iter().zip(0..) {
         add(memory, said("Alice", seconds * 10_000, line)).await;
     }
-    memory.tend(100).await.unwrap();
+    memory.index_pending(100).await.unwrap();
 }
 
 fn states(spaces: &[dormouse_memory::Space]) -> Vec<(u32, SpaceState)> {
@@ -105,13 +105,16 @@ async fn what_was_said_after_a_switch_is_caught_up_with_when_it_is_taken_back() 
     drop(memory);
     let memory = with(new).open(&path).await.unwrap();
     add(&memory, said("Alice", 90_000, "a new cup")).await;
-    memory.tend(100).await.unwrap();
+    memory.index_pending(100).await.unwrap();
     memory.roll_back().await.unwrap();
     drop(memory);
 
     let memory = with(old).open(&path).await.unwrap();
-    let tended = memory.tend(100).await.unwrap();
-    assert_eq!((tended.embedded, tended.fed, tended.waiting), (1, 5, 0));
+    let progress = memory.index_pending(100).await.unwrap();
+    assert_eq!(
+        (progress.embedded, progress.indexed, progress.waiting),
+        (1, 5, 0)
+    );
     let states = states(&memory.spaces().await.unwrap());
     assert_eq!(states, [(1, SpaceState::Active), (2, SpaceState::Retired)]);
 }
@@ -131,12 +134,12 @@ async fn embedding_under_way_does_not_undo_a_switch() {
     add(&memory, said("Alice", 90_000, "a new cup")).await;
     let gate = Gate::default();
     old.next(EmbedTrouble::Wait(gate.clone()));
-    let (tended, ()) = tokio::join!(memory.tend(100), async {
+    let (progress, ()) = tokio::join!(memory.index_pending(100), async {
         gate.reached().await;
         memory.roll_back().await.unwrap();
         gate.open();
     });
-    assert_eq!(tended.unwrap().embedded, 1);
+    assert_eq!(progress.unwrap().embedded, 1);
     let states = states(&memory.spaces().await.unwrap());
     assert_eq!(states, [(1, SpaceState::Retired), (2, SpaceState::Active)]);
 }
@@ -148,10 +151,11 @@ async fn an_encoder_that_finds_less_does_not_take_over() {
     let old = Arc::new(HashedEmbedder::new(256));
     let memory = builder().encoder(old.clone()).open(&path).await.unwrap();
     for n in 0..60 {
-        let line = format!("item{n} lies in box{n} under shelf{n} of room{n} near door{n} today");
+        let line =
+            format!("item{n} lies in box{n} under collection{n} of room{n} near door{n} today");
         add(&memory, said("Alice", n * 10_000, &line)).await;
     }
-    memory.tend(100).await.unwrap();
+    memory.index_pending(100).await.unwrap();
     // One number for a text tells texts apart by their sign only.
     let worse = Arc::new(HashedEmbedder::new(1));
     let plan = MigrationPlan {
@@ -181,7 +185,7 @@ async fn a_migration_that_stops_goes_on_where_it_was() {
     for n in 0..300 {
         add(&memory, said("Alice", n, &format!("cup number {n} of tea"))).await;
     }
-    memory.tend(1_000).await.unwrap();
+    memory.index_pending(1_000).await.unwrap();
     new.from_now_on(EmbedTrouble::Fail(ModelErrorKind::Unavailable));
     let stopped = memory
         .migrate(new.clone(), MigrationPlan::default(), |_| {})

@@ -1,7 +1,7 @@
 //! What is recalled, and what is not.
 
 use dormouse_contracts::Trust;
-use dormouse_memory::{Note, RecallRequest, RecordKind, Shelf, Validity};
+use dormouse_memory::{Collection, Note, RecallRequest, RecordKind, Validity};
 use proptest::prelude::*;
 
 use crate::{add, at, ephemeral, found, said};
@@ -69,7 +69,7 @@ async fn filters_leave_out_what_does_not_fit() {
         &memory,
         said("Bob", 3, "the tea is hot")
             .kind(RecordKind::Fact)
-            .on_shelf(Shelf::Projects),
+            .in_collection(Collection::Projects),
     )
     .await;
     let tea = || RecallRequest::new("tea");
@@ -91,7 +91,7 @@ async fn filters_leave_out_what_does_not_fit() {
         [fact]
     );
     assert_eq!(
-        found(&memory, tea().on_shelf(Shelf::Projects)).await,
+        found(&memory, tea().in_collection(Collection::Projects)).await,
         [fact]
     );
     assert_eq!(found(&memory, tea().before(at(2))).await, [whispered]);
@@ -104,7 +104,7 @@ async fn what_ceased_to_be_so_is_recalled_for_its_time_only() {
     let old = add(&memory, said("Alice", 1, "Alice lives in Paris")).await;
     let new = add(
         &memory,
-        said("Alice", 90_000, "Alice lives in Rome").so_since(at(50)),
+        said("Alice", 90_000, "Alice lives in Rome").valid_from(at(50)),
     )
     .await;
     memory

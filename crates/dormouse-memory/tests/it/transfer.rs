@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use dormouse_contracts::{EntityId, Timestamp, Trust};
 use dormouse_memory::{
-    Derivation, ImportStep, Imported, Memory, Note, Record, RecordId, RecordKind, Shelf,
+    Collection, Derivation, ImportStep, Imported, Memory, Note, Record, RecordId, RecordKind,
 };
 use proptest::prelude::*;
 
@@ -143,15 +143,15 @@ prop_compose! {
         trust in 0.0f32..=1.0,
         tags in proptest::collection::btree_set(label(), 0..3),
         kind in proptest::sample::select(RecordKind::ALL.to_vec()),
-        shelf in proptest::sample::select(Shelf::ALL.to_vec()),
+        collection in proptest::sample::select(Collection::ALL.to_vec()),
         lasts in proptest::option::of(0i64..1_000_000),
     ) -> Note {
         let mut note = Note::new(text)
             .kind(kind)
-            .on_shelf(shelf)
+            .in_collection(collection)
             .at(Timestamp::from_micros(at))
             .trusted(Trust::try_new(trust).unwrap())
-            .derived(Derivation::Stored);
+            .derivation(Derivation::Stored);
         note = match speaker {
             Some((name, Some(entity))) => {
                 note.said_by_entity(name, EntityId::try_new(format!("#{entity}")).unwrap())
@@ -164,7 +164,7 @@ prop_compose! {
         }
         if let Some(lasts) = lasts {
             let since = Timestamp::from_micros(at / 2);
-            note = note.so_since(since).so_until(Timestamp::from_micros(at / 2 + lasts));
+            note = note.valid_from(since).valid_until(Timestamp::from_micros(at / 2 + lasts));
         }
         tags.into_iter().fold(note, Note::tagged)
     }

@@ -19,7 +19,7 @@ async fn a_least_similarity_leaves_out_what_only_vectors_find_and_is_not_asked_f
     for text in ["peppermint tea", "a boat in the harbour"] {
         memory.add(Note::new(text), "heard").await.unwrap();
     }
-    memory.tend(10).await.unwrap();
+    memory.index_pending(10).await.unwrap();
     let dense = async |request: RecallRequest| {
         let recall = memory.recall(request).await.unwrap();
         assert_eq!(recall.mode, SearchMode::WordsAndVectors);

@@ -11,7 +11,7 @@ use std::{
 use dormouse_contracts::{EntityId, Timestamp, Trust};
 use dormouse_entities::{ConsolidationPolicy, EntityChange as Known, EntityType, Name};
 use dormouse_memory::{
-    Change, Derivation, Lineage, Memory, RecordId, Shelf,
+    Change, Collection, Derivation, Memory, Provenance, RecordId,
     write::{
         Attempts, JournalEntry, SourceKey, Writer as Dreamer, WriterSettings, consolidate_entities,
     },
@@ -94,7 +94,7 @@ async fn consolidate(memory: &Memory, dreamer: &Dreamer) {
     let newest = held
         .records
         .values()
-        .filter_map(|r| entry_of(&r.lineage))
+        .filter_map(|r| entry_of(&r.provenance))
         .max();
     let from = newest.unwrap_or(0).saturating_sub(ENTRIES / 3) + 1;
     let entries: Vec<_> = (from..from + ENTRIES).map(entry).collect();
@@ -110,7 +110,7 @@ async fn consolidate(memory: &Memory, dreamer: &Dreamer) {
 async fn extract(memory: &Memory, dreamer: &Dreamer) {
     let held = Held::by(memory).await;
     let heard = held.records.values().rev();
-    let heard = heard.filter(|r| r.lineage.derivation == Derivation::Heard);
+    let heard = heard.filter(|r| r.provenance.derivation == Derivation::Heard);
     let heard: Vec<RecordId> = heard.map(|r| r.id).take(2 * BATCH).collect();
     let mut attempts = Attempts::default();
     let written = dreamer
@@ -126,8 +126,8 @@ fn say_done(done: &[SourceKey], before: &[SourceKey]) {
 }
 
 /// The number of the journal entry that a record stands for.
-fn entry_of(lineage: &Lineage) -> Option<u64> {
-    lineage
+fn entry_of(provenance: &Provenance) -> Option<u64> {
+    provenance
         .origin
         .as_ref()?
         .strip_prefix("journal:")?
@@ -165,21 +165,23 @@ impl Ledger {
     /// Checks that each source led to one fact, kept or not, or to nothing; and to one if that was acknowledged.
     pub(super) fn check(&mut self, held: &Held) {
         let mut facts: BTreeMap<RecordId, usize> = BTreeMap::new();
-        let added = held.records.values().map(|record| &record.lineage);
+        let added = held.records.values().map(|record| &record.provenance);
         let ignored = held
             .changes
             .iter()
             .filter_map(|stored| match &stored.change {
-                Change::Ignored { note, .. } => Some(&note.lineage),
+                Change::Ignored { note, .. } => Some(&note.provenance),
                 _ => None,
             });
-        for lineage in added.chain(ignored) {
-            for source in &lineage.derived_from {
+        for provenance in added.chain(ignored) {
+            for source in &provenance.derived_from {
                 *facts.entry(*source).or_default() += 1;
             }
         }
         let kept = held.records.values();
-        self.facts = kept.filter(|r| !r.lineage.derived_from.is_empty()).count();
+        self.facts = kept
+            .filter(|r| !r.provenance.derived_from.is_empty())
+            .count();
         let names = ["ignored", "superseded", "linked"];
         let decisions = held.changes.iter();
         self.decisions = decisions
@@ -187,9 +189,9 @@ impl Ledger {
             .count();
         for (id, record) in &held.records {
             let count = facts.get(id).copied().unwrap_or(0);
-            let key = match entry_of(&record.lineage) {
+            let key = match entry_of(&record.provenance) {
                 Some(entry) => {
-                    assert_eq!(record.shelf, Shelf::Journal);
+                    assert_eq!(record.collection, Collection::Journal);
                     assert_eq!(count, 1, "half of entry {entry}");
                     format!("j{entry}")
                 }
@@ -198,7 +200,10 @@ impl Ledger {
             assert!(count <= 1, "{key} led to {count} facts");
             assert!(count == 1 || !self.done.contains(&key), "{key} was lost");
         }
-        let entries = held.records.values().filter_map(|r| entry_of(&r.lineage));
+        let entries = held
+            .records
+            .values()
+            .filter_map(|r| entry_of(&r.provenance));
         let entries: BTreeSet<String> = entries.map(|entry| format!("j{entry}")).collect();
         for key in self.done.iter().filter(|key| key.starts_with('j')) {
             assert!(entries.contains(key), "{key} was lost");

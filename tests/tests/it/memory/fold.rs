@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use dormouse_contracts::Timestamp;
 use dormouse_entities::Entities;
-use dormouse_memory::{Change, ChangeSeq, LinkKind, Record, RecordId, Standing, StoredChange};
+use dormouse_memory::{Change, ChangeSeq, LinkKind, Record, RecordId, RecordStatus, StoredChange};
 
 /// What changes decide of one record.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fate {
-    pub(super) standing: Standing,
+    pub(super) status: RecordStatus,
     pub(super) until: Option<Timestamp>,
     pub(super) links: BTreeMap<(RecordId, LinkKind), f32>,
     pub(super) is_erased: bool,
@@ -18,7 +18,7 @@ pub(super) struct Fate {
 impl Fate {
     fn new(until: Option<Timestamp>) -> Self {
         Self {
-            standing: Standing::Live,
+            status: RecordStatus::Live,
             until,
             links: BTreeMap::new(),
             is_erased: false,
@@ -29,7 +29,7 @@ impl Fate {
     pub(super) fn of(record: &Record) -> Self {
         let links = record.links.iter();
         Self {
-            standing: record.standing,
+            status: record.status,
             until: record.valid_until,
             links: links.map(|l| ((l.to, l.kind), l.weight)).collect(),
             is_erased: record.text.is_empty(),
@@ -62,18 +62,18 @@ fn carry_out(change: &Change, fates: &mut BTreeMap<RecordId, Fate>) {
             record, by, until, ..
         } => {
             let fate = of(fates, *record);
-            fate.standing = Standing::Superseded { by: *by };
+            fate.status = RecordStatus::Superseded { by: *by };
             fate.until = Some(*until);
         }
         Change::Folded { records, into } => {
             for (record, _) in records {
-                of(fates, *record).standing = Standing::Folded { into: *into };
+                of(fates, *record).status = RecordStatus::Folded { into: *into };
             }
         }
-        Change::Withdrawn { record, .. } => of(fates, *record).standing = Standing::Withdrawn,
+        Change::Withdrawn { record, .. } => of(fates, *record).status = RecordStatus::Withdrawn,
         Change::Erased { record } => {
             let fate = of(fates, *record);
-            fate.standing = Standing::Withdrawn;
+            fate.status = RecordStatus::Withdrawn;
             fate.is_erased = true;
         }
         Change::Linked { a, b, kind, weight } => {
@@ -87,23 +87,26 @@ fn carry_out(change: &Change, fates: &mut BTreeMap<RecordId, Fate>) {
 
 fn take_back(undone: &Change, records: &[RecordId], fates: &mut BTreeMap<RecordId, Fate>) {
     match undone {
-        Change::Added { record } => of(fates, *record).standing = Standing::Withdrawn,
+        Change::Added { record } => of(fates, *record).status = RecordStatus::Withdrawn,
         Change::Superseded {
             record,
             had_until,
-            stood,
+            status_before,
             ..
         } => {
             let fate = of(fates, *record);
-            fate.standing = *stood;
+            fate.status = *status_before;
             fate.until = *had_until;
         }
         Change::Folded { records, .. } => {
-            for (record, stood) in records {
-                of(fates, *record).standing = *stood;
+            for (record, status_before) in records {
+                of(fates, *record).status = *status_before;
             }
         }
-        Change::Withdrawn { record, stood } => of(fates, *record).standing = *stood,
+        Change::Withdrawn {
+            record,
+            status_before,
+        } => of(fates, *record).status = *status_before,
         Change::Linked { a, b, kind, .. } => {
             of(fates, *a).links.remove(&(*b, *kind));
             of(fates, *b).links.remove(&(*a, *kind));

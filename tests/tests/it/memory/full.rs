@@ -136,7 +136,7 @@ async fn a_full_disk_is_told_loses_nothing_and_the_same_process_goes_on_when_the
     assert_eq!(failures.len(), 2);
     for failure in &failures {
         assert!(
-            failure.ends_with("memory.redb: the disk refuses"),
+            failure.ends_with("memory.redb: the disk failed or is full"),
             "{failure}"
         );
     }

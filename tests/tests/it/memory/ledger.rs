@@ -136,7 +136,7 @@ impl Ledger {
 /// The number of the event that a record was made of.
 fn number_in_log(record: &Record) -> Option<u64> {
     record
-        .lineage
+        .provenance
         .origin
         .as_ref()?
         .strip_prefix("log:")?

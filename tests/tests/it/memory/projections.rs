@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use dormouse_contracts::{PointFilter, VectorIndex};
 use dormouse_memory::{
-    IndexedCollection, Memory, MemoryBuilder, RecallRequest, RecordId, SearchMode, Shelf, Validity,
+    Collection, IndexedCollection, Memory, MemoryBuilder, RecallRequest, RecordId, SearchMode,
+    Validity,
 };
 use dormouse_testing::HashedEmbedder;
 use dormouse_vectors::Exact;
@@ -59,7 +60,14 @@ pub(super) async fn are_as_rebuilt(
     drop(memory);
     let (rebuilt, _index) = open(settings(encoder).rebuild(), folder).await;
     if encoder.is_some() {
-        assert_eq!(rebuilt.tend(usize::MAX).await.unwrap().trouble, None);
+        assert_eq!(
+            rebuilt
+                .index_pending(usize::MAX)
+                .await
+                .unwrap()
+                .interrupted_by,
+            None
+        );
     }
     let again = answers(&rebuilt, encoder).await;
     for ((found, again), question) in found.iter().zip(&again).zip(QUESTIONS.iter().cycle()) {
@@ -99,8 +107,8 @@ async fn answer(
 
 /// Brings vectors up to date, and looks whether the index has those of all records in use, and no others.
 async fn vectors_are_those_of_records(memory: &Memory, index: &Exact, encoder: &HashedEmbedder) {
-    let tended = memory.tend(usize::MAX).await.unwrap();
-    assert_eq!((tended.trouble, tended.waiting), (None, 0));
+    let progress = memory.index_pending(usize::MAX).await.unwrap();
+    assert_eq!((progress.interrupted_by, progress.waiting), (None, 0));
     let held = Held::by(memory).await;
     let spaces = memory.spaces().await.unwrap();
     let active = spaces
@@ -110,16 +118,19 @@ async fn vectors_are_those_of_records(memory: &Memory, index: &Exact, encoder: &
         return;
     };
     let report = memory.check_index().await.unwrap().unwrap();
-    let collections: BTreeMap<Shelf, &IndexedCollection> = report
+    let collections: BTreeMap<Collection, &IndexedCollection> = report
         .collections
         .iter()
         .filter(|collection| collection.space == active.number)
-        .map(|collection| (collection.shelf, collection))
+        .map(|one| (one.collection, one))
         .collect();
-    for shelf in Shelf::ALL {
-        let count = held.in_use().filter(|record| record.shelf == shelf).count();
-        let found = collections.get(&shelf).and_then(|c| c.found);
-        assert_eq!(found.unwrap_or(0), count as u64, "{shelf:?}");
+    for collection in Collection::ALL {
+        let count = held
+            .in_use()
+            .filter(|record| record.collection == collection)
+            .count();
+        let found = collections.get(&collection).and_then(|c| c.found);
+        assert_eq!(found.unwrap_or(0), count as u64, "{collection:?}");
     }
     let every = held.stats.in_use as usize / SAMPLE + 1;
     for record in held.in_use().step_by(every) {
@@ -129,8 +140,8 @@ async fn vectors_are_those_of_records(memory: &Memory, index: &Exact, encoder: &
         });
         let vector = encoder.vector(&text);
         let filter = PointFilter::default();
-        let shelf = &collections[&record.shelf].name;
-        let hits = index.search(shelf, &vector, &filter, ALL).await.unwrap();
+        let name = &collections[&record.collection].name;
+        let hits = index.search(name, &vector, &filter, ALL).await.unwrap();
         let hit = hits.iter().find(|hit| hit.id == record.id.0).unwrap();
         assert!(
             hit.score > 0.999,

@@ -6,7 +6,7 @@ mod losing;
 use std::{num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
 use dormouse_contracts::{CollectionName, VectorIndex};
-use dormouse_memory::{Fallback, Memory, Note, Recall, SearchMode, Tended};
+use dormouse_memory::{Fallback, IndexProgress, Memory, Note, Recall, SearchMode};
 use dormouse_qdrant_double::{AfterRestart, QdrantDouble, QdrantFault};
 use dormouse_testing::HashedEmbedder;
 use dormouse_vectors::{Qdrant, QdrantConfig, QdrantUrl};
@@ -57,11 +57,11 @@ fn collection(server: &QdrantDouble) -> CollectionName {
     name.split_once('~').unwrap().1.parse().unwrap()
 }
 
-fn done(embedded: u64, fed: u64) -> Tended {
-    Tended {
+fn done(embedded: u64, indexed: u64) -> IndexProgress {
+    IndexProgress {
         embedded,
-        fed,
-        ..Tended::default()
+        indexed,
+        ..IndexProgress::default()
     }
 }
 
@@ -92,14 +92,14 @@ async fn a_server_that_dies_in_the_middle_of_a_batch_is_fed_the_rest_when_it_is_
     let encoder = encoder();
     let memory = open(folder.path(), &server, &encoder).await;
     add(&memory, 0..40).await;
-    assert_eq!(memory.tend(1_000).await.unwrap(), done(40, 40));
+    assert_eq!(memory.index_pending(1_000).await.unwrap(), done(40, 40));
     assert!(finds_by_vectors(&recall(&memory).await));
 
     server.fail(QdrantFault::DieAfter { points: 7 });
     add(&memory, 40..70).await;
-    let tended = memory.tend(1_000).await.unwrap();
-    assert_eq!(tended.trouble, Some(Fallback::VectorIndex));
-    assert_eq!(tended.embedded, 30);
+    let progress = memory.index_pending(1_000).await.unwrap();
+    assert_eq!(progress.interrupted_by, Some(Fallback::VectorIndex));
+    assert_eq!(progress.embedded, 30);
     // What is written now waits for the server; nobody else does.
     add(&memory, 70..80).await;
     let recall_meanwhile = recall(&memory).await;
@@ -111,8 +111,11 @@ async fn a_server_that_dies_in_the_middle_of_a_batch_is_fed_the_rest_when_it_is_
     assert_eq!(points(&server), 47, "half of the batch had arrived");
     cool_down().await;
     let embedded = encoder.texts().len();
-    let tended = memory.tend(1_000).await.unwrap();
-    assert_eq!((tended.trouble, tended.fed, tended.waiting), (None, 40, 0));
+    let progress = memory.index_pending(1_000).await.unwrap();
+    assert_eq!(
+        (progress.interrupted_by, progress.indexed, progress.waiting),
+        (None, 40, 0)
+    );
     assert_eq!(points(&server), 80);
     assert!(
         encoder.texts().len() <= embedded + 10,
@@ -128,13 +131,13 @@ async fn a_server_that_lost_everything_is_fed_anew_by_the_next_process() {
     let encoder = encoder();
     let memory = open(folder.path(), &server, &encoder).await;
     add(&memory, 0..300).await;
-    memory.tend(1_000).await.unwrap();
+    memory.index_pending(1_000).await.unwrap();
     drop(memory);
     server.restart(AfterRestart::Lost).unwrap();
     let memory = open(folder.path(), &server, &encoder).await;
     let calls = encoder.calls();
-    let tended = memory.tend(1_000).await.unwrap();
-    assert_eq!(tended, done(0, 300));
+    let progress = memory.index_pending(1_000).await.unwrap();
+    assert_eq!(progress, done(0, 300));
     assert_eq!(encoder.calls(), calls, "its vectors are kept in the memory");
     assert_eq!(points(&server), 300);
     assert!(finds_by_vectors(&recall(&memory).await));
@@ -146,12 +149,12 @@ async fn a_server_that_lost_everything_is_fed_anew_by_the_process_that_goes_on()
     let mut server = QdrantDouble::start().unwrap();
     let memory = open(folder.path(), &server, &encoder()).await;
     add(&memory, 0..150).await;
-    memory.tend(1_000).await.unwrap();
+    memory.index_pending(1_000).await.unwrap();
     server.restart(AfterRestart::Lost).unwrap();
     add(&memory, 150..160).await;
     // The loss shows when something is written; then all of it is fed.
     for _ in 0..2 {
-        memory.tend(1_000).await.unwrap();
+        memory.index_pending(1_000).await.unwrap();
     }
     assert_eq!(points(&server), 160);
     assert!(finds_by_vectors(&recall(&memory).await));
@@ -164,14 +167,14 @@ async fn a_server_with_too_few_points_is_noticed_when_a_memory_is_opened() {
     let encoder = encoder();
     let memory = open(folder.path(), &server, &encoder).await;
     add(&memory, 0..50).await;
-    memory.tend(1_000).await.unwrap();
+    memory.index_pending(1_000).await.unwrap();
     drop(memory);
     let removed = index(&server)
         .remove(&collection(&server), &[1, 2, 3])
         .await;
     removed.unwrap();
     let memory = open(folder.path(), &server, &encoder).await;
-    assert_eq!(memory.tend(1_000).await.unwrap(), done(0, 50));
+    assert_eq!(memory.index_pending(1_000).await.unwrap(), done(0, 50));
     assert_eq!(points(&server), 50);
 }
 
@@ -181,7 +184,7 @@ async fn a_server_that_hangs_is_left_alone_and_recall_stays_fast_until_it_is_wel
     let mut server = QdrantDouble::start().unwrap();
     let memory = open(folder.path(), &server, &encoder()).await;
     add(&memory, 0..20).await;
-    memory.tend(1_000).await.unwrap();
+    memory.index_pending(1_000).await.unwrap();
     server.fail(QdrantFault::Hang);
     let mut asked = 0;
     loop {
@@ -206,8 +209,8 @@ async fn a_server_that_hangs_is_left_alone_and_recall_stays_fast_until_it_is_wel
 
     server.restart(AfterRestart::Kept).unwrap();
     cool_down().await;
-    let tended = memory.tend(1_000).await.unwrap();
-    assert_eq!((tended.trouble, tended.waiting), (None, 0));
+    let progress = memory.index_pending(1_000).await.unwrap();
+    assert_eq!((progress.interrupted_by, progress.waiting), (None, 0));
     assert_eq!(points(&server), 70);
     assert!(finds_by_vectors(&recall(&memory).await));
 }
@@ -224,7 +227,7 @@ async fn two_memories_of_one_assistant_on_one_server_never_touch_each_other() {
             if memory.stats().await.unwrap().records == 0 {
                 add(&memory, numbers).await;
             }
-            memory.tend(1_000).await.unwrap();
+            memory.index_pending(1_000).await.unwrap();
             assert!(finds_by_vectors(&recall(&memory).await));
         }
     }

@@ -6,8 +6,8 @@ use dormouse_entities::{
     StaleAfter, TextLine,
 };
 use dormouse_memory::{
-    Added, ChangeError, Intake, LinkKind, LogPosition, Memory, MemoryError, Note, RecordId,
-    RecordKind, Shelf, Taken,
+    Added, ChangeError, Collection, Intake, LinkKind, LogPosition, Memory, MemoryError, Note,
+    RecordId, RecordKind, Taken,
 };
 use serde_json::json;
 
@@ -50,7 +50,7 @@ impl Writer {
             .in_thread("tea house")
             .kind(*self.dice.one_of(&RecordKind::ALL));
         match self.dice.below(4) {
-            0 => note.on_shelf(*self.dice.one_of(&Shelf::ALL)),
+            0 => note.in_collection(*self.dice.one_of(&Collection::ALL)),
             _ => note,
         }
     }
@@ -203,8 +203,8 @@ impl Writer {
 
     async fn embed(&mut self) {
         let through = self.memory.stats().await.unwrap().changes;
-        let tended = self.memory.tend(usize::MAX).await.unwrap();
-        assert_eq!(tended.trouble, None);
+        let progress = self.memory.index_pending(usize::MAX).await.unwrap();
+        assert_eq!(progress.interrupted_by, None);
         say(&json!({ "embedded": through }));
     }
 

@@ -1,4 +1,4 @@
-//! A time in a line: RFC 3339 where a calendar has it, microseconds since 1970 where not.
+//! A time in a line: RFC 3339 if the calendar covers it, otherwise microseconds since 1970.
 
 use std::fmt;
 

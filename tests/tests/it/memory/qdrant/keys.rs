@@ -22,7 +22,7 @@ async fn a_wrong_key_is_said_to_be_the_cause_for_as_long_as_it_is() {
     let server = QdrantDouble::start_with_keys("full", "read").unwrap();
     let memory = open_with_key(folder.path(), &server, "full").await;
     add(&memory, 0..20).await;
-    memory.tend(1_000).await.unwrap();
+    memory.index_pending(1_000).await.unwrap();
     drop(memory);
     let memory = open_with_key(folder.path(), &server, "wrong").await;
     for _ in 0..12 {
@@ -40,12 +40,17 @@ async fn a_key_that_may_only_read_keeps_nobody_from_recalling_by_vectors() {
     let server = QdrantDouble::start_with_keys("full", "read").unwrap();
     let memory = open_with_key(folder.path(), &server, "full").await;
     add(&memory, 0..20).await;
-    memory.tend(1_000).await.unwrap();
+    memory.index_pending(1_000).await.unwrap();
     drop(memory);
     let memory = open_with_key(folder.path(), &server, "read").await;
     add(&memory, 20..23).await;
     for _ in 0..12 {
-        let trouble = memory.tend(1_000).await.unwrap().trouble.unwrap();
+        let trouble = memory
+            .index_pending(1_000)
+            .await
+            .unwrap()
+            .interrupted_by
+            .unwrap();
         assert!(trouble.to_string().contains("key"), "{trouble}");
         let recalled = recall(&memory).await;
         assert!(finds_by_vectors(&recalled), "{recalled:?}");
@@ -60,7 +65,7 @@ async fn with_a_key_that_may_only_read_what_is_left_of_an_index_still_serves() {
     let server = QdrantDouble::start_with_keys("full", "read").unwrap();
     let memory = open_with_key(folder.path(), &server, "full").await;
     add(&memory, 0..20).await;
-    memory.tend(1_000).await.unwrap();
+    memory.index_pending(1_000).await.unwrap();
     drop(memory);
     server.lose_points(5);
     let memory = open_with_key(folder.path(), &server, "read").await;

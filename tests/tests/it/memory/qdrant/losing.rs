@@ -19,7 +19,7 @@ async fn opened(folder: &std::path::Path, server: &QdrantDouble) -> dormouse_mem
     let encoder = encoder();
     let memory = open(folder, server, &encoder).await;
     add(&memory, 0..300).await;
-    memory.tend(1_000).await.unwrap();
+    memory.index_pending(1_000).await.unwrap();
     drop(memory);
     let memory = open(folder, server, &encoder).await;
     assert!(finds_by_vectors(&recall(&memory).await));
@@ -34,7 +34,7 @@ async fn a_wiped_server_is_noticed_by_a_process_that_only_asks() {
     server.wipe();
     let recalled = recall(&memory).await;
     assert!(finds_by_words(&recalled), "{recalled:?}");
-    memory.tend(1_000).await.unwrap();
+    memory.index_pending(1_000).await.unwrap();
     assert_eq!(points(&server), 300);
     assert!(finds_by_vectors(&recall(&memory).await));
 }
@@ -46,8 +46,8 @@ async fn a_wiped_server_is_given_every_record_and_not_only_the_next() {
     let memory = opened(folder.path(), &server).await;
     server.wipe();
     add(&memory, 300..301).await;
-    let tended = memory.tend(1_000).await.unwrap();
-    assert_eq!(points(&server), 301, "{tended:?}");
+    let progress = memory.index_pending(1_000).await.unwrap();
+    assert_eq!(points(&server), 301, "{progress:?}");
     assert!(finds_by_vectors(&recall(&memory).await));
 }
 
@@ -61,7 +61,7 @@ async fn lost_points_are_noticed_after_a_while_by_the_process_that_goes_on() {
     advance(A_WHILE).await;
     resume();
     add(&memory, 300..301).await;
-    memory.tend(1_000).await.unwrap();
+    memory.index_pending(1_000).await.unwrap();
     assert_eq!(points(&server), 301);
 }
 
@@ -79,7 +79,7 @@ async fn a_collection_of_another_dimension_is_made_again_and_no_migration_is_adv
     assert!(!why.to_string().contains("encoder"), "{why}");
     add(&memory, 300..301).await;
     for _ in 0..2 {
-        memory.tend(1_000).await.unwrap();
+        memory.index_pending(1_000).await.unwrap();
     }
     assert_eq!(points(&server), 301);
     assert!(finds_by_vectors(&recall(&memory).await));
@@ -91,7 +91,7 @@ async fn recall_asks_for_no_collection_that_was_never_made() {
     let server = QdrantDouble::start().unwrap();
     let memory = opened(folder.path(), &server).await;
     // Recall itself leaves off counting the points when that takes too long.
-    memory.tend(1_000).await.unwrap();
+    memory.index_pending(1_000).await.unwrap();
     for _ in 0..3 {
         let calls = server.calls();
         assert!(finds_by_vectors(&recall(&memory).await));

@@ -1,24 +1,26 @@
-//! Asking the index.
+//! Searching the index for what is similar to a question.
 
 use std::{error::Error, num::NonZeroUsize, time::Duration};
 
 use dormouse_contracts::{Embedder, Hit, PointFilter};
 use dormouse_resilience::deadline;
 
-use super::{Trouble, Vectors, embed::is_usable, fed::Check, forgets};
+use super::progress::IndexingError;
 use crate::{
+    fallback::Fallback,
     memory::Memory,
-    recall::{Fallback, RecallRequest},
+    recall::RecallRequest,
     spaces::{self, Space, SpaceState},
+    vectors::{IndexCheck, Vectors, is_usable},
 };
 
-/// How many similar records are asked for, so that those that words find too are among them.
+/// How many similar records the index is asked for. So many that the records that match by words are usually among them.
 const HITS: usize = 1_000;
-/// How many records recall itself embeds before it asks.
-const ON_THE_WAY: usize = 16;
+/// How many records recall itself embeds before it searches.
+const BEFORE_SEARCH: usize = 16;
 /// How long recall spends on bringing vectors up to date.
-const ON_THE_WAY_LIMIT: Duration = Duration::from_millis(500);
-/// How long the encoder has for a question, and the index for each shelf.
+const BEFORE_SEARCH_LIMIT: Duration = Duration::from_millis(500);
+/// How long the encoder may take for a question, and the index for each collection.
 const QUESTION_LIMIT: Duration = Duration::from_secs(2);
 
 impl Memory {
@@ -27,32 +29,39 @@ impl Memory {
         &self,
         vectors: &Vectors,
         request: &RecallRequest,
-    ) -> Result<Vec<Hit>, Trouble> {
-        // What is late is found by words alone this time. A view feeds only what is its own and gone with it.
-        if self.may_feed(vectors)
-            && let Ok(_feeding) = vectors.feeding.try_lock()
+    ) -> Result<Vec<Hit>, IndexingError> {
+        // Records without a vector are found by words alone this time, so recall waits for indexing only briefly, and not
+        // at all while another task does it.
+        if self.may_index(vectors)
+            && let Ok(_indexing) = vectors.indexing.try_lock()
         {
-            let tending = self.tend_holding(vectors, ON_THE_WAY);
-            if let Ok(Err(error)) = deadline(ON_THE_WAY_LIMIT, tending).await {
-                // A disk that is full keeps nobody from asking.
+            let indexing = self.index_while_locked(vectors, BEFORE_SEARCH);
+            if let Ok(Err(error)) = deadline(BEFORE_SEARCH_LIMIT, indexing).await {
+                // Searching needs no room on the disk, so a full disk must not prevent it.
                 let error = &error as &dyn Error;
                 tracing::warn!(error, "vectors could not be brought up to date");
             }
         }
-        self.ask(vectors, request).await
+        self.search_active(vectors, request).await
     }
 
-    fn may_feed(&self, vectors: &Vectors) -> bool {
-        self.inner.store.view().is_none() || forgets(vectors.index.port.as_ref())
+    /// Whether this memory may fill the index. A view must not change a lasting index, which belongs to the process that
+    /// has the file open; a volatile one is its own.
+    fn may_index(&self, vectors: &Vectors) -> bool {
+        self.inner.store.view().is_none() || vectors.index.is_volatile()
     }
 
-    async fn ask(&self, vectors: &Vectors, request: &RecallRequest) -> Result<Vec<Hit>, Trouble> {
+    async fn search_active(
+        &self,
+        vectors: &Vectors,
+        request: &RecallRequest,
+    ) -> Result<Vec<Hit>, IndexingError> {
         let spaces = self.spaces().await?;
         let Some(space) = spaces::in_state(&spaces, SpaceState::Active) else {
-            return Err(Trouble::Fallback(Fallback::NotEmbedded));
+            return Err(IndexingError::Fallback(Fallback::NotEmbedded));
         };
         if !spaces::is_same(&space.encoder, &vectors.encoder.info()) {
-            return Err(Trouble::Fallback(Fallback::EncoderChanged));
+            return Err(IndexingError::Fallback(Fallback::EncoderChanged));
         }
         self.hits(vectors, vectors.encoder.as_ref(), space, request)
             .await
@@ -65,19 +74,19 @@ impl Memory {
         encoder: &dyn Embedder,
         space: &Space,
         request: &RecallRequest,
-    ) -> Result<Vec<Hit>, Trouble> {
-        let fed = self.fed(space.number).await?;
-        if fed.through == 0 {
-            return Err(Trouble::Fallback(Fallback::NotEmbedded));
+    ) -> Result<Vec<Hit>, IndexingError> {
+        let checkpoint = self.index_checkpoint(space.number).await?;
+        if checkpoint.through == 0 {
+            return Err(IndexingError::Fallback(Fallback::NotEmbedded));
         }
         let text = vec![request.question().to_owned()];
         let query = vectors.encode(encoder, &text, QUESTION_LIMIT).await?;
         let Some(query) = query.first().filter(|query| is_usable(query)) else {
-            return Err(Trouble::Fallback(Fallback::Encoder));
+            return Err(IndexingError::Fallback(Fallback::Encoder));
         };
         let length = space.encoder.dimensions.map(NonZeroUsize::get);
         if length.is_some_and(|length| length != query.len()) {
-            return Err(Trouble::Fallback(Fallback::EncoderChanged));
+            return Err(IndexingError::Fallback(Fallback::EncoderChanged));
         }
         let filter = PointFilter {
             assistant: Some(self.inner.assistant.clone()),
@@ -86,22 +95,19 @@ impl Memory {
             until: request.until,
         };
         let mut hits = Vec::new();
-        for shelf in fed.made {
-            if !request.shelves.is_empty() && !request.shelves.contains(&shelf) {
+        for collection in checkpoint.made {
+            if !request.collections.is_empty() && !request.collections.contains(&collection) {
                 continue;
             }
-            let collection = self.inner.collection(shelf, space.number)?;
+            let name = self.inner.collection_name(collection, space.number)?;
             let limit = HITS.max(request.depth());
-            let search = vectors
-                .index
-                .port
-                .search(&collection, query, &filter, limit);
+            let search = vectors.index.port.search(&name, query, &filter, limit);
             match vectors.index.read(QUESTION_LIMIT, search).await {
-                Ok(found) => hits.extend(found),
+                Ok(nearest) => hits.extend(nearest),
                 Err(refusal) => {
                     if refusal.is_loss() {
                         let knowledge = &vectors.knowledge;
-                        knowledge.set_check(space.number, Check::Lost);
+                        knowledge.set_check(space.number, IndexCheck::Lost);
                     } else {
                         vectors.knowledge.doubt();
                     }

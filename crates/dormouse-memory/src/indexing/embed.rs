@@ -1,24 +1,29 @@
-//! Making vectors, into the store.
+//! Making the vectors of records and keeping them in the store.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use dormouse_contracts::Embedder;
 use dormouse_text::beginning_bytes;
 
-use super::{CALL_LIMIT, STEP, TEXT_LIMIT, Tended, Trouble, Vectors};
+use super::progress::{IndexProgress, IndexingError};
 use crate::{
     change::ChangeSeq,
+    fallback::Fallback,
     memory::{Memory, blocking},
-    recall::Fallback,
     record::{Record, RecordId},
     spaces::{self, Space},
     store::{Fault, Reading},
+    vectors::{CALL_LIMIT, Vectors, is_usable},
 };
 
+/// How many records are embedded in one call.
+const STEP: usize = 128;
+/// How much longer a call may take for each text: large encoders on small machines need that.
+const PER_TEXT: Duration = Duration::from_secs(1);
 /// How much of a text an encoder is given, in bytes. Encoders read a few hundred words.
 const TEXT_BYTES: usize = 8 * 1024;
 
-/// A text that every encoder has a vector for.
+/// A text that every encoder can embed.
 const WITNESS: &str = "The tea is on the table.";
 
 /// The next records to embed, and the checkpoint that is reached with them.
@@ -28,15 +33,15 @@ struct Batch {
 }
 
 impl Memory {
-    /// Embeds what has no vector in `space` yet, in the order of changes, until about `most` records are done.
+    /// Embeds the records that have no vector in `space` yet, in the order of changes, until about `most` are done.
     pub(super) async fn embed(
         &self,
         vectors: &Vectors,
         encoder: &dyn Embedder,
         space: &Space,
         most: usize,
-        tended: &mut Tended,
-    ) -> Result<(), Trouble> {
+        progress: &mut IndexProgress,
+    ) -> Result<(), IndexingError> {
         let mut done = 0;
         while done < most {
             let inner = self.inner.clone();
@@ -48,7 +53,7 @@ impl Memory {
                 return Ok(());
             };
             done += batch.records.len();
-            self.embed_batch(vectors, encoder, space, batch, tended)
+            self.embed_batch(vectors, encoder, space, batch, progress)
                 .await?;
         }
         Ok(())
@@ -60,15 +65,15 @@ impl Memory {
         encoder: &dyn Embedder,
         space: &Space,
         batch: Batch,
-        tended: &mut Tended,
-    ) -> Result<(), Trouble> {
+        progress: &mut IndexProgress,
+    ) -> Result<(), IndexingError> {
         let (ids, texts): (Vec<_>, Vec<_>) = batch.records.into_iter().unzip();
         let mut made = Vec::new();
         if !texts.is_empty() {
-            let seconds = u32::try_from(texts.len()).unwrap_or(u32::MAX);
-            let limit = CALL_LIMIT + TEXT_LIMIT * seconds;
+            let count = u32::try_from(texts.len()).unwrap_or(u32::MAX);
+            let limit = CALL_LIMIT + PER_TEXT * count;
             made = vectors.encode(encoder, &texts, limit).await?;
-            asked_again(vectors, encoder, &texts, &mut made).await?;
+            retry_unusable(vectors, encoder, &texts, &mut made).await?;
         }
         let length = made.iter().find(|vector| is_usable(vector)).map(Vec::len);
         let expected = space.encoder.dimensions.map(usize::from).or(length);
@@ -76,13 +81,14 @@ impl Memory {
             .iter()
             .any(|vector| is_usable(vector) && Some(vector.len()) != expected)
         {
-            tracing::warn!(?expected, "the encoder answers vectors of another length");
-            return Err(Trouble::Fallback(Fallback::EncoderChanged));
+            tracing::warn!(?expected, "the encoder returned vectors of another length");
+            return Err(IndexingError::Fallback(Fallback::EncoderChanged));
         }
-        tended.embedded += u64::try_from(ids.len()).unwrap_or(u64::MAX);
+        progress.embedded += u64::try_from(ids.len()).unwrap_or(u64::MAX);
         let number = space.number;
         self.keep(move |writing, _| {
-            // Much may have happened while the encoder worked.
+            // While the encoder worked, the space may have been removed and records may have been erased: an erased record
+            // must not get a vector back.
             let spaces = spaces::now(writing)?;
             let Some(mut space) = spaces.into_iter().find(|space| space.number == number) else {
                 return Ok(());
@@ -103,18 +109,19 @@ impl Memory {
     }
 }
 
-/// Asks once more for the vectors that are of no use, with a text beside them that any encoder understands. If that one
-/// is of no use either, the encoder ails; if it is, the texts are what no vector can be had for, and the rest goes on.
-async fn asked_again(
+/// Asks once more for the vectors that have no direction, together with a text that every encoder can embed.
+///
+/// If the vector of that text has no direction either, the encoder is at fault and nothing is stored. If it has one, the
+/// other texts cannot be embedded; they are stored without a vector so that the rest goes on.
+async fn retry_unusable(
     vectors: &Vectors,
     encoder: &dyn Embedder,
     texts: &[String],
     made: &mut [Vec<f32>],
-) -> Result<(), Trouble> {
-    let useless = |vector: &&mut Vec<f32>| !is_usable(vector);
-    let places = texts.iter().zip(made.iter_mut());
-    let (mut again, missing): (Vec<String>, Vec<&mut Vec<f32>>) = places
-        .filter(|(_, vector)| useless(vector))
+) -> Result<(), IndexingError> {
+    let pairs = texts.iter().zip(made.iter_mut());
+    let (mut again, missing): (Vec<String>, Vec<&mut Vec<f32>>) = pairs
+        .filter(|(_, vector)| !is_usable(vector))
         .map(|(text, vector)| (text.clone(), vector))
         .unzip();
     if missing.is_empty() {
@@ -123,18 +130,13 @@ async fn asked_again(
     again.push(WITNESS.to_owned());
     let mut answered = vectors.encode(encoder, &again, CALL_LIMIT).await?;
     if !answered.pop().is_some_and(|witness| is_usable(&witness)) {
-        tracing::warn!("the encoder answered no vector that has a direction");
-        return Err(Trouble::Fallback(Fallback::Encoder));
+        tracing::warn!("the encoder returned no vector that has a direction");
+        return Err(IndexingError::Fallback(Fallback::Encoder));
     }
     for (vector, second) in missing.into_iter().zip(answered) {
         *vector = second;
     }
     Ok(())
-}
-
-/// Whether a vector has a direction.
-pub(super) fn is_usable(vector: &[f32]) -> bool {
-    vector.iter().all(|n| n.is_finite()) && vector.iter().any(|n| *n != 0.0)
 }
 
 /// The records of the next changes that have no vector yet; `None` if there is no further change.
@@ -161,8 +163,8 @@ fn next_batch(reading: &Reading, space: u32, room: usize) -> Result<Option<Batch
     Ok(Some(Batch { records, through }))
 }
 
-/// What an encoder reads of a record: who said it, and what.
-pub(crate) fn text_of(record: &Record) -> String {
+/// The text that an encoder is given for a record: the speaker's name and the beginning of the text.
+fn text_of(record: &Record) -> String {
     let text = beginning_bytes(&record.text, TEXT_BYTES);
     match &record.speaker {
         Some(speaker) => format!("{}: {text}", speaker.name),

@@ -1,7 +1,7 @@
-//! The copy of the projection beside the store.
+//! The copy of the projection in a file next to the store.
 //!
-//! It is written whole under another name and then given its own, checked by a sum, and bound to the store by the
-//! store's own id and the time of the last change in it. Whatever is wrong with it, it is left aside and made again from the records.
+//! It is written under a temporary name and then renamed, protected by a checksum, and bound to the store by the store's id
+//! and the time of the last change in it. A copy that fails any check is ignored and made again from the records.
 
 use std::{
     fmt, fs, io,
@@ -12,18 +12,18 @@ use std::{
 use dormouse_contracts::{Timestamp, Trust, invariant};
 use dormouse_retrieval::{Config, Index};
 
-use super::{Meta, Metas, Projection};
 use crate::{
     change::ChangeSeq,
-    record::{RecordKind, Shelf},
+    projection::{Meta, Metas, Projection},
+    record::{Collection, RecordKind},
 };
 
 const MAGIC: &[u8; 8] = b"DORMPROJ";
 const VERSION: u32 = 2;
-/// One row of [`Meta`]: two bytes of flags and words, then trust and three times.
+/// One row of [`Meta`]: a flag, the kind and the collection in one byte each, then trust and three times.
 const ROW_BYTES: usize = 3 + 4 + 3 * 8;
 
-/// Why a copy is of no use. It is made again.
+/// Why a copy cannot be used. It is made again.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unusable {
     #[error("it cannot be read")]
@@ -38,12 +38,12 @@ pub(crate) enum Unusable {
     Index(#[from] dormouse_retrieval::SnapshotDecodeError),
 }
 
-/// A copy as it was found.
+/// A copy that was read.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) projection: Projection,
-    /// When the last change in it was made. A store that was set back and has grown again comes to the same place in the
-    /// order of its changes, but not at the same time.
+    /// When the last change in it was made. A store that was restored from an older backup and has grown since reaches the
+    /// same sequence number, but at another time.
     pub(crate) changed_at: Timestamp,
 }
 
@@ -55,14 +55,14 @@ pub(crate) struct IndexCopy {
 }
 
 impl IndexCopy {
-    /// The copy that lies beside this store.
-    pub(crate) fn beside(store: &Path) -> Self {
+    /// The copy next to this store.
+    pub(crate) fn next_to(store: &Path) -> Self {
         Self::on(store, Box::new(Files))
     }
 
-    /// The same on another disk.
+    /// The copy on another disk.
     pub(crate) fn on(store: &Path, disk: Box<dyn CopyDisk>) -> Self {
-        // The whole name and more, so that it is no other file's, whatever the store is called.
+        // Appended to the whole name, so that two stores in one folder never share a copy.
         let path = with_suffix(store, ".index");
         Self { path, disk }
     }
@@ -75,19 +75,19 @@ impl IndexCopy {
         self.path.exists()
     }
 
-    /// Writes an [encoded](encode) copy; the one before stays until this one is whole.
+    /// Writes an [encoded](encode) copy; the former one stays until this one is complete.
     pub(crate) fn save(&self, bytes: &[u8]) -> io::Result<()> {
         let temporary = self.unfinished();
         let written = self.disk.write(&temporary, bytes);
         let written = written.and_then(|()| self.disk.rename(&temporary, &self.path));
         if written.is_err() {
-            // It would only fill the disk further.
+            // A half-written file would only fill the disk further.
             drop(self.disk.remove(&temporary));
         }
         written
     }
 
-    /// Removes the copy, and what a killed process may have left of one.
+    /// Removes the copy, and the incomplete one that a killed process may have left.
     pub(crate) fn remove(&self) -> io::Result<()> {
         for file in [&self.path, &self.unfinished()] {
             match self.disk.remove(file) {
@@ -101,11 +101,12 @@ impl IndexCopy {
         Ok(())
     }
 
-    /// Removes what a killed process may have left of a copy that was not whole. Only whoever has the store open may.
-    pub(crate) fn sweep(&self) {
+    /// Removes the incomplete copy that a killed process may have left. The caller has the store open for writing: otherwise the
+    /// file may be one that another process is writing.
+    pub(crate) fn remove_unfinished(&self) {
         match self.disk.remove(&self.unfinished()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                tracing::debug!(%error, "an unfinished copy of the search index stays");
+                tracing::debug!(%error, "an unfinished copy of the search index could not be removed");
             }
             Ok(()) | Err(_) => {}
         }
@@ -121,7 +122,7 @@ impl IndexCopy {
         decode(&bytes, store, config).map(Some)
     }
 
-    /// The name a copy has until it is whole.
+    /// The name of a copy until it is complete.
     fn unfinished(&self) -> PathBuf {
         with_suffix(&self.path, ".new")
     }
@@ -133,7 +134,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// What a copy is kept on: files, or in tests something that fails on purpose.
+/// Where a copy is kept: in files, or in tests on a disk that fails on purpose.
 pub(crate) trait CopyDisk: fmt::Debug + Send + Sync {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
@@ -173,7 +174,7 @@ impl CopyDisk for Files {
     }
 }
 
-/// The copy of a projection of this store's records, whose last change was made at `changed_at`.
+/// Encodes a projection of this store's records whose last change was made at `changed_at`.
 pub(crate) fn encode(store: &str, changed_at: Timestamp, projection: &Projection) -> Vec<u8> {
     let rows = projection.metas.rows();
     let index = projection.index.encode();
@@ -200,16 +201,18 @@ fn put_length(out: &mut Vec<u8>, length: usize) {
 }
 
 fn put_row(out: &mut Vec<u8>, row: &Meta) {
-    let place = |found: Option<usize>| {
-        let place = found.and_then(|place| u8::try_from(place).ok());
-        invariant!(place, "every kind and shelf is in its list of all")
+    let place = |place: Option<usize>| {
+        let place = place.and_then(|place| u8::try_from(place).ok());
+        invariant!(place, "every kind and collection is in its list `ALL`")
     };
     out.push(u8::from(row.in_use));
     out.push(place(
         RecordKind::ALL.iter().position(|kind| *kind == row.kind),
     ));
     out.push(place(
-        Shelf::ALL.iter().position(|shelf| *shelf == row.shelf),
+        Collection::ALL
+            .iter()
+            .position(|collection| *collection == row.collection),
     ));
     out.extend_from_slice(&row.trust.score().to_le_bytes());
     for at in [row.at, row.valid_from, row.valid_until] {
@@ -253,7 +256,7 @@ fn decode(bytes: &[u8], store: &str, config: Config) -> Result<Loaded, Unusable>
 
 fn row(bytes: &[u8]) -> Result<Meta, Unusable> {
     let mut rest = Bytes(bytes);
-    let [in_use, kind, shelf] = rest.array()?;
+    let [in_use, kind, collection] = rest.array()?;
     let trust = f32::from_le_bytes(rest.array()?);
     let mut time = || {
         rest.array()
@@ -265,8 +268,8 @@ fn row(bytes: &[u8]) -> Result<Meta, Unusable> {
         kind: *RecordKind::ALL
             .get(usize::from(kind))
             .ok_or(Unusable::Damaged)?,
-        shelf: *Shelf::ALL
-            .get(usize::from(shelf))
+        collection: *Collection::ALL
+            .get(usize::from(collection))
             .ok_or(Unusable::Damaged)?,
         trust: Trust::try_new(trust).map_err(|_no_score| Unusable::Damaged)?,
         at: time()?,
@@ -275,7 +278,7 @@ fn row(bytes: &[u8]) -> Result<Meta, Unusable> {
     })
 }
 
-/// What of the copy is not read yet.
+/// The part of the copy that is not read yet.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -309,7 +312,7 @@ mod tests {
             let note = Note::new(text).said_by("Carol").in_thread("tea house");
             let mut record = crate::ops::record_of(note, Timestamp::from_micros(5));
             record.id = RecordId(id);
-            projection.take(&record);
+            projection.apply(&record);
         }
         projection.through = 2;
         projection
@@ -318,7 +321,7 @@ mod tests {
     #[test]
     fn a_copy_comes_back_as_it_was_saved() {
         let folder = tempfile::tempdir().unwrap();
-        let copy = IndexCopy::beside(&folder.path().join("m"));
+        let copy = IndexCopy::next_to(&folder.path().join("m"));
         assert!(copy.load("one", Config::default()).unwrap().is_none());
         let saved = projection();
         let changed_at = Timestamp::from_micros(7);

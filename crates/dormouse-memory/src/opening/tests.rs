@@ -11,11 +11,10 @@ use std::{
 
 use dormouse_contracts::{AssistantId, Timestamp};
 
-use super::{Memory, MemoryError};
 use crate::{
-    Note,
+    Memory, MemoryError, Note,
     builder::{MemoryBuilder, MemoryOpenError},
-    projection::{CopyDisk, Files, IndexCopy},
+    index_copy::{CopyDisk, Files, IndexCopy},
     record::RecordId,
     store::{Store, StoreErrorKind},
 };

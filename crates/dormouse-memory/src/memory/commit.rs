@@ -1,44 +1,27 @@
-//! What the handles of one memory share: committing a change and taking it in, in one order.
+//! Committing changes, and applying them to the projection and the entities in the same order.
 
 use std::sync::{MutexGuard, PoisonError, atomic::Ordering};
 
 use dormouse_contracts::Timestamp;
 use dormouse_entities::Entities;
 
-use super::{Inner, MemoryError};
+use super::{Draft, Inner, MemoryError};
 use crate::{
     change::{Change, ChangeSeq},
+    index_copy::{self, IndexCopy},
     ops::{self, ChangeError, Done, Step},
     people,
-    projection::{self, IndexCopy},
     record::RecordId,
     store::{StoreError, WriteError, Writing},
 };
 
-/// From how many changes on the copy of the projection is saved by itself.
+/// After how many changes the copy of the projection is saved when the memory is dropped.
 const UNSAVED: u64 = 1_000;
-/// How many changes are taken in at a time.
+/// How many changes are applied at a time.
 const PAGE: usize = 128;
 
-/// What whoever changes the memory holds.
-pub(crate) struct Draft {
-    /// What is known of people and things, for trying a change before it is on disk. Nobody else sees it.
-    pub(crate) entities: Entities,
-    /// Whether it may not be what is on disk: a write has failed, and may be there all the same.
-    is_uncertain: bool,
-}
-
-impl Draft {
-    pub(super) fn of(entities: &Entities) -> Self {
-        Self {
-            entities: entities.clone(),
-            is_uncertain: false,
-        }
-    }
-}
-
 impl Inner {
-    /// Commits a change of records and takes it into the projection.
+    /// Commits a change of records and applies it.
     pub(crate) fn change<T>(
         &self,
         work: impl FnOnce(&mut Writing<'_>, Timestamp) -> Step<(T, Done)>,
@@ -48,29 +31,29 @@ impl Inner {
         let written = self.store.write(|writing| work(writing, now));
         draft.is_uncertain = matches!(written, Err(WriteError::Store(_)));
         let (value, done) = written?;
-        self.take(&done);
+        self.apply(&done);
         Ok(value)
     }
 
-    /// Commits a change that may be one of people and things too, and takes it in.
+    /// Commits a change of records or entities and applies it.
     pub(crate) fn change_all<T>(
         &self,
         work: impl FnOnce(&mut Writing<'_>, &mut Entities, Timestamp) -> Step<(T, Done)>,
     ) -> Result<T, MemoryError> {
         let mut draft = self.ordered()?;
         let now = self.clock.now();
-        // Whatever happens, a panic too, the draft is made anew unless all went well.
+        // Set first, so that the draft is also discarded after a panic in `work`.
         draft.is_uncertain = true;
         let written = self
             .store
             .write(|writing| work(writing, &mut draft.entities, now));
         let (value, done) = written?;
         draft.is_uncertain = false;
-        self.take(&done);
+        self.apply(&done);
         Ok(value)
     }
 
-    /// Lets one change after the other through. After a failure, what is on disk is taken in first.
+    /// Takes the lock under which changes happen one after the other. After a failure, applies what is on disk first.
     fn ordered(&self) -> Result<MutexGuard<'_, Draft>, StoreError> {
         self.store.check_writable()?;
         let mut draft = self.order.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,7 +65,7 @@ impl Inner {
         Ok(draft)
     }
 
-    /// Takes in what is on disk although writing it seemed to fail.
+    /// Applies changes that are on disk although writing them reported a failure.
     fn catch_up(&self) -> Result<(), StoreError> {
         loop {
             let projection = self.projection.read();
@@ -99,17 +82,17 @@ impl Inner {
             if done.changes.is_empty() {
                 return Ok(());
             }
-            self.take(&done);
+            self.apply(&done);
         }
     }
 
-    /// Takes in what was committed. Only whoever holds the order may.
-    fn take(&self, done: &Done) {
+    /// Applies committed changes. The caller holds `order`.
+    fn apply(&self, done: &Done) {
         {
             let projection = self.projection.write();
             let mut projection = projection.unwrap_or_else(PoisonError::into_inner);
             for record in &done.records {
-                projection.take(record);
+                projection.apply(record);
             }
             if let Some(last) = done.changes.last() {
                 projection.through = last.seq;
@@ -119,9 +102,9 @@ impl Inner {
             if let Change::Entity { change } = &stored.change {
                 let entities = self.entities.write();
                 let mut entities = entities.unwrap_or_else(PoisonError::into_inner);
-                // The draft has taken the same change in the same state.
+                // The draft accepted the same change in the same state, so this is a defect.
                 if let Err(error) = entities.apply(change, stored.at) {
-                    tracing::error!(%error, seq = stored.seq, "a change that is on disk was refused");
+                    tracing::error!(%error, seq = stored.seq, "the entities refuse a change that is on disk");
                 }
             }
         }
@@ -145,14 +128,15 @@ impl Inner {
         })
     }
 
-    /// Erases a record: from the file, and from the copy of the projection, which has its words.
+    /// Erases a record from the file and from the copy of the projection, which contains its words.
     pub(super) fn erase(&self, id: RecordId, reason: &str) -> Result<ChangeSeq, MemoryError> {
         self.store.check_writable()?;
         let _saving = self.saving.lock().unwrap_or_else(PoisonError::into_inner);
         let had_copy = self.copy.as_ref().is_some_and(IndexCopy::exists);
         let seq = self.change(|writing, now| {
             let done = ops::erase(writing, now, reason, id)?;
-            // A copy that is missing is made again; one that is there must not have the words after a kill.
+            // The old copy is removed within the transaction: after a kill there must be no copy with the words in it. A
+            // missing copy is made again.
             if let Some(copy) = &self.copy {
                 self.saved.store(0, Ordering::Relaxed);
                 copy.remove()?;
@@ -171,19 +155,19 @@ impl Inner {
         self.save_copy()
     }
 
-    /// Writes the copy. Only whoever holds `saving` may.
+    /// Writes the copy. The caller holds `saving`.
     fn save_copy(&self) -> Result<(), StoreError> {
         let Some(copy) = &self.copy else {
             return Ok(());
         };
-        // The disk may be slow: nobody waits for it with the projection locked.
+        // The disk may be slow, so the projection is encoded under its lock but written without it.
         let (bytes, through) = {
             let projection = self.projection.read();
             let projection = projection.unwrap_or_else(PoisonError::into_inner);
             let through = projection.through;
             let changed_at = self.store.read(|reading| reading.changed_at(through))?;
             let changed_at = changed_at.unwrap_or(Timestamp::EPOCH);
-            let bytes = projection::encode(&self.file_id, changed_at, &projection);
+            let bytes = index_copy::encode(&self.file_id, changed_at, &projection);
             (bytes, through)
         };
         let saved = copy.save(&bytes);
@@ -194,7 +178,7 @@ impl Inner {
 }
 
 impl Drop for Inner {
-    /// Saves the copy of the search index if reading what is newer than it would be noticed at the next start.
+    /// Saves the copy of the search index if reading the newer changes would slow down the next start.
     fn drop(&mut self) {
         let unsaved = self.saved.load(Ordering::Relaxed);
         let through = self
@@ -219,7 +203,7 @@ mod tests {
     use crate::{Memory, Note};
 
     #[tokio::test]
-    async fn a_write_that_seemed_to_fail_and_is_there_is_taken_in_before_the_next() {
+    async fn a_write_that_reported_a_failure_but_was_committed_is_applied_before_the_next() {
         let id = AssistantId::try_new("dormouse").unwrap();
         let memory = Memory::builder(id, || Timestamp::EPOCH)
             .ephemeral()

@@ -1,38 +1,38 @@
-//! How alike two texts are by their words: the base of every rule that keeps the memory from saying things twice.
+//! The similarity of two texts by their words: the basis of every rule that keeps the memory free of repetition.
 
 use dormouse_retrieval::terms;
 use dormouse_text::beginning_bytes;
 
-/// Of a longer text only so many bytes count, except for being exactly the same.
+/// How many bytes of a text are compared, except in the test for the same text.
 const COUNTED: usize = 64 * 1024;
-/// Words that turn what is said into its opposite.
+/// Words that turn a sentence into its opposite.
 const NEGATIONS: [&str; 12] = [
     "not", "no", "never", "nor", "without", "cannot", "neither", "nobody", "nothing", "none",
     "stopped", "hardly",
 ];
 
-/// The words of a text, prepared for comparing.
+/// The words of a text, prepared for comparison.
 ///
-/// Besides its terms (as recall sees them) the pairs of neighbouring terms count, so that "Alice pays Bob" is not "Bob
-/// pays Alice". Numbers and negation are kept apart: recall leaves "not" out, but two texts that differ in it say
-/// anything but the same.
+/// In addition to its terms (as recall uses them) the pairs of neighbouring terms count, so that "Alice pays Bob" differs from
+/// "Bob pays Alice". Numbers and negation are compared separately: recall ignores "not", but two texts that differ in it do
+/// not say the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Likeness {
-    exact: u64,
+pub(crate) struct ComparableText {
+    normalised_hash: u64,
     terms: Box<[u32]>,
     shingles: Box<[u32]>,
     numbers: Box<[u32]>,
     manner: Manner,
 }
 
-/// What its words do not tell.
+/// What its terms do not show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Manner {
     denies: bool,
     asks: bool,
 }
 
-impl Likeness {
+impl ComparableText {
     pub(crate) fn of(text: &str) -> Self {
         let counted = beginning_bytes(text, COUNTED);
         let terms = terms(counted);
@@ -43,7 +43,7 @@ impl Likeness {
         });
         let single = || terms.iter().map(|term| short(hash_parts(&[term])));
         Self {
-            exact: exact(text),
+            normalised_hash: normalised_hash(text),
             shingles: set(single().chain(pairs)),
             numbers: set(terms
                 .iter()
@@ -57,9 +57,9 @@ impl Likeness {
         }
     }
 
-    /// A number that is the same for texts that differ in nothing but case, spaces and the point at the end.
-    pub(crate) fn exact(&self) -> u64 {
-        self.exact
+    /// A hash that is the same for texts that differ only in case, spaces and final punctuation.
+    pub(crate) fn normalised_hash(&self) -> u64 {
+        self.normalised_hash
     }
 
     /// The hashes of terms and pairs, ascending.
@@ -67,13 +67,13 @@ impl Likeness {
         &self.shingles
     }
 
-    /// The share of terms and pairs that both have, in `0.0..=1.0`; 0 for two texts without any.
+    /// The Jaccard index of their terms and pairs, in `0.0..=1.0`; 0 for two texts without terms.
     pub(crate) fn jaccard(&self, other: &Self) -> f32 {
         let shared = shared(&self.shingles, &other.shingles);
         ratio(shared, self.shingles.len() + other.shingles.len() - shared)
     }
 
-    /// How much they are about the same, whatever they say of it: the cosine of their sets of terms, in `0.0..=1.0`.
+    /// How much two texts are about the same subject, even if they disagree: the cosine of their sets of terms, in `0.0..=1.0`.
     pub(crate) fn about_the_same(&self, other: &Self) -> f32 {
         let shared = shared(&self.terms, &other.terms);
         let sizes = ratio(self.terms.len(), 1) * ratio(other.terms.len(), 1);
@@ -83,24 +83,26 @@ impl Likeness {
         (ratio(shared, 1) / sizes.sqrt()).min(1.0)
     }
 
-    /// How many terms both have.
+    /// How many terms they share.
     pub(crate) fn shared_terms(&self, other: &Self) -> usize {
         shared(&self.terms, &other.terms)
     }
 
-    /// Whether they name the same numbers, and both or neither deny or ask something.
+    /// Whether they contain the same numbers, and both or neither deny something or are a question.
     pub(crate) fn agrees(&self, other: &Self) -> bool {
         self.numbers == other.numbers && self.manner == other.manner
     }
 
-    /// Whether the one may stand for the other: the same text, or at least `threshold` of its terms and pairs without
-    /// a difference in numbers or negation.
+    /// Whether one may represent the other: they are the same text, or share at least `threshold` of their terms and pairs
+    /// without a difference in numbers or negation.
     pub(crate) fn says_the_same(&self, other: &Self, threshold: f32) -> bool {
-        self.exact == other.exact || (self.agrees(other) && self.jaccard(other) >= threshold)
+        self.normalised_hash == other.normalised_hash
+            || (self.agrees(other) && self.jaccard(other) >= threshold)
     }
 }
 
-/// A hash that is the same on every machine and in every version (FNV-1a, 64 bits). Parts are told apart.
+/// A hash that is the same on every machine and in every version, because origins of facts contain it (FNV-1a, 64 bits).
+/// A separator follows each part, so that ("ab", "c") and ("a", "bc") differ.
 pub(crate) fn hash_parts(parts: &[&str]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325;
     for part in parts {
@@ -123,7 +125,7 @@ fn short(hash: u64) -> u32 {
     (hash ^ (hash >> 32)) as u32
 }
 
-fn exact(text: &str) -> u64 {
+fn normalised_hash(text: &str) -> u64 {
     let text = text.trim().trim_end_matches(['.', '!', ',', ';', ':']);
     let mut hash = hash_parts(&[]);
     let mut buffer = [0; 4];
@@ -150,7 +152,7 @@ fn denies(text: &str) -> bool {
                 || word.to_lowercase().ends_with("n’t")
         })
         .count();
-    // Two of them take each other back more often than not.
+    // Two negations cancel each other out more often than not.
     !count.is_multiple_of(2)
 }
 
@@ -187,7 +189,7 @@ mod tests {
     use super::*;
 
     fn same(a: &str, b: &str) -> bool {
-        Likeness::of(a).says_the_same(&Likeness::of(b), 0.85)
+        ComparableText::of(a).says_the_same(&ComparableText::of(b), 0.85)
     }
 
     #[test]
@@ -207,10 +209,10 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_about_the_same_whatever_they_say_of_it() {
-        let a = Likeness::of("Alice lives in Paris");
-        let b = Likeness::of("Alice does not live in Paris");
-        let c = Likeness::of("the kettle is in the blue box");
+    fn texts_that_disagree_can_be_about_the_same() {
+        let a = ComparableText::of("Alice lives in Paris");
+        let b = ComparableText::of("Alice does not live in Paris");
+        let c = ComparableText::of("the kettle is in the blue box");
         assert!(a.about_the_same(&b) > 0.99);
         assert!(!a.agrees(&b));
         assert!(a.about_the_same(&c) == 0.0 && a.shared_terms(&c) == 0);
@@ -218,8 +220,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn likeness_is_always_mutual_and_within_bounds(a in "([a-d]{1,2} ){0,8}", b in "\\PC{0,40}") {
-            let (a, b) = (Likeness::of(&a), Likeness::of(&b));
+        fn similarity_is_always_symmetric_and_within_bounds(a in "([a-d]{1,2} ){0,8}", b in "\\PC{0,40}") {
+            let (a, b) = (ComparableText::of(&a), ComparableText::of(&b));
             for score in [a.jaccard(&b), a.about_the_same(&b)] {
                 prop_assert!((0.0..=1.0).contains(&score));
             }

@@ -1,4 +1,4 @@
-//! What an index holds, beside what it should hold.
+//! Comparing what an index holds with what it should hold.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,12 @@ use dormouse_contracts::{CollectionName, IdError, VectorError};
 use dormouse_resilience::deadline;
 use serde::Serialize;
 
-use super::{CALL_LIMIT, index::count};
+use super::expected::expected_points;
 use crate::{
     memory::{Memory, MemoryError, blocking},
-    record::Shelf,
+    record::Collection,
     spaces::{self, SpaceState},
+    vectors::CALL_LIMIT,
 };
 
 /// What an index of vectors holds of a memory.
@@ -20,7 +21,7 @@ pub struct IndexReport {
     pub index: String,
     /// The collections that are there, or should be.
     pub collections: Vec<IndexedCollection>,
-    /// Changes that are not in the vectors, or not in the index, yet.
+    /// Changes that are not yet in the vectors, or not yet in the index.
     pub waiting: u64,
 }
 
@@ -31,11 +32,11 @@ pub struct IndexedCollection {
     pub name: CollectionName,
     /// The embedding space.
     pub space: u32,
-    /// What the records in it are for.
-    pub shelf: Shelf,
-    /// How many points it should have once nothing waits.
+    /// The collection of the records in it.
+    pub collection: Collection,
+    /// How many points it should have once no change waits.
     pub expected: u64,
-    /// How many it has; `None` if it is not there.
+    /// How many it has; `None` if the index has no such collection.
     pub found: Option<u64>,
 }
 
@@ -43,14 +44,14 @@ pub struct IndexedCollection {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckIndexError {
-    /// The index did not answer, or refused; the source says why.
-    #[error("the vector index cannot be asked")]
+    /// The index failed or refused the request; the source says why.
+    #[error("the vector index cannot be checked")]
     Index(#[from] VectorError),
     /// The index did not answer within 30 seconds.
     #[error("{0} did not answer within 30 seconds")]
     TimedOut(String),
-    /// The assistant's key makes no name of a collection.
-    #[error("the collections cannot be named")]
+    /// The name of a collection does not fit.
+    #[error("the name of a collection does not fit")]
     Name(#[from] IdError),
     /// The memory failed.
     #[error(transparent)]
@@ -58,8 +59,8 @@ pub enum CheckIndexError {
 }
 
 impl Memory {
-    /// Asks the index of vectors how much it holds; `None` without an encoder. Changes nothing, and asks even an index
-    /// that is left alone because it failed too often.
+    /// Asks the vector index how many points it holds; `None` without an encoder. Changes nothing. The index is asked even
+    /// while its circuit is open.
     ///
     /// # Errors
     ///
@@ -70,15 +71,15 @@ impl Memory {
         };
         let index = vectors.index.port.identity();
         let mut collections = Vec::new();
-        for ((space, shelf), expected) in self.expected_points().await? {
-            let name = self.inner.collection(shelf, space)?;
+        for ((space, collection), expected) in self.all_expected_points().await? {
+            let name = self.inner.collection_name(collection, space)?;
             let asked = deadline(CALL_LIMIT, vectors.index.port.count(&name)).await;
             let found = asked.map_err(|_too_late| CheckIndexError::TimedOut(index.clone()))??;
             if expected > 0 || found.is_some() {
                 collections.push(IndexedCollection {
                     name,
                     space,
-                    shelf,
+                    collection,
                     expected,
                     found,
                 });
@@ -91,17 +92,20 @@ impl Memory {
         }))
     }
 
-    /// How many points each shelf of each space should have. A space that recall does not go by is in no index.
-    async fn expected_points(&self) -> Result<BTreeMap<(u32, Shelf), u64>, MemoryError> {
+    /// How many points each collection of each space should have. A retired space is in no index.
+    async fn all_expected_points(&self) -> Result<BTreeMap<(u32, Collection), u64>, MemoryError> {
         let inner = self.inner.clone();
         blocking(move || {
             Ok(inner.store.read(|reading| {
                 let mut expected = BTreeMap::new();
                 for space in spaces::all(reading)? {
-                    let counts = count(reading, space.number)?;
+                    let counts = expected_points(reading, space.number)?;
                     let is_indexed = space.state != SpaceState::Retired;
-                    expected.extend(counts.into_iter().map(|(shelf, count)| {
-                        ((space.number, shelf), if is_indexed { count } else { 0 })
+                    expected.extend(counts.into_iter().map(|(collection, count)| {
+                        (
+                            (space.number, collection),
+                            if is_indexed { count } else { 0 },
+                        )
                     }));
                 }
                 Ok(expected)

@@ -1,4 +1,4 @@
-//! Opening a memory: its file, and the projection of what is in it.
+//! Opening a memory: its file, and the projection of its records.
 
 use std::{
     path::Path,
@@ -7,24 +7,25 @@ use std::{
 
 use dormouse_vectors::Exact;
 
-use super::{Inner, Memory, inner::Draft};
 use crate::{
     builder::{MemoryBuilder, MemoryOpenError, Progress},
     change::ChangeSeq,
-    feed::Vectors,
+    index_copy::{IndexCopy, Loaded},
+    memory::{Draft, Inner, Memory},
     people,
-    projection::{IndexCopy, Loaded, Projection},
+    projection::Projection,
     record::RecordId,
     store::{Store, StoreError, tables::NEXT_RECORD},
+    vectors::Vectors,
 };
 
-/// How many records are read at a time while the projection is made.
+/// How many records are read at a time while the projection is built.
 const PAGE: usize = 1_000;
 
 impl Memory {
     pub(crate) fn open_now(builder: MemoryBuilder, path: &Path) -> Result<Self, MemoryOpenError> {
         let store = Store::open(path, &builder.assistant)?;
-        Self::over(builder, store, Some(IndexCopy::beside(path)))
+        Self::over(builder, store, Some(IndexCopy::next_to(path)))
     }
 
     pub(crate) fn open_existing_now(
@@ -32,7 +33,7 @@ impl Memory {
         path: &Path,
     ) -> Result<Self, MemoryOpenError> {
         let store = Store::open_existing(path)?;
-        Self::over(builder, store, Some(IndexCopy::beside(path)))
+        Self::over(builder, store, Some(IndexCopy::next_to(path)))
     }
 
     pub(crate) fn open_view_now(
@@ -40,7 +41,7 @@ impl Memory {
         path: &Path,
     ) -> Result<Self, MemoryOpenError> {
         let store = Store::open_view(path)?;
-        Self::over(builder, store, Some(IndexCopy::beside(path)))
+        Self::over(builder, store, Some(IndexCopy::next_to(path)))
     }
 
     pub(crate) fn ephemeral_now(builder: MemoryBuilder) -> Result<Self, MemoryOpenError> {
@@ -48,7 +49,7 @@ impl Memory {
         Self::over(builder, store, None)
     }
 
-    pub(super) fn over(
+    fn over(
         builder: MemoryBuilder,
         store: Store,
         copy: Option<IndexCopy>,
@@ -56,7 +57,7 @@ impl Memory {
         check_owner(&builder, &store)?;
         let file_id = store.read(|reading| reading.file_id())?;
         if let Some(copy) = copy.as_ref().filter(|_| store.view().is_none()) {
-            copy.sweep();
+            copy.remove_unfinished();
         }
         let (projection, saved) = projected(&builder, &store, copy.as_ref(), &file_id)?;
         let rows = store.read(|reading| reading.entities())?;
@@ -86,7 +87,7 @@ impl Memory {
     }
 }
 
-/// A memory is one assistant's: what another one remembers is not its own.
+/// A memory belongs to one assistant.
 fn check_owner(builder: &MemoryBuilder, store: &Store) -> Result<(), MemoryOpenError> {
     let owner = store.read(|reading| reading.assistant())?;
     if owner == builder.assistant.as_str() {
@@ -99,7 +100,8 @@ fn check_owner(builder: &MemoryBuilder, store: &Store) -> Result<(), MemoryOpenE
     })
 }
 
-/// The projection of what is in the store, and the last change that was in the copy: the copy with what is newer, or all of it anew.
+/// The projection of the store, and the last change that was in the copy: the copy with the newer changes applied, or a new
+/// projection of all records.
 fn projected(
     builder: &MemoryBuilder,
     store: &Store,
@@ -108,14 +110,16 @@ fn projected(
 ) -> Result<(Projection, ChangeSeq), StoreError> {
     let newest = store.read(|reading| reading.last_change())?;
     let copy = copy.filter(|_| !builder.rebuild);
-    let found = copy.and_then(|copy| match copy.load(file_id, builder.retrieval.clone()) {
-        Ok(found) => found,
+    let loaded = copy.and_then(|copy| match copy.load(file_id, builder.retrieval.clone()) {
+        Ok(loaded) => loaded,
         Err(error) => {
-            tracing::warn!(path = %copy.path().display(), %error, "the copy of the search index is made anew");
+            tracing::warn!(path = %copy.path().display(), %error, "the copy of the search index cannot be used and is made again");
             None
         }
     });
-    match usable(store, copy, found)? {
+    match usable(store, copy, loaded)? {
+        // Applying changes reads a record once for each of its changes; beyond half of them, reading every record once is
+        // the shorter way.
         Some(copy) if newest - copy.through <= newest / 2 => {
             let saved = copy.through;
             Ok((caught_up(builder, store, copy, newest)?, saved))
@@ -124,19 +128,19 @@ fn projected(
     }
 }
 
-/// What was found in the copy, if the store still holds the change up to which it was made.
+/// The projection in the copy, if the store still holds the change up to which the copy was made.
 fn usable(
     store: &Store,
     copy: Option<&IndexCopy>,
-    found: Option<Loaded>,
+    loaded: Option<Loaded>,
 ) -> Result<Option<Projection>, StoreError> {
-    let (Some(copy), Some(found)) = (copy, found) else {
+    let (Some(copy), Some(loaded)) = (copy, loaded) else {
         return Ok(None);
     };
     let Loaded {
         projection,
         changed_at,
-    } = found;
+    } = loaded;
     let through = projection.through;
     let known = store.read(|reading| reading.changed_at(through))?;
     if through == 0 || known == Some(changed_at) {
@@ -144,20 +148,20 @@ fn usable(
     }
     tracing::warn!(
         through,
-        "the copy of the search index is of a newer file, which was set back since: it is made anew"
+        "the file was set back since the copy of the search index was made: the copy is made again"
     );
-    // It would never be used, but has words that the file may not have.
+    // It would never be used, but it contains words that the file may no longer contain.
     if store.view().is_none()
         && let Err(error) = copy.remove()
     {
-        tracing::warn!(%error, "the copy of the search index stays as it is");
+        tracing::warn!(%error, "the copy of the search index could not be removed");
     }
     Ok(None)
 }
 
-fn tell(builder: &MemoryBuilder, done: u64, of: u64) {
-    if let Some(tell) = &builder.progress {
-        tell(Progress {
+fn report(builder: &MemoryBuilder, done: u64, of: u64) {
+    if let Some(report) = &builder.progress {
+        report(Progress {
             what: "reading records",
             done,
             of,
@@ -179,10 +183,10 @@ fn from_records(
             break;
         };
         for record in &page {
-            projection.take(record);
+            projection.apply(record);
         }
         after = Some(last);
-        tell(builder, last.0, of);
+        report(builder, last.0, of);
     }
     projection.through = newest;
     Ok(projection)
@@ -210,11 +214,14 @@ fn caught_up(
             break;
         };
         for record in records.iter().flatten() {
-            projection.take(record);
+            projection.apply(record);
         }
         done += last - through;
         projection.through = last;
-        tell(builder, done, of);
+        report(builder, done, of);
     }
     Ok(projection)
 }
+
+#[cfg(test)]
+mod tests;

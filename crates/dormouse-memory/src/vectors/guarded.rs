@@ -1,4 +1,4 @@
-//! The index behind its breakers.
+//! The vector index behind its breakers.
 
 use std::{
     error::Error,
@@ -9,38 +9,38 @@ use std::{
     time::Duration,
 };
 
-use dormouse_contracts::{VectorError, VectorErrorKind, VectorIndex};
+use dormouse_contracts::{Retention, VectorError, VectorErrorKind, VectorIndex};
 use dormouse_resilience::{
     BreakerError, BreakerPolicy, CircuitBreaker, CircuitHealth, Health, deadline,
 };
 
-use super::Trouble;
-use crate::recall::Fallback;
+use crate::fallback::Fallback;
 
-/// An index that is left alone while it fails.
+/// An index that is not called while its circuit is open.
 pub(crate) struct GuardedIndex {
-    pub(super) port: Arc<dyn VectorIndex>,
-    /// Whether the service answers, and lets this memory read.
+    pub(crate) port: Arc<dyn VectorIndex>,
+    /// Opens when the service fails or does not let this memory read.
     breaker: CircuitBreaker,
-    /// Whether it lets this memory write. Apart, because a key that may only read still serves every question.
+    /// Opens when the service does not let this memory write. It is separate because a key that may only read still serves
+    /// every question.
     write_breaker: CircuitBreaker,
-    /// Whether the key was what it refused last.
+    /// Whether the last refusal was about the key, to name that cause while the circuit is open.
     key_refused: AtomicBool,
 }
 
-/// Why the index did not answer.
+/// Why the index did not do what was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
-    /// It failed too often, and was not asked.
+pub(crate) enum IndexRefusal {
+    /// The circuit is open: the call was not sent.
     Paused,
-    /// It refused the key, now or so often that it was not asked.
+    /// The index refused the key, now or so often that the call was not sent.
     Key,
     Failed(VectorErrorKind),
 }
 
-impl Refusal {
-    /// Whether what the index was given is not there any more, or not as it was given.
-    pub(super) fn is_loss(self) -> bool {
+impl IndexRefusal {
+    /// Whether the index no longer has what it was sent, or has it in another form.
+    pub(crate) fn is_loss(self) -> bool {
         matches!(
             self,
             Self::Failed(
@@ -52,14 +52,14 @@ impl Refusal {
     }
 }
 
-impl From<Refusal> for Trouble {
-    fn from(refusal: Refusal) -> Self {
-        Self::Fallback(match refusal {
-            Refusal::Paused => Fallback::IndexPaused,
-            Refusal::Key => Fallback::IndexKey,
-            Refusal::Failed(_) if refusal.is_loss() => Fallback::IndexLost,
-            Refusal::Failed(_) => Fallback::VectorIndex,
-        })
+impl From<IndexRefusal> for Fallback {
+    fn from(refusal: IndexRefusal) -> Self {
+        match refusal {
+            IndexRefusal::Paused => Self::IndexPaused,
+            IndexRefusal::Key => Self::IndexKey,
+            IndexRefusal::Failed(_) if refusal.is_loss() => Self::IndexLost,
+            IndexRefusal::Failed(_) => Self::VectorIndex,
+        }
     }
 }
 
@@ -75,31 +75,37 @@ impl GuardedIndex {
         }
     }
 
+    /// Whether the index is empty after every start and must be filled again.
+    pub(crate) fn is_volatile(&self) -> bool {
+        self.port.retention() == Retention::Volatile
+    }
+
     pub(super) fn health(&self) -> [CircuitHealth; 2] {
         [self.breaker.health(), self.write_breaker.health()]
     }
 
-    /// Makes a call that changes nothing. That it takes longer than `limit` counts as an illness.
-    pub(super) async fn read<T>(
+    /// Makes a call that changes nothing. Exceeding `limit` counts as a failure of the service.
+    pub(crate) async fn read<T>(
         &self,
         limit: Duration,
         call: impl Future<Output = Result<T, VectorError>>,
-    ) -> Result<T, Refusal> {
+    ) -> Result<T, IndexRefusal> {
         let judge = |error: &VectorError| ill_if(error.is_service_ill());
         let answer = self.breaker.guard(judge, self.within(limit, call)).await;
-        self.read_refusal(answer)
+        self.note_key(answer)
     }
 
-    /// Makes a call that changes something. A refused key counts against writing alone.
-    pub(super) async fn write<T>(
+    /// Makes a call that changes something. A refused key opens only the breaker for writing.
+    pub(crate) async fn write<T>(
         &self,
         limit: Duration,
         call: impl Future<Output = Result<T, VectorError>>,
-    ) -> Result<T, Refusal> {
+    ) -> Result<T, IndexRefusal> {
         let is_key = |error: &VectorError| error.kind() == VectorErrorKind::Unauthorised;
         let judge = |error: &VectorError| ill_if(error.is_service_ill() && !is_key(error));
         let call = async {
-            // Inside of the write breaker, so that a service that is left alone says nothing about the key.
+            // The breaker of the service is the inner one: a call that it did not send must not count for or against
+            // the key.
             let answer = self.breaker.guard(judge, self.within(limit, call)).await;
             answer.map_err(|failed| match failed {
                 BreakerError::Open(_) => None,
@@ -109,8 +115,8 @@ impl GuardedIndex {
         let judge = |error: &Option<VectorError>| ill_if(error.as_ref().is_some_and(is_key));
         match self.write_breaker.guard(judge, call).await {
             Ok(answer) => Ok(answer),
-            // It opens for no other reason.
-            Err(BreakerError::Open(_)) => Err(Refusal::Key),
+            // The judge above opens this breaker for no other reason.
+            Err(BreakerError::Open(_)) => Err(IndexRefusal::Key),
             Err(BreakerError::Failed(None)) => Err(self.paused()),
             Err(BreakerError::Failed(Some(error))) => {
                 if !is_key(&error) {
@@ -121,7 +127,8 @@ impl GuardedIndex {
         }
     }
 
-    fn read_refusal<T>(&self, answer: Result<T, BreakerError<VectorError>>) -> Result<T, Refusal> {
+    /// The answer of a reading call. Remembers whether the key was what the index refused.
+    fn note_key<T>(&self, answer: Result<T, BreakerError<VectorError>>) -> Result<T, IndexRefusal> {
         let refused = match answer {
             Ok(answer) => {
                 self.key_refused.store(false, Ordering::Relaxed);
@@ -130,16 +137,16 @@ impl GuardedIndex {
             Err(BreakerError::Open(_)) => return Err(self.paused()),
             Err(BreakerError::Failed(error)) => refusal(&error),
         };
-        let is_key = refused == Refusal::Key;
+        let is_key = refused == IndexRefusal::Key;
         self.key_refused.store(is_key, Ordering::Relaxed);
         Err(refused)
     }
 
-    fn paused(&self) -> Refusal {
+    fn paused(&self) -> IndexRefusal {
         if self.key_refused.load(Ordering::Relaxed) {
-            Refusal::Key
+            IndexRefusal::Key
         } else {
-            Refusal::Paused
+            IndexRefusal::Paused
         }
     }
 
@@ -163,10 +170,10 @@ fn ill_if(is_ill: bool) -> Health {
     }
 }
 
-fn refusal(error: &VectorError) -> Refusal {
+fn refusal(error: &VectorError) -> IndexRefusal {
     tracing::warn!(error = error as &dyn Error, "the vector index failed");
     match error.kind() {
-        VectorErrorKind::Unauthorised => Refusal::Key,
-        kind => Refusal::Failed(kind),
+        VectorErrorKind::Unauthorised => IndexRefusal::Key,
+        kind => IndexRefusal::Failed(kind),
     }
 }

@@ -1,0 +1,20 @@
+//! The copy of the entities on which a change is tried before it is on disk.
+
+use dormouse_entities::Entities;
+
+/// What the thread that holds the lock of all changes works on.
+pub(crate) struct Draft {
+    /// The people and things, as they will be if the change commits. Readers never see it.
+    pub(super) entities: Entities,
+    /// Whether it may differ from what is on disk: a write that reported a failure may have been committed all the same.
+    pub(super) is_uncertain: bool,
+}
+
+impl Draft {
+    pub(crate) fn of(entities: &Entities) -> Self {
+        Self {
+            entities: entities.clone(),
+            is_uncertain: false,
+        }
+    }
+}

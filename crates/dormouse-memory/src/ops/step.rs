@@ -1,0 +1,112 @@
+//! What a step of a transaction answers: the changes that it wrote, or why it was refused.
+
+use crate::{
+    change::{ChangeSeq, StoredChange},
+    note::NoteError,
+    record::{Record, RecordId},
+    store::{Abort, Fault},
+};
+use dormouse_contracts::Timestamp;
+
+/// Why a change was refused. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChangeError {
+    /// The note is not valid.
+    #[error(transparent)]
+    Note(#[from] NoteError),
+    /// The record does not exist.
+    #[error("there is no record {0}")]
+    Unknown(RecordId),
+    /// The record is no longer in use, so it cannot be changed.
+    #[error("{record} is {status}; restore it first")]
+    NotInUse {
+        /// The record.
+        record: RecordId,
+        /// Its status, in a word.
+        status: &'static str,
+    },
+    /// A record cannot be linked to, folded into or superseded by itself.
+    #[error("{0} cannot be changed into, or linked with, itself")]
+    Itself(RecordId),
+    /// The end is earlier than the beginning.
+    #[error("{record} is valid from {from}: it cannot end at {until}, which is earlier")]
+    Ended {
+        /// The record.
+        record: RecordId,
+        /// When it begins.
+        from: Timestamp,
+        /// The end that was asked for.
+        until: Timestamp,
+    },
+    /// The weight is outside `0.0..=1.0`.
+    #[error("the weight of a link is {0}; expected a number between 0 and 1")]
+    Weight(f32),
+    /// The change does not exist.
+    #[error("there is no change {0}")]
+    UnknownChange(ChangeSeq),
+    /// The change was already taken back.
+    #[error("change {seq} was taken back by change {by}")]
+    AlreadyReverted {
+        /// The change.
+        seq: ChangeSeq,
+        /// The one that took it back.
+        by: ChangeSeq,
+    },
+    /// A later change affects the same record. Take that one back first.
+    #[error(
+        "{record} has changed since change {seq}: take back what came after it first (`why {record}` lists it)"
+    )]
+    ChangedSince {
+        /// The change.
+        seq: ChangeSeq,
+        /// The record that is no longer as the change left it.
+        record: RecordId,
+    },
+    /// Erasing cannot be taken back. This includes notes that were ignored because the erased record said the same.
+    #[error("the text of change {0} was erased for good: it cannot be taken back")]
+    Erased(ChangeSeq),
+    /// The change is undone by another command.
+    #[error(
+        "change {0} cannot be taken back: undo it by its opposite (unmerge, restore, or change it again)"
+    )]
+    NotRevertible(ChangeSeq),
+    /// The change does not fit the people and things that are known.
+    #[error(transparent)]
+    Entity(#[from] dormouse_entities::EntityChangeError),
+}
+
+/// The result of a transaction: the changes it wrote, and the records as they are after it.
+#[derive(Debug, Default)]
+pub(crate) struct Done {
+    pub(crate) changes: Vec<StoredChange>,
+    pub(crate) records: Vec<Record>,
+}
+
+impl Done {
+    pub(crate) fn of(change: StoredChange, records: Vec<Record>) -> Self {
+        Self {
+            changes: vec![change],
+            records,
+        }
+    }
+
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.changes.extend(other.changes);
+        self.records.extend(other.records);
+    }
+}
+
+/// The result of one step of a transaction: a value, a fault of the file, or a refusal.
+pub(crate) type Step<T> = Result<T, Abort<ChangeError>>;
+
+pub(crate) fn refuse(error: impl Into<ChangeError>) -> Abort<ChangeError> {
+    Abort::Refused(error.into())
+}
+
+/// A row that another row refers to. If it is missing, the file is inconsistent.
+pub(super) fn there<T>(found: Option<T>) -> Result<T, Fault> {
+    found.ok_or(Fault::Inconsistent(
+        "a change names a record that is not there",
+    ))
+}
