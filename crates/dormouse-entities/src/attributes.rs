@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_summed_up_never_replaces_what_is_believed_more() {
+    fn a_consolidated_attribute_never_replaces_one_of_more_trust() {
         let mood = |text: &str| AttributeUpdate {
             temperament: Phrase::try_new(text).ok(),
             preferences: [(

@@ -273,7 +273,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_shortened_is_always_a_valid_line(text in "\\PC{0,40}|[\\x00-\\x7f\u{2028}]{0,40}") {
+        fn a_shortened_text_is_always_a_valid_line(text in "\\PC{0,40}|[\\x00-\\x7f\u{2028}]{0,40}") {
             if let Some(line) = TextLine::<16>::shortened(&text) {
                 prop_assert_eq!(TextLine::<16>::try_new(line.as_str()).unwrap(), line);
             }

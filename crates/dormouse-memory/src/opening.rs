@@ -1,10 +1,11 @@
 //! Opening a memory: its file, and the projection of its records.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, RwLock, atomic::AtomicU64},
 };
 
+use dormouse_contracts::invariant;
 use dormouse_vectors::Exact;
 
 use crate::{
@@ -62,7 +63,7 @@ impl Memory {
         let (projection, saved) = projected(&builder, &store, copy.as_ref(), &file_id)?;
         let rows = store.read(|reading| reading.entities())?;
         let entities = people::load(rows).map_err(|source| MemoryOpenError::Entities {
-            path: store.path().map(Path::to_owned).unwrap_or_default(),
+            path: file_of(&store),
             source,
         })?;
         Ok(Self {
@@ -87,6 +88,11 @@ impl Memory {
     }
 }
 
+/// The file of a store whose content was refused. A store without a file is new, so its content is never refused.
+fn file_of(store: &Store) -> PathBuf {
+    invariant!(store.path(), "a store without a file is new", Path::new("")).to_owned()
+}
+
 /// A memory belongs to one assistant.
 fn check_owner(builder: &MemoryBuilder, store: &Store) -> Result<(), MemoryOpenError> {
     let owner = store.read(|reading| reading.assistant())?;
@@ -94,7 +100,7 @@ fn check_owner(builder: &MemoryBuilder, store: &Store) -> Result<(), MemoryOpenE
         return Ok(());
     }
     Err(MemoryOpenError::OtherAssistant {
-        path: store.path().map(Path::to_owned).unwrap_or_default(),
+        path: file_of(store),
         owner,
         asked: builder.assistant.clone(),
     })

@@ -43,14 +43,14 @@ impl NamedTime {
     }
 }
 
-/// More times than this in one text are not told.
+/// How many times in one text are returned.
 const MOST: usize = 8;
 
 /// The times that `text` names, in order: years ("2023"), months ("in May", "May 2023"), days ("7 May 2023", "May 7th",
 /// "2023-05-07"), and those that depend on when it was said ("yesterday", "last week", "two months ago", "on Monday"),
-/// which are told only with `said_at`. A weekday is the last one before then, unless it is called the next.
+/// which are returned only with `said_at`. A weekday is the last one before then, unless it is called the next.
 ///
-/// "May" and "March" are months only with a capital letter or beside a number.
+/// "May" and "March" are months only with a capital letter or next to a number.
 ///
 /// ```
 /// use dormouse_contracts::Timestamp;
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
             .or_else(|| self.year())
             .or_else(|| self.near_day())
             .or_else(|| self.ago())
-            .or_else(|| self.beside())
+            .or_else(|| self.with_number())
             .or_else(|| self.weekday())?;
         self.skip(words);
         Some(time)
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
     }
 
     /// "last week", "this year", "next Friday", "last night"
-    fn beside(&self) -> Option<(NamedTime, usize)> {
+    fn with_number(&self) -> Option<(NamedTime, usize)> {
         let calendar = self.calendar.as_ref()?;
         let by = match self.peek(0)?.lower.as_str() {
             "last" | "previous" | "past" => -1,

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn times_in_words_are_told() {
+    fn times_in_words_are_noticed() {
         for text in [
             "I saw her yesterday",
             "Last week!",
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_for_a_time_are_told_from_others() {
+    fn questions_for_a_time_are_distinguished_from_others() {
         for text in [
             "When did she go?",
             "In which year?",

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_direction_is_refused() {
+    fn a_vector_without_a_direction_is_refused() {
         for vector in [
             [0.0, -0.0],
             [f32::NAN, 1.0],

@@ -30,8 +30,8 @@ use shards::OpenShards;
 /// collection and feed it again.
 ///
 /// It searches exactly, which is good to some hundred thousand points. The engine never shortens its log, some two
-/// megabytes for a thousand points of 384 numbers each time they are given: discard a collection that is often given anew and feed it
-/// again. It writes warnings by the crate `log`; the filter `qdrant_edge=error` silences them.
+/// megabytes for a thousand points of 384 numbers each time they are written: discard a collection that is often replaced and
+/// fill it again. It writes warnings by the crate `log`; the filter `qdrant_edge=error` silences them.
 pub struct Edge {
     folder: PathBuf,
     actor: EdgeActor,

@@ -53,7 +53,7 @@ const MODEST_LIMIT: usize = 10_000;
 /// With `https` the server's certificate must be signed by an authority that the system knows, or by
 /// [`QdrantConfig::authority`].
 ///
-/// Errors carry what the server said, without the key. They are [`VectorErrorKind::Unavailable`] for whatever may pass,
+/// Errors carry what the server said, without the key. They are [`VectorErrorKind::Unavailable`] for failures that may pass,
 /// also when the disk of the server is full, and [`VectorErrorKind::Refused`] outside a tokio runtime.
 ///
 /// # Examples
@@ -197,7 +197,11 @@ impl Qdrant {
             async move { client.points().count(count).await }
         };
         let answer = self.wire.ask(ask).await?;
-        Ok(answer.result.unwrap_or_default().count)
+        // Zero in place of a missing number would count as a loss of all points.
+        let result = answer.result.ok_or(Fault::EmptyAnswer);
+        let result =
+            result.map_err(|fault| Failure::because(VectorErrorKind::Unavailable, fault))?;
+        Ok(result.count)
     }
 
     async fn count_now(&self, collection: &CollectionName) -> Result<Option<u64>, Failure> {

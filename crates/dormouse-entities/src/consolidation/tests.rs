@@ -71,7 +71,7 @@ fn observations_stand_in_the_prompt_as_quoted_material() {
 }
 
 #[test]
-fn the_change_marks_what_was_summed_up_and_carries_the_lowest_trust() {
+fn the_change_marks_the_consolidated_observations_and_has_their_lowest_trust() {
     let mut entities = known("#1", &[0.9, 0.6, 0.9, 0.9, 0.9, 0.2]);
     let consolidation = Consolidation::of(entities.profile(&id("#1")).unwrap(), &policy()).unwrap();
     entities
@@ -139,7 +139,7 @@ fn an_answer_is_read_through_fences_and_prose() {
 }
 
 #[test]
-fn what_does_not_fit_is_passed_over_and_the_rest_is_taken() {
+fn invalid_parts_are_skipped_and_the_rest_is_read() {
     let reply = r#"{"communication_style": 7, "interests": ["a", 3, "b"], "temperament": ["calm"],
         "preferences": {"x": {"deep": 1}, "y": "z"}, "relationship": {"trust": 1}, "entity_id": "\#1"}"#;
     assert_eq!(

@@ -214,7 +214,8 @@ fn line(order: &StandingOrder) -> String {
     let who = name(order.from_name.as_str(), NAME, "someone");
     let id = escape_id(order.from.as_str());
     let at = order.at.to_string();
-    let day = at.split('T').next().unwrap_or_default();
+    // A time outside the calendar is written without a `T`, and is then shown as it is.
+    let day = at.split_once('T').map_or(&*at, |(day, _)| day);
     let text = content(order.text.as_str(), TEXT);
     format!("- {who} ({id}), {day}, {}: \"{text}\"", order.kind)
 }

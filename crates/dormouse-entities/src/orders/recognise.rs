@@ -98,8 +98,9 @@ fn is_instruction(words: &[&str], sentence: &Sentence<'_>) -> bool {
             sentence.is_polite || matches!(words, [.., "again" | "anymore"] | [.., "any", "more"])
         }
         ["whenever" | "anytime", ..] | ["every" | "each" | "any", "time", ..] => {
-            let then = words.get(sentence.before_comma..).unwrap_or_default();
-            is_asked_for(then)
+            let then = words.get(sentence.before_comma..);
+            // Shorter forms of the sentence are asked about too, and may end before the comma.
+            then.is_some_and(is_asked_for)
         }
         ["stop", doing, "me" | "my" | "us" | "our", ..] => doing.ends_with("ing"),
         [rest @ .., "from", "now", "on"] => is_asked_for(rest),

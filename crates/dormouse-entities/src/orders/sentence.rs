@@ -82,8 +82,7 @@ fn read(text: &str) -> Option<Sentence<'_>> {
 fn openers(words: &[(String, bool)]) -> usize {
     let mut count = 0;
     let mut named = false;
-    while let Some((word, comma)) = words.get(count) {
-        let rest = words.get(count..).unwrap_or_default();
+    while let Some(rest @ [(word, comma), ..]) = words.get(count..) {
         let by_the_way = ["by", "the", "way"];
         if OPENERS.contains(&word.as_str()) {
             count += 1;

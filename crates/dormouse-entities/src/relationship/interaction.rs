@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use dormouse_contracts::{Timestamp, Trust};
+use dormouse_contracts::{Timestamp, Trust, invariant};
 use serde::{Deserialize, Serialize};
 
 use super::{Rapport, Relationship, measure::trust_moved};
@@ -109,7 +109,10 @@ impl Relationship {
         let kept = (0..days).fold(self.rapport.value(), |rapport, _| {
             rapport * (1.0 - InteractionRule::FADES_A_DAY)
         });
-        Rapport::try_new(kept).unwrap_or_default()
+        invariant!(
+            Rapport::try_new(kept),
+            "a faded rapport stays within its bounds"
+        )
     }
 
     /// Records an interaction with this attested trust.

@@ -40,7 +40,7 @@ fn the_score_is_the_documented_sum_and_each_bound_opens_its_state() {
 }
 
 #[test]
-fn what_is_no_number_never_becomes_a_measure() {
+fn a_value_that_is_not_a_number_never_becomes_a_measure() {
     for value in [f32::NAN, f32::INFINITY, 1.000_1, -1.000_1] {
         assert!(Favorability::try_new(value).is_err(), "{value}");
         assert!(Rapport::try_new(value).is_err(), "{value}");
@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn what_comes_out_of_order_never_opens_a_second_day(
+    fn an_interaction_out_of_order_never_opens_a_second_day(
         days in prop::collection::vec(0u32..3, 0..300),
     ) {
         let mut relationship = Relationship::default();

@@ -127,7 +127,7 @@ fn a_derived_text_is_kept_only_if_it_says_something_new_about_the_world() {
 }
 
 #[test]
-fn what_was_heard_is_refused_only_if_it_is_empty_or_was_just_said() {
+fn a_heard_text_is_refused_only_if_it_has_no_content_or_was_just_said() {
     let neighbours = [
         record(1, "Alice", 900, "Where is Bob?"),
         record(2, "Bob", 900, "I am at the mill"),
@@ -159,7 +159,7 @@ fn what_was_heard_is_refused_only_if_it_is_empty_or_was_just_said() {
 }
 
 #[test]
-fn a_record_that_is_not_live_refuses_nothing() {
+fn a_record_that_is_not_live_does_not_count_as_a_duplicate() {
     let mut old = record(1, "Alice", 900, "The gate opens at dawn");
     old.status = RecordStatus::Superseded { by: None };
     let context = AdmissionContext {
@@ -175,7 +175,7 @@ fn a_record_that_is_not_live_refuses_nothing() {
 }
 
 #[test]
-fn a_rumour_does_not_keep_the_truth_out() {
+fn a_record_of_less_trust_does_not_keep_a_fact_out() {
     let mut rumour = record(1, "Bob", 900, "The gate opens at dawn");
     rumour.trust = Trust::try_new(0.3).unwrap();
     let context = AdmissionContext {
@@ -191,7 +191,7 @@ fn a_rumour_does_not_keep_the_truth_out() {
 
 proptest! {
     #[test]
-    fn what_is_heard_with_a_word_of_content_is_always_kept(text in "\\PC{0,60}") {
+    fn a_heard_text_with_a_word_of_content_is_always_kept(text in "\\PC{0,60}") {
         let text = format!("{text} kettle");
         prop_assert_eq!(
             judged(AdmissionProfile::Heard, &text, 0.0, &AdmissionContext::default()),

@@ -88,7 +88,7 @@ fn every_kind_of_junk_is_found_with_what_it_repeats_or_misses() {
 }
 
 #[test]
-fn only_what_the_same_speaker_said_of_the_same_kind_is_proposed_to_be_folded() {
+fn only_records_of_the_same_speaker_and_kind_are_proposed_for_folding() {
     let tea = "Alice likes green tea";
     let records = [
         fact(1, tea),
@@ -124,7 +124,7 @@ fn the_same_event_on_another_day_is_another_event() {
 }
 
 #[test]
-fn what_is_old_is_stale_only_if_it_is_of_no_use_to_another() {
+fn an_old_record_is_stale_only_if_it_has_no_link_and_is_no_source() {
     let source = fact(1, "The miller is called Bob");
     let made = record(2, Note::new("Bob grinds wheat").derived_from([RecordId(1)]));
     let report = looked_at(&[source, made], day(200));
@@ -133,7 +133,7 @@ fn what_is_old_is_stale_only_if_it_is_of_no_use_to_another() {
 }
 
 #[test]
-fn what_is_out_of_use_is_not_judged() {
+fn records_that_are_not_in_use_are_not_judged() {
     let mut folded = fact(2, "The miller is called Bob");
     folded.status = RecordStatus::Folded { into: RecordId(1) };
     let mut erased = fact(3, "");
@@ -154,7 +154,7 @@ fn what_is_out_of_use_is_not_judged() {
 
 /// Comparing all pairs of these would take hours.
 #[test]
-fn records_that_nearly_all_meet_in_one_band_are_looked_at_in_one_go() {
+fn records_that_nearly_all_share_a_band_are_scanned_in_linear_time() {
     let mut scan = HygieneScan::new(HygienePolicy::default(), day(1));
     for page in 0..100_u64 {
         let records: Vec<_> = (0..200)

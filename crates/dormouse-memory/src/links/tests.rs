@@ -36,7 +36,7 @@ fn proposed(record: &Record, others: &[Record]) -> Vec<u64> {
 }
 
 #[test]
-fn records_about_the_same_are_linked_the_strongest_first() {
+fn records_about_the_same_subject_are_linked_strongest_first() {
     let record = said(1, 0, "Alice", "I bought a blue kettle for the mill");
     let others = [
         said(2, 500, "Bob", "The blue kettle leaks all over the floor"),
@@ -59,7 +59,7 @@ fn records_about_the_same_are_linked_the_strongest_first() {
 }
 
 #[test]
-fn an_encoder_links_what_shares_no_word() {
+fn an_encoder_links_records_that_share_no_word() {
     let record = said(1, 0, "Alice", "I bought a kettle");
     let other = said(2, 5, "Bob", "Water boils here");
     let with = |cosine| {
@@ -76,9 +76,9 @@ fn an_encoder_links_what_shares_no_word() {
 }
 
 #[test]
-fn what_recall_finds_anyway_is_not_linked() {
+fn records_that_recall_finds_without_a_link_are_not_linked() {
     let record = said(2, 0, "Alice", "The blue kettle leaks all over");
-    let beside = said(1, 0, "Bob", "Which blue kettle leaks");
+    let adjacent = said(1, 0, "Bob", "Which blue kettle leaks");
     let same = said(3, 5, "Alice", "The blue kettle leaks all over!");
     let mut withdrawn = said(4, 5, "Bob", "blue kettle leaks");
     withdrawn.status = RecordStatus::Withdrawn;
@@ -94,7 +94,7 @@ fn what_recall_finds_anyway_is_not_linked() {
         .collect();
     let itself = record.clone();
     assert_eq!(
-        proposed(&record, &[beside, same, withdrawn, source, full, itself]),
+        proposed(&record, &[adjacent, same, withdrawn, source, full, itself]),
         Vec::<u64>::new()
     );
 }
@@ -139,7 +139,7 @@ fn links_of(memory: &Memory) -> usize {
 }
 
 #[test]
-fn dreaming_goes_on_at_its_checkpoint_and_makes_no_link_twice() {
+fn dreaming_continues_at_its_checkpoint_and_makes_no_link_twice() {
     let memory = memory_of(&NOTES);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()

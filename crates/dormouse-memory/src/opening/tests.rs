@@ -132,7 +132,7 @@ fn has(bytes: &[u8], word: &[u8]) -> bool {
 }
 
 #[tokio::test]
-async fn whatever_the_disk_refuses_of_the_index_copy_nothing_is_lost_and_it_is_made_later() {
+async fn a_failure_to_write_the_index_copy_loses_nothing_and_the_copy_is_made_later() {
     for (errno, said) in ERRORS {
         let mut refused = 0;
         for changes in 0..12 {
@@ -167,7 +167,8 @@ async fn whatever_the_disk_refuses_of_the_index_copy_nothing_is_lost_and_it_is_m
 }
 
 #[tokio::test]
-async fn a_copy_of_a_newer_file_that_cannot_be_removed_keeps_nobody_out_and_is_never_used() {
+async fn a_copy_of_a_newer_file_that_cannot_be_removed_is_never_used_and_does_not_prevent_opening()
+{
     for (errno, _) in ERRORS {
         let home = Home::new();
         let backup = home.folder.path().join("backup.redb");
@@ -194,7 +195,7 @@ async fn a_copy_of_a_newer_file_that_cannot_be_removed_keeps_nobody_out_and_is_n
 }
 
 #[tokio::test]
-async fn what_cannot_be_taken_out_of_the_index_copy_is_not_erased_and_the_error_names_the_copy() {
+async fn a_record_is_not_erased_if_its_words_stay_in_the_index_copy_and_the_error_names_the_copy() {
     for (errno, said) in ERRORS {
         let home = Home::new();
         let memory = home.open().await;

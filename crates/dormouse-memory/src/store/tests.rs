@@ -63,7 +63,7 @@ fn alice() -> dormouse_contracts::AssistantId {
     dormouse_contracts::AssistantId::try_new("alice").unwrap()
 }
 
-/// The memory at `path`, on a disk that can be told how many more changes it takes.
+/// The memory at `path`, on a disk that fails after a given number of changes.
 fn on_failing_disk(path: &Path, errno: i32) -> (Store, Arc<AtomicU64>) {
     let left = Arc::new(AtomicU64::new(u64::MAX));
     let file = File::options().read(true).write(true).open(path).unwrap();
@@ -95,7 +95,7 @@ fn both(store: &Store) -> (u64, u64) {
 }
 
 #[test]
-fn whichever_change_the_disk_refuses_what_was_acknowledged_stays_and_nothing_is_half() {
+fn any_failed_write_keeps_acknowledged_records_and_leaves_nothing_half_done() {
     for (errno, said) in [
         (5, "Input/output error"),
         (28, "No space left on device"),

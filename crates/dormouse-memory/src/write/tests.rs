@@ -1,13 +1,8 @@
-use std::{
-    future::{Future, poll_fn},
-    pin::pin,
-    sync::atomic::{AtomicU64, Ordering},
-    task::Poll,
-};
+mod failing;
+mod people;
 
-use dormouse_contracts::{AssistantId, EntityId, ModelErrorKind, Timestamp, Trust};
-use dormouse_entities as entities;
-use dormouse_testing::{Gate, ScriptedModel, ScriptedTurn};
+use dormouse_contracts::{AssistantId, Timestamp, Trust};
+use dormouse_testing::{ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use super::*;
@@ -119,7 +114,7 @@ async fn facts_are_written_in_one_pass_with_the_lowest_trust_of_their_sources() 
         why.changes[0].reason,
         "nothing is known about it; where she lives"
     );
-    // What was said cannot pass for another line.
+    // A line break in a text must not look like the line of another source.
     assert_eq!(user_text(&model, 0).lines().count(), 2);
 }
 
@@ -145,7 +140,7 @@ async fn no_token_of_a_chat_template_reaches_the_model_that_writes() {
 }
 
 #[tokio::test]
-async fn what_is_written_is_never_written_again() {
+async fn facts_of_a_source_are_written_once() {
     let memory = memory();
     let a = heard(&memory, 1, 0.9, "I moved to Berlin").await;
     let reply = json!([{"text": "Alice lives in Berlin", "from": [a.to_string()]}]);
@@ -165,7 +160,7 @@ async fn what_is_written_is_never_written_again() {
     model.assert_finished();
 }
 
-/// The fact is about the same as the record, so that the model is asked; `verdict` is what it answers.
+/// Writes a fact about the same subject as a record, so that the model is asked, with its reply `verdict`.
 async fn judged(record_trust: f32, verdict: &str) -> (Memory, RecordId, Written) {
     let memory = memory();
     let old = known(&memory, record_trust, "Alice lives in the old mill").await;
@@ -187,7 +182,7 @@ async fn judged(record_trust: f32, verdict: &str) -> (Memory, RecordId, Written)
 }
 
 #[tokio::test]
-async fn the_model_decides_what_is_doubtful_and_its_reason_is_kept() {
+async fn the_model_decides_doubtful_facts_and_its_reason_is_kept() {
     let answer = r#"[{"fact":"c0","action":"supersede","record":"OLD","reason":"she moved"}]"#;
     let (memory, old, written) = judged(0.8, answer).await;
     assert_eq!(written.superseded, 1);
@@ -209,7 +204,7 @@ async fn the_model_decides_what_is_doubtful_and_its_reason_is_kept() {
 }
 
 #[tokio::test]
-async fn what_is_believed_more_is_never_superseded_nor_ignored_for_what_is_believed_less() {
+async fn a_record_of_more_trust_is_never_superseded_and_one_of_less_trust_never_replaces_a_fact() {
     let answer =
         r#"[{"fact":"c0","action":"supersede","record":"OLD","reason":"because I say so"}]"#;
     let (memory, old, written) = judged(0.9, answer).await;
@@ -227,7 +222,7 @@ async fn what_is_believed_more_is_never_superseded_nor_ignored_for_what_is_belie
 }
 
 #[tokio::test]
-async fn a_verdict_that_cannot_be_used_leaves_the_rule_s_own_decision() {
+async fn an_invalid_verdict_leaves_the_decision_of_the_rule() {
     for answer in [
         "no idea",
         "",
@@ -244,7 +239,7 @@ async fn a_verdict_that_cannot_be_used_leaves_the_rule_s_own_decision() {
 }
 
 #[tokio::test]
-async fn a_fact_that_a_record_says_already_is_ignored_without_asking() {
+async fn a_fact_that_a_record_already_says_is_ignored_without_asking_the_model() {
     let memory = memory();
     let old = known(&memory, 0.9, "Alice lives in the old mill").await;
     let a = heard(&memory, 9, 0.8, "I live in the old mill, as you know").await;
@@ -269,77 +264,7 @@ async fn a_fact_that_a_record_says_already_is_ignored_without_asking() {
 }
 
 #[tokio::test]
-async fn a_model_that_fails_leaves_the_sources_untouched_and_is_given_up_after_three_times() {
-    for turn in [
-        || ScriptedTurn::Fail(ModelErrorKind::Unavailable),
-        || ScriptedTurn::text("I would rather talk about the weather."),
-        || ScriptedTurn::CutOff {
-            text: "[{\"te".to_owned(),
-        },
-    ] {
-        let memory = memory();
-        let entries = [
-            entry(1, "Alice sold the mill"),
-            entry(2, "Bob bought a boat"),
-        ];
-        let model = ScriptedModel::looping(turn());
-        let mut attempts = Attempts::default();
-        for failures in 1..=6 {
-            let written = writer(&model)
-                .consolidate(&memory, &entries, &mut attempts)
-                .await
-                .unwrap();
-            assert!(written.failure.is_some());
-            assert_eq!(written.left.is_empty(), written.gave_up.len() == 2);
-            assert_eq!(all(&memory).await, [], "after {failures} failures");
-            if written.gave_up.len() == 2 {
-                break;
-            }
-        }
-        // The first failure counts for both; then each fails by itself.
-        assert_eq!(model.requests().len(), 1 + 2 + 2);
-        let written = writer(&model)
-            .consolidate(&memory, &entries, &mut attempts)
-            .await
-            .unwrap();
-        assert_eq!(written.gave_up, [SourceKey::Entry(1), SourceKey::Entry(2)]);
-        assert_eq!((written.failure, model.requests().len()), (None, 5));
-        let data = serde_json::to_string(&attempts).unwrap();
-        assert_eq!(serde_json::from_str::<Attempts>(&data).unwrap(), attempts);
-    }
-}
-
-#[tokio::test]
-async fn one_source_that_no_model_takes_does_not_hold_up_the_others() {
-    let memory = memory();
-    let model = ScriptedModel::looping(ScriptedTurn::with(|request| {
-        let shown = format!("{:?}", request.messages);
-        if shown.contains("poison") {
-            ScriptedTurn::Fail(ModelErrorKind::Refused)
-        } else {
-            ScriptedTurn::text("[]")
-        }
-    }));
-    let entries = [
-        entry(1, "the mill"),
-        entry(2, "poison"),
-        entry(3, "the boat"),
-    ];
-    let mut attempts = Attempts::default();
-    let mut done = Vec::new();
-    for _ in 0..5 {
-        let written = writer(&model)
-            .consolidate(&memory, &entries, &mut attempts)
-            .await
-            .unwrap();
-        done.extend(written.done);
-    }
-    assert_eq!(done, [SourceKey::Entry(1), SourceKey::Entry(3)]);
-    assert!(attempts.gave_up("j2"));
-}
-
-#[tokio::test]
-async fn a_journal_entry_becomes_evidence_of_the_facts_made_of_it() {
+async fn a_journal_entry_becomes_evidence_of_its_facts() {
     let memory = memory();
     let mut first = entry(7, "Alice sold the mill. password=hunter2!");
     first.speaker = Some(Speaker {
@@ -366,218 +291,4 @@ async fn a_journal_entry_becomes_evidence_of_the_facts_made_of_it() {
         "Alice sold the mill. password=[secret: password]"
     );
     assert!(!user_text(&model, 0).contains("hunter2"));
-}
-
-/// A model that never says the same twice: what keeps facts from being written twice is not their wording.
-fn inventive() -> (ScriptedModel, Arc<AtomicU64>) {
-    let asked = Arc::new(AtomicU64::new(0));
-    let count = Arc::clone(&asked);
-    let model = ScriptedModel::looping(ScriptedTurn::with(move |request| {
-        let number = count.fetch_add(1, Ordering::Relaxed);
-        let Some(Message::User { content }) = request.messages.get(1) else {
-            return ScriptedTurn::text("[]");
-        };
-        let facts = content.lines().map(|line| {
-            let key = line.trim_start_matches('[').split(']').next().unwrap();
-            json!({"text": format!("Harbour {key} keeps {number} boats {number}{key}"), "from": [key]})
-        });
-        ScriptedTurn::text(json!(facts.collect::<Vec<_>>()).to_string())
-    }));
-    (model, asked)
-}
-
-#[tokio::test]
-async fn dropped_anywhere_and_gone_again_nothing_is_written_twice() {
-    for polls in 0..24 {
-        let memory = memory();
-        let (model, _) = inventive();
-        let writer = writer(&model).with_settings(WriterSettings {
-            batch: 2,
-            ..WriterSettings::default()
-        });
-        let entries: Vec<_> = (1..=5)
-            .map(|id| entry(id, &format!("boats of harbour {id}")))
-            .collect();
-        let mut attempts = Attempts::default();
-        dropped_after(polls, writer.consolidate(&memory, &entries, &mut attempts)).await;
-        let written = writer
-            .consolidate(&memory, &entries, &mut attempts)
-            .await
-            .unwrap();
-        assert_eq!(written.done.len() + written.done_before.len(), 5);
-        let records = all(&memory).await;
-        let evidence = records
-            .iter()
-            .filter(|record| record.collection == Collection::Journal);
-        assert_eq!(evidence.count(), 5, "after {polls} polls");
-        assert_eq!(records.len(), 10, "after {polls} polls");
-    }
-}
-
-async fn dropped_after(polls: usize, future: impl Future) {
-    let mut future = pin!(future);
-    let mut left = polls;
-    poll_fn(|cx| {
-        if left == 0 {
-            return Poll::Ready(());
-        }
-        left -= 1;
-        future.as_mut().poll(cx).map(|_done| ())
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_model_that_hangs_can_be_left_and_asked_again() {
-    let memory = memory();
-    let entries = [entry(1, "Alice sold the mill")];
-    let mut attempts = Attempts::default();
-    let stalled = || ScriptedTurn::Stall {
-        text: "[{\"text\": \"x\", \"from\": [1]}".to_owned(),
-    };
-    for turn in [ScriptedTurn::Hang, stalled()] {
-        let gate = Gate::new();
-        let model = ScriptedModel::new([ScriptedTurn::after(&gate, turn)]);
-        let writer = writer(&model);
-        let in_the_middle = async {
-            gate.reached().await;
-            gate.open();
-            for _ in 0..10 {
-                tokio::task::yield_now().await;
-            }
-        };
-        tokio::select! {
-            written = writer.consolidate(&memory, &entries, &mut attempts) => panic!("{written:?}"),
-            () = in_the_middle => {}
-        }
-    }
-    assert_eq!(all(&memory).await, []);
-    assert_eq!(attempts, Attempts::default(), "who leaves has not failed");
-    let reply = json!([{"text": "Alice sold the mill", "from": ["j1"]}]);
-    let model = ScriptedModel::new([ScriptedTurn::text(reply.to_string())]);
-    let written = writer(&model)
-        .consolidate(&memory, &entries, &mut attempts)
-        .await;
-    assert_eq!(written.unwrap().added.len(), 1);
-}
-
-#[tokio::test]
-async fn a_request_never_has_more_than_its_bound_of_sources() {
-    let memory = memory();
-    let (model, asked) = inventive();
-    let entries: Vec<_> = (0..30)
-        .map(|id| entry(id, &"word ".repeat(if id == 3 { 2_000_000 } else { 100 })))
-        .collect();
-    let mut attempts = Attempts::default();
-    let writer = writer(&model).with_settings(WriterSettings {
-        prompt_bytes: 3_000,
-        ..WriterSettings::default()
-    });
-    let written = writer
-        .consolidate(&memory, &entries, &mut attempts)
-        .await
-        .unwrap();
-    assert_eq!(written.done.len(), 30);
-    assert!(asked.load(Ordering::Relaxed) > 5);
-    for request in 0..model.requests().len() {
-        assert!(user_text(&model, request).len() < 6_000);
-    }
-}
-
-async fn noticed(memory: &Memory, name: &str, count: usize) -> EntityId {
-    let entity = EntityId::try_new(name).unwrap();
-    let created = entities::EntityChange::Created {
-        entity: entity.clone(),
-        entity_type: entities::EntityType::Player,
-        name: entities::Name::try_new(name).unwrap(),
-    };
-    memory.change_entity(created, "met").await.unwrap();
-    for number in 0..count {
-        let change = entities::EntityChange::Observed {
-            entity: entity.clone(),
-            observation: serde_json::from_value(json!({
-                "content": format!("{name} drank tea number {number}"),
-                "source": "direct",
-                "trust": 0.9,
-            }))
-            .unwrap(),
-        };
-        memory.change_entity(change, "noticed").await.unwrap();
-    }
-    entity
-}
-
-#[tokio::test]
-async fn observations_are_summed_up_once_for_at_most_five_entities() {
-    let memory = memory();
-    for name in ["a", "b", "c", "d", "e", "f", "g"] {
-        noticed(&memory, name, 5).await;
-    }
-    noticed(&memory, "h", 4).await;
-    let model = ScriptedModel::looping(ScriptedTurn::text(r#"{"interests": ["tea"]}"#));
-    let policy = entities::ConsolidationPolicy::default();
-    let mut attempts = Attempts::default();
-    let mut done = Vec::new();
-    for expected in [5, 2, 0] {
-        let summed_up = consolidate_entities(&memory, &model, &policy, &mut attempts)
-            .await
-            .unwrap();
-        assert_eq!(summed_up.done.len(), expected);
-        done.extend(summed_up.done);
-    }
-    assert_eq!(model.requests().len(), 7);
-    done.dedup();
-    assert_eq!(done.len(), 7);
-}
-
-#[tokio::test]
-async fn an_entity_no_model_can_sum_up_is_passed_over_after_three_times() {
-    let memory = memory();
-    noticed(&memory, "a", 6).await;
-    noticed(&memory, "b", 5).await;
-    let model = ScriptedModel::looping(ScriptedTurn::with(|request| {
-        let shown = format!("{:?}", request.messages);
-        ScriptedTurn::text(if shown.contains("a drank") {
-            "tea!"
-        } else {
-            r#"{"interests": ["tea"]}"#
-        })
-    }));
-    let policy = entities::ConsolidationPolicy::default();
-    let mut attempts = Attempts::default();
-    let first = consolidate_entities(&memory, &model, &policy, &mut attempts)
-        .await
-        .unwrap();
-    assert_eq!((first.done.len(), first.left.len()), (1, 1));
-    assert_eq!(first.failure, Some(Failure::Unreadable));
-    for _ in 0..2 {
-        consolidate_entities(&memory, &model, &policy, &mut attempts)
-            .await
-            .unwrap();
-    }
-    let last = consolidate_entities(&memory, &model, &policy, &mut attempts)
-        .await
-        .unwrap();
-    assert_eq!(
-        (last.gave_up.len(), last.left.len(), last.failure),
-        (1, 0, None)
-    );
-    assert_eq!(model.requests().len(), 4);
-    let broken = ScriptedModel::looping(ScriptedTurn::Fail(ModelErrorKind::Unavailable));
-    let failed = consolidate_entities(&memory, &broken, &policy, &mut Attempts::default())
-        .await
-        .unwrap();
-    assert_eq!(
-        failed.failure,
-        Some(Failure::Model(ModelErrorKind::Unavailable))
-    );
-    let entity = EntityId::try_new("a").unwrap();
-    let fresh = memory.with_entities(|entities| {
-        entities
-            .profile(&entity)
-            .unwrap()
-            .fresh_observations()
-            .count()
-    });
-    assert_eq!(fresh, 6, "nothing was taken from it");
 }

@@ -124,7 +124,7 @@ async fn a_change_is_not_taken_back_over_later_ones() {
 }
 
 #[tokio::test]
-async fn what_is_erased_is_nowhere_and_stays_so() {
+async fn an_erased_record_is_nowhere_and_cannot_be_brought_back() {
     let memory = ephemeral();
     let id = add(&memory, said("Alice", 1, "my secret garden")).await;
     let erased = memory.erase(id, "asked to").await.unwrap();
@@ -146,7 +146,7 @@ async fn what_is_erased_is_nowhere_and_stays_so() {
 
 /// A recording hides them all; what is remembered is shown again and again.
 #[tokio::test]
-async fn what_a_recording_hides_of_keys_and_passwords_is_not_remembered_either() {
+async fn keys_and_passwords_that_recordings_hide_are_not_remembered_either() {
     let memory = ephemeral();
     for (text, secret) in [
         ("Alice says: mein Passwort ist 4pfelbaum.", "4pfelbaum"),
@@ -169,7 +169,7 @@ async fn what_a_recording_hides_of_keys_and_passwords_is_not_remembered_either()
 }
 
 #[tokio::test]
-async fn what_was_not_kept_comes_back_believed_no_more_than_its_sources_and_once() {
+async fn an_ignored_note_comes_back_once_and_with_no_more_trust_than_its_sources() {
     let memory = ephemeral();
     let low = Trust::try_new(0.3).unwrap();
     let rumour = add(&memory, said("Eve", 1, "the key is lost").trusted(low)).await;
@@ -196,7 +196,7 @@ async fn what_was_not_kept_comes_back_believed_no_more_than_its_sources_and_once
 }
 
 #[tokio::test]
-async fn what_has_ceased_is_not_made_so_again_by_superseding_it_later() {
+async fn superseding_a_record_that_ended_does_not_prolong_it() {
     let memory = ephemeral();
     let id = add(
         &memory,
@@ -209,7 +209,7 @@ async fn what_has_ceased_is_not_made_so_again_by_superseding_it_later() {
 }
 
 #[tokio::test]
-async fn a_note_without_a_time_that_ceased_before_now_is_refused() {
+async fn a_note_without_a_time_that_ended_before_now_is_refused() {
     let refused = refusal(
         ephemeral()
             .add(Note::new("x").valid_until(at(-9)), "")
@@ -237,13 +237,13 @@ async fn a_link_that_was_replaced_is_not_taken_back() {
 }
 
 #[tokio::test]
-async fn what_is_erased_is_not_in_what_was_ignored_for_it_either() {
+async fn erasing_a_record_also_erases_the_notes_that_were_ignored_for_it() {
     let memory = ephemeral();
     let id = add(&memory, said("Alice", 1, "my secret garden")).await;
     let note = || Note::new("the secret garden of Alice");
     let like = memory.ignore(note(), Some(id), "known").await.unwrap();
     let became = memory.ignore(note(), None, "junk").await.unwrap();
-    memory.revert(became, "it is none").await.unwrap();
+    memory.revert(became, "it is not junk").await.unwrap();
     memory.erase(id, "asked to").await.unwrap();
     memory.erase(RecordId(2), "asked to").await.unwrap();
     let changes = memory.changes(0, 100).await.unwrap();
@@ -352,7 +352,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn whatever_happens_the_projection_is_what_a_rebuild_makes(
+    fn the_projection_always_equals_a_rebuild(
         steps in prop::collection::vec(step(), 1..40),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -73,7 +73,7 @@ async fn a_refused_change_of_an_entity_is_skipped_and_counted() {
 }
 
 #[tokio::test]
-async fn a_part_that_does_not_fit_changes_nothing() {
+async fn a_part_with_an_invalid_note_changes_nothing() {
     let memory = ephemeral();
     let part = vec![met("alice"), note(1, "tea"), note(2, " ")];
     assert!(memory.take_log(0, event(2), part).await.is_err());
@@ -88,7 +88,7 @@ async fn a_part_that_does_not_fit_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_memory_bound_to_another_log_keeps_its_records_apart_from_the_events_of_that() {
+async fn a_memory_bound_to_another_log_never_confuses_its_records_with_the_events_of_that_log() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
     let memory = open(&path).await;
@@ -115,7 +115,7 @@ async fn a_memory_bound_to_another_log_keeps_its_records_apart_from_the_events_o
 }
 
 #[tokio::test]
-async fn a_memory_is_opened_by_its_own_assistant_only() {
+async fn only_its_own_assistant_opens_a_memory() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
     drop(open(&path).await);
@@ -126,7 +126,7 @@ async fn a_memory_is_opened_by_its_own_assistant_only() {
         matches!(refused, MemoryOpenError::OtherAssistant { .. }),
         "{refused}"
     );
-    let told = refused.to_string();
-    assert!(told.contains("of dormouse, not of bob"), "{told}");
+    let text = refused.to_string();
+    assert!(text.contains("of dormouse, not of bob"), "{text}");
     open(&path).await;
 }

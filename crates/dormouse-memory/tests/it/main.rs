@@ -6,7 +6,7 @@
 )]
 
 mod changes;
-mod feeding;
+mod indexing;
 mod intake;
 mod losing;
 mod migrating;

@@ -30,7 +30,7 @@ fn states(spaces: &[dormouse_memory::Space]) -> Vec<(u32, SpaceState)> {
 }
 
 #[tokio::test]
-async fn recall_goes_over_to_a_new_encoder_that_is_no_worse_and_back() {
+async fn recall_switches_to_a_new_encoder_that_is_no_worse_and_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
     let old = Arc::new(HashedEmbedder::new(256));
@@ -40,19 +40,19 @@ async fn recall_goes_over_to_a_new_encoder_that_is_no_worse_and_back() {
     drop(memory);
 
     let memory = builder().encoder(new.clone()).open(&path).await.unwrap();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let plan = MigrationPlan {
         former: Some(old.clone()),
         ..MigrationPlan::default()
     };
     let done = memory
-        .migrate(new.clone(), plan, |p| told.push(p))
+        .migrate(new.clone(), plan, |p| reported.push(p))
         .await
         .unwrap();
     assert!(done.switched, "{done:?}");
     assert_eq!(done.probes.probes, LINES.len());
     assert!(done.probes.before.is_some());
-    assert!(!told.is_empty());
+    assert!(!reported.is_empty());
     assert_eq!(
         states(&memory.spaces().await.unwrap()),
         [(1, SpaceState::Retired), (2, SpaceState::Active)]
@@ -83,7 +83,7 @@ async fn recall_goes_over_to_a_new_encoder_that_is_no_worse_and_back() {
 }
 
 #[tokio::test]
-async fn what_was_said_after_a_switch_is_caught_up_with_when_it_is_taken_back() {
+async fn records_added_after_a_switch_are_indexed_when_it_is_taken_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
     let old = Arc::new(HashedEmbedder::new(256));
@@ -145,7 +145,7 @@ async fn embedding_under_way_does_not_undo_a_switch() {
 }
 
 #[tokio::test]
-async fn an_encoder_that_finds_less_does_not_take_over() {
+async fn an_encoder_that_finds_less_does_not_become_active() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
     let old = Arc::new(HashedEmbedder::new(256));
@@ -156,7 +156,7 @@ async fn an_encoder_that_finds_less_does_not_take_over() {
         add(&memory, said("Alice", n * 10_000, &line)).await;
     }
     memory.index_pending(100).await.unwrap();
-    // One number for a text tells texts apart by their sign only.
+    // A vector of one number distinguishes texts only by its sign.
     let worse = Arc::new(HashedEmbedder::new(1));
     let plan = MigrationPlan {
         former: Some(old),
@@ -176,7 +176,7 @@ async fn an_encoder_that_finds_less_does_not_take_over() {
 }
 
 #[tokio::test]
-async fn a_migration_that_stops_goes_on_where_it_was() {
+async fn a_migration_that_stopped_continues_where_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
     let old = Arc::new(HashedEmbedder::new(64));

@@ -7,7 +7,7 @@ use dormouse_memory::{MemoryOpenError, Progress, RecordId};
 use crate::{add, builder, found, open, said};
 
 #[tokio::test]
-async fn what_was_acknowledged_is_there_after_opening_again() {
+async fn acknowledged_records_exist_after_opening_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
     let memory = open(&path).await;
@@ -21,7 +21,7 @@ async fn what_was_acknowledged_is_there_after_opening_again() {
 }
 
 #[tokio::test]
-async fn whatever_happens_to_the_copy_of_the_index_nothing_is_lost() {
+async fn damage_to_the_copy_of_the_index_never_loses_anything() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
     let copy = path.with_extension("redb.index");
@@ -49,7 +49,7 @@ async fn whatever_happens_to_the_copy_of_the_index_nothing_is_lost() {
 }
 
 #[tokio::test]
-async fn the_copy_of_the_index_never_takes_the_place_of_the_memory_whatever_that_is_called() {
+async fn the_copy_of_the_index_never_overwrites_a_memory_of_any_name() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["m.index", "m.new", "m", "m.redb"] {
         let path = folder.path().join(name);
@@ -86,7 +86,7 @@ async fn a_copy_of_a_file_that_was_set_back_is_never_used_again() {
 }
 
 #[tokio::test]
-async fn what_is_erased_is_not_in_the_copy_of_the_index() {
+async fn erased_words_are_not_in_the_copy_of_the_index() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
     let copy = path.with_extension("redb.index");
@@ -133,7 +133,7 @@ async fn a_copy_of_another_memory_is_not_used() {
 }
 
 #[tokio::test]
-async fn a_rebuild_tells_how_far_it_is() {
+async fn a_rebuild_reports_its_progress() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
     let memory = open(&path).await;
@@ -142,27 +142,27 @@ async fn a_rebuild_tells_how_far_it_is() {
         .collect();
     memory.add_all(notes, "heard").await.unwrap();
     drop(memory);
-    let told: Arc<Mutex<Vec<Progress>>> = Arc::default();
-    let teller = told.clone();
-    let tell = move |progress| teller.lock().unwrap().push(progress);
+    let reported: Arc<Mutex<Vec<Progress>>> = Arc::default();
+    let sink = reported.clone();
+    let report = move |progress| sink.lock().unwrap().push(progress);
     let memory = builder()
         .rebuild()
-        .on_progress(tell)
+        .on_progress(report)
         .open(&path)
         .await
         .unwrap();
-    let told: Vec<_> = told
+    let reported: Vec<_> = reported
         .lock()
         .unwrap()
         .iter()
         .map(|p| (p.done, p.of))
         .collect();
-    assert_eq!(told, [(1_000, 2_500), (2_000, 2_500), (2_500, 2_500)]);
+    assert_eq!(reported, [(1_000, 2_500), (2_000, 2_500), (2_500, 2_500)]);
     assert_eq!(memory.stats().await.unwrap().in_use, 2_500);
 }
 
 #[tokio::test]
-async fn a_memory_is_opened_by_one_at_a_time() {
+async fn only_one_process_at_a_time_opens_a_memory() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
     let memory = open(&path).await;
@@ -174,7 +174,7 @@ async fn a_memory_is_opened_by_one_at_a_time() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_memory_is_left_as_it_is() {
+async fn a_file_that_is_not_a_memory_stays_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
     std::fs::write(&path, "shopping list: tea").unwrap();
@@ -187,7 +187,7 @@ async fn a_file_that_is_no_memory_is_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_view_beside_the_owner_recalls_what_was_added_and_refuses_changes() {
+async fn a_view_of_a_memory_in_use_recalls_its_records_and_refuses_changes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
     let memory = open(&path).await;

@@ -11,7 +11,7 @@ fn trust(score: f32) -> Trust {
 }
 
 #[tokio::test]
-async fn what_is_acknowledged_is_recalled_at_once() {
+async fn an_acknowledged_record_is_recalled_at_once() {
     let memory = ephemeral();
     let tea = add(&memory, said("Alice", 1, "I prefer peppermint tea")).await;
     add(&memory, said("Bob", 2, "The boat is in the harbour")).await;
@@ -21,14 +21,14 @@ async fn what_is_acknowledged_is_recalled_at_once() {
 }
 
 #[tokio::test]
-async fn an_empty_memory_answers_nothing() {
+async fn an_empty_memory_recalls_nothing() {
     assert!(found(&ephemeral(), "tea").await.is_empty());
     let packed = RecallRequest::new("tea").tokens(1_000);
     assert!(found(&ephemeral(), packed).await.is_empty());
 }
 
 #[tokio::test]
-async fn a_query_of_a_megabyte_and_a_record_of_ten_are_taken() {
+async fn a_query_of_a_megabyte_and_a_record_of_ten_are_accepted() {
     let memory = ephemeral();
     let long = format!("kettle {}", "lorem ipsum ".repeat(900_000));
     let id = add(&memory, Note::new(long)).await;
@@ -53,7 +53,7 @@ async fn other_scripts_and_emoji_are_recalled() {
 }
 
 #[tokio::test]
-async fn filters_leave_out_what_does_not_fit() {
+async fn filters_leave_out_other_records() {
     let memory = ephemeral();
     let whispered = add(
         &memory,
@@ -99,7 +99,7 @@ async fn filters_leave_out_what_does_not_fit() {
 }
 
 #[tokio::test]
-async fn what_ceased_to_be_so_is_recalled_for_its_time_only() {
+async fn a_record_that_ended_is_recalled_only_for_its_time() {
     let memory = ephemeral();
     let old = add(&memory, said("Alice", 1, "Alice lives in Paris")).await;
     let new = add(
@@ -140,7 +140,7 @@ async fn records_of_named_origins_are_left_out() {
     assert_eq!(
         found(&memory, request.tokens(200)).await,
         [answer],
-        "not even beside a match"
+        "not even as the neighbour of a match"
     );
 }
 

@@ -44,7 +44,7 @@ async fn contents(memory: &Memory) -> Vec<Record> {
 }
 
 #[tokio::test]
-async fn malformed_lines_are_told_by_number_and_the_rest_goes_on() {
+async fn malformed_lines_are_reported_by_number_and_the_import_continues() {
     let memory = ephemeral();
     let lines =
         b"\xef\xbb\xbf{\"text\":\"tea\"}\n\n{\"text\":}\nnonsense\n\xff\n{\"text\":\"cocoa\"}";
@@ -84,30 +84,33 @@ async fn an_import_that_stopped_is_completed_by_another() {
     let memory = open(&path).await;
     let mut stored = 0;
     {
-        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let (report, mut reported) = tokio::sync::mpsc::unbounded_channel();
         let importing = memory.import(Cursor::new(lines.clone().into_bytes()), "import", |step| {
             if let ImportStep::Stored(imported) = step {
-                tell.send(imported.added).ok();
+                report.send(imported.added).ok();
             }
         });
         tokio::pin!(importing);
         tokio::select! {
-            // Once something is told, nothing more is begun.
+            // The future is dropped after the first report.
             biased;
-            first = told.recv() => stored += first.unwrap(),
+            first = reported.recv() => stored += first.unwrap(),
             _ = &mut importing => panic!("there are several writes"),
         }
     }
     drop(memory);
     let memory = open(&path).await;
     let there = memory.stats().await.unwrap().in_use;
-    assert!(there >= stored && there < 2_000, "{there}, {stored} told");
+    assert!(
+        there >= stored && there < 2_000,
+        "{there}, {stored} reported"
+    );
     let (rest, _) = import(&memory, lines.as_bytes()).await;
     assert_eq!((rest.known, rest.added), (there, 2_000 - there));
 }
 
 #[tokio::test]
-async fn what_is_withdrawn_stays_behind_and_what_ceased_does_not() {
+async fn an_export_leaves_out_withdrawn_records_but_not_ended_ones() {
     let memory = ephemeral();
     let (tea, cocoa) = (
         add(&memory, said("Alice", 0, "Tea is best.")).await,
@@ -173,7 +176,7 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn what_was_exported_is_always_imported_as_it_was(notes in proptest::collection::vec(note(), 1..20)) {
+    fn an_exported_record_is_always_imported_unchanged(notes in proptest::collection::vec(note(), 1..20)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let (memory, other) = (ephemeral(), ephemeral());

@@ -133,9 +133,9 @@ impl Scanner {
         if let Some(ending) = ending {
             contract(&mut self.word, &ending);
         }
-        let told = each(&self.word);
+        let flow = each(&self.word);
         self.word.clear();
-        told
+        flow
     }
 }
 

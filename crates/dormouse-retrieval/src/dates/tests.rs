@@ -6,15 +6,15 @@ use super::{NamedTime, named_times};
 /// Thursday, 2023-06-15, noon.
 const ASKED_AT: Timestamp = Timestamp::from_micros(1_686_830_400_000_000);
 
-fn told(text: &str) -> Vec<String> {
+fn times(text: &str) -> Vec<String> {
     let day = |at: Timestamp| at.to_string().replace("T00:00:00Z", "");
-    let tell = |time: NamedTime| match time {
+    let render = |time: NamedTime| match time {
         NamedTime::Span { from, until } => format!("{}..{}", day(from), day(until)),
         NamedTime::Month(month) => format!("month {month}"),
     };
     named_times(text, Some(ASKED_AT))
         .into_iter()
-        .map(tell)
+        .map(render)
         .collect()
 }
 
@@ -33,7 +33,7 @@ fn years_months_and_days_are_read_in_the_usual_forms() {
         ("on July 4", "2022-07-04..2022-07-05"),
         ("on 29 February", "2020-02-29..2020-03-01"),
     ] {
-        assert_eq!(told(text), [expected], "{text}");
+        assert_eq!(times(text), [expected], "{text}");
     }
 }
 
@@ -57,12 +57,12 @@ fn relative_times_are_counted_from_when_it_is_asked() {
         ("next Friday", "2023-06-16..2023-06-17"),
         ("last August", "2022-08-01..2022-09-01"),
     ] {
-        assert_eq!(told(text), [expected], "{text}");
+        assert_eq!(times(text), [expected], "{text}");
     }
 }
 
 #[test]
-fn what_only_looks_like_a_time_is_none() {
+fn words_that_only_look_like_a_time_are_ignored() {
     for text in [
         "",
         "may I march?",
@@ -72,20 +72,20 @@ fn what_only_looks_like_a_time_is_none() {
         "a few weeks",
         "second",
     ] {
-        assert_eq!(told(text), Vec::<String>::new(), "{text}");
+        assert_eq!(times(text), Vec::<String>::new(), "{text}");
     }
 }
 
 #[test]
-fn relative_times_are_not_told_without_knowing_when_it_is_asked() {
+fn relative_times_need_the_time_of_the_question() {
     assert!(named_times("yesterday, last week, on Monday, 2 days ago", None).is_empty());
 }
 
 #[test]
-fn each_time_is_told_once_and_no_more_than_eight() {
-    assert_eq!(told("in 2022 and 2022").len(), 1);
+fn each_time_is_returned_once_and_at_most_eight() {
+    assert_eq!(times("in 2022 and 2022").len(), 1);
     let years: String = (1990..2020).map(|year| format!("{year} ")).collect();
-    assert_eq!(told(&years).len(), 8);
+    assert_eq!(times(&years).len(), 8);
 }
 
 proptest! {

@@ -1,5 +1,7 @@
 //! The terms of each unit.
 
+use dormouse_contracts::invariant;
+
 /// The term numbers of all units, one unit after the other; sorted per unit, with repetitions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bags {
@@ -17,9 +19,8 @@ impl Bags {
         let Some(&(start, len)) = self.spans.get(slot as usize) else {
             return &[];
         };
-        self.terms
-            .get(start..start + len as usize)
-            .unwrap_or_default()
+        let terms = self.terms.get(start..start + len as usize);
+        invariant!(terms, "the terms of a unit are in the list")
     }
 
     /// Sets the sorted terms of `slot`, which has none.
@@ -51,7 +52,8 @@ impl Bags {
         for (start, len) in &mut self.spans {
             let range = *start..*start + *len as usize;
             *start = kept.len();
-            kept.extend_from_slice(self.terms.get(range).unwrap_or_default());
+            let terms = self.terms.get(range);
+            kept.extend_from_slice(invariant!(terms, "the terms of a unit are in the list"));
         }
         self.terms = kept;
         self.dropped = 0;

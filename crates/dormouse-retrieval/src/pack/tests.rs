@@ -43,7 +43,7 @@ fn the_best_come_first_and_are_read_in_order_of_time() {
 }
 
 #[test]
-fn what_does_not_fit_leaves_room_for_what_does() {
+fn an_item_that_does_not_fit_leaves_room_for_one_that_does() {
     let items = [
         item(1, "a b c d e f g h", 0.9),
         item(2, "a b c d", 0.8),
@@ -99,14 +99,14 @@ fn a_number_a_negation_an_order_or_a_speaker_is_a_difference() {
 }
 
 #[test]
-fn what_stands_beside_comes_only_with_what_was_found() {
-    let beside = |id, other| PackItem {
+fn a_neighbour_is_packed_only_with_its_match() {
+    let neighbour = |id, other| PackItem {
         role: ItemRole::Neighbour(other),
         ..item(id, "yes it is", 2.0)
     };
     let items = [
-        beside(2, 1),
-        beside(4, 3),
+        neighbour(2, 1),
+        neighbour(4, 3),
         item(1, "is it far", 0.9),
         item(3, "so very much longer than the rest", 0.8),
     ];
@@ -138,9 +138,9 @@ proptest! {
     ) {
         let items: Vec<PackItem<'_>> = items
             .iter()
-            .map(|(id, text, score, label_tokens, beside)| PackItem {
+            .map(|(id, text, score, label_tokens, neighbour_of)| PackItem {
                 label_tokens: *label_tokens,
-                role: beside.map_or(ItemRole::Found, ItemRole::Neighbour),
+                role: neighbour_of.map_or(ItemRole::Found, ItemRole::Neighbour),
                 ..item(*id, text, *score)
             })
             .collect();

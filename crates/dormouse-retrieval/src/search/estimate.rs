@@ -23,7 +23,7 @@ pub(super) fn of_unit(
     let place = index.threads.position(slot);
     let card = index.cards.at(slot);
     let before = flag(answers(index, slot)) * scratch.first_pass.at(place.prev).turn;
-    let tells = plan.asks_when && card.text_features.has(TextFeatures::NAMES_TIME);
+    let names_time = plan.asks_when && card.text_features.has(TextFeatures::NAMES_TIME);
     weight(Feature::Reach) * reach / plan.total
         + weight(Feature::Window) * window / plan.total
         + weight(Feature::Session) * scratch.session(place.session)
@@ -32,7 +32,7 @@ pub(super) fn of_unit(
         + weight(Feature::Participants) * scratch.participation(index, plan, place.session)
         + weight(Feature::Answer) * before / plan.most
         + weight(Feature::Date) * plan.closeness(place.at)
-        + weight(Feature::TimeTold) * flag(tells)
+        + weight(Feature::TimeTold) * flag(names_time)
         + weight(Feature::FirstPerson) * flag(card.text_features.has(TextFeatures::FIRST_PERSON))
         + weight(Feature::Dense) * scratch.similarity(index, slot)
 }

@@ -49,8 +49,8 @@ pub(super) fn of_candidate(
         flag(answers(index, slot)) * words.turn_before,
     );
     values.set(Feature::Date, plan.closeness(place.at));
-    let tells = plan.asks_when && card.text_features.has(TextFeatures::NAMES_TIME);
-    values.set(Feature::TimeTold, flag(tells));
+    let names_time = plan.asks_when && card.text_features.has(TextFeatures::NAMES_TIME);
+    values.set(Feature::TimeTold, flag(names_time));
     values.set(
         Feature::FirstPerson,
         flag(card.text_features.has(TextFeatures::FIRST_PERSON)),

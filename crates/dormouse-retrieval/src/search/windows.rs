@@ -129,7 +129,7 @@ impl TermTable {
     }
 }
 
-/// Fills one column: by reading all postings, or by searching each slot in them, whichever takes fewer steps.
+/// Fills one column: by reading all postings or by searching each slot in them; the way with fewer steps is chosen.
 fn look_up(postings: &[Posting], place: usize, width: usize, scratch: &mut Scratch) {
     // Walking the postings costs one step each; searching costs about 16 steps per listed unit.
     if postings.len() <= scratch.rowed.len() * 16 {
@@ -144,7 +144,7 @@ fn look_up(postings: &[Posting], place: usize, width: usize, scratch: &mut Scrat
     let mut rest = postings;
     for (row, &slot) in (0..).zip(&scratch.rowed) {
         let skip = rest.partition_point(|posting| posting.slot() < slot);
-        rest = rest.get(skip..).unwrap_or_default();
+        rest = rest.split_at(skip).1;
         if let Some(posting) = rest.first().filter(|posting| posting.slot() == slot) {
             set(&mut scratch.counts, row, place, width, *posting);
         }

@@ -63,7 +63,7 @@ fn the_same_units_give_the_same_bytes_whatever_was_there_before() {
 }
 
 #[test]
-fn every_truncation_is_told() {
+fn every_truncation_is_reported() {
     let bytes = sample().encode();
     for length in 0..bytes.len() {
         let error = Index::decode(&bytes[..length], Config::default()).unwrap_err();
@@ -75,7 +75,7 @@ fn every_truncation_is_told() {
 }
 
 #[test]
-fn another_version_and_another_configuration_are_told() {
+fn another_version_and_another_configuration_are_reported() {
     let mut bytes = sample().encode();
     let other = Config {
         max_terms_per_unit: 5,
@@ -103,7 +103,7 @@ fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn a_changed_byte_is_always_told(at in 0_usize..10_000, by in 1_u8..) {
+    fn a_changed_byte_is_always_reported(at in 0_usize..10_000, by in 1_u8..) {
         let mut bytes = sample().encode();
         let at = at % bytes.len();
         bytes[at] ^= by;

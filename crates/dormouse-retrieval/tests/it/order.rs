@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_removed_or_replaced_leaves_no_trace(
+    fn a_removed_or_replaced_unit_leaves_no_trace(
         turns in turns(),
         passing in turns(),
         exhaustive_up_to in prop::sample::select(vec![0, 1_000]),

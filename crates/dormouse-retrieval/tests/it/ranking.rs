@@ -1,4 +1,4 @@
-//! What speaks for a unit.
+//! The features that raise the rank of a unit.
 
 use dormouse_contracts::{Hit, Timestamp};
 use dormouse_retrieval::{
@@ -69,7 +69,7 @@ fn a_word_says_less_the_further_away_it_is_and_nothing_in_another_session() {
 }
 
 #[test]
-fn whoever_is_named_is_preferred_unless_several_are() {
+fn units_of_a_named_speaker_are_preferred_unless_several_are_named() {
     let index = talk(&[("Alice", "I baked bread"), ("Bob", "I baked bread")]);
     let found = index.search(&SearchQuery::new("What did Bob bake?"), 2);
     assert_eq!(found[0].id, 1);
@@ -185,7 +185,7 @@ fn who_asks_when_gets_turns_that_tell_a_time() {
 }
 
 #[test]
-fn what_only_the_encoder_finds_is_found() {
+fn a_unit_that_only_the_encoder_finds_is_found() {
     let index = talk(&[("Alice", "The kettle sings"), ("Bob", "Boats are late")]);
     let hits = [Hit { id: 1, score: 0.8 }, Hit { id: 0, score: 0.1 }];
     let query = SearchQuery::new("ferries").dense(&hits);
@@ -193,7 +193,7 @@ fn what_only_the_encoder_finds_is_found() {
 }
 
 #[test]
-fn what_is_not_admitted_is_not_answered_and_leaves_its_place_to_others() {
+fn units_that_are_not_admitted_leave_their_place_to_others() {
     let lines: Vec<(String, String)> = (0..50)
         .map(|id| ("Alice".to_owned(), format!("kettle number {id}")))
         .collect();
@@ -275,7 +275,7 @@ fn weights_are_a_table_that_can_be_changed() {
 }
 
 #[test]
-fn neighbours_are_told_in_reading_order() {
+fn neighbours_are_returned_in_reading_order() {
     let index = talk(&[("A", "0"), ("B", "1"), ("A", "2"), ("B", "3"), ("A", "4")]);
     assert_eq!(index.neighbours(2, 1), [1, 3]);
     assert_eq!(index.neighbours(1, 9), [0, 2, 3, 4]);

@@ -1,4 +1,4 @@
-//! The one thread that may touch the engine: its flush panics beside another one's update.
+//! The one thread that may call the engine: its flush panics during an update by another thread.
 
 use std::{
     io,
@@ -40,12 +40,12 @@ impl EdgeActor {
         })
     }
 
-    /// Has `work` done when it is its turn. A panic in it becomes a failure, and every collection is opened anew.
+    /// Queues `work` and waits for its result. A panic in it becomes a failure, and every collection is opened again.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut OpenShards) -> Result<T, EdgeFailure> + Send + 'static,
     ) -> Result<T, EdgeFailure> {
-        let (tell, told) = oneshot::channel();
+        let (reply, replied) = oneshot::channel();
         let job: Job = Box::new(move |shards| {
             let done = catch_unwind(AssertUnwindSafe(|| work(shards)));
             let answer = done.unwrap_or_else(|_panic| {
@@ -56,12 +56,12 @@ impl EdgeActor {
                 ))
             });
             // Whoever asked may have gone.
-            drop(tell.send(answer));
+            drop(reply.send(answer));
         });
         let gone = || EdgeFailure::from(VectorErrorKind::Unavailable);
         let jobs = self.jobs.as_ref().ok_or_else(gone)?;
         jobs.send(job).await.map_err(|_gone| gone())?;
-        told.await.map_err(|_gone| gone())?
+        replied.await.map_err(|_gone| gone())?
     }
 }
 
@@ -70,7 +70,7 @@ impl Drop for EdgeActor {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            // A panic has been told to whoever asked.
+            // The caller of the panicking work has already received the failure.
             drop(thread.join());
         }
     }

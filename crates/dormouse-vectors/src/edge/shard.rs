@@ -20,7 +20,7 @@ const ASSISTANT: &str = "assistant";
 const TRUST: &str = "trust";
 const AT: &str = "at";
 
-/// What went wrong, before it is told of which index it is.
+/// A failure before the name of the index is added.
 #[derive(Debug)]
 pub(super) struct EdgeFailure {
     kind: VectorErrorKind,
@@ -183,7 +183,7 @@ impl Shard {
                 query: VectorInternal::Dense(query),
                 using: None,
             }),
-            filter: told(filter)?,
+            filter: edge_filter(filter)?,
             params: Some(SearchParams {
                 exact: true,
                 ..SearchParams::default()
@@ -223,7 +223,7 @@ impl Shard {
 }
 
 /// The filter in the engine's words. It compares numbers as floats; up to 2⁵³ µs, in the year 2255, none is lost.
-fn told(filter: &PointFilter) -> Result<Option<Filter>, EdgeFailure> {
+fn edge_filter(filter: &PointFilter) -> Result<Option<Filter>, EdgeFailure> {
     let mut must: Vec<Value> = Vec::new();
     if let Some(assistant) = &filter.assistant {
         must.push(json!({"key": ASSISTANT, "match": {"value": assistant.as_str()}}));

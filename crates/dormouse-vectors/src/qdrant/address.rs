@@ -4,7 +4,7 @@ use std::fmt;
 
 use http::Uri;
 
-/// The port on which a server speaks gRPC unless it is told otherwise.
+/// The port on which a server speaks gRPC by default.
 const GRPC_PORT: u16 = 6334;
 
 /// The longest prefix in bytes: with a collection's name behind it, it stays within a server's limit of 255.

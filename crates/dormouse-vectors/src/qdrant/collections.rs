@@ -186,7 +186,12 @@ async fn describe(wire: &Wire, collection: &CollectionName) -> Result<Option<Des
         Err(failure) if failure.kind == VectorErrorKind::Missing => return Ok(None),
         Err(failure) => return Err(failure),
     };
-    let info = answer.result.unwrap_or_default();
+    let Some(info) = answer.result else {
+        return Err(Failure::because(
+            VectorErrorKind::Unavailable,
+            Fault::EmptyAnswer,
+        ));
+    };
     match params(&info) {
         Some(params) if params.distance == Distance::Cosine as i32 => Ok(Some(Described {
             dimensions: usize::try_from(params.size).unwrap_or(usize::MAX),

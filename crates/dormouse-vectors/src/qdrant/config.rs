@@ -1,4 +1,4 @@
-//! What an index on a server needs to be told.
+//! The configuration of an index on a server.
 
 use std::{
     num::{NonZeroU32, NonZeroUsize},

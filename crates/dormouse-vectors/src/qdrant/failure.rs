@@ -1,4 +1,4 @@
-//! What a server's refusals mean.
+//! The meaning of a server's refusals.
 
 use std::{error::Error, time::Duration};
 
@@ -8,10 +8,10 @@ use tonic::{Code, Status};
 
 use super::address::ApiKey;
 
-/// The most of a server's words that an error repeats, in characters.
+/// How much of a server's message an error repeats, in characters.
 const LONGEST_WORDS: usize = 300;
 
-/// A failure before it is told of which index it is.
+/// A failure before the name of the index is added.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) kind: VectorErrorKind,
@@ -41,20 +41,22 @@ impl From<VectorErrorKind> for Failure {
     }
 }
 
-/// What went wrong on this side of the connection, or with what is on the other.
+/// A failure on this side of the connection, or an unusable answer from the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Fault {
     #[error("the server did not answer in time")]
     TimedOut,
     #[error("a request to a server needs a tokio runtime")]
     NoRuntime,
-    #[error("the collection is there, but for other vectors or by another distance than cosine")]
+    #[error("the collection exists, but for other vectors or with another distance than cosine")]
     OtherCollection,
-    #[error("the server took the points, but did not wait until they can be found")]
+    #[error("the server answered without a result")]
+    EmptyAnswer,
+    #[error("the server accepted the points but did not wait until they can be found")]
     NotApplied,
 }
 
-/// What the server said, in the words it used but for the key.
+/// The message of the server, without the key.
 #[derive(Debug, thiserror::Error)]
 #[error("{code:?}: {words}")]
 struct Answered {
@@ -70,7 +72,7 @@ pub(super) fn failure(status: &Status, key: Option<&ApiKey>) -> Failure {
     let mut next = status.source();
     while let Some(cause) = next {
         let cause_words = cause.to_string();
-        // What failed on this side says itself again with every layer.
+        // Errors on this side repeat the same words in every layer.
         if !words.contains(&cause_words) {
             words.push_str(": ");
             words.push_str(&cause_words);
@@ -102,7 +104,7 @@ fn answered(code: Code, words: &str, pause: Option<Duration>, key: Option<&ApiKe
     Failure::because(kind, Answered { code, words })
 }
 
-/// Reads `expected dim: 384, got 3`, the only way in which a server tells the two apart.
+/// Reads `expected dim: 384, got 3`: only the message distinguishes a wrong length from other invalid arguments.
 fn dimension(words: &str) -> Option<VectorErrorKind> {
     let (_, numbers) = words.split_once("expected dim: ")?;
     let (expected, rest) = numbers.split_once(", got ")?;
@@ -180,8 +182,8 @@ mod tests {
         );
         let error =
             answered(Code::Unauthenticated, &words, None, Some(&key)).of("qdrant".to_owned());
-        let told = format!("{error} {error:?}");
-        assert!(told.contains("Unauthenticated") && told.contains("no such key ***, *** x"));
-        assert!(!told.contains("s3cr3t") && told.len() < 1_000);
+        let text = format!("{error} {error:?}");
+        assert!(text.contains("Unauthenticated") && text.contains("no such key ***, *** x"));
+        assert!(!text.contains("s3cr3t") && text.len() < 1_000);
     }
 }

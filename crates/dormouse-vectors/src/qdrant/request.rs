@@ -20,7 +20,7 @@ const POINTS_AT_ONCE: usize = 256;
 /// About the most bytes in one request.
 const BYTES_AT_ONCE: usize = 4 << 20;
 
-/// What a point takes beside its vector and the name of its assistant, in bytes.
+/// The size of a point in bytes without its vector and the name of its assistant.
 const BYTES_OF_A_POINT: usize = 96;
 
 /// Cuts points into requests of at most 256 points and some 4 MiB, and at least one point.
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_without_parts_is_none() {
+    fn a_filter_without_parts_becomes_none() {
         assert_eq!(filter(&PointFilter::default()), None);
         let until = PointFilter {
             until: Some(Timestamp::from_micros(5)),

@@ -67,7 +67,7 @@ impl Node {
         open.clone()
     }
 
-    /// The next request connects anew: what hangs may be the connection.
+    /// Makes the next request open a new connection: the present one may hang.
     fn disconnect(&self) {
         let mut channel = self.channel.lock().unwrap_or_else(PoisonError::into_inner);
         *channel = None;

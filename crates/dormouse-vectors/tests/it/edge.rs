@@ -16,7 +16,7 @@ use crate::{kind, memories, points};
 const FOLDER: &str = "DORMOUSE_EDGE_CHILD";
 
 #[tokio::test]
-async fn it_keeps_every_promise_and_what_it_was_given() {
+async fn it_passes_the_conformance_suite_and_keeps_its_points() {
     let folder = tempfile::tempdir().unwrap();
     let index = Edge::open(folder.path()).unwrap();
     conformance::vector_index(&index, Exactness::Exact).await;

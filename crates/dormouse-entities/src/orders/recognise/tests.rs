@@ -97,7 +97,7 @@ fn each_sentence_stands_for_itself() {
 }
 
 #[test]
-fn what_speaks_of_the_same_has_the_same_subject() {
+fn orders_about_the_same_thing_have_the_same_subject() {
     for (a, b) in [
         ("always knock", "Please never knock!"),
         ("call me Al", "stop calling me Al"),

@@ -81,7 +81,7 @@ async fn a_node_that_hangs_is_passed_over_by_the_next_request() {
 }
 
 #[tokio::test]
-async fn what_kept_a_server_from_answering_is_said() {
+async fn the_error_says_why_the_server_did_not_answer() {
     let mut server = QdrantDouble::start().unwrap();
     server.stop();
     let index = connect(&server, PATIENT);
@@ -103,7 +103,7 @@ async fn a_busy_server_says_for_how_long() {
 }
 
 #[tokio::test]
-async fn a_passing_refusal_is_overcome_and_a_lasting_one_is_told() {
+async fn a_passing_refusal_is_retried_and_a_lasting_one_is_reported() {
     let server = QdrantDouble::start().unwrap();
     let index = connect(&server, PATIENT);
     index.prepare(&memories(), 2).await.unwrap();
@@ -119,7 +119,7 @@ async fn a_passing_refusal_is_overcome_and_a_lasting_one_is_told() {
 }
 
 #[tokio::test]
-async fn what_a_server_died_over_is_completed_by_repeating_it() {
+async fn a_call_during_which_the_server_died_is_completed_by_repeating_it() {
     let mut server = QdrantDouble::start().unwrap();
     let index = connect(&server, PATIENT);
     index.prepare(&memories(), 2).await.unwrap();
@@ -135,7 +135,7 @@ async fn what_a_server_died_over_is_completed_by_repeating_it() {
 }
 
 #[tokio::test]
-async fn a_server_that_comes_back_empty_is_told_apart_from_one_that_has_nothing_new() {
+async fn a_server_that_comes_back_empty_is_distinguished_from_one_without_news() {
     let mut server = QdrantDouble::start().unwrap();
     let index = connect(&server, PATIENT);
     index.prepare(&memories(), 2).await.unwrap();

@@ -65,7 +65,7 @@ async fn owners_with_different_prefixes_share_a_server() {
 }
 
 #[tokio::test]
-async fn what_is_filtered_by_is_indexed() {
+async fn filtered_fields_are_indexed() {
     let server = QdrantDouble::start().unwrap();
     connect(&server, PATIENT)
         .prepare(&memories(), 2)
@@ -87,10 +87,10 @@ async fn a_key_is_sent_and_a_missing_or_wrong_one_is_said_without_it() {
         config.api_key = key.map(|key| ApiKey::try_new(key).unwrap());
         let index = Qdrant::connect(config).unwrap();
         let prepared = index.prepare(&memories(), 2).await;
-        let told = format!("{index:?} {prepared:?} {}", index.identity());
+        let text = format!("{index:?} {prepared:?} {}", index.identity());
         assert!(
-            !told.contains("s3cr3t") && !told.contains("gu355ed"),
-            "{told}"
+            !text.contains("s3cr3t") && !text.contains("gu355ed"),
+            "{text}"
         );
         assert_eq!(kind(prepared), expected);
     }

@@ -1,4 +1,4 @@
-//! Vectors: made by an encoder, fed to an index, and what happens when one of them fails.
+//! Vectors: made by an encoder, sent to an index, and recall while one of the two fails.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn parts() -> (HashedEmbedder, Arc<Exact>) {
 }
 
 #[tokio::test]
-async fn recall_goes_by_words_and_vectors_where_there_is_an_encoder() {
+async fn recall_uses_words_and_vectors_with_an_encoder() {
     let (encoder, index) = parts();
     let memory = with_vectors(Arc::new(encoder), index).ephemeral().unwrap();
     let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
@@ -38,8 +38,8 @@ async fn recall_goes_by_words_and_vectors_where_there_is_an_encoder() {
 }
 
 #[tokio::test]
-async fn an_encoder_that_fails_leaves_recall_by_words_and_is_caught_up_with() {
-    for trouble in [
+async fn while_the_encoder_fails_recall_uses_words_and_indexing_catches_up_later() {
+    for failure in [
         EmbedTrouble::Fail(ModelErrorKind::Unavailable),
         EmbedTrouble::NotANumber,
         EmbedTrouble::WrongDimensions,
@@ -49,12 +49,12 @@ async fn an_encoder_that_fails_leaves_recall_by_words_and_is_caught_up_with() {
         let memory = with_vectors(Arc::new(encoder.clone()), index.clone())
             .ephemeral()
             .unwrap();
-        encoder.from_now_on(trouble.clone());
+        encoder.from_now_on(failure.clone());
         let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
         let recall = memory.recall("peppermint").await.unwrap();
         assert!(
             matches!(recall.mode, SearchMode::WordsBecause(_)),
-            "{trouble:?} {:?}",
+            "{failure:?} {:?}",
             recall.mode
         );
         assert_eq!(recall.items[0].record.id, tea);
@@ -64,7 +64,7 @@ async fn an_encoder_that_fails_leaves_recall_by_words_and_is_caught_up_with() {
         assert_eq!(
             (progress.embedded, progress.indexed, progress.waiting),
             (1, 1, 0),
-            "{trouble:?}"
+            "{failure:?}"
         );
         assert_eq!(
             memory.recall("peppermint").await.unwrap().mode,
@@ -74,7 +74,7 @@ async fn an_encoder_that_fails_leaves_recall_by_words_and_is_caught_up_with() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_encoder_that_hangs_does_not_hold_recall_up() {
+async fn an_encoder_that_hangs_does_not_delay_recall() {
     let (encoder, index) = parts();
     let memory = with_vectors(Arc::new(encoder.clone()), index)
         .ephemeral()
@@ -88,7 +88,7 @@ async fn an_encoder_that_hangs_does_not_hold_recall_up() {
 }
 
 #[tokio::test]
-async fn what_is_withdrawn_is_taken_from_the_index() {
+async fn withdrawing_a_record_removes_its_point_from_the_index() {
     let (encoder, index) = parts();
     let memory = with_vectors(Arc::new(encoder), index.clone())
         .ephemeral()
@@ -106,7 +106,7 @@ async fn what_is_withdrawn_is_taken_from_the_index() {
 }
 
 #[tokio::test]
-async fn another_encoder_touches_nothing_and_leaves_recall_by_words() {
+async fn another_encoder_changes_nothing_and_recall_uses_words() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
     let (encoder, index) = parts();
@@ -154,7 +154,7 @@ async fn another_encoder_touches_nothing_and_leaves_recall_by_words() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_encoder_that_hangs_is_left_alone_after_a_few_questions() {
+async fn an_encoder_that_hangs_is_no_longer_called_after_a_few_questions() {
     let (encoder, index) = parts();
     let memory = with_vectors(Arc::new(encoder.clone()), index)
         .ephemeral()
@@ -174,7 +174,7 @@ async fn an_encoder_that_hangs_is_left_alone_after_a_few_questions() {
 }
 
 #[tokio::test]
-async fn a_text_without_a_vector_does_not_hold_up_the_others_nor_does_a_bad_moment_of_the_encoder()
+async fn a_text_without_a_vector_or_one_bad_reply_of_the_encoder_does_not_hold_up_the_other_texts()
 {
     let (encoder, index) = parts();
     let memory = with_vectors(Arc::new(encoder.clone()), index.clone())
@@ -192,7 +192,7 @@ async fn a_text_without_a_vector_does_not_hold_up_the_others_nor_does_a_bad_mome
 }
 
 #[tokio::test]
-async fn what_is_erased_while_the_encoder_works_gets_no_vector() {
+async fn a_record_erased_while_the_encoder_works_gets_no_vector() {
     let (encoder, index) = parts();
     let memory = with_vectors(Arc::new(encoder.clone()), index.clone())
         .ephemeral()
@@ -221,7 +221,7 @@ async fn what_is_erased_while_the_encoder_works_gets_no_vector() {
 }
 
 #[tokio::test]
-async fn what_is_not_in_the_index_yet_is_said() {
+async fn the_answer_counts_changes_that_are_not_in_the_index_yet() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
     let (encoder, index) = parts();
@@ -245,11 +245,11 @@ async fn what_is_not_in_the_index_yet_is_said() {
     assert_eq!(memory.recall(by_words).await.unwrap().waiting, 0);
     add(&memory, said("Alice", 301, "a late cup")).await;
     let recall = memory.recall("cup").await.unwrap();
-    assert_eq!(recall.waiting, 301, "it could not be fed");
+    assert_eq!(recall.waiting, 301, "the index could not be filled");
 }
 
 #[tokio::test]
-async fn only_what_is_similar_enough_is_recalled_where_that_is_asked_for() {
+async fn only_records_of_the_requested_similarity_are_recalled() {
     let (encoder, index) = parts();
     let memory = with_vectors(Arc::new(encoder.clone()), index)
         .ephemeral()
@@ -266,7 +266,7 @@ async fn only_what_is_similar_enough_is_recalled_where_that_is_asked_for() {
 }
 
 #[tokio::test]
-async fn an_encoder_that_was_merely_named_has_no_claim() {
+async fn an_encoder_that_embedded_nothing_does_not_block_another() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
     let typo = HashedEmbedder::named("typo", 32);
