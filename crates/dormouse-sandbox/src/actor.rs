@@ -7,16 +7,17 @@
 
 use std::{error::Error, fmt, sync::Arc};
 
-use dormouse_contracts::{BoxError, Clock, WorldError, WorldErrorKind, WorldId};
+use dormouse_contracts::{BoxError, Clock, IdError, WorldError, WorldErrorKind, WorldId};
+use dormouse_database::{DatabaseFault, DatabaseHandle};
 use tokio::sync::mpsc;
 
 use crate::{
-    file::SandboxOpenError,
     readers::Readers,
     records::StoreError,
     request::{ActorRequest, ChangeRequest},
+    roster::Roster,
     transaction::WorldTransaction,
-    world::{Opener, World, WorldView},
+    world::{World, WorldView},
 };
 
 #[cfg(test)]
@@ -35,50 +36,56 @@ pub(crate) struct SandboxActor {
 
 /// The world, as far as it can be opened.
 struct Access {
-    opener: Box<dyn Opener>,
-    /// `None` after a failure, until the file can be opened for writing again.
+    database: DatabaseHandle,
+    /// The non-player characters, who are not in the file.
+    residents: Roster,
+    /// The content of the file; `None` until it is read again after a failure.
     world: Option<World>,
-    /// The content of the file, while it cannot be opened for writing.
-    view: Option<World>,
+    /// Whether a failure has closed the database, until it is reopened.
+    has_failed: bool,
 }
 
 impl Access {
     /// The world for changes, reopened if a failure has closed it.
-    fn writable(&mut self) -> Result<&mut World, SandboxOpenError> {
-        let opened = match self.world.take() {
-            Some(opened) => opened,
-            None => {
-                let opened = self.opener.open()?;
-                self.view = None;
-                opened
-            }
-        };
-        Ok(self.world.insert(opened))
+    fn writable(&mut self) -> Result<(&DatabaseHandle, &mut World), StoreError> {
+        self.recover()?;
+        self.load()
     }
 
     /// The world for questions. It fails only if the disk cannot be read.
-    fn readable(&mut self) -> Result<&World, SandboxOpenError> {
-        if self.world.is_none()
-            && let Err(unwritable) = self.writable()
-        {
-            let view = match self.view.take() {
-                Some(view) => view,
-                // The error of writing is more useful than the error of reading.
-                None => self.opener.view().map_err(|_unreadable| unwritable)?,
-            };
-            return Ok(self.view.insert(view));
+    fn readable(&mut self) -> Result<(&DatabaseHandle, &mut World), StoreError> {
+        if let Err(unwritable) = self.recover() {
+            // Now the database reads a snapshot. If there is none, the error of writing is more useful.
+            return self.load().map_err(|_unreadable| unwritable);
         }
-        self.writable().map(|world| &*world)
+        self.load()
+    }
+
+    fn recover(&mut self) -> Result<(), StoreError> {
+        if self.has_failed {
+            // The content in memory may be that of a snapshot.
+            self.world = None;
+            self.database.reopen()?;
+            self.has_failed = false;
+        }
+        Ok(())
+    }
+
+    fn load(&mut self) -> Result<(&DatabaseHandle, &mut World), StoreError> {
+        let world = match self.world.take() {
+            Some(world) => world,
+            None => World::load(&self.database, self.residents.clone())?,
+        };
+        Ok((&self.database, self.world.insert(world)))
     }
 
     /// After a failure the database refuses everything, and its content is unknown.
-    fn close(&mut self) {
-        self.world = None;
-        self.view = None;
+    fn fail(&mut self) {
+        self.has_failed = true;
     }
 }
 
-fn not_reached(error: SandboxOpenError) -> WorldError {
+fn not_reached(error: StoreError) -> WorldError {
     WorldError::new(WorldErrorKind::NotReached, Some(error.into()))
 }
 
@@ -103,18 +110,26 @@ impl From<StoreError> for Unwritten {
     }
 }
 
+impl From<DatabaseFault> for Unwritten {
+    fn from(fault: DatabaseFault) -> Self {
+        StoreError::from(fault).into()
+    }
+}
+
 impl SandboxActor {
-    /// Opens the world.
-    pub(crate) fn open(
-        opener: Box<dyn Opener>,
+    /// Takes over the world in this database, with this content.
+    pub(crate) fn try_new(
+        database: DatabaseHandle,
+        world: World,
+        residents: Roster,
         clock: Arc<dyn Clock>,
-    ) -> Result<Self, SandboxOpenError> {
-        let world = opener.open()?;
+    ) -> Result<Self, IdError> {
         let id = world.id()?;
         let access = Access {
-            opener,
+            database,
+            residents,
             world: Some(world),
-            view: None,
+            has_failed: false,
         };
         Ok(Self {
             access,
@@ -159,9 +174,13 @@ impl SandboxActor {
     }
 
     fn view(&mut self) -> Result<WorldView<'_>, WorldError> {
-        let world = self.access.readable().map_err(not_reached)?;
+        let (database, world) = self.access.readable().map_err(not_reached)?;
         let readers = &mut self.readers;
-        Ok(WorldView { world, readers })
+        Ok(WorldView {
+            database,
+            world,
+            readers,
+        })
     }
 
     fn serve(&mut self, mut changes: Vec<Box<dyn ChangeRequest>>) {
@@ -182,8 +201,13 @@ impl SandboxActor {
 
     fn write(&mut self, changes: &mut [Box<dyn ChangeRequest>]) -> Result<(), Failure> {
         let unopened = |error| Failure::new(WorldErrorKind::NotReached, error);
-        let world = self.access.writable().map_err(unopened)?;
-        let unwritten = match write_group(world, &self.readers, &self.id, &*self.clock, changes) {
+        let (database, world) = self.access.writable().map_err(unopened)?;
+        let (readers, id, clock) = (&self.readers, &self.id, &*self.clock);
+        let written = database.write(|writing| {
+            let transaction = WorldTransaction::begin(writing, &world.roster, id);
+            write_group(transaction, world, readers, clock, changes)
+        });
+        let unwritten = match written {
             Ok(Written::Nothing) => return Ok(()),
             Ok(Written::All) => {
                 self.readers.pruned();
@@ -195,9 +219,9 @@ impl SandboxActor {
             error = &unwritten.error as &dyn Error,
             "a group of changes was not written"
         );
-        self.access.close();
+        self.access.fail();
         // Only the file shows its content. Reading it needs none of the space that the group lacked.
-        let revision = self.access.readable().map(|world| world.revision);
+        let revision = self.access.readable().map(|(_, world)| world.revision);
         let kind = match (unwritten.begun, revision) {
             (None, _) => WorldErrorKind::NotReached,
             (Some(begun), Ok(revision)) if revision < begun => WorldErrorKind::NotReached,
@@ -208,13 +232,12 @@ impl SandboxActor {
 }
 
 fn write_group(
+    mut transaction: WorldTransaction<'_>,
     world: &mut World,
     readers: &Readers,
-    id: &WorldId,
     clock: &dyn Clock,
     changes: &mut [Box<dyn ChangeRequest>],
 ) -> Result<Written, Unwritten> {
-    let mut transaction = WorldTransaction::begin(&world.database, &world.roster, id)?;
     for change in changes.iter_mut() {
         change.make(&mut transaction, clock)?;
     }

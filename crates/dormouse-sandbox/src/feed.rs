@@ -156,7 +156,7 @@ fn read(
     limit: usize,
 ) -> Result<Vec<Perception>, StoreError> {
     let after = after.max(view.readers.done_by(observer));
-    let reading = view.world.database.begin_read()?;
+    let reading = view.database.begin_read()?;
     let feeds = reading.open_table(FEEDS)?;
     let (first, last) = ((observer.as_str(), after), (observer.as_str(), u64::MAX));
     feeds

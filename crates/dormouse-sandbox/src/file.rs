@@ -6,7 +6,7 @@ use std::{
 };
 
 use dormouse_contracts::{BoxError, IdError, Timestamp};
-use dormouse_database::{Database, FileKind};
+use dormouse_database::{DatabaseHandle, FileKind};
 use redb::WriteTransaction;
 
 use crate::records::{
@@ -118,15 +118,10 @@ impl From<dormouse_database::DatabaseOpenError> for SandboxOpenError {
 }
 
 /// Opens the file at `path`, or creates it with the creation time `now`.
-pub(crate) fn open(path: &Path, now: Timestamp) -> Result<Database, SandboxOpenError> {
-    Ok(dormouse_database::open(path, &KIND, |writing| {
+pub(crate) fn open(path: &Path, now: Timestamp) -> Result<DatabaseHandle, SandboxOpenError> {
+    Ok(DatabaseHandle::open(path, &KIND, |writing| {
         write_tables(writing, now)
     })?)
-}
-
-/// Opens the newest commit of the file at `path` for reading. The file is not written.
-pub(crate) fn open_view(path: &Path) -> Result<Database, SandboxOpenError> {
-    Ok(dormouse_database::open_view(path, &KIND)?.database)
 }
 
 /// Creates all tables, empty.

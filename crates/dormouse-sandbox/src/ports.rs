@@ -125,7 +125,7 @@ fn inspect(view: &WorldView<'_>, query: &Query) -> Result<Result<Value, Rejectio
 }
 
 fn one(view: &WorldView<'_>, key: &EffectKey) -> Result<Option<PerformedEffect>, StoreError> {
-    let reading = view.world.database.begin_read()?;
+    let reading = view.database.begin_read()?;
     let found = reading.open_table(EFFECTS)?.get(key.as_str())?;
     let record: Option<EffectRecord> = found
         .map(|it| serde_json::from_str(it.value()))
@@ -134,7 +134,7 @@ fn one(view: &WorldView<'_>, key: &EffectKey) -> Result<Option<PerformedEffect>,
 }
 
 fn many(view: &WorldView<'_>, after: u64) -> Result<Vec<PerformedEffect>, StoreError> {
-    let reading = view.world.database.begin_read()?;
+    let reading = view.database.begin_read()?;
     let (order, effects) = (
         reading.open_table(EFFECT_ORDER)?,
         reading.open_table(EFFECTS)?,

@@ -1,6 +1,7 @@
 //! The content of the file: tables, and the JSON records in them.
 
 use dormouse_contracts::{Effect, Outcome, Timestamp};
+use dormouse_database::DatabaseFault;
 use redb::TableDefinition;
 use serde::{Deserialize, Serialize};
 
@@ -38,14 +39,14 @@ pub(crate) const EFFECT_ORDER: TableDefinition<'_, u64, &str> =
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StoreError {
     #[error("the world's file failed")]
-    File(#[source] Box<redb::Error>),
+    File(#[from] DatabaseFault),
     #[error("a record of the world's file makes no sense")]
     Record(#[from] serde_json::Error),
 }
 
 impl From<redb::Error> for StoreError {
     fn from(error: redb::Error) -> Self {
-        Self::File(Box::new(error))
+        Self::File(error.into())
     }
 }
 
@@ -53,13 +54,13 @@ macro_rules! from_redb {
     ($($error:ident),*) => {$(
         impl From<redb::$error> for StoreError {
             fn from(error: redb::$error) -> Self {
-                Self::File(Box::new(error.into()))
+                Self::File(redb::Error::from(error).into())
             }
         }
     )*};
 }
 
-from_redb!(StorageError, TableError, TransactionError, CommitError);
+from_redb!(StorageError, TableError, CommitError);
 
 /// The stored form of a character.
 #[derive(Debug, Serialize, Deserialize)]

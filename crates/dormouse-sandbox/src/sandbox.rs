@@ -8,18 +8,20 @@ use std::{
 };
 
 use dormouse_contracts::{Clock, EntityId, ToolSpec, WorldError, WorldId};
+use dormouse_database::DatabaseHandle;
 use tokio::sync::mpsc;
 
 use crate::{
     act::{Act, ActError, Acted},
     actor::SandboxActor,
     character::{Character, JoinError},
-    file::SandboxOpenError,
+    file::{self, SandboxOpenError},
     records::StoreError,
     request::{self, ActorRequest},
+    roster::Roster,
     tools,
     transaction::WorldTransaction,
-    world::{FileOpener, Opener, WorldView},
+    world::{World, WorldView},
 };
 
 /// The most requests in the queue; further callers wait for a place in it.
@@ -71,18 +73,24 @@ impl Sandbox {
     ///
     /// [`SandboxOpenError`]; existing files are never replaced.
     pub fn open(path: &Path, clock: Arc<dyn Clock>) -> Result<Self, SandboxOpenError> {
-        let now = clock.now();
-        let path = path.to_owned();
-        Self::keep(Box::new(FileOpener { path, now }), clock)
+        Self::start(path, file::open(path, clock.now())?, clock)
     }
 
-    /// Starts the actor with a world from this opener.
-    pub(crate) fn keep(
-        opener: Box<dyn Opener>,
+    /// Starts the actor with the world in this database, which errors call `path`.
+    pub(crate) fn start(
+        path: &Path,
+        database: DatabaseHandle,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, SandboxOpenError> {
         let tools = tools::specs()?;
-        let actor = SandboxActor::open(opener, clock)?;
+        let residents = Roster::try_new()?;
+        let world = World::load(&database, residents.clone()).map_err(|error| {
+            SandboxOpenError::Damaged {
+                path: path.to_owned(),
+                source: error.into(),
+            }
+        })?;
+        let actor = SandboxActor::try_new(database, world, residents, clock)?;
         let id = actor.id().clone();
         let (sender, requests) = mpsc::channel(QUEUE);
         let thread = thread::Builder::new()

@@ -6,7 +6,6 @@ use dormouse_contracts::{
     Attested, Delivery, Effect, EntityId, Outcome, Perception, Receipt, Rejection, Timestamp,
     WorldId, invariant,
 };
-use dormouse_database::{Database, begin_write};
 use redb::{ReadableTable, WriteTransaction};
 
 use crate::{
@@ -32,18 +31,14 @@ pub(crate) struct WorldTransaction<'a> {
 
 impl<'a> WorldTransaction<'a> {
     /// Starts a group on top of `roster`, the state in the file.
-    pub(crate) fn begin(
-        database: &Database,
-        roster: &Roster,
-        world: &'a WorldId,
-    ) -> Result<Self, StoreError> {
-        Ok(Self {
-            writing: begin_write(database)?,
+    pub(crate) fn begin(writing: WriteTransaction, roster: &Roster, world: &'a WorldId) -> Self {
+        Self {
+            writing,
             roster: roster.clone(),
             touched: BTreeSet::new(),
             recorded: false,
             world,
-        })
+        }
     }
 
     /// Adds a character; the characters in the room see its arrival.

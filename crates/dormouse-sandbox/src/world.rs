@@ -1,55 +1,17 @@
 //! The state of the world, and how it is loaded from its file.
 
-use std::path::PathBuf;
-
-use dormouse_contracts::{EntityId, IdError, Timestamp, WorldId};
-use dormouse_database::Database;
+use dormouse_contracts::{EntityId, IdError, WorldId};
+use dormouse_database::DatabaseHandle;
 use redb::ReadableTable;
 
 use crate::{
-    file::{self, SandboxOpenError},
     readers::Readers,
     records::{BORN_KEY, CHARACTERS, CharacterRecord, META, REVISION_KEY, StoreError},
     roster::Roster,
 };
 
-/// Opens the world, at the start and after a failure.
-pub(crate) trait Opener: Send {
-    /// Opens the world for reading and writing.
-    fn open(&self) -> Result<World, SandboxOpenError>;
-
-    /// Opens the current content of the file for reading, when writing fails.
-    fn view(&self) -> Result<World, SandboxOpenError>;
-}
-
-/// Opens the world in the file at `path`, or creates it with the creation time `now`.
-pub(crate) struct FileOpener {
-    pub(crate) path: PathBuf,
-    pub(crate) now: Timestamp,
-}
-
-impl FileOpener {
-    fn load(&self, database: Database) -> Result<World, SandboxOpenError> {
-        World::load(database, Roster::try_new()?).map_err(|error| SandboxOpenError::Damaged {
-            path: self.path.clone(),
-            source: error.into(),
-        })
-    }
-}
-
-impl Opener for FileOpener {
-    fn open(&self) -> Result<World, SandboxOpenError> {
-        self.load(file::open(&self.path, self.now)?)
-    }
-
-    fn view(&self) -> Result<World, SandboxOpenError> {
-        self.load(file::open_view(&self.path)?)
-    }
-}
-
 /// The state of the world, equal to the content of its file.
 pub(crate) struct World {
-    pub(crate) database: Database,
     pub(crate) roster: Roster,
     pub(crate) revision: u64,
     born: Option<u64>,
@@ -57,7 +19,7 @@ pub(crate) struct World {
 
 impl World {
     /// Reads the characters from the file. `residents` contains the non-player characters.
-    pub(crate) fn load(database: Database, residents: Roster) -> Result<Self, StoreError> {
+    pub(crate) fn load(database: &DatabaseHandle, residents: Roster) -> Result<Self, StoreError> {
         let mut roster = residents;
         let reading = database.begin_read()?;
         for row in reading.open_table(CHARACTERS)?.iter()? {
@@ -71,7 +33,6 @@ impl World {
         let born = meta.get(BORN_KEY)?.map(|born| born.value());
         Ok(Self {
             revision: revision.map_or(0, |revision| revision.value()),
-            database,
             roster,
             born,
         })
@@ -89,6 +50,7 @@ impl World {
 
 /// The data that a question may read.
 pub(crate) struct WorldView<'a> {
+    pub(crate) database: &'a DatabaseHandle,
     pub(crate) world: &'a World,
     pub(crate) readers: &'a mut Readers,
 }

@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    path::Path,
     pin::Pin,
     sync::{Mutex, MutexGuard},
     task::{Context, Waker},
@@ -11,7 +12,7 @@ use dormouse_contracts::{
     AssistantId, Effect, EffectInquiry, EffectKey, EntityId, Inquire, Outcome, Perform, Timestamp,
     ToolName, Words,
 };
-use dormouse_database::Database;
+use dormouse_database::DatabaseSource;
 use dormouse_testing::ManualClock;
 use redb::StorageBackend;
 use serde_json::json;
@@ -20,7 +21,6 @@ use super::*;
 use crate::{
     Act, ActError, Character, CharacterKind, Sandbox,
     file::{KIND, write_tables},
-    roster::Roster,
 };
 
 /// A disk that can fail. Its bytes outlive whoever has it open.
@@ -62,20 +62,12 @@ impl Disk {
         self.platter().left = None;
     }
 
-    fn database(&self) -> Result<Database, SandboxOpenError> {
-        let database = Database::on(self.clone(), &KIND, |writing| {
-            write_tables(writing, Timestamp::EPOCH)
-        });
-        database.map_err(|error| SandboxOpenError::Damaged {
-            path: "disk".into(),
-            source: error.into(),
-        })
-    }
-
     /// A world on this disk.
     fn world(&self) -> Sandbox {
-        let clock = ManualClock::new(dormouse_contracts::Timestamp::EPOCH);
-        Sandbox::keep(Box::new(self.clone()), Arc::new(clock)).unwrap()
+        let clock = ManualClock::new(Timestamp::EPOCH);
+        let create = |writing: &_| write_tables(writing, Timestamp::EPOCH);
+        let database = DatabaseHandle::on(Box::new(self.clone()), &KIND, create).unwrap();
+        Sandbox::start(Path::new("disk"), database, Arc::new(clock)).unwrap()
     }
 
     /// Another disk with the same bytes, on which everything works.
@@ -88,18 +80,13 @@ impl Disk {
     }
 }
 
-impl Opener for Disk {
-    fn open(&self) -> Result<World, SandboxOpenError> {
-        World::load(self.database()?, Roster::try_new()?).map_err(|error| {
-            SandboxOpenError::Damaged {
-                path: "disk".into(),
-                source: error.into(),
-            }
-        })
+impl DatabaseSource for Disk {
+    fn open(&self) -> io::Result<Box<dyn StorageBackend>> {
+        Ok(Box::new(self.clone()))
     }
 
-    fn view(&self) -> Result<World, SandboxOpenError> {
-        self.copy().open()
+    fn snapshot(&self) -> io::Result<Box<dyn StorageBackend>> {
+        Ok(Box::new(self.copy()))
     }
 }
 

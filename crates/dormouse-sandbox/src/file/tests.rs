@@ -1,6 +1,6 @@
 use std::fs;
 
-use dormouse_database::begin_write;
+use dormouse_database::DatabaseFault;
 use redb::TableDefinition;
 use tempfile::{TempDir, tempdir};
 
@@ -11,16 +11,23 @@ fn world() -> (TempDir, PathBuf) {
     let folder = tempdir().unwrap();
     let path = folder.path().join("world.redb");
     let database = open(&path, Timestamp::EPOCH).unwrap();
-    let writing = begin_write(&database).unwrap();
-    {
+    change(&database, |writing| {
         let mut feeds = writing.open_table(FEEDS).unwrap();
         for number in 1..200 {
             let text = format!("entry {number} ").repeat(20);
             feeds.insert(("somebody", number), text.as_str()).unwrap();
         }
-    }
-    writing.commit().unwrap();
+    });
     (folder, path)
+}
+
+fn change(database: &DatabaseHandle, work: impl FnOnce(&WriteTransaction)) {
+    let changed = database.write(|writing| {
+        work(&writing);
+        writing.commit().unwrap();
+        Ok::<_, DatabaseFault>(())
+    });
+    changed.unwrap();
 }
 
 /// What a user reads who opens the file at `path`.
@@ -59,13 +66,10 @@ fn a_world_in_use_says_so() {
 fn a_newer_format_and_somebody_elses_file_are_told_apart() {
     let (folder, path) = world();
     let database = open(&path, Timestamp::EPOCH).unwrap();
-    let writing = begin_write(&database).unwrap();
-    writing
-        .open_table(META)
-        .unwrap()
-        .insert("format", FORMAT + 1)
-        .unwrap();
-    writing.commit().unwrap();
+    change(&database, |writing| {
+        let mut meta = writing.open_table(META).unwrap();
+        meta.insert("format", FORMAT + 1).unwrap();
+    });
     drop(database);
     let (error, text) = refusal(&path);
     assert!(
