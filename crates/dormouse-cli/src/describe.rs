@@ -116,7 +116,7 @@ fn decoded(event: &Event) -> String {
             excerpt(&it.text)
         ),
         Event::Recollected(it) => match it.failure {
-            Some(failure) => format!("nothing: {}", failure.told()),
+            Some(failure) => format!("nothing: {}", failure.reason()),
             None => counted(it.items.len() as u64, "memory", "memories"),
         },
         Event::EntityChanged(it) => {

@@ -27,18 +27,18 @@ use tokio::{
 
 use crate::{
     Ports,
+    builtin::{barest_tools, builtin_tools},
     config::AssistantConfig,
     decide::{self, Answered, Next, OutsideCall, View},
     event::Event,
     gate::gate,
     handle::{Command, Handle},
-    inward::{barest_tools, inward_tools},
     prompt::{Preamble, PreambleTooLong, leaves_room},
     remembering::{CatchUpError, catch_up},
     replay::{Restored, restore_counted},
     state::State,
     status::{Activity, Skipped, Status},
-    work::{self, Done, Tending},
+    work::{self, Done, Indexing},
 };
 pub use error::{RunError, WakeError};
 use record::Unwritten;
@@ -85,7 +85,7 @@ struct Progress {
     silent_since: Option<Timestamp>,
     /// What it is busy with, or was last.
     busy: Busy,
-    tending: Tending,
+    indexing: Indexing,
     /// The first delivery of each world that was refused and not accepted since.
     refused: BTreeMap<WorldId, u64>,
 }
@@ -129,7 +129,7 @@ impl Assistant {
     ) -> Result<(Self, Handle), WakeError> {
         config.check()?;
         let counter = &ports.counter;
-        let (tools, preamble) = match offered(&config, &world_tools, inward_tools()?, counter)? {
+        let (tools, preamble) = match offered(&config, &world_tools, builtin_tools()?, counter)? {
             (tools, Ok(preamble)) => (tools, preamble),
             (_, Err(_too_long)) => {
                 let (tools, preamble) = offered(&config, &world_tools, barest_tools()?, counter)?;
@@ -206,7 +206,7 @@ impl Assistant {
         let mut work: Option<BoxFuture<'static, Done>> = None;
         // A model call that is under way, and not looked at while its sender is asked to wait.
         let mut asked: Option<BoxFuture<'static, Done>> = None;
-        let mut tending: Option<BoxFuture<'static, Tending>> = None;
+        let mut indexing: Option<BoxFuture<'static, Indexing>> = None;
         loop {
             if self.state.stopped.is_some() {
                 // An operator does not wait for a model. What was begun is taken up as after a crash.
@@ -220,9 +220,9 @@ impl Assistant {
                 work = self.advance(&mut asked).await?;
             }
             // Whoever waits for an answer goes first: what is dropped here is begun anew later.
-            tending = match work {
+            indexing = match work {
                 Some(_) => None,
-                None => tending.or_else(|| self.tend()),
+                None => indexing.or_else(|| self.index_pending()),
             };
             self.publish();
             let wake_at = self.wake_at();
@@ -235,9 +235,9 @@ impl Assistant {
                         }
                     }
                 },
-                tended = finished(&mut tending) => {
-                    tending = None;
-                    self.progress.tending = tended;
+                indexed = finished(&mut indexing) => {
+                    indexing = None;
+                    self.progress.indexing = indexed;
                 }
                 done = finished(&mut work) => {
                     work = None;
@@ -264,11 +264,11 @@ impl Assistant {
     }
 
     /// Lets the memory bring its vectors up to date while nobody waits, if there is something new.
-    fn tend(&self) -> Option<BoxFuture<'static, Tending>> {
+    fn index_pending(&self) -> Option<BoxFuture<'static, Indexing>> {
         let is_idle = self.progress.activity == Activity::Idle;
-        let is_due = is_idle && self.progress.tending == Tending::Due;
+        let is_due = is_idle && self.progress.indexing == Indexing::Due;
         let memory = self.ports.memory.clone();
-        is_due.then(|| Box::pin(work::tend(memory)) as BoxFuture<'static, Tending>)
+        is_due.then(|| Box::pin(work::index_pending(memory)) as BoxFuture<'static, Indexing>)
     }
 
     /// Does everything that needs nobody outside, and answers the next call to the outside if one is due.
@@ -309,7 +309,7 @@ impl Assistant {
         let recall_limit = self.config.recall_timeout;
         self.busy_with(match call {
             OutsideCall::Ask(_) => Busy::Asking,
-            OutsideCall::Recollect(_) | OutsideCall::Consult(..) => Busy::Remembering,
+            OutsideCall::Recall(_) | OutsideCall::AskMemory(..) => Busy::Remembering,
             OutsideCall::Perform(_) | OutsideCall::AskAfter(_) | OutsideCall::Observe(..) => {
                 Busy::Acting
             }
@@ -337,11 +337,9 @@ impl Assistant {
                 let limit = self.tool_timeout(query.tool.as_str());
                 Box::pin(work::observe(ports, id, query, limit))
             }
-            OutsideCall::Recollect(ask) => {
-                Box::pin(work::recollect(ports, key, *ask, recall_limit))
-            }
-            OutsideCall::Consult(id, ask) => {
-                Box::pin(work::consult(ports, key, id, *ask, recall_limit))
+            OutsideCall::Recall(ask) => Box::pin(work::recall(ports, key, *ask, recall_limit)),
+            OutsideCall::AskMemory(id, ask) => {
+                Box::pin(work::ask_memory(ports, key, id, *ask, recall_limit))
             }
         }
     }
@@ -439,7 +437,7 @@ impl Assistant {
                 decide::on_world_failure(view, &failure)
             }
             Done::Recollected(found) => decide::on_recollected(view, *found),
-            Done::Consulted { call, consulted } => decide::on_consulted(view, &call, consulted),
+            Done::MemoryAnswered { call, answer } => decide::on_memory_answer(view, &call, answer),
         };
         self.note(events);
     }

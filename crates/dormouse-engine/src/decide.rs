@@ -6,7 +6,7 @@
 mod calls;
 mod delayed;
 mod outcomes;
-mod recollect;
+mod recall_query;
 mod unanswered;
 
 use std::time::Duration;
@@ -16,21 +16,21 @@ use dormouse_tools::{LoopEffect, Registry, after};
 
 pub(crate) use delayed::on_delay;
 pub(crate) use outcomes::{
-    Answered, Failed, on_consulted, on_failure, on_observed, on_recollected, on_reply, on_settled,
-    on_world_failure,
+    Answered, Failed, on_failure, on_memory_answer, on_observed, on_recollected, on_reply,
+    on_settled, on_world_failure,
 };
 
 use crate::{
+    builtin::{self, MemoryQuery},
     config::{AssistantConfig, ExecutionPattern},
     event::{
         ContextType, EmergencyStopTriggered, Event, NOOP, StopCause, StopReason, TickEnded,
         TickStarted, Verdict,
     },
     gate::{Skip, gate},
-    inward::{self, Consult},
     prompt::{self, Offer, Preamble, Prompt},
     state::{CallState, State, Step, Turn},
-    work::Recollect,
+    work::RecallQuery,
 };
 
 /// At this share of the context window, in percent, the loop ends.
@@ -85,9 +85,9 @@ pub(crate) enum OutsideCall {
     /// Look at the world.
     Observe(CallId, Query),
     /// Look up what is worth knowing, before thinking.
-    Recollect(Box<Recollect>),
+    Recall(Box<RecallQuery>),
     /// Ask the memory for a call.
-    Consult(CallId, Box<Consult>),
+    AskMemory(CallId, Box<MemoryQuery>),
 }
 
 /// Decides what comes next.
@@ -265,7 +265,7 @@ fn loop_end(view: View<'_>, step: &Step) -> Option<StopReason> {
         let Some(verdict) = call.verdict else { break };
         let tool = view.tools.get(&call.call.name);
         // Words before a look-up announce an answer, which the model gives when it knows the result.
-        if tool.is_some_and(inward::is_look_up) {
+        if tool.is_some_and(builtin::is_look_up) {
             end = None;
             continue;
         }
@@ -291,8 +291,8 @@ fn loop_end(view: View<'_>, step: &Step) -> Option<StopReason> {
 fn ask(view: View<'_>, turn: &Turn) -> Next {
     // A prompt that was refused is made again with the message alone.
     if turn.recollected.is_none() && turn.refusals == 0 {
-        let question = recollect::question(view, turn);
-        return Next::Outside(OutsideCall::Recollect(Box::new(question)));
+        let question = recall_query::question(view, turn);
+        return Next::Outside(OutsideCall::Recall(Box::new(question)));
     }
     if let Some(told) = delayed::in_outage(view, turn) {
         return Next::Decided(vec![told]);

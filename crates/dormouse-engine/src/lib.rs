@@ -11,12 +11,12 @@
 //! Stability: events and their JSON are a format, and only grow. The Rust interface may still change.
 
 mod assistant;
+mod builtin;
 mod config;
 mod decide;
 mod event;
 mod gate;
 mod handle;
-mod inward;
 mod ports;
 mod prompt;
 mod remembering;
@@ -28,6 +28,7 @@ mod status;
 mod work;
 
 pub use assistant::{Assistant, Recorded, RunError, WakeError};
+pub use builtin::builtin_tools;
 pub use config::{
     AssistantConfig, ConfigError, ExecutionPattern, Limits, OutOfRange, Switch, ToolCalling,
 };
@@ -40,15 +41,13 @@ pub use event::{
 };
 pub use gate::{Reason, Skip, gate};
 pub use handle::{Accepted, ClearError, Handle, PerceiveError, Rest, RetryError, StopError};
-pub use inward::inward_tools;
 pub use ports::Ports;
 pub use prompt::PreambleTooLong;
 pub use remembering::{CatchUpError, CaughtUp, Rebound, catch_up, check_log, rebind};
-pub use replay::{ReplayError, freeze, replay, restore};
+pub use replay::{ReplayError, encode_snapshot, replay, restore};
 pub use state::{
     AMBIENT_KEPT, CallState, EffectState, ErrorRecord, HISTORY_KEPT, Heard, LearntWindow, Pause,
-    Pauses, People, RECENT_CALLS, RecalledLately, Service, Sources, Spent, State, Step, Stopped,
-    Turn,
+    Pauses, People, RECENT_CALLS, Service, ShownLines, Sources, Spent, State, Step, Stopped, Turn,
 };
 pub use status::{Activity, Skipped, Status};
 

@@ -64,7 +64,10 @@ pub(crate) async fn restore_counted<L: ReadEvents + LoadSnapshot + ?Sized>(
     key: &AssistantId,
 ) -> Result<Restored, ReplayError> {
     let snapshot = log.load_snapshot(key, Seq(u64::MAX)).await?;
-    let from = snapshot.as_ref().and_then(thaw).unwrap_or_default();
+    let from = snapshot
+        .as_ref()
+        .and_then(decode_snapshot)
+        .unwrap_or_default();
     let saved = from.seq;
     let state = fold(log, key, from, Seq(u64::MAX)).await?;
     let folded = state.seq.0.saturating_sub(saved.0);
@@ -94,7 +97,7 @@ async fn fold<L: ReadEvents + ?Sized>(
 /// # Errors
 ///
 /// An error of serde_json, which only a broken implementation of a type in the state can cause.
-pub fn freeze(state: &State) -> Result<Snapshot, serde_json::Error> {
+pub fn encode_snapshot(state: &State) -> Result<Snapshot, serde_json::Error> {
     Ok(Snapshot {
         seq: state.seq,
         schema: SNAPSHOT_SCHEMA,
@@ -102,7 +105,7 @@ pub fn freeze(state: &State) -> Result<Snapshot, serde_json::Error> {
     })
 }
 
-fn thaw(snapshot: &Snapshot) -> Option<State> {
+fn decode_snapshot(snapshot: &Snapshot) -> Option<State> {
     if snapshot.schema != SNAPSHOT_SCHEMA {
         return None;
     }

@@ -7,8 +7,8 @@
 mod errors;
 mod pauses;
 mod people;
-mod recalled;
 mod service;
+mod shown_lines;
 mod sources;
 mod step;
 mod turn;
@@ -24,9 +24,9 @@ use sha2::{Digest, Sha256};
 pub use errors::{ErrorRecord, RECENT_CALLS};
 pub use pauses::{Pause, Pauses};
 pub use people::People;
-pub use recalled::RecalledLately;
 use service::Blame;
 pub use service::Service;
+pub use shown_lines::ShownLines;
 pub use sources::Sources;
 pub use step::{CallState, EffectState, Step};
 pub use turn::Turn;
@@ -129,7 +129,7 @@ pub struct State {
     /// them.
     pub given_up: VecDeque<Seq>,
     /// Remembered lines that were shown lately.
-    pub recalled: RecalledLately,
+    pub recalled: ShownLines,
     /// How many messages ended without an answer, those that were given up included.
     pub unanswered: u64,
     /// How many lines it has kept on purpose. The lines themselves are in its memory.

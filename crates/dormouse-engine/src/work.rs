@@ -3,9 +3,9 @@
 //! Each runs as one future beside the actor, so that messages are accepted meanwhile. None of them reads or
 //! changes the state.
 
-mod consult;
-mod recollect;
-mod tend;
+mod indexing;
+mod memory_query;
+mod recall;
 mod world;
 
 use std::{
@@ -26,14 +26,14 @@ use tokio::time::Instant;
 
 use crate::{
     Ports,
+    builtin::MemoryAnswer,
     event::{RecallFailure, RecalledLine, Recollected},
-    inward::Consulted,
     prompt::{Length, Offer, Prompt},
     remembering::{CatchUpError, catch_up},
 };
-pub(crate) use consult::consult;
-pub(crate) use recollect::{Recollect, recollect};
-pub(crate) use tend::{Tending, tend};
+pub(crate) use indexing::{Indexing, index_pending};
+pub(crate) use memory_query::ask_memory;
+pub(crate) use recall::{RecallQuery, recall};
 pub(crate) use world::{WorldFailure, ask_after, observe, perform};
 
 /// How a call to the outside ended.
@@ -63,9 +63,9 @@ pub(crate) enum Done {
     /// The world could not be reached, so the call is still to be made.
     WorldFailed(WorldFailure),
     Recollected(Box<Recollected<RecalledLine>>),
-    Consulted {
+    MemoryAnswered {
         call: CallId,
-        consulted: Consulted,
+        answer: MemoryAnswer,
     },
 }
 

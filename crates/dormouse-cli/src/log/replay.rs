@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use dormouse_contracts::{AssistantId, LoadSnapshot, Seq, Snapshot};
-use dormouse_engine::{State, freeze, replay};
+use dormouse_engine::{State, encode_snapshot, replay};
 use dormouse_store::LogView;
 use serde::Serialize;
 
@@ -167,5 +167,5 @@ fn compare(
 
 /// Whether this version reads the snapshot. A start ignores any other.
 fn is_current(snapshot: &Snapshot, state: &State) -> bool {
-    freeze(state).is_ok_and(|current| current.schema == snapshot.schema)
+    encode_snapshot(state).is_ok_and(|current| current.schema == snapshot.schema)
 }

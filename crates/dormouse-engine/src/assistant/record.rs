@@ -8,8 +8,8 @@ use tokio::time::Instant;
 
 use super::{Assistant, Recorded, RunError, Saved};
 use crate::{
-    decide::OutsideCall, event::Event, remembering::is_for_memory, replay::freeze,
-    status::Activity, work::Tending,
+    decide::OutsideCall, event::Event, remembering::is_for_memory, replay::encode_snapshot,
+    status::Activity, work::Indexing,
 };
 
 /// After how many events a snapshot is saved. Folding so many takes 5 ms, and a snapshot may be half a megabyte.
@@ -70,7 +70,7 @@ impl Assistant {
     pub(super) async fn write_before(&mut self, call: &OutsideCall) -> Result<Saved, RunError> {
         let is_needed = match call {
             OutsideCall::Perform(_) | OutsideCall::AskAfter(_) => true,
-            OutsideCall::Recollect(_) | OutsideCall::Consult(..) => {
+            OutsideCall::Recall(_) | OutsideCall::AskMemory(..) => {
                 self.progress.unwritten.is_for_memory()
             }
             OutsideCall::Ask(_) | OutsideCall::Observe(..) => false,
@@ -148,7 +148,7 @@ impl Assistant {
             self.progress.fresh = Some(intended.key.clone());
         }
         if matches!(event, Event::TickEnded(_)) {
-            self.progress.tending = Tending::Due;
+            self.progress.indexing = Indexing::Due;
         }
         self.note_sign(at, &event);
         self.state.apply(seq, at, event.clone());
@@ -196,7 +196,7 @@ impl Assistant {
             return;
         }
         self.progress.since_snapshot = 0;
-        let saved = match freeze(&self.state) {
+        let saved = match encode_snapshot(&self.state) {
             Ok(snapshot) => self
                 .ports
                 .log

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::{Next, OutsideCall, View, advisory};
 use crate::{
+    builtin::{self, BuiltinOutcome},
     event::{EffectIntended, Event, NOOP, ToolAnswered, Verdict},
-    inward::{self, Inward},
     remembering::words_of,
     state::{CallState, Step, Turn},
 };
@@ -51,7 +51,7 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Next {
                 tool: spec.name.clone(),
                 category: spec.category,
                 trust: words_of(&checked.arguments)
-                    .map(|words| inward::lineage(words, view.state, turn).trust),
+                    .map(|words| builtin::provenance(words, view.state, turn).trust),
                 arguments: checked.arguments,
             })]),
             None => Next::Decided(vec![answer(
@@ -61,15 +61,15 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Next {
                 failure("the act could not be named"),
             )]),
         },
-        _ => match inward::decide(spec.name.as_str(), &checked.arguments, view.state, turn) {
-            Inward::Decided { mut events, result } => {
+        _ => match builtin::decide(spec.name.as_str(), &checked.arguments, view.state, turn) {
+            BuiltinOutcome::Decided { mut events, result } => {
                 events.push(answer(view, call, Verdict::Success, success(&result)));
                 Next::Decided(events)
             }
-            Inward::Consult(consult) => {
-                Next::Outside(OutsideCall::Consult(call.id().clone(), Box::new(consult)))
+            BuiltinOutcome::AskMemory(query) => {
+                Next::Outside(OutsideCall::AskMemory(call.id().clone(), Box::new(query)))
             }
-            Inward::Refused(why) => {
+            BuiltinOutcome::Refused(why) => {
                 Next::Decided(vec![answer(view, call, Verdict::Failure, failure(&why))])
             }
         },
@@ -145,6 +145,7 @@ fn cut(content: Value) -> Value {
         return content;
     }
     let shown = beginning(&text, RESULT_LIMIT / 4);
-    let success = content.get("success").cloned().unwrap_or_default();
+    let success = content.get("success").cloned();
+    let success = invariant!(success, "every result says whether the call succeeded");
     json!({"success": success, "cut_off_after": shown.len(), "result_text": shown})
 }

@@ -21,7 +21,7 @@ pub(crate) fn on_delay(view: View<'_>) -> Vec<Event> {
 pub(super) fn in_outage(view: View<'_>, turn: &Turn) -> Option<Event> {
     let waited = view.waited_since(turn.trigger.heard_at);
     let is_due = view.state.service.is_silent() && waited >= view.config.limits.word_after();
-    let is_due = is_due && !turn.is_told_of_outage && !unanswered::may_be_its_own(view, turn);
+    let is_due = is_due && !turn.knows_of_outage && !unanswered::may_be_its_own(view, turn);
     is_due.then(|| ask(view, turn, DelayCause::Outage))?
 }
 

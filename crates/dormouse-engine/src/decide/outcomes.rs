@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use super::{View, calls, unanswered};
 use crate::{
+    builtin::MemoryAnswer,
     event::{
         Call, EffectSettled, EmergencyStopTriggered, EntityChanged, Event, Misread, ModelFailed,
         Narrowed, RecalledLine, Recollected, Replied, StopCause, StopReason, TickEnded,
         UnansweredCause, Verdict, WorldFailed,
     },
-    inward::Consulted,
     prompt,
     reply::{self, RawCall, Reading},
     state::Turn,
@@ -449,25 +449,25 @@ pub(crate) fn on_recollected(view: View<'_>, found: Recollected<RecalledLine>) -
 }
 
 /// The events that follow when the memory was asked for a call.
-pub(crate) fn on_consulted(view: View<'_>, id: &CallId, consulted: Consulted) -> Vec<Event> {
+pub(crate) fn on_memory_answer(view: View<'_>, id: &CallId, answer: MemoryAnswer) -> Vec<Event> {
     let open = view.state.turn.as_ref().and_then(|turn| turn.open_call());
     let Some(call) = open.filter(|call| call.id() == id) else {
         return Vec::new();
     };
-    let (mut events, verdict, content, sources) = match consulted {
-        Consulted::Found { result, sources } => (
+    let (mut events, verdict, content, sources) = match answer {
+        MemoryAnswer::Found { result, sources } => (
             Vec::new(),
             Verdict::Success,
             calls::success(&result),
             sources,
         ),
-        Consulted::Fits { changes, result } => {
+        MemoryAnswer::Fits { changes, result } => {
             let changes = changes.into_iter();
             let events = changes.map(|change| Event::EntityChanged(EntityChanged { change }));
             let content = calls::success(&result);
             (events.collect(), Verdict::Success, content, Vec::new())
         }
-        Consulted::Refused(why) => (
+        MemoryAnswer::Refused(why) => (
             Vec::new(),
             Verdict::Failure,
             calls::failure(&why),

@@ -4,8 +4,9 @@ use dormouse_contracts::ModelErrorKind;
 
 use super::{Next, View, calls, outcomes};
 use crate::{
+    builtin,
     event::{Event, StopReason, TickEnded, Unanswered, UnansweredCause},
-    inward, reply,
+    reply,
     state::Turn,
 };
 
@@ -80,7 +81,7 @@ fn said(view: View<'_>, turn: &Turn) -> Said {
             let tool = view.tools.get(&call.call.name);
             if tool.is_some_and(|tool| tool.speech.is_some()) && call.may_be_made() {
                 said = Said::Answer;
-            } else if said == Said::Answer && tool.is_some_and(inward::is_look_up) {
+            } else if said == Said::Answer && tool.is_some_and(builtin::is_look_up) {
                 said = Said::Nothing;
             }
         }

@@ -125,7 +125,7 @@ pub enum RecallFailure {
 impl RecallFailure {
     /// The failure in a few words, for a model or a person to read.
     #[must_use]
-    pub fn told(self) -> &'static str {
+    pub fn reason(self) -> &'static str {
         match self {
             Self::TimedOut => "remembering took too long",
             Self::Memory => "the memory cannot be read at the moment",

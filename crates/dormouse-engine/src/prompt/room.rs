@@ -21,7 +21,7 @@ const LEARNT_FULL: u32 = 80;
 /// One overheard line may take this share of what all of them may, in percent.
 const OVERHEARD_LINE: u32 = 25;
 
-/// The context window of a prompt, with the preamble and the reply already seated.
+/// The context window of a prompt, divided among instructions (preamble), reply, messages and the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Room {
     window: u32,
@@ -38,7 +38,7 @@ impl Room {
     pub(super) fn of(state: &State, config: &AssistantConfig, preamble: &Preamble) -> Self {
         let window = config.limits.max_context_tokens();
         let left = window.saturating_sub(preamble.tokens);
-        // A long reply must not push out what it is to answer.
+        // At most half of what the instructions leave: a long reply must not push out the message that it answers.
         let reply = config.max_tokens.unwrap_or(REPLY).min(left / 2);
         let narrowed = state.narrowed(window);
         let reply_asked = narrowed.and_then(|narrowed| narrowed.reply);
@@ -67,12 +67,15 @@ impl Room {
 
     /// The size of the window that a prompt should be measured by, in tokens.
     pub(super) fn window(self) -> u32 {
+        // A prompt at the learnt limit counts as full: it takes `CRITICAL_PERCENT` of this window, at which the loop ends.
         let learnt = u64::from(self.longest) * 100 / u64::from(LEARNT_FULL);
         self.window.min(u32::try_from(learnt).unwrap_or(u32::MAX))
     }
 
     /// The most tokens one message takes.
     pub(super) fn message(self) -> u32 {
+        // A learnt limit can leave hardly more than the instructions. Some words of the message are shown even then, or the model
+        // would not know what to answer; but never more than without the limit.
         let within = |whole: u32| share(whole.saturating_sub(self.preamble), MESSAGE);
         let usual = within(self.window.saturating_sub(self.reply));
         within(self.whole()).max(usual.min(MESSAGE_LEFT))
@@ -85,6 +88,7 @@ impl Room {
 
     /// What is left for everything before the current turn, if that and the preamble take `taken` tokens.
     pub(super) fn before_the_turn(self, taken: u32) -> u32 {
+        // Of the configured window, not of the learnt one: the limit itself is the second bound.
         share(self.window, FILLED_UP_TO)
             .min(self.whole())
             .saturating_sub(taken)
@@ -92,6 +96,7 @@ impl Room {
 
     /// The longest reply that can be asked for behind a prompt of `tokens` tokens.
     pub(super) fn reply_behind(self, tokens: u32) -> u32 {
+        // Servers refuse a request for no token at all.
         let left = self.window.saturating_sub(tokens);
         left.min(self.longest_reply).max(1)
     }

@@ -60,7 +60,7 @@ pub struct Turn {
     pub narrowings: u32,
     /// Whether its sender was told that the model gives no answers.
     #[serde(default)]
-    pub is_told_of_outage: bool,
+    pub knows_of_outage: bool,
     /// True between the start and the end of a tick.
     pub ticking: bool,
     /// When to go on with it, between two ticks.
@@ -93,7 +93,7 @@ impl Turn {
             refusals: 0,
             narrowed: None,
             narrowings: 0,
-            is_told_of_outage: false,
+            knows_of_outage: false,
             ticking: false,
             resume_at: None,
             waits_for: None,
@@ -245,7 +245,7 @@ impl Turn {
 
     /// Its answer takes long. What asks the sender to wait is a step that the model did not take, and counts as none.
     pub(super) fn delayed(&mut self, delayed: Delayed) {
-        self.is_told_of_outage |= delayed.cause == DelayCause::Outage;
+        self.knows_of_outage |= delayed.cause == DelayCause::Outage;
         self.steps.push(Step {
             content: String::new(),
             calls: delayed.calls.into_iter().map(CallState::new).collect(),

@@ -7,7 +7,7 @@ const AT_A_TIME: usize = 32;
 
 /// Whether the memory's vectors lack something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Tending {
+pub(crate) enum Indexing {
     /// They may.
     #[default]
     Due,
@@ -16,15 +16,15 @@ pub(crate) enum Tending {
 }
 
 /// Lets the memory embed some of what is new. Costs nothing where it has no encoder.
-pub(crate) async fn tend(memory: Memory) -> Tending {
+pub(crate) async fn index_pending(memory: Memory) -> Indexing {
     match memory.index_pending(AT_A_TIME).await {
         Ok(progress) => {
             let goes_on =
                 progress.interrupted_by.is_none() && progress.embedded + progress.indexed > 0;
             if goes_on && progress.waiting > 0 {
-                Tending::Due
+                Indexing::Due
             } else {
-                Tending::Done
+                Indexing::Done
             }
         }
         Err(error) => {
@@ -32,7 +32,7 @@ pub(crate) async fn tend(memory: Memory) -> Tending {
                 error = &error as &dyn std::error::Error,
                 "the memory's vectors are not kept"
             );
-            Tending::Done
+            Indexing::Done
         }
     }
 }

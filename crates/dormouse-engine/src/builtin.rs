@@ -1,10 +1,10 @@
 //! The engine's own tools, whose calls stay within the assistant: noop, its memory, and whom it knows.
 //!
-//! Here it is decided what a call asks for. What needs a look into the memory is a [`Consult`], which is carried out like
+//! Here it is decided what a call asks for. What needs a look into the memory is a [`MemoryQuery`], which is carried out like
 //! a call to the outside.
 
-mod consult;
-mod lineage;
+mod memory_query;
+mod provenance;
 mod tools;
 
 use dormouse_contracts::Arguments;
@@ -20,26 +20,31 @@ use crate::{
     event::{Event, LOG_ORIGIN, Remembered},
     state::{State, Turn},
 };
-pub(crate) use consult::{Consult, Consulted, Draft};
-pub(crate) use lineage::{Lineage, SURROUNDINGS_TRUST, lineage};
-pub use tools::inward_tools;
+pub(crate) use memory_query::{Draft, MemoryAnswer, MemoryQuery};
+pub(crate) use provenance::{Provenance, SURROUNDINGS_TRUST, provenance};
+pub use tools::builtin_tools;
 pub(crate) use tools::{barest_tools, is_look_up};
 
 /// How many lines a recall answers where the model does not say.
 const RECALL_DEFAULT: usize = 5;
 
-/// What an inward call leads to.
-pub(crate) enum Inward {
+/// What a call of a built-in tool leads to.
+pub(crate) enum BuiltinOutcome {
     /// These events besides its result, and the result.
     Decided { events: Vec<Event>, result: Value },
     /// A look into the memory.
-    Consult(Consult),
+    AskMemory(MemoryQuery),
     /// Nothing: an argument cannot be used, and why.
     Refused(String),
 }
 
-/// Decides an inward call. `arguments` fit the tool's schema.
-pub(crate) fn decide(name: &str, arguments: &Arguments, state: &State, turn: &Turn) -> Inward {
+/// Decides a call of a built-in tool. `arguments` fit the tool's schema.
+pub(crate) fn decide(
+    name: &str,
+    arguments: &Arguments,
+    state: &State,
+    turn: &Turn,
+) -> BuiltinOutcome {
     let call = Call {
         arguments,
         state,
@@ -50,7 +55,7 @@ pub(crate) fn decide(name: &str, arguments: &Arguments, state: &State, turn: &Tu
         tools::RECALL_MEMORIES => return call.recall(),
         tools::GET_ENTITY_PROFILE => {
             let who = call.text("entity").to_owned();
-            return Inward::Consult(Consult::Profile { who });
+            return BuiltinOutcome::AskMemory(MemoryQuery::Profile { who });
         }
         tools::ADD_ENTITY_OBSERVATION => call.observation(),
         tools::UPDATE_ENTITY_PROFILE => call.attributes(),
@@ -58,18 +63,18 @@ pub(crate) fn decide(name: &str, arguments: &Arguments, state: &State, turn: &Tu
         tools::ADD_PENDING_ACTION => call.action(),
         tools::COMPLETE_PENDING_ACTION => call.completion(),
         _ => {
-            return Inward::Decided {
+            return BuiltinOutcome::Decided {
                 events: Vec::new(),
                 result: json!({}),
             };
         }
     };
     match drafted {
-        Some(draft) => Inward::Consult(Consult::Change {
+        Some(draft) => BuiltinOutcome::AskMemory(MemoryQuery::Change {
             who: call.text("entity").to_owned(),
             draft,
         }),
-        None => Inward::Refused("there is nothing in it that could be noted".to_owned()),
+        None => BuiltinOutcome::Refused("there is nothing in it that could be noted".to_owned()),
     }
 }
 
@@ -85,20 +90,20 @@ impl Call<'_> {
         value.unwrap_or_default()
     }
 
-    fn lineage(&self, text: &str) -> Lineage {
-        lineage(text, self.state, self.turn)
+    fn provenance(&self, text: &str) -> Provenance {
+        provenance(text, self.state, self.turn)
     }
 
-    fn store(&self) -> Inward {
+    fn store(&self) -> BuiltinOutcome {
         let text = self.text("text");
         if text.trim().is_empty() {
-            return Inward::Refused("the text is blank".to_owned());
+            return BuiltinOutcome::Refused("the text is blank".to_owned());
         }
-        let Lineage {
+        let Provenance {
             trust,
             from,
             source,
-        } = self.lineage(text);
+        } = self.provenance(text);
         let kind = self.text("kind").parse().unwrap_or(RecordKind::Fact);
         let about = Some(self.text("about").trim()).filter(|about| !about.is_empty());
         let event = Event::Remembered(Remembered {
@@ -109,16 +114,16 @@ impl Call<'_> {
             kind,
             about: about.map(ToOwned::to_owned),
         });
-        Inward::Decided {
+        BuiltinOutcome::Decided {
             events: vec![event],
             result: json!({"stored": text}),
         }
     }
 
-    fn recall(&self) -> Inward {
+    fn recall(&self) -> BuiltinOutcome {
         let limit = self.arguments.get("limit").and_then(Value::as_u64);
         let limit = limit.and_then(|limit| usize::try_from(limit).ok());
-        Inward::Consult(Consult::Recall {
+        BuiltinOutcome::AskMemory(MemoryQuery::Recall {
             query: self.text("query").to_owned(),
             limit: limit.unwrap_or(RECALL_DEFAULT),
             without: pending(self.state, self.turn),
@@ -128,7 +133,7 @@ impl Call<'_> {
 
     fn observation(&self) -> Option<Draft> {
         let text = self.text("content");
-        let Lineage { trust, source, .. } = self.lineage(text);
+        let Provenance { trust, source, .. } = self.provenance(text);
         Some(Draft::Observe(NewObservation {
             content: ObservationText::shortened(text)?,
             source: ObservationSource::shortened("observation")?,
@@ -147,7 +152,7 @@ impl Call<'_> {
         let said = said.chain(interests.iter().map(String::as_str));
         let said = said.chain(preferences.keys().map(String::as_str));
         let said = said.chain(preferences.values().map(String::as_str));
-        let trusts = said.map(|text| self.lineage(text).trust);
+        let trusts = said.map(|text| self.provenance(text).trust);
         let trust = trusts.reduce(dormouse_contracts::Trust::lowest)?;
         let preferences = preferences.iter().filter_map(|(subject, value)| {
             Some((Keyword::shortened(subject)?, Preference::shortened(value)?))

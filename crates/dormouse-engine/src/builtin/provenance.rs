@@ -14,7 +14,7 @@ use crate::{
 
 /// How far a line is believed, and from whom it has it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Lineage {
+pub(crate) struct Provenance {
     pub(crate) trust: Trust,
     pub(crate) from: String,
     pub(crate) source: Seq,
@@ -33,9 +33,9 @@ struct Source<'a> {
     seq: Seq,
 }
 
-/// The lineage of `text`, a line the model wants to keep: that of the message it answers if it quotes it, and
+/// The provenance of `text`, a line the model wants to keep: that of the message it answers if it quotes it, and
 /// otherwise that of the least believed of everything the model could be shown.
-pub(crate) fn lineage(text: &str, state: &State, turn: &Turn) -> Lineage {
+pub(crate) fn provenance(text: &str, state: &State, turn: &Turn) -> Provenance {
     let trigger = heard(&turn.trigger);
     let words = turn.trigger.perception.words.as_claimed();
     let sources = if is_quoted(text, words) {
@@ -55,7 +55,7 @@ pub(crate) fn lineage(text: &str, state: &State, turn: &Turn) -> Lineage {
     } else {
         (SEVERAL, turn.trigger.seq)
     };
-    Lineage {
+    Provenance {
         trust: lowest,
         from: from.to_owned(),
         source,
@@ -265,7 +265,7 @@ mod tests {
             let turn = state.turn.as_ref().unwrap();
             for text in ["the gate is shut", "nobody gets in"] {
                 assert_eq!(
-                    lineage(text, &state, turn).from,
+                    provenance(text, &state, turn).from,
                     "someone called You",
                     "{name}"
                 );
@@ -284,9 +284,9 @@ mod tests {
             let turn = state.turn.as_ref().unwrap();
             let shown = remembered.iter().cycle().take(others.len() + 1).flatten();
             let lowest = others.iter().chain([&own]).chain(shown).min().unwrap();
-            let paraphrase = lineage("nobody can get through the gate", &state, turn);
+            let paraphrase = provenance("nobody can get through the gate", &state, turn);
             prop_assert_eq!(paraphrase.trust, trust(*lowest));
-            let quotation = lineage("The gate is shut!", &state, turn);
+            let quotation = provenance("The gate is shut!", &state, turn);
             prop_assert_eq!(quotation.trust, trust(own));
             prop_assert_eq!(quotation.source, turn.trigger.seq);
         }

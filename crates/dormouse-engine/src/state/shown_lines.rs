@@ -15,9 +15,9 @@ const BYTES_KEPT: usize = 128 * 1024;
 /// repeat it; since they are part of the state, a replay knows what is named.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct RecalledLately(VecDeque<RecalledLine>);
+pub struct ShownLines(VecDeque<RecalledLine>);
 
-impl RecalledLately {
+impl ShownLines {
     /// These lines as the log takes them: those that stand here as they are by their numbers.
     pub(crate) fn named(&self, lines: Vec<RecalledLine>) -> Vec<RecalledItem> {
         let named = lines.into_iter().map(|line| {
@@ -83,7 +83,7 @@ mod tests {
 
     /// What the log holds of each look, and what a replay makes of it.
     fn looked(looks: &[Vec<RecalledLine>]) -> (Vec<Vec<RecalledItem>>, Vec<Vec<RecalledLine>>) {
-        let mut lately = RecalledLately::default();
+        let mut lately = ShownLines::default();
         let looks = looks.iter().map(|lines| {
             let items = lately.named(lines.clone());
             (items.clone(), lately.take_in(items))
@@ -120,7 +120,7 @@ mod tests {
     fn what_is_kept_is_bounded_and_what_is_forgotten_is_written_again() {
         let long = "x".repeat(BYTES_KEPT / 4);
         let looks: Vec<_> = (0..1_000).map(|n| vec![line(n, "short")]).collect();
-        let mut lately = RecalledLately::default();
+        let mut lately = ShownLines::default();
         for lines in looks {
             let items = lately.named(lines);
             lately.take_in(items);

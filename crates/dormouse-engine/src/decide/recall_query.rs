@@ -4,11 +4,11 @@ use dormouse_text::beginning;
 
 use super::View;
 use crate::{
+    builtin::pending,
     event::LOG_ORIGIN,
-    inward::pending,
     prompt,
     state::{State, Turn},
-    work::Recollect,
+    work::RecallQuery,
 };
 
 /// The most of a message that a question is made of, in characters.
@@ -20,7 +20,7 @@ const BEFORE: usize = 300;
 
 /// What to look up for a turn. Not what the prompt shows anyway, and not what waits to be dealt with: the question must
 /// not be found as its own answer.
-pub(super) fn question(view: View<'_>, turn: &Turn) -> Recollect {
+pub(super) fn question(view: View<'_>, turn: &Turn) -> RecallQuery {
     let View {
         state,
         config,
@@ -31,7 +31,7 @@ pub(super) fn question(view: View<'_>, turn: &Turn) -> Recollect {
     let shown = prompt::shown_anyway(state, turn, config, preamble, budgets);
     let mut without = pending(state, turn);
     without.extend(shown.iter().map(|seq| format!("{LOG_ORIGIN}{seq}")));
-    Recollect {
+    RecallQuery {
         query: query(state, turn),
         without,
         through: state.seq,

@@ -11,7 +11,7 @@ use crate::event::Source;
 
 /// What a call asks the memory.
 #[derive(Clone, Debug)]
-pub(crate) enum Consult {
+pub(crate) enum MemoryQuery {
     /// What fits a question, without what is pending.
     Recall {
         query: String,
@@ -74,7 +74,7 @@ impl Draft {
 
 /// What came of asking.
 #[derive(Debug)]
-pub(crate) enum Consulted {
+pub(crate) enum MemoryAnswer {
     /// This was found, and comes from there.
     Found { result: Value, sources: Vec<Source> },
     /// These changes fit what is known now.

@@ -8,11 +8,11 @@ use dormouse_memory::{Memory, RecallRequest};
 use dormouse_resilience::deadline;
 use serde_json::{Value, json};
 
-use super::{Done, caught_up, recollect};
+use super::{Done, caught_up, recall};
 use crate::{
     Ports,
+    builtin::{Draft, MemoryAnswer, MemoryQuery, SURROUNDINGS_TRUST},
     event::{RecallFailure, SEVERAL, Source},
-    inward::{Consult, Consulted, Draft, SURROUNDINGS_TRUST},
 };
 
 /// How many ids are named where a name is not clear.
@@ -21,30 +21,30 @@ const NAMED: usize = 5;
 const OBSERVATIONS: usize = 10;
 
 /// Asks the memory, within `limit`. A failure is one of the call.
-pub(crate) async fn consult(
+pub(crate) async fn ask_memory(
     ports: Ports,
     key: AssistantId,
     call: CallId,
-    ask: Consult,
+    ask: MemoryQuery,
     limit: Duration,
 ) -> Done {
-    let consulted = match deadline(limit, answer(&ports, &key, ask)).await {
-        Ok(Ok(consulted)) => consulted,
-        Ok(Err(failure)) => Consulted::Refused(failure.told().to_owned()),
-        Err(_) => Consulted::Refused(RecallFailure::TimedOut.told().to_owned()),
+    let answer = match deadline(limit, answer(&ports, &key, ask)).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(failure)) => MemoryAnswer::Refused(failure.reason().to_owned()),
+        Err(_) => MemoryAnswer::Refused(RecallFailure::TimedOut.reason().to_owned()),
     };
-    Done::Consulted { call, consulted }
+    Done::MemoryAnswered { call, answer }
 }
 
 async fn answer(
     ports: &Ports,
     key: &AssistantId,
-    ask: Consult,
-) -> Result<Consulted, RecallFailure> {
+    ask: MemoryQuery,
+) -> Result<MemoryAnswer, RecallFailure> {
     caught_up(ports, key).await?;
     let now = ports.clock.now();
     match ask {
-        Consult::Recall {
+        MemoryQuery::Recall {
             query,
             limit,
             without,
@@ -52,31 +52,31 @@ async fn answer(
         } => {
             let request = RecallRequest::new(query)
                 .limit(limit)
-                .min_trust(recollect::LEAST_TRUST)
+                .min_trust(recall::LEAST_TRUST)
                 .asked_at(now)
                 .without_origins(without);
-            recall(&ports.memory, key, request, through).await
+            recall_answer(&ports.memory, key, request, through).await
         }
-        Consult::Profile { who } => {
+        MemoryQuery::Profile { who } => {
             Ok(ports
                 .memory
                 .with_entities(|known| match resolve(known, &who) {
-                    Ok(profile) => told(known, profile, now),
-                    Err(refusal) => Consulted::Refused(refusal),
+                    Ok(profile) => profile_answer(known, profile, now),
+                    Err(refusal) => MemoryAnswer::Refused(refusal),
                 }))
         }
-        Consult::Change { who, draft } => Ok(ports
+        MemoryQuery::Change { who, draft } => Ok(ports
             .memory
             .with_entities(|known| check(known, &who, draft, now))),
     }
 }
 
-async fn recall(
+async fn recall_answer(
     memory: &Memory,
     key: &AssistantId,
     request: RecallRequest,
     through: Seq,
-) -> Result<Consulted, RecallFailure> {
+) -> Result<MemoryAnswer, RecallFailure> {
     let recall = memory.recall(request).await.map_err(|error| {
         tracing::warn!(
             error = &error as &dyn std::error::Error,
@@ -86,8 +86,8 @@ async fn recall(
     })?;
     let lines = recall.items.iter();
     let lines: Vec<_> = lines
-        .map(|found| recollect::line(key, &found.record))
-        .filter(|line| !recollect::waits(line, through))
+        .map(|found| recall::line(key, &found.record))
+        .filter(|line| !recall::waits(line, through))
         .collect();
     let memories = lines.iter().map(|line| {
         let mut memory = json!({
@@ -107,10 +107,10 @@ async fn recall(
         from: line.from.clone(),
         seq: line.log_seq(),
     });
-    Ok(Consulted::Found {
+    Ok(MemoryAnswer::Found {
         result: json!({
             "memories": memories.collect::<Vec<_>>(),
-            "mode": recollect::mode(&recall.mode),
+            "mode": recall::mode(&recall.mode),
         }),
         sources: sources.collect(),
     })
@@ -145,10 +145,10 @@ fn resolve<'a>(known: &'a Entities, who: &str) -> Result<&'a Profile, String> {
 }
 
 /// Whether something may be noted of somebody.
-fn check(known: &Entities, who: &str, draft: Draft, now: Timestamp) -> Consulted {
+fn check(known: &Entities, who: &str, draft: Draft, now: Timestamp) -> MemoryAnswer {
     let profile = match resolve(known, who) {
         Ok(profile) => profile,
-        Err(refusal) => return Consulted::Refused(refusal),
+        Err(refusal) => return MemoryAnswer::Refused(refusal),
     };
     let entity = &profile.entity_id;
     let changes = draft.changes(entity);
@@ -160,17 +160,17 @@ fn check(known: &Entities, who: &str, draft: Draft, now: Timestamp) -> Consulted
         // The conversation it belongs to begins with the change before it.
         let begins = matches!(change, EntityChange::ActionAdded { .. }) && !is_talking;
         if !begins && let Err(error) = known.check(change, now) {
-            return Consulted::Refused(error.to_string());
+            return MemoryAnswer::Refused(error.to_string());
         }
     }
-    Consulted::Fits {
+    MemoryAnswer::Fits {
         changes,
         result: json!({"entity": entity.as_str(), "name": profile.name.as_str()}),
     }
 }
 
 /// What is known of somebody, for a model to read.
-fn told(known: &Entities, profile: &Profile, now: Timestamp) -> Consulted {
+fn profile_answer(known: &Entities, profile: &Profile, now: Timestamp) -> MemoryAnswer {
     let newest = profile.observations.iter().rev().take(OBSERVATIONS);
     let observations: Vec<_> = newest
         .clone()
@@ -212,7 +212,7 @@ fn told(known: &Entities, profile: &Profile, now: Timestamp) -> Consulted {
         from: SEVERAL.to_owned(),
         seq: None,
     });
-    Consulted::Found {
+    MemoryAnswer::Found {
         result,
         sources: sources.into_iter().collect(),
     }

@@ -47,7 +47,7 @@ pub(crate) fn is_look_up(tool: &ToolSpec) -> bool {
 /// # Errors
 ///
 /// Never, in practice: the names are constants.
-pub fn inward_tools() -> Result<Vec<ToolSpec>, IdError> {
+pub fn builtin_tools() -> Result<Vec<ToolSpec>, IdError> {
     specs([memory_tools(), entity_tools(), vec![noop()]])
 }
 

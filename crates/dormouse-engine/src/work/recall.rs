@@ -11,8 +11,8 @@ use dormouse_text::beginning;
 use super::{Done, caught_up};
 use crate::{
     Ports,
+    builtin::SURROUNDINGS_TRUST,
     event::{RecallFailure, RecallMode, RecalledBlock, RecalledLine, Recollected},
-    inward::SURROUNDINGS_TRUST,
     prompt::{Budgets, line_tokens},
     render::{YOU, somebody},
 };
@@ -23,7 +23,7 @@ const TEXT_LIMIT: usize = 4_000;
 
 /// What is to be looked up.
 #[derive(Clone, Debug)]
-pub(crate) struct Recollect {
+pub(crate) struct RecallQuery {
     pub(crate) query: String,
     /// Origins that are shown anyway, or wait.
     pub(crate) without: Vec<String>,
@@ -34,10 +34,10 @@ pub(crate) struct Recollect {
 }
 
 /// Looks up what is worth knowing, within `limit`. Never fails: what could not be looked up is empty, and says why.
-pub(crate) async fn recollect(
+pub(crate) async fn recall(
     ports: Ports,
     key: AssistantId,
-    ask: Recollect,
+    ask: RecallQuery,
     limit: Duration,
 ) -> Done {
     let found = match deadline(limit, look_up(&ports, &key, &ask)).await {
@@ -47,7 +47,7 @@ pub(crate) async fn recollect(
     };
     if let Some(failure) = found.failure {
         tracing::warn!(
-            reason = failure.told(),
+            reason = failure.reason(),
             "a message is thought about without memory"
         );
     }
@@ -64,7 +64,7 @@ fn nothing(failure: RecallFailure) -> Recollected<RecalledLine> {
 async fn look_up(
     ports: &Ports,
     key: &AssistantId,
-    ask: &Recollect,
+    ask: &RecallQuery,
 ) -> Result<Recollected<RecalledLine>, RecallFailure> {
     caught_up(ports, key).await?;
     let failed = |error: MemoryError| {
@@ -93,7 +93,7 @@ async fn look_up(
 async fn lines(
     memory: &Memory,
     key: &AssistantId,
-    ask: &Recollect,
+    ask: &RecallQuery,
     counter: &dyn TokenCounter,
 ) -> Result<(Vec<RecalledLine>, RecallMode), MemoryError> {
     let budget = ask.budgets.memories;
@@ -177,7 +177,7 @@ fn from(key: &AssistantId, speaker: Option<&Speaker>) -> String {
 
 fn orders_of(
     orders: &[StandingOrder],
-    ask: &Recollect,
+    ask: &RecallQuery,
     counter: &dyn TokenCounter,
 ) -> RecalledBlock {
     let policy = OrderPolicy::default();
@@ -193,7 +193,7 @@ fn orders_of(
     }
 }
 
-fn entities(known: &Entities, ask: &Recollect, counter: &dyn TokenCounter) -> RecalledBlock {
+fn entities(known: &Entities, ask: &RecallQuery, counter: &dyn TokenCounter) -> RecalledBlock {
     let policy = BlockPolicy::default();
     let block = entity_block(known, &policy, ask.now, ask.budgets.entities, counter);
     let trust = block.shown.iter().map(|id| believed(known, id, &policy));
