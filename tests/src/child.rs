@@ -13,7 +13,7 @@ use tokio::{
 };
 
 /// How long any one wait for a process may take. Reaching it is a failure of the test.
-pub const LIMIT: Duration = Duration::from_secs(60);
+pub const LIMIT: Duration = Duration::from_secs(300);
 
 /// A running process with its input and output in hand. Dropping it kills that process, and no other.
 #[derive(Debug)]

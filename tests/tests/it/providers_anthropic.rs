@@ -1,12 +1,12 @@
 //! Anthropic's Messages API, over real HTTP, with servers nobody here wrote.
 
-use std::{error::Error, time::Duration};
+use std::error::Error;
 
 use dormouse_contracts::{
     ChatReply, ChatRequest, FinishReason, Message, ModelErrorKind, ToolDefinition, complete,
 };
 use dormouse_providers::{AnthropicConfig, AnthropicModel, Secret};
-use dormouse_tests::{Peer, Server};
+use dormouse_tests::{LIMIT, Peer, Server};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -25,7 +25,7 @@ fn model(server: &Server, key: Option<&str>) -> AnthropicModel {
 
 async fn ask(server: &Server, request: &ChatRequest) -> ChatReply {
     let model = model(server, None);
-    let reply = timeout(Duration::from_secs(60), complete(&model, request)).await;
+    let reply = timeout(LIMIT, complete(&model, request)).await;
     let reply = reply.expect("it answers");
     reply.unwrap_or_else(|error| panic!("{error:?}: {}", server.said()))
 }

@@ -10,7 +10,7 @@ use dormouse_providers::{
     Available, Choice, Network, OllamaConfig, OllamaModel, OllamaModelConfig, choose_model,
     list_models,
 };
-use dormouse_tests::{Peer, Server};
+use dormouse_tests::{LIMIT, Peer, Server};
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -25,7 +25,7 @@ fn model(server: &Server) -> OllamaModel {
 
 async fn ask(server: &Server, request: &ChatRequest) -> Result<ChatReply, ModelError> {
     let model = model(server);
-    let reply = timeout(Duration::from_secs(60), complete(&model, request)).await;
+    let reply = timeout(LIMIT, complete(&model, request)).await;
     reply.expect("it answers")
 }
 

@@ -1,6 +1,6 @@
 //! OpenAI's two APIs and OpenRouter's, over real HTTP, with servers nobody here wrote.
 
-use std::{error::Error, time::Duration};
+use std::error::Error;
 
 use dormouse_contracts::{
     ChatModel, ChatReply, ChatRequest, FinishReason, Message, ModelError, ModelErrorKind,
@@ -9,7 +9,7 @@ use dormouse_contracts::{
 use dormouse_providers::{
     OpenAiApi, OpenAiConfig, OpenAiModel, OpenRouterConfig, OpenRouterModel, Secret,
 };
-use dormouse_tests::{Peer, Server};
+use dormouse_tests::{LIMIT, Peer, Server};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -60,7 +60,7 @@ impl Through {
         request: &ChatRequest,
     ) -> Result<ChatReply, ModelError> {
         let model = self.open(server, KEY);
-        let reply = timeout(Duration::from_secs(60), complete(&*model, request)).await;
+        let reply = timeout(LIMIT, complete(&*model, request)).await;
         reply.expect("it answers")
     }
 

@@ -162,7 +162,7 @@ pub(crate) fn finish(mut child: Child, input: &[u8]) -> Run {
 }
 
 /// The longest that a run may take.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// Fails if something that takes less than a second on an idle machine takes long each time. A busy machine may be slow, and
 /// its disk even slower; [`watch`] is what tells a hang.

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// How long a client may take to close a connection.
-const LEAVING: Duration = Duration::from_secs(30);
+const LEAVING: Duration = Duration::from_secs(120);
 
 #[tokio::test]
 async fn every_provider_keeps_the_promises_of_the_port() {

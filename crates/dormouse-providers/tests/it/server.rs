@@ -156,7 +156,7 @@ pub(crate) fn hello() -> ChatRequest {
 
 /// Fails instead of hanging, should a test ever do so.
 pub(crate) async fn guarded<T>(future: impl Future<Output = T>) -> T {
-    match tokio::time::timeout(Duration::from_secs(60), future).await {
+    match tokio::time::timeout(Duration::from_secs(300), future).await {
         Ok(done) => done,
         Err(_) => panic!("it hangs"),
     }
