@@ -1,8 +1,7 @@
-//! Values that are called a password, key, token or secret: `password=…`, `"api_key": "…"`, `?key=…`, `the password for
-//! the gate is …`.
+//! Values with a secret's name: `password=…`, `"api_key": "…"`, `?key=…`, `the password for the gate is …`.
 //!
-//! How much a value has to look like a secret depends on its name and on how it is said. After `password=` nearly anything
-//! is one; after `the token is` only what no sentence would go on with.
+//! How much a value must look like a secret depends on its name and on the sign before it. After `password=` nearly
+//! everything counts; after `the token is` only a value that cannot be a word of a sentence.
 
 mod value;
 
@@ -13,32 +12,28 @@ use regex::bytes::Regex;
 use crate::{
     Match, RedactionProfile, SensitiveKind,
     bytes::{part, past, placeholder},
-    rules::{Pattern, compile},
+    pattern::{Pattern, compile},
 };
 use value::{Said, Value};
 
 pub(crate) use value::{is_stand_in, is_sure_credential, no_word};
 
-/// How sure a name is of what it names.
+/// How specific a name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Weight {
-    /// It names a secret and nothing else.
+    /// It always names a secret.
     Strong,
-    /// So it does between programs; in games and stories it also names other things.
+    /// In protocols it names a secret; in games and stories it also names other things.
     BetweenPrograms,
-    /// It names other things, too: with few letters they are a model's tokens.
+    /// It also names other things, such as a model's tokens, which have few letters.
     Weak,
 }
 
 struct Name {
-    /// A space stands for a space, `_`, `-`, or nothing; a `_` not for a space.
+    /// A space matches a space, `_`, `-`, or nothing; a `_` does not match a space.
     text: &'static str,
     kind: SensitiveKind,
     weight: Weight,
-}
-
-const fn name(text: &'static str, kind: SensitiveKind, weight: Weight) -> Name {
-    Name { text, kind, weight }
 }
 
 impl Name {
@@ -48,46 +43,41 @@ impl Name {
     }
 }
 
-/// What the names of secrets end with; of two that end alike the longer one first.
-const NAMES: [Name; 30] = [
-    name("password", SensitiveKind::Password, Weight::Strong),
-    name("passwd", SensitiveKind::Password, Weight::Strong),
-    name("passphrase", SensitiveKind::Password, Weight::Strong),
-    name("passcode", SensitiveKind::Password, Weight::Strong),
-    name("pass word", SensitiveKind::Password, Weight::Strong),
-    name("pwd", SensitiveKind::Password, Weight::Strong),
-    name("passwort", SensitiveKind::Password, Weight::Strong),
-    name("kennwort", SensitiveKind::Password, Weight::Strong),
-    name("api key", SensitiveKind::ApiKey, Weight::Strong),
-    name("api token", SensitiveKind::ApiKey, Weight::Strong),
-    name("api secret", SensitiveKind::ApiKey, Weight::Strong),
-    name("secret access key", SensitiveKind::ApiKey, Weight::Strong),
-    name("secret key", SensitiveKind::ApiKey, Weight::Strong),
-    name("access key", SensitiveKind::ApiKey, Weight::Strong),
-    name("account key", SensitiveKind::ApiKey, Weight::Strong),
-    name("client secret", SensitiveKind::ApiKey, Weight::Strong),
-    name("private key", SensitiveKind::PrivateKey, Weight::Strong),
-    name("access token", SensitiveKind::Token, Weight::Strong),
-    name("auth token", SensitiveKind::Token, Weight::Strong),
-    name("bot token", SensitiveKind::Token, Weight::Strong),
-    name("bearer token", SensitiveKind::Token, Weight::Strong),
-    name("refresh token", SensitiveKind::Token, Weight::Strong),
-    name("session token", SensitiveKind::Token, Weight::Strong),
-    name("security token", SensitiveKind::Token, Weight::Strong),
-    name("id_token", SensitiveKind::Token, Weight::Strong),
-    name(
-        "authorization",
-        SensitiveKind::Token,
-        Weight::BetweenPrograms,
-    ),
-    name("cookie", SensitiveKind::Token, Weight::BetweenPrograms),
-    name("secret", SensitiveKind::ApiKey, Weight::BetweenPrograms),
-    name("token", SensitiveKind::Token, Weight::Weak),
-    name("credential", SensitiveKind::Token, Weight::Weak),
-];
-/// Another weak one, which is not a secret in a sentence.
+/// Names of secrets, or the ends of such names.
+static NAMES: LazyLock<Vec<Name>> = LazyLock::new(|| {
+    use SensitiveKind as Kind;
+    use Weight::{BetweenPrograms, Strong, Weak};
+    let groups = [
+        (
+            "password, passwd, passphrase, passcode, pass word, pwd, passwort, kennwort",
+            Kind::Password,
+            Strong,
+        ),
+        (
+            "api key, api token, api secret, secret access key, secret key, access key, account key, client secret",
+            Kind::ApiKey,
+            Strong,
+        ),
+        ("private key", Kind::PrivateKey, Strong),
+        (
+            "access token, auth token, bot token, bearer token, refresh token, session token, security token, id_token",
+            Kind::Token,
+            Strong,
+        ),
+        ("authorization, cookie", Kind::Token, BetweenPrograms),
+        ("secret", Kind::ApiKey, BetweenPrograms),
+        ("token, credential", Kind::Token, Weak),
+    ];
+    let names = groups.into_iter().flat_map(|(names, kind, weight)| {
+        names
+            .split(", ")
+            .map(move |text| Name { text, kind, weight })
+    });
+    names.collect()
+});
+/// Another weak name, which is not a secret in a sentence.
 const SIGNATURE: &str = "signature";
-/// Names that mean a key in the query of an address, and many other things elsewhere.
+/// Names of keys in the query of a URL only.
 const PARAMETERS: [&str; 8] = [
     "key",
     "token",
@@ -98,10 +88,10 @@ const PARAMETERS: [&str; 8] = [
     "auth",
     "credential",
 ];
-/// The longest name that is looked at, in bytes. What ends like a name is one.
+/// The longest name that is read, in bytes. A longer one counts by its end.
 const LONGEST_NAME: usize = 64;
 
-/// A name, and `:`, `=` or ` is ` behind it. A strong name may say first what it is for: "the password **for the north gate** is".
+/// A name followed by `:`, `=` or ` is `. A strong name may have a purpose: "the password **for the north gate** is".
 static SAYS: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = |is: fn(Weight) -> bool| {
         let names = NAMES.iter().filter(|name| is(name.weight));
@@ -122,7 +112,7 @@ pub(crate) fn assigned(text: &[u8], profile: RedactionProfile, found: &mut Vec<M
     let mut from = 0;
     while let Some(says) = SAYS.find_at(text, from) {
         from = says.end();
-        // What a placeholder says is not a value: `[secret: password]`.
+        // A placeholder contains a name and no value: `[secret: password]`.
         let bracket = says.start().saturating_sub(1);
         if let Some(length) = placeholder(part(text, bracket, text.len())) {
             from = from.max(bracket + length);
@@ -162,7 +152,7 @@ fn is_secret(
     is_surely || profile.is_wide() && is_likely()
 }
 
-/// Which name these words begin with.
+/// Returns the name at the start of these words.
 fn name_at(says: &[u8]) -> Option<&'static Name> {
     let plain = plain(part(says, 0, LONGEST_NAME));
     let weak = || {
@@ -177,7 +167,7 @@ fn name_at(says: &[u8]) -> Option<&'static Name> {
     longest.or_else(weak)
 }
 
-/// Which kind of words a name and its sign end with.
+/// Returns the sign between a name and its value.
 fn said(says: &[u8]) -> Said {
     let sign = says.trim_ascii_end();
     match sign.last() {
@@ -188,7 +178,7 @@ fn said(says: &[u8]) -> Said {
     }
 }
 
-/// Behind the word for the kind of credentials, if there is one.
+/// Skips the word for the scheme of credentials.
 fn behind_scheme(text: &[u8], start: usize) -> usize {
     let from = past(text, start, 4, |byte| b"\"'`\\".contains(&byte));
     let schemes = [&b"bearer "[..], b"basic ", b"token "];
@@ -198,7 +188,7 @@ fn behind_scheme(text: &[u8], start: usize) -> usize {
     scheme.map_or(start, |scheme| from + scheme.len())
 }
 
-/// Whether a member of this name says a secret, if this is its value: `"api_key": "…"`.
+/// Whether a JSON member with this name and value is a secret: `"api_key": "…"`.
 ///
 /// ```
 /// use dormouse_redact::is_named_secret;
@@ -217,7 +207,7 @@ pub fn is_named_secret(name: &[u8], value: &[u8]) -> bool {
     value_is_secret && !is_stand_in(value)
 }
 
-/// Finds the values of keys in the query of an address: `/path?key=…`.
+/// Finds the values of secret parameters in the query of a URL: `/path?key=…`.
 ///
 /// ```
 /// use dormouse_redact::scan_query;
@@ -229,7 +219,9 @@ pub fn scan_query(target: &[u8]) -> Vec<Match> {
     static PARAMETER: Pattern = Pattern::new("[?&][^=&]*=[^&]*");
     let query = target.iter().position(|byte| *byte == b'?');
     let pairs = query.map(|_| PARAMETER.all(target)).into_iter().flatten();
-    pairs.filter_map(|pair| parameter(target, pair)).collect()
+    pairs
+        .filter_map(|pair| parameter(target, pair.range()))
+        .collect()
 }
 
 fn parameter(target: &[u8], pair: Range<usize>) -> Option<Match> {
@@ -257,7 +249,7 @@ fn weight_of(name: &[u8]) -> Option<Weight> {
     longest.map(|name| name.weight).or_else(signature)
 }
 
-/// Small letters and digits alone: `X-Api_Key` is `xapikey`.
+/// Keeps lower-case letters and digits: `X-Api_Key` becomes `xapikey`.
 fn plain(name: &[u8]) -> String {
     let letters = name.iter().filter(|byte| byte.is_ascii_alphanumeric());
     letters

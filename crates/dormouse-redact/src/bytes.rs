@@ -1,33 +1,33 @@
-//! Reading bytes without ever reaching beyond them.
+//! Reads bytes without leaving the bounds.
 
-/// The byte at `at`; 0 beyond the end.
+/// Returns the byte at `at`; 0 beyond the end.
 pub(crate) fn at(text: &[u8], at: usize) -> u8 {
     text.get(at).copied().unwrap_or(0)
 }
 
-/// The byte before `at`; 0 at the beginning.
+/// Returns the byte before `at`; 0 at the start.
 pub(crate) fn before(text: &[u8], at: usize) -> u8 {
     at.checked_sub(1).map_or(0, |before| self::at(text, before))
 }
 
-/// The bytes from `from` to `to`; empty where the text has none.
+/// Returns the bytes from `from` to `to`; empty outside of the text.
 pub(crate) fn part(text: &[u8], from: usize, to: usize) -> &[u8] {
     text.get(from..to.min(text.len())).unwrap_or_default()
 }
 
-/// Where the run of bytes that begins at `from` ends, at most `longest` further on.
+/// Returns the end of the run of such bytes that starts at `from`, at most `longest` bytes later.
 pub(crate) fn past(text: &[u8], from: usize, longest: usize, is: impl Fn(u8) -> bool) -> usize {
     let run = part(text, from, from.saturating_add(longest));
     from + run.iter().take_while(|byte| is(**byte)).count()
 }
 
-/// Whether a number may begin at `at`: not inside a word, and not behind the point of another number.
+/// Whether a number may start at `at`: not inside a word, and not after the point of another number.
 pub(crate) fn begins_number(text: &[u8], at: usize) -> bool {
     let before = self::before(text, at);
     !before.is_ascii_alphanumeric() && !matches!(before, b'.' | b'_')
 }
 
-/// The length of the placeholder at the beginning of `text`: `[secret: api key]`, `[email-2]`.
+/// Returns the length of the placeholder at the start of `text`: `[secret: api key]`, `[email-2]`.
 pub(crate) fn placeholder(text: &[u8]) -> Option<usize> {
     let inside = text.strip_prefix(b"[")?;
     let word = past(inside, 0, 16, |byte| byte.is_ascii_lowercase());

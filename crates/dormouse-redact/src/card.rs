@@ -1,22 +1,21 @@
-//! Numbers of payment cards: one table of schemes, one check digit.
+//! Payment card numbers: a table of schemes, and the Luhn check.
 
 use crate::{
     Match, RedactionProfile, SensitiveKind,
     bytes::{at, before, part, past},
 };
 
-/// Digits of a card.
+/// The number of digits of a card.
 const SHORTEST: usize = 13;
 const LONGEST: usize = 19;
 
 /// The cards of a scheme.
 struct Scheme {
-    /// The first and the last number that the first four digits may be.
+    /// The range of the first four digits.
     beginning: (u16, u16),
-    /// The fewest and the most digits.
+    /// The range of the number of digits.
     digits: (usize, usize),
-    /// Whether nothing else is numbered like that. With the rest, one in ten ids of 16 to 19 digits that begin with a 6 would be
-    /// a card.
+    /// Whether the scheme is specific. With the others, one in ten ids of 16 to 19 digits that start with 6 would pass.
     sure: bool,
 }
 
@@ -59,15 +58,15 @@ const SCHEMES: [Scheme; 21] = [
     scheme((5600, 5899), (16, 19), false),
     scheme((6000, 6999), (16, 19), false),
 ];
-/// How the digits of a card are grouped when they are not written as one.
+/// The usual groups of digits on a card.
 const GROUPS: [&[usize]; 4] = [&[4, 4, 4, 4], &[4, 6, 5], &[4, 6, 4], &[4, 4, 4, 4, 3]];
 
-/// Finds numbers that have the length, the beginning and the check digit of a card.
+/// Finds numbers with the length, the prefix and the check digit of a card.
 pub(crate) fn cards(text: &[u8], profile: RedactionProfile, found: &mut Vec<Match>) {
     let mut from = 0;
     while from < text.len() {
         let start = past(text, from, usize::MAX, |byte| !byte.is_ascii_digit());
-        // A card that does not begin here does not begin inside this group of digits either.
+        // A card starts at the start of a group of digits, never inside.
         from = past(text, start, usize::MAX, |byte| byte.is_ascii_digit()).max(from + 1);
         if is_first(text, start, profile)
             && let Some(end) = card_at(text, start, profile)
@@ -78,7 +77,7 @@ pub(crate) fn cards(text: &[u8], profile: RedactionProfile, found: &mut Vec<Matc
     }
 }
 
-/// Where the card ends that begins here: digits in groups with one space or hyphen between them.
+/// Returns the end of the card at `start`: groups of digits with one space or hyphen between them.
 fn card_at(text: &[u8], start: usize, profile: RedactionProfile) -> Option<usize> {
     let mut digits = Vec::with_capacity(LONGEST);
     let mut groups = Vec::new();
@@ -107,7 +106,7 @@ fn card_at(text: &[u8], start: usize, profile: RedactionProfile) -> Option<usize
     }
 }
 
-/// Whether the digits at `start` go on no word and no number: `3.4111…` does.
+/// Whether a number starts at `start`, rather than continuing a word or a number as in `3.4111…`.
 fn is_first(text: &[u8], start: usize, profile: RedactionProfile) -> bool {
     let last = before(text, start);
     let is_sign = last == b'.' || last == b',' && !profile.is_wide();
@@ -139,7 +138,7 @@ fn is_card(digits: &[u8], profile: RedactionProfile) -> bool {
     known && has_check_digit(digits)
 }
 
-/// Luhn's sum: every second digit from the right counts twice, its own digits added.
+/// The Luhn check: every second digit from the right counts double, as the sum of its digits.
 fn has_check_digit(digits: &[u8]) -> bool {
     let from_right = digits.iter().rev().enumerate();
     let sum = from_right.fold(0_u32, |sum, (place, digit)| {

@@ -1,4 +1,4 @@
-//! Text that is hidden in base64.
+//! Secrets in base64.
 
 use base64::{
     Engine as _,
@@ -6,9 +6,9 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 
-use crate::{Match, RedactionProfile, bytes::past, rules::Pattern, scan::as_it_stands};
+use crate::{Match, bytes::past, pattern::Pattern};
 
-/// Whatever it ends with: it may have been cut off.
+/// Accepts any end, since the text may be truncated.
 const FORGIVING: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -18,23 +18,24 @@ const FORGIVING: GeneralPurpose = GeneralPurpose::new(
 
 static RUN: Pattern = Pattern::new(r"[A-Za-z0-9+/_-]{20,}");
 
-/// Finds runs of base64 that say a secret.
-pub(crate) fn in_base64(text: &[u8], profile: RedactionProfile, found: &mut Vec<Match>) {
-    for range in RUN.all(text) {
-        let run = text.get(range.clone()).unwrap_or_default();
-        let Some(says) = decoded(run) else { continue };
-        let inside = as_it_stands(&says, profile);
+/// Finds base64 runs with a secret in their text.
+pub(crate) fn in_base64(text: &[u8], scan: impl Fn(&[u8]) -> Vec<Match>, found: &mut Vec<Match>) {
+    for run in RUN.all(text) {
+        let Some(says) = decoded(run.as_bytes()) else {
+            continue;
+        };
+        let inside = scan(&says);
         let secret = inside.iter().find(|one| one.kind.is_credential());
         if let Some(secret) = secret {
-            let padded = past(text, range.end, 2, |byte| byte == b'=');
-            found.push(Match::new(range.start..padded, secret.kind));
+            let padded = past(text, run.end(), 2, |byte| byte == b'=');
+            found.push(Match::new(run.start()..padded, secret.kind));
         }
     }
 }
 
-/// The text that a run says, if it says any.
+/// Decodes a run, if it is text.
 fn decoded(run: &[u8]) -> Option<Vec<u8>> {
-    // Most runs are no base64 of a text; a few characters show it.
+    // The first few characters rule out most runs.
     let says = |run: &[u8]| {
         let standard: Vec<u8> = run
             .iter()

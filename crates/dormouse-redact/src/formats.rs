@@ -1,4 +1,5 @@
-//! Keys that say by their beginning whose they are.
+//! Keys with a known prefix. The tables list `PREFIX LEAST`: the least number of characters after the prefix, below the
+//! documented one, so that a truncated key is found.
 
 use std::sync::LazyLock;
 
@@ -6,195 +7,93 @@ use regex::bytes::Regex;
 
 use crate::{
     Match, RedactionProfile, SensitiveKind,
-    bytes::past,
-    rules::{BOUNDARY, behind_boundary, compile},
+    bytes::{part, past},
+    pattern::{BOUNDARY, behind_boundary, compile},
 };
 
-/// The form of a service's keys.
+/// The format of a service's keys.
 struct Format {
-    /// How they begin.
-    beginning: &'static str,
-    /// How many characters follow at least: fewer than the services document, so that a key that was cut off is recognised.
+    prefix: &'static str,
+    /// The least number of characters after the prefix.
     least: usize,
-    sure: Sure,
+    /// Do words also start with the prefix, so that a memory needs a random rest?
+    if_random: bool,
 }
 
-/// How much a beginning says.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sure {
-    /// Nothing else begins like that.
-    Alone,
-    /// Words and names do, too, so that what is remembered needs a random rest.
-    IfRandom,
-}
+/// Prefixes that nothing else starts with: version control, packages, chat, payment, clouds.
+const SURE: &str = "\
+    bedrock-api-key- 16, lsv2_pt_ 16, lsv2_sk_ 16, \
+    AIza 16, GOCSPX- 12, \
+    ghp_ 12, gho_ 12, ghu_ 12, ghs_ 12, ghr_ 12, github_pat_ 12, glpat- 10, gldt- 12, glrt- 12, \
+    glcbt- 12, glptt- 12, glft- 12, glsoat- 12, gloas- 12, glagent- 12, ATATT3 20, ATBB 24, \
+    pypi-AgE 8, CLOJARS_ 24, dckr_pat_ 12, dckr_oat_ 12, sgp_ 24, sqp_ 24, squ_ 24, sqa_ 24, \
+    xoxb- 8, xoxp- 8, xoxa- 8, xoxr- 8, xoxs- 8, xoxe- 8, \
+    sk_live_ 8, sk_test_ 8, pk_live_ 8, rk_live_ 8, rk_test_ 8, whsec_ 12, sq0atp- 16, sq0csp- 16, \
+    shpat_ 12, shpss_ 12, shpca_ 12, shppa_ 12, shippo_live_ 16, FLWSECK- 12, FLWSECK_TEST- 12, \
+    dop_v1_ 12, doo_v1_ 12, dor_v1_ 12, NRAK- 20, NRJS- 16, glsa_ 20, glc_ 28, sntrys_ 20, \
+    sntryu_ 20, pscale_tkn_ 20, pscale_pw_ 20, pscale_oauth_ 20, sb_secret_ 16, HRKU- 20, \
+    FlyV1 fm2_ 40, CFPAT- 28, AKCp 40, PMAK- 24, xkeysib- 32, xsmtpsib- 32, rdme_ 32, \
+    AGE-SECRET-KEY-1 8";
+/// Prefixes that words and names also have: models and others. In memories they need a random rest.
+const IF_RANDOM: &str = "\
+    sk- 8, sk_ 12, gsk_ 8, xai- 12, pplx- 12, nvapi- 12, hf_ 12, api_org_ 20, r8_ 12, fw_ 16, \
+    csk- 12, tgp_v1_ 12, jina_ 12, tvly- 12, ABSK 24, \
+    npm_ 20, rubygems_ 24, tfp_ 24, \
+    xapp- 8, ntn_ 24, secret_ 32, lin_api_ 12, lin_oauth_ 12, \
+    EAAA 40, EZAK 40, \
+    dapi 32, pul- 32, pnu_ 28, sbp_ 28, fo1_ 32, LTAI 16, figd_ 24, phx_ 28, duffel_live_ 24, \
+    ico- 32";
+/// As [`SURE`], for keys with dots.
+const SURE_DOTTED: &str = "\
+    ya29. 12, dt0c01. 24";
+/// As [`IF_RANDOM`], for keys with dots.
+const IF_RANDOM_DOTTED: &str = "\
+    AQ. 24, SG. 16, hvs. 12, hvb. 12, hvr. 12, dp.pt. 24, dp.st. 24, sk.eyJ 20, ops_eyJ 20";
 
-const fn sure(beginning: &'static str, least: usize) -> Format {
-    Format {
-        beginning,
-        least,
-        sure: Sure::Alone,
-    }
-}
-
-const fn random(beginning: &'static str, least: usize) -> Format {
-    Format {
-        beginning,
-        least,
-        sure: Sure::IfRandom,
-    }
-}
-
-/// Keys of letters, digits, `_` and `-`.
-const FORMATS: [Format; 108] = [
-    // Models: OpenAI, Anthropic (`sk-ant-`), OpenRouter (`sk-or-`), DeepSeek and others; AWS Bedrock is `ABSK`.
-    random("sk-", 8),
-    random("sk_", 12),
-    random("gsk_", 8),
-    random("xai-", 12),
-    random("pplx-", 12),
-    random("nvapi-", 12),
-    random("hf_", 12),
-    random("api_org_", 20),
-    random("r8_", 12),
-    random("fw_", 16),
-    random("csk-", 12),
-    random("tgp_v1_", 12),
-    random("jina_", 12),
-    random("tvly-", 12),
-    random("ABSK", 24),
-    sure("bedrock-api-key-", 16),
-    sure("lsv2_pt_", 16),
-    sure("lsv2_sk_", 16),
-    // Google.
-    sure("AIza", 16),
-    sure("GOCSPX-", 12),
-    // Where code and packages are kept.
-    sure("ghp_", 12),
-    sure("gho_", 12),
-    sure("ghu_", 12),
-    sure("ghs_", 12),
-    sure("ghr_", 12),
-    sure("github_pat_", 12),
-    sure("glpat-", 10),
-    sure("gldt-", 12),
-    sure("glrt-", 12),
-    sure("glcbt-", 12),
-    sure("glptt-", 12),
-    sure("glft-", 12),
-    sure("glsoat-", 12),
-    sure("gloas-", 12),
-    sure("glagent-", 12),
-    sure("ATATT3", 20),
-    sure("ATBB", 24),
-    random("npm_", 20),
-    sure("pypi-AgE", 8),
-    random("rubygems_", 24),
-    sure("CLOJARS_", 24),
-    sure("dckr_pat_", 12),
-    sure("dckr_oat_", 12),
-    sure("sgp_", 24),
-    sure("sqp_", 24),
-    sure("squ_", 24),
-    sure("sqa_", 24),
-    random("tfp_", 24),
-    // Chat.
-    sure("xoxb-", 8),
-    sure("xoxp-", 8),
-    sure("xoxa-", 8),
-    sure("xoxr-", 8),
-    sure("xoxs-", 8),
-    sure("xoxe-", 8),
-    random("xapp-", 8),
-    random("ntn_", 24),
-    random("secret_", 32),
-    random("lin_api_", 12),
-    random("lin_oauth_", 12),
-    // Payment and shops.
-    sure("sk_live_", 8),
-    sure("sk_test_", 8),
-    sure("pk_live_", 8),
-    sure("rk_live_", 8),
-    sure("rk_test_", 8),
-    sure("whsec_", 12),
-    sure("sq0atp-", 16),
-    sure("sq0csp-", 16),
-    random("EAAA", 40),
-    sure("shpat_", 12),
-    sure("shpss_", 12),
-    sure("shpca_", 12),
-    sure("shppa_", 12),
-    sure("shippo_live_", 16),
-    random("EZAK", 40),
-    sure("FLWSECK-", 12),
-    sure("FLWSECK_TEST-", 12),
-    // Clouds and what runs in them.
-    sure("dop_v1_", 12),
-    sure("doo_v1_", 12),
-    sure("dor_v1_", 12),
-    random("dapi", 32),
-    sure("NRAK-", 20),
-    sure("NRJS-", 16),
-    sure("glsa_", 20),
-    sure("glc_", 28),
-    sure("sntrys_", 20),
-    sure("sntryu_", 20),
-    sure("pscale_tkn_", 20),
-    sure("pscale_pw_", 20),
-    sure("pscale_oauth_", 20),
-    random("pul-", 32),
-    random("pnu_", 28),
-    random("sbp_", 28),
-    sure("sb_secret_", 16),
-    sure("HRKU-", 20),
-    sure("FlyV1 fm2_", 40),
-    random("fo1_", 32),
-    sure("CFPAT-", 28),
-    sure("AKCp", 40),
-    random("LTAI", 16),
-    random("figd_", 24),
-    sure("PMAK-", 24),
-    random("phx_", 28),
-    sure("xkeysib-", 32),
-    sure("xsmtpsib-", 32),
-    sure("rdme_", 32),
-    random("duffel_live_", 24),
-    random("ico-", 32),
-    sure("AGE-SECRET-KEY-1", 8),
-];
-/// Keys with points inside.
-const DOTTED: [Format; 11] = [
-    random("AQ.", 24),
-    sure("ya29.", 12),
-    random("SG.", 16),
-    random("hvs.", 12),
-    random("hvb.", 12),
-    random("hvr.", 12),
-    random("dp.pt.", 24),
-    random("dp.st.", 24),
-    sure("dt0c01.", 24),
-    random("sk.eyJ", 20),
-    random("ops_eyJ", 20),
-];
-/// The shortest stretch of letters and digits, with both in it, that makes a rest random.
+/// The shortest run of letters and digits, with both, that counts as random.
 const RANDOM_STRETCH: usize = 12;
 
-static FORMAT: LazyLock<Regex> = LazyLock::new(|| pattern(&FORMATS, "[A-Za-z0-9_*-]"));
-static DOTTED_FORMAT: LazyLock<Regex> = LazyLock::new(|| pattern(&DOTTED, "[A-Za-z0-9_*.-]"));
+/// Formats, and a pattern that matches all of them.
+type Table = (Vec<Format>, Regex);
 
-/// Servers print keys with stars in their middle. The least number of characters is checked behind a match: a count for
-/// each beginning would make a large automaton.
-fn pattern(formats: &[Format], rest: &str) -> Regex {
-    let beginnings = formats.iter().map(|format| regex::escape(format.beginning));
-    let beginnings = beginnings.collect::<Vec<_>>().join("|");
-    compile(&format!("{BOUNDARY}(?:{beginnings}){rest}{{8,}}"))
+/// Keys of letters, digits, `_` and `-`; and keys with dots.
+static TABLES: LazyLock<[Table; 2]> = LazyLock::new(|| {
+    [
+        table(formats(SURE, IF_RANDOM), "[A-Za-z0-9_*-]"),
+        table(formats(SURE_DOTTED, IF_RANDOM_DOTTED), "[A-Za-z0-9_*.-]"),
+    ]
+});
+
+fn formats(sure: &'static str, if_random: &'static str) -> Vec<Format> {
+    let rows = |table: &'static str, if_random: bool| {
+        let rows = table.split(", ").filter_map(|row| row.rsplit_once(' '));
+        rows.filter_map(move |(prefix, least)| {
+            let least = least.parse().ok()?;
+            Some(Format {
+                prefix,
+                least,
+                if_random,
+            })
+        })
+    };
+    rows(sure, false).chain(rows(if_random, true)).collect()
 }
 
-/// Finds keys by their beginning.
+/// The rest may contain `*`, since servers print keys with stars. The least length is checked after a match: a count for
+/// each prefix would make a large automaton.
+fn table(formats: Vec<Format>, rest: &str) -> Table {
+    let prefixes = formats.iter().map(|format| regex::escape(format.prefix));
+    let prefixes = prefixes.collect::<Vec<_>>().join("|");
+    let pattern = compile(&format!("{BOUNDARY}(?:{prefixes}){rest}{{8,}}"));
+    (formats, pattern)
+}
+
+/// Finds keys by their prefix.
 pub(crate) fn keys(text: &[u8], profile: RedactionProfile, found: &mut Vec<Match>) {
-    for (formats, pattern) in [(&FORMATS[..], &FORMAT), (&DOTTED[..], &DOTTED_FORMAT)] {
+    for (formats, pattern) in TABLES.iter() {
         for whole in pattern.find_iter(text) {
             let range = behind_boundary(text, whole.range());
-            let key = text.get(range.clone()).unwrap_or_default();
+            let key = part(text, range.start, range.end);
             if is_key(key, formats, profile) {
                 let padded = past(text, range.end, 2, |byte| byte == b'=');
                 found.push(Match::new(range.start..padded, SensitiveKind::ApiKey));
@@ -205,17 +104,17 @@ pub(crate) fn keys(text: &[u8], profile: RedactionProfile, found: &mut Vec<Match
 
 fn is_key(key: &[u8], formats: &[Format], profile: RedactionProfile) -> bool {
     formats.iter().any(|format| {
-        let rest = key.strip_prefix(format.beginning.as_bytes());
+        let rest = key.strip_prefix(format.prefix.as_bytes());
         rest.is_some_and(|rest| rest.len() >= format.least && is_rest(rest, format, profile))
     })
 }
 
 fn is_rest(rest: &[u8], format: &Format, profile: RedactionProfile) -> bool {
-    match (profile, format.sure) {
-        (RedactionProfile::Memory, Sure::IfRandom) => is_random(rest),
-        // So many keys begin like that, and are printed in so many ways, that nothing more is asked for.
-        _ if format.beginning == "sk-" => profile != RedactionProfile::Memory,
-        // A word of small letters alone, such as `hf_hub_download`, is not a key.
+    match (profile, format.if_random) {
+        (RedactionProfile::Memory, true) => is_random(rest),
+        // Keys with this prefix are printed in so many forms that no more is required.
+        _ if format.prefix == "sk-" => profile != RedactionProfile::Memory,
+        // Lower-case words, such as `hf_hub_download`, are not keys.
         _ => rest
             .iter()
             .any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase() || *byte == b'*'),
@@ -237,11 +136,11 @@ mod tests {
     use crate::bytes::at;
 
     #[test]
-    fn every_beginning_is_found_in_every_profile() {
-        for format in FORMATS.iter().chain(&DOTTED) {
+    fn every_key_format_is_found_in_every_profile() {
+        for format in TABLES.iter().flat_map(|(formats, _)| formats) {
             let rest = "a1B2c3D4e5F6".repeat(4);
             for length in [format.least.max(RANDOM_STRETCH), rest.len()] {
-                let key = format!("{}{}", format.beginning, &rest[..length]);
+                let key = format!("{}{}", format.prefix, &rest[..length]);
                 for profile in RedactionProfile::ALL {
                     let mut found = Vec::new();
                     keys(format!("my {key}!").as_bytes(), profile, &mut found);
@@ -253,9 +152,17 @@ mod tests {
     }
 
     #[test]
-    fn every_beginning_begins_a_word() {
-        for format in FORMATS.iter().chain(&DOTTED) {
-            assert!(at(format.beginning.as_bytes(), 0).is_ascii_alphanumeric());
+    fn every_row_of_the_tables_is_read() {
+        let rows = [SURE, IF_RANDOM, SURE_DOTTED, IF_RANDOM_DOTTED]
+            .map(|table| table.matches(',').count() + 1);
+        let read = TABLES.iter().map(|(formats, _)| formats.len());
+        assert_eq!(read.sum::<usize>(), rows.iter().sum());
+    }
+
+    #[test]
+    fn every_key_format_starts_a_word() {
+        for format in TABLES.iter().flat_map(|(formats, _)| formats) {
+            assert!(at(format.prefix.as_bytes(), 0).is_ascii_alphanumeric());
         }
     }
 }

@@ -1,30 +1,30 @@
-//! What was found.
+//! Kinds of secrets and personal data.
 
-/// What kind of secret or personal data a [`Match`](crate::Match) is.
+/// The kind of a [`Match`](crate::Match).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum SensitiveKind {
-    /// The key of a service, or a value that is called one.
+    /// A service's key, or a value with such a name.
     ApiKey,
-    /// A token that lets its bearer in.
+    /// A bearer token.
     Token,
     /// A private key.
     PrivateKey,
-    /// A password, or a value that is called one.
+    /// A password, or a value with such a name.
     Password,
-    /// The number of a payment card.
+    /// A payment card number.
     CardNumber,
     /// An e-mail address.
     Email,
-    /// A telephone number.
+    /// A phone number.
     Phone,
-    /// The address of a machine, except those that mean the machine itself.
+    /// An IP address, except loopback.
     IpAddress,
-    /// The name of a user, in the path of a home folder.
+    /// A user name, in the path of a home folder.
     UserName,
     /// The id of an organisation, project or account.
     AccountId,
-    /// Text that is too random to be words, and no kind of id that is known to be harmless.
+    /// Text too random for words, and not a known kind of id.
     RandomText,
 }
 
@@ -44,7 +44,7 @@ impl SensitiveKind {
         Self::RandomText,
     ];
 
-    /// The words for it.
+    /// Returns the name of the kind.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl SensitiveKind {
         }
     }
 
-    /// The mask that replaces it in a text.
+    /// Returns the mask for texts.
     #[must_use]
     pub const fn mask(self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ impl SensitiveKind {
         }
     }
 
-    /// The word in a numbered placeholder, `[secret-1]` or `[email-2]`. Everything that lets somebody in has one word.
+    /// Returns the word in a numbered placeholder, `[secret-1]` or `[email-2]`. All credentials share one word.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -95,7 +95,7 @@ impl SensitiveKind {
         }
     }
 
-    /// Whether it lets somebody in, and does not only say who somebody is.
+    /// Whether it is a credential, and not only personal data.
     #[must_use]
     pub const fn is_credential(self) -> bool {
         matches!(

@@ -1,4 +1,4 @@
-//! Secrets that are known word for word, and the forms in which they travel.
+//! Known secrets, in all their encodings.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 use crate::Match;
 
-/// Secrets that are known word for word, such as the keys a program was given.
+/// Known secrets, such as a program's keys.
 ///
-/// They are found in every form in which they travel, whatever the case of their letters: as they are, in JSON, in JSON
-/// within JSON, in an address, in base64, and cut off at the end of a text. The `Debug` shows how many there are.
+/// They are found in any case and in every encoding: plain, in JSON, in JSON within JSON, in URLs, in base64, and cut off
+/// at the end of a text. `Debug` shows only their number.
 ///
 /// ```
 /// use dormouse_redact::KnownSecrets;
@@ -23,17 +23,17 @@ use crate::Match;
 #[derive(Clone, Default)]
 pub struct KnownSecrets {
     secrets: Vec<Vec<u8>>,
-    /// The forms of all of them, with the secret each is of; longer ones first.
+    /// All encodings with the index of their secret, longest first.
     forms: Vec<(Vec<u8>, usize)>,
 }
 
-/// The shortest form in base64 that is looked for: what is left of a secret when its ends depend on its neighbours.
+/// The shortest base64 form that is searched. The ends of a secret in base64 depend on its neighbours and are left out.
 const SHORTEST_BASE64: usize = 8;
-/// So much of a secret at the end of a text is taken for the secret, cut off.
+/// The shortest start of a secret that counts at the end of a text.
 const SHORTEST_BEGINNING: usize = 4;
 
 impl KnownSecrets {
-    /// Looks for this secret from now on. An empty one is not added.
+    /// Adds a secret. An empty one is ignored.
     pub fn add(&mut self, secret: &str) {
         let is_known = self.secrets.iter().any(|known| known == secret.as_bytes());
         if secret.is_empty() || is_known {
@@ -51,26 +51,26 @@ impl KnownSecrets {
             .sort_by_key(|(form, _)| std::cmp::Reverse(form.len()));
     }
 
-    /// How many there are.
+    /// Returns the number of secrets.
     #[must_use]
     pub fn len(&self) -> usize {
         self.secrets.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.secrets.is_empty()
     }
 
-    /// The secret with this number, as it was added; empty beyond the last one.
+    /// Returns the secret with this index; empty beyond the last one.
     #[must_use]
     pub fn get(&self, which: usize) -> &[u8] {
         self.secrets.get(which).map_or(&[], Vec::as_slice)
     }
 
-    /// Finds every form of every secret, and the beginning of one at the end of the text. Matches are in no order and
-    /// may overlap: see [`merged`](crate::merged).
+    /// Finds every encoding of every secret, and a truncated one at the end of the text. Matches are unordered and may
+    /// overlap: see [`merged`](crate::merged).
     #[must_use]
     pub fn scan(&self, text: &[u8]) -> Vec<Match> {
         let mut found = Vec::new();
@@ -87,7 +87,7 @@ impl KnownSecrets {
         found
     }
 
-    /// The text with `mask` for every secret.
+    /// Replaces every secret by `mask`.
     #[must_use]
     pub fn mask(&self, text: &str, mask: &str) -> String {
         crate::scan::replaced(text, &crate::merged(self.scan(text.as_bytes())), |_| mask)
@@ -118,7 +118,7 @@ fn position(text: &[u8], from: usize, what: &[u8]) -> Option<usize> {
     }
 }
 
-/// Where the text ends with a beginning of `what`, if it does.
+/// Returns where a truncated `what` starts at the end of the text.
 fn beginning_at_end(text: &[u8], what: &[u8]) -> Option<usize> {
     let longest = what.len().saturating_sub(1).min(text.len());
     let mut lengths = (SHORTEST_BEGINNING..=longest).rev();
@@ -129,7 +129,7 @@ fn beginning_at_end(text: &[u8], what: &[u8]) -> Option<usize> {
     Some(text.len() - length)
 }
 
-/// How a secret may be written: as it is; in JSON, and in JSON within JSON; in an address; in base64.
+/// Returns the encodings of a secret: plain, in JSON, in JSON within JSON, in URLs, in base64.
 fn forms(secret: &str) -> Vec<Vec<u8>> {
     let once = in_json(secret);
     let twice = in_json(&once);
@@ -161,7 +161,7 @@ fn in_json(text: &str) -> String {
     out
 }
 
-/// Percent-encoded: with all signs encoded or only those that must be; spaces as plus, too.
+/// Percent-encodes, with several sets of unescaped characters, and with spaces as `%20` and as `+`.
 fn in_address(secret: &str) -> Vec<Vec<u8>> {
     let encoded = |plain: &[u8], space: &str| {
         let mut out = String::new();
@@ -184,14 +184,14 @@ fn in_address(secret: &str) -> Vec<Vec<u8>> {
     forms
 }
 
-/// What the secret looks like somewhere within text in base64: three forms, by where it begins, without the
-/// characters at either end that depend on its neighbours. In both alphabets.
+/// Returns the secret's three base64 forms inside a longer text, by its offset, without the characters at both ends that
+/// depend on its neighbours. In both alphabets.
 fn in_base64(secret: &[u8]) -> Vec<Vec<u8>> {
     let mut forms = Vec::new();
     for before in 0..3_usize {
         let mut padded = vec![0; before];
         padded.extend_from_slice(secret);
-        // Whole characters are those whose six bits all come from the secret.
+        // Only characters whose six bits all come from the secret.
         let first = (before * 8).div_ceil(6);
         let last = padded.len() * 8 / 6;
         for encoded in [

@@ -1,10 +1,10 @@
-//! Addresses of machines, except those that mean the machine itself.
+//! IP addresses, except loopback.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::bytes::{at, before, begins_number, part};
 
-/// Whether the digits and points of `range` are an address of version 4.
+/// Whether these digits and points are an IPv4 address.
 pub(crate) fn is_version_4(text: &[u8], start: usize, end: usize) -> bool {
     let address = parsed::<Ipv4Addr>(part(text, start, end));
     let is_other =
@@ -12,7 +12,7 @@ pub(crate) fn is_version_4(text: &[u8], start: usize, end: usize) -> bool {
     is_other && begins_number(text, start)
 }
 
-/// Whether the digits and colons of `range` are an address of version 6.
+/// Whether these digits and colons are an IPv6 address.
 pub(crate) fn is_version_6(text: &[u8], start: usize, end: usize) -> bool {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let run = part(text, start, end);
@@ -23,7 +23,7 @@ pub(crate) fn is_version_6(text: &[u8], start: usize, end: usize) -> bool {
     let Some(address) = parsed::<Ipv6Addr>(run) else {
         return false;
     };
-    // Names such as `a::b` in a program are no addresses.
+    // Names such as `a::b` in source code are not addresses.
     let digits = run.iter().filter(|byte| byte.is_ascii_hexdigit()).count();
     let has_number = run.iter().any(u8::is_ascii_digit);
     digits >= 5 && has_number && !address.is_loopback() && !address.is_unspecified()

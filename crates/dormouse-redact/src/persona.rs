@@ -1,6 +1,6 @@
-//! What a character must not remember of itself.
+//! Texts that a character must not remember about itself.
 
-/// Phrases by which a text is about the assistant itself. They count as whole words, whatever their case.
+/// Phrases of texts about the assistant itself, matched as whole words in any case.
 pub const ABOUT_ITSELF: [&str; 14] = [
     "i should",
     "i need to",
@@ -18,7 +18,7 @@ pub const ABOUT_ITSELF: [&str; 14] = [
     "the ai",
 ];
 
-/// Whether a text is about the assistant itself: it has one of the phrases, or begins with one of its names.
+/// Whether a text is about the assistant itself: it has one of the phrases, or starts with one of its names.
 ///
 /// A derived text of this kind would turn a passing intention into a trait of the character.
 #[must_use]
@@ -32,7 +32,7 @@ pub fn is_about_itself(text: &str, names: &[&str]) -> bool {
     ABOUT_ITSELF.iter().any(has) || names.iter().any(begins)
 }
 
-/// The words of a text in small letters, with the apostrophes inside and one space between them.
+/// Returns the words of a text in lower case, with inner apostrophes, separated by one space.
 fn words(text: &str) -> String {
     let text = text.replace('’', "'").to_lowercase();
     let words = text

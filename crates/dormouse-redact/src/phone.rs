@@ -1,14 +1,14 @@
-//! Telephone numbers.
+//! Phone numbers.
 
 use crate::{
     Match, SensitiveKind,
     bytes::{at, before, begins_number, part, past},
 };
 
-/// The longest number with its signs, in bytes.
+/// The longest number with its punctuation, in bytes.
 const LONGEST: usize = 40;
 
-/// Finds numbers with a country's code, and those written in the groups that people write them in.
+/// Finds numbers with a country code, and national numbers in usual groups.
 pub(crate) fn phones(text: &[u8], found: &mut Vec<Match>) {
     let mut from = 0;
     while from < text.len() {
@@ -40,7 +40,7 @@ fn phone_at(text: &[u8], start: usize) -> Option<usize> {
     (is_national(run) && !at(text, end).is_ascii_alphanumeric()).then_some(end)
 }
 
-/// Where the number ends whose country's code begins here.
+/// Returns the end of the number whose country code starts here.
 fn international_at(text: &[u8], first: usize) -> Option<usize> {
     let run_end = past(text, first, LONGEST, |byte| {
         byte.is_ascii_digit() || b" ()-./".contains(&byte)
@@ -50,7 +50,7 @@ fn international_at(text: &[u8], first: usize) -> Option<usize> {
     (is_code && (7..=15).contains(&digits(part(text, first, end)))).then_some(end)
 }
 
-/// Without the signs at its end.
+/// Removes punctuation at the end.
 fn trimmed(text: &[u8], start: usize, end: usize) -> usize {
     let run = part(text, start, end);
     end - run
@@ -64,7 +64,7 @@ fn digits(run: &[u8]) -> usize {
     run.iter().filter(|byte| byte.is_ascii_digit()).count()
 }
 
-/// `(555) 012-3456`, `555-012-3456`, `1-555-012-3456`; or `0` and an area's code, a sign, and the rest: `030 / 1234567`.
+/// `(555) 012-3456`, `555-012-3456`, `1-555-012-3456`; or an area code with `0`, a separator, and the rest: `030 / 1234567`.
 fn is_national(run: &[u8]) -> bool {
     let groups = run.split(|byte| !byte.is_ascii_digit());
     let groups: Vec<&[u8]> = groups.filter(|group| !group.is_empty()).collect();

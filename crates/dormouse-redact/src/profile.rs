@@ -1,20 +1,19 @@
-//! Where a text goes, and therefore what must not be in it.
+//! What is searched, by the destination of a text.
 
 use crate::SensitiveKind;
 
-/// What is looked for, and how sure the detector has to be.
+/// What is searched, and how certain a match must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RedactionProfile {
-    /// Text that an assistant remembers. A mask cannot be taken back, so that prose must stay: credentials, cards of the
-    /// large schemes, and text that is certainly random.
+    /// Text that an assistant remembers. A mask cannot be undone, so prose must stay: credentials, cards of large schemes, and
+    /// certainly random text.
     Memory,
-    /// Exchanges with servers that are recorded and passed on: credentials and personal data, rather too much than too
-    /// little.
+    /// Recorded exchanges that are passed on: credentials and personal data; false alarms are preferred to misses.
     Recordings,
-    /// A recording that was scrubbed and is checked once more: everything, also text that is only suspiciously random.
+    /// A second check of a scrubbed recording: everything, including suspiciously random text.
     Inspection,
-    /// Errors that are printed and logged: credentials. The rest of an error has to stay readable.
+    /// Errors that are printed and logged: credentials. The rest must stay readable.
     Errors,
 }
 
@@ -27,7 +26,7 @@ impl RedactionProfile {
         Self::Errors,
     ];
 
-    /// Whether this kind is looked for.
+    /// Whether this kind is searched.
     #[must_use]
     pub const fn covers(self, kind: SensitiveKind) -> bool {
         match kind {
@@ -50,7 +49,7 @@ impl RedactionProfile {
         matches!(self, Self::Recordings | Self::Inspection)
     }
 
-    /// The mask that replaces a match.
+    /// Returns the mask of a match.
     pub(crate) const fn mask(self, kind: SensitiveKind) -> &'static str {
         match self {
             Self::Errors => "***",

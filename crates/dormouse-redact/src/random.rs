@@ -1,27 +1,26 @@
-//! Text that is too random to be words, and no id that servers give to everything.
+//! Text too random for words, and not a usual id.
 
 use crate::{
     Match, RedactionProfile, SensitiveKind,
     bytes::{at, past},
-    rules::Pattern,
+    pattern::Pattern,
 };
 
-/// When a run of characters is random.
+/// When a run of characters counts as random.
 struct Thresholds {
-    /// From this length on a run of small letters, capitals and digits is looked at.
+    /// The least length of a run of small letters, capitals and digits.
     mixed_from: usize,
-    /// How often, of a hundred neighbours, the class of characters (small, capital, digit) changes at least. In random base64
-    /// it does so 62 times, in words written together about 30, in letters of one case with digits 40, in a word with
-    /// a number at its end 3.
+    /// The least number of changes of class (small, capital, digit) per hundred neighbours. Random base64 has 62, joined words
+    /// about 30, letters of one case with digits 40, a word with a number at its end 3.
     mixed_changes: usize,
-    /// The same for stretches of letters of one case and digits.
+    /// The same for runs of one case with digits.
     one_case_from: usize,
     one_case_changes: usize,
-    /// From this length on hexadecimal digits are a key.
+    /// The least number of hexadecimal digits of a key.
     hex_from: usize,
 }
 
-/// For text that is masked: nearly certain. SHA-1 and MD5 hashes and UUIDs are shorter.
+/// For masked text: nearly certain. SHA-1 and MD5 hashes and UUIDs are shorter.
 const CERTAIN: Thresholds = Thresholds {
     mixed_from: 24,
     mixed_changes: 45,
@@ -29,7 +28,7 @@ const CERTAIN: Thresholds = Thresholds {
     one_case_changes: 25,
     hex_from: 48,
 };
-/// For text that somebody looks at. A number of eight or a dozen hexadecimal digits is an id.
+/// For text that a person will review. Shorter hexadecimal numbers are ids.
 const SUSPICIOUS: Thresholds = Thresholds {
     mixed_from: 20,
     mixed_changes: 30,
@@ -37,59 +36,36 @@ const SUSPICIOUS: Thresholds = Thresholds {
     one_case_changes: 30,
     hex_from: 32,
 };
-/// The least entropy of a certain run's characters, in bits: random ones of 24 characters have 4.3, a pattern that repeats 3.
+/// The least entropy per character of a certain run, in bits: 24 random characters have 4.3, a repeating pattern 3.
 const ENTROPY: f32 = 3.5;
-/// The same for hexadecimal digits, of which there are fewer.
+/// The same for hexadecimal digits, which are fewer.
 const HEX_ENTROPY: f32 = 3.0;
-/// The beginnings of ids that servers give to replies, calls, messages and files, and how long these get.
-const IDS: [&[u8]; 24] = [
-    b"chatcmpl-",
-    b"cmpl-",
-    b"call_",
-    b"msg_",
-    b"toolu_",
-    b"srvtoolu_",
-    b"req_",
-    b"resp_",
-    b"gen-",
-    b"fp_",
-    b"run_",
-    b"fc_",
-    b"rs_",
-    b"ws_",
-    b"item_",
-    b"step_",
-    b"file-",
-    b"file_",
-    b"batch_",
-    b"thread_",
-    b"asst_",
-    b"embd-",
-    b"modelcall_",
-    b"sha256:",
-];
+/// Prefixes of ids that servers give to replies, calls, messages and files, and their maximum length.
+const IDS: &str = "\
+    chatcmpl- cmpl- call_ msg_ toolu_ srvtoolu_ req_ resp_ gen- fp_ run_ fc_ rs_ ws_ item_ step_ \
+    file- file_ batch_ thread_ asst_ embd- modelcall_ sha256:";
 const LONGEST_ID: usize = 96;
 
 static CERTAIN_RUN: Pattern = Pattern::new(r"[A-Za-z0-9+/_-]{24,}");
 static SUSPICIOUS_RUN: Pattern = Pattern::new(r"[A-Za-z0-9+/_=:-]{20,}");
 
-/// Finds runs of characters that no language writes.
+/// Finds random runs of characters.
 pub(crate) fn random(text: &[u8], profile: RedactionProfile, found: &mut Vec<Match>) {
-    let run = if profile.is_wide() {
+    let pattern = if profile.is_wide() {
         &SUSPICIOUS_RUN
     } else {
         &CERTAIN_RUN
     };
-    for range in run.all(text) {
-        let bytes = text.get(range.clone()).unwrap_or_default();
+    for run in pattern.all(text) {
+        let bytes = run.as_bytes();
         let is_random = if profile.is_wide() {
             is_suspicious(bytes)
         } else {
-            !is_file(text, range.start) && is_certain(text, range.start, bytes)
+            !is_file(text, run.start()) && is_certain(text, run.start(), bytes)
         };
         if is_random {
-            let padded = past(text, range.end, 2, |byte| byte == b'=');
-            found.push(Match::new(range.start..padded, SensitiveKind::RandomText));
+            let padded = past(text, run.end(), 2, |byte| byte == b'=');
+            found.push(Match::new(run.start()..padded, SensitiveKind::RandomText));
         }
     }
 }
@@ -103,7 +79,7 @@ fn is_suspicious(run: &[u8]) -> bool {
     }
     let is_mixed = |run: &[u8]| {
         let classes = Classes::of(run);
-        // Eight neighbours fewer than characters leaves room for the signs between them.
+        // Up to eight neighbours may be missing because of signs between them.
         classes.neighbours + 8 >= SUSPICIOUS.mixed_from
             && classes.changes * 100 >= classes.neighbours * SUSPICIOUS.mixed_changes
     };
@@ -138,7 +114,7 @@ fn is_one_case_random(stretch: &[u8]) -> bool {
         && entropy(stretch) >= ENTROPY
 }
 
-/// Whether the text before announces the content of a file.
+/// Whether the text before is the prefix of an embedded file.
 fn is_file(text: &[u8], start: usize) -> bool {
     let before = text.get(..start).unwrap_or_default();
     before.ends_with(b";base64,")
@@ -159,14 +135,16 @@ fn is_uuid(run: &[u8]) -> bool {
 }
 
 fn is_known_id(run: &[u8]) -> bool {
-    let rest = IDS.iter().find_map(|id| run.strip_prefix(*id));
+    let rest = IDS
+        .split(' ')
+        .find_map(|id| run.strip_prefix(id.as_bytes()));
     rest.is_some_and(|rest| {
         let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         rest.len() <= LONGEST_ID && rest.iter().all(is_word)
     })
 }
 
-/// Whether the words before call it the hash of something: `sha256:…`, `checksum …`.
+/// Whether the words before announce a hash: `sha256:…`, `checksum …`.
 fn is_called_a_hash(text: &[u8], start: usize) -> bool {
     const WORDS: [&[u8]; 6] = [b"sha", b"hash", b"digest", b"checksum", b"commit", b"blake"];
     let words = text.get(start.saturating_sub(12)..start);
@@ -175,7 +153,7 @@ fn is_called_a_hash(text: &[u8], start: usize) -> bool {
     at(text, start) != b'/' && WORDS.iter().any(has)
 }
 
-/// How many characters of each class there are, and how often the class changes within stretches of letters and digits.
+/// Counts of characters by class, and changes of class within runs of letters and digits.
 #[derive(Default)]
 struct Classes {
     small: usize,

@@ -1,71 +1,30 @@
 //! The table of patterns.
 //!
-//! Every pattern is a regular expression of the `regex` crate, whose searches take time in proportion to the text. That holds for
-//! all matches of a text together only if no match is much shorter than what was read to find it. So patterns are greedy,
-//! have no optional ends, and a search goes on behind a match whether it counts or not.
+//! A single search of the `regex` crate takes linear time. All matches of a text together do so only if no match is much
+//! shorter than the text read to find it. So patterns are greedy, have no optional ends, and a search continues after a
+//! match even if its validator rejects it.
 
-use std::{ops::Range, sync::OnceLock};
-
-use regex::bytes::{Regex, RegexBuilder};
+use std::ops::Range;
 
 use crate::{
     Match, RedactionProfile, SensitiveKind,
     assigned::{is_stand_in, is_sure_credential, no_word},
     bytes::{at, part},
     network,
+    pattern::{Pattern, behind_boundary},
 };
 
-/// A regular expression over bytes, compiled when it is first used. Its classes are those of ASCII.
-pub(crate) struct Pattern {
-    source: &'static str,
-    regex: OnceLock<Regex>,
-}
-
-impl Pattern {
-    pub(crate) const fn new(source: &'static str) -> Self {
-        Self {
-            source,
-            regex: OnceLock::new(),
-        }
-    }
-
-    pub(crate) fn regex(&self) -> &Regex {
-        self.regex.get_or_init(|| compile(self.source))
-    }
-
-    /// Every match, from left to right and apart from each other.
-    pub(crate) fn all<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
-        self.regex().find_iter(text).map(|found| found.range())
-    }
-}
-
-/// Compiles a pattern of this crate.
-#[expect(
-    clippy::expect_used,
-    reason = "the patterns are constants, and a test compiles each of them"
-)]
-pub(crate) fn compile(source: &str) -> Regex {
-    let mut builder = RegexBuilder::new(source);
-    builder
-        .unicode(false)
-        .build()
-        .expect("the pattern of a rule is valid")
-}
-
-/// In front of a word: the beginning of the text, or no letter and no digit.
-pub(crate) const BOUNDARY: &str = "(?:^|[^A-Za-z0-9])";
-
-/// Which part of a match is the secret.
+/// The part of a match that is the secret.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Secret {
     Whole,
-    /// Everything but the sign in front of it.
+    /// Everything after the character of [`BOUNDARY`](crate::pattern::BOUNDARY).
     Word,
     /// The first group.
     Group,
 }
 
-/// A match before it is checked.
+/// A match before validation.
 struct Candidate<'a> {
     text: &'a [u8],
     range: Range<usize>,
@@ -83,7 +42,7 @@ struct Rule {
     secret: Secret,
     pattern: Pattern,
     counts: fn(&Candidate<'_>) -> bool,
-    /// Whether it may go on behind the end of a line: it has a form that prose never has.
+    /// Whether it may continue on the next line: its form never occurs in prose.
     wraps: bool,
 }
 
@@ -117,7 +76,7 @@ fn always(_: &Candidate<'_>) -> bool {
 }
 
 static RULES: [Rule; 22] = [
-    // A block without an end reaches to the end of the text.
+    // An unterminated block extends to the end of the text.
     rule(
         SensitiveKind::PrivateKey,
         Secret::Whole,
@@ -130,7 +89,7 @@ static RULES: [Rule; 22] = [
         r"(?s)PuTTY-User-Key-File-[0-9].*$",
         always,
     ),
-    // `scheme://user:password@host`. A recording hides who it is, too.
+    // `scheme://user:password@host`. A recording hides the user, too.
     rule(
         SensitiveKind::Password,
         Secret::Group,
@@ -143,12 +102,12 @@ static RULES: [Rule; 22] = [
         r#"://[^\s/?#"'<>`:]*:([^\s/?#"'<>`]+)@"#,
         |it| it.profile == RedactionProfile::Memory && !is_stand_in(it.bytes()),
     ),
-    // JSON web tokens: the base64 of `{"`, and parts between points. With one point it is taken for one that was cut off.
+    // JSON web tokens: the base64 of `{"`, and parts separated by points. One point may be a truncated token.
     wrapping(
         SensitiveKind::Token,
         r"(?:^|[^A-Za-z0-9])eyJ[A-Za-z0-9_=-]{5,}(?:\.[A-Za-z0-9_=-]+)+",
     ),
-    // AWS ids: four known letters, and capitals or digits.
+    // AWS ids: a known prefix, then capitals or digits.
     wrapping(
         SensitiveKind::ApiKey,
         r"(?:^|[^A-Za-z0-9])(?:AKIA|ASIA|AROA|AIDA|AGPA|ANPA|ABIA|ACCA)[A-Z0-9]{16,}",
@@ -159,7 +118,7 @@ static RULES: [Rule; 22] = [
         r"(?i)(?:^|[^A-Za-z0-9])(?:bearer|basic)[ \t+]{1,4}([A-Za-z0-9._~+/=*-]{8,})",
         is_carried,
     ),
-    // Credentials in arguments of a program.
+    // Credentials in command-line arguments.
     rule(
         SensitiveKind::Password,
         Secret::Group,
@@ -178,7 +137,7 @@ static RULES: [Rule; 22] = [
         r"(?i)\blogin[ \t]{1,4}\S{1,64}[ \t]{1,4}password[ \t]{1,4}(\S{4,})",
         |it| no_word(it.bytes()),
     ),
-    // Addresses that let in whoever knows them.
+    // URLs that contain a credential.
     rule(
         SensitiveKind::Token,
         Secret::Group,
@@ -197,7 +156,7 @@ static RULES: [Rule; 22] = [
         r"[?&;]sig=([A-Za-z0-9%+/=_-]{20,})",
         always,
     ),
-    // Keys without a beginning of their own: Telegram, Discord, Mailchimp, Twilio, Terraform.
+    // Keys without a fixed prefix: Telegram, Discord, Mailchimp, Twilio, Terraform.
     wrapping(
         SensitiveKind::Token,
         r"(?:^|[^A-Za-z0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}",
@@ -214,7 +173,7 @@ static RULES: [Rule; 22] = [
         SensitiveKind::Token,
         r"(?:^|[^A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{40,}",
     ),
-    // An e-mail address; behind a backslash stands the letter of a line end, as JSON within text has it.
+    // An e-mail address. In JSON text, the letter after a backslash is an escape and not part of it.
     rule(
         SensitiveKind::Email,
         Secret::Group,
@@ -227,7 +186,7 @@ static RULES: [Rule; 22] = [
         r"(?i)[/\\](?:home|users)[/\\]{1,4}([A-Za-z0-9._\x80-\xff-]+)",
         always,
     ),
-    // A point or colon at the end is the sentence's.
+    // A point or colon at the end belongs to the sentence.
     rule(
         SensitiveKind::IpAddress,
         Secret::Whole,
@@ -251,7 +210,7 @@ static RULES: [Rule; 22] = [
     ),
 ];
 
-/// Finds everything that has a pattern; of text that was wrapped at the ends of lines only what no prose looks like.
+/// Finds all matches of the table; in joined lines only those of rules that wrap.
 pub(crate) fn patterns(
     text: &[u8],
     profile: RedactionProfile,
@@ -263,7 +222,7 @@ pub(crate) fn patterns(
             continue;
         }
         for whole in rule.pattern.all(text) {
-            let range = secret_of(rule, text, whole);
+            let range = secret_of(rule, text, whole.range());
             let candidate = Candidate {
                 text,
                 range,
@@ -288,13 +247,7 @@ fn secret_of(rule: &Rule, text: &[u8], whole: Range<usize>) -> Range<usize> {
     }
 }
 
-/// Without the sign that [`BOUNDARY`] took.
-pub(crate) fn behind_boundary(text: &[u8], whole: Range<usize>) -> Range<usize> {
-    let sign = usize::from(!at(text, whole.start).is_ascii_alphanumeric());
-    whole.start + sign..whole.end
-}
-
-/// Whether it is what lets somebody in, and not just the next word.
+/// Whether it is a credential, and not just the next word.
 fn is_carried(it: &Candidate<'_>) -> bool {
     let token = it.bytes();
     let is_small = token
@@ -306,7 +259,7 @@ fn is_carried(it: &Candidate<'_>) -> bool {
     is_sure_credential(token)
 }
 
-/// Whether the host has a name at its end: an address of numbers is not of a person.
+/// Whether the host ends with a name: an address with an IP host does not belong to a person.
 fn is_email(it: &Candidate<'_>) -> bool {
     let host = it.bytes().rsplit(|byte| *byte == b'.').next();
     host.is_some_and(|top| top.len() >= 2)
@@ -315,6 +268,7 @@ fn is_email(it: &Candidate<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pattern::BOUNDARY;
 
     #[test]
     fn every_pattern_compiles() {
@@ -322,7 +276,7 @@ mod tests {
             assert!(
                 rule.pattern.regex().captures_len() > usize::from(rule.secret == Secret::Group)
             );
-            let is_bounded = rule.pattern.source.contains(BOUNDARY);
+            let is_bounded = rule.pattern.source().contains(BOUNDARY);
             assert!(rule.secret != Secret::Word || is_bounded);
         }
     }

@@ -1,56 +1,26 @@
-//! Looking through a text in every way it may be read.
+//! Scans a text in every way in which it may be read.
 
-use std::{borrow::Cow, ops::Range};
+use std::borrow::Cow;
 
 use crate::{
-    RedactionProfile, SensitiveKind, assigned, card, encoded, formats, phone, random, rules,
+    Match, RedactionProfile, SensitiveKind, assigned, card, encoded, formats,
+    matches::merged,
+    phone, random, rules,
     view::{self, View},
 };
 
-/// A secret, or a piece of personal data, in a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Match {
-    /// Its bytes. Never empty.
-    pub range: Range<usize>,
-    /// What it is.
-    pub kind: SensitiveKind,
-    /// Its number among the [`KnownSecrets`](crate::KnownSecrets), if it was found by them.
-    pub known: Option<usize>,
-}
-
-impl Match {
-    /// Something that was found by what it looks like.
-    #[must_use]
-    pub fn new(range: Range<usize>, kind: SensitiveKind) -> Self {
-        Self {
-            range,
-            kind,
-            known: None,
-        }
-    }
-
-    pub(crate) fn known(range: Range<usize>, known: usize) -> Self {
-        Self {
-            range,
-            kind: SensitiveKind::ApiKey,
-            known: Some(known),
-        }
-    }
-}
-
-/// So often escapes are taken away: JSON within JSON, an address within an address.
+/// How many levels of escapes are decoded: JSON within JSON, a URL within a URL.
 const DECODED: usize = 2;
-/// Without its neighbour, what stood beside a secret may be one by itself. So often it is looked again; each round takes
-/// away something, and in practice the second finds nothing.
+/// A mask may reveal another match next to it, so the text is scanned again, up to this many times; each round removes
+/// something, and in practice the second finds nothing.
 const ROUNDS: usize = 16;
-/// The shortest text that anything is found in.
+/// Shorter texts contain no match.
 const SHORTEST: usize = 6;
 
-/// The secrets and personal data of a text, in order and apart from each other.
+/// Finds the secrets and personal data of a text, in order and without overlaps.
 ///
-/// The text is read as it stands; without its escapes (`\u0061`, `%61`) and hidden characters; with lines joined that were
-/// wrapped within a key; and what it says in base64. Takes time in proportion to the length of the text, whatever the
-/// text.
+/// The text is read as it is; without escapes (`\u0061`, `%61`) and hidden characters; with keys joined that are wrapped over
+/// lines; and its base64 is decoded. Takes linear time for every text.
 ///
 /// ```
 /// use dormouse_redact::{RedactionProfile, SensitiveKind, scan};
@@ -67,7 +37,7 @@ pub fn scan(text: &[u8], profile: RedactionProfile) -> Vec<Match> {
         return Vec::new();
     }
     let mut found = as_it_stands(text, profile);
-    encoded::in_base64(text, profile, &mut found);
+    encoded::in_base64(text, |text| as_it_stands(text, profile), &mut found);
     let mut view = View::decoded(text);
     for _ in 0..DECODED {
         let Some(decoded) = view else { break };
@@ -84,10 +54,10 @@ pub fn scan(text: &[u8], profile: RedactionProfile) -> Vec<Match> {
     merged(found)
 }
 
-/// What is found without reading anything into the text, in no order.
-pub(crate) fn as_it_stands(text: &[u8], profile: RedactionProfile) -> Vec<Match> {
+/// Scans the text as it is. The matches are unordered.
+fn as_it_stands(text: &[u8], profile: RedactionProfile) -> Vec<Match> {
     let mut found = Vec::new();
-    // Of two that begin together the first one says what it is.
+    // Of two matches with the same start, the first determines the kind.
     rules::patterns(text, profile, false, &mut found);
     assigned::assigned(text, profile, &mut found);
     formats::keys(text, profile, &mut found);
@@ -103,32 +73,8 @@ pub(crate) fn as_it_stands(text: &[u8], profile: RedactionProfile) -> Vec<Match>
     found
 }
 
-/// Puts matches in order and joins those that overlap. What was found as a known secret stays one, and a credential is
-/// never called anything less.
-#[must_use]
-pub fn merged(mut found: Vec<Match>) -> Vec<Match> {
-    // The sort is stable: of two that begin together the one that was found first comes first.
-    found.sort_by_key(|one| one.range.start);
-    let mut merged: Vec<Match> = Vec::with_capacity(found.len());
-    for one in found {
-        match merged.last_mut() {
-            Some(last) if one.range.start < last.range.end => {
-                last.range.end = last.range.end.max(one.range.end);
-                let is_more =
-                    one.known.is_some() || one.kind.is_credential() && !last.kind.is_credential();
-                if last.known.is_none() && is_more {
-                    last.kind = one.kind;
-                    last.known = one.known;
-                }
-            }
-            Some(_) | None => merged.push(one),
-        }
-    }
-    merged
-}
-
-/// The text with a mask for everything that [`scan`] finds: `[secret: api key]`, in errors `***`. A text without any is not
-/// copied. Masking a masked text changes nothing.
+/// Masks everything that [`scan`] finds: `[secret: api key]`, in errors `***`. A text without matches is not copied. Masking
+/// is idempotent.
 ///
 /// ```
 /// use dormouse_redact::{RedactionProfile, mask};
@@ -149,7 +95,7 @@ pub fn mask(text: &str, profile: RedactionProfile) -> Cow<'_, str> {
     text
 }
 
-/// The text with a mask for each match. A match that ends inside a character takes it whole.
+/// Replaces each match by a mask. A match that ends inside a character includes it.
 pub(crate) fn replaced<'a>(
     text: &str,
     found: &[Match],
@@ -167,7 +113,7 @@ pub(crate) fn replaced<'a>(
     out
 }
 
-/// The boundary of a character at `place`, or the next one in the direction of `step`.
+/// Returns the character boundary at `place`, or the next one in the direction of `step`.
 fn boundary(text: &str, mut place: usize, step: fn(usize, usize) -> usize) -> usize {
     while !text.is_char_boundary(place) && place < text.len() {
         place = step(place, 1);

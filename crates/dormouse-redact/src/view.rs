@@ -1,4 +1,4 @@
-//! A text as it reads without its escapes, its hidden characters, or its line ends; and where each byte comes from.
+//! A text without its escapes, hidden characters or line ends, with a map to its source.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -7,21 +7,20 @@ use crate::{
     bytes::{at, before, past},
 };
 
-/// Another reading of a text.
+/// A decoded text with a map to its source.
 pub(crate) struct View {
     text: Vec<u8>,
-    /// For each byte the part of the original text that it comes from.
+    /// The source range of each byte.
     origins: Vec<(usize, usize)>,
 }
 
-/// The shortest line that goes on a key of the line before.
+/// The shortest line that continues a key of the previous line.
 const SHORTEST_REST: usize = 8;
-/// Letters to Unicode that are drawn as nothing: the fillers of Hangul.
+/// Invisible characters that Unicode counts as letters: the Hangul fillers.
 const FILLERS: [char; 4] = ['\u{115f}', '\u{1160}', '\u{3164}', '\u{ffa0}'];
 
 impl View {
-    /// The text without the escapes of JSON and addresses, and without characters that are drawn as nothing. `None` if that is the
-    /// same text.
+    /// Decodes the escapes of JSON and URLs, and removes invisible characters. `None` if the text does not change.
     pub(crate) fn decoded(text: &[u8]) -> Option<Self> {
         let is_plain = |byte: &u8| {
             matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r') && !matches!(byte, b'\\' | b'%')
@@ -42,7 +41,7 @@ impl View {
         (!is_same).then_some(view)
     }
 
-    /// The same once more, with origins in the first text.
+    /// Decodes once more, with a map to the first text.
     pub(crate) fn decoded_again(&self) -> Option<Self> {
         let mut again = Self::decoded(&self.text)?;
         for (start, end) in &mut again.origins {
@@ -70,7 +69,7 @@ impl View {
         &self.text
     }
 
-    /// Adds what was found in this view to what was found in the text, at the places it comes from.
+    /// Adds the matches in this view, mapped to the source.
     pub(crate) fn translate(&self, inside: &[Match], found: &mut Vec<Match>) {
         let translated: Vec<Match> = inside.iter().filter_map(|one| self.origin(one)).collect();
         for one in found.iter_mut() {
@@ -90,8 +89,8 @@ impl View {
         })
     }
 
-    /// A match that begins or ends within an escape would leave half of it. What this view found there says where it
-    /// really begins.
+    /// Extends a match that starts or ends inside an escape, which would otherwise be cut in half. A match of this view there
+    /// gives the exact start.
     fn keep_escapes_whole(&self, range: &mut Range<usize>, translated: &[Match]) {
         if let Some(escape) = self.escape_around(range.start) {
             let real = translated
@@ -106,7 +105,7 @@ impl View {
         }
     }
 
-    /// The escape that `place` is inside of.
+    /// Returns the escape around `place`.
     fn escape_around(&self, place: usize) -> Option<Range<usize>> {
         let next = self.origins.partition_point(|origin| origin.0 < place);
         let (start, end) = *self.origins.get(next.checked_sub(1)?)?;
@@ -114,7 +113,7 @@ impl View {
     }
 }
 
-/// A character, or the escape it is written as.
+/// A character, or its escape.
 struct Unit<'a> {
     says: Cow<'a, [u8]>,
     length: usize,
@@ -122,7 +121,7 @@ struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    /// The first one of `rest`, which follows the byte `last`.
+    /// Returns the first unit of `rest`, which follows the byte `last`.
     fn of(rest: &'a [u8], last: Option<&u8>) -> Self {
         if let Some((letter, length)) = escaped(rest) {
             return Self {
@@ -138,7 +137,7 @@ impl<'a> Unit<'a> {
             };
         }
         let (letter, length) = first_char(rest);
-        // What stands by itself between spaces is drawn, such as a dash: it joins nothing.
+        // A character between spaces, such as a dash, is visible and hides no key.
         let is_space = |byte: u8| byte == 0 || byte.is_ascii_whitespace();
         let is_apart = last.is_none_or(|last| is_space(*last)) || is_space(at(rest, length));
         let is_plain = is_apart || !letter.is_some_and(is_hidden);
@@ -156,7 +155,7 @@ enum Escaped {
     Char(char),
 }
 
-/// The first escape of `rest`, and its length.
+/// Returns the first escape of `rest`, and its length.
 fn escaped(rest: &[u8]) -> Option<(Escaped, usize)> {
     match rest {
         [b'%', high, low, ..] => Some((Escaped::Byte(hex(*high)? << 4 | hex(*low)?), 3)),
@@ -197,7 +196,7 @@ fn hex(digit: u8) -> Option<u8> {
     u8::try_from(digit).ok()
 }
 
-/// The first character of `rest`, and its length; a byte that is no UTF-8 by itself.
+/// Returns the first character of `rest`, and its length; an invalid byte counts alone.
 fn first_char(rest: &[u8]) -> (Option<char>, usize) {
     let first = at(rest, 0);
     if first.is_ascii() {
@@ -209,10 +208,9 @@ fn first_char(rest: &[u8]) -> (Option<char>, usize) {
     (letter, letter.map_or(1, char::len_utf8))
 }
 
-/// Whether a character may hide inside a key: no letter, digit or space of any script.
+/// Whether a character may hide inside a key: anything but letters, digits and spaces of all scripts.
 ///
-/// That is more than the characters that are drawn as nothing. It costs nothing here, since what is left has to be a key all the
-/// same.
+/// That includes visible characters. It causes no false alarms, since the rest must still be a key.
 fn is_hidden(letter: char) -> bool {
     match letter {
         '\t' | '\n' | '\r' | ' '..='~' => false,
@@ -223,8 +221,7 @@ fn is_hidden(letter: char) -> bool {
     }
 }
 
-/// The text with lines joined that were wrapped within a key: the next one is nothing but characters of a key, with digits.
-/// `None` if there are none.
+/// Joins lines that wrap a key: the next line has only characters of a key, with digits. `None` if there are none.
 pub(crate) fn joined(text: &[u8]) -> Option<View> {
     let mut gaps = Vec::new();
     let mut from = 0;

@@ -7,7 +7,7 @@ use crate::{
     bytes::{at, part, past, placeholder},
 };
 
-/// How a value is said.
+/// The sign between a name and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Said {
     /// `name=value`.
@@ -18,7 +18,7 @@ pub(super) enum Said {
     Is,
 }
 
-/// A value as it stands in a text, without its quotes.
+/// A value in a text, without its quotes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
     start: usize,
@@ -30,68 +30,33 @@ pub(super) struct Value {
 pub(super) enum Form {
     /// Between quotes.
     Quoted,
-    /// A word as people write them.
+    /// An unquoted word.
     Word,
-    /// A word longer than any, which is not looked at any further.
+    /// A word beyond the limit, whose rest is not read.
     Endless,
 }
 
 /// The longest value between quotes, in bytes.
 const LONGEST_QUOTED: usize = 4096;
-/// The longest word that is looked at, in bytes. Without an end to it, a text of one word that keeps calling itself a
-/// password would be read from each of its places.
+/// The longest word that is read, in bytes. Without this limit, a long word that repeats `password=` would be read again
+/// from each repetition, which is quadratic.
 const LONGEST_WORD: usize = 512;
 /// The shortest value, in bytes.
 const SHORTEST: usize = 4;
-/// The shortest value without quotes that is only likely a secret, or that may be something else.
+/// The shortest unquoted value that counts as likely, or whose name has other meanings.
 const SHORTEST_SURE: usize = 6;
-/// The shortest value of a name that means other things, too.
+/// The shortest value of a weak name.
 const SHORTEST_LONG: usize = 16;
 /// The shortest value after `Bearer` and `Basic` in prose.
 const SHORTEST_CREDENTIAL: usize = 12;
-/// What is said of passwords instead of one.
-const NO_VALUES: [&str; 37] = [
-    "above",
-    "below",
-    "blank",
-    "boolean",
-    "changed",
-    "correct",
-    "default",
-    "disabled",
-    "empty",
-    "enabled",
-    "enter",
-    "expired",
-    "false",
-    "forgotten",
-    "here",
-    "hidden",
-    "incorrect",
-    "invalid",
-    "missing",
-    "need",
-    "needed",
-    "none",
-    "null",
-    "optional",
-    "please",
-    "redacted",
-    "required",
-    "reset",
-    "same",
-    "secret",
-    "string",
-    "true",
-    "undefined",
-    "unknown",
-    "wrong",
-    "your",
-    "masked",
-];
+/// Words that stand for a missing or described value, instead of a password.
+const NO_VALUES: &str = "\
+    above below blank boolean changed correct default disabled empty enabled enter expired false \
+    forgotten here hidden incorrect invalid missing need needed none null optional please redacted \
+    required reset same secret string true undefined unknown wrong your masked";
 
-/// The value that begins at `start`: to the closing quote, or to the end of the word and without the signs that end a
-/// sentence. `None` if nothing is there but a placeholder or a sign.
+/// Reads the value at `start`: up to the closing quote, or to the end of the word without punctuation. `None` for a
+/// placeholder or punctuation only.
 pub(super) fn read(text: &[u8], start: usize, profile: RedactionProfile) -> Option<Value> {
     let word = past(text, start, 4, |byte| b"\"'`*\\".contains(&byte));
     let quote = at(text, word.saturating_sub(1));
@@ -105,7 +70,7 @@ pub(super) fn read(text: &[u8], start: usize, profile: RedactionProfile) -> Opti
         Some(end) => (end, Form::Word),
         None => (word + LONGEST_WORD, Form::Endless),
     };
-    // Many a password ends with an exclamation mark, so that one goes with it.
+    // Passwords often end with an exclamation mark, so it is included.
     let bytes = part(text, word, end);
     let is_open = has_bracket(text, word);
     let ends = |byte: u8| b".,:?)*`~".contains(&byte) || !is_open && b"]}".contains(&byte);
@@ -122,7 +87,7 @@ pub(super) fn read(text: &[u8], start: usize, profile: RedactionProfile) -> Opti
     })
 }
 
-/// Whether the value begins with a bracket, so that one at its end belongs to it: `${PASSWORD}`.
+/// Whether the value starts with a bracket, so that its last one belongs to it: `${PASSWORD}`.
 fn has_bracket(text: &[u8], start: usize) -> bool {
     part(text, start, start + 2)
         .iter()
@@ -135,13 +100,13 @@ fn quoted(text: &[u8], start: usize, quote: u8, profile: RedactionProfile) -> Op
     });
     let line = part(text, start, line_end);
     let closing = line.iter().position(|byte| *byte == quote);
-    // A recording may have been cut off before the closing quote.
+    // A recording may be truncated before the closing quote.
     let length = match closing {
         Some(length) => length,
         None if profile.is_wide() => line.len(),
         None => return None,
     };
-    // A quote that is escaped has its backslash in front of it.
+    // An escaped quote has a backslash before it.
     let value = line.get(..length)?;
     let value = value.strip_suffix(b"\\").unwrap_or(value);
     let has_placeholder = (0..value.len())
@@ -154,8 +119,8 @@ fn quoted(text: &[u8], start: usize, quote: u8, profile: RedactionProfile) -> Op
     })
 }
 
-/// Where an unquoted value ends: at a space, a quote, a sign that parts settings, or a placeholder. `None` if it goes on at
-/// `limit`.
+/// Returns the end of an unquoted value: a space, a quote, a separator of settings, or a placeholder. `None` if it
+/// continues beyond `limit`.
 fn word_end(text: &[u8], start: usize, limit: usize) -> Option<usize> {
     let near = part(text, start, limit);
     let is_open = has_bracket(text, start);
@@ -163,11 +128,11 @@ fn word_end(text: &[u8], start: usize, limit: usize) -> Option<usize> {
         let next = at(text, start + place + 1);
         match byte {
             b'[' => placeholder(part(text, start + place, text.len())).is_some(),
-            // The signs that end a phrase in Chinese and Japanese, where no space does.
+            // Punctuation in Chinese and Japanese, which have no spaces.
             0xe3 => next == 0x80,
             0xef => next == 0xbc,
             b'\\' => b"\"'`\\".contains(&next),
-            // Brackets and commas may be part of a password, but not where they end a list of settings.
+            // Brackets and commas may be part of a password, but not at the end of a list of settings.
             b']' | b'}' if is_open => false,
             b',' | b')' | b']' | b'}' => {
                 next == 0 || next.is_ascii_whitespace() || b"\"'`,)]}{[".contains(&next)
@@ -184,7 +149,7 @@ impl Value {
         part(text, self.start, self.end)
     }
 
-    /// What of the text is secret.
+    /// Returns the secret part of the text.
     pub(super) fn range(&self, text: &[u8]) -> Range<usize> {
         let end = match self.form {
             Form::Quoted | Form::Word => self.end,
@@ -193,7 +158,7 @@ impl Value {
         self.start..end
     }
 
-    /// Whether it is the secret of a name that names nothing else.
+    /// Whether it is the secret of a strong name.
     pub(super) fn is_secret(&self, text: &[u8], said: Said, profile: RedactionProfile) -> bool {
         let value = self.bytes(text);
         if self.form == Form::Endless {
@@ -204,7 +169,7 @@ impl Value {
         }
         match (said, self.form) {
             (Said::Equals, _) | (_, Form::Quoted | Form::Endless) => true,
-            // An error says more often what is wrong with a password than the password.
+            // After `password:`, errors usually describe a fault and do not print the password.
             (Said::Colon, Form::Word) => {
                 no_word(value) || profile != RedactionProfile::Errors && self.ends_line(text)
             }
@@ -212,7 +177,7 @@ impl Value {
         }
     }
 
-    /// Whether it is a secret even though the name may mean something else.
+    /// Whether it is a secret even with an ambiguous name.
     pub(super) fn is_surely_secret(&self, text: &[u8], said: Said) -> bool {
         let value = self.bytes(text);
         if self.form == Form::Endless {
@@ -230,7 +195,7 @@ impl Value {
         }
     }
 
-    /// Whether it may be a secret between programs, where prose is rare.
+    /// Whether it may be a secret in a protocol, where prose is rare.
     pub(super) fn is_likely(&self, text: &[u8], said: Said) -> bool {
         let value = self.bytes(text);
         let shortest = match self.form {
@@ -244,7 +209,7 @@ impl Value {
         value.len() >= shortest && is_password && !is_stand_in(value)
     }
 
-    /// Whether it is one long word, as keys are.
+    /// Whether it is one long word, like keys.
     pub(super) fn is_long_word(&self, text: &[u8]) -> bool {
         let value = self.bytes(text);
         self.form == Form::Endless || is_long_word(value) && !is_stand_in(value)
@@ -258,7 +223,7 @@ impl Value {
     }
 }
 
-/// Whether it is one word of 16 signs or more, with digits or capitals.
+/// Whether it is one word of at least 16 characters, with digits or capitals.
 pub(super) fn is_long_word(value: &[u8]) -> bool {
     let is_mixed = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_uppercase();
     value.len() >= SHORTEST_LONG
@@ -266,13 +231,13 @@ pub(super) fn is_long_word(value: &[u8]) -> bool {
         && value.iter().any(is_mixed)
 }
 
-/// Whether it may be what lets somebody in: long, of one word, with digits or both cases mixed.
+/// Whether it may be a credential: a long word with digits or mixed case.
 pub(crate) fn is_sure_credential(value: &[u8]) -> bool {
     value.len() >= SHORTEST_CREDENTIAL && !says_none(value) && no_word(value)
 }
 
-/// Whether a value only says where a secret belongs, or where one was: `****`, `<password>`, `${PASSWORD}`, `%s`, `[secret-1]`,
-/// also behind the word for its kind.
+/// Whether a value is a placeholder: `****`, `<password>`, `${PASSWORD}`, `%s`, `[secret-1]`, also after the word for its
+/// scheme.
 pub(crate) fn is_stand_in(value: &[u8]) -> bool {
     let value = [&b"Bearer "[..], b"Basic "]
         .into_iter()
@@ -300,13 +265,13 @@ pub(crate) fn is_stand_in(value: &[u8]) -> bool {
         || placeholder(value).is_some_and(|length| length == value.len())
 }
 
-/// Whether the value says that there is none, or only where it belongs.
+/// Whether the value describes a missing secret, or is a placeholder.
 fn says_none(value: &[u8]) -> bool {
     let is_none = |none: &str| value.eq_ignore_ascii_case(none.as_bytes());
-    is_stand_in(value) || NO_VALUES.into_iter().any(is_none)
+    is_stand_in(value) || NO_VALUES.split(' ').any(is_none)
 }
 
-/// Whether no sentence would go on with it: a digit, a sign, or capitals in the middle of a word.
+/// Whether it cannot be a word of a sentence: it has a digit, a sign, or capitals inside.
 pub(crate) fn no_word(value: &[u8]) -> bool {
     if is_number(value) {
         return value.iter().filter(|byte| byte.is_ascii_digit()).count() >= SHORTEST;
@@ -326,7 +291,7 @@ fn is_number(value: &[u8]) -> bool {
         .all(|byte| byte.is_ascii_digit() || b".,-/:%$".contains(byte))
 }
 
-/// How often letters and digits take turns.
+/// Counts the changes between letters and digits.
 fn alternations(value: &[u8]) -> usize {
     let letters = value.iter().filter(|byte| byte.is_ascii_alphanumeric());
     let digits: Vec<bool> = letters.map(u8::is_ascii_digit).collect();

@@ -1,4 +1,4 @@
-//! Every text of the corpus, word for word: what both former detectors found is found, and what they left alone is left alone.
+//! Every text of the corpus: the detector finds what both former detectors found, and nothing else.
 
 use dormouse_redact::{
     RedactionProfile::{self, Errors, Inspection, Memory, Recordings},
@@ -22,7 +22,7 @@ fn all_found(cases: &[Case], profile: RedactionProfile) {
 }
 
 #[test]
-fn credentials_are_found_in_what_is_remembered_and_in_what_is_recorded() {
+fn credentials_are_found_in_memories_and_recordings() {
     all_found(CREDENTIALS, Memory);
     all_found(CREDENTIALS, Recordings);
 }
@@ -42,7 +42,7 @@ fn credentials_are_found_in_errors_unless_they_are_plain_words_or_cards() {
 }
 
 #[test]
-fn personal_data_is_found_in_what_is_recorded_only() {
+fn personal_data_is_found_only_in_recordings() {
     all_found(PERSONAL, Recordings);
     for (text, secrets) in PERSONAL {
         if secrets.iter().all(|(_, kind)| !kind.is_credential()) {
@@ -53,7 +53,7 @@ fn personal_data_is_found_in_what_is_recorded_only() {
 }
 
 #[test]
-fn random_text_is_found_in_what_is_remembered_and_in_what_is_inspected() {
+fn random_text_is_found_in_memories_and_inspections() {
     all_found(RANDOM, Memory);
     for (text, _) in RANDOM {
         assert_eq!(found(text, Recordings), [], "{text:?}");
@@ -69,7 +69,7 @@ fn random_text_is_found_in_what_is_remembered_and_in_what_is_inspected() {
 }
 
 #[test]
-fn a_recording_hides_who_has_a_password_and_what_is_remembered_keeps_it() {
+fn recordings_hide_the_user_of_a_password_and_memories_keep_it() {
     for (text, password, both) in ADDRESSES {
         assert_eq!(found(text, Memory), [(*password, SensitiveKind::Password)]);
         assert_eq!(found(text, Recordings), [(*both, SensitiveKind::Password)]);
@@ -78,12 +78,12 @@ fn a_recording_hides_who_has_a_password_and_what_is_remembered_keeps_it() {
 }
 
 #[test]
-fn what_only_looks_like_a_secret_stays() {
+fn text_that_resembles_a_secret_is_kept() {
     for text in HARMLESS {
         for profile in [Memory, Recordings, Errors] {
             assert_eq!(found(text, profile), [], "{text:?} for {profile:?}");
         }
-        // An inspection may take anything for random text, and nothing for more.
+        // An inspection may report any text as random, and as nothing else.
         let inspected = found(text, Inspection);
         let is_random = |(_, kind): &(&str, SensitiveKind)| *kind == SensitiveKind::RandomText;
         assert!(inspected.iter().all(is_random), "{text:?}: {inspected:?}");
@@ -98,7 +98,7 @@ fn what_only_looks_like_a_secret_stays() {
 }
 
 #[test]
-fn a_key_is_found_whatever_stands_around_it() {
+fn a_key_is_found_in_any_context() {
     for key in [
         concat!("sk", "-proj-abcDEF0123456789"),
         concat!("sk", "-ant-api03-AbC_dEf0123456789"),
@@ -117,7 +117,7 @@ fn a_key_is_found_whatever_stands_around_it() {
             ("鍵は", "です"),
         ] {
             let text = format!("{before}{key}{after}");
-            // An inspection may take what stands beside it for random text, too.
+            // An inspection may also report the text next to it as random.
             for profile in [Memory, Recordings, Errors] {
                 let found = found(&text, profile);
                 assert!(

@@ -1,12 +1,12 @@
-//! Texts with secrets and personal data, and texts without any. Keys are made up, and written in two parts, so that no
-//! scanner takes them for real.
+//! Texts with and without secrets and personal data. Keys are made up, and written in two parts, so that no scanner reports
+//! them.
 
 use dormouse_redact::SensitiveKind::{self, *};
 
-/// A text, what is secret in it, and what that is.
+/// A text, with its secrets and their kinds.
 pub(crate) type Case = (&'static str, &'static [(&'static str, SensitiveKind)]);
 
-/// Credentials and cards, which are found in what is remembered and in what is recorded.
+/// Credentials and cards, which are found in memories and recordings.
 pub(crate) const CREDENTIALS: &[Case] = &[
     // Keys of known services.
     (
@@ -94,7 +94,7 @@ pub(crate) const CREDENTIALS: &[Case] = &[
         ),
         &[("T0001/B0001/abcdefGHIJKL012345", Token)],
     ),
-    // Called a secret.
+    // Named as a secret.
     ("the password is hunter2.", &[("hunter2", Password)]),
     (
         "my password is hunter2, now let me in",
@@ -193,14 +193,14 @@ pub(crate) const CREDENTIALS: &[Case] = &[
     ("5555555555554444", &[("5555555555554444", CardNumber)]),
 ];
 
-/// Passwords in addresses, of which what is remembered keeps the name: with and without it.
+/// Passwords in URLs: alone, as memories hide it, and with the user, as recordings do.
 pub(crate) const ADDRESSES: &[(&str, &str, &str)] = &[
     ("postgres://bob:tiger@db/x", "tiger", "bob:tiger"),
     ("amqp://a:b@c:d@host", "b@c:d", "a:b@c:d"),
     ("https://alice:pw@localhost/x", "pw", "alice:pw"),
 ];
 
-/// Personal data, which is found in what is recorded only.
+/// Personal data, which is found only in recordings.
 pub(crate) const PERSONAL: &[Case] = &[
     (
         "to alice.b+c@mail.example.org.",
@@ -225,14 +225,14 @@ pub(crate) const PERSONAL: &[Case] = &[
         "organization org-AbC0123456789xyz0123 on",
         &[("org-AbC0123456789xyz0123", AccountId)],
     ),
-    // Servers print keys with stars in their middle: nothing is left to mask, but who it was.
+    // Servers print keys with stars in their middle, which may still identify the user.
     (
         concat!("sk", "-abcd********wxyz"),
         &[(concat!("sk", "-abcd********wxyz"), ApiKey)],
     ),
 ];
 
-/// Text that is random enough to be masked in what is remembered.
+/// Text that is random enough to be masked in memories.
 pub(crate) const RANDOM: &[Case] = &[
     (
         "wJa1rXUtn4FEM/K7MD2NG/bPx9RfiCYzQ8pL5Ke",
@@ -255,7 +255,7 @@ pub(crate) const RANDOM: &[Case] = &[
     ),
 ];
 
-/// Text that nothing is found in, whatever it is for.
+/// Text without a match in any profile.
 pub(crate) const HARMLESS: &[&str] = &[
     "",
     "the password is long",
@@ -309,7 +309,7 @@ pub(crate) const HARMLESS: &[&str] = &[
     "internationalisation",
 ];
 
-/// Text that nothing is found in where prose must stay: in what is remembered.
+/// Text without a match in memories, where prose must stay.
 pub(crate) const HARMLESS_IN_PROSE: &[&str] = &[
     "Password: required",
     "The secret: bake it slowly, at level-10 heat.",

@@ -1,4 +1,4 @@
-//! Secrets that are written in another way: escaped, encoded, wrapped, with characters inside that nobody sees.
+//! Disguised secrets: escaped, encoded, wrapped, with invisible characters.
 
 use dormouse_redact::{RedactionProfile, SensitiveKind, mask, scan};
 
@@ -73,7 +73,7 @@ fn a_key_with_hidden_characters_inside_is_found_whole() {
 }
 
 #[test]
-fn a_key_that_was_wrapped_at_the_end_of_a_line_is_found_whole() {
+fn a_key_wrapped_over_lines_is_found_whole() {
     let (start, end) = KEY.split_at(20);
     for line_end in ["\n", "\r\n", "\n    "] {
         hidden(&format!("key:\n⟦{start}{line_end}{end}⟧\nbye"));
@@ -121,7 +121,7 @@ fn an_escape_is_never_cut_in_half() {
 }
 
 #[test]
-fn bytes_that_are_no_text_hide_nothing() {
+fn binary_bytes_hide_no_secret() {
     let bytes = [b"\xff\xfe\x80 ", KEY.as_bytes(), b"\xc3\x28\x00"].concat();
     let found = scan(&bytes, RedactionProfile::Recordings);
     assert_eq!(found.len(), 1);

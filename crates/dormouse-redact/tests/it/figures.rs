@@ -1,4 +1,4 @@
-//! Precision and recall: on the corpus, and on the project's own pages, in which nothing is secret.
+//! Precision and recall on the corpus, and false alarms on the project's own pages.
 
 use std::{
     fs,
@@ -60,9 +60,9 @@ fn of_corpus(profile: RedactionProfile) -> Figures {
 
 /// `cargo test -p dormouse-redact --test it figures -- --nocapture` prints them.
 #[test]
-fn precision_and_recall_on_the_corpus_are_as_good_as_they_were() {
-    // Recall and precision, each at least. Errors leave plain words after `password:`; of an inspection's random texts some
-    // are paths, hashes and ids.
+fn precision_and_recall_on_the_corpus_reach_their_targets() {
+    // Minimum recall and precision. Errors keep plain words after `password:`; some random texts of an inspection are paths,
+    // hashes and ids.
     for (profile, recall, precision) in [
         (Memory, 0.98, 1.0),
         (Recordings, 1.0, 0.9),
@@ -102,7 +102,7 @@ fn false_alarms_on_the_projects_own_pages_are_few() {
     }
 }
 
-/// The pages of the project and of its crates, but for this one's, which is full of examples.
+/// The pages of the project and of its crates, except this one's, which is full of examples.
 fn pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut pages = vec![root.join("README.md")];

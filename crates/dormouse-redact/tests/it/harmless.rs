@@ -1,8 +1,8 @@
-//! Ids, numbers and places that must stay, made by chance from a seed.
+//! Seeded random ids, numbers and coordinates that must stay.
 
 use dormouse_redact::{RedactionProfile, scan};
 
-/// Numbers that look like chance and are the same in every run.
+/// Reproducible pseudorandom numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -21,7 +21,7 @@ impl Numbers {
 
 type Make = fn(&mut Numbers) -> String;
 
-/// What worlds, servers and people number things with.
+/// Formats of ids in worlds, on servers and among people.
 const IDS: [(&str, Make); 12] = [
     ("UUID", |it| {
         let (a, b) = (it.next(), it.next());
@@ -93,7 +93,7 @@ const IDS: [(&str, Make); 12] = [
 ];
 
 #[test]
-fn ids_numbers_and_places_stay_in_what_is_remembered_and_in_errors() {
+fn ids_numbers_and_coordinates_are_kept_in_memories_and_errors() {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     for (what, make) in IDS {
         for _ in 0..500 {
@@ -106,7 +106,7 @@ fn ids_numbers_and_places_stay_in_what_is_remembered_and_in_errors() {
 }
 
 #[test]
-fn ids_are_rarely_taken_for_numbers_of_people_in_what_is_recorded() {
+fn ids_are_rarely_detected_as_personal_numbers_in_recordings() {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     for (what, make) in IDS {
         let found = (0..500).filter(|_| {

@@ -1,9 +1,8 @@
-//! No text is read again and again, however it was made.
+//! Every text is scanned in linear time.
 
 use dormouse_redact::{RedactionProfile, mask, scan};
 
-/// Pieces that make a careless scan begin again and again. Looking at the rest of the text once for each of them would take
-/// minutes.
+/// Pieces of adversarial texts. A scan that reads the rest of the text for each of them would take minutes.
 const PIECES: &[&str] = &[
     "a",
     " ",
@@ -114,7 +113,7 @@ const PIECES: &[&str] = &[
 ];
 
 #[test]
-fn no_text_of_one_piece_is_read_again_and_again() {
+fn repeated_pieces_of_text_take_linear_work() {
     for piece in PIECES {
         let text = piece.repeat((64 << 10) / piece.len());
         for profile in [RedactionProfile::Memory, RedactionProfile::Inspection] {
@@ -124,7 +123,7 @@ fn no_text_of_one_piece_is_read_again_and_again() {
 }
 
 #[test]
-fn a_long_text_is_masked_whole() {
+fn a_long_text_is_masked_completely() {
     for piece in PIECES {
         let text = piece.repeat((8 << 10) / piece.len());
         let masked = mask(&text, RedactionProfile::Memory);

@@ -37,7 +37,7 @@ fn texts() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn a_masked_text_never_holds_a_secret(text in texts()) {
+    fn a_masked_text_never_contains_a_secret(text in texts()) {
         for profile in [Memory, RedactionProfile::Errors] {
             let masked = mask(&text, profile).into_owned();
             let left = scan(masked.as_bytes(), profile);
@@ -47,7 +47,7 @@ proptest! {
     }
 
     #[test]
-    fn matches_are_always_in_order_and_apart(text in texts()) {
+    fn matches_are_always_ordered_and_disjoint(text in texts()) {
         for profile in RedactionProfile::ALL {
             let mut done = 0;
             for one in scan(text.as_bytes(), profile) {
@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn a_phrase_about_itself_is_always_about_itself(
+    fn a_phrase_about_the_assistant_is_always_detected(
         index in 0..ABOUT_ITSELF.len(), before in "([a-z]{1,5} ){0,4}", after in "( [a-z]{1,5}){0,4}",
     ) {
         let text = format!("{before}{}{after}", ABOUT_ITSELF[index].to_uppercase());
@@ -107,7 +107,7 @@ proptest! {
 }
 
 #[test]
-fn the_beginning_of_a_known_secret_at_the_end_of_a_text_is_the_secret() {
+fn a_known_secret_cut_off_at_the_end_is_found() {
     let mut known = KnownSecrets::default();
     known.add("open sesame");
     for (text, masked) in [
