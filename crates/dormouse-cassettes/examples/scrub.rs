@@ -1,5 +1,5 @@
-//! Records an exchange that never happened, shows what is left of it, checks and replays it. With a path, checks that
-//! cassette: `cargo run -p dormouse-cassettes --example scrub -- FILE`.
+//! Records a made-up exchange, shows what is left of it, checks and replays it. With a path, checks that cassette:
+//! `cargo run -p dormouse-cassettes --example scrub -- FILE`.
 
 use std::{error::Error, fs::File, io::Write, time::Duration};
 
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     replay(&mut out, cassette)
 }
 
-/// Everything in here that nobody should see is made up.
+/// All secrets in here are made up.
 const BODY: &[u8] =
     br#"{"messages":[{"role":"user","content":"Mail the report to alice@example.org, please."}]}"#;
 

@@ -1,4 +1,4 @@
-//! A list of exchanges, and where it comes from.
+//! A list of exchanges, with its origin.
 
 use dormouse_contracts::Timestamp;
 
@@ -7,40 +7,40 @@ use crate::{
     scrub::{ScrubRules, Scrubber, Stream},
 };
 
-/// What was recorded, in the order the requests were begun.
+/// Recorded exchanges, in the order of their requests.
 ///
-/// Made by a [`Recorder`](crate::Recorder) or read from a file; answered from by a [`Player`](crate::Player).
+/// Created by a [`Recorder`](crate::Recorder) or read from a file; replayed by a [`Player`](crate::Player).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cassette {
-    /// Where it comes from.
+    /// The origin.
     pub about: About,
     /// The exchanges.
     pub exchanges: Vec<Exchange>,
-    /// How many further exchanges there were, for which there was no room.
+    /// How many more exchanges there were, which did not fit.
     pub left_out_exchanges: u64,
 }
 
-/// Where a cassette comes from.
+/// The origin of a cassette.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// When the recording began. A file keeps it to the second.
+    /// When the recording started. A file has it in seconds.
     pub recorded_at: Timestamp,
     /// Name and version of the program that recorded.
     pub program: String,
-    /// Who answered, by the program's own word for it; empty if it does not say. Where nobody was asked over the network
-    /// there are no exchanges, and this alone says who it was.
+    /// The service, as the program names it; empty if unknown. It is the only hint if there are no exchanges, because no
+    /// server was contacted.
     pub service: String,
-    /// What a person says about it. Scrubbed by the recorder like everything else.
+    /// A user's note. The recorder scrubs it like everything else.
     pub note: String,
 }
 
 impl Cassette {
-    /// Scrubs the whole once more, by further rules: what to do about findings, and about a file from elsewhere. Headers
-    /// that are never recorded are dropped. Placeholders that are there stay, and new ones go on counting behind them.
+    /// Scrubs the whole cassette again, with more rules: after findings, or for a file from elsewhere. Headers that must not
+    /// be recorded are dropped. Existing placeholders stay, and new ones get the next numbers.
     #[must_use]
     pub fn scrubbed(self, rules: ScrubRules) -> Self {
         let mut scrubber = Scrubber::new(rules);
-        scrubber.count_on(&self.to_text());
+        scrubber.reserve_numbers(&self.to_text());
         let about = About {
             program: scrubber.text(&self.about.program),
             service: scrubber.text(&self.about.service),

@@ -1,4 +1,4 @@
-//! Looks once more for what should not be in a cassette, less sure and more suspicious than the scrubber.
+//! Checks a cassette again, with more suspicion than the scrubber.
 
 use std::{fmt, ops::Range};
 
@@ -8,24 +8,25 @@ use crate::{
     cassette::{About, Cassette},
     exchange::{Body, Exchange, Header},
     headers::{self, Side},
-    scrub::sightings,
+    scrub::scan_body,
+    slices::within,
 };
 
 mod accepted;
 
 pub use accepted::AcceptedFindings;
 
-/// Something suspicious in a cassette. It says where, and never repeats it.
+/// Something suspicious in a cassette. It gives the location and never repeats the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// In which exchange, counted from 0; `None` for what is said about the whole.
+    /// The index of the exchange, from 0; `None` for the cassette itself.
     pub exchange: Option<usize>,
-    /// In which part of it.
+    /// The part of it.
     pub part: Part,
-    /// Which bytes of that part: of a response's body as a whole, of a request's JSON on one line
-    /// ([`Body::to_bytes`](crate::Body::to_bytes)). If it came in pieces, from the first to the last.
+    /// The bytes of that part: of the whole body of a response, or of a request's JSON on one line
+    /// ([`Body::to_bytes`](crate::Body::to_bytes)). A match in several pieces spans from the first to the last.
     pub bytes: Range<usize>,
-    /// What it looks like.
+    /// What it resembles.
     pub kind: FindingKind,
 }
 
@@ -47,11 +48,11 @@ pub enum Part {
     ResponseHeader(String),
     /// The body of the response.
     ResponseBody,
-    /// What the transport said.
+    /// The transport's error message.
     Reason,
 }
 
-/// What something looks like.
+/// What a finding resembles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FindingKind {
@@ -59,33 +60,33 @@ pub enum FindingKind {
     Secret,
     /// An e-mail address.
     Email,
-    /// A telephone number.
+    /// A phone number.
     Phone,
-    /// The address of a machine.
+    /// An IP address.
     IpAddress,
-    /// The number of a payment card.
+    /// A payment card number.
     Card,
-    /// The name of a user, in the path of a home folder.
+    /// A user name, in the path of a home folder.
     User,
     /// The id of an organisation, project or account.
     Organisation,
-    /// Too random to be words, and no kind of id that is known to be harmless.
+    /// Too random for words, and not a known kind of id.
     Random,
-    /// A header that is never recorded.
+    /// A header that must not be recorded.
     Header,
-    /// Bytes that are no text, so that nobody can say what is in them: compressed, or an image.
+    /// Binary bytes that cannot be checked: compressed data or an image.
     Unreadable,
 }
 
 impl Cassette {
-    /// Everything suspicious, in order of the exchanges. A cassette from a recorder with the default rules may still have
-    /// findings: the check is meant to tell too much.
+    /// Returns all findings, in the order of the exchanges. A cassette from a recorder with the default rules may still have
+    /// findings: the check prefers false alarms to misses.
     #[must_use]
     pub fn check(&self) -> Vec<Finding> {
         self.check_except(&AcceptedFindings::nothing())
     }
 
-    /// The same without what was looked at and accepted.
+    /// Like [`Cassette::check`], without accepted findings.
     #[must_use]
     pub fn check_except(&self, accepted: &AcceptedFindings) -> Vec<Finding> {
         let mut check = Check {
@@ -139,7 +140,7 @@ impl Check<'_> {
         let mut matches = scan_query(target);
         matches.extend(look(target));
         for one in merged(matches) {
-            let found = target.get(one.range.clone()).unwrap_or_default();
+            let found = within(target, one.range.clone());
             self.add(&Part::Target, one.range, FindingKind::of(one.kind), found);
         }
     }
@@ -166,11 +167,11 @@ impl Check<'_> {
             from = start + piece.invalid().len();
             if start < from {
                 self.add(part, start..from, FindingKind::Unreadable, piece.invalid());
-                // One is enough: of a picture they would be thousands.
+                // One finding is enough: a picture would have thousands.
                 break;
             }
         }
-        for seen in sightings(text, &look) {
+        for seen in scan_body(text, &look) {
             let start = seen.parts.first().map_or(0, |part| part.start);
             let end = seen.parts.last().map_or(start, |part| part.end);
             self.add(part, start..end, FindingKind::of(seen.kind), &seen.text);
@@ -204,12 +205,12 @@ impl FindingKind {
             SensitiveKind::UserName => Self::User,
             SensitiveKind::AccountId => Self::Organisation,
             SensitiveKind::RandomText => Self::Random,
-            // A kind that is added later lets somebody in until it has a word of its own here.
+            // A future kind counts as a credential until it has its own name here.
             _ => Self::Secret,
         }
     }
 
-    /// The words for it.
+    /// Returns the name of the kind.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

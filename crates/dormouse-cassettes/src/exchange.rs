@@ -1,4 +1,4 @@
-//! What went over the wire once: a request, what came back, and how it ended.
+//! One HTTP exchange: a request, its response, and how it ended.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,31 +6,31 @@ mod body;
 
 pub use body::Body;
 
-/// One request and what became of it, as it stands in a cassette: already scrubbed.
+/// One exchange in a cassette; already scrubbed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exchange {
-    /// What was sent.
+    /// The request.
     pub request: RecordedRequest,
-    /// What came back; `None` if not even a status did.
+    /// The response; `None` if no status arrived.
     pub response: Option<RecordedResponse>,
     /// How it ended.
     pub ending: Ending,
-    /// What the transport said about the ending, at most [`Exchange::LONGEST_REASON_BYTES`]; empty if nothing.
+    /// The transport's error message, at most [`Exchange::LONGEST_REASON_BYTES`]; empty if none.
     pub reason: String,
 }
 
 impl Exchange {
-    /// The longest [`Exchange::reason`], in bytes; a longer one is cut.
+    /// The maximum length of [`Exchange::reason`], in bytes.
     pub const LONGEST_REASON_BYTES: usize = 500;
 
-    /// Whether bytes were left out, because a limit of the recorder was reached.
+    /// Were bytes left out because of a limit of the recorder?
     #[must_use]
     pub fn is_cut_short(&self) -> bool {
         let left_out = |response: &RecordedResponse| response.left_out_bytes > 0;
         self.request.left_out_bytes > 0 || self.response.as_ref().is_some_and(left_out)
     }
 
-    /// The ending a replay has to show: a body whose end was left out by the recorder ends like a cut connection.
+    /// Returns the ending for a replay: a truncated body ends like a cut connection.
     #[must_use]
     pub fn replayed_ending(&self) -> Ending {
         let left_out = |response: &RecordedResponse| response.left_out_bytes > 0;
@@ -48,35 +48,35 @@ pub struct RecordedRequest {
     pub method: String,
     /// Path and query: `/v1/messages?beta=true`.
     pub target: String,
-    /// Host and port, if the recorder was told to keep them.
+    /// Host and port, if the recorder keeps them.
     pub host: Option<String>,
-    /// Those on the list of harmless ones, in the order they were sent.
+    /// The headers on the list of harmless ones, in their order.
     pub headers: Vec<Header>,
-    /// What was sent after them.
+    /// The body.
     pub body: Body,
-    /// How many bytes of the body are missing at its end, because a limit of the recorder was reached.
+    /// How many bytes at the end of the body were left out because of a limit of the recorder.
     pub left_out_bytes: u64,
 }
 
-/// The answer of an [`Exchange`].
+/// The response of an [`Exchange`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedResponse {
     /// The status code, `100..=999`.
     pub status: u16,
-    /// How long the status was waited for, in milliseconds.
+    /// Time until the status arrived, in milliseconds.
     pub waited_ms: u64,
-    /// Those on the list of harmless ones, in the order they came.
+    /// The headers on the list of harmless ones, in their order.
     pub headers: Vec<Header>,
-    /// The body, in the pieces it arrived in.
+    /// The body, in the pieces in which it arrived.
     pub chunks: Vec<Chunk>,
-    /// How many bytes of the body are missing at its end, because a limit of the recorder was reached.
+    /// How many bytes at the end of the body were left out because of a limit of the recorder.
     pub left_out_bytes: u64,
-    /// How many chunks were added to the one before them, because there were too many.
+    /// How many chunks were appended to the previous one because there were too many.
     pub joined_chunks: u64,
 }
 
 impl RecordedResponse {
-    /// The whole body, as recorded.
+    /// Returns the whole body, as recorded.
     #[must_use]
     pub fn body(&self) -> Vec<u8> {
         let chunks = self.chunks.iter();
@@ -86,21 +86,21 @@ impl RecordedResponse {
     }
 }
 
-/// A piece of a body, as it arrived.
+/// A piece of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// How long after the piece before it (after the status, for the first), in milliseconds.
+    /// Time since the previous piece, or since the status, in milliseconds.
     pub pause_ms: u64,
-    /// Its bytes. In the file they are text where they are UTF-8, else base64.
+    /// The bytes. The file has them as text if they are UTF-8, otherwise as base64.
     pub bytes: Vec<u8>,
 }
 
-/// A line of a head.
+/// A header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// In small letters.
+    /// The name, in lower case.
     pub name: String,
-    /// Scrubbed like everything else.
+    /// The value, scrubbed like everything else.
     pub value: String,
 }
 
@@ -108,12 +108,12 @@ pub struct Header {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-    /// The body came to its end.
+    /// The body is complete.
     Whole,
-    /// The connection failed after the status had come.
+    /// The connection failed after the status.
     CutOff,
-    /// No status came: no connection, no handshake, or nothing after it.
+    /// No status arrived: the connection or the handshake failed, or there was no answer.
     NeverReached,
-    /// Whoever asked did not want the rest.
+    /// The client dropped the rest.
     Abandoned,
 }

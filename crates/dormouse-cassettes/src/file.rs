@@ -1,7 +1,8 @@
-//! A cassette as a file: one document of JSON that people can read and compare.
+//! The file format: one JSON document that people can read and compare.
 
 use std::io;
 
+use dormouse_contracts::invariant;
 use serde_json::{Value, json};
 
 use crate::{
@@ -16,15 +17,15 @@ mod wire;
 pub use read::{CassetteReadError, Fault, READ_LIMIT_BYTES};
 pub use save::SaveError;
 
-/// The version of the format that is written, and the only one that is read.
+/// The version of the format.
 pub const FILE_VERSION: u64 = 1;
 
 impl Cassette {
-    /// Writes the cassette, unchecked: see [`Cassette::check`] for what may have got in, and [`Cassette::save`], which asks it.
+    /// Writes the cassette without a check: see [`Cassette::check`] and [`Cassette::save`], which runs it.
     ///
     /// # Errors
     ///
-    /// Those of the writer; what was written until then is no cassette.
+    /// The writer's; the output is then incomplete.
     pub fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
         writeln!(to, "{{")?;
         writeln!(to, "  \"dormouse_cassette\": {FILE_VERSION},")?;
@@ -56,25 +57,23 @@ impl Cassette {
         writeln!(to, "{end}]\n}}")
     }
 
-    /// The file as a text.
+    /// Returns the file as text.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut text = Vec::new();
-        // A vector takes whatever is written, and what is written is UTF-8.
-        match self.write(&mut text) {
-            Ok(()) => String::from_utf8(text).unwrap_or_default(),
-            Err(_) => String::new(),
-        }
+        // Writing into a vector does not fail, and the output is UTF-8.
+        invariant!(self.write(&mut text), "writing into a vector does not fail");
+        invariant!(String::from_utf8(text), "the file is UTF-8")
     }
 }
 
-/// How many bytes of a file an exchange takes.
+/// Returns the size of an exchange in a file, in bytes.
 pub(crate) fn exchange_bytes(exchange: &Exchange) -> usize {
-    // And the comma, the line end and the space before it.
+    // Plus the comma, the newline and the indent.
     text_of(exchange).len() + 6
 }
 
-/// An exchange as it stands in the file, indented for its place there.
+/// Returns an exchange as it is in the file, with its indent.
 fn text_of(exchange: &Exchange) -> String {
     let mut text = String::from("{\n      \"request\": ");
     text.push_str(&indented(&request(&exchange.request), "      "));
@@ -111,7 +110,7 @@ fn request(request: &RecordedRequest) -> Value {
     value
 }
 
-/// The response, with each chunk on a line of its own.
+/// Writes the response, one chunk per line.
 fn response(response: &RecordedResponse) -> String {
     let (status, waited_ms) = (response.status, response.waited_ms);
     let mut text = format!("{{\n        \"status\": {status},\n        \"waited_ms\": {waited_ms}");
@@ -158,7 +157,7 @@ fn lines(headers: &[Header]) -> Vec<String> {
         .collect()
 }
 
-/// JSON over several lines, the second and further ones with this indent. No string of JSON has a line end in it.
+/// Returns JSON over several lines, all but the first with this indent. Strings in JSON contain no newlines.
 fn indented(value: &Value, indent: &str) -> String {
     format!("{value:#}").replace('\n', &format!("\n{indent}"))
 }

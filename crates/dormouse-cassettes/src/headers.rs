@@ -1,4 +1,4 @@
-//! Which lines of a head are recorded. All others are dropped, whatever they hold.
+//! The headers that are recorded. All others are dropped.
 
 use http::{HeaderMap, HeaderName};
 
@@ -12,11 +12,11 @@ const OF_REQUESTS: [&str; 7] = [
     "openai-beta",
     "user-agent",
 ];
-/// Of a response. The length is not among them, since scrubbing changes it.
+/// Of a response, without the length, which scrubbing changes.
 const OF_RESPONSES: [&str; 11] = [
     "content-encoding",
     "content-type",
-    // A pause may be told as a date, which means something only beside the server's own clock.
+    // A pause may be a date, which is relative to the server's clock.
     "date",
     "openai-model",
     "openai-processing-ms",
@@ -27,9 +27,9 @@ const OF_RESPONSES: [&str; 11] = [
     "x-request-id",
     "x-should-retry",
 ];
-/// Beginnings of further ones of a response: how much may still be asked.
+/// Prefixes of further response headers: remaining limits.
 const LIMITS_OF_RESPONSES: [&str; 3] = ["anthropic-ratelimit-", "ratelimit-", "x-ratelimit-"];
-/// What is never recorded, even if asked for.
+/// Headers that are never recorded, even on request.
 const NEVER: [&str; 13] = [
     "anthropic-organization-id",
     "api-key",
@@ -46,7 +46,7 @@ const NEVER: [&str; 13] = [
     "x-real-ip",
 ];
 
-/// Whose head it is.
+/// The sender of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Request,
@@ -70,7 +70,7 @@ pub(crate) fn is_harmless(side: Side, name: &str, further: &[HeaderName]) -> boo
     listed || further.iter().any(|known| known.as_str() == name)
 }
 
-/// The harmless lines of a head, not yet scrubbed. What is no UTF-8 in them is replaced.
+/// Returns the harmless headers, not scrubbed yet. Bytes that are not UTF-8 are replaced.
 pub(crate) fn harmless(
     side: Side,
     headers: &HeaderMap,
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lets_somebody_in_is_on_no_list() {
+    fn credential_headers_are_on_no_list() {
         let listed = OF_REQUESTS.iter().chain(&OF_RESPONSES);
         for name in listed.chain(&NEVER) {
             assert_eq!(*name, name.to_ascii_lowercase());

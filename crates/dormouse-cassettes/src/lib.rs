@@ -1,14 +1,12 @@
-//! Record and replay of HTTP exchanges, so that a bug report and a test are the same file.
+//! Records and replays HTTP exchanges, so that a bug report and a test can be the same file.
 //!
-//! Layer 1. It knows no HTTP client, no runtime and no vendor: exchanges are pushed in as they happen, time is passed in, and
-//! what it makes is a file that people can read.
+//! Layer 1. It knows no HTTP client, no runtime and no vendor: the program passes exchanges and time in. The result is a
+//! file that people can read.
 //!
-//! Read in this order: [`Cassette`] (the file) and [`Exchange`] (what is in it), [`Recorder`] (makes one),
-//! [`ScrubRules`] and [`Scrubber`] (what never gets in), [`Finding`] (what may have got in all the same), [`Player`]
-//! (answers like the server did).
+//! Read in this order: [`Cassette`] (the file) and [`Exchange`] (its content), [`Recorder`] (creates one), [`ScrubRules`]
+//! and [`Scrubber`] (what is removed), [`Finding`] (what may still be in it), [`Player`] (replays it).
 //!
-//! Stability: files of this version stay readable. The shapes that are recognised, and so what [`Cassette::check`]
-//! finds, grow with time.
+//! Stability: files of this version stay readable. The detector grows, so [`Cassette::check`] may find more later.
 
 mod cassette;
 mod check;
@@ -18,7 +16,7 @@ mod headers;
 mod player;
 mod recorder;
 mod scrub;
-mod shortened;
+mod slices;
 
 pub use cassette::{About, Cassette};
 pub use check::{AcceptedFindings, Finding, FindingKind, Part};

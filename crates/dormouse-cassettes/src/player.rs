@@ -1,4 +1,4 @@
-//! Answers like the server did.
+//! Replays a cassette.
 
 use std::{
     fmt,
@@ -21,33 +21,33 @@ pub use ignored::{IgnoredPath, IgnoredPathError};
 pub use no_match::{Difference, Nearest, NoMatch, Shown};
 pub use playback::Playback;
 
-/// How a [`Player`] finds the exchange for a request.
+/// How a [`Player`] matches requests with exchanges.
 #[derive(Clone, Debug, Default)]
 pub struct PlayerConfig {
-    /// In which order.
+    /// The order.
     pub mode: Mode,
-    /// What is not compared in bodies of JSON, since it differs by nature: a seed, a user's id.
+    /// Members of JSON bodies that are not compared because they vary: a seed, a user id.
     pub ignored: Vec<IgnoredPath>,
-    /// Requests are scrubbed before they are compared, so the rules of the recording belong here; its secrets may be
-    /// others than today's.
+    /// Requests are scrubbed before they are compared. Use the rules of the recording; its secrets may differ from
+    /// today's.
     pub rules: ScrubRules,
 }
 
-/// In which order exchanges are played.
+/// The order in which exchanges are played.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// As they were recorded: the next request has to be the next one of the cassette.
+    /// As recorded: each request must match the next exchange.
     #[default]
     InOrder,
-    /// The first one that fits and was not played yet.
+    /// The first matching exchange that was not played yet.
     AnyOrder,
 }
 
-/// Replays a cassette. Each exchange is played once. Clones play from the same cassette.
+/// Replays a cassette, each exchange once. Clones play from the same cassette.
 ///
-/// A request fits if method, path with query, and body are those of the recording, all of it scrubbed; JSON is compared by
-/// what it says. Numbers of placeholders are not compared, since they depend on what else was recorded. Headers are
-/// not compared either. Of a body whose end was left out by the recorder, nothing is compared.
+/// A request matches if method, path with query, and body equal the recorded ones after scrubbing; JSON is compared by
+/// value. Numbers of placeholders are ignored, since they depend on what else was recorded. Headers are ignored, and so is
+/// a body that the recorder truncated.
 #[derive(Clone)]
 pub struct Player {
     shared: Arc<Shared>,
@@ -62,12 +62,12 @@ struct Shared {
 
 struct State {
     scrubber: Scrubber,
-    /// Which exchanges were played.
+    /// The played exchanges.
     played: Vec<bool>,
 }
 
 impl Player {
-    /// A player at the beginning of the cassette.
+    /// Creates a player at the start of the cassette.
     #[must_use]
     pub fn new(cassette: Cassette, config: PlayerConfig) -> Self {
         let state = State {
@@ -84,12 +84,12 @@ impl Player {
         }
     }
 
-    /// The recorded answer to a request, which is thereby played.
+    /// Plays the recorded answer to a request.
     ///
     /// # Errors
     ///
-    /// [`NoMatch`] if no exchange fits that may be played now; nothing is played then. It says what was asked, and
-    /// where the nearest exchange differs.
+    /// [`NoMatch`] if no exchange matches; nothing is played then. The error has the request, and the first difference to the
+    /// nearest exchange.
     pub fn answer(&self, request: RequestParts<'_>) -> Result<Playback, NoMatch> {
         let mut state = self.state();
         let asked = scrubbed(&mut state.scrubber, request);
@@ -128,7 +128,7 @@ impl Player {
         Err(NoMatch::new(&asked, nearest))
     }
 
-    /// How many exchanges were not played yet.
+    /// Returns how many exchanges were not played yet.
     #[must_use]
     pub fn remaining(&self) -> usize {
         let state = self.state();
@@ -136,7 +136,7 @@ impl Player {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A panic elsewhere leaves the state whole: it changes in one step.
+        // A panic elsewhere leaves a consistent state: it changes in one step.
         let state = self.shared.state.lock();
         state.unwrap_or_else(PoisonError::into_inner)
     }
@@ -152,7 +152,7 @@ impl fmt::Debug for Player {
     }
 }
 
-/// The request as it would have been recorded, as far as it is compared.
+/// Returns the scrubbed request, for comparison.
 fn scrubbed(scrubber: &mut Scrubber, request: RequestParts<'_>) -> RecordedRequest {
     RecordedRequest {
         method: request.method.as_str().to_owned(),

@@ -1,4 +1,4 @@
-//! Makes a cassette out of exchanges as they happen.
+//! Records exchanges into a cassette.
 
 use std::{
     fmt,
@@ -22,34 +22,34 @@ pub use in_flight::RecordingExchange;
 pub use limits::{Hosts, RecorderLimits};
 pub(crate) use target::Target;
 
-/// What a [`Recorder`] is made with.
+/// The configuration of a [`Recorder`].
 #[derive(Clone, Debug, Default)]
 pub struct RecorderConfig {
-    /// Where the recording comes from; its texts are scrubbed.
+    /// The origin; its texts are scrubbed.
     pub about: About,
-    /// What never gets in.
+    /// What is scrubbed.
     pub rules: ScrubRules,
-    /// How much gets in at most.
+    /// The limits.
     pub limits: RecorderLimits,
-    /// Whether it is told whom the requests went to.
+    /// Whether hosts are recorded.
     pub hosts: Hosts,
 }
 
-/// A request that is about to be sent, as HTTP clients have it at hand.
+/// A request about to be sent.
 #[derive(Clone, Copy)]
 pub struct RequestParts<'a> {
     /// The method.
     pub method: &'a Method,
-    /// The whole address, or path and query alone.
+    /// The whole URL, or path and query.
     pub url: &'a str,
-    /// All of them; what is recorded is chosen from a list.
+    /// All headers; only listed ones are recorded.
     pub headers: &'a HeaderMap,
-    /// The body as it is sent; empty if there is none.
+    /// The body; empty if there is none.
     pub body: &'a [u8],
 }
 
 impl fmt::Debug for RequestParts<'_> {
-    /// Tells no header and no body, since both may hold what lets somebody in.
+    /// Shows neither headers nor body, since both may contain credentials.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RequestParts")
             .field("method", self.method)
@@ -60,8 +60,8 @@ impl fmt::Debug for RequestParts<'_> {
 
 /// Records exchanges, any number at a time. Clones record into the same cassette.
 ///
-/// An exchange is kept raw in memory only while it goes on, at most as much as [`RecorderLimits::exchange_bytes`] and a little
-/// more; when it ends it is scrubbed as a whole, so that a secret is seen wherever the chunks were cut.
+/// An exchange is in memory unscrubbed only while it runs, up to [`RecorderLimits::exchange_bytes`] and a little more. At
+/// its end it is scrubbed as a whole, so that secrets across chunks are found.
 ///
 /// ```
 /// use std::time::Duration;
@@ -96,16 +96,16 @@ struct Shared {
 struct State {
     about: About,
     scrubber: Scrubber,
-    /// In order of their beginning; `None` while it goes on.
+    /// In the order of their requests; `None` while an exchange runs.
     slots: Vec<Option<Exchange>>,
-    /// Of those that ended, as they are in the file.
+    /// The size of the finished exchanges in a file.
     written_bytes: usize,
     left_out: u64,
     in_flight: usize,
 }
 
 impl Recorder {
-    /// A recorder that has recorded nothing.
+    /// Creates an empty recorder.
     #[must_use]
     pub fn new(config: RecorderConfig) -> Self {
         let mut scrubber = Scrubber::new(config.rules);
@@ -132,7 +132,7 @@ impl Recorder {
         }
     }
 
-    /// Begins to record an exchange. Its place in the cassette is taken now, whenever it ends.
+    /// Starts to record an exchange. Its position in the cassette is reserved now.
     ///
     /// Copies the request, as far as the limits allow.
     #[must_use = "dropped, the exchange is recorded as abandoned"]
@@ -151,7 +151,7 @@ impl Recorder {
         RecordingExchange::new(self.clone(), slot, request)
     }
 
-    /// What was recorded so far: the exchanges that ended, in the order they were begun.
+    /// Returns the finished exchanges so far, in the order of their requests.
     #[must_use]
     pub fn cassette(&self) -> Cassette {
         let state = self.state();
@@ -162,19 +162,19 @@ impl Recorder {
         }
     }
 
-    /// How many exchanges have begun and not ended. They are not in [`Recorder::cassette`] yet.
+    /// Returns how many exchanges are running. They are not in [`Recorder::cassette`] yet.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.state().in_flight
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A panic elsewhere leaves the state whole: slots are filled in one step.
+        // A panic elsewhere leaves a consistent state: slots are filled in one step.
         let state = self.shared.state.lock();
         state.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An exchange ended.
+    /// Finishes an exchange.
     fn finish<T>(
         &self,
         place: Option<(usize, T)>,
@@ -190,7 +190,7 @@ impl Recorder {
 }
 
 impl State {
-    /// Puts an exchange that ended into its slot; without its bodies, or not at all, if there is no room.
+    /// Stores a finished exchange in its slot; without its bodies, or not at all, if it does not fit.
     fn keep(&mut self, slot: usize, mut exchange: Exchange, limit_bytes: usize) {
         let room = limit_bytes.saturating_sub(self.written_bytes);
         let mut bytes = file::exchange_bytes(&exchange);

@@ -1,4 +1,4 @@
-//! What never gets into a cassette, and what stands in its place.
+//! Replaces secrets by placeholders.
 
 use std::{collections::HashMap, fmt};
 
@@ -6,20 +6,20 @@ use dormouse_redact::{Match, RedactionProfile, SensitiveKind, merged, scan, scan
 
 use crate::{exchange::Header, headers};
 
+mod body_scan;
 mod json;
 mod rules;
-mod sight;
 mod stream;
 
+pub(crate) use body_scan::{BodyMatch, scan_body};
 pub use rules::{RuleError, ScrubRules};
-pub(crate) use sight::{Sighting, sightings};
 pub(crate) use stream::{Edit, Stream};
 
-/// Takes out keys and personal data, and puts names in their place: `[secret-1]`, `[email-2]`.
+/// Replaces secrets and personal data by placeholders: `[secret-1]`, `[email-2]`.
 ///
-/// The same input has the same name for as long as the scrubber lives. What it knows is the rules' secrets and the
-/// shapes of others; JSON stays JSON, also in the events of a stream, and a secret that a model spelled out over many
-/// events is seen as well.
+/// A scrubber gives equal input equal placeholders. It finds the rules' secrets and known forms of others; JSON stays
+/// valid, also in the events of a stream, and a secret spread over many events is found.
+///
 ///
 /// ```
 /// use dormouse_cassettes::{ScrubRules, Scrubber};
@@ -31,17 +31,17 @@ pub(crate) use stream::{Edit, Stream};
 /// ```
 pub struct Scrubber {
     rules: ScrubRules,
-    /// The number of everything that was seen, by the word of its placeholder and what it said.
+    /// The number of each replaced text, by the word of its placeholder.
     names: HashMap<(&'static str, Vec<u8>), usize>,
     counts: HashMap<&'static str, usize>,
 }
 
-/// Without its neighbour, what stood beside a secret may be one by itself. So often it is looked again; each round takes
-/// away something, and in practice the second finds nothing.
+/// A replacement may reveal another match next to it, so the text is scanned again, up to this many times; each round
+/// removes something, and in practice the second finds nothing.
 const ROUNDS: usize = 8;
 
 impl Scrubber {
-    /// A scrubber that has seen nothing yet.
+    /// Creates a scrubber without placeholders.
     #[must_use]
     pub fn new(rules: ScrubRules) -> Self {
         Self {
@@ -51,14 +51,14 @@ impl Scrubber {
         }
     }
 
-    /// The text without what must not be in it. JSON, server-sent events and lines of JSON are seen as such.
+    /// Scrubs a text: JSON, server-sent events, JSON lines, or anything else.
     #[must_use]
     pub fn text(&mut self, text: &str) -> String {
         let bytes = self.bytes(text.as_bytes());
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The same for bytes, which need not be UTF-8.
+    /// Scrubs bytes, which need not be UTF-8.
     #[must_use]
     pub fn bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = Stream::default();
@@ -71,24 +71,27 @@ impl Scrubber {
         &self.rules
     }
 
-    /// Scrubs a body over the borders of its chunks. What takes the place of something that lies in several chunks
-    /// stands in the first of them.
+    /// Scrubs a body across its chunks. The placeholder of a match in several chunks is in the first of
+    /// them.
     pub(crate) fn stream(&mut self, stream: &mut Stream) {
         for _ in 0..ROUNDS {
-            let seen = sightings(stream.bytes(), &|text| self.look(text));
-            if seen.is_empty() {
+            let found = scan_body(stream.bytes(), &|text| self.look(text));
+            if found.is_empty() {
                 return;
             }
-            let edits = seen.into_iter().flat_map(|seen| self.edits(seen)).collect();
+            let edits = found
+                .into_iter()
+                .flat_map(|found| self.edits(found))
+                .collect();
             stream.apply(edits);
         }
     }
 
-    /// Scrubs path and query: the values of parameters that are keys, too.
+    /// Scrubs path and query, including the values of secret parameters.
     pub(crate) fn target(&mut self, target: &str) -> String {
         let mut stream = Stream::default();
         stream.push(target.as_bytes());
-        // First what is known everywhere, so that a known secret has its one name here as well.
+        // General rules first, so that a known secret has the same placeholder here.
         self.stream(&mut stream);
         let named = scan_query(stream.bytes()).into_iter().map(|found| {
             let value = stream.bytes().get(found.range.clone());
@@ -104,14 +107,14 @@ impl Scrubber {
         let headers = headers.into_iter();
         headers
             .map(|(name, value)| Header {
-                // A head may not contain line ends, which would become further headers of a replay.
+                // Headers must not contain newlines, which would become further headers in a replay.
                 value: self.text(&value).replace(['\r', '\n'], " "),
                 name,
             })
             .collect()
     }
 
-    /// Headers that were recorded before, without those that never should have been.
+    /// Scrubs recorded headers and drops those that must not be recorded.
     pub(crate) fn again(&mut self, mut headers: Vec<Header>) -> Vec<Header> {
         headers.retain(|header| !headers::is_never_recorded(&header.name));
         let pairs = headers
@@ -120,8 +123,8 @@ impl Scrubber {
         self.headers(pairs.collect())
     }
 
-    /// Counts on behind the placeholders of a text, so that nobody new gets a name that is taken.
-    pub(crate) fn count_on(&mut self, text: &str) {
+    /// Reserves the numbers of a text's placeholders, so that new ones are different.
+    pub(crate) fn reserve_numbers(&mut self, text: &str) {
         for label in SensitiveKind::ALL.map(SensitiveKind::label) {
             let beginning = format!("[{label}-");
             let numbers = text.split(&beginning).skip(1).filter_map(|rest| {
@@ -129,7 +132,7 @@ impl Scrubber {
                 number.parse().ok()
             });
             let count = self.counts.entry(label).or_default();
-            // No cassette has so many; a made-up number must not run over.
+            // A made-up number must not overflow the counter.
             let most = usize::MAX / 2;
             *count = numbers
                 .filter(|number: &usize| *number < most)
@@ -137,25 +140,25 @@ impl Scrubber {
         }
     }
 
-    /// What must not be in this text.
+    /// Scans this text.
     fn look(&self, text: &[u8]) -> Vec<Match> {
         let mut found = self.rules.known().scan(text);
         found.extend(scan(text, RedactionProfile::Recordings));
         merged(found)
     }
 
-    /// What takes the place of a sighting: its name where it begins, nothing where it goes on.
-    fn edits(&mut self, seen: Sighting) -> Vec<Edit> {
-        let identity = match seen.known {
+    /// Returns the replacement of a match: the placeholder for its first part, nothing for the others.
+    fn edits(&mut self, found: BodyMatch) -> Vec<Edit> {
+        let identity = match found.known {
             Some(known) => self.rules.known().get(known).to_vec(),
-            None => seen.text,
+            None => found.text,
         };
-        let mut name = self.name(seen.kind, &identity);
-        if seen.is_bare {
+        let mut name = self.name(found.kind, &identity);
+        if found.is_bare {
             name = format!("\"{name}\"");
         }
-        let mut edits = Vec::with_capacity(seen.parts.len());
-        for part in seen.parts {
+        let mut edits = Vec::with_capacity(found.parts.len());
+        for part in found.parts {
             edits.push(Edit::new(part, std::mem::take(&mut name)));
         }
         edits
@@ -178,7 +181,7 @@ impl Scrubber {
 }
 
 impl fmt::Debug for Scrubber {
-    /// Tells how much was seen and nothing of it.
+    /// Shows the number of placeholders only.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scrubber")
             .field("rules", &self.rules)

@@ -1,8 +1,8 @@
-//! What somebody looked at and found harmless.
+//! Findings that a user has accepted.
 
 use super::{Finding, FindingKind, Part};
 
-/// Which findings are known and accepted. Its `Debug` shows the texts, which are harmless by definition.
+/// The accepted findings. `Debug` shows accepted texts, which are harmless by definition.
 #[derive(Clone, Debug, Default)]
 pub struct AcceptedFindings {
     rules: Vec<Rule>,
@@ -18,37 +18,37 @@ enum Rule {
 }
 
 impl AcceptedFindings {
-    /// Nothing is.
+    /// Accepts nothing.
     #[must_use]
     pub fn nothing() -> Self {
         Self::default()
     }
 
-    /// Everything is: somebody looked through the whole cassette.
+    /// Accepts everything: a user has read the whole cassette.
     #[must_use]
     pub fn everything() -> Self {
         Self::nothing().with(Rule::Everything)
     }
 
-    /// This kind is, wherever it stands.
+    /// Accepts a kind everywhere.
     #[must_use]
     pub fn with_kind(self, kind: FindingKind) -> Self {
         self.with(Rule::Kind(kind))
     }
 
-    /// This very text is, wherever it stands and whatever it looks like.
+    /// Accepts this exact text everywhere, as any kind.
     #[must_use]
     pub fn with_text(self, text: &str) -> Self {
         self.with(Rule::Text(text.as_bytes().to_vec()))
     }
 
-    /// This kind is in this part of any exchange.
+    /// Accepts a kind in this part of every exchange.
     #[must_use]
     pub fn with_kind_in(self, kind: FindingKind, part: Part) -> Self {
         self.with(Rule::Place(kind, part))
     }
 
-    /// This one finding is, in its place.
+    /// Accepts this one finding at its location.
     #[must_use]
     pub fn with_finding(self, finding: Finding) -> Self {
         self.with(Rule::One(finding))

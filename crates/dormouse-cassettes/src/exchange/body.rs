@@ -1,32 +1,32 @@
-//! The body of a request, in the form that is easiest to read.
+//! The body of a request, in its most readable form.
 
 use serde_json::Value;
 
 /// The body of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
-    /// There was none.
+    /// No body.
     Empty,
-    /// JSON, compared by what it says and not by how it is written.
+    /// JSON; compared by value, not by spelling.
     Json(Value),
     /// Other text.
     Text(String),
-    /// What is no UTF-8; base64 in the file.
+    /// Not UTF-8; base64 in the file.
     Bytes(Vec<u8>),
 }
 
-/// How deep JSON may be nested to be kept as JSON. Deeper than this by a few it could be written but not read.
+/// The maximum depth of JSON that is kept as JSON. A few levels more could be written but not read.
 const DEEPEST: usize = 64;
 
 impl Body {
-    /// The body that these bytes are: JSON if they are a document of moderate depth, else text if they are UTF-8.
+    /// Returns the body of these bytes: JSON if they are a document of moderate depth, otherwise text if they are UTF-8.
     #[must_use]
     pub fn of(bytes: Vec<u8>) -> Self {
         if bytes.is_empty() {
             return Self::Empty;
         }
         match serde_json::from_slice::<Value>(&bytes) {
-            // A number or word by itself reads better as the text it is.
+            // A single number or word is more readable as text.
             Ok(value) if (value.is_object() || value.is_array()) && is_flat(&value, DEEPEST) => {
                 Self::Json(value)
             }
@@ -37,7 +37,7 @@ impl Body {
         }
     }
 
-    /// The bytes of the body; JSON on one line, with its members in order of their names.
+    /// Returns the bytes of the body; JSON on one line, with sorted members.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         match self {
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_is_kept_in_the_form_that_reads_best() {
+    fn a_body_is_stored_in_the_most_readable_form() {
         assert_eq!(Body::of(Vec::new()), Body::Empty);
         let json = Body::of(br#"{"b":1,"a":[]}"#.to_vec());
         assert_eq!(json.to_bytes(), br#"{"a":[],"b":1}"#);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn json_too_deep_for_the_file_is_kept_as_text() {
+    fn deeply_nested_json_is_kept_as_text() {
         let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
         assert_eq!(Body::of(deep.clone().into_bytes()), Body::Text(deep));
     }

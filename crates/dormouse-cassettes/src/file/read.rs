@@ -1,4 +1,4 @@
-//! Reads a cassette from a file that anybody may have written.
+//! Reads a cassette from an untrusted file.
 
 use std::{fmt, io};
 
@@ -6,45 +6,45 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::Deserialize;
 
 use super::{FILE_VERSION, wire};
-use crate::{cassette::Cassette, shortened::boundary};
+use crate::{cassette::Cassette, slices::boundary};
 
-/// The longest file that is read: twice what a recorder writes by default.
+/// The maximum file size: twice the recorder's default.
 pub const READ_LIMIT_BYTES: usize = 64 << 20;
 
-/// Why a cassette could not be read.
+/// Why a cassette cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CassetteReadError {
-    /// The file could not be read.
+    /// The file cannot be read.
     #[error("the cassette could not be read")]
     Io(#[source] io::Error),
-    /// The file is longer than is read.
+    /// The file is too long.
     #[error(
-        "the cassette is longer than {limit_bytes} bytes: record with lower limits, or divide it"
+        "the cassette is longer than {limit_bytes} bytes: record with lower limits, or split it"
     )]
     TooLong {
-        /// What would have been read.
+        /// The limit.
         limit_bytes: usize,
     },
-    /// The file is JSON, but says nothing of being a cassette.
-    #[error("this is no cassette: `dormouse_cassette` with a version is missing at its top")]
+    /// The file is JSON, but not a cassette.
+    #[error("this is not a cassette: the member `dormouse_cassette` with a version is missing")]
     NoCassette,
     /// The file has another version of the format.
     #[error(
-        "the cassette has version {found}, and this program reads {FILE_VERSION}: use the program that wrote it, or record anew"
+        "the cassette has version {found}, and this program reads {FILE_VERSION}: use the program that wrote it, or record again"
     )]
     Version {
-        /// Its version.
+        /// The version.
         found: u64,
     },
-    /// The file ends in the middle.
-    #[error("the cassette is cut off at {0}: it was not written or sent as a whole")]
+    /// The file is truncated.
+    #[error("the cassette is truncated at {0}: copy the whole file, or record again")]
     CutOff(Fault),
-    /// The file is no JSON, or too deep.
-    #[error("the cassette is broken at {0}: mend it there, or record anew")]
+    /// The file is not JSON, or too deeply nested.
+    #[error("the cassette is not valid JSON at {0}: correct it there, or record again")]
     Broken(Fault),
-    /// The JSON is not that of a cassette.
-    #[error("the cassette cannot be understood at {0}: correct it there, or record anew")]
+    /// The JSON is not a valid cassette.
+    #[error("the cassette has an invalid value at {0}: correct it there, or record again")]
     Meaning(Fault),
 }
 
@@ -57,12 +57,12 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// The longest explanation, in bytes: the text comes from the file in part.
+    /// The maximum length of the explanation, in bytes: it quotes the file.
     const LONGEST_BYTES: usize = 200;
 
     fn of(error: &serde_json::Error) -> Self {
         let text = error.to_string();
-        // The place is told apart from the explanation.
+        // The explanation must not repeat the location.
         let text = text
             .rsplit_once(" at line ")
             .map_or(text.as_str(), |(text, _)| text);
@@ -79,13 +79,13 @@ impl Fault {
         }
     }
 
-    /// The line, counted from 1.
+    /// The line, from 1.
     #[must_use]
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// The byte within the line, counted from 1.
+    /// The byte within the line, from 1.
     #[must_use]
     pub fn column(&self) -> usize {
         self.column
@@ -104,20 +104,20 @@ impl fmt::Display for Fault {
 }
 
 impl Cassette {
-    /// Reads a cassette of at most [`READ_LIMIT_BYTES`]. What is read may have been changed by hand:
-    /// [`Cassette::check`] tells what does not belong into it.
+    /// Reads a cassette of at most [`READ_LIMIT_BYTES`]. The file may have been edited by hand: [`Cassette::check`] finds
+    /// what does not belong there.
     ///
     /// # Errors
     ///
     /// - [`CassetteReadError::Io`]: the reader failed.
-    /// - [`CassetteReadError::TooLong`]: nothing was looked at.
-    /// - [`CassetteReadError::NoCassette`], [`CassetteReadError::Version`]: it is something else, or from another program.
-    /// - [`CassetteReadError::CutOff`], [`CassetteReadError::Broken`], [`CassetteReadError::Meaning`]: it is damaged; the fault says where.
+    /// - [`CassetteReadError::TooLong`]: the file was not parsed.
+    /// - [`CassetteReadError::NoCassette`], [`CassetteReadError::Version`]: another kind of file, or another version.
+    /// - [`CassetteReadError::CutOff`], [`CassetteReadError::Broken`], [`CassetteReadError::Meaning`]: a damaged file, with the location.
     pub fn read(from: &mut dyn io::Read) -> Result<Self, CassetteReadError> {
         Self::read_within(from, READ_LIMIT_BYTES)
     }
 
-    /// The same with another limit, in bytes.
+    /// Like [`Cassette::read`], with another limit in bytes.
     ///
     /// # Errors
     ///
@@ -138,13 +138,13 @@ impl Cassette {
         Self::from_bytes(&bytes)
     }
 
-    /// Reads a cassette that is in memory already.
+    /// Parses a cassette in memory.
     ///
     /// # Errors
     ///
-    /// Those of [`Cassette::read`] but for its first two.
+    /// Those of [`Cassette::read`], except the first two.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, CassetteReadError> {
-        // The version first: whatever else is strange may be so because of it.
+        // The version first: other errors may follow from a different one.
         match serde_json::from_slice::<Version>(bytes) {
             Ok(Version {
                 dormouse_cassette: Some(FILE_VERSION),
@@ -173,7 +173,7 @@ fn sorted(bytes: &[u8], error: &serde_json::Error) -> CassetteReadError {
     match error.classify() {
         serde_json::error::Category::Eof => CassetteReadError::CutOff(fault),
         serde_json::error::Category::Data => CassetteReadError::Meaning(fault),
-        // Half a number is no number.
+        // A truncated number may still parse, as another value.
         serde_json::error::Category::Syntax if is_at_end(bytes, error) => {
             CassetteReadError::CutOff(fault)
         }

@@ -1,4 +1,4 @@
-//! Puts a cassette on disk, whole or not at all.
+//! Saves a cassette atomically.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -11,45 +11,45 @@ use crate::{
     check::{AcceptedFindings, Finding},
 };
 
-/// Why a cassette was not saved. What was at its place before is there still.
+/// Why a cassette was not saved. The existing file is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
-    /// There is something in it that looks as if it did not belong there.
-    #[error("the cassette still holds {} suspicious passages: look at them, and accept them or scrub it again with further secrets", .0.len())]
+    /// The check has findings.
+    #[error("the cassette still has {} suspicious passages: review them, and accept them or scrub it again with more secrets", .0.len())]
     Suspicious(Vec<Finding>),
-    /// The path names no file.
-    #[error("the path names no file")]
+    /// The path has no file name.
+    #[error("the path has no file name")]
     NoFile,
-    /// The file could not be written.
+    /// The file cannot be written.
     #[error("the cassette could not be written")]
     Io(#[source] io::Error),
 }
 
-/// How many names for the new file are tried: others may be saving to the same place.
+/// How many temporary names are tried: other processes may save to the same path.
 const NAMES: u32 = 64;
 
 impl Cassette {
-    /// Checks the cassette and writes it to `path`, in place of what is there. Only its owner may read it (on Unix).
+    /// Checks the cassette and writes it to `path`, replacing an existing file. Only its owner may read it (on Unix).
     ///
-    /// The file is written beside `path`, brought to disk and then renamed, so that there is a whole one at any time.
+    /// The file is written next to `path`, synced and renamed, so that a complete one exists at any time.
     ///
     /// # Errors
     ///
     /// - [`SaveError::Suspicious`]: [`Cassette::check_except`] found something. Nothing was written.
     /// - [`SaveError::NoFile`]: the path ends with `..` or is a root.
-    /// - [`SaveError::Io`]: the folder is missing, the disk is full, or the like. What was begun is removed again.
+    /// - [`SaveError::Io`]: a missing folder, a full disk, and the like. The temporary file is removed.
     pub fn save(&self, path: &Path, accepted: &AcceptedFindings) -> Result<(), SaveError> {
         let findings = self.check_except(accepted);
         if !findings.is_empty() {
             return Err(SaveError::Suspicious(findings));
         }
         let name = path.file_name().ok_or(SaveError::NoFile)?;
-        let (file, beside) = created_beside(path, name).map_err(SaveError::Io)?;
-        let saved = self.fill(file).and_then(|()| fs::rename(&beside, path));
+        let (file, temporary) = create_temporary(path, name).map_err(SaveError::Io)?;
+        let saved = self.fill(file).and_then(|()| fs::rename(&temporary, path));
         saved.map_err(|error| {
-            // The first error is the one to tell; a leftover is found by its name.
-            drop(fs::remove_file(&beside));
+            // The first error is reported; its leftover is recognisable by its name.
+            drop(fs::remove_file(&temporary));
             SaveError::Io(error)
         })?;
         settle(path).map_err(SaveError::Io)
@@ -63,20 +63,20 @@ impl Cassette {
     }
 }
 
-/// A new file in the same folder, which nobody else has opened.
-fn created_beside(path: &Path, name: &std::ffi::OsStr) -> io::Result<(File, PathBuf)> {
+/// Creates a new file in the same folder.
+fn create_temporary(path: &Path, name: &std::ffi::OsStr) -> io::Result<(File, PathBuf)> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut number = 0;
     loop {
-        let mut beside = std::ffi::OsString::from(".");
-        beside.push(name);
-        beside.push(format!(".{}-{number}.part", std::process::id()));
-        let beside = path.with_file_name(beside);
-        match options.open(&beside) {
-            Ok(file) => return Ok((file, beside)),
+        let mut temporary = std::ffi::OsString::from(".");
+        temporary.push(name);
+        temporary.push(format!(".{}-{number}.part", std::process::id()));
+        let temporary = path.with_file_name(temporary);
+        match options.open(&temporary) {
+            Ok(file) => return Ok((file, temporary)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < NAMES => {
                 number += 1;
             }
@@ -85,7 +85,7 @@ fn created_beside(path: &Path, name: &std::ffi::OsStr) -> io::Result<(File, Path
     }
 }
 
-/// Brings the new name to disk as well.
+/// Syncs the folder, so that the new name is on disk.
 fn settle(path: &Path) -> io::Result<()> {
     if cfg!(unix) {
         let folder = path

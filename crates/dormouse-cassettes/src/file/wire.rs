@@ -1,4 +1,4 @@
-//! The members of a file, as they are read.
+//! The members of a file, for deserialisation.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use dormouse_contracts::Timestamp;
@@ -94,20 +94,20 @@ struct Line(Header);
 #[serde(try_from = "String")]
 struct Base64(Vec<u8>);
 
-/// Why a value of the file is none.
+/// Why a value of the file is invalid.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 enum Fault {
-    #[error("a header is written `name: value`, on one line")]
+    #[error("expected a header as `name: value`, on one line")]
     Header,
-    #[error("this is no base64")]
+    #[error("the text is not base64")]
     Base64,
     #[error("a chunk has either `text` or `base64`")]
     Chunk,
     #[error("a request has one of `json`, `text` and `base64`, or no body")]
     Request,
-    #[error("a time is written like `2026-11-21T00:00:00Z`")]
+    #[error("expected a time as in `2026-11-21T00:00:00Z`")]
     Time,
-    #[error("a status lies in 100 to 999")]
+    #[error("expected a status in 100..=999")]
     Status,
 }
 
@@ -159,7 +159,7 @@ fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
         .ok_or_else(|| de::Error::custom(Fault::Time))
 }
 
-/// How a time beyond the year 9999 displays.
+/// The display of a time beyond the year 9999.
 fn seconds(text: &str) -> Option<Timestamp> {
     let seconds: i64 = text.strip_suffix('s')?.parse().ok()?;
     seconds.checked_mul(1_000_000).map(Timestamp::from_micros)

@@ -1,4 +1,4 @@
-//! Whether a request is the recorded one, and if not, where they differ first.
+//! Compares requests and finds their first difference.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 use super::{Difference, IgnoredPath, no_match::Shown};
 use crate::exchange::{Body, RecordedRequest};
 
-/// Where two requests differ first, and in how many places; `None` if they are the same.
+/// Returns the first difference and the number of differences; `None` if they are equal.
 pub(super) fn difference(
     recorded: &RecordedRequest,
     asked: &RecordedRequest,
     ignored: &[IgnoredPath],
 ) -> Option<(Difference, usize)> {
-    /// Another address is further away than any difference of bodies.
+    /// A different address outweighs any difference between bodies.
     const FAR: usize = usize::MAX;
     if recorded.method != asked.method {
         let (recorded, asked) = (recorded.method.clone(), asked.method.clone());
@@ -61,12 +61,12 @@ fn bodies(recorded: &Body, asked: &Body, ignored: &[IgnoredPath]) -> Option<(Dif
     Some((difference, FAR_BODY))
 }
 
-/// A body of another kind is further away than one that differs in some members.
+/// A body of another type outweighs differences in some members.
 const FAR_BODY: usize = usize::MAX - 2;
 
 struct Walk<'a> {
     ignored: &'a [IgnoredPath],
-    /// The names and numbers on the way to where it is.
+    /// The names and indices on the path to the difference.
     place: Vec<String>,
     first: Option<Difference>,
     count: usize,
@@ -97,7 +97,7 @@ impl Walk<'_> {
                 }
             }
             (Some(Value::Number(recorded)), Some(Value::Number(asked))) => {
-                // 1 and 1.0 are the same number.
+                // 1 and 1.0 are equal.
                 let same = recorded == asked || recorded.as_f64() == asked.as_f64();
                 if !same {
                     self.differ(Shown::json(recorded), Shown::json(asked));
@@ -141,7 +141,7 @@ impl Walk<'_> {
     }
 }
 
-/// The text with its placeholders without their numbers: `[email]` for `[email-3]`.
+/// Removes the numbers of placeholders: `[email]` for `[email-3]`.
 pub(super) fn unnumbered(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -158,7 +158,7 @@ pub(super) fn unnumbered(text: &str) -> String {
     out
 }
 
-/// The kind of the placeholder that begins here, and what is behind its number.
+/// Returns the kind of the placeholder at the start, and the text after its number.
 fn placeholder(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|letter: char| !letter.is_ascii_lowercase())?;
     let (kind, rest) = text.split_at(end);

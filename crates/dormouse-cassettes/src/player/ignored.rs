@@ -1,29 +1,29 @@
-//! What is not compared.
+//! Members that are not compared.
 
 use std::str::FromStr;
 
-/// A place in JSON that is not compared: a pointer such as `/metadata/user_id`, in which `*` stands for any one member or
-/// item. What is below it is not compared either, nor whether it is there.
+/// A JSON path that is not compared: a pointer such as `/metadata/user_id`, in which `*` matches any one member or item.
+/// The value below it may differ or be missing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IgnoredPath {
     parts: Vec<String>,
 }
 
-/// Why a text is no path.
+/// Why a text is not a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IgnoredPathError {
-    /// The whole body would be ignored, or a name without a place.
-    #[error("a path begins with `/`: `/seed`, `/messages/*/id`")]
+    /// It does not start with a slash; an empty path would ignore the whole body.
+    #[error("expected a path that starts with `/`, as in `/seed` or `/messages/*/id`")]
     NoSlash,
 }
 
 impl IgnoredPath {
-    /// Reads a path: `/`, a name, and so on; `~1` is a slash in a name and `~0` a tilde.
+    /// Parses a path: `/`, a name, and so on; `~1` is a slash in a name and `~0` a tilde.
     ///
     /// # Errors
     ///
-    /// - [`IgnoredPathError::NoSlash`]: it does not begin with a slash.
+    /// - [`IgnoredPathError::NoSlash`]: it does not start with a slash.
     pub fn try_new(path: &str) -> Result<Self, IgnoredPathError> {
         let path = path.strip_prefix('/').ok_or(IgnoredPathError::NoSlash)?;
         let parts = path.split('/');

@@ -1,10 +1,12 @@
-//! Why a request has no answer.
+//! Why a request has no recorded answer.
 
 use std::fmt;
 
-use crate::{exchange::RecordedRequest, shortened::boundary};
+use dormouse_contracts::invariant;
 
-/// No exchange of the cassette fits a request.
+use crate::{exchange::RecordedRequest, slices::boundary};
+
+/// No exchange of the cassette matches a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoMatch {
     method: String,
@@ -12,18 +14,18 @@ pub struct NoMatch {
     nearest: Option<Box<Nearest>>,
 }
 
-/// The exchange that is most like a request.
+/// The most similar exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nearest {
-    /// Its place in the cassette, counted from 0.
+    /// Its index, from 0.
     pub index: usize,
-    /// Where it differs first.
+    /// The first difference.
     pub difference: Difference,
-    /// In how many places; of other addresses and of bodies that are no JSON, a large number.
+    /// The number of differences; a large number for other addresses and for bodies that are not JSON.
     differences: usize,
 }
 
-/// Where two requests differ. Values are scrubbed and shortened.
+/// A difference between two requests. Values are scrubbed and shortened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
@@ -43,29 +45,29 @@ pub enum Difference {
     },
     /// In the body.
     Body {
-        /// The place in the JSON (RFC 6901); empty for the body as a whole.
+        /// The location in the JSON (RFC 6901); empty for the whole body.
         pointer: String,
-        /// What the recording has there.
+        /// The recorded value.
         recorded: Shown,
-        /// What the request has there.
+        /// The value in the request.
         asked: Shown,
     },
 }
 
-/// A value, shortened to be shown. Displays as the value, or as `nothing`.
+/// A shortened value. Displays as the value, or as `nothing`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown(String);
 
 impl Shown {
-    /// The longest that is shown of a value, in bytes.
+    /// The maximum displayed length of a value, in bytes.
     const LONGEST_BYTES: usize = 80;
 
-    /// What stands around `offset` of a text.
+    /// Returns the part of a text around `offset`.
     pub(super) fn text(text: &str, offset: usize) -> Self {
-        // Some of what is the same helps to find the place.
+        // Some equal text before the difference helps to find it.
         let start = boundary(text, offset.saturating_sub(Self::LONGEST_BYTES / 4));
         let end = boundary(text, start.saturating_add(Self::LONGEST_BYTES));
-        let part = text.get(start..end).unwrap_or_default();
+        let part = invariant!(text.get(start..end), "both ends are boundaries");
         let (before, after) = (start > 0, end < text.len());
         let mark = |cut| if cut { "…" } else { "" };
         Self(format!("{}{part:?}{}", mark(before), mark(after)))
@@ -115,7 +117,7 @@ impl NoMatch {
         }
     }
 
-    /// The exchange that is most like the request, of those that might have been played; `None` if all were played.
+    /// Returns the most similar exchange that was not played yet.
     #[must_use]
     pub fn nearest(&self) -> Option<&Nearest> {
         self.nearest.as_deref()

@@ -1,4 +1,4 @@
-//! An answer that was recorded.
+//! A recorded answer.
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::exchange::{Chunk, Ending, Exchange};
 
-/// What a request is answered with.
+/// The answer to a request.
 #[derive(Clone, Debug)]
 pub struct Playback {
     index: usize,
@@ -18,26 +18,26 @@ impl Playback {
         Self { index, exchange }
     }
 
-    /// Its place in the cassette, counted from 0.
+    /// Returns its index in the cassette, from 0.
     #[must_use]
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// The exchange as it was recorded.
+    /// Returns the recorded exchange.
     #[must_use]
     pub fn exchange(&self) -> &Exchange {
         &self.exchange
     }
 
-    /// The status; `None` if the server was never reached.
+    /// Returns the status; `None` if the server was never reached.
     #[must_use]
     pub fn status(&self) -> Option<StatusCode> {
         let response = self.exchange.response.as_ref()?;
         StatusCode::from_u16(response.status).ok()
     }
 
-    /// The recorded headers of the response. What is no header is left out.
+    /// Returns the recorded response headers, without invalid ones.
     #[must_use]
     pub fn headers(&self) -> HeaderMap {
         let headers = self
@@ -57,21 +57,21 @@ impl Playback {
         map
     }
 
-    /// How long the status was waited for.
+    /// Returns the time until the status arrived.
     #[must_use]
     pub fn waited(&self) -> Duration {
         let response = self.exchange.response.as_ref();
         Duration::from_millis(response.map_or(0, |response| response.waited_ms))
     }
 
-    /// The body in the pieces it arrived in; none if there was no response.
+    /// Returns the body in the recorded pieces; empty without a response.
     #[must_use]
     pub fn chunks(&self) -> &[Chunk] {
         let response = self.exchange.response.as_ref();
         response.map_or(&[], |response| &response.chunks)
     }
 
-    /// How the replay ends after the last chunk: as recorded, or [`Ending::CutOff`] if the recorder left out the end.
+    /// Returns how the replay ends: as recorded, or [`Ending::CutOff`] if the recorder truncated the body.
     #[must_use]
     pub fn ending(&self) -> Ending {
         self.exchange.replayed_ending()
@@ -79,7 +79,7 @@ impl Playback {
 }
 
 impl Chunk {
-    /// How long after the piece before it this one came.
+    /// Returns the time since the previous piece.
     #[must_use]
     pub fn pause(&self) -> Duration {
         Duration::from_millis(self.pause_ms)

@@ -1,4 +1,4 @@
-//! An exchange under way.
+//! An exchange in progress.
 
 use std::{fmt, time::Duration};
 
@@ -9,42 +9,42 @@ use crate::{
     exchange::{Body, Chunk, Ending, Exchange, RecordedRequest, RecordedResponse},
     headers::{self, Side},
     scrub::{Scrubber, Stream},
-    shortened::boundary,
+    slices::boundary,
 };
 
-/// An exchange that is being recorded. Tell it what happens, and at last how it ended; dropped before that, it is
-/// recorded as [`Ending::Abandoned`] with what it was told until then.
+/// An exchange that is being recorded: report what happens, and finally how it ended. If it is dropped before, it is
+/// recorded as [`Ending::Abandoned`].
 pub struct RecordingExchange {
     recorder: Recorder,
-    /// Its place in the cassette; `None` if there is no room for it.
+    /// Its position in the cassette; `None` if it does not fit.
     slot: Option<usize>,
     raw: Option<Raw>,
     is_over: bool,
 }
 
-/// What was seen so far, not scrubbed yet.
+/// The data so far, not scrubbed yet.
 struct Raw {
     method: Method,
     url: String,
     request_headers: Vec<(String, String)>,
-    request: Taken,
+    request: KeptBody,
     status: Option<StatusCode>,
     waited_ms: u64,
     response_headers: Vec<(String, String)>,
-    response: Taken,
+    response: KeptBody,
     pauses_ms: Vec<u64>,
     joined_chunks: u64,
     reason: String,
 }
 
-/// A body, as far as it was taken in.
-struct Taken {
+/// The kept part of a body.
+struct KeptBody {
     stream: Stream,
-    /// Bytes beyond that.
+    /// The number of further bytes.
     beyond: u64,
 }
 
-impl Taken {
+impl KeptBody {
     fn new() -> Self {
         Self {
             stream: Stream::default(),
@@ -52,7 +52,7 @@ impl Taken {
         }
     }
 
-    /// Takes as much of `bytes` as fits into `limit`; as a chunk of its own or as part of the last one.
+    /// Keeps as much of `bytes` as fits into `limit`, as a new chunk or as part of the last one.
     fn take(&mut self, bytes: &[u8], limit: usize, place: Place) {
         let room = limit.saturating_sub(self.stream.len());
         let (taken, beyond) = bytes.split_at(bytes.len().min(room));
@@ -64,8 +64,8 @@ impl Taken {
     }
 }
 
-impl Taken {
-    /// Leaves out what is beyond the limit, and tells how much that is with what was not taken in at all.
+impl KeptBody {
+    /// Truncates the body at the limit, and returns how many bytes are missing in total.
     fn cut(&mut self, limit: usize) -> u64 {
         let cut = self.stream.cut(limit) as u64;
         cut.saturating_add(self.beyond)
@@ -79,14 +79,14 @@ enum Place {
 }
 
 impl RecordingExchange {
-    /// How much more than the limit is kept until it is scrubbed, so that a secret that lies across the limit is seen
-    /// as a whole.
+    /// How much more than the limit is kept until scrubbing, so that a secret across the limit is found as a
+    /// whole.
     const MARGIN_BYTES: usize = 16 << 10;
 
     pub(super) fn new(recorder: Recorder, slot: Option<usize>, parts: RequestParts<'_>) -> Self {
         let raw = slot.map(|_| {
             let further = recorder.state().scrubber.rules().headers().to_vec();
-            let mut request = Taken::new();
+            let mut request = KeptBody::new();
             request.take(parts.body, Self::most_kept(&recorder), Place::Own);
             Raw {
                 method: parts.method.clone(),
@@ -96,7 +96,7 @@ impl RecordingExchange {
                 status: None,
                 waited_ms: 0,
                 response_headers: Vec::new(),
-                response: Taken::new(),
+                response: KeptBody::new(),
                 pauses_ms: Vec::new(),
                 joined_chunks: 0,
                 reason: String::new(),
@@ -110,7 +110,7 @@ impl RecordingExchange {
         }
     }
 
-    /// The status and the headers came, `waited` after the request was sent. Told twice, the last one counts.
+    /// Records status and headers, `waited` after the request. A second call replaces the first.
     pub fn answered(&mut self, status: StatusCode, headers: &HeaderMap, waited: Duration) {
         if let Some(raw) = &mut self.raw {
             let further = self.recorder.state().scrubber.rules().headers().to_vec();
@@ -120,15 +120,15 @@ impl RecordingExchange {
         }
     }
 
-    /// A piece of the body came, `pause` after the one before it or, the first, after the status. Copies the bytes, as
-    /// far as the limits allow.
+    /// Records a piece of the body, `pause` after the previous one or after the status. Copies the bytes within the
+    /// limits.
     pub fn chunk(&mut self, bytes: &[u8], pause: Duration) {
         let limit = Self::most_kept(&self.recorder);
         let most = self.recorder.shared.limits.chunks.max(1);
         let Some(raw) = &mut self.raw else {
             return;
         };
-        // Once the body is full, chunks are no longer told apart.
+        // Once the body is full, chunks are not separated any more.
         let full = raw.response.beyond > 0;
         if raw.pauses_ms.len() < most && !full {
             raw.pauses_ms.push(millis(pause));
@@ -139,15 +139,15 @@ impl RecordingExchange {
         }
     }
 
-    /// The exchange is over. Scrubs it and puts it into the cassette.
+    /// Ends the exchange: scrubs it and adds it to the cassette.
     ///
-    /// What contradicts itself is mended: without a status it was never reached (or abandoned), with one it was.
+    /// A contradictory ending is corrected: without a status the server was never reached (or the exchange abandoned).
     pub fn ended(mut self, ending: Ending) {
         self.finish(ending);
     }
 
-    /// Like [`RecordingExchange::ended`], with what the transport said, such as `connection reset by peer`. It is
-    /// scrubbed, and cut at [`Exchange::LONGEST_REASON_BYTES`].
+    /// Like [`RecordingExchange::ended`], with the transport's error message, such as `connection reset by peer`. It is
+    /// scrubbed, and truncated at [`Exchange::LONGEST_REASON_BYTES`].
     pub fn ended_because(mut self, ending: Ending, reason: &dyn fmt::Display) {
         if let Some(raw) = &mut self.raw {
             raw.reason = reason.to_string();
@@ -160,7 +160,7 @@ impl RecordingExchange {
         limit.saturating_add(Self::MARGIN_BYTES)
     }
 
-    /// Does nothing the second time.
+    /// Ends the exchange once; later calls do nothing.
     fn finish(&mut self, ending: Ending) {
         if self.is_over {
             return;
@@ -187,7 +187,7 @@ impl Drop for RecordingExchange {
 }
 
 impl fmt::Debug for RecordingExchange {
-    /// Tells nothing of the exchange, which is not scrubbed yet.
+    /// Shows nothing of the exchange, which is not scrubbed yet.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RecordingExchange")
             .field("slot", &self.slot)
@@ -196,7 +196,7 @@ impl fmt::Debug for RecordingExchange {
 }
 
 impl Raw {
-    /// The exchange without what must not be in it, and within the limit.
+    /// Returns the scrubbed exchange, within the limit.
     fn scrubbed(
         mut self,
         scrubber: &mut Scrubber,
@@ -207,7 +207,7 @@ impl Raw {
         let target = Target::of(&self.url);
         let host = (hosts == Hosts::Kept && !target.host.is_empty()).then_some(target.host);
         let reason = match hosts {
-            Hosts::Dropped => target.out_of(&self.reason),
+            Hosts::Dropped => target.removed_from(&self.reason),
             Hosts::Kept => self.reason,
         };
         scrubber.stream(&mut self.request.stream);
@@ -232,7 +232,7 @@ impl Raw {
             joined_chunks: self.joined_chunks,
         });
         Exchange {
-            ending: mended(ending, self.status),
+            ending: consistent_ending(ending, self.status),
             reason: shortened(scrubber.text(&reason)),
             request,
             response,
@@ -240,8 +240,8 @@ impl Raw {
     }
 }
 
-/// An ending that fits with whether a status came.
-fn mended(ending: Ending, status: Option<StatusCode>) -> Ending {
+/// Returns an ending that is consistent with the status.
+fn consistent_ending(ending: Ending, status: Option<StatusCode>) -> Ending {
     match (ending, status) {
         (Ending::Whole | Ending::CutOff, None) => Ending::NeverReached,
         (Ending::NeverReached, Some(_)) => Ending::CutOff,

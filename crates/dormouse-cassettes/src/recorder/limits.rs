@@ -1,18 +1,18 @@
-//! How much a recorder takes in.
+//! The limits of a recorder.
 
 use crate::exchange::{Body, Exchange};
 
-/// How much a recorder takes in at most. What is left out is told in the cassette.
+/// The limits of a recorder. The cassette states what was left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecorderLimits {
-    /// The exchanges of a cassette together, in bytes as they are in the file. An exchange that does not fit is kept
-    /// without its bodies; if there is no room even for that, it is only counted.
+    /// Maximum size of all exchanges, in bytes of the file. An exchange that does not fit is stored without its bodies, or
+    /// only counted.
     pub cassette_bytes: usize,
-    /// The two bodies of an exchange together, in bytes. The end of what is longer is left out.
+    /// Maximum size of both bodies of an exchange, in bytes. The rest is left out.
     pub exchange_bytes: usize,
-    /// How many exchanges there are at most, those under way included.
+    /// Maximum number of exchanges, including running ones.
     pub exchanges: usize,
-    /// How many chunks of a body stay apart; further ones are added to the last of them.
+    /// Maximum number of separate chunks in a body; further ones are appended to the last.
     pub chunks: usize,
 }
 
@@ -28,17 +28,17 @@ impl Default for RecorderLimits {
     }
 }
 
-/// Whether a cassette tells whom the requests went to.
+/// Whether a cassette contains hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hosts {
-    /// Host and port are dropped: they may be a company's own.
+    /// Host and port are dropped: they may belong to a company.
     #[default]
     Dropped,
     /// Host and port are kept.
     Kept,
 }
 
-/// Takes the bodies out of an exchange, and tells how much that was.
+/// Removes the bodies of an exchange, and returns their size.
 pub(super) fn leave_bodies_out(exchange: &mut Exchange) {
     let request = &mut exchange.request;
     let body = std::mem::replace(&mut request.body, Body::Empty).to_bytes();

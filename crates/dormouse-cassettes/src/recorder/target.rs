@@ -1,9 +1,11 @@
-//! The address of a request, taken apart.
+//! Splits the URL of a request.
 
-/// Host and target of an address, as they stand in it.
+use dormouse_contracts::invariant;
+
+/// Host and target of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Target<'a> {
-    /// Host and port, without user and password; empty if the address begins with the path.
+    /// Host and port, without user and password; empty if the URL starts with the path.
     pub(crate) host: &'a str,
     /// Path and query, without a fragment.
     pub(crate) path_and_query: &'a str,
@@ -11,9 +13,9 @@ pub(crate) struct Target<'a> {
 
 impl<'a> Target<'a> {
     pub(crate) fn of(url: &'a str) -> Self {
-        let url = url.split('#').next().unwrap_or_default();
+        let url = url.split_once('#').map_or(url, |(url, _fragment)| url);
         let Some((_scheme, rest)) = url.split_once("://").filter(|(scheme, _)| {
-            // A path may well have an address in its query.
+            // The query may contain another URL.
             scheme
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
@@ -25,7 +27,9 @@ impl<'a> Target<'a> {
         };
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, path_and_query) = rest.split_at(end);
-        let host = authority.rsplit('@').next().unwrap_or_default();
+        let host = authority
+            .rsplit_once('@')
+            .map_or(authority, |(_, host)| host);
         let path_and_query = if path_and_query.is_empty() {
             "/"
         } else {
@@ -37,36 +41,38 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// The text with `[host]` for the host: with its port and without, wherever it is a word of its own, in whatever case.
-    pub(crate) fn out_of(self, text: &str) -> String {
-        let port = self.host.rfind(':').filter(|colon| {
-            let port = self.host.get(colon + 1..).unwrap_or_default();
-            port.bytes().all(|byte| byte.is_ascii_digit())
-        });
-        let name = self.host.get(..port.unwrap_or(self.host.len()));
+    /// Replaces the host, with and without its port, by `[host]`, wherever it is a whole word in any case.
+    pub(crate) fn removed_from(self, text: &str) -> String {
+        let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+        let parts = self.host.rsplit_once(':');
+        let parts = parts.filter(|(_, port)| is_port(port));
+        let name = parts.map_or(self.host, |(name, _)| name);
         let text = without_word(text, self.host);
-        without_word(&text, name.unwrap_or_default())
+        without_word(&text, name)
     }
 }
 
-/// The text with `[host]` for this word.
+/// Replaces this word by `[host]`.
 fn without_word(text: &str, word: &str) -> String {
     let is_part = |c: char| c.is_alphanumeric() || c == '-';
-    // ASCII alone changes its case here, so that every place is the same in both.
+    // Only ASCII is folded, so that positions are equal in both texts.
     let (lower, word) = (text.to_ascii_lowercase(), word.to_ascii_lowercase());
     let mut out = String::with_capacity(text.len());
-    let mut told = 0;
+    let mut copied = 0;
     for (at, _) in lower.match_indices(&word).filter(|_| !word.is_empty()) {
         let end = at + word.len();
-        let before = lower.get(..at).unwrap_or_default();
-        let behind = lower.get(end..).unwrap_or_default();
-        if at >= told && !before.ends_with(is_part) && !behind.starts_with(is_part) {
-            out.push_str(text.get(told..at).unwrap_or_default());
+        let before = invariant!(lower.get(..at), "a match starts at a boundary");
+        let behind = invariant!(lower.get(end..), "a match ends at a boundary");
+        if at >= copied && !before.ends_with(is_part) && !behind.starts_with(is_part) {
+            out.push_str(invariant!(
+                text.get(copied..at),
+                "a match starts at a boundary"
+            ));
             out.push_str("[host]");
-            told = end;
+            copied = end;
         }
     }
-    out.push_str(text.get(told..).unwrap_or_default());
+    out.push_str(invariant!(text.get(copied..), "a match ends at a boundary"));
     out
 }
 
@@ -75,8 +81,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_taken_out_where_it_is_a_word() {
-        for (url, text, told) in [
+    fn a_host_is_replaced_as_a_whole_word() {
+        for (url, text, expected) in [
             (
                 "https://llm.acme.example:8443/v1",
                 "error sending request for url (https://llm.acme.example:8443/v1): not valid for name \"LLM.acme.example\"",
@@ -91,12 +97,12 @@ mod tests {
             ("http://on/", "connection closed", "connection closed"),
             ("/v1/x", "connection closed", "connection closed"),
         ] {
-            assert_eq!(Target::of(url).out_of(text), told, "{url}");
+            assert_eq!(Target::of(url).removed_from(text), expected, "{url}");
         }
     }
 
     #[test]
-    fn an_address_is_taken_apart_and_user_and_password_are_dropped() {
+    fn an_address_is_split_without_user_and_password() {
         let target = |host, path_and_query| Target {
             host,
             path_and_query,

@@ -1,27 +1,29 @@
-//! Finds the strings of JSON without changing a byte of it, whole or cut off.
+//! Finds the strings of JSON, complete or truncated, without changing a byte.
 //!
-//! A body is edited in place, because a replay has to show the very bytes a server sent, odd spaces and all. So
-//! strings are found where they stand, and read through a map from what they say to where they say it.
+//! A body is edited in place, because a replay must show the exact bytes of the server. So strings are located in the
+//! source, and decoded with a map back to it.
 
 use std::ops::Range;
 
-/// A string in a text of JSON.
+use crate::slices::within;
+
+/// A string in JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Leaf {
     /// The bytes between its quotes.
     pub(super) raw: Range<usize>,
     pub(super) role: Role,
-    /// The object or array it is in; an index into [`Lexed::frames`].
+    /// The enclosing object or array; an index into [`Lexed::frames`].
     parent: usize,
-    /// The bytes of its member's name; empty in an array.
+    /// The bytes of the member's name; empty in an array.
     pub(super) name: Range<usize>,
-    /// Its place in an array.
+    /// The index in an array.
     place: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// The name of a member.
+    /// A member's name.
     Name,
     Value,
 }
@@ -33,32 +35,32 @@ struct Frame {
     is_object: bool,
     name: Range<usize>,
     place: usize,
-    /// What its member `index` (or `output_index` and the like) says: which of several things that are streamed at the
-    /// same time an event is about.
+    /// The value of its member `index` (or `output_index` and the like): it assigns an event to one of several streamed
+    /// items.
     index: Vec<Range<usize>>,
-    /// While it is open: whether a name comes next, the name that came last, and how many commas there were.
+    /// While it is open: whether a name is next, the last name, and the number of commas.
     wants_name: bool,
     last_name: Range<usize>,
     commas: usize,
 }
 
-/// The strings of a text, and what is between them.
+/// The strings of a text, and the gaps between them.
 #[derive(Debug, Default)]
 pub(super) struct Lexed {
     pub(super) leaves: Vec<Leaf>,
-    /// What is outside of strings and has letters or digits.
+    /// Text outside of strings with letters or digits.
     pub(super) gaps: Vec<Range<usize>>,
     frames: Vec<Frame>,
 }
 
-/// Deeper strings are read, but not taken for parts of something that is streamed.
+/// Deeper strings are read, but do not belong to streamed items.
 const DEEPEST: usize = 32;
 /// No frame: the string is in no object or array, or too deep.
 const NOWHERE: usize = usize::MAX;
-/// Gaps with fewer letters or digits in a row than this hold nothing to look at.
+/// Gaps with fewer consecutive letters or digits than this contain nothing to find.
 const SHORTEST_GAP: usize = 6;
 
-/// Finds the strings of `text` within `range`. What is no JSON is read as well as can be.
+/// Finds the strings of `text` within `range`. Invalid JSON is read as far as possible.
 pub(super) fn lex(text: &[u8], range: Range<usize>, into: &mut Lexed) {
     let mut reader = Reader {
         text: text.get(..range.end).unwrap_or(text),
@@ -74,7 +76,7 @@ struct Reader<'a> {
     lexed: &'a mut Lexed,
     /// The open frames, outermost first.
     open: Vec<usize>,
-    /// How deep it is beyond those.
+    /// The depth beyond those.
     depth: usize,
 }
 
@@ -147,7 +149,7 @@ impl Reader<'_> {
         let Some(closed) = self.open.pop() else {
             return;
         };
-        // What nobody refers to is forgotten, so that a text of brackets costs no memory.
+        // Unreferenced frames are dropped, so that a text of brackets needs no memory.
         let is_last = closed + 1 == self.lexed.frames.len();
         let last_leaf = self.lexed.leaves.last();
         if is_last && last_leaf.is_none_or(|leaf| leaf.parent == NOWHERE || leaf.parent < closed) {
@@ -194,7 +196,7 @@ impl Reader<'_> {
     fn number(&mut self, digits: Range<usize>) {
         let text = self.text;
         if let Some(top) = self.top() {
-            let name = text.get(top.last_name.clone()).unwrap_or_default();
+            let name = within(text, top.last_name.clone());
             if top.is_object && name.ends_with(b"index") && top.index.len() < 8 {
                 top.index.push(digits);
             }
@@ -202,7 +204,7 @@ impl Reader<'_> {
     }
 
     fn gap(&mut self, gap: Range<usize>) {
-        let bytes = self.text.get(gap.clone()).unwrap_or_default();
+        let bytes = within(self.text, gap.clone());
         let runs = bytes.split(|byte| !byte.is_ascii_alphanumeric());
         if runs.into_iter().any(|run| run.len() >= SHORTEST_GAP) {
             self.lexed.gaps.push(gap);
@@ -211,13 +213,13 @@ impl Reader<'_> {
 }
 
 impl Lexed {
-    /// What strings have in common that are pieces of the same thing: the names on the way to them, and the indexes that
-    /// the objects on the way have. `None` for a name, and where there is no way.
+    /// The common path of strings that are pieces of one item: the names on the path, and the indices of the objects on it.
+    /// `None` for names, and for strings without a path.
     pub(super) fn path(&self, text: &[u8], leaf: &Leaf) -> Option<Vec<u8>> {
         if leaf.role == Role::Name {
             return None;
         }
-        let part = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
+        let part = |range: &Range<usize>| within(text, range.clone());
         let mut path = Vec::new();
         let (mut name, mut place, mut frame) = (leaf.name.clone(), leaf.place, leaf.parent);
         loop {
@@ -240,7 +242,7 @@ impl Lexed {
     }
 }
 
-/// Where a string that begins at `from` ends: at its quote, or where the text does.
+/// Returns the end of a string that starts at `from`: its quote, or the end of the text.
 fn string_end(text: &[u8], from: usize) -> usize {
     let mut at = from;
     while let Some(byte) = text.get(at) {
@@ -254,7 +256,7 @@ fn string_end(text: &[u8], from: usize) -> usize {
 }
 
 fn number_end(text: &[u8], from: usize) -> usize {
-    let rest = text.get(from..).unwrap_or_default();
+    let rest = within(text, from..);
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit());
     from + digits.count()
 }

@@ -1,4 +1,4 @@
-//! What a caller knows that must not get in, and what may.
+//! The caller's rules for scrubbing.
 
 use std::fmt;
 
@@ -7,49 +7,49 @@ use http::HeaderName;
 
 use crate::headers;
 
-/// What is scrubbed besides what has the shape of a secret, and which headers are kept besides the usual ones.
+/// The caller's secrets, and headers to record in addition to the usual ones.
 ///
-/// Its `Debug` tells no secret.
+/// `Debug` shows no secret.
 #[derive(Clone, Default)]
 pub struct ScrubRules {
     known: KnownSecrets,
     headers: Vec<HeaderName>,
 }
 
-/// Why a rule was refused.
+/// Why a rule is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleError {
-    /// So short a text stands in many places by chance, and a cassette without it would make no sense.
+    /// Such a short text occurs by chance; without it a cassette would be unreadable.
     #[error(
-        "a secret of {bytes} bytes is too short to be scrubbed: at least {} are needed",
+        "a secret of {bytes} bytes is too short to be scrubbed: expected at least {}",
         ScrubRules::SHORTEST_SECRET_BYTES
     )]
     SecretTooShort {
         /// Its length.
         bytes: usize,
     },
-    /// The header holds what lets somebody in, or says who it is.
+    /// The header contains credentials or identifies a user.
     #[error("this header is never recorded")]
     HeaderNeverRecorded,
 }
 
 impl ScrubRules {
-    /// The shortest secret that can be scrubbed, in bytes.
+    /// The minimum length of a secret, in bytes.
     pub const SHORTEST_SECRET_BYTES: usize = 6;
 
-    /// The rules that go by shape alone.
+    /// Rules for known forms only.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Scrubs this secret wherever it stands: as it is, in JSON, in an address, in base64, and cut off at the end of
-    /// a body. White space around it does not belong to it.
+    /// Scrubs this secret in every form: plain, in JSON, in URLs, in base64, and cut off at the end of a body. Surrounding
+    /// white space is not part of it.
     ///
     /// # Errors
     ///
-    /// - [`RuleError::SecretTooShort`]: record without it, and look through the cassette.
+    /// - [`RuleError::SecretTooShort`]: record without it, and read the cassette.
     pub fn with_secret(mut self, secret: &str) -> Result<Self, RuleError> {
         let secret = secret.trim();
         if secret.len() < Self::SHORTEST_SECRET_BYTES {
@@ -60,11 +60,11 @@ impl ScrubRules {
         Ok(self)
     }
 
-    /// Records this header, too, of requests and responses. Its value is scrubbed like everything else.
+    /// Records this header of requests and responses, too. Its value is scrubbed.
     ///
     /// # Errors
     ///
-    /// - [`RuleError::HeaderNeverRecorded`]: credentials, cookies and organisations are not recorded by anybody's wish.
+    /// - [`RuleError::HeaderNeverRecorded`]: credentials, cookies and organisations are never recorded.
     pub fn with_header(mut self, name: HeaderName) -> Result<Self, RuleError> {
         if headers::is_never_recorded(name.as_str()) {
             return Err(RuleError::HeaderNeverRecorded);

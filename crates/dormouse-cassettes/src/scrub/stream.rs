@@ -1,16 +1,18 @@
-//! A body in pieces, edited as a whole.
+//! A chunked body, edited as a whole.
 
 use std::ops::Range;
 
-/// A body as one piece, and where its chunks end.
+use crate::slices::within;
+
+/// A body in one piece, and the ends of its chunks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stream {
     bytes: Vec<u8>,
-    /// Where each chunk ends; never falling, the last one the end of the body.
+    /// The ends of the chunks, ascending; the last one is the end of the body.
     ends: Vec<usize>,
 }
 
-/// A part of a body, and what takes its place.
+/// A part of a body, and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Edit {
     range: Range<usize>,
@@ -42,7 +44,7 @@ impl Stream {
         self.ends.push(self.bytes.len());
     }
 
-    /// Makes the last chunk longer.
+    /// Extends the last chunk.
     pub(crate) fn extend(&mut self, bytes: &[u8]) {
         if self.ends.pop().is_some() {
             self.push(bytes);
@@ -52,11 +54,11 @@ impl Stream {
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(&0).chain(&self.ends);
         let ranges = starts.zip(&self.ends);
-        ranges.map(|(start, end)| self.bytes.get(*start..*end).unwrap_or_default())
+        ranges.map(|(start, end)| within(&self.bytes, *start..*end))
     }
 
-    /// Leaves out what is beyond `limit`, and up to three bytes more so as not to cut a character. Returns how many
-    /// bytes that was.
+    /// Truncates the body at `limit`, or up to three bytes before, at a character boundary. Returns the number of removed
+    /// bytes.
     pub(crate) fn cut(&mut self, limit: usize) -> usize {
         let whole = self.bytes.len();
         if whole <= limit {
@@ -80,8 +82,8 @@ impl Stream {
         whole - end
     }
 
-    /// Replaces parts of the body. Parts that overlap become one, with the first text there is. A chunk's border within
-    /// a part comes to lie behind what takes the part's place.
+    /// Replaces parts of the body. Overlapping parts are merged, with the first replacement. A chunk border inside a
+    /// part moves behind its replacement.
     pub(crate) fn apply(&mut self, edits: Vec<Edit>) {
         let edits = apart(edits);
         let mut bytes = Vec::with_capacity(self.bytes.len());
@@ -89,7 +91,7 @@ impl Stream {
         let mut done = 0;
         for edit in edits {
             let kept = bytes.len();
-            bytes.extend_from_slice(self.bytes.get(done..edit.range.start).unwrap_or_default());
+            bytes.extend_from_slice(within(&self.bytes, done..edit.range.start));
             while let Some(end) = ends.next_if(|end| **end <= edit.range.start) {
                 *end = kept + (*end - done);
             }
@@ -100,7 +102,7 @@ impl Stream {
             done = edit.range.end;
         }
         let kept = bytes.len();
-        bytes.extend_from_slice(self.bytes.get(done..).unwrap_or_default());
+        bytes.extend_from_slice(within(&self.bytes, done..));
         for end in ends {
             *end = kept + end.saturating_sub(done);
         }
@@ -108,9 +110,9 @@ impl Stream {
     }
 }
 
-/// The edits in order, with those that overlap as one.
+/// Sorts the edits and merges overlapping ones.
 fn apart(mut edits: Vec<Edit>) -> Vec<Edit> {
-    // What is nowhere cannot be replaced.
+    // Ranges outside of the body are ignored.
     edits.retain(|edit| !edit.range.is_empty());
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
     let mut apart: Vec<Edit> = Vec::with_capacity(edits.len());
@@ -150,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_replaces_a_part_stands_in_the_chunk_in_which_the_part_began() {
+    fn a_replacement_is_in_the_chunk_where_the_part_starts() {
         let mut stream = stream(&["ab", "cd", "", "ef", "gh"]);
         stream.apply(vec![Edit::new(3..7, "[x]".to_owned())]);
         assert_eq!(pieces(&stream), ["ab", "c[x]", "", "", "h"]);
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_overlap_become_one() {
+    fn overlapping_edits_are_merged() {
         let mut stream = stream(&["abcdef"]);
         let edits = [(2..5, "[y]"), (1..3, "[x]"), (5..6, "[z]")];
         stream.apply(
@@ -182,7 +184,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_chunks_always_make_up_the_body(
+        fn the_chunks_always_add_up_to_the_body(
             chunks in prop::collection::vec("[a-e]{0,5}", 1..6),
             parts in prop::collection::vec((0_usize..25, 0_usize..6, "[XYZ]{0,3}"), 0..5),
         ) {

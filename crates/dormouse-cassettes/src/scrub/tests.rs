@@ -1,4 +1,4 @@
-//! What is scrubbed, and what stays as it was.
+//! What is scrubbed, and what is unchanged.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -14,13 +14,13 @@ fn with_secret(secret: &str) -> Scrubber {
 }
 
 #[test]
-fn the_same_input_has_the_same_name_and_another_one_another() {
+fn equal_secrets_have_equal_placeholders() {
     let text = "alice@example.org, bob@example.org, Alice@Example.org";
     assert_eq!(scrubbed(text), "[email-1], [email-2], [email-1]");
 }
 
 #[test]
-fn a_known_secret_has_one_name_in_all_its_forms() {
+fn a_known_secret_has_one_placeholder_in_all_its_forms() {
     let mut scrubber = with_secret("p\"w/ö rd&more");
     let written = json!({ "a": "p\"w/ö rd&more", "b": "{\"c\":\"p\\\"w/ö rd&more\"}" }).to_string();
     assert_eq!(
@@ -38,16 +38,16 @@ fn a_known_secret_has_one_name_in_all_its_forms() {
 }
 
 #[test]
-fn what_a_member_is_called_makes_its_value_secret() {
+fn a_secret_name_makes_a_json_value_secret() {
     let text =
         r#"{"api_key": "y", "token": "Hi", "token_type": "bearer", "password":"a b", "n": 1}"#;
     let expected = r#"{"api_key": "[secret-1]", "token": "Hi", "token_type": "bearer", "password":"[secret-2]", "n": 1}"#;
     assert_eq!(scrubbed(text), expected);
 }
 
-/// An assistant's memory hides them all, and a recording goes to other people.
+/// A memory hides all of them, and a recording goes to other people.
 #[test]
-fn what_no_memory_keeps_of_passwords_is_in_no_recording() {
+fn passwords_hidden_in_memories_are_hidden_in_recordings() {
     for (text, expected) in [
         ("my password is 123456", "my password is [secret-1]"),
         (
@@ -72,7 +72,7 @@ fn a_number_of_json_that_is_a_card_becomes_a_string() {
 }
 
 #[test]
-fn every_other_byte_of_a_body_stays_as_it_was() {
+fn every_other_byte_of_a_body_is_unchanged() {
     let body =
         "data: {\"choices\":[ ],\"usage\" :{\"total\":1.0e2}}\r\n\r\n: comment\n\ndata: [DONE]\n\n";
     assert_eq!(scrubbed(body), body);
@@ -84,12 +84,12 @@ fn every_other_byte_of_a_body_stays_as_it_was() {
 }
 
 #[test]
-fn a_secret_that_a_model_spells_over_many_events_is_seen() {
+fn a_secret_spread_over_many_events_is_found() {
     let event = |index: usize, text: &str| {
         let event = json!({ "id": "chatcmpl-1", "choices": [{ "delta": { "content": text }, "index": index }] });
         format!("data: {event}\n\n")
     };
-    // Two replies at the same time, so that their pieces take turns.
+    // Two interleaved replies.
     let body: String = [
         (0, "Write to al"),
         (1, "sk-ab"),
@@ -114,7 +114,7 @@ fn a_secret_that_a_model_spells_over_many_events_is_seen() {
 }
 
 #[test]
-fn arguments_of_a_call_in_pieces_of_lines_of_json_are_read_together() {
+fn call_arguments_split_over_json_lines_are_read_together() {
     let line = |text: &str| format!("{}\n", json!({ "message": { "arguments": text } }));
     let body = [line("{\"pass"), line("word\": \"hun"), line("ter22\"}")].concat();
     let expected = [line("{\"pass"), line("word\": \"[secret-1]"), line("\"}")].concat();
@@ -122,7 +122,7 @@ fn arguments_of_a_call_in_pieces_of_lines_of_json_are_read_together() {
 }
 
 #[test]
-fn a_body_that_was_cut_off_within_a_secret_does_not_end_with_its_beginning() {
+fn a_body_cut_inside_a_secret_does_not_end_with_a_part_of_it() {
     let mut scrubber = with_secret("correct horse battery");
     assert_eq!(
         scrubber.text(r#"{"a":"x","b":"the correct hor"#),
@@ -146,7 +146,7 @@ fn a_scrubbed_text_is_not_scrubbed_again() {
 }
 
 #[test]
-fn neither_rules_nor_scrubber_show_what_they_know() {
+fn debug_output_of_rules_and_scrubber_has_no_secret() {
     let mut scrubber = with_secret("correct horse battery");
     assert_eq!(scrubber.text("alice@example.org"), "[email-1]");
     let shown = format!("{scrubber:?}");
@@ -157,7 +157,7 @@ fn neither_rules_nor_scrubber_show_what_they_know() {
 }
 
 #[test]
-fn a_text_of_brackets_is_read_in_little_time() {
+fn a_text_of_brackets_takes_linear_work() {
     for text in [
         "[".repeat(300_000),
         "[{\"a\":".repeat(50_000),
@@ -202,7 +202,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_scrubbed_never_needs_to_be_scrubbed_again(text in "[ -~\\n]{0,60}|[a-z0-9@.:/+=\"-]{0,60}") {
+    fn scrubbing_is_idempotent(text in "[ -~\\n]{0,60}|[a-z0-9@.:/+=\"-]{0,60}") {
         let once = scrubbed(&text);
         prop_assert_eq!(scrubbed(&once), once);
     }
@@ -232,21 +232,21 @@ proptest! {
         with_secret(&secret).stream(&mut stream);
 
         let joined = String::from_utf8(stream.bytes().to_vec()).unwrap();
-        let spelled: String = joined.split("\n\n").filter_map(|event| event.strip_prefix("data: "))
+        let joined_strings: String = joined.split("\n\n").filter_map(|event| event.strip_prefix("data: "))
             .map(|event| serde_json::from_str::<Value>(event).unwrap()["delta"]["text"].as_str().unwrap().to_owned())
             .collect();
         let secret = secret.trim();
-        prop_assert!(!spelled.contains(secret), "{spelled}");
+        prop_assert!(!joined_strings.contains(secret), "{joined_strings}");
         prop_assert!(!joined.contains(secret), "{joined}");
-        prop_assert!(spelled.contains("[secret-1]"), "{spelled}");
+        prop_assert!(joined_strings.contains("[secret-1]"), "{joined_strings}");
     }
 }
 
-/// The text in pieces, cut near these places.
+/// Splits the text near these positions.
 fn cut(text: &str, places: &[usize]) -> Vec<String> {
     let mut places: Vec<usize> = places
         .iter()
-        .map(|place| crate::shortened::boundary(text, *place))
+        .map(|place| crate::slices::boundary(text, *place))
         .collect();
     places.push(text.len());
     places.sort_unstable();

@@ -1,4 +1,4 @@
-//! What the check finds in a cassette that somebody wrote by hand.
+//! Findings in a handwritten cassette.
 
 use dormouse_cassettes::{
     AcceptedFindings, Body, Cassette, Chunk, Ending, Exchange, Finding, FindingKind, Header, Part,
@@ -49,7 +49,7 @@ fn found(cassette: &Cassette) -> Vec<(Part, FindingKind)> {
 }
 
 #[test]
-fn every_part_is_looked_at_and_what_is_found_is_not_repeated() {
+fn every_part_is_checked_and_findings_repeat_no_secret() {
     let mut cassette = cassette(
         "/a?key=hunter2",
         ("authorization", "Bearer [secret-1]"),
@@ -95,7 +95,7 @@ fn every_part_is_looked_at_and_what_is_found_is_not_repeated() {
 }
 
 #[test]
-fn what_is_accepted_is_not_told_again() {
+fn accepted_findings_are_not_reported_again() {
     let cassette = cassette(
         "/a",
         ("accept", "x"),
@@ -133,7 +133,7 @@ fn what_is_accepted_is_not_told_again() {
 }
 
 #[test]
-fn a_cassette_is_scrubbed_again_by_further_rules_and_its_names_stay() {
+fn scrubbing_again_with_more_rules_keeps_the_placeholders() {
     let events: [&[u8]; 2] = [
         b"data: {\"t\":\"[email-7] said open se\"}\n\nda",
         b"ta: {\"t\":\"same to bob@example.org\"}\n\n",
@@ -161,7 +161,7 @@ fn a_cassette_is_scrubbed_again_by_further_rules_and_its_names_stay() {
 
 proptest! {
     #[test]
-    fn the_check_finds_nothing_but_random_text_in_what_was_recorded(
+    fn the_check_finds_only_random_text_in_recordings(
         body in r#"([ -~]{0,20}|alice@example\.org|password=hunter22|\+49 30 1234567|sk-abcdefgh12345|["{}:,]){0,6}"#,
         target in "/[!-~]{0,30}",
         cut in 0_usize..40,

@@ -37,7 +37,7 @@ fn sample() -> Cassette {
 }
 
 #[test]
-fn a_file_says_what_was_recorded_one_chunk_a_line() {
+fn a_file_has_one_line_per_chunk() {
     let text = sample().to_text();
     for line in [
         "  \"dormouse_cassette\": 1,",
@@ -65,7 +65,7 @@ fn the_readme_shows_a_file_that_can_be_read() {
 }
 
 #[test]
-fn a_file_cut_off_anywhere_is_told_to_be_cut_off() {
+fn a_truncated_file_is_reported_as_truncated() {
     let text = sample().to_text();
     for end in 0..text.trim_end().len() {
         let read = Cassette::from_bytes(&text.as_bytes()[..end]);
@@ -77,7 +77,7 @@ fn a_file_cut_off_anywhere_is_told_to_be_cut_off() {
 }
 
 #[test]
-fn what_is_no_cassette_of_this_version_is_refused_with_the_place() {
+fn an_invalid_cassette_is_rejected_with_the_location() {
     let exchange = r#"{"request":{"method":"GET","target":"/"},"ending":"whole"}"#;
     let file = |version: &str, exchange: &str| {
         format!(
@@ -92,11 +92,11 @@ fn what_is_no_cassette_of_this_version_is_refused_with_the_place() {
     };
     assert_eq!(
         told(file("2", exchange)),
-        "the cassette has version 2, and this program reads 1: use the program that wrote it, or record anew"
+        "the cassette has version 2, and this program reads 1: use the program that wrote it, or record again"
     );
     assert_eq!(
         told("{}".to_owned()),
-        "this is no cassette: `dormouse_cassette` with a version is missing at its top"
+        "this is not a cassette: the member `dormouse_cassette` with a version is missing"
     );
     for (broken, part) in [
         (
@@ -113,11 +113,11 @@ fn what_is_no_cassette_of_this_version_is_refused_with_the_place() {
         ),
         (
             exchange.replace("\"/\"", "\"/\",\"headers\":[\"a: \\n\"]"),
-            "a header is written `name: value`",
+            "expected a header as `name: value`",
         ),
         (
             exchange.replace("\"/\"", "\"/\",\"base64\":\"?\""),
-            "this is no base64",
+            "the text is not base64",
         ),
         (
             exchange.replace("\"/\"", &format!("\"{}\",\"{}\":1", "/", "x".repeat(5000))),
@@ -125,11 +125,11 @@ fn what_is_no_cassette_of_this_version_is_refused_with_the_place() {
         ),
         (
             exchange.replace("\"/\"", &format!("\"/\",\"json\":{}", "[".repeat(5000))),
-            "broken at line 3",
+            "not valid JSON at line 3",
         ),
         (
             exchange.replace("}}", "}").replace("},", "}"),
-            "broken at line 3",
+            "not valid JSON at line 3",
         ),
     ] {
         let told = told(file("1", &broken));
@@ -138,7 +138,7 @@ fn what_is_no_cassette_of_this_version_is_refused_with_the_place() {
 }
 
 #[test]
-fn a_day_that_no_calendar_has_is_refused() {
+fn an_invalid_date_is_rejected() {
     let text = sample().to_text();
     for (day, is_read) in [
         ("2026-02-28", true),
@@ -154,7 +154,7 @@ fn a_day_that_no_calendar_has_is_refused() {
 }
 
 #[test]
-fn a_recording_of_any_time_can_be_read() {
+fn a_recording_with_any_timestamp_can_be_read() {
     for seconds in [-70_000_000_000_i64, -1, 0, 253_402_300_799, 300_000_000_000] {
         let mut recorded = sample();
         recorded.about.recorded_at = Timestamp::from_micros(seconds * 1_000_000);
@@ -174,7 +174,7 @@ fn a_file_that_is_too_long_is_not_read() {
 }
 
 #[test]
-fn a_cassette_is_saved_whole_for_its_owner_alone_and_beside_nothing_else() {
+fn a_saved_cassette_is_complete_private_and_leaves_no_other_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.json");
     fs::write(&path, "before").unwrap();
@@ -197,7 +197,7 @@ fn a_cassette_is_saved_whole_for_its_owner_alone_and_beside_nothing_else() {
 }
 
 #[test]
-fn a_cassette_that_is_refused_leaves_the_file_before_it_alone() {
+fn a_rejected_cassette_does_not_change_the_existing_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.json");
     fs::write(&path, "before").unwrap();
@@ -221,7 +221,7 @@ fn a_cassette_that_is_refused_leaves_the_file_before_it_alone() {
 
 proptest! {
     #[test]
-    fn what_was_recorded_is_read_as_it_was_written(
+    fn a_recording_round_trips(
         target in "\\PC{0,12}",
         body in prop::collection::vec(any::<u8>(), 0..40),
         chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..12), 0..5),
@@ -241,7 +241,7 @@ proptest! {
     }
 
     #[test]
-    fn no_damage_makes_the_reader_panic(at in 0_usize..1500, byte in any::<u8>()) {
+    fn no_damaged_file_makes_the_reader_panic(at in 0_usize..1500, byte in any::<u8>()) {
         let mut bytes = sample().to_text().into_bytes();
         let at = at.min(bytes.len() - 1);
         bytes[at] = byte;

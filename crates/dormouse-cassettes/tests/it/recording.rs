@@ -1,4 +1,4 @@
-//! What a recorder takes in, and what it leaves out.
+//! What a recorder keeps and what it leaves out.
 
 use std::{thread, time::Duration};
 
@@ -18,7 +18,7 @@ fn recorder(limits: RecorderLimits) -> Recorder {
 }
 
 #[test]
-fn only_harmless_headers_get_in_and_the_host_does_not() {
+fn only_listed_headers_are_recorded_and_the_host_is_not() {
     let recorder = recorder(RecorderLimits::default());
     let sent = headers(&[
         ("authorization", "Bearer abc"),
@@ -76,7 +76,7 @@ fn only_harmless_headers_get_in_and_the_host_does_not() {
 }
 
 #[test]
-fn a_host_is_kept_if_asked_for_and_a_secret_header_never() {
+fn a_host_is_kept_if_configured_and_a_secret_header_never() {
     let config = RecorderConfig {
         hosts: Hosts::Kept,
         ..RecorderConfig::default()
@@ -97,7 +97,7 @@ fn a_host_is_kept_if_asked_for_and_a_secret_header_never() {
 }
 
 #[test]
-fn an_exchange_that_is_dropped_is_abandoned_where_it_was() {
+fn a_dropped_exchange_is_recorded_as_abandoned() {
     let recorder = recorder(RecorderLimits::default());
     let none = HeaderMap::new();
     let mut exchange = recorder.begin(post("/a", &none, b""));
@@ -115,7 +115,7 @@ fn an_exchange_that_is_dropped_is_abandoned_where_it_was() {
 }
 
 #[test]
-fn an_ending_that_contradicts_the_rest_is_mended_and_its_reason_scrubbed() {
+fn a_contradictory_ending_is_corrected_and_its_reason_scrubbed() {
     let recorder = recorder(RecorderLimits::default());
     let none = HeaderMap::new();
     recorder.begin(post("/a", &none, b"")).ended(Ending::Whole);
@@ -133,7 +133,7 @@ fn an_ending_that_contradicts_the_rest_is_mended_and_its_reason_scrubbed() {
 }
 
 #[test]
-fn exchanges_stand_in_the_order_they_were_begun() {
+fn exchanges_are_in_the_order_of_their_requests() {
     let recorder = recorder(RecorderLimits::default());
     let none = HeaderMap::new();
     let first = recorder.begin(post("/first", &none, b""));
@@ -174,7 +174,7 @@ fn clones_on_many_threads_record_into_one_cassette() {
 }
 
 #[test]
-fn the_end_of_a_long_body_is_left_out_and_told_and_a_replay_ends_there() {
+fn a_truncated_body_is_marked_and_its_replay_is_cut_off() {
     let recorder = recorder(RecorderLimits {
         exchange_bytes: 1000,
         ..RecorderLimits::default()
@@ -200,7 +200,7 @@ fn the_end_of_a_long_body_is_left_out_and_told_and_a_replay_ends_there() {
 }
 
 #[test]
-fn a_secret_across_the_limit_is_not_cut_in_half() {
+fn a_secret_across_the_limit_is_replaced_whole() {
     let rules = ScrubRules::new()
         .with_secret("correct horse battery")
         .unwrap();
@@ -228,7 +228,7 @@ fn a_secret_across_the_limit_is_not_cut_in_half() {
 }
 
 #[test]
-fn too_many_chunks_are_joined_and_told() {
+fn too_many_chunks_are_joined_and_counted() {
     let recorder = recorder(RecorderLimits {
         chunks: 3,
         ..RecorderLimits::default()

@@ -1,4 +1,4 @@
-//! A player answers like the server did.
+//! A player replays the server's answers.
 
 use dormouse_cassettes::{
     Difference, Ending, IgnoredPath, Mode, Player, PlayerConfig, Recorder, RecorderConfig,
@@ -50,7 +50,7 @@ fn a_recorded_request_is_answered_with_the_recorded_chunks_and_pauses() {
 }
 
 #[test]
-fn in_order_a_later_exchange_is_no_answer_and_nothing_is_played() {
+fn in_order_a_later_exchange_does_not_match() {
     let player = Player::new(two_exchanges().cassette(), PlayerConfig::default());
     let none = HeaderMap::new();
     let asked = br#"{"model":"large","seed":2}"#;
@@ -73,7 +73,7 @@ fn in_order_a_later_exchange_is_no_answer_and_nothing_is_played() {
 }
 
 #[test]
-fn in_any_order_the_exchange_that_fits_is_played_once() {
+fn in_any_order_a_matching_exchange_is_played_once() {
     let mode = Mode::AnyOrder;
     let config = PlayerConfig {
         mode,
@@ -96,7 +96,7 @@ fn in_any_order_the_exchange_that_fits_is_played_once() {
 }
 
 #[test]
-fn what_is_ignored_may_differ_or_be_missing() {
+fn ignored_members_may_differ_or_be_missing() {
     let config = PlayerConfig {
         ignored: vec![IgnoredPath::try_new("/seed").unwrap()],
         ..PlayerConfig::default()
@@ -116,7 +116,7 @@ fn what_is_ignored_may_differ_or_be_missing() {
 }
 
 #[test]
-fn another_key_and_another_numbering_of_people_is_the_same_request() {
+fn keys_and_placeholder_numbers_do_not_change_a_request() {
     let rules = |secret| ScrubRules::new().with_secret(secret).unwrap();
     let recorder = Recorder::new(RecorderConfig {
         rules: rules("yesterday-key"),

@@ -1,4 +1,4 @@
-//! What the tests have in common.
+//! Shared code of the tests.
 
 use std::time::Duration;
 

@@ -1,21 +1,23 @@
-//! What a string of JSON says, and where it says it.
+//! Decodes a JSON string, with a map to its source.
 
 use std::{borrow::Cow, ops::Range};
+
+use crate::slices::within;
 
 /// A string of JSON without its escapes.
 #[derive(Clone, Debug)]
 pub(super) struct Decoded<'a> {
     text: Cow<'a, [u8]>,
-    /// For each byte of the text where the character or escape begins that it comes from, and at last the end. Empty if
-    /// there are no escapes.
+    /// For each byte of the text the start of its character or escape in the source, then the end. Empty without
+    /// escapes.
     map: Vec<usize>,
     raw: Range<usize>,
 }
 
 impl<'a> Decoded<'a> {
-    /// Reads the string whose bytes between the quotes are `raw`. An escape that is none stands for its letter.
+    /// Decodes the string with these bytes between its quotes. An invalid escape counts as its letter.
     pub(super) fn of(body: &'a [u8], raw: Range<usize>) -> Self {
-        let bytes = body.get(raw.clone()).unwrap_or_default();
+        let bytes = within(body, raw.clone());
         if !bytes.contains(&b'\\') {
             return Self {
                 text: Cow::Borrowed(bytes),
@@ -27,7 +29,7 @@ impl<'a> Decoded<'a> {
         let mut map = Vec::with_capacity(bytes.len() + 1);
         let mut at = 0;
         while at < bytes.len() {
-            let (unit, length) = unit(bytes.get(at..).unwrap_or_default());
+            let (unit, length) = unit(within(bytes, at..));
             let mut buffer = [0; 4];
             let said: &[u8] = match &unit {
                 Unit::Byte(byte) => std::slice::from_ref(byte),
@@ -49,14 +51,14 @@ impl<'a> Decoded<'a> {
         &self.text
     }
 
-    /// Where a part of the text stands in the body; an escape as a whole or not at all.
+    /// Returns the source of a range of the text; an escape is included whole.
     pub(super) fn raw(&self, part: Range<usize>) -> Range<usize> {
         if self.map.is_empty() {
             return self.raw.start + part.start..self.raw.start + part.end;
         }
         let place = |at: usize| self.map.get(at).copied().unwrap_or(self.raw.end);
         let last = place(part.end.saturating_sub(1));
-        let rest = self.map.get(part.end..).unwrap_or_default();
+        let rest = within(&self.map, part.end..);
         let end = rest.iter().find(|at| **at != last);
         place(part.start)..end.copied().unwrap_or(self.raw.end)
     }
@@ -67,12 +69,12 @@ enum Unit {
     Char(char),
 }
 
-/// The first byte or escape of a string, and how many bytes it is written in.
+/// Returns the first byte or escape of a string, and its length in the source.
 fn unit(bytes: &[u8]) -> (Unit, usize) {
     match bytes {
         [b'\\', b'u', ..] => match code(bytes) {
             Some(high @ 0xd800..0xdc00) => {
-                let low = code(bytes.get(6..).unwrap_or_default());
+                let low = code(within(bytes, 6..));
                 let Some(low @ 0xdc00..0xe000) = low else {
                     return (Unit::Char(char::REPLACEMENT_CHARACTER), 6);
                 };
@@ -105,7 +107,7 @@ fn unit(bytes: &[u8]) -> (Unit, usize) {
     }
 }
 
-/// The number of an escape such as `\u00e9` at the beginning of `bytes`.
+/// Parses the number of an escape such as `\u00e9` at the start of `bytes`.
 fn code(bytes: &[u8]) -> Option<u32> {
     let digits = bytes.strip_prefix(b"\\u")?.get(..4)?;
     let digits = digits.iter().map(|digit| char::from(*digit).to_digit(16));
@@ -121,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_of_what_a_string_says_is_found_where_it_is_written() {
+    fn a_decoded_range_maps_back_to_its_source() {
         let body = br#""a\u00e9\ud83d\ude00\nb""#;
         let decoded = Decoded::of(body, 1..body.len() - 1);
         assert_eq!(decoded.text(), "a\u{e9}\u{1f600}\nb".as_bytes());
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn half_an_escape_at_the_end_is_read_as_well_as_can_be() {
+    fn half_an_escape_at_the_end_is_kept() {
         for raw in [
             &b"a\\"[..],
             b"a\\u",
@@ -149,7 +151,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_string_says_what_was_written(text in any::<String>()) {
+        fn a_decoded_string_equals_the_original(text in any::<String>()) {
             let written = serde_json::to_string(&text).unwrap();
             let decoded = Decoded::of(written.as_bytes(), 1..written.len() - 1);
             prop_assert_eq!(decoded.text(), text.as_bytes());

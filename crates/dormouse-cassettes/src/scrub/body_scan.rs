@@ -1,4 +1,4 @@
-//! Looks through a body: as JSON, as events of a stream, as text; and through what many events spell together.
+//! Scans a body: as JSON, as events of a stream, as text; and the text that several events form together.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -10,63 +10,65 @@ mod decoded;
 
 use decoded::Decoded;
 
-/// Something that must not be in a body.
+use crate::slices::within;
+
+/// A match in a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sighting {
-    /// Where it stands; several parts, in order, if a stream brought it in pieces. Never empty.
+pub(crate) struct BodyMatch {
+    /// Its ranges, in order; several if a stream has it in pieces. Never empty.
     pub(crate) parts: Vec<Range<usize>>,
     pub(crate) kind: SensitiveKind,
-    /// Which of the known secrets it is.
+    /// The index of the known secret.
     pub(crate) known: Option<usize>,
-    /// What it says.
+    /// The matched text.
     pub(crate) text: Vec<u8>,
-    /// Whether it stands in JSON outside of any string, so that what replaces it needs quotes.
+    /// Is it in JSON outside of strings? Its replacement then needs quotes.
     pub(crate) is_bare: bool,
 }
 
-type Look<'a> = &'a dyn Fn(&[u8]) -> Vec<Match>;
+type Scan<'a> = &'a dyn Fn(&[u8]) -> Vec<Match>;
 
-/// What `look` sees in a body, in every way a body may be read.
-pub(crate) fn sightings(body: &[u8], look: Look<'_>) -> Vec<Sighting> {
-    let mut seen = Vec::new();
+/// Scans a body in every way in which it can be read.
+pub(crate) fn scan_body(body: &[u8], scan: Scan<'_>) -> Vec<BodyMatch> {
+    let mut matches = Vec::new();
     let mut lexed = Lexed::default();
     let mut documents = 0_usize;
     for segment in segments(body) {
         match segment {
-            Segment::Text(range) => plain(body, range, look, &mut seen),
+            Segment::Text(range) => plain(body, range, scan, &mut matches),
             Segment::Json(range) => {
                 documents += 1;
                 lex(body, range.clone(), &mut lexed);
-                match documents_in(body.get(range.clone()).unwrap_or_default()) {
-                    // What is no JSON may have its quotes anywhere.
-                    None => plain(body, range, look, &mut seen),
+                match documents_in(within(body, range.clone())) {
+                    // Text that is not JSON may have quotes anywhere.
+                    None => plain(body, range, scan, &mut matches),
                     Some(more) => documents += more.saturating_sub(1),
                 }
             }
         }
     }
     for gap in &lexed.gaps {
-        bare(body, gap.clone(), look, &mut seen);
+        bare(body, gap.clone(), scan, &mut matches);
     }
     for leaves in threads(body, &lexed, documents) {
-        spelled(body, &leaves, look, &mut seen);
+        joined_strings(body, &leaves, scan, &mut matches);
     }
-    seen
+    matches
 }
 
 enum Segment {
-    /// JSON, or what begins like it.
+    /// JSON, or text that starts like it.
     Json(Range<usize>),
     Text(Range<usize>),
 }
 
-/// Divides a body into JSON and other text: all of it, or the data of events.
+/// Splits a body into JSON and other text: the whole body, or the data of its events.
 fn segments(body: &[u8]) -> Vec<Segment> {
     let start = body.iter().position(|byte| !byte.is_ascii_whitespace());
     let Some(start) = start else {
         return Vec::new();
     };
-    // A number or string by itself is JSON, too, but most of what begins like one is not.
+    // A single number or string is JSON too, but most text that starts like one is not.
     if matches!(body.get(start), Some(b'{' | b'[')) || documents_in(body) == Some(1) {
         return vec![Segment::Json(0..body.len())];
     }
@@ -85,7 +87,7 @@ fn segments(body: &[u8]) -> Vec<Segment> {
     segments
 }
 
-/// Where the JSON of a line `data: {…}` begins, if the line is one.
+/// Returns the start of the JSON in a line `data: {…}`.
 fn data_of(line: &[u8]) -> Option<usize> {
     let data = line.strip_prefix(b"data:")?;
     let spaces = data.iter().take_while(|byte| **byte == b' ').count();
@@ -93,7 +95,7 @@ fn data_of(line: &[u8]) -> Option<usize> {
     is_json.then_some(line.len() - data.len() + spaces)
 }
 
-/// How many documents of JSON follow each other here; `None` if anything is no JSON.
+/// Returns how many JSON documents follow each other; `None` if there is anything else.
 fn documents_in(text: &[u8]) -> Option<usize> {
     std::str::from_utf8(text).ok()?;
     let documents = serde_json::Deserializer::from_slice(text);
@@ -105,10 +107,10 @@ fn documents_in(text: &[u8]) -> Option<usize> {
     Some(count)
 }
 
-fn plain(body: &[u8], range: Range<usize>, look: Look<'_>, seen: &mut Vec<Sighting>) {
-    let text = body.get(range.clone()).unwrap_or_default();
-    seen.extend(look(text).into_iter().map(|found| Sighting {
-        text: text.get(found.range.clone()).unwrap_or_default().to_vec(),
+fn plain(body: &[u8], range: Range<usize>, scan: Scan<'_>, out: &mut Vec<BodyMatch>) {
+    let text = within(body, range.clone());
+    out.extend(scan(text).into_iter().map(|found| BodyMatch {
+        text: within(text, found.range.clone()).to_vec(),
         parts: vec![shifted(&found.range, range.start)],
         kind: found.kind,
         known: found.known,
@@ -116,25 +118,25 @@ fn plain(body: &[u8], range: Range<usize>, look: Look<'_>, seen: &mut Vec<Sighti
     }));
 }
 
-/// Looks at what stands outside of strings. A number is taken away as a whole, so that no half of it remains.
-fn bare(body: &[u8], range: Range<usize>, look: Look<'_>, seen: &mut Vec<Sighting>) {
-    let text = body.get(range.clone()).unwrap_or_default();
+/// Scans text outside of strings. A number is replaced as a whole.
+fn bare(body: &[u8], range: Range<usize>, scan: Scan<'_>, out: &mut Vec<BodyMatch>) {
+    let text = within(body, range.clone());
     let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
-    for found in look(text) {
-        let before = text.get(..found.range.start).unwrap_or_default();
+    for found in scan(text) {
+        let before = within(text, ..found.range.start);
         let before = before
             .iter()
             .rev()
             .take_while(|byte| is_token(byte))
             .count();
-        let after = text.get(found.range.end..).unwrap_or_default();
+        let after = within(text, found.range.end..);
         let after = after.iter().take_while(|byte| is_token(byte)).count();
         let whole = found.range.start - before..found.range.end + after;
-        let inside = text.get(whole.clone()).unwrap_or_default();
-        // A match over several tokens is no value of JSON: its punctuation has to stay.
+        let inside = within(text, whole.clone());
+        // A match over several tokens is not a JSON value: its punctuation must stay.
         if inside.iter().all(is_token) {
-            seen.push(Sighting {
-                text: text.get(found.range).unwrap_or_default().to_vec(),
+            out.push(BodyMatch {
+                text: within(text, found.range).to_vec(),
                 parts: vec![shifted(&whole, range.start)],
                 kind: found.kind,
                 known: found.known,
@@ -144,7 +146,7 @@ fn bare(body: &[u8], range: Range<usize>, look: Look<'_>, seen: &mut Vec<Sightin
     }
 }
 
-/// The strings that are read together: those at the same place of several documents, each other one by itself.
+/// Groups the strings to be read together: those on the same path in several documents; any other alone.
 fn threads<'a>(body: &[u8], lexed: &'a Lexed, documents: usize) -> Vec<Vec<&'a Leaf>> {
     let mut threads: Vec<Vec<&Leaf>> = Vec::new();
     let mut known: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
@@ -167,8 +169,8 @@ fn threads<'a>(body: &[u8], lexed: &'a Lexed, documents: usize) -> Vec<Vec<&'a L
     threads
 }
 
-/// Looks at strings one by one and at what they spell together.
-fn spelled(body: &[u8], leaves: &[&Leaf], look: Look<'_>, seen: &mut Vec<Sighting>) {
+/// Scans strings one by one, and the text that a group forms.
+fn joined_strings(body: &[u8], leaves: &[&Leaf], scan: Scan<'_>, out: &mut Vec<BodyMatch>) {
     let mut text = Vec::new();
     let mut pieces = Vec::with_capacity(leaves.len());
     let mut matches = Vec::new();
@@ -177,12 +179,12 @@ fn spelled(body: &[u8], leaves: &[&Leaf], look: Look<'_>, seen: &mut Vec<Sightin
         let said = decoded.text();
         let start = text.len();
         if leaves.len() > 1 {
-            matches.extend(look(said).into_iter().map(|found| Match {
+            matches.extend(scan(said).into_iter().map(|found| Match {
                 range: shifted(&found.range, start),
                 ..found
             }));
         }
-        let name = body.get(leaf.name.clone()).unwrap_or_default();
+        let name = within(body, leaf.name.clone());
         if leaf.role == Role::Value && is_named_secret(name, said) {
             matches.push(Match::new(
                 start..start + said.len(),
@@ -192,25 +194,25 @@ fn spelled(body: &[u8], leaves: &[&Leaf], look: Look<'_>, seen: &mut Vec<Sightin
         text.extend_from_slice(said);
         pieces.push((start, decoded));
     }
-    matches.extend(look(&text));
+    matches.extend(scan(&text));
     for found in merged(matches) {
         let parts = parts_of(&pieces, &found.range);
         if !parts.is_empty() {
-            seen.push(Sighting {
+            out.push(BodyMatch {
                 parts,
                 kind: found.kind,
                 known: found.known,
-                text: text.get(found.range).unwrap_or_default().to_vec(),
+                text: within(&text, found.range).to_vec(),
                 is_bare: false,
             });
         }
     }
 }
 
-/// Where in the body a part of what the pieces say stands.
+/// Maps a range of the joined text back to the body.
 fn parts_of(pieces: &[(usize, Decoded<'_>)], range: &Range<usize>) -> Vec<Range<usize>> {
     let first = pieces.partition_point(|(start, piece)| start + piece.text().len() <= range.start);
-    let pieces = pieces.get(first..).unwrap_or_default().iter();
+    let pieces = within(pieces, first..).iter();
     let inside = pieces.take_while(|(start, _)| *start < range.end);
     inside
         .filter_map(|(start, piece)| {
