@@ -6,41 +6,12 @@ mod record;
 use std::collections::BTreeMap;
 
 use dormouse_contracts::{ModelName, ProviderId, Timestamp};
-use serde::{Deserialize, Serialize};
 
 pub use json::BookError;
 use record::ModelRecord;
+pub use record::{Evidence, Learnt};
 
 use crate::{ProbeVerdict, Signs, ToolCalling};
-
-/// The evidence for how tools are offered to a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Evidence {
-    /// No evidence. The default is [`ToolCalling::Native`].
-    None,
-    /// The result of a probe.
-    Probed(ProbeVerdict),
-    /// The model printed calls in this many replies in a row, although tools were offered natively.
-    PrintedCalls(u32),
-    /// The model made native calls in this many replies in a row, although tools were offered in the text: its server
-    /// converts printed calls.
-    NativeCalls(u32),
-    /// The provider left the tools out of the request, because it or the model does not support them.
-    ToolsLeftOut,
-}
-
-/// What is known about one model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Learnt {
-    /// How tools should be offered to the model.
-    pub calling: ToolCalling,
-    /// The evidence.
-    pub evidence: Evidence,
-    /// The time of the evidence; `None` without evidence.
-    pub since: Option<Timestamp>,
-}
 
 /// A change in how tools should be offered to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]

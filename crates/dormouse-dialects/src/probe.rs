@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_offers_its_tool_and_tells_five_outcomes_apart() {
+    fn a_probe_offers_its_tool_and_distinguishes_five_outcomes() {
         let request = ToolProbe::Required.request();
         assert_eq!(request.tools.len(), 1);
         assert_eq!(request.tool_choice, ToolChoice::Required);

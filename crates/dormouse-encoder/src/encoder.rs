@@ -1,4 +1,4 @@
-//! A text encoder in this process, from a folder.
+//! A text encoder that runs in this process.
 
 use std::{
     fmt,
@@ -18,31 +18,30 @@ use tokio::sync::Semaphore;
 
 use crate::{
     LocalEncoderError,
-    folder::Folder,
+    folder::{self, Folder},
     model::{EncodeError, Model},
 };
 
-/// How many texts are taken at a time. Few enough that a question need not wait long behind a whole library, and enough
-/// that sorting them by length pays.
+/// How many texts are encoded in one turn. Few enough that a query does not wait long behind a large import, and enough
+/// that sorting them by length pays off.
 const WINDOW: usize = 64;
 
-/// What is read of a text, in bytes, before it is cut to the tokens that the model reads.
+/// The maximum size of a text in bytes, before it is truncated to the model's number of tokens.
 const LONGEST_TEXT: usize = 64 * 1024;
 
-/// A text encoder that runs in this process: a model of the BERT kind in a folder as sentence-transformers writes it.
+/// A text encoder that runs in this process: a BERT model in a folder in the format of sentence-transformers.
 ///
-/// The folder holds `config.json`, `tokenizer.json` and `model.safetensors`, and may hold `modules.json`,
-/// `1_Pooling/config.json` (mean or CLS; mean where nothing is said) and `sentence_bert_config.json` (how many tokens are
-/// read; [`LocalEncoder::DEFAULT_TOKENS`] where nothing is said, never more than [`LocalEncoder::MOST_TOKENS`]). It is
-/// read once, and not needed any more afterwards. Nothing is fetched from anywhere.
+/// The folder has `config.json`, `tokenizer.json` and `model.safetensors`. Optional are `modules.json`,
+/// `1_Pooling/config.json` (mean or CLS; default mean) and `sentence_bert_config.json` (the maximum number of tokens;
+/// default [`LocalEncoder::DEFAULT_TOKENS`], at most [`LocalEncoder::MOST_TOKENS`]). The folder is read once. Nothing is
+/// downloaded.
 ///
-/// Vectors have length 1. Those of one text are equal to within 1e-5 whatever it is embedded with. The model's name is
-/// made from the content of the folder, so that it stays the same where the folder moves and changes where anything
-/// changes that vectors depend on.
+/// Vectors have length 1. The vectors of one text are equal to within 1e-5 in every batch. The model's name is a hash of
+/// the content that vectors depend on, so it stays the same if the folder moves.
 ///
-/// Calculates on one blocking thread of tokio at a time (and the cores of the machine), on windows of 64 texts; several
-/// calls take turns by window. Dropping the future stops the calculation after the batch it is at. An error while
-/// embedding is `Malformed`. Needs a tokio runtime, and about one and a half times the size of the weights in memory.
+/// Calculates on one blocking thread of tokio at a time (and the cores of the machine), in windows of 64 texts; several
+/// calls take turns by window. Dropping the future stops the calculation after the current batch. An error while
+/// embedding is `Malformed`. Needs a tokio runtime, and memory of about one and a half times the weights.
 ///
 /// # Examples
 ///
@@ -64,19 +63,19 @@ pub struct LocalEncoder {
 }
 
 impl LocalEncoder {
-    /// The most tokens that are read of a text, whatever the folder says.
-    pub const MOST_TOKENS: usize = 512;
+    /// The upper limit of tokens per text.
+    pub const MOST_TOKENS: usize = folder::MOST_TOKENS;
 
-    /// How many tokens are read of a text where the folder does not say.
-    pub const DEFAULT_TOKENS: usize = 256;
+    /// The default number of tokens per text.
+    pub const DEFAULT_TOKENS: usize = folder::DEFAULT_TOKENS;
 
-    /// Reads the model in `folder` and tries it on a word.
+    /// Loads the model in `folder` and tests it with a word.
     ///
-    /// Blocks, for a fifth of a second with a model of 90 MB: call it at start, or on a blocking thread.
+    /// Blocks for about 0.2 s with a model of 90 MB: call it at start, or on a blocking thread.
     ///
     /// # Errors
     ///
-    /// [`LocalEncoderError`], which says what is wrong where, and what helps.
+    /// [`LocalEncoderError`], with the location of the fault and advice.
     #[expect(
         clippy::expect_used,
         reason = "both names are made of letters and digits"
@@ -104,7 +103,7 @@ impl LocalEncoder {
         })
     }
 
-    /// Where it was read from.
+    /// The folder it was loaded from.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -113,7 +112,7 @@ impl LocalEncoder {
     async fn windows(&self, texts: &[String]) -> Result<Vec<Embedding>, EncodeError> {
         let mut vectors = Vec::with_capacity(texts.len());
         for window in texts.chunks(WINDOW) {
-            // Never closed, so that there always is a turn.
+            // The semaphore is never closed, so this does not fail.
             let _turn = self.turn.acquire().await;
             vectors.extend(self.window(window).await?);
         }
@@ -134,7 +133,7 @@ impl LocalEncoder {
     }
 }
 
-/// Tells the calculation that nobody waits for it any more.
+/// Stops the calculation when the caller drops the future.
 #[derive(Debug, Default)]
 struct StopOnDrop(Arc<AtomicBool>);
 

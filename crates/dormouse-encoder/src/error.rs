@@ -1,23 +1,23 @@
-//! Why no encoder can be made from a folder.
+//! Why a folder has no usable model.
 
 use std::{io, path::PathBuf};
 
 use dormouse_contracts::BoxError;
 
-/// Why no encoder can be made from a folder: what is wrong, where, and what helps.
+/// Why a folder has no usable model: the fault, its location, and advice.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LocalEncoderError {
-    /// It is not there, or it is no folder.
+    /// The path is missing, or not a folder.
     #[error(
         "there is no folder {}; name one that holds config.json, tokenizer.json and model.safetensors of a sentence-transformers model",
         .folder.display()
     )]
     NoFolder {
-        /// What was named.
+        /// The path.
         folder: PathBuf,
     },
-    /// A file that every model has is missing.
+    /// A required file is missing.
     #[error(
         "the file {} is missing; a model's folder holds config.json, tokenizer.json and model.safetensors (weights in other formats, such as pytorch_model.bin or ONNX, cannot be read)",
         .path.display()
@@ -26,23 +26,23 @@ pub enum LocalEncoderError {
         /// The file.
         path: PathBuf,
     },
-    /// A file is there but cannot be read.
+    /// A file cannot be read.
     #[error("the file {} cannot be read; check its permissions", .path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file is not what its name says.
+    /// A file has the wrong content.
     #[error("the file {} cannot be understood; fetch the model again", .path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         source: BoxError,
     },
-    /// Numbers of the configuration make no model.
+    /// The numbers of the configuration are inconsistent.
     #[error(
         "the file {} describes a model that cannot be: {what} is out of its range; fetch the model again",
         .path.display()
@@ -50,10 +50,10 @@ pub enum LocalEncoderError {
     Impossible {
         /// The file.
         path: PathBuf,
-        /// Which number.
+        /// The number.
         what: &'static str,
     },
-    /// It is a model of another kind.
+    /// The model has an unsupported architecture.
     #[error(
         "the file {} is of a model of the kind {kind:?}; only the kind \"bert\" can be run, to which most small encoders belong, such as all-MiniLM-L6-v2 and bge-small-en",
         .path.display()
@@ -61,10 +61,10 @@ pub enum LocalEncoderError {
     Architecture {
         /// The file.
         path: PathBuf,
-        /// The kind it names, at most 64 characters of it; empty if it names none.
+        /// The architecture, at most 64 characters; empty if the file has none.
         kind: Box<str>,
     },
-    /// Something is done to the vectors that this crate cannot do.
+    /// The vectors need a step that this crate does not support.
     #[error(
         "the file {} asks for more than mean or CLS pooling and normalising, which is all that can be done; take another model",
         .path.display()
@@ -73,7 +73,7 @@ pub enum LocalEncoderError {
         /// The file.
         path: PathBuf,
     },
-    /// The weights are broken, or those of another model.
+    /// The weights are damaged, or belong to another model.
     #[error(
         "the weights in {} are broken or do not belong to config.json; fetch both files again",
         .path.display()
@@ -81,10 +81,10 @@ pub enum LocalEncoderError {
     Weights {
         /// The file.
         path: PathBuf,
-        /// What is wrong with them.
+        /// The fault.
         source: BoxError,
     },
-    /// The model could be read, but does not embed.
+    /// The model was loaded, but does not work.
     #[error(
         "the model in {} does not work; its weights are damaged, or its tokenizer belongs to another model: fetch all files again",
         .folder.display()
@@ -92,7 +92,7 @@ pub enum LocalEncoderError {
     Damaged {
         /// The folder.
         folder: PathBuf,
-        /// What happened when it was tried.
+        /// The error of the test.
         source: BoxError,
     },
 }

@@ -1,21 +1,26 @@
-//! What a model's folder says.
+//! Reads a model's folder.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use candle_transformers::models::bert::Config;
 use dormouse_text::beginning;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::{LocalEncoder, error::LocalEncoderError, pooling::Pooling};
+use crate::{
+    error::LocalEncoderError,
+    file::{File, optional, required},
+    pooling::Pooling,
+};
 
-/// The fewest tokens that a model may read: what marks beginning and end, and something in between.
+/// The upper limit of tokens per text.
+pub(crate) const MOST_TOKENS: usize = 512;
+/// The default number of tokens per text.
+pub(crate) const DEFAULT_TOKENS: usize = 256;
+/// The least token limit of a model: start, end, and one token.
 const FEWEST_TOKENS: usize = 8;
 
-/// A folder that was read whole.
+/// The content of a folder.
 pub(crate) struct Folder {
     pub(crate) path: PathBuf,
     pub(crate) config: Config,
@@ -23,14 +28,8 @@ pub(crate) struct Folder {
     pub(crate) most_tokens: usize,
     pub(crate) tokenizer: File,
     pub(crate) weights: File,
-    /// Of everything that vectors depend on, in 16 hexadecimal digits.
+    /// A hash of everything that vectors depend on, in 16 hexadecimal digits.
     pub(crate) digest: String,
-}
-
-/// A file that was read.
-pub(crate) struct File {
-    pub(crate) path: PathBuf,
-    pub(crate) bytes: Vec<u8>,
 }
 
 #[derive(Deserialize)]
@@ -61,16 +60,16 @@ impl Folder {
         }
         let modules = Modules::read(folder)?;
         let inner = folder.join(&modules.transformer);
-        let config_file = needed(inner.join("config.json"))?;
+        let config_file = required(inner.join("config.json"))?;
         let config = config(&config_file)?;
-        let limits = wanted(inner.join("sentence_bert_config.json"))?;
+        let limits = optional(inner.join("sentence_bert_config.json"))?;
         let most_tokens = most_tokens(&config, limits.as_ref())?;
-        let pooling = match wanted(folder.join(&modules.pooling).join("config.json"))? {
+        let pooling = match optional(folder.join(&modules.pooling).join("config.json"))? {
             Some(file) => Pooling::read(&file)?,
             None => Pooling::Mean,
         };
-        let tokenizer = needed(inner.join("tokenizer.json"))?;
-        let weights = needed(inner.join("model.safetensors"))?;
+        let tokenizer = required(inner.join("tokenizer.json"))?;
+        let weights = required(inner.join("model.safetensors"))?;
         let mut hash = Sha256::new();
         for file in [&config_file, &tokenizer, &weights] {
             hash.update(Sha256::digest(&file.bytes));
@@ -91,7 +90,7 @@ impl Folder {
     }
 }
 
-/// Where the parts of a model are.
+/// Returns the paths of a model's parts.
 struct Modules {
     transformer: PathBuf,
     pooling: PathBuf,
@@ -103,7 +102,7 @@ impl Modules {
             transformer: PathBuf::new(),
             pooling: PathBuf::from("1_Pooling"),
         };
-        let Some(file) = wanted(folder.join("modules.json"))? else {
+        let Some(file) = optional(folder.join("modules.json"))? else {
             return Ok(found);
         };
         for module in file.parse::<Vec<Module>>()? {
@@ -115,29 +114,6 @@ impl Modules {
             }
         }
         Ok(found)
-    }
-}
-
-impl File {
-    pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, LocalEncoderError> {
-        serde_json::from_slice(&self.bytes).map_err(|error| LocalEncoderError::Unreadable {
-            path: self.path.clone(),
-            source: Box::new(error),
-        })
-    }
-}
-
-/// A file that every model has.
-fn needed(path: PathBuf) -> Result<File, LocalEncoderError> {
-    wanted(path.clone())?.ok_or(LocalEncoderError::NoFile { path })
-}
-
-/// A file that not every model has.
-fn wanted(path: PathBuf) -> Result<Option<File>, LocalEncoderError> {
-    match fs::read(&path) {
-        Ok(bytes) => Ok(Some(File { path, bytes })),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(LocalEncoderError::Read { path, source }),
     }
 }
 
@@ -172,7 +148,7 @@ fn config(file: &File) -> Result<Config, LocalEncoderError> {
 }
 
 fn most_tokens(config: &Config, limits: Option<&File>) -> Result<usize, LocalEncoderError> {
-    let mut most = LocalEncoder::DEFAULT_TOKENS;
+    let mut most = DEFAULT_TOKENS;
     if let Some(file) = limits
         && let Some(tokens) = file.parse::<Limits>()?.max_seq_length
     {
@@ -185,5 +161,5 @@ fn most_tokens(config: &Config, limits: Option<&File>) -> Result<usize, LocalEnc
         most = tokens;
     }
     let positions = config.max_position_embeddings;
-    Ok(most.min(positions).min(LocalEncoder::MOST_TOKENS))
+    Ok(most.min(positions).min(MOST_TOKENS))
 }

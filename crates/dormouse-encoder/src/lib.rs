@@ -1,12 +1,13 @@
 //! A text encoder that runs in this process.
 //!
-//! Layer 2. [`LocalEncoder`] is all there is: it reads a model of the BERT kind from a folder and implements
-//! [`Embedder`](dormouse_contracts::Embedder). It fetches nothing, and knows no server.
+//! Layer 2. [`LocalEncoder`] loads a BERT model from a folder and implements
+//! [`Embedder`](dormouse_contracts::Embedder). It downloads nothing and uses no server.
 //!
-//! Stability: the constructor and what a folder may hold are kept.
+//! Stability: the constructor and the format of the folder are stable.
 
 mod encoder;
 mod error;
+mod file;
 mod folder;
 mod model;
 mod pooling;

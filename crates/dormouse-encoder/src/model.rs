@@ -10,11 +10,11 @@ use tokenizers::{Tokenizer, TruncationParams};
 
 use crate::{error::LocalEncoderError, folder::Folder, pooling::Pooling};
 
-/// How many tokens are calculated at once, those that only fill up included. Measured with short sentences: a quarter of it
-/// takes an eighth longer, four times as many are no faster and take more memory.
+/// The tokens per batch, including padding. Measured with short sentences: a quarter of it takes an eighth longer; four
+/// times as many are no faster and need more memory.
 const TOKENS_AT_ONCE: usize = 1024;
 
-/// Why texts could not be embedded. It is the source of the error that callers see.
+/// Why texts could not be embedded. It is the source of the error that callers get.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EncodeError {
     /// The tokenizer failed.
@@ -23,18 +23,18 @@ pub(crate) enum EncodeError {
     /// The calculation failed.
     #[error("the model could not be calculated")]
     Calculation(#[from] candle_core::Error),
-    /// A vector has no direction.
+    /// A vector has length zero or is not finite.
     #[error(
         "the model's weights are damaged: vector {index} has a number in it that is not finite"
     )]
     NotFinite {
-        /// The place of its text.
+        /// The index of its text.
         index: usize,
     },
     /// The calculation panicked, or the runtime is being shut down.
     #[error("the calculation was ended from outside")]
     Thread(#[source] tokio::task::JoinError),
-    /// Nobody waits for the result any more.
+    /// The caller dropped the future.
     #[error("the calculation was stopped")]
     Stopped,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Model {
     pad: u32,
 }
 
-/// A text's tokens, and its place among the texts.
+/// A text's tokens, and its index.
 struct Tokens {
     place: usize,
     ids: Vec<u32>,
@@ -64,7 +64,7 @@ impl Model {
         let bert = {
             let tensors =
                 candle_core::safetensors::load_buffer(&folder.weights.bytes, &Device::Cpu);
-            // The tensors are copies.
+            // The tensors copy the weights, so the file can be closed.
             drop(folder.weights.bytes);
             tensors.and_then(|tensors| {
                 let tensors = VarBuilder::from_tensors(tensors, DType::F32, &Device::Cpu);
@@ -84,7 +84,7 @@ impl Model {
         })
     }
 
-    /// One vector for each text, in order. Gives up between two batches if it is told to stop.
+    /// Returns one vector for each text, in order. Stops between two batches on request.
     pub(crate) fn embed(
         &self,
         texts: &[String],
@@ -95,7 +95,7 @@ impl Model {
             let ids = self.ids(text)?;
             tokens.push(Tokens { place, ids });
         }
-        // Texts of one length waste nothing on filling up.
+        // Sorted by length, the batches need little padding.
         tokens.sort_by_key(|text| text.ids.len());
         let mut vectors = Vec::with_capacity(texts.len());
         for batch in batches(&tokens) {
@@ -122,7 +122,7 @@ impl Model {
         Ok(ids)
     }
 
-    /// Calculates texts together, the shorter ones filled up to the length of the longest.
+    /// Calculates a batch, padded to the length of its longest text.
     fn calculate(&self, batch: &[Tokens]) -> Result<Vec<Embedding>, EncodeError> {
         let longest = batch.iter().map(|text| text.ids.len()).max().unwrap_or(0);
         let shape = (batch.len(), longest);
@@ -150,7 +150,7 @@ impl Model {
     }
 }
 
-/// The tokenizer, cutting at so many tokens and filling up nothing, whatever its file says.
+/// Returns the tokenizer, with truncation at this length and without padding, overriding its file.
 fn tokenizer(bytes: &[u8], most_tokens: usize) -> Result<Tokenizer, BoxError> {
     let mut tokenizer = Tokenizer::from_bytes(bytes)?;
     tokenizer.with_truncation(Some(TruncationParams {
@@ -161,7 +161,7 @@ fn tokenizer(bytes: &[u8], most_tokens: usize) -> Result<Tokenizer, BoxError> {
     Ok(tokenizer)
 }
 
-/// Neighbours, as many as fit together.
+/// Splits the texts into batches of neighbours.
 fn batches(sorted: &[Tokens]) -> Vec<&[Tokens]> {
     let mut batches = Vec::new();
     let mut rest = sorted;

@@ -1,19 +1,19 @@
-//! From a vector for each token to one for the text.
+//! Combines the vectors of the tokens into one for the text.
 
 use serde::Deserialize;
 
-use crate::{error::LocalEncoderError, folder::File};
+use crate::{error::LocalEncoderError, file::File};
 
-/// Which of the tokens speak for the text.
+/// How the vectors of the tokens are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pooling {
-    /// All of them alike.
+    /// Their mean.
     Mean = 0,
-    /// The first.
+    /// The first one.
     Cls = 1,
 }
 
-/// As sentence-transformers writes it.
+/// The file of sentence-transformers.
 #[derive(Deserialize)]
 #[serde(default)]
 struct Modes {
@@ -58,8 +58,8 @@ impl Pooling {
         }
     }
 
-    /// The vector of a text, of length 1, from the vectors of its tokens, which stand one after the other. A vector without
-    /// a direction has numbers in it that are none.
+    /// Returns the vector of a text, of length 1, from the concatenated vectors of its tokens. A vector of length zero becomes
+    /// NaN.
     pub(crate) fn pool(self, tokens: &[f32], dimensions: usize) -> Vec<f32> {
         let mut pooled = vec![0.0_f32; dimensions];
         let speaking = match self {
@@ -71,7 +71,7 @@ impl Pooling {
                 *sum += number;
             }
         }
-        // The mean has the direction of the sum, and its length is 1 either way.
+        // The mean has the direction of the sum, and the length is normalised anyway.
         let length = pooled.iter().map(|x| x * x).sum::<f32>().sqrt();
         for number in &mut pooled {
             *number /= length;
@@ -92,14 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_of_the_tokens_or_the_first_of_them_is_brought_to_length_one() {
+    fn mean_and_first_token_pooling_normalise_to_length_one() {
         let tokens = [3.0, 0.0, 3.0, 8.0];
         assert_eq!(Pooling::Mean.pool(&tokens, 2), [0.6, 0.8]);
         assert_eq!(Pooling::Cls.pool(&tokens, 2), [1.0, 0.0]);
     }
 
     #[test]
-    fn without_a_direction_there_is_no_number() {
+    fn a_vector_without_direction_is_not_a_number() {
         let pooled = Pooling::Mean.pool(&[1.0, -1.0], 1);
         assert!(pooled.iter().all(|number| number.is_nan()));
         assert!(
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ways_that_are_known_are_read_and_others_refused() {
+    fn known_pooling_modes_are_read_and_others_rejected() {
         let read = |json| Pooling::read(&file(json)).ok();
         assert_eq!(read("{}"), Some(Pooling::Mean));
         let cls = r#"{"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false}"#;

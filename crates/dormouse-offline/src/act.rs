@@ -1,4 +1,4 @@
-//! What the offline model does in one step.
+//! The action of one step.
 
 use dormouse_contracts::Arguments;
 use serde_json::Value;
@@ -8,17 +8,17 @@ use serde_json::Value;
 pub(crate) enum Act {
     /// Call this tool.
     Call {
-        /// Which tool.
+        /// The tool.
         tool: &'static str,
-        /// With what.
+        /// The arguments.
         arguments: Arguments,
     },
-    /// Say this as the text of the reply.
+    /// Reply with this text.
     Text(String),
 }
 
 impl Act {
-    /// A call with these arguments, all of them texts.
+    /// A call with text arguments.
     pub(crate) fn call<const N: usize>(tool: &'static str, arguments: [(&str, &str); N]) -> Self {
         let arguments = arguments
             .into_iter()

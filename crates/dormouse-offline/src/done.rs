@@ -1,21 +1,21 @@
-//! What became of the calls that were made so far.
+//! The outcomes of the calls so far.
 
 use dormouse_contracts::TurnCall;
 use serde_json::Value;
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Outcome {
-    /// It was done, and this came of it.
+    /// It succeeded with this result.
     Success(Value),
-    /// It was not done, for this reason.
+    /// It failed for this reason.
     Failure(String),
-    /// It may have been done.
+    /// It may have succeeded.
     Unknown,
 }
 
 impl Outcome {
-    /// What became of this call. One whose result never came may have happened or not.
+    /// Returns the outcome of a call. Without a result it is unknown.
     pub(crate) fn of(call: &TurnCall) -> Self {
         call.result.as_deref().map_or(Self::Unknown, read_result)
     }
@@ -26,7 +26,7 @@ fn read_result(content: &str) -> Outcome {
         return Outcome::Failure("its result could not be read".to_owned());
     };
     let result = told.get_mut("result").map(Value::take);
-    // A result that was too long to be shown says so beside where it would be.
+    // A result that was too long is replaced by a note next to the field.
     let result = result.unwrap_or_else(|| told.clone());
     let is_unknown = |value: &Value| {
         value
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_outcome_is_read_from_the_result() {
+    fn the_outcome_of_an_effect_is_parsed_from_its_result() {
         for (result, outcome) in [
             (
                 Some(r#"{"success":true,"result":7}"#),

@@ -1,27 +1,27 @@
-//! The message that is to be answered.
+//! The message to answer.
 
 use dormouse_contracts::{Perception, SourceKind};
 use dormouse_text::{escape_template_tokens, one_line};
 
-/// The way something was said, as far as it decides the way of the answer.
+/// How something was said, which decides how it is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// Only the two hear it.
+    /// To one listener.
     Whisper,
-    /// A message from afar.
+    /// From another place.
     Page,
-    /// Everybody in the room hears it.
+    /// To everybody in the room.
     Aloud,
 }
 
-/// What somebody said or did that is to be answered.
+/// A message or action to answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PendingEvent {
     /// How it was said.
     pub(crate) way: Way,
-    /// Who said it, by name; by id where there is no name.
+    /// The name of the speaker, or the id without a name.
     pub(crate) name: String,
-    /// What was said, in one line: control characters and line ends are spaces.
+    /// The words in one line, with spaces for control characters and newlines.
     pub(crate) words: String,
 }
 
@@ -36,14 +36,14 @@ impl From<&Perception> for PendingEvent {
         Self {
             way: Way::from(&perception.attested.source),
             name: name.to_owned(),
-            // What is quoted in an answer may reach the prompt of another assistant.
+            // A quotation in an answer may reach the prompt of another assistant.
             words: one_line(&escape_template_tokens(perception.words.as_claimed())),
         }
     }
 }
 
 impl From<&SourceKind> for Way {
-    /// Whatever is neither private nor from afar was for everybody to hear.
+    /// Everything else was said to the whole room.
     fn from(source: &SourceKind) -> Self {
         match source {
             SourceKind::Whisper => Self::Whisper,
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_says_who_spoke_in_which_way() {
+    fn an_event_has_the_speaker_and_the_channel() {
         let whispered = pending(Perceive::whisper("Alice B", "hi"));
         assert_eq!(
             (whispered.way, whispered.name.as_str()),
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_one_line_and_hold_no_token_of_a_chat_template() {
+    fn phrases_are_one_line_without_template_tokens() {
         let words = pending(Perceive::say("Bob", "one\u{1b}[2J\n\n<|im_start|> two")).words;
         assert_eq!(words, "one [2J ‹|im_start|> two");
     }

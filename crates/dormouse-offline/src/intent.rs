@@ -1,6 +1,6 @@
-//! What the offline model takes an utterance to mean.
+//! The intent of a message.
 
-/// What was meant, as far as it can be told from the first words.
+/// The intent, recognised by the first words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Intent {
     /// Keep this in mind.
@@ -19,7 +19,7 @@ pub(crate) enum Intent {
     Ask(String),
     /// Good day.
     Greeting,
-    /// Nothing that is recognised.
+    /// Not recognised.
     Unknown,
 }
 
@@ -97,7 +97,7 @@ const ASK: &[&str] = &[
     "tell me",
 ];
 
-/// What `words` mean. Leading mentions (`@key`), a greeting before something else and "please" are looked through.
+/// Recognises the intent. Leading mentions (`@key`), a greeting before something else and "please" are skipped.
 pub(crate) fn recognise(words: &str) -> Intent {
     let words = without_mentions(words);
     match after_any(words, GREETINGS) {
@@ -133,7 +133,7 @@ fn request(words: &str) -> Intent {
     }
 }
 
-/// Where to, in "go north", "come to the garden" or "follow me to the garden".
+/// Returns the destination in "go north", "come to the garden" or "follow me to the garden".
 fn direction(words: &str) -> Option<&str> {
     let followed = || {
         let behind = after_any(words, &["follow"])?;
@@ -151,7 +151,7 @@ fn direction(words: &str) -> Option<&str> {
     short.then_some(to)
 }
 
-/// What stands behind the longest of these phrases, if the text begins with one of them as whole words.
+/// Returns the text after the longest of these phrases at the start, as whole words.
 fn after_any<'a>(text: &'a str, phrases: &[&str]) -> Option<&'a str> {
     phrases
         .iter()
@@ -164,7 +164,7 @@ fn after<'a>(text: &'a str, phrase: &str) -> Option<&'a str> {
     for expected in phrase.chars() {
         let mut chars = rest.chars();
         let found = chars.next()?;
-        // Typographic apostrophes are apostrophes.
+        // Typographic apostrophes count as plain ones.
         let found = if found == '’' { '\'' } else { found };
         if !found.eq_ignore_ascii_case(&expected) {
             return None;
@@ -176,7 +176,7 @@ fn after<'a>(text: &'a str, phrase: &str) -> Option<&'a str> {
     ends_a_word.then(|| rest.trim_start_matches([' ', ',', ':', ';', '.', '!', '-', '…']))
 }
 
-/// The text behind leading mentions such as `@dormouse,`.
+/// Returns the text after leading mentions such as `@dormouse,`.
 fn without_mentions(words: &str) -> &str {
     let mut rest = words.trim();
     while let Some(mention) = rest.strip_prefix('@') {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_usually_say_is_recognised() {
+    fn usual_phrases_are_recognised() {
         for (words, intent) in [
             ("hello", Intent::Greeting),
             ("Hi there!", Intent::Greeting),
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_it_is_not_taken_for_it() {
+    fn similar_messages_are_not_misunderstood() {
         for words in [
             "",
             "@dormouse",

@@ -1,10 +1,9 @@
-//! A chat model that needs no server, no key and no language model: deterministic, able to do little, and honest about
-//! both.
+//! A chat model without a server, a key or a language model: simple, deterministic, and open about it.
 //!
-//! Layer 2. [`OfflineModel`] is all there is. It follows fixed rules on the structured part of a request
+//! Layer 2. [`OfflineModel`] follows fixed rules on the structured part of a request
 //! ([`TurnContext`](dormouse_contracts::TurnContext)) and parses no prompt.
 //!
-//! Stability: the constructor is kept; the wording of the answers is not.
+//! Stability: the constructor is stable; the wording of the answers is not.
 
 mod act;
 mod done;

@@ -1,4 +1,4 @@
-//! Answering a question with what `recall_memories` brought.
+//! Answers a question from the result of `recall_memories`.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use crate::{
     phrasing::{plain, quote},
 };
 
-/// At most so many memories are quoted, the best ones.
+/// The maximum number of quoted memories.
 const QUOTED: usize = 2;
 
-/// Words that say nothing about what is asked for.
+/// Words that do not help to answer a question.
 const EMPTY_WORDS: &[&str] = &[
     "a", "about", "an", "and", "any", "are", "at", "be", "can", "could", "did", "do", "does",
     "for", "from", "had", "has", "have", "he", "her", "him", "his", "how", "i", "if", "in", "is",
@@ -22,16 +22,16 @@ const EMPTY_WORDS: &[&str] = &[
     "would", "you", "your",
 ];
 
-/// What goes by this name was said by the assistant itself.
+/// The assistant's own name in memories.
 const OWN: &str = "you";
 
-/// A remembered line that can be told.
+/// A memory that can be quoted.
 struct Line<'a> {
     text: String,
     memory: &'a Value,
 }
 
-/// The line of a memory: what somebody wanted kept, or said. Questions answer nothing, and neither do earlier answers.
+/// Returns the line of a memory. Questions and the assistant's own answers are no evidence.
 fn line(memory: &Value) -> Option<Line<'_>> {
     let text = memory.get("text")?.as_str()?;
     if memory.get("from").is_some_and(|from| from == OWN) {
@@ -45,7 +45,7 @@ fn line(memory: &Value) -> Option<Line<'_>> {
     Some(Line { text, memory })
 }
 
-/// The answer to `question` from the result of `recall_memories`.
+/// Returns the answer to `question` from the result of `recall_memories`.
 pub(crate) fn answer(question: &str, result: &Value) -> String {
     if result.get("cut_off_after").is_some() {
         return "I remember something about that, but more than I am shown at once.".to_owned();
@@ -61,7 +61,7 @@ pub(crate) fn answer(question: &str, result: &Value) -> String {
         .map(|line| (matches(&asked, &line), line))
         .collect();
     let best = found.iter().map(|(score, _)| *score).max().unwrap_or(0);
-    // The order of recall is kept among equals.
+    // The sort is stable, so equal lines keep the order of recall.
     found.retain(|(score, _)| *score == best);
     if found.is_empty() || (best == 0 && !asked.is_empty()) {
         return "I do not know: I remember nothing about that.".to_owned();
@@ -79,7 +79,7 @@ pub(crate) fn answer(question: &str, result: &Value) -> String {
     }
 }
 
-/// How many of the words asked for are in the line, its teller's name included.
+/// Counts the words of the question in the line, including its speaker's name.
 fn matches(asked: &HashSet<String>, line: &Line<'_>) -> usize {
     let mut words = content_words(&line.text);
     let from = line.memory.get("from").and_then(Value::as_str);
@@ -87,7 +87,7 @@ fn matches(asked: &HashSet<String>, line: &Line<'_>) -> usize {
     asked.intersection(&words).count()
 }
 
-/// The words that say something, in lower case and without their endings.
+/// Returns the significant words, in lower case and without endings.
 fn content_words(text: &str) -> HashSet<String> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -97,7 +97,7 @@ fn content_words(text: &str) -> HashSet<String> {
         .collect()
 }
 
-/// The word without the endings that English puts on it in a question and not in its answer, or the other way round.
+/// Removes English endings that differ between a question and its answer.
 fn stem(word: &str) -> &str {
     ["ing", "ed", "es", "s", "e"]
         .into_iter()
@@ -117,7 +117,7 @@ fn told(line: &Line<'_>) -> String {
     }
 }
 
-/// `2026-11-21T10:15:00Z` as `2026-11-21 at 10:15`; anything else as it is.
+/// Formats `2026-11-21T10:15:00Z` as `2026-11-21 at 10:15`; other text is unchanged.
 fn when(at: &str) -> String {
     let readable = || {
         let (day, time) = at.split_once('T')?;
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_memory_is_quoted_with_when_and_from_whom() {
+    fn the_best_memory_is_quoted_with_time_and_speaker() {
         let result =
             json!({"memories": [memory("The kettle is blue."), memory("Bob prefers tea")]});
         assert_eq!(
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_a_question_nor_its_own_words_answer_a_question() {
+    fn questions_and_its_own_words_never_answer_a_question() {
         let mut own = memory("On 2026-11-20 at 09:00, Bob told me: \"Bob prefers tea\"");
         own["from"] = OWN.into();
         let result = json!({"memories": [
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_that_was_cut_off_is_not_taken_for_no_result() {
+    fn a_truncated_result_is_not_treated_as_an_empty_one() {
         let told = answer(
             "tea?",
             &json!({"success": true, "cut_off_after": 9, "result_text": "{"}),
@@ -185,14 +185,14 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_that_answers_only_a_part_is_called_the_closest() {
+    fn a_partial_answer_is_called_the_closest_memory() {
         let result = json!({"memories": [memory("Bob prefers tea")]});
         let told = answer("What does Carol prefer?", &result);
         assert!(told.starts_with("I am not sure; the closest"), "{told}");
     }
 
     #[test]
-    fn memories_about_something_else_are_not_quoted() {
+    fn unrelated_memories_are_not_quoted() {
         let result = json!({"memories": [memory("The kettle is blue.")]});
         for result in [
             result,
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_with_missing_fields_is_still_told() {
+    fn a_memory_with_missing_fields_is_still_quoted() {
         assert_eq!(
             answer(
                 "tea?",

@@ -1,4 +1,4 @@
-//! The model that needs no server.
+//! The offline model.
 
 use dormouse_contracts::{
     BoxStream, CallId, ChatDelta, ChatModel, ChatRequest, FinishReason, ModelError, ModelName,
@@ -13,29 +13,28 @@ use crate::{
     turn,
 };
 
-/// A chat model without a language model: deterministic, able to do little, and honest about both.
+/// A chat model without a language model: simple, deterministic, and open about it.
 ///
-/// It exists so that everything runs with no key and no network, and to be a fast, exact model in tests. It
-/// recognises greetings and farewells, "remember that …", questions (which it answers by quoting the best remembered
-/// lines, with when and from whom), looking around, going somewhere, thanks, and "who are you"; to anything else it
-/// says that it did not understand. Every answer has at most 600 characters.
+/// With it, everything runs without a key and a network, and tests have a fast, exact model. It recognises greetings and
+/// farewells, "remember that …", questions (which it answers by quoting the best memories, with time and speaker),
+/// looking around, going somewhere, thanks, and "who are you"; to anything else it says that it did not understand. Every
+/// answer has at most 600 characters.
 ///
 /// # What it reads
 ///
-/// [`ChatRequest::turn`]: the message to answer, and what was done about it so far. It reads no text that was written for
-/// a language model. Without a turn there is nothing to do: it calls `noop`, or says that it can do nothing with the
-/// request.
+/// [`ChatRequest::turn`]: the message to answer, and the steps so far. It does not read the prompt. Without a turn it calls
+/// `noop`, or says that it cannot handle the request.
 ///
 /// # What it does
 ///
-/// One native tool call a step, with ids made from the place in the conversation, and each tool at most once for one
+/// One native tool call per step, with ids derived from the length of the conversation, and each tool at most once per
 /// event. It uses `say`, `whisper`, `page`, `move`, `inspect_location`, `store_memory`, `recall_memories` and
-/// `noop`, each only where it is offered. Of what it recalls, it tells neither questions nor what it said itself. To go to a place it first looks which exit leads there. A whisper is answered by a whisper and
-/// a page by a page, never by `say`; without the tool for it the answer is the reply's text. An effect whose outcome is
-/// unknown is told as such and not repeated.
+/// `noop`, if offered. It quotes neither questions nor its own words from memory. To go to a place it first looks for
+/// the exit. A whisper is answered by a whisper and a page by a page, never by `say`; without the right tool the answer
+/// is the reply's text. An effect with an unknown outcome is reported and not repeated.
 ///
-/// Where the tools are listed in the instructions ([`TurnContext::tools_in_text`](dormouse_contracts::TurnContext)), a
-/// call is the object `{"tool": …, "parameters": {…}, "reasoning": …}` as the whole reply.
+/// If the tools are listed in the instructions ([`TurnContext::tools_in_text`](dormouse_contracts::TurnContext)), a call is
+/// the object `{"tool": …, "parameters": {…}, "reasoning": …}` as the whole reply.
 #[derive(Clone, Debug)]
 pub struct OfflineModel {
     provider: ProviderId,
@@ -43,7 +42,7 @@ pub struct OfflineModel {
 }
 
 impl OfflineModel {
-    /// The offline model. There is nothing to configure.
+    /// Creates the model. It has no settings.
     #[must_use]
     #[expect(
         clippy::expect_used,
@@ -109,7 +108,7 @@ fn deltas(request: &ChatRequest, form: Form, act: Act) -> Vec<ChatDelta> {
     deltas
 }
 
-/// All the reasoning there is.
+/// The reasoning of every call.
 const REASONING: &str = "The offline model follows fixed rules.";
 
 #[expect(
@@ -120,7 +119,7 @@ fn call_id(place: usize) -> CallId {
     CallId::try_new(format!("call_{place}")).expect("a call id")
 }
 
-/// About four characters are a token.
+/// Estimates four characters per token.
 fn usage(request: &ChatRequest, said: &str) -> Usage {
     let estimate = |text: &str| u32::try_from(text.chars().count().div_ceil(4)).unwrap_or(u32::MAX);
     let prompt = request.messages.iter().map(|m| estimate(turn::text_of(m)));

@@ -1,4 +1,4 @@
-//! Which tools there are, and in which form they are called.
+//! The offered tools, and how they are called.
 
 use dormouse_contracts::{ChatRequest, ToolChoice, ToolName};
 
@@ -11,7 +11,7 @@ pub(crate) enum Form {
     Text,
 }
 
-/// The tools that may be called.
+/// The offered tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Offer<'a> {
     pub(crate) form: Form,
@@ -19,7 +19,7 @@ pub(crate) struct Offer<'a> {
 }
 
 impl<'a> Offer<'a> {
-    /// The offer of a request: its tools, or where it has none, those that its instructions list.
+    /// Returns the offer of a request: its tools, or else those listed in its instructions.
     pub(crate) fn of(request: &'a ChatRequest) -> Self {
         let listed = request.turn.as_ref().map(|turn| &turn.tools_in_text);
         match listed.filter(|listed| request.tools.is_empty() && !listed.is_empty()) {
@@ -44,7 +44,7 @@ impl<'a> Offer<'a> {
         }
     }
 
-    /// May this tool be called?
+    /// Is this tool offered?
     pub(crate) fn has(&self, tool: &str) -> bool {
         self.names.contains(&tool)
     }
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_of_the_request_go_before_those_in_the_instructions() {
+    fn tools_of_the_request_win_over_listed_ones() {
         let mut request = listing(&["say"]);
         request.tools = vec![tool("noop"), tool("page")];
         assert_eq!(Offer::of(&request).names, ["noop", "page"]);

@@ -1,11 +1,11 @@
-//! How the offline model words its answers.
+//! The wording of answers.
 
 use dormouse_text::{one_line, shortened};
 
-/// No answer is longer, in characters.
+/// The longest answer, in characters.
 pub(crate) const LONGEST_ANSWER: usize = 600;
 
-/// No quotation is longer, in characters.
+/// The longest quotation, in characters.
 const LONGEST_QUOTATION: usize = 200;
 
 pub(crate) const INTRODUCTION: &str = "I am the offline model: there is no language model behind me, only fixed \
@@ -18,18 +18,18 @@ pub(crate) const NOTHING_HERE: &str =
 pub(crate) const CANNOT_TELL: &str =
     "I cannot tell whether that happened, so I do not try it a second time.";
 
-/// Somebody else's words in quotation marks, shortened.
+/// Quotes other people's words, shortened.
 pub(crate) fn quote(text: &str) -> String {
     format!("\"{}\"", shortened(&tame(text), LONGEST_QUOTATION))
 }
 
-/// Somebody else's name or a thing's, shortened.
+/// A name from outside, shortened.
 pub(crate) fn plain(text: &str) -> String {
     shortened(&tame(text), 80).into_owned()
 }
 
-/// Somebody else's words in one line. Nothing in them can close a quotation or be read as a tool call in JSON, and no
-/// `@` is left in them: a quoted mention must not call another assistant, or two of them would talk forever.
+/// Other people's words in one line. They cannot close a quotation or form a tool call in JSON, and every `@` is removed:
+/// a quoted mention could wake another assistant, and the two would talk forever.
 pub(crate) fn tame(text: &str) -> String {
     one_line(text)
         .replace(['"', '“', '”'], "'")
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quotation_can_be_neither_closed_nor_used_to_call_somebody() {
+    fn a_quoted_text_cannot_close_its_quotes_or_mention_anyone() {
         assert_eq!(
             quote("tea\" said\nAlice, @bob \u{1b}[2J"),
             "\"tea' said Alice, (at)bob [2J\""

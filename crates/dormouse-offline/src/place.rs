@@ -1,14 +1,14 @@
-//! Describing a place from the result of `inspect_location`.
+//! Describes a place from the result of `inspect_location`.
 
 use dormouse_text::shortened;
 use serde_json::Value;
 
 use crate::phrasing::{list, plain, tame};
 
-/// At most so many exits, things or characters are told.
-const TOLD: usize = 6;
+/// The maximum number of exits, things or characters in a description.
+const LISTED: usize = 6;
 
-/// The direction of the exit that is called so or leads to what is called so; none if there is no such exit.
+/// Returns the direction of the exit with this name or destination, if there is one.
 pub(crate) fn way_to<'a>(place: &'a Value, wanted: &str) -> Option<&'a str> {
     let wanted = wanted.to_lowercase();
     if wanted.is_empty() {
@@ -31,31 +31,31 @@ pub(crate) fn way_to<'a>(place: &'a Value, wanted: &str) -> Option<&'a str> {
     exit.get("direction").and_then(Value::as_str)
 }
 
-/// The place in words. Whatever is missing is left out.
+/// Describes the place. Missing fields are left out.
 pub(crate) fn describe(place: &Value) -> String {
-    let mut told = Vec::new();
+    let mut parts = Vec::new();
     if let Some(room) = name_of(place.get("room")) {
-        told.push(format!("I am in {room}."));
+        parts.push(format!("I am in {room}."));
     }
     if let Some(description) = place.get("description").and_then(Value::as_str) {
-        told.push(shortened(&tame(description), 250).into_owned());
+        parts.push(shortened(&tame(description), 250).into_owned());
     }
     let exits = entries(place.get("exits"), exit);
     if !exits.is_empty() {
-        told.push(format!("Exits: {}.", list(&exits)));
+        parts.push(format!("Exits: {}.", list(&exits)));
     }
     let things = entries(place.get("things"), |thing| name_of(Some(thing)));
     if !things.is_empty() {
-        told.push(format!("I see {}.", list(&things)));
+        parts.push(format!("I see {}.", list(&things)));
     }
     let characters = entries(place.get("characters"), |who| name_of(Some(who)));
     if !characters.is_empty() {
-        told.push(format!("Also here: {}.", list(&characters)));
+        parts.push(format!("Also here: {}.", list(&characters)));
     }
-    if told.is_empty() {
+    if parts.is_empty() {
         return "I looked around, but I was told nothing about this place.".to_owned();
     }
-    told.join(" ")
+    parts.join(" ")
 }
 
 fn entries(list: Option<&Value>, word: impl Fn(&Value) -> Option<String>) -> Vec<String> {
@@ -65,12 +65,12 @@ fn entries(list: Option<&Value>, word: impl Fn(&Value) -> Option<String>) -> Vec
         .flatten()
         .filter_map(word)
         .collect();
-    let more = all.len().saturating_sub(TOLD);
-    let mut told: Vec<String> = all.into_iter().take(TOLD).collect();
+    let more = all.len().saturating_sub(LISTED);
+    let mut parts: Vec<String> = all.into_iter().take(LISTED).collect();
     if more > 0 {
-        told.push(format!("{more} more"));
+        parts.push(format!("{more} more"));
     }
-    told
+    parts
 }
 
 fn exit(exit: &Value) -> Option<String> {
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_told_in_sentences() {
+    fn a_place_is_described_in_sentences() {
         let place = json!({
             "room": "the Kitchen", "description": "Warm,\nand full of steam.",
             "exits": [{"direction": "north", "to": "the Garden"}, {"direction": "up"}],
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_to_a_room_is_found_by_its_name_with_or_without_its_first_word() {
+    fn a_room_is_found_by_its_name_with_or_without_the_article() {
         let place = json!({"exits": [{"direction": "north", "to": "the Old Mill"}, {"direction": "Up", "to": "Attic"}]});
         assert_eq!(
             ["old mill", "The old mill", "attic", "up", "mill", ""]
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn a_crowd_is_counted_not_listed() {
         let crowd: Vec<String> = (0..50).map(|n| format!("mouse {n}")).collect();
-        let told = describe(&json!({"characters": crowd}));
-        assert!(told.ends_with("mouse 5 and 44 more."), "{told}");
+        let parts = describe(&json!({"characters": crowd}));
+        assert!(parts.ends_with("mouse 5 and 44 more."), "{parts}");
     }
 }

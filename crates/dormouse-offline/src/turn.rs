@@ -1,4 +1,4 @@
-//! From the conversation so far to the next step.
+//! Chooses the next step of a turn.
 
 use dormouse_contracts::{ChatRequest, Message, TurnCall, TurnContext};
 use dormouse_text::shortened;
@@ -15,7 +15,7 @@ use crate::{
     place,
 };
 
-/// The next step for this request, with the tools that are offered.
+/// Returns the next step for this request, with the offered tools.
 pub(crate) fn next_act(request: &ChatRequest, offer: &Offer<'_>) -> Act {
     let Some(context) = &request.turn else {
         return without_event(&request.messages, offer);
@@ -33,7 +33,7 @@ pub(crate) fn next_act(request: &ChatRequest, offer: &Offer<'_>) -> Act {
     }
 }
 
-/// Calls `noop`, once; where it is not offered, what is wanted is text, which takes a language model.
+/// Calls `noop`, once. If it is not offered, the request is for text, which needs a language model.
 fn without_event(messages: &[Message], offer: &Offer<'_>) -> Act {
     let lately = messages.iter().rev();
     let mut lately = lately.take_while(|message| !matches!(message, Message::User { .. }));
@@ -59,7 +59,7 @@ pub(crate) fn text_of(message: &Message) -> &str {
     }
 }
 
-/// What needs no look at the exits to be understood.
+/// Directions that need no look at the exits.
 const DIRECTIONS: &[&str] = &[
     "north",
     "south",
@@ -75,10 +75,10 @@ const DIRECTIONS: &[&str] = &[
     "out",
 ];
 
-/// How many lines are looked through for an answer.
+/// How many memories are requested for an answer.
 const LINES: u64 = 20;
 
-/// What the model has done about the event so far, and what it may do.
+/// The steps so far, and the offered tools.
 struct Turn<'a> {
     event: PendingEvent,
     context: &'a TurnContext,
@@ -86,7 +86,7 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// What has to be called before the answer is known; nothing if it was called or is not offered.
+    /// Returns the call that the answer needs; `None` if it was made or is not offered.
     fn groundwork(&self, intent: &Intent) -> Option<Act> {
         let act = match intent {
             Intent::Remember(text) => Act::call("store_memory", [("text", text)]),
@@ -98,7 +98,7 @@ impl Turn<'_> {
         self.if_fresh(act)
     }
 
-    /// Goes to the exit that leads there; looks for it first, unless a direction was named.
+    /// Goes to the exit that leads there; looks for it first, unless a direction is given.
     fn walk(&self, to: &str) -> Option<Act> {
         let is_direction = DIRECTIONS.contains(&to.to_lowercase().as_str());
         let movable = self.offer.has("move") && !self.was_called("move");
@@ -116,7 +116,7 @@ impl Turn<'_> {
         self.if_fresh(Act::call("move", [("direction", direction)]))
     }
 
-    /// The answer in words, once the groundwork is done.
+    /// Returns the answer, after the calls that it needs.
     fn answer(&self, intent: &Intent) -> String {
         let name = plain(&self.event.name);
         match intent {
@@ -151,7 +151,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Says it the way the other spoke; nothing more if that was done already.
+    /// Answers on the same channel, once.
     fn reply(&self, answer: &str) -> Act {
         let answer = &shortened(answer, LONGEST_ANSWER);
         let (tool, act) = match self.event.way {
@@ -173,7 +173,7 @@ impl Turn<'_> {
         Act::call(tool, [("to", &self.event.name), ("message", answer)])
     }
 
-    /// The call, if its tool is offered and was not called for this event yet.
+    /// Returns the call, if its tool is offered and was not called for this event yet.
     fn if_fresh(&self, act: Act) -> Option<Act> {
         match &act {
             Act::Call { tool, .. } if !self.offer.has(tool) || self.was_called(tool) => None,
@@ -194,13 +194,13 @@ impl Turn<'_> {
         steps.any(|step| step.calls.is_empty() && !step.text.trim().is_empty())
     }
 
-    /// What became of the call of this tool; none if it was not called.
+    /// Returns the outcome of this tool's call, if it was made.
     fn outcome(&self, tool: &str) -> Option<Outcome> {
         self.calls().find(|call| call.tool == tool).map(Outcome::of)
     }
 }
 
-/// Looks for an answer among so many lines: some of them are questions, which answer nothing.
+/// Requests this many memories for an answer, since some of them are questions.
 fn recall(question: &str) -> Act {
     let arguments = [
         ("query".to_owned(), question.into()),

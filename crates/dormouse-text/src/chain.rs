@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cause_is_shown_unless_the_message_before_it_contains_it() {
+    fn a_cause_is_shown_unless_the_previous_message_contains_it() {
         let disk = Layer("no space left", None);
         let write = Layer("a.log: no space left", Some(Box::new(disk)));
         let save = Layer("not saved", Some(Box::new(write)));

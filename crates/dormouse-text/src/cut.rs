@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_that_is_too_long_ends_in_a_mark_of_the_cut() {
+    fn a_truncated_text_ends_with_a_mark() {
         assert_eq!(beginning("žluť", 2), "žl");
         assert_eq!(shortened("žluť", 4), "žluť");
         assert_eq!(shortened("žluť kůň", 6), "žluť…");
@@ -89,7 +89,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shortened_always_fits_and_one_line_always_is_one(text in any::<String>(), limit in 0_usize..40) {
+        fn shortened_text_always_fits_and_one_line_is_idempotent(text in any::<String>(), limit in 0_usize..40) {
             prop_assert!(shortened(&text, limit).chars().count() <= limit);
             prop_assert!(text.starts_with(beginning(&text, limit)));
             let bytes = beginning_bytes(&text, limit);

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn terminal_escapes_turned_writing_and_what_cannot_be_seen_are_shown_and_not_obeyed() {
+    fn terminal_escapes_bidirectional_and_hidden_characters_are_escaped() {
         assert_eq!(
             escape_hidden("\u{1b}[2J\u{1b}]0;title\u{7}a\tb\r\u{202e}dlrow\u{9b}1m"),
             "\\u{1b}[2J\\u{1b}]0;title\\u{7}a b\\u{d}\\u{202e}dlrow\\u{9b}1m"
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_text_of_any_script_is_left_as_it_is() {
+    fn ordinary_text_of_any_script_is_unchanged() {
         for text in ["Grüße, 日本語, שלום", "two\nlines", "👩 and 🫖", "नमस्ते", ""]
         {
             let kept = matches!(escape_hidden(text), Cow::Borrowed(same) if same == text);
@@ -157,7 +157,7 @@ mod tests {
         }
 
         #[test]
-        fn different_ids_are_always_shown_differently(one in any_text(), other in any_text()) {
+        fn different_ids_always_display_differently(one in any_text(), other in any_text()) {
             prop_assert_eq!(escape_id(&one) == escape_id(&other), one == other);
             prop_assert!(escape_id(&one).bytes().all(|b| b.is_ascii_graphic()));
         }

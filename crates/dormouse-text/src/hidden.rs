@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_is_hidden_and_what_people_write_is_not() {
+    fn invisible_characters_are_hidden_and_written_ones_are_not() {
         let named = "\u{0}\u{1b}\u{7f}\u{9b}\u{ad}\u{200b}\u{200c}\u{200d}\u{202e}\u{2066}\u{feff}\u{3164}\u{115f}\
             \u{1160}\u{fe0f}\u{34f}\u{17b4}\u{2800}\u{ffa0}\u{180e}\u{e0041}\u{e0100}\u{2028}\u{fffe}\u{10ffff}";
         assert!(named.chars().all(is_hidden));
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_anything_to_see_is_blank() {
+    fn a_text_without_visible_characters_is_blank() {
         for text in [
             "",
             " \n\t",

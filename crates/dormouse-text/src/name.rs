@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_people_take_for_each_other_are_alike() {
+    fn confusable_names_are_equal() {
         for (one, other) in [
             ("Alice", "ALICE"),
             ("Alice", "Ali\u{200d}ce"),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_that_no_language_mixes_and_hidden_characters_are_flaws() {
+    fn mixed_scripts_and_hidden_characters_are_flaws() {
         for name in [
             "Alice",
             "Алиса",
@@ -172,7 +172,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn hidden_characters_and_case_never_make_another_person(
+        fn names_that_differ_in_case_or_hidden_characters_are_the_same_person(
             name in "[A-Za-z]{1,8}( [a-z]{1,5})?",
             hidden in prop::sample::select(vec!['\u{200d}', '\u{200c}', '\u{3164}', '\u{ad}', '\u{34f}', '\u{e0041}']),
             at in 0_usize..8,
@@ -186,7 +186,7 @@ mod tests {
         }
 
         #[test]
-        fn every_text_resembles_itself(text in any::<String>()) {
+        fn every_text_is_most_similar_to_itself(text in any::<String>()) {
             prop_assert!(alike(&text, &text));
         }
     }

@@ -5,7 +5,7 @@ fn read(json: &str) -> Result<ClassifyConfig, String> {
 }
 
 #[test]
-fn an_empty_configuration_listens_and_answers_when_spoken_to() {
+fn the_default_configuration_listens_and_answers_when_addressed() {
     let config = read("{}").unwrap();
     assert_eq!(config, ClassifyConfig::default());
     assert!(config.interaction_enabled);
@@ -17,7 +17,7 @@ fn an_empty_configuration_listens_and_answers_when_spoken_to() {
 }
 
 #[test]
-fn a_configuration_is_read_as_it_is_written() {
+fn a_configuration_round_trips() {
     let config = read(
         r##"{
             "rooms": "ignore",
@@ -37,7 +37,7 @@ fn a_configuration_is_read_as_it_is_written() {
 }
 
 #[test]
-fn nonsense_is_refused_with_what_is_wrong_about_it() {
+fn invalid_input_is_rejected_with_the_reason() {
     for (json, why) in [
         (r#"{"room": "ignore"}"#, "unknown field `room`"),
         (r#"{"rooms": "capture"}"#, "unknown variant `capture`"),

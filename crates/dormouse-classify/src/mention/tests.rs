@@ -39,7 +39,7 @@ fn a_whole_word_in_any_case_is_a_mention() {
 }
 
 #[test]
-fn a_part_of_an_address_or_of_a_longer_word_is_none() {
+fn a_part_of_an_address_or_a_longer_word_is_not_a_mention() {
     for text in [
         "dormouse",
         "@ dormouse",
@@ -71,7 +71,7 @@ fn a_part_of_an_address_or_of_a_longer_word_is_none() {
 }
 
 #[test]
-fn a_key_may_hold_dots_and_dashes_itself() {
+fn a_key_may_contain_dots_and_dashes() {
     assert!(find_for("mr.d-2", "ask @Mr.D-2."));
     assert!(!find_for("mr.d-2", "ask @mr.d"));
     assert!(!find_for("mr", "ask @mr.d-2"));
@@ -83,7 +83,7 @@ fn a_key_may_hold_dots_and_dashes_itself() {
 }
 
 #[test]
-fn hostile_texts_of_the_longest_length_are_searched() {
+fn hostile_texts_of_maximum_length_take_linear_work() {
     for piece in [
         "@",
         "-@",
@@ -103,7 +103,7 @@ fn hostile_texts_of_the_longest_length_are_searched() {
 
 proptest! {
     #[test]
-    fn a_mention_set_off_by_spaces_is_always_found(before in ".{0,40}", after in ".{0,40}") {
+    fn a_mention_between_spaces_is_always_found(before in ".{0,40}", after in ".{0,40}") {
         let text = format!("{before} @dormouse {after}");
         prop_assert!(find(&text), "{}", text);
     }
@@ -115,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn a_letter_or_digit_on_either_side_always_makes_it_another_word(
+    fn a_neighbouring_letter_or_digit_always_makes_another_word(
         word in r"[\p{L}\p{N}]{1,5}",
         sign in "[-.]{0,2}",
     ) {

@@ -1,4 +1,4 @@
-//! Whatever a text, a name or a delivery claims, the result depends on attested facts and configuration alone.
+//! The result depends only on attested facts and configuration, not on claims in a text, a name or a delivery.
 
 use dormouse_classify::{
     Capture, ClassifyConfig, Mention, MessageVerdict, classify, find_mention, source_trust,
@@ -56,7 +56,7 @@ fn relabelled(attested: &Attested, name: &str, number: u64) -> Attested {
 
 proptest! {
     #[test]
-    fn the_text_decides_nothing_but_whether_it_mentions(
+    fn the_text_decides_only_about_mentions(
         one in hostile(),
         other in hostile(),
         case in select(cases::all()),
@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn a_name_a_number_and_a_time_decide_nothing(
+    fn names_numbers_and_times_do_not_change_a_verdict(
         name in hostile(),
         number in any::<u64>(),
         case in select(cases::all()),
@@ -94,7 +94,7 @@ proptest! {
     }
 
     #[test]
-    fn an_id_that_looks_permitted_is_not(id in "[#permitd]{0,3}#?permitted[ .0-9]{0,2}") {
+    fn a_look_alike_of_a_permitted_id_is_not_permitted(id in "[#permitd]{0,3}#?permitted[ .0-9]{0,2}") {
         prop_assume!(id != "#permitted");
         let sender = Sender::Entity { id: entity(&id), name: "#permitted".to_owned() };
         let attested = cases::attested(dormouse_contracts::SourceKind::Say, sender);

@@ -18,7 +18,7 @@ fn of(source: &str) -> f32 {
 }
 
 #[test]
-fn without_overrides_trust_is_that_of_the_source_whoever_speaks() {
+fn without_overrides_trust_depends_only_on_the_source() {
     for case in cases::all() {
         let trust = source_trust(&case.attested, &case.config);
         assert_eq!(trust.score(), of(case.source), "{case:?}");
@@ -26,7 +26,7 @@ fn without_overrides_trust_is_that_of_the_source_whoever_speaks() {
 }
 
 #[test]
-fn a_channel_may_have_a_trust_of_its_own() {
+fn a_channel_may_have_its_own_trust() {
     let trust = Trust::try_new(0.85).unwrap();
     let config = ClassifyConfig {
         channels: [(
@@ -42,7 +42,7 @@ fn a_channel_may_have_a_trust_of_its_own() {
 }
 
 #[test]
-fn the_trust_of_a_sender_replaces_that_of_a_channel() {
+fn sender_trust_overrides_channel_trust() {
     let bob = Sender::Entity {
         id: entity("#9"),
         name: "Bob".to_owned(),

@@ -76,7 +76,7 @@ fn expected(case: &Case) -> (&'static str, &'static str) {
 }
 
 #[test]
-fn every_combination_is_decided_by_the_first_rule_that_matches() {
+fn the_first_matching_rule_decides_every_combination() {
     let cases = cases::all();
     assert_eq!(cases.len(), 2 * 2 * 3 * 11 * 7 * 2 * 2);
     let mut reached = BTreeSet::new();
@@ -125,7 +125,7 @@ fn another_assistant_triggers_only_by_addressing_whisper_or_page() {
 }
 
 #[test]
-fn only_own_output_is_ever_captured_and_only_while_a_command_runs() {
+fn only_own_output_during_a_command_is_captured() {
     for case in cases::all() {
         if case.classify().verdict == MessageVerdict::Capture {
             assert!(OWN(&case) && case.capture == Capture::Active, "{case:?}");

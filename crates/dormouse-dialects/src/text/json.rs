@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::{ScanBudget, mend::mended};
+use super::{
+    ScanBudget,
+    mend::{begins_value, mended},
+};
 
 /// The deepest nesting that is read, the limit of serde_json.
 const DEPTH: usize = 128;
@@ -74,9 +77,4 @@ fn balanced<'t>(text: &'t str, quotes: Quotes, budget: &mut ScanBudget) -> Optio
     }
     budget.spend(text.len().min(within))?;
     None
-}
-
-/// Whether a value or a key may follow this byte.
-pub(super) fn begins_value(before: u8) -> bool {
-    matches!(before, b'{' | b'[' | b',' | b':')
 }

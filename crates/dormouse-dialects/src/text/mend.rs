@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 
-use super::json::begins_value;
-
 /// Repairs single quotes around strings, Python's `True`, `False` and `None`, commas before a closing brace, and line
 /// ends within strings. `None` if the text contains any other word; the result may still be invalid JSON. Nothing is
 /// guessed: each repair has only one possible reading.
@@ -80,4 +78,9 @@ fn word<'t>(text: &'t str, out: &mut String) -> Option<&'t str> {
         _ => return None,
     });
     Some(behind)
+}
+
+/// Whether a value or a key may follow this byte.
+pub(super) fn begins_value(before: u8) -> bool {
+    matches!(before, b'{' | b'[' | b',' | b':')
 }

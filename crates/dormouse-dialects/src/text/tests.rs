@@ -1,6 +1,6 @@
 use super::*;
 
-/// How much work reading a text of this length may cause, and how much it did.
+/// The allowed and the actual work for a text of this length.
 fn work(text: &str) -> (usize, usize) {
     let mut budget = ScanBudget::on(text);
     only_calls(text, &mut budget);
@@ -8,7 +8,7 @@ fn work(text: &str) -> (usize, usize) {
     let mut budget = ScanBudget::on(text);
     first_call(text, &mut budget, &|_| false);
     let most = text.len() * ScanBudget::FACTOR + ScanBudget::LEAST;
-    // The step that finds out that there was too much of it is counted, too, and looks at no more than what was left.
+    // The step that exceeds the budget counts too, and reads at most what was left.
     (strictly.max(budget.spent()), most + 2 * text.len() + 2)
 }
 
@@ -40,7 +40,7 @@ fn the_work_grows_with_the_text_and_no_faster() {
 }
 
 #[test]
-fn a_text_that_is_what_it_says_costs_a_few_looks_a_byte() {
+fn ordinary_text_is_read_a_few_times_at_most() {
     let call = r#"{"name": "say", "arguments": {"message": "a } b"}}"#;
     for text in [call.to_owned(), call.repeat(1_000), format!("[{call}]")] {
         let mut budget = ScanBudget::on(&text);
@@ -50,7 +50,7 @@ fn a_text_that_is_what_it_says_costs_a_few_looks_a_byte() {
 }
 
 #[test]
-fn what_can_be_read_in_two_ways_is_not_mended() {
+fn ambiguous_json_is_not_repaired() {
     for text in [
         "{'tool': 'say', 'parameters': {'message': 'it's'}}",
         "{tool: 'say'}",

@@ -32,7 +32,7 @@ fn printed() -> Signs {
     }
 }
 
-/// Observes each of these under the way of calling that the book knows, as whoever follows it does.
+/// Observes each of these in the current calling mode, like a caller that follows the book.
 fn follow(book: &mut DialectBook, seen: impl IntoIterator<Item = Signs>) -> Vec<CallingChange> {
     let (provider, model) = (provider(), model("m"));
     let changes = seen.into_iter().zip(0_i64..).filter_map(|(signs, second)| {
@@ -43,14 +43,14 @@ fn follow(book: &mut DialectBook, seen: impl IntoIterator<Item = Signs>) -> Vec<
 }
 
 #[test]
-fn nothing_is_known_of_a_model_at_first_and_native_calling_is_tried() {
+fn an_unknown_model_starts_with_native_calling() {
     let learnt = DialectBook::default().calling(&provider(), &model("m"));
     assert_eq!(learnt.calling, ToolCalling::Native);
     assert_eq!((learnt.evidence, learnt.since), (Evidence::None, None));
 }
 
 #[test]
-fn two_printed_calls_without_a_native_one_change_it() {
+fn two_printed_calls_switch_to_text_calling() {
     let mut book = DialectBook::default();
     assert_eq!(follow(&mut book, [printed(), Signs::default()]), []);
     let changes = follow(&mut book, [printed()]);
@@ -62,7 +62,7 @@ fn two_printed_calls_without_a_native_one_change_it() {
 }
 
 #[test]
-fn a_model_that_has_called_natively_is_given_up_twice_as_slowly() {
+fn native_calling_is_dropped_more_slowly_after_a_native_call() {
     let mut book = DialectBook::default();
     let slips = || std::iter::repeat_n(printed(), 3);
     assert_eq!(follow(&mut book, [native()]), []);
@@ -73,7 +73,7 @@ fn a_model_that_has_called_natively_is_given_up_twice_as_slowly() {
 }
 
 #[test]
-fn tools_that_were_left_out_decide_at_once() {
+fn left_out_tools_switch_to_text_calling_at_once() {
     let mut left_out = Signs::default();
     left_out.anomalies.insert(Anomaly::ToolsLeftOut);
     let changes = follow(&mut DialectBook::default(), [left_out]);
@@ -81,7 +81,7 @@ fn tools_that_were_left_out_decide_at_once() {
 }
 
 #[test]
-fn native_calls_that_nobody_asked_for_change_it_back_and_a_probe_has_the_last_word() {
+fn unexpected_native_calls_restore_native_calling_and_a_probe_decides() {
     let mut book = DialectBook::default();
     follow(&mut book, [printed(), printed()]);
     let changes = follow(&mut book, [native(), native(), native(), native()]);
@@ -102,7 +102,7 @@ fn native_calls_that_nobody_asked_for_change_it_back_and_a_probe_has_the_last_wo
 }
 
 #[test]
-fn replies_to_the_way_of_calling_before_a_change_do_not_count() {
+fn replies_from_before_a_change_of_mode_do_not_count() {
     let mut book = DialectBook::default();
     let (provider, model) = (provider(), model("m"));
     book.probed(&provider, &model, ProbeVerdict::PrintsCalls, at(0));
@@ -119,7 +119,7 @@ fn replies_to_the_way_of_calling_before_a_change_do_not_count() {
 }
 
 #[test]
-fn only_so_many_models_are_remembered_and_those_seen_last() {
+fn the_book_keeps_a_bounded_number_of_recent_models() {
     let mut book = DialectBook::default();
     for number in 0..DialectBook::MODELS_LIMIT as i64 + 10 {
         let name = model(&number.to_string());
@@ -183,7 +183,7 @@ fn merged(one: &DialectBook, other: &DialectBook) -> DialectBook {
 
 proptest! {
     #[test]
-    fn however_a_model_behaves_its_assistant_never_goes_back_and_forth(
+    fn the_calling_mode_never_oscillates(
         seen in proptest::collection::vec(signs(), 0..600),
     ) {
         let most = seen.len().max(1).ilog2() as usize + 2;
@@ -192,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn a_model_that_always_answers_alike_is_settled_after_one_change(
+    fn a_consistent_model_changes_its_mode_at_most_once(
         signs in signs(), times in 1_usize..200,
     ) {
         let changes = follow(&mut DialectBook::default(), vec![signs; times]);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dormouse_dialects::corpus::{ExpectedReply, families, rates, table};
 
 #[test]
-fn every_reply_of_the_corpus_is_read_as_it_says() {
+fn every_reply_of_the_corpus_parses_as_expected() {
     let mut wrong = Vec::new();
     for family in families().unwrap() {
         for case in &family.cases {
@@ -36,7 +36,7 @@ fn the_corpus_is_large_and_names_each_case_once() {
 }
 
 #[test]
-fn no_call_is_read_that_was_not_meant_and_the_readme_tells_the_rates() {
+fn no_quoted_call_is_executed_and_the_readme_has_the_rates() {
     let rates = rates(&families().unwrap());
     assert!(rates.iter().all(|rate| rate.wrong == 0), "{rates:?}");
     let table = table(&rates);

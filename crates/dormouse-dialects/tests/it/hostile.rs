@@ -1,4 +1,4 @@
-//! Any text can be read, and what is quoted in one is no call.
+//! Any text can be parsed, and a quoted call is not a call.
 
 use dormouse_contracts::{CallId, ChatReply, FinishReason, ToolCall};
 use dormouse_dialects::{
@@ -64,7 +64,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_a_call_says_it_is_read_in_every_form(message in ".{0,80}") {
+    fn every_call_is_read_in_every_format(message in ".{0,80}") {
         for text in forms(&message) {
             for calling in [ToolCalling::Native, ToolCalling::Fallback] {
                 let reading = reading(&text, calling);
@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_native_model_quotes_is_never_a_call(
+    fn quoted_calls_of_a_native_model_are_ignored(
         before in "[a-zA-Z][a-zA-Z ,.:\n]{0,40}",
         after in "[a-zA-Z ,.:\n]{0,40}",
         message in "[ -~]{0,40}",
@@ -90,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn a_tool_that_was_not_offered_is_never_called_by_what_a_native_model_prints(message in "[ -~]{0,40}") {
+    fn text_of_a_native_model_never_calls_a_tool_that_was_not_offered(message in "[ -~]{0,40}") {
         for text in forms(&message) {
             let reading = parse_reply(&reply(text.as_str()), ToolCalling::Native, |name| name == "look");
             prop_assert!(reading.calls().is_empty(), "{text}");
@@ -114,7 +114,7 @@ proptest! {
 }
 
 #[test]
-fn what_a_model_lets_others_say_in_channels_is_no_call() {
+fn calls_in_channels_of_other_speakers_are_ignored() {
     for role in ["user", "tool", "system", "functions.say"] {
         for head in [
             format!("<|start|>{role} to=functions.say"),
@@ -129,8 +129,8 @@ fn what_a_model_lets_others_say_in_channels_is_no_call() {
 }
 
 #[test]
-fn marks_without_end_are_looked_at_once() {
-    // Each of them was once looked at from each of those before it, which took minutes.
+fn unclosed_marks_are_scanned_once() {
+    // A quadratic scan of these once took minutes.
     for mark in [
         "<tool_call>",
         "[TOOL_CALLS]",
@@ -154,7 +154,7 @@ fn marks_without_end_are_looked_at_once() {
 }
 
 #[test]
-fn huge_and_deep_texts_are_read_to_their_end() {
+fn huge_and_deeply_nested_texts_are_parsed() {
     let n = 4_000;
     let call = r#"{"tool": "say", "parameters": {}}"#;
     for text in [
@@ -190,7 +190,7 @@ fn huge_and_deep_texts_are_read_to_their_end() {
 }
 
 #[test]
-fn a_call_behind_much_else_is_found() {
+fn a_call_after_a_lot_of_text_is_found() {
     let call = r#"{"tool": "say", "parameters": {"message": "hi"}}"#;
     for before in [
         r#"{"a": [1, {"b": "}"}]} "#.repeat(5_000),

@@ -9,7 +9,7 @@ use crate::{
     tiny::{Tiny, config},
 };
 
-/// What goes wrong once this was done to a good folder.
+/// The error after this change of a valid folder.
 fn error(spoil: impl FnOnce(&Path)) -> LocalEncoderError {
     let folder = Tiny::default().write();
     spoil(folder.path());
@@ -34,7 +34,7 @@ fn with_config(name: &str, value: serde_json::Value) -> LocalEncoderError {
 }
 
 #[test]
-fn a_folder_that_is_not_there_or_is_a_file_is_told_as_such() {
+fn a_missing_folder_and_a_file_in_its_place_are_reported() {
     let nowhere = LocalEncoder::open(Path::new("/nowhere/at/all")).unwrap_err();
     assert_eq!(
         nowhere.to_string(),
@@ -60,7 +60,7 @@ fn a_missing_file_is_named() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_told_with_what_the_system_says() {
+fn an_unreadable_file_is_reported_with_the_system_error() {
     let error = error(|folder| {
         fs::remove_file(folder.join("config.json")).unwrap();
         fs::create_dir(folder.join("config.json")).unwrap();
@@ -70,7 +70,7 @@ fn a_file_that_cannot_be_read_is_told_with_what_the_system_says() {
 }
 
 #[test]
-fn files_that_are_not_what_their_names_say_are_told() {
+fn files_with_the_wrong_content_are_reported() {
     for name in [
         "config.json",
         "tokenizer.json",
@@ -96,7 +96,7 @@ fn files_that_are_not_what_their_names_say_are_told() {
 }
 
 #[test]
-fn another_architecture_is_named() {
+fn an_unsupported_architecture_is_named() {
     let error = with_config("model_type", json!("distilbert"));
     assert!(
         error
@@ -108,7 +108,7 @@ fn another_architecture_is_named() {
 }
 
 #[test]
-fn a_model_that_cannot_be_is_refused_before_it_is_calculated() {
+fn an_impossible_model_is_rejected_before_any_calculation() {
     for (name, value) in [
         ("hidden_size", 0),
         ("num_attention_heads", 0),
@@ -129,7 +129,7 @@ fn a_model_that_cannot_be_is_refused_before_it_is_calculated() {
 }
 
 #[test]
-fn pooling_that_is_not_known_is_refused_rather_than_done_otherwise() {
+fn unknown_pooling_is_rejected() {
     let maximum = r#"{"pooling_mode_max_tokens": true, "pooling_mode_mean_tokens": false}"#;
     let error = with_file("1_Pooling/config.json", maximum);
     assert!(matches!(error, LocalEncoderError::Pooling { .. }));
@@ -139,7 +139,7 @@ fn pooling_that_is_not_known_is_refused_rather_than_done_otherwise() {
 }
 
 #[test]
-fn broken_weights_are_told_and_never_more_than_the_file_is_read() {
+fn broken_weights_are_reported_without_reading_past_the_file() {
     let good = {
         let folder = Tiny::default().write();
         fs::read(folder.path().join("model.safetensors")).unwrap()
@@ -166,7 +166,7 @@ fn broken_weights_are_told_and_never_more_than_the_file_is_read() {
 }
 
 #[test]
-fn weights_of_another_model_are_told() {
+fn weights_of_another_model_are_reported() {
     let error = with_config("hidden_size", json!(32));
     assert!(
         matches!(error, LocalEncoderError::Weights { .. }),
@@ -184,7 +184,7 @@ fn weights_of_another_model_are_told() {
 }
 
 #[test]
-fn weights_that_are_no_numbers_are_found_when_the_model_is_opened() {
+fn non_finite_weights_are_found_when_the_model_is_opened() {
     let damage = |name: &str, place, number| match (name, place) {
         ("encoder.layer.1.output.dense.bias", 7) => f32::NAN,
         _ => number,
@@ -202,7 +202,7 @@ fn weights_that_are_no_numbers_are_found_when_the_model_is_opened() {
 }
 
 #[tokio::test]
-async fn a_word_whose_weights_are_no_numbers_is_an_error_and_the_others_go_on() {
+async fn a_token_with_invalid_weights_fails_alone() {
     let damage = |name: &str, place: usize, number| match (name, place / 16) {
         ("embeddings.word_embeddings.weight", 8) => f32::NAN,
         _ => number,
@@ -221,7 +221,7 @@ async fn a_word_whose_weights_are_no_numbers_is_an_error_and_the_others_go_on() 
 }
 
 #[test]
-fn a_tokenizer_of_another_model_is_found_when_it_knows_more_words() {
+fn a_tokenizer_with_more_tokens_than_the_model_is_rejected() {
     let error = error(|folder| {
         let path = folder.join("tokenizer.json");
         let tokenizer = fs::read_to_string(&path).unwrap();

@@ -1,4 +1,4 @@
-//! The architecture once more, in plain loops.
+//! The architecture again, in plain loops.
 
 use std::collections::BTreeMap;
 

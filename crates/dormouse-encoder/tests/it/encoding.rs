@@ -26,7 +26,7 @@ async fn it_keeps_the_promises_of_the_port() {
 }
 
 #[tokio::test]
-async fn vectors_are_those_of_the_architecture_calculated_by_hand() {
+async fn vectors_match_a_calculation_by_hand() {
     let tiny = Tiny::default();
     let folder = tiny.write();
     let encoder = LocalEncoder::open(folder.path()).unwrap();
@@ -51,7 +51,7 @@ async fn vectors_are_those_of_the_architecture_calculated_by_hand() {
 }
 
 #[tokio::test]
-async fn a_text_is_read_as_far_as_the_folder_says() {
+async fn a_text_is_truncated_at_the_models_limit() {
     let folder = Tiny::default().write();
     let limits = folder.path().join("sentence_bert_config.json");
     fs::write(&limits, r#"{"max_seq_length": 8, "do_lower_case": false}"#).unwrap();
@@ -70,7 +70,7 @@ async fn a_text_is_read_as_far_as_the_folder_says() {
 }
 
 #[tokio::test]
-async fn the_name_follows_the_content_and_not_the_place() {
+async fn a_placeholder_depends_on_the_content_and_not_on_the_position() {
     let name = |folder: &Path| -> ModelName { LocalEncoder::open(folder).unwrap().info().model };
     let tiny = Tiny::default();
     let (here, there) = (tiny.write(), tiny.write());
@@ -85,7 +85,7 @@ async fn the_name_follows_the_content_and_not_the_place() {
 }
 
 #[tokio::test]
-async fn where_nothing_is_said_of_modules_or_pooling_it_is_the_mean() {
+async fn mean_pooling_is_the_default() {
     let folder = Tiny::default().write();
     let said = LocalEncoder::open(folder.path()).unwrap();
     fs::remove_file(folder.path().join("modules.json")).unwrap();
@@ -96,7 +96,7 @@ async fn where_nothing_is_said_of_modules_or_pooling_it_is_the_mean() {
 }
 
 #[tokio::test]
-async fn parts_are_looked_for_where_the_modules_say() {
+async fn parts_are_searched_where_the_modules_file_says() {
     let folder = Tiny::default().write();
     let at = |name: &str| folder.path().join(name);
     let said = LocalEncoder::open(folder.path()).unwrap();

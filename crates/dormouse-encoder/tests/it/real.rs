@@ -1,4 +1,4 @@
-//! A real model, where one is at hand: all-MiniLM-L6-v2 in the folder that `DORMOUSE_MODEL_FOLDER` names.
+//! A real model, if one is present: all-MiniLM-L6-v2 in the folder `DORMOUSE_MODEL_FOLDER`.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ async fn a_real_model_keeps_the_promises_of_the_port() {
 }
 
 #[tokio::test]
-async fn a_real_model_finds_what_is_alike() {
+async fn a_real_model_finds_similar_texts() {
     let Some(encoder) = encoder() else { return };
     let vectors = embed(
         &encoder,
@@ -41,7 +41,7 @@ async fn a_real_model_finds_what_is_alike() {
 
 /// The expected numbers are from a calculation in double precision that shares nothing with this one but the files.
 #[tokio::test]
-async fn all_minilm_l6_v2_answers_as_calculated_elsewhere() {
+async fn all_minilm_l6_v2_matches_the_reference_values() {
     let Some(encoder) = encoder() else { return };
     if encoder.info().dimensions.map(usize::from) != Some(384) {
         return;

@@ -1,4 +1,4 @@
-//! A folder with a model of the BERT kind, small enough to be calculated by hand, with weights drawn from a seed.
+//! A folder with a tiny BERT model, small enough to calculate by hand, with seeded random weights.
 
 use std::{collections::BTreeMap, fs};
 
@@ -38,7 +38,7 @@ pub(crate) struct Tensor {
 }
 
 impl Tiny {
-    /// The folder, as sentence-transformers writes it. It goes away when it is dropped.
+    /// The folder in the format of sentence-transformers. It is deleted on drop.
     pub(crate) fn write(&self) -> TempDir {
         let folder = tempfile::tempdir().unwrap();
         let write =

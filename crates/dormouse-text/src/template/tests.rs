@@ -138,7 +138,7 @@ fn tokens() -> impl Iterator<Item = &'static str> {
 }
 
 #[test]
-fn no_token_of_any_family_stays_and_the_text_stays_readable() {
+fn template_tokens_of_every_family_are_broken_and_the_text_stays_readable() {
     for token in tokens() {
         for written in [token.to_owned(), token.to_lowercase(), token.to_uppercase()] {
             let text = format!("a {written}b");
@@ -159,7 +159,7 @@ fn no_token_of_any_family_stays_and_the_text_stays_readable() {
 }
 
 #[test]
-fn what_is_no_token_is_left_as_it_is() {
+fn text_that_is_not_a_token_is_unchanged() {
     for text in [
         "1 < 2 and 3 > 2",
         "<3",
@@ -180,7 +180,7 @@ fn what_is_no_token_is_left_as_it_is() {
 
 proptest! {
     #[test]
-    fn no_token_survives_in_any_surroundings_and_escaping_is_done_after_one_time(
+    fn no_template_token_survives_and_escaping_is_idempotent(
         pieces in prop::collection::vec(
             prop_oneof![
                 prop::sample::select(tokens().collect::<Vec<_>>()).prop_map(str::to_owned),

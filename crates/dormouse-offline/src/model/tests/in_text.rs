@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The same conversation with a model that is not offered tools natively: calls and results stand in texts.
+/// The same conversation without native tools: calls and results are in the text.
 struct Written(Talk);
 
 impl Written {
@@ -51,7 +51,7 @@ fn tools_listed_in_the_instructions_are_called_in_text() {
 }
 
 #[test]
-fn an_unknown_outcome_in_text_is_told_and_never_repeated() {
+fn an_unknown_outcome_in_text_is_reported_and_never_repeated() {
     let mut talk = Written::new("say", "go north");
     talk.0.results = json!({"move": {"success": false, "outcome": "unknown"}});
     assert_eq!(talk.call().0, "move");
@@ -62,7 +62,7 @@ fn an_unknown_outcome_in_text_is_told_and_never_repeated() {
 
 proptest! {
     #[test]
-    fn it_does_the_same_in_either_form(
+    fn both_forms_of_offering_tools_give_the_same_result(
         lines in prop::collection::vec(hostile_lines(), 0..4),
         words in prop::sample::select(vec!["well, ", "remember that ", "who is ", "go ", "look "]),
         how in prop::sample::select(vec!["whisper", "page", "say"]),
