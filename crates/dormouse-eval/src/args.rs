@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use dormouse_providers::EmbedderWish;
+use dormouse_providers::EmbedderRef;
 
 use crate::{dataset::Format, encoder};
 
@@ -40,7 +40,7 @@ pub(crate) struct Recall {
     pub(crate) format: Option<FormatName>,
     /// Also measure recall by vectors of this encoder: folder:PATH, openai:MODEL[@URL], ollama:MODEL[@URL] or none
     #[arg(long, value_name = "ENCODER", default_value = "none", value_parser = encoder::wish)]
-    pub(crate) embedder: EmbedderWish,
+    pub(crate) embedder: EmbedderRef,
     /// Also measure recall by words after similar records were linked
     #[arg(long)]
     pub(crate) links: bool,

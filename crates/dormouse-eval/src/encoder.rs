@@ -4,7 +4,7 @@ use std::{path::Path, str::FromStr, sync::Arc};
 
 use dormouse_contracts::{BoxError, Embedder};
 use dormouse_providers::{
-    Available, EmbedderChoiceError, EmbedderWanted, EmbedderWish, EmbedderWishError, Environment,
+    Available, EmbedderChoiceError, EmbedderRef, EmbedderRefError, EmbedderSettings, Environment,
     EnvironmentError, OpenEmbedderError, ServedBy, choose_embedder, open_embedder,
 };
 
@@ -30,27 +30,27 @@ pub(crate) enum WishError {
     #[error("{NO_FOLDERS}")]
     NoFolders,
     #[error(transparent)]
-    Wish(#[from] EmbedderWishError),
+    Wish(#[from] EmbedderRefError),
 }
 
 /// Reads which embedder is wanted.
-pub(crate) fn wish(text: &str) -> Result<EmbedderWish, WishError> {
-    match EmbedderWish::from_str(text)? {
+pub(crate) fn wish(text: &str) -> Result<EmbedderRef, WishError> {
+    match EmbedderRef::from_str(text)? {
         #[cfg(not(feature = "encoder"))]
-        EmbedderWish::Folder(_) => Err(WishError::NoFolders),
+        EmbedderRef::Folder(_) => Err(WishError::NoFolders),
         wish => Ok(wish),
     }
 }
 
 /// The embedder that is wanted; `None` if none is. Connects to nothing yet.
 pub(crate) fn open(
-    wish: &EmbedderWish,
+    wish: &EmbedderRef,
     environment: &Environment,
 ) -> Result<Option<Arc<dyn Embedder>>, EncoderError> {
     let available = Available::for_embedder(environment)?;
-    let wanted = EmbedderWanted {
-        asked: Some(wish.clone()),
-        ..EmbedderWanted::default()
+    let wanted = EmbedderSettings {
+        requested: Some(wish.clone()),
+        ..EmbedderSettings::default()
     };
     let choice = choose_embedder(ServedBy::Offline, &available, &wanted)?;
     Ok(open_embedder(choice, in_folder)?)

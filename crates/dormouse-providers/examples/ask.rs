@@ -1,4 +1,4 @@
-//! Asks an OpenAI-compatible server: `ask BASE_URL MODEL QUESTION`, with the key, if it wants one, in `OPENAI_API_KEY`.
+//! Sends one question: `ask BASE_URL MODEL QUESTION`. The key, if the server needs one, is in `OPENAI_API_KEY`.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::{error::Error, io::Write, time::Duration};

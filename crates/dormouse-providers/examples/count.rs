@@ -1,6 +1,6 @@
-//! How many tokens a text takes, whether that is known or estimated, and what sending it costs.
+//! Prints the number of tokens of a text, whether it is exact, and the price of sending it.
 //!
-//! `cargo run -p dormouse-providers --example count -- MODEL TEXT…`; the model as `provider/model` or by its name alone.
+//! `cargo run -p dormouse-providers --example count -- MODEL TEXT…`; the model as `provider/model` or as its name.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Who serves a model of that name, unless it is said.
+/// Guesses the provider of a model name without one.
 fn provider(model: &str) -> &str {
     let starts = |with: &[&str]| with.iter().any(|start| model.starts_with(start));
     match model.split_once('/') {

@@ -1,6 +1,6 @@
-//! A model that has a bad minute, and another in its place: guards, a list that falls over, accounts.
+//! An outage of one model and its fallback: guards, failover, accounts.
 //!
-//! `cargo run -p dormouse-providers --example failover`; no key, no network, and no waiting: the clock is paused and jumps.
+//! `cargo run -p dormouse-providers --example failover`; it needs no key, no network and no waiting, since the clock is paused.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::{error::Error, sync::Arc, time::Duration};
@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Stands in for a model of a vendor, so that no key is needed: its server is down from the tenth to the fortieth second.
+/// A fake vendor model, so that no key is needed. Its server is down from the tenth to the fortieth second.
 struct Vendor {
     provider: ProviderId,
     model: ModelName,
@@ -56,7 +56,7 @@ impl ChatModel for Vendor {
     }
 }
 
-/// The model behind a guard of its own, shown on the board and entered into the accounts.
+/// Puts the model behind its own guard, on the status board and into the accounts.
 fn guarded(
     model: impl ChatModel + 'static,
     board: &HealthBoard,
@@ -69,8 +69,8 @@ fn guarded(
         .build();
     board.watch(&guard);
     let model = GuardedModel::new(Arc::new(model), guard)
-        .within(20 * SECOND)
-        .accounting(accounts.clone());
+        .with_deadline(20 * SECOND)
+        .with_accounts(accounts.clone());
     Ok(model)
 }
 
@@ -100,11 +100,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
         &accounts,
     )?);
     let model = FailoverModel::builder(list)
-        .watched_by(|switch| println!("        {switch}"))
+        .on_switch(|switch| println!("        {switch}"))
         .build();
 
     for request in 0..18 {
-        // Nobody waits for an answer to a heartbeat, so no other model gives it.
+        // Nobody waits for a heartbeat, so no fallback answers it.
         let purpose = if request % 5 == 4 {
             Purpose::Heartbeat
         } else {
@@ -113,7 +113,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let at = opened.elapsed().as_secs();
         match complete(&model, &greeting(purpose)).await {
             Ok(reply) => println!("{at:>4} s  {purpose}: {}", reply.content),
-            // No retry happens inside: a failure that may pass is the caller's to repeat.
+            // There are no retries inside: the caller retries transient failures.
             Err(error) => println!("{at:>4} s  {purpose}: {error}"),
         }
         sleep(4 * SECOND).await;

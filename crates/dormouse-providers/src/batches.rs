@@ -1,25 +1,25 @@
-//! Many texts, in requests of a size that servers take.
+//! Splits texts into requests of an accepted size.
 
 use dormouse_contracts::{BoxFuture, Embedding};
 use dormouse_text::beginning_bytes;
 
 use crate::http::Failure;
 
-/// The most texts of one request.
+/// The maximum number of texts in one request.
 pub(crate) const MOST_TEXTS: usize = 256;
 
-/// The most bytes of text of one request, unless a single text is longer; fewer tokens than OpenAI takes at once.
+/// The maximum size of the texts in one request, in bytes, unless a single text is longer; below OpenAI's token limit.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// What is sent of a text, in bytes. Some 2,000 tokens of English: more than most encoders read.
+/// The maximum size of a text in a request, in bytes. About 2,000 tokens of English: more than most encoders read.
 pub(crate) const LONGEST_TEXT: usize = 8 * 1024;
 
-/// A text that a server finds too long is not made shorter than this, in bytes.
+/// A text that is too long for a server is not halved below this size, in bytes.
 const SHORTEST_CUT: usize = 64;
 
 /// A server that embeds some texts with one request.
 pub(crate) trait EmbedOnce: Sync {
-    /// One vector for each text, in order. No text is empty.
+    /// Returns one vector for each text, in order. No text is empty.
     fn embed_once<'a>(
         &'a self,
         texts: &'a [&'a str],
@@ -28,21 +28,21 @@ pub(crate) trait EmbedOnce: Sync {
 
 /// Embeds all `texts`, one request after the other.
 ///
-/// A request whose texts are too long for the server is made again with half of them, and in the end with half of the
-/// one text, so that what becomes of a text does not depend on those beside it. No other request is made again.
+/// If the texts of a request are too long for the server, the request is repeated with half of them, and finally with
+/// half of the one text. So the vector of a text does not depend on its neighbours. No other request is repeated.
 pub(crate) async fn in_batches(
     server: &dyn EmbedOnce,
     texts: &[String],
 ) -> Result<Vec<Embedding>, Failure> {
     let texts: Vec<&str> = texts.iter().map(|text| fit(text)).collect();
     let mut vectors = Vec::with_capacity(texts.len());
-    // The batch that is next stands last.
+    // The next batch is at the end.
     let mut batches: Vec<Vec<&str>> = split(&texts);
     batches.reverse();
     while let Some(batch) = batches.pop() {
         match server.embed_once(&batch).await {
             Ok(answer) => vectors.extend(answer),
-            Err(failure) if failure.asks_for_less() => {
+            Err(failure) if failure.is_too_long() => {
                 let (first, second) = smaller(&batch).ok_or(failure)?;
                 batches.extend(second);
                 batches.push(first);
@@ -53,7 +53,7 @@ pub(crate) async fn in_batches(
     Ok(vectors)
 }
 
-/// What is sent of a text. Servers refuse one without anything in it, so that it becomes a space.
+/// Returns the part of a text to send. An empty text becomes a space, since servers reject empty ones.
 fn fit(text: &str) -> &str {
     if text.is_empty() {
         " "
@@ -78,7 +78,7 @@ fn split<'a>(texts: &[&'a str]) -> Vec<Vec<&'a str>> {
     batches
 }
 
-/// What to ask for instead, and what is left for later; nothing if it cannot be made smaller.
+/// Returns a smaller batch and the rest for later; `None` if the batch cannot be smaller.
 fn smaller<'a>(batch: &[&'a str]) -> Option<(Vec<&'a str>, Option<Vec<&'a str>>)> {
     match batch {
         [] => None,

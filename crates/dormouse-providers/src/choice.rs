@@ -1,175 +1,212 @@
-//! Which provider to use, from what was found at start.
+//! Chooses the provider, from the flags, configuration and environment at start.
 
-mod found;
-mod named;
-#[cfg(feature = "openai")]
-mod open;
-mod places;
+mod endpoint;
+mod model_ref;
 mod served_by;
 mod server;
-mod wish;
+
+use std::fmt;
 
 use dormouse_contracts::ModelName;
 
 #[cfg(feature = "openai")]
-pub use self::open::open_model;
+pub use self::server::open_model;
+pub(crate) use self::{
+    endpoint::{Endpoint, OPENAI, key_of, name, ollama_url},
+    model_ref::{NamedError, named},
+};
 pub use self::{
-    found::Found,
+    model_ref::{ModelRef, ModelRefError, choose_model},
     served_by::{ServedBy, ServedByError},
     server::ServerConfig,
-    wish::{ModelWish, ModelWishError, choose_model},
-};
-pub(crate) use self::{
-    named::{NamedError, named},
-    places::{OPENAI, Place, key_of, name, ollama_url},
 };
 use crate::Secret;
 
-/// What the composition root found in its flags, its configuration, its environment and on its machine. Nothing is read here.
+/// What a program found in its flags, configuration and environment, and on its machine. Nothing is read here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Available {
-    /// A provider that was asked for by name (`--provider`).
-    pub asked: Option<ServedBy>,
-    /// A model that was asked for by name (`--model`).
+    /// The requested provider (`--provider`).
+    pub requested: Option<ServedBy>,
+    /// The requested model (`--model`).
     pub model: Option<ModelName>,
-    /// `DORMOUSE_BASE_URL`: a server meant for this program.
+    /// `DORMOUSE_BASE_URL`: a server for this program.
     pub dormouse_base_url: Option<String>,
-    /// `DORMOUSE_API_KEY`: the key of that server, if it wants one.
+    /// `DORMOUSE_API_KEY`: the key of that server, if it needs one.
     pub dormouse_api_key: Option<Secret>,
     /// `OPENAI_API_KEY`.
     pub openai_api_key: Option<Secret>,
-    /// `OPENAI_BASE_URL`: where the above key belongs, or without one a server that wants none.
+    /// `OPENAI_BASE_URL`: the server of the above key, or a server that needs no key.
     pub openai_base_url: Option<String>,
     /// `ANTHROPIC_API_KEY`.
     pub anthropic_api_key: Option<Secret>,
-    /// `ANTHROPIC_BASE_URL`: where the above key belongs.
+    /// `ANTHROPIC_BASE_URL`: the server of the above key.
     pub anthropic_base_url: Option<String>,
     /// `OPENROUTER_API_KEY`.
     pub openrouter_api_key: Option<Secret>,
-    /// `OLLAMA_HOST`: where Ollama is, as Ollama itself reads it: `10.0.0.1`, `:11434`, `http://10.0.0.1:11434`.
+    /// `OLLAMA_HOST`: Ollama's address, in Ollama's own format: `10.0.0.1`, `:11434`, `http://10.0.0.1:11434`.
     pub ollama_host: Option<String>,
-    /// The models that Ollama has, as far as they can chat, the preferred one first; `None` if it did not answer, or was not
-    /// asked. [`list_models`](crate::list_models) asks.
+    /// The chat models on the Ollama server, the preferred one first; `None` if it did not answer or was not queried with
+    /// [`list_models`](crate::list_models).
     pub ollama_answers: Option<Vec<ModelName>>,
 }
 
 impl Available {
-    /// The server of the provider `local` is this one. The key that was found for another one is not its own, and is
-    /// forgotten; one that was found without a server can be of no other.
+    /// Sets the server of the provider `local`. A key that was found for another server is dropped; a key without a server
+    /// belongs to this one.
     pub fn name_local_server(&mut self, base_url: String) {
         let found = self.dormouse_base_url.as_deref();
-        if found.is_some_and(|found| !places::is_same(found, &base_url)) {
+        if found.is_some_and(|found| !endpoint::is_same(found, &base_url)) {
             self.dormouse_api_key = None;
         }
         self.dormouse_base_url = Some(base_url);
     }
 }
 
-/// Which model to use, and what decided it.
+/// The chosen model, and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Choice {
     /// The offline model of `dormouse-offline`.
     Offline {
-        /// What decided it.
-        because: Found,
+        /// Why it was chosen.
+        reason: ChoiceReason,
     },
-    /// A server.
+    /// A model on a server.
     Server {
-        /// Which one, and which model.
+        /// The server and the model.
         config: ServerConfig,
-        /// What decided it.
-        because: Found,
+        /// Why it was chosen.
+        reason: ChoiceReason,
     },
 }
 
-/// A provider was asked for that cannot be used with what was found.
+/// Why a provider was chosen. Displays as a phrase for the start message of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChoiceReason {
+    /// The user requested it.
+    Requested,
+    /// `DORMOUSE_BASE_URL` is set.
+    DormouseBaseUrl,
+    /// `OPENAI_API_KEY` is set.
+    OpenAiKey,
+    /// `ANTHROPIC_API_KEY` is set.
+    AnthropicKey,
+    /// `OPENROUTER_API_KEY` is set.
+    OpenRouterKey,
+    /// `OPENAI_BASE_URL` is set.
+    OpenAiBaseUrl,
+    /// `OLLAMA_HOST` is set.
+    OllamaHost,
+    /// Ollama answers at its default address.
+    OllamaAnswers,
+    /// No key and no server was found.
+    Nothing,
+}
+
+impl fmt::Display for ChoiceReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Requested => "asked for",
+            Self::DormouseBaseUrl => "DORMOUSE_BASE_URL is set",
+            Self::OpenAiKey => "OPENAI_API_KEY is set",
+            Self::AnthropicKey => "ANTHROPIC_API_KEY is set",
+            Self::OpenRouterKey => "OPENROUTER_API_KEY is set",
+            Self::OpenAiBaseUrl => "OPENAI_BASE_URL is set",
+            Self::OllamaHost => "OLLAMA_HOST is set",
+            Self::OllamaAnswers => "Ollama answers on this machine",
+            Self::Nothing => "no key and no server was found",
+        })
+    }
+}
+
+/// Why a requested provider cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChoiceError {
-    /// It wants a key.
+    /// It needs a key.
     #[error("the provider {provider} needs a key: set {variable}")]
     NoKey {
-        /// Which provider.
+        /// The provider.
         provider: ServedBy,
-        /// Where its key is looked for.
+        /// The variable of its key.
         variable: &'static str,
     },
-    /// It is not known where the server is.
+    /// Its server is not known.
     #[error("the provider local needs a server: set DORMOUSE_BASE_URL")]
     NoServer,
 }
 
-/// Chooses the provider. The first of these that applies:
+/// Chooses the provider: the first of these that applies.
 ///
-/// 1. the one asked for by name;
-/// 2. `DORMOUSE_BASE_URL`, with `DORMOUSE_API_KEY` if that is set: a server meant for this program;
-/// 3. `OPENAI_API_KEY`: OpenAI, or the server that `OPENAI_BASE_URL` names;
-/// 4. `ANTHROPIC_API_KEY`: Anthropic, or the server that `ANTHROPIC_BASE_URL` names;
+/// 1. the requested one;
+/// 2. `DORMOUSE_BASE_URL`, with `DORMOUSE_API_KEY` if set: a server for this program;
+/// 3. `OPENAI_API_KEY`: OpenAI, or the server in `OPENAI_BASE_URL`;
+/// 4. `ANTHROPIC_API_KEY`: Anthropic, or the server in `ANTHROPIC_BASE_URL`;
 /// 5. `OPENROUTER_API_KEY`: OpenRouter;
-/// 6. `OPENAI_BASE_URL` without a key: a server that wants none;
-/// 7. `OLLAMA_HOST`: Ollama, there;
-/// 8. Ollama, if it answers at its usual place and has a model;
+/// 6. `OPENAI_BASE_URL` without a key: a server that needs none;
+/// 7. `OLLAMA_HOST`: Ollama at that address;
+/// 8. Ollama, if it answers at its default address and has a model;
 /// 9. the offline model.
 ///
-/// A key is only ever sent to the server it belongs to: OpenAI's never to the one `DORMOUSE_BASE_URL` names. Unless
-/// a model is asked for it is `gpt-4.1-mini` at OpenAI, `claude-haiku-4-5` at Anthropic, `openai/gpt-4.1-mini` at OpenRouter,
-/// the first that Ollama has (`llama3.2` where that is not known, which it says how to pull), and `default` at any other
-/// server (llama-server takes every name, others want theirs).
+/// A key is only sent to the server that it belongs to: OpenAI's key never goes to the server in `DORMOUSE_BASE_URL`. The
+/// default model is `gpt-4.1-mini` at OpenAI, `claude-haiku-4-5` at Anthropic, `openai/gpt-4.1-mini` at OpenRouter, the
+/// first one on the Ollama server (or `llama3.2`, for which Ollama explains how to pull it), and `default` at any other
+/// server (llama-server accepts every name).
 ///
 /// # Errors
 ///
-/// [`ChoiceError`] if a provider was asked for by name and its key or its address is not there. Nothing else fails:
-/// a program that was asked for nothing always has the offline model.
+/// [`ChoiceError`] if the key or the address of a requested provider is missing. Without a request the offline model is
+/// always available.
 ///
 /// # Examples
 ///
 /// ```
-/// # use dormouse_providers::{Available, Choice, Found, choose};
+/// # use dormouse_providers::{Available, Choice, ChoiceReason, choose};
 /// let nothing = Available::default();
-/// assert_eq!(choose(&nothing), Ok(Choice::Offline { because: Found::Nothing }));
+/// assert_eq!(choose(&nothing), Ok(Choice::Offline { reason: ChoiceReason::Nothing }));
 /// ```
 pub fn choose(available: &Available) -> Result<Choice, ChoiceError> {
-    let (served_by, because) = match available.asked {
-        Some(asked) => (asked, Found::Asked),
-        None => first_found(available),
+    let (served_by, reason) = match available.requested {
+        Some(requested) => (requested, ChoiceReason::Requested),
+        None => first_available(available),
     };
-    at_its_place(served_by, available, because)
+    at_endpoint(served_by, available, reason)
 }
 
-/// The first that was found.
-fn first_found(available: &Available) -> (ServedBy, Found) {
+/// Returns the first provider that was found.
+fn first_available(available: &Available) -> (ServedBy, ChoiceReason) {
     let has_models = |models: &Vec<ModelName>| !models.is_empty();
     if available.dormouse_base_url.is_some() {
-        (ServedBy::Local, Found::DormouseBaseUrl)
+        (ServedBy::Local, ChoiceReason::DormouseBaseUrl)
     } else if available.openai_api_key.is_some() {
-        (ServedBy::OpenAi, Found::OpenAiKey)
+        (ServedBy::OpenAi, ChoiceReason::OpenAiKey)
     } else if available.anthropic_api_key.is_some() {
-        (ServedBy::Anthropic, Found::AnthropicKey)
+        (ServedBy::Anthropic, ChoiceReason::AnthropicKey)
     } else if available.openrouter_api_key.is_some() {
-        (ServedBy::OpenRouter, Found::OpenRouterKey)
+        (ServedBy::OpenRouter, ChoiceReason::OpenRouterKey)
     } else if available.openai_base_url.is_some() {
-        (ServedBy::Local, Found::OpenAiBaseUrl)
+        (ServedBy::Local, ChoiceReason::OpenAiBaseUrl)
     } else if available.ollama_host.is_some() {
-        (ServedBy::Ollama, Found::OllamaHost)
+        (ServedBy::Ollama, ChoiceReason::OllamaHost)
     } else if available.ollama_answers.as_ref().is_some_and(has_models) {
-        (ServedBy::Ollama, Found::OllamaAnswers)
+        (ServedBy::Ollama, ChoiceReason::OllamaAnswers)
     } else {
-        (ServedBy::Offline, Found::Nothing)
+        (ServedBy::Offline, ChoiceReason::Nothing)
     }
 }
 
-/// The provider at the place that is known of it.
-fn at_its_place(
+/// Returns the provider with its address, key and model.
+fn at_endpoint(
     served_by: ServedBy,
     available: &Available,
-    because: Found,
+    reason: ChoiceReason,
 ) -> Result<Choice, ChoiceError> {
-    Ok(match Place::of(served_by, available)? {
-        None => Choice::Offline { because },
+    Ok(match Endpoint::of(served_by, available)? {
+        None => Choice::Offline { reason },
         Some(place) => {
             let model = available.model.clone().unwrap_or(place.default_model);
             let config = ServerConfig::at(served_by, &place.base_url, place.api_key, model);
-            Choice::Server { config, because }
+            Choice::Server { config, reason }
         }
     })
 }

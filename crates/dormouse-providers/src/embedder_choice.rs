@@ -1,42 +1,42 @@
-//! Which text encoder to use, from what was found at start.
+//! Chooses the text encoder, from the flags, configuration and environment at start.
 
+mod embedder_ref;
 mod open;
-mod wish;
 
 use std::{fmt, path::PathBuf};
 
 use dormouse_contracts::ModelName;
 
 pub use self::{
+    embedder_ref::{EmbedderRef, EmbedderRefError},
     open::{OpenEmbedderError, open_embedder},
-    wish::{EmbedderWish, EmbedderWishError},
 };
 use crate::{
     Available, OllamaConfig, OpenAiConfig, OpenAiEmbedderConfig, Secret, ServedBy,
-    choice::{OPENAI, Place, key_of, name, ollama_url},
+    choice::{Endpoint, OPENAI, key_of, name, ollama_url},
 };
 
-/// What the composition root found that concerns the embedder alone. Nothing is read here.
+/// Settings of the embedder that a program found. Nothing is read here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EmbedderWanted {
-    /// The one that was asked for by name (`--embedder`).
-    pub asked: Option<EmbedderWish>,
-    /// The key for the server that was asked for, where it is another one than the chat model's.
+pub struct EmbedderSettings {
+    /// The requested embedder (`--embedder`).
+    pub requested: Option<EmbedderRef>,
+    /// The key of the requested server, if it differs from the chat model's.
     pub api_key: Option<Secret>,
-    /// A model's folder that is there, for providers without embeddings. Only for a program that can open it.
+    /// A model's folder, for providers without embeddings. Only for programs that can open it.
     pub folder: Option<PathBuf>,
-    /// Where Ollama is, if not where [`Available::ollama_host`] says or at `http://127.0.0.1:11434`.
+    /// Ollama's address, if it differs from [`Available::ollama_host`] and `http://127.0.0.1:11434`.
     pub ollama_base_url: Option<String>,
 }
 
-/// Which embedder to use.
+/// The chosen embedder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EmbedderChoice {
-    /// None: what is remembered is found by its words.
+    /// None: memories are found by their words.
     None {
-        /// What decided it.
-        because: NoEmbedder,
+        /// Why there is none.
+        reason: NoEmbedder,
     },
     /// [`OpenAiEmbedder`](crate::OpenAiEmbedder).
     OpenAi(OpenAiEmbedderConfig),
@@ -46,30 +46,30 @@ pub enum EmbedderChoice {
     Folder(PathBuf),
 }
 
-/// Why there is no embedder. Displays as a phrase for the line a program prints at start.
+/// Why there is no embedder. Displays as a phrase for the start message of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoEmbedder {
-    /// None was asked for.
-    Asked,
-    /// Who serves the chat model embeds nothing, and there is no model's folder.
+    /// The user requested none.
+    Requested,
+    /// The chat model's provider has no embeddings, and there is no model's folder.
     Provider,
 }
 
 impl fmt::Display for NoEmbedder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Self::Asked => "asked for",
+            Self::Requested => "asked for",
             Self::Provider => "the provider has no embeddings, and no model's folder was named",
         })
     }
 }
 
-/// An embedder was asked for that cannot be used with what was found.
+/// Why a requested embedder cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbedderChoiceError {
-    /// OpenAI wants a key.
+    /// OpenAI needs a key.
     #[error(
         "the embedder openai needs a key: set OPENAI_API_KEY, or name another server as in openai:MODEL@URL"
     )]
@@ -79,64 +79,64 @@ pub enum EmbedderChoiceError {
 const OPENAI_MODEL: &str = "text-embedding-3-small";
 const OLLAMA_MODEL: &str = "nomic-embed-text";
 
-/// Chooses the embedder: the one that was asked for, or else the one that goes with the chat model's provider.
+/// Chooses the embedder: the requested one, or the one of the chat model's provider.
 ///
 /// | provider | embedder |
 /// | --- | --- |
 /// | `OpenAi` | the same server with the same key, `text-embedding-3-small` |
-/// | `Anthropic`, `OpenRouter`, `Offline` | the model in [`EmbedderWanted::folder`]; none without it |
+/// | `Anthropic`, `OpenRouter`, `Offline` | the model in [`EmbedderSettings::folder`]; none without it |
 /// | `Ollama` | the same server, `nomic-embed-text` |
 /// | `Local` | the same server with the same key, `default` |
 ///
-/// A server that was asked for with an address gets [`EmbedderWanted::api_key`], or the key that belongs to that very
+/// A requested server with an address gets [`EmbedderSettings::api_key`], or the key that belongs to exactly that
 /// address; a key is never sent anywhere else.
 ///
 /// # Errors
 ///
-/// [`EmbedderChoiceError`] if OpenAI was asked for by name and there is no key. Nothing else fails.
+/// [`EmbedderChoiceError`] if OpenAI is requested without a key.
 ///
 /// # Examples
 ///
 /// ```
-/// # use dormouse_providers::{Available, ServedBy, EmbedderChoice, EmbedderWanted, NoEmbedder, choose_embedder};
-/// let (available, wanted) = (Available::default(), EmbedderWanted::default());
-/// let none = EmbedderChoice::None { because: NoEmbedder::Provider };
-/// assert_eq!(choose_embedder(ServedBy::Anthropic, &available, &wanted), Ok(none));
+/// # use dormouse_providers::{Available, ServedBy, EmbedderChoice, EmbedderSettings, NoEmbedder, choose_embedder};
+/// let (available, settings) = (Available::default(), EmbedderSettings::default());
+/// let none = EmbedderChoice::None { reason: NoEmbedder::Provider };
+/// assert_eq!(choose_embedder(ServedBy::Anthropic, &available, &settings), Ok(none));
 /// ```
 pub fn choose_embedder(
     chat: ServedBy,
     available: &Available,
-    wanted: &EmbedderWanted,
+    settings: &EmbedderSettings,
 ) -> Result<EmbedderChoice, EmbedderChoiceError> {
-    match &wanted.asked {
-        Some(EmbedderWish::None) => Ok(EmbedderChoice::None {
-            because: NoEmbedder::Asked,
+    match &settings.requested {
+        Some(EmbedderRef::None) => Ok(EmbedderChoice::None {
+            reason: NoEmbedder::Requested,
         }),
-        Some(EmbedderWish::Folder(folder)) => Ok(EmbedderChoice::Folder(folder.clone())),
-        Some(EmbedderWish::Ollama { model, base_url }) => Ok(ollama(
+        Some(EmbedderRef::Folder(folder)) => Ok(EmbedderChoice::Folder(folder.clone())),
+        Some(EmbedderRef::Ollama { model, base_url }) => Ok(ollama(
             available,
-            wanted,
+            settings,
             model.clone(),
             base_url.as_deref(),
         )),
-        Some(EmbedderWish::OpenAi { model, base_url }) => match base_url {
+        Some(EmbedderRef::OpenAi { model, base_url }) => match base_url {
             Some(url) => {
-                let key = wanted.api_key.as_ref().or_else(|| key_of(available, url));
+                let key = settings.api_key.as_ref().or_else(|| key_of(available, url));
                 Ok(openai(ServedBy::Local, url, key, model.clone()))
             }
-            None => asked_of_openai(available, wanted, model),
+            None => requested_openai(available, settings, model),
         },
-        None => Ok(by_provider(chat, available, wanted)),
+        None => Ok(by_provider(chat, available, settings)),
     }
 }
 
-/// At the server that `OPENAI_BASE_URL` names, which may want no key, or at OpenAI, who does.
-fn asked_of_openai(
+/// The server in `OPENAI_BASE_URL`, which may need no key, or OpenAI, which does.
+fn requested_openai(
     available: &Available,
-    wanted: &EmbedderWanted,
+    settings: &EmbedderSettings,
     model: &ModelName,
 ) -> Result<EmbedderChoice, EmbedderChoiceError> {
-    let key = wanted
+    let key = settings
         .api_key
         .as_ref()
         .or(available.openai_api_key.as_ref());
@@ -152,9 +152,13 @@ fn asked_of_openai(
     ))
 }
 
-fn by_provider(chat: ServedBy, available: &Available, wanted: &EmbedderWanted) -> EmbedderChoice {
-    let served = match (chat, Place::of(chat, available)) {
-        (ServedBy::Ollama, _) => Some(ollama(available, wanted, name(OLLAMA_MODEL), None)),
+fn by_provider(
+    chat: ServedBy,
+    available: &Available,
+    settings: &EmbedderSettings,
+) -> EmbedderChoice {
+    let served = match (chat, Endpoint::of(chat, available)) {
+        (ServedBy::Ollama, _) => Some(ollama(available, settings, name(OLLAMA_MODEL), None)),
         (ServedBy::OpenAi, Ok(Some(place))) if available.openai_base_url.is_none() => Some(openai(
             chat,
             &place.base_url,
@@ -169,9 +173,9 @@ fn by_provider(chat: ServedBy, available: &Available, wanted: &EmbedderWanted) -
         )),
         (_, Ok(_) | Err(_)) => None,
     };
-    let folder = wanted.folder.clone().map(EmbedderChoice::Folder);
+    let folder = settings.folder.clone().map(EmbedderChoice::Folder);
     served.or(folder).unwrap_or(EmbedderChoice::None {
-        because: NoEmbedder::Provider,
+        reason: NoEmbedder::Provider,
     })
 }
 
@@ -194,15 +198,15 @@ fn openai(
 
 fn ollama(
     available: &Available,
-    wanted: &EmbedderWanted,
+    settings: &EmbedderSettings,
     model: ModelName,
     base_url: Option<&str>,
 ) -> EmbedderChoice {
-    let known = base_url.or(wanted.ollama_base_url.as_deref());
+    let known = base_url.or(settings.ollama_base_url.as_deref());
     let host = available.ollama_host.as_deref().unwrap_or_default();
     EmbedderChoice::Ollama(OllamaConfig {
         base_url: known.map_or_else(|| ollama_url(host), str::to_owned),
-        api_key: wanted.api_key.clone(),
+        api_key: settings.api_key.clone(),
         model,
     })
 }

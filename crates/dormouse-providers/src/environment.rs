@@ -1,73 +1,72 @@
-//! The environment, as far as providers matter.
+//! The environment variables of providers.
 
 use std::{ffi::OsString, fmt};
 
 use crate::{Available, ResolveSecretError, Secret, SecretError, SecretSource};
 
-/// The variables of an environment that say where servers are and which keys they take. A variable that is set and empty
-/// counts as not set.
+/// The environment variables with servers and keys. An empty variable counts as not set.
 ///
-/// Nothing is read but what the given function answers; a program passes `std::env::var_os`.
+/// Variables are read through the given function only; a program passes `std::env::var_os`.
 pub struct Environment {
     variables: Box<Variables>,
     keys: Keys,
 }
 
-/// What a variable holds.
+/// Returns the value of a variable.
 type Variables = dyn Fn(&str) -> Option<OsString>;
 
 /// Whether keys are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Keys {
-    /// They are, and are read.
+    /// Keys are read.
     Needed,
-    /// Nobody is asked, so any will do.
+    /// No server is contacted, so any key will do.
     Any,
 }
 
-/// A variable cannot be used. No message repeats a key.
+/// Why a variable cannot be used. No message repeats a key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnvironmentError {
-    /// A variable holds bytes that are no text.
+    /// The variable is not UTF-8 text.
     #[error("the environment variable {name} is not UTF-8 text")]
     NotText {
-        /// Which.
+        /// The variable.
         name: &'static str,
     },
-    /// A variable holds no key.
-    #[error("the environment variable {name} holds no usable key")]
+    /// The variable has no valid key.
+    #[error("the environment variable {name} has no valid key")]
     Secret {
-        /// Which.
+        /// The variable.
         name: &'static str,
-        /// Why not.
+        /// Why the key is invalid.
         source: SecretError,
     },
-    /// A key is in a variable, and the name of a file with one in another.
+    /// Both the variable and its `_FILE` variant are set.
     #[error("both {name} and {name}_FILE are set; set one of them")]
     TwoKeys {
-        /// The first of them.
+        /// The variable.
         name: &'static str,
     },
-    /// The file that a variable names holds no key.
-    #[error("the environment variable {name}_FILE names no file with a usable key")]
+    /// The file in the `_FILE` variable has no valid key.
+    #[error("the environment variable {name}_FILE does not name a file with a valid key")]
     KeyFile {
-        /// Which, without its end.
+        /// The variable, without `_FILE`.
         name: &'static str,
-        /// Why not.
+        /// Why there is no valid key.
         source: ResolveSecretError,
     },
 }
 
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Keys are among the values.
+        // The values include keys.
         f.debug_struct("Environment").finish_non_exhaustive()
     }
 }
 
 impl Environment {
-    /// What this answers of every variable.
+    /// Reads variables with this function.
     pub fn of(variables: impl Fn(&str) -> Option<OsString> + 'static) -> Self {
         Self {
             variables: Box::new(variables),
@@ -75,7 +74,7 @@ impl Environment {
         }
     }
 
-    /// The same with a key for everybody who has none: enough for a replay, in which nobody is asked.
+    /// Uses a placeholder for every missing key. Enough for a replay, which contacts no server.
     #[must_use]
     pub fn with_any_key(self) -> Self {
         Self {
@@ -84,12 +83,12 @@ impl Environment {
         }
     }
 
-    /// A variable as it is; nothing if it is empty.
+    /// Returns a variable that is not empty.
     fn variable(&self, name: &str) -> Option<OsString> {
         (self.variables)(name).filter(|value| !value.is_empty())
     }
 
-    /// The text of a variable.
+    /// Returns the text of a variable.
     ///
     /// # Errors
     ///
@@ -104,11 +103,11 @@ impl Environment {
         }
     }
 
-    /// The key in the variable, or in the file that the variable with `_FILE` behind its name names.
+    /// Returns the key in the variable, or in the file named by the variable with `_FILE` appended.
     ///
     /// # Errors
     ///
-    /// [`EnvironmentError`] if both are set, or if what one of them names is no usable key.
+    /// [`EnvironmentError`] if both are set, or there is no valid key.
     pub fn secret(&self, name: &'static str) -> Result<Option<Secret>, EnvironmentError> {
         let (text, file) = (self.text(name)?, self.variable(&file_variable(name)));
         let text = match (self.keys, text, file) {
@@ -127,35 +126,35 @@ impl Environment {
             .map_err(|source| EnvironmentError::Secret { name, source })
     }
 
-    /// The variable that [`secret`](Self::secret) takes the key from.
+    /// Returns the variable that [`secret`](Self::secret) reads.
     #[must_use]
-    pub fn place_of(&self, name: &'static str) -> String {
+    pub fn variable_for(&self, name: &'static str) -> String {
         match self.variable(name) {
             Some(_) => name.to_owned(),
             None => file_variable(name),
         }
     }
 
-    /// The key in this place; nothing if none is needed.
+    /// Returns the key from this source; `None` if no key is needed.
     ///
     /// # Errors
     ///
-    /// [`ResolveSecretError`] if there is no usable key.
-    pub fn key_from(&self, place: &SecretSource) -> Result<Option<Secret>, ResolveSecretError> {
+    /// [`ResolveSecretError`] if there is no valid key.
+    pub fn key_from(&self, source: &SecretSource) -> Result<Option<Secret>, ResolveSecretError> {
         if self.keys == Keys::Any {
             return Ok(None);
         }
-        place.resolve(|name| (self.variables)(name)).map(Some)
+        source.resolve(|name| (self.variables)(name)).map(Some)
     }
 }
 
 impl Available {
-    /// What the environment says about the servers of embedders that are asked for by name. Other variables are not read,
-    /// so a mistake in one of them fails nothing.
+    /// Reads the servers of requested embedders from the environment. Other variables are not read, so an invalid one does
+    /// not matter.
     ///
     /// # Errors
     ///
-    /// [`EnvironmentError`] if one of the variables cannot be used.
+    /// [`EnvironmentError`] if one of the variables is invalid.
     pub fn for_embedder(environment: &Environment) -> Result<Self, EnvironmentError> {
         Ok(Self {
             dormouse_base_url: environment.text("DORMOUSE_BASE_URL")?,

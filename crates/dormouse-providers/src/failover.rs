@@ -1,7 +1,7 @@
-//! An ordered list of models, of which the first that is well answers.
+//! A list of models: the first available one answers.
 
-mod aside;
 mod failures;
+mod metadata;
 mod route;
 mod switch;
 
@@ -17,7 +17,7 @@ use dormouse_contracts::{
 };
 use futures_util::{StreamExt, stream};
 
-use self::{aside::Aside, failures::Failures};
+use self::{failures::Failures, metadata::ReplyMetadata};
 pub use self::{
     route::{EmptyRoute, Route},
     switch::{ModelSwitch, SwitchCause},
@@ -26,31 +26,31 @@ use crate::GuardedModel;
 
 /// May a fallback answer a heartbeat?
 ///
-/// A heartbeat is nobody's message: without it nothing is lost, while another model that answers it may say things to
-/// people on its own account, and at another price.
+/// Nobody waits for a heartbeat, so nothing is lost without one. Another model could start to talk to people by itself,
+/// at another price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Heartbeats {
-    /// Only the first model of the list answers them.
+    /// Only the first model of the list answers heartbeats.
     #[default]
     FirstModelOnly,
-    /// Any model of the list does.
+    /// Any model of the list answers heartbeats.
     AnyModel,
 }
 
-/// A chat model that is made of several: for each [`Purpose`] an ordered list of which the first answers that is well.
+/// A chat model made of several: an ordered list for each [`Purpose`], of which the first available model answers.
 ///
-/// A model is passed over while its breaker is open, its places are taken or its limits used up: while it would fail as
-/// [`LeftAlone`](ModelErrorKind::LeftAlone), or its credentials were refused. A failure that opens the breaker, or a rate limit
-/// without a time, is followed by the next model at once, unless a part of the reply has been passed on already; any other failure is the caller's, who may
-/// try again. Since every request begins with the first model, it is back as soon as its breaker lets a trial through
-/// that goes well. [`ReplyInfo::model`](dormouse_contracts::ReplyInfo) says who answered.
+/// A model is skipped if its guard does not admit the call (it would fail with [`LeftAlone`](ModelErrorKind::LeftAlone)),
+/// or if its credentials were rejected. After a failure that opens the breaker, or a rate limit without a time, the next
+/// model answers at once, unless a part of the reply has been passed on. Any other failure goes to the caller, who may
+/// retry. Every request starts with the first model, so it is back after a successful trial.
+/// [`ReplyInfo::model`](dormouse_contracts::ReplyInfo) names the model that answered.
 ///
-/// Where nobody answers, the failure of the last call that was made is told; where none was made, that of the model that may
-/// be asked soonest; refused credentials only where nothing else failed, since the others may be well again. Nothing of a
-/// model that said nothing is passed on, and whoever answers in place of the first says so even if it tells nothing else.
+/// If no model answers, the error is that of the last call that was sent; if none was sent, that of the model with the
+/// shortest pause; rejected credentials only if there is no other error, since the other models may recover. Nothing of a
+/// failed model is passed on. A reply of a fallback always has its [`ReplyInfo`](dormouse_contracts::ReplyInfo).
 ///
-/// Every change of who answers is told to the one who [watches](FailoverBuilder::watched_by), and to the log as a `WARN` away
-/// from the first model and an `INFO` back to it. A clone shares who is in use.
+/// Every switch is passed to the [watcher](FailoverBuilder::on_switch) and logged: `WARN` away from the first model,
+/// `INFO` back to it. A clone shares the current state.
 #[derive(Clone)]
 pub struct FailoverModel {
     shared: Arc<Shared>,
@@ -61,7 +61,7 @@ struct Shared {
     routes: BTreeMap<Purpose, Route>,
     heartbeats: Heartbeats,
     watcher: Option<Watcher>,
-    /// Who answered last, for each purpose that has been asked for.
+    /// The model that answered last, for each purpose.
     in_use: Mutex<BTreeMap<Purpose, usize>>,
 }
 
@@ -74,25 +74,25 @@ pub struct FailoverBuilder {
 }
 
 impl FailoverBuilder {
-    /// Requests of this purpose go to this list, and not to the main one.
+    /// Uses this list for a purpose, instead of the main one.
     pub fn route(mut self, purpose: Purpose, route: Route) -> Self {
         self.shared.routes.insert(purpose, route);
         self
     }
 
-    /// Who may answer heartbeats.
+    /// Sets which models may answer heartbeats.
     pub fn heartbeats(mut self, heartbeats: Heartbeats) -> Self {
         self.shared.heartbeats = heartbeats;
         self
     }
 
-    /// Tells `watcher` of every switch. It is called while a request is on its way, and must not take long.
-    pub fn watched_by(mut self, watcher: impl Fn(&ModelSwitch) + Send + Sync + 'static) -> Self {
+    /// Passes every switch to `watcher`. It is called during a request and must return quickly.
+    pub fn on_switch(mut self, watcher: impl Fn(&ModelSwitch) + Send + Sync + 'static) -> Self {
         self.shared.watcher = Some(Box::new(watcher));
         self
     }
 
-    /// The model.
+    /// Creates the model.
     #[must_use]
     pub fn build(self) -> FailoverModel {
         FailoverModel {
@@ -102,7 +102,7 @@ impl FailoverBuilder {
 }
 
 impl FailoverModel {
-    /// A model of this list, for every purpose that gets no list of its own.
+    /// Starts with the main list, for every purpose without its own.
     pub fn builder(main: Route) -> FailoverBuilder {
         FailoverBuilder {
             shared: Shared {
@@ -115,7 +115,7 @@ impl FailoverModel {
         }
     }
 
-    /// The list for this purpose.
+    /// Returns the list for this purpose.
     #[must_use]
     pub fn route(&self, purpose: Purpose) -> &Route {
         self.shared.route(purpose)
@@ -127,7 +127,7 @@ impl Shared {
         self.routes.get(&purpose).unwrap_or(&self.main)
     }
 
-    /// Those of the list who may answer.
+    /// Returns the models that may answer.
     fn candidates(&self, purpose: Purpose) -> &[GuardedModel] {
         let models = self.route(purpose).models();
         match (purpose, self.heartbeats) {
@@ -140,9 +140,8 @@ impl Shared {
         self.in_use.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in who answers now, and tells of it if that is another one than before. `failures` are those of the models
-    /// that stand before it in the list.
-    fn answers(&self, purpose: Purpose, now: usize, failures: &Failures) {
+    /// Records which model answers now, and reports a switch. `failures` are those of the models before it in the list.
+    fn record_answering(&self, purpose: Purpose, now: usize, failures: &Failures) {
         let before = self.in_use().insert(purpose, now).unwrap_or(0);
         if before == now {
             return;
@@ -152,7 +151,7 @@ impl Shared {
         let (Some(from), Some(to)) = (identity(before), identity(now)) else {
             return;
         };
-        let cause = failures.cause(before).unwrap_or(SwitchCause::WellAgain);
+        let cause = failures.cause(before).unwrap_or(SwitchCause::Recovered);
         let switch = ModelSwitch::new(purpose, from, to, cause);
         switch.log();
         if let Some(watcher) = &self.watcher {
@@ -163,42 +162,42 @@ impl Shared {
 
 type Deltas<'a> = BoxStream<'a, Result<ChatDelta, ModelError>>;
 
-/// Where a reply stands.
+/// The progress of a reply.
 enum Stage<'a> {
-    /// The model at this place of the list is asked next.
+    /// The model at this index is called next.
     Next(usize),
-    /// The model at this place was asked and has said nothing yet.
-    Asked(usize, Deltas<'a>, Aside),
-    /// It answers.
+    /// The model at this index was called and has sent no content yet.
+    Called(usize, Deltas<'a>, ReplyMetadata),
+    /// The model answers.
     Answering(Deltas<'a>),
-    Over,
+    Done,
 }
 
-struct Reading<'a> {
+struct FailoverReply<'a> {
     shared: &'a Shared,
     request: &'a ChatRequest,
     stage: Stage<'a>,
     failures: Failures,
-    /// What comes next in any case.
+    /// Deltas that are ready.
     ready: VecDeque<Result<ChatDelta, ModelError>>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> FailoverReply<'a> {
     async fn next(&mut self) -> Option<Result<ChatDelta, ModelError>> {
         loop {
             if let Some(delta) = self.ready.pop_front() {
                 return Some(delta);
             }
-            match std::mem::replace(&mut self.stage, Stage::Over) {
-                Stage::Over => return None,
-                Stage::Next(at) => self.ask(at),
-                Stage::Asked(at, mut deltas, mut aside) => match deltas.next().await {
-                    Some(Ok(delta)) => match aside.take(delta) {
-                        None => self.stage = Stage::Asked(at, deltas, aside),
-                        Some(first) => self.answers(at, deltas, aside, first),
+            match std::mem::replace(&mut self.stage, Stage::Done) {
+                Stage::Done => return None,
+                Stage::Next(at) => self.call(at),
+                Stage::Called(at, mut deltas, mut metadata) => match deltas.next().await {
+                    Some(Ok(delta)) => match metadata.take(delta) {
+                        None => self.stage = Stage::Called(at, deltas, metadata),
+                        Some(first) => self.starts(at, deltas, metadata, first),
                     },
                     Some(Err(error)) => self.failed(at, error),
-                    None => self.ready.extend(aside.deltas().map(Ok)),
+                    None => self.ready.extend(metadata.deltas().map(Ok)),
                 },
                 Stage::Answering(mut deltas) => {
                     let delta = deltas.next().await?;
@@ -211,28 +210,34 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Asks the model at this place. Behind the last one, what can be done about the failures is the answer.
-    fn ask(&mut self, at: usize) {
+    /// Calls the model at this index. After the last one, the reply is the error.
+    fn call(&mut self, at: usize) {
         let (shared, request) = (self.shared, self.request);
         match shared.candidates(request.purpose).get(at) {
             Some(model) => {
-                self.stage = Stage::Asked(at, model.stream(request), Aside::default());
+                self.stage = Stage::Called(at, model.stream(request), ReplyMetadata::default());
             }
-            None => self.ready.extend(self.failures.told().map(Err)),
+            None => self.ready.extend(self.failures.reported().map(Err)),
         }
     }
 
-    /// The model at this place says its first word.
-    fn answers(&mut self, at: usize, deltas: Deltas<'a>, mut aside: Aside, first: ChatDelta) {
+    /// The model at this index sends its first content.
+    fn starts(
+        &mut self,
+        at: usize,
+        deltas: Deltas<'a>,
+        mut metadata: ReplyMetadata,
+        first: ChatDelta,
+    ) {
         let purpose = self.request.purpose;
-        self.shared.answers(purpose, at, &self.failures);
+        self.shared.record_answering(purpose, at, &self.failures);
         let model = self.shared.candidates(purpose).get(at);
         let identity = model.map(GuardedModel::identity);
-        // A caller takes who does not say who it is for the first of the main list.
+        // Without metadata, a caller would attribute the reply to the first model of the main list.
         if let Some(other) = identity.filter(|it| *it != self.shared.main.first().identity()) {
-            aside.introduce(other);
+            metadata.introduce(other);
         }
-        self.ready.extend(aside.deltas().chain([first]).map(Ok));
+        self.ready.extend(metadata.deltas().chain([first]).map(Ok));
         self.stage = Stage::Answering(deltas);
     }
 
@@ -242,7 +247,7 @@ impl<'a> Reading<'a> {
             self.failures.add(error);
         } else if self.is_last(at) {
             self.failures.add(error);
-            self.ready.extend(self.failures.told().map(Err));
+            self.ready.extend(self.failures.reported().map(Err));
         } else {
             self.ready.push_back(Err(error));
         }
@@ -252,15 +257,15 @@ impl<'a> Reading<'a> {
         at + 1 >= self.shared.candidates(self.request.purpose).len()
     }
 
-    /// Does the next model answer in place of the one that failed? It does if that one is left alone from now on, is not there
-    /// at all, or limits the rate without saying until when.
+    /// Does the next model answer? Yes, if the guard does not admit calls to the failed one, if that does not exist, or if it
+    /// limits the rate without a time.
     fn falls_over(&self, at: usize, error: &ModelError) -> bool {
         let models = self.shared.candidates(self.request.purpose);
         let answers_nobody = matches!(
             error.kind(),
             ModelErrorKind::LeftAlone(_)
                 | ModelErrorKind::NotFound
-                // Nobody knows when it answers again. A pause that it asks for is a matter of its rate limit.
+                // It is unknown when it answers again. The rate limit handles a requested pause.
                 | ModelErrorKind::RateLimited(None)
         );
         let is_open = || {
@@ -276,7 +281,7 @@ impl ChatModel for FailoverModel {
         &'a self,
         request: &'a ChatRequest,
     ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
-        let reading = Reading {
+        let reading = FailoverReply {
             shared: &self.shared,
             request,
             stage: Stage::Next(0),
@@ -288,12 +293,12 @@ impl ChatModel for FailoverModel {
         }))
     }
 
-    /// The first model of the main list.
+    /// Returns the identity of the first model in the main list.
     fn identity(&self) -> (&ProviderId, &ModelName) {
         self.shared.main.first().identity()
     }
 
-    /// Those of the main list.
+    /// Returns the services of the main list.
     fn services(&self) -> Vec<ServiceName> {
         let models = self.shared.main.models().iter();
         models.flat_map(ChatModel::services).collect()

@@ -1,23 +1,23 @@
-//! What the clients of all servers share: an address, one request sent once, and what a server says made harmless.
+//! The HTTP client of all providers: addresses, requests, error bodies.
 
 mod address;
 mod client;
-mod complaint;
+mod error_body;
 mod failure;
 mod limits;
 mod network;
 mod pause;
 mod redact;
-mod tape;
+mod transport;
 
 pub use address::{ServerConfigError, check_base_url};
 #[cfg(test)]
 pub(crate) use failure::RequestSize;
-pub use network::{CertificateError, Network, Patience};
+pub use network::{CertificateError, Network, NetworkTimeouts};
 pub(crate) use {
     address::{base, below, root},
-    client::{Access, HttpClient, Key},
-    complaint::Complaint,
+    client::{Credentials, HttpClient, Key},
+    error_body::ErrorBody,
     failure::Failure,
     limits::{rate_limits, request_id},
     pause::LONGEST as LONGEST_PAUSE,

@@ -1,24 +1,25 @@
-//! Chat models and text encoders behind one port each, whoever serves them; guards, lists that fall over, tokens and prices.
+//! Chat models and text encoders of many providers behind one port each; guards, failover, token counts and prices.
 //!
-//! Layer 2. [`OpenAiModel`] speaks to any server with OpenAI's chat completions or Responses, [`AnthropicModel`] to any with
-//! Anthropic's messages, [`OpenRouterModel`] to OpenRouter, [`OllamaModel`] to Ollama in its own words. [`choose`] picks between them from what was found in the
-//! configuration and the environment, neither of which is read here. [`GuardedModel`] puts any of them behind a guard, and
-//! [`FailoverModel`] makes a list of them into one model.
+//! Layer 2. [`OpenAiModel`] supports any server with OpenAI's chat completions or Responses, [`AnthropicModel`] any with
+//! Anthropic's Messages, [`OpenRouterModel`] OpenRouter, and [`OllamaModel`] Ollama's own API. [`choose`] selects one from
+//! the configuration and the environment, which the program passes in. [`GuardedModel`] puts a model behind a guard, and
+//! [`FailoverModel`] combines a list of them.
 //!
-//! [`OpenAiEmbedder`] and [`OllamaEmbedder`] turn texts into vectors;
-//! [`choose_embedder`] picks among them likewise. [`token_counter_for`] counts tokens, exactly where the vocabulary is known;
-//! [`PriceTable`] says what they cost.
+//! [`OpenAiEmbedder`] and [`OllamaEmbedder`] turn texts into vectors; [`choose_embedder`] selects one.
+//! [`token_counter_for`] counts tokens, exactly if the vocabulary is known; [`PriceTable`] computes costs.
 //!
-//! No model and no encoder here retries, and none but a guarded one limits its rate or sets itself a deadline: wrap the call with
-//! `dormouse-resilience`. None knows the engine.
+//! Models and encoders do not retry, and only guarded models have rate limits and deadlines: wrap the call with
+//! `dormouse-resilience`.
 //!
-//! Stability: the models' constructors and the order in [`choose`] are kept.
+//! Stability: the models' constructors and the order in [`choose`] are stable.
 
 mod anthropic;
 #[cfg(feature = "openai")]
 mod batches;
 mod choice;
 mod embedder_choice;
+#[cfg(feature = "openai")]
+mod embedding_server;
 mod environment;
 mod failover;
 mod guarded;
@@ -46,11 +47,11 @@ pub use anthropic::AnthropicModel;
 #[cfg(feature = "openai")]
 pub use choice::open_model;
 pub use choice::{
-    Available, Choice, ChoiceError, Found, ModelWish, ModelWishError, ServedBy, ServedByError,
+    Available, Choice, ChoiceError, ChoiceReason, ModelRef, ModelRefError, ServedBy, ServedByError,
     ServerConfig, choose, choose_model,
 };
 pub use embedder_choice::{
-    EmbedderChoice, EmbedderChoiceError, EmbedderWanted, EmbedderWish, EmbedderWishError,
+    EmbedderChoice, EmbedderChoiceError, EmbedderRef, EmbedderRefError, EmbedderSettings,
     NoEmbedder, OpenEmbedderError, choose_embedder, open_embedder,
 };
 pub use environment::{Environment, EnvironmentError};
@@ -59,7 +60,7 @@ pub use failover::{
 };
 pub use guarded::{Accounts, GuardedModel, Spending};
 #[cfg(feature = "openai")]
-pub use http::{CertificateError, Network, Patience, ServerConfigError, check_base_url};
+pub use http::{CertificateError, Network, NetworkTimeouts, ServerConfigError, check_base_url};
 #[cfg(feature = "openai")]
 pub use listing::{ListModelsError, ListedModel, ListedPrice, list_models};
 pub use model_pattern::ModelPatternError;

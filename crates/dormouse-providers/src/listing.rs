@@ -1,4 +1,4 @@
-//! Which models a server has.
+//! Lists the models of a server.
 
 mod entry;
 mod pages;
@@ -8,33 +8,33 @@ use dormouse_contracts::{ModelError, ModelName, Usd};
 
 use crate::{
     Network, ServerConfig, ServerConfigError, anthropic,
-    http::{self, Access, Failure, HttpClient},
+    http::{self, Credentials, Failure, HttpClient},
 };
 
-/// A model that a server says it has, and what it says of it. Nothing of that is checked, but all of it is bounded.
+/// A model in a server's list. Its properties are not verified, but bounded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListedModel {
-    /// What it is called in requests.
+    /// The name in requests.
     pub name: ModelName,
-    /// How many tokens prompt and reply may have together. Ollama tells what the model was made for, and gives it less
-    /// unless [`OllamaModelConfig::context_window`](crate::OllamaModelConfig::context_window) says otherwise.
+    /// Size of the context window, prompt and reply together. Ollama reports the model's maximum, and uses less unless
+    /// [`OllamaModelConfig::context_window`](crate::OllamaModelConfig::context_window) is set.
     pub context_window: Option<u32>,
-    /// The most tokens of a reply.
+    /// The maximum number of tokens in a reply.
     pub output_limit: Option<u32>,
-    /// What it costs. OpenRouter alone tells.
+    /// The price; only OpenRouter reports it.
     pub price: Option<ListedPrice>,
-    /// The parameters that a request for it may have, by the server's names; empty where it tells none. OpenRouter alone tells.
+    /// The supported request parameters, by the server's names. Only OpenRouter reports them; empty otherwise.
     pub parameters: Vec<String>,
-    /// What it can do, by the server's names, such as `completion`, `tools`, `thinking`, `embedding`; empty where it tells
-    /// nothing. Ollama alone tells.
+    /// The capabilities, by the server's names, such as `completion`, `tools`, `thinking`, `embedding`. Only Ollama reports
+    /// them; empty otherwise.
     pub capabilities: Vec<String>,
-    /// Whose it is, where the server says so; at most 256 bytes.
+    /// The owner, if reported; at most 256 bytes.
     pub owned_by: Option<String>,
 }
 
 impl ListedModel {
-    /// Can one chat with it? Yes, unless the server says otherwise, as Ollama does of text encoders.
+    /// Is it a chat model? Yes, unless the server says otherwise, as Ollama does for text encoders.
     #[must_use]
     pub fn can_chat(&self) -> bool {
         let mut capabilities = self.capabilities.iter();
@@ -42,46 +42,45 @@ impl ListedModel {
     }
 }
 
-/// What a token costs, as a server says.
+/// The price of a token, as reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListedPrice {
-    /// One of a prompt.
+    /// Of a prompt token.
     pub input: Usd,
-    /// One of a reply.
+    /// Of a reply token.
     pub output: Usd,
-    /// One of a prompt that came from a cache, where it says so.
+    /// Of a prompt token that is read from a cache.
     pub cached_input: Option<Usd>,
-    /// One of a prompt that was put into a cache, where it says so.
+    /// Of a prompt token that is written to a cache.
     pub cache_write: Option<Usd>,
 }
 
-/// Why a server's models are not known.
+/// Why a server's models cannot be listed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListModelsError {
-    /// It cannot be asked.
-    #[error("the server cannot be asked which models it has")]
+    /// The configuration is invalid.
+    #[error("the server's models cannot be listed with this configuration")]
     Config(#[from] ServerConfigError),
-    /// It did not answer, or with something else.
-    #[error("the server did not tell which models it has")]
+    /// The server did not answer with a list.
+    #[error("the server did not list its models")]
     Server(#[source] ModelError),
 }
 
-/// Asks a server which models it has, in the order in which it tells them; the model in the configuration does not
-/// matter. A name that is told twice counts once, and one that no request could have is left out.
+/// Lists the models of a server, in its order; the model in the configuration does not matter. Duplicate and invalid names
+/// are skipped.
 ///
-/// Makes one request, to `/models` of the API, and for each further thousand of Anthropic's another; of Ollama's each of
-/// the first 64 models is asked after, for its capabilities and its context window, which stay unknown where that
-/// fails. An answer may have 8 MiB, the list 10,000 models. Nothing is sent twice, and there is no deadline but that of
-/// [`OpenAiModel`](crate::OpenAiModel) for silence: set one, a short one for a server that may not be there. Dropping the
-/// future cancels the request. Needs a tokio runtime.
+/// Sends one request to `/models`. Anthropic's list has a request for each thousand models; for Ollama, one more
+/// request for each of the first 64 models gets its capabilities and context window, which stay unknown if that
+/// fails. An answer may have 8 MiB, the list 10,000 models. There are no retries, and no deadline except
+/// [`OpenAiModel`](crate::OpenAiModel)'s for silence: set a short one for a server that may not exist. Dropping the future
+/// cancels the request. Needs a tokio runtime.
 ///
 /// # Errors
 ///
-/// [`ListModelsError::Config`] if the address is none, or no HTTP client can be made; [`ListModelsError::Server`] if the server
-/// cannot be reached, wants another key, knows no such request (`Refused`), or answers with something that is no list
-/// (`Malformed`).
+/// [`ListModelsError::Config`] if the address is invalid, or the HTTP client cannot be created; [`ListModelsError::Server`]
+/// if the server is unreachable, rejects the key, has no list (`NotFound`), or answers with something else (`Malformed`).
 pub async fn list_models(
     config: &ServerConfig,
     network: &Network,
@@ -90,7 +89,7 @@ pub async fn list_models(
     let models = match config {
         ServerConfig::OpenAi(_) | ServerConfig::OpenRouter(_) => {
             let base = http::base(config.base_url())?;
-            let http = HttpClient::try_new(&base, Access::bearer(key), network)?;
+            let http = HttpClient::try_new(&base, Credentials::bearer(key), network)?;
             pages::one(&http, &http::below(&base, "/models"), "data").await
         }
         ServerConfig::Anthropic(_) => {
@@ -99,7 +98,7 @@ pub async fn list_models(
         }
         ServerConfig::Ollama(_) => {
             let base = http::root(config.base_url())?;
-            let http = HttpClient::try_new(&base, Access::bearer(key), network)?;
+            let http = HttpClient::try_new(&base, Credentials::bearer(key), network)?;
             ollama(&http, &base).await
         }
     };

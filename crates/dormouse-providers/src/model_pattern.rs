@@ -1,31 +1,31 @@
-//! Which models an entry of a table is for, and what is left of a name without what stands around it.
+//! Patterns of model names in tables, and names without prefixes and suffixes.
 
-/// A name that cannot stand in the table.
+/// Why a pattern is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelPatternError {
     /// It is empty.
-    #[error("the model is empty; * stands for every model")]
+    #[error("the model is empty; use * for every model")]
     Empty,
-    /// It has a `*` before its end.
-    #[error("a * may only stand at the end of a model's name")]
+    /// It has a `*` before the end.
+    #[error("a * is only allowed at the end of a model's name")]
     Star,
-    /// It is longer than the name of a model can be.
+    /// It is longer than a model name can be.
     #[error("a model's name has at most 256 bytes")]
     TooLong,
 }
 
-/// One name and its dated snapshots, or every name with the same beginning.
+/// One name and its dated snapshots, or every name with a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ModelPattern {
     Name(String),
     Prefix(String),
 }
 
-/// How well a name fits; the greatest wins.
+/// How well a name matches; the greatest wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fit {
-    /// It begins with this many bytes.
+    /// It starts with these many bytes.
     Prefix(usize),
     /// It is a snapshot of the model.
     Snapshot,
@@ -58,8 +58,8 @@ impl ModelPattern {
     }
 }
 
-/// Is this what vendors append to a model's name for one of its snapshots? `-2025-04-14`, `-20250514`, `-0613`,
-/// `@20250514` and `-latest` are; `-mini`, `-4` and `-preview` name another model, which has another price.
+/// Is this a suffix of snapshots? `-2025-04-14`, `-20250514`, `-0613`, `@20250514` and `-latest` are; `-mini`, `-4` and
+/// `-preview` belong to other models with other prices.
 fn is_snapshot(suffix: &str) -> bool {
     let Some(rest) = suffix.strip_prefix(['-', '@']) else {
         return false;
@@ -77,8 +77,8 @@ fn is_snapshot(suffix: &str) -> bool {
     }
 }
 
-/// The name of the model alone: without providers before it (`openai/gpt-4.1`), without the base and the owner of a
-/// fine-tuned one (`ft:gpt-4o:alice::1`), and without what resellers append (`:free`).
+/// Returns the bare model name: without provider (`openai/gpt-4.1`), without base and owner of a fine-tuned model
+/// (`ft:gpt-4o:alice::1`), and without suffixes of resellers (`:free`).
 pub(crate) fn bare(name: &str) -> &str {
     let name = name.rsplit_once('/').map_or(name, |(_, bare)| bare);
     let name = name.strip_prefix("ft:").unwrap_or(name);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_for_itself_and_its_dated_snapshots_alone() {
+    fn a_name_matches_itself_and_its_dated_snapshots_only() {
         assert_eq!(fit("gpt-4o", "gpt-4o"), Some(Fit::Exact));
         for name in [
             "gpt-4o-2024-08-06",
@@ -122,14 +122,14 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_stands_for_everything_that_begins_so_and_the_longer_one_wins() {
+    fn a_prefix_matches_all_names_with_it_and_the_longest_wins() {
         assert!(fit("gpt-5*", "gpt-5-anything") > fit("*", "gpt-5-anything"));
         assert!(fit("gpt-5", "gpt-5-2025-08-07") > fit("gpt-5-2025*", "gpt-5-2025-08-07"));
         assert!(fit("gpt-5", "gpt-5") > fit("gpt-5*", "gpt-5"));
     }
 
     #[test]
-    fn a_bare_name_is_that_of_the_model_alone() {
+    fn bare_removes_provider_owner_and_suffix() {
         for name in [
             "gpt-4o",
             "openai/gpt-4o",
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused_with_the_reason() {
+    fn an_invalid_pattern_is_rejected_with_the_reason() {
         assert_eq!(ModelPattern::try_new(""), Err(ModelPatternError::Empty));
         assert_eq!(
             ModelPattern::try_new("gpt-*-mini"),

@@ -1,37 +1,135 @@
-//! Any server that speaks OpenAI's API: chat completions, responses, embeddings.
-
-mod api;
-mod config;
-
-pub use api::OpenAiApi;
-pub use config::{OpenAiConfig, OpenAiEmbedderConfig};
+//! Servers with OpenAI's API: chat completions, Responses, embeddings.
 
 #[cfg(feature = "openai")]
-mod chat;
+mod chat_reply;
 #[cfg(feature = "openai")]
-mod chunk;
-#[cfg(feature = "openai")]
-mod decoder;
+mod chat_request;
 #[cfg(feature = "openai")]
 mod embedder;
 #[cfg(feature = "openai")]
-mod length;
-#[cfg(feature = "openai")]
 mod model;
 #[cfg(feature = "openai")]
-mod ordinary;
+mod responses_reply;
 #[cfg(feature = "openai")]
-mod request;
+mod responses_request;
+
+use std::num::NonZeroUsize;
+
+use dormouse_contracts::{ModelName, ProviderId};
+
+// Shared with OpenRouter.
 #[cfg(feature = "openai")]
-mod responses;
+pub(crate) use self::{
+    chat_reply::ChatDecoder,
+    chat_request::{Dialect, chat},
+};
 #[cfg(feature = "openai")]
-mod schema;
+pub use self::{embedder::OpenAiEmbedder, model::OpenAiModel};
+use crate::Secret;
+
+/// Configuration of a model on an OpenAI-compatible server. It is validated when the model is created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenAiConfig {
+    /// The provider's id, for errors and events.
+    pub provider: ProviderId,
+    /// The server, as `http://127.0.0.1:8080`, with or without a version such as `/v1` at the end.
+    pub base_url: String,
+    /// The key, if the server needs one.
+    pub api_key: Option<Secret>,
+    /// The model, as the server names it.
+    pub model: ModelName,
+}
+
+/// Configuration of a text encoder on an OpenAI-compatible server. It is validated when the embedder is created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenAiEmbedderConfig {
+    /// The server and the model.
+    pub server: OpenAiConfig,
+    /// The length of the vectors, for models that support shorter ones. `None` sends nothing and uses the model's own.
+    pub dimensions: Option<NonZeroUsize>,
+}
+
+/// Which of OpenAI's two APIs a model uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OpenAiApi {
+    /// Chat completions, unless the model needs Responses: at OpenAI by the model's name (`gpt-5-codex`, `o3-pro`,
+    /// `o4-mini-deep-research`, `computer-use-preview`), elsewhere if the server's error names `/v1/responses`. The model
+    /// remembers that error.
+    #[default]
+    Auto,
+    /// Chat completions, `/v1/chat/completions`, which every compatible server supports.
+    ChatCompletions,
+    /// Responses, `/v1/responses`. The server stores nothing: each request has the whole conversation.
+    Responses,
+}
+
+/// Models that OpenAI serves through Responses only, as of 2026-11: the start of the name, and another part of it.
+#[cfg(feature = "openai")]
+const RESPONSES_ONLY: [(&str, &str); 8] = [
+    ("o1", "-pro"),
+    ("o3", "-pro"),
+    ("o3", "-deep-research"),
+    ("o4", "-deep-research"),
+    ("gpt-5", "-pro"),
+    ("gpt-5", "-codex"),
+    ("codex-", ""),
+    ("computer-use", ""),
+];
 
 #[cfg(feature = "openai")]
-pub use {embedder::OpenAiEmbedder, model::OpenAiModel};
-// What OpenRouter shares with it.
-#[cfg(feature = "openai")]
-pub(crate) use {
-    decoder::ChatDecoder,
-    request::{Dialect, chat},
-};
+impl OpenAiApi {
+    /// Does the model with this name at this host use Responses from the first request?
+    fn starts_with_responses(self, host: &str, model: &str) -> bool {
+        let is_openai = host == "openai.com" || host.ends_with(".openai.com");
+        // A fine-tuned model has the name of its base model after a prefix.
+        let name = model.strip_prefix("ft:").unwrap_or(model);
+        let needs = |(begin, part): &(&str, &str)| name.starts_with(begin) && name.contains(part);
+        match self {
+            Self::Auto => is_openai && RESPONSES_ONLY.iter().any(needs),
+            Self::ChatCompletions => false,
+            Self::Responses => true,
+        }
+    }
+}
+
+#[cfg(all(test, feature = "openai"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_models_that_need_responses_use_it() {
+        let auto = |model| OpenAiApi::Auto.starts_with_responses("api.openai.com", model);
+        for model in [
+            "gpt-5-codex",
+            "gpt-5.1-codex-mini",
+            "gpt-5-pro-2025-10-06",
+            "o1-pro",
+            "o3-pro",
+            "o4-mini-deep-research",
+            "computer-use-preview",
+            "codex-mini-latest",
+        ] {
+            assert!(auto(model), "{model}");
+        }
+        for model in [
+            "gpt-5",
+            "gpt-5-mini",
+            "o3",
+            "o4-mini",
+            "gpt-4.1",
+            "my-pro",
+            "",
+        ] {
+            assert!(!auto(model), "{model}");
+        }
+    }
+
+    #[test]
+    fn model_names_do_not_matter_for_other_servers_and_explicit_apis() {
+        assert!(!OpenAiApi::Auto.starts_with_responses("127.0.0.1", "gpt-5-codex"));
+        assert!(!OpenAiApi::Auto.starts_with_responses("notopenai.com", "gpt-5-codex"));
+        assert!(!OpenAiApi::ChatCompletions.starts_with_responses("api.openai.com", "o3-pro"));
+        assert!(OpenAiApi::Responses.starts_with_responses("127.0.0.1", "tiny"));
+    }
+}

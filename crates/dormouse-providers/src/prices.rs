@@ -1,13 +1,12 @@
-//! What requests cost: a table of list prices, what follows from it for one request, and sums that keep the unknown apart.
+//! The cost of requests: a table of list prices, the cost of a request, and sums with known and unknown parts.
 //!
-//! What the provider itself says a request cost always counts. Without that the table is asked, which holds the list
-//! prices of `prices.json` with a date and a source each, under whatever the user says of prices
-//! ([`PriceTable::with_overrides`]). A price nobody knows is [`Cost::Unknown`], never zero.
+//! A cost that the provider reports always wins. Otherwise it follows from the user's prices
+//! ([`PriceTable::with_overrides`]), or from the list prices in `prices.json`, each with date and source. An unknown price
+//! is [`Cost::Unknown`], never zero.
 //!
-//! Not modelled: discounts for batches, dearer or slower service tiers, regions, caches kept longer than the provider's
-//! shortest time, the rent of caches, prices for a limited time, and what tools on the provider's side cost. Where a longer
-//! prompt is charged more for each token, the entry says from which length on, and such a request costs
-//! [`Cost::AtLeast`] what is computed.
+//! Not modelled: batch discounts, other service tiers, regions, long-lived caches, storage costs of caches, temporary
+//! prices, and server-side tools. If longer prompts cost more per token, the entry has that length, and such a request
+//! costs [`Cost::AtLeast`] the computed amount.
 
 mod cost;
 mod date;

@@ -1,6 +1,5 @@
-//! A key, kept out of every text.
+//! API keys that are never printed.
 
-mod keyring;
 mod resolve;
 mod source;
 
@@ -13,17 +12,17 @@ pub use self::{
     source::{SecretSource, SecretSourceError},
 };
 
-/// An API key. It is printed nowhere: `Debug` shows `***`, there is no `Display`, and no error holds it.
+/// An API key. It is never printed: `Debug` shows `***`, there is no `Display`, and no error contains it.
 ///
-/// Its memory is overwritten when it goes away. What an HTTP client keeps of it for its headers is not.
+/// Its memory is overwritten on drop. Copies in the headers of an HTTP client are not.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Zeroizing<Box<str>>);
 
-/// Why a text is no key. The text itself is not told.
+/// Why a text is not a valid key. The text itself is not repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretError {
-    /// There is nothing in it.
+    /// It is empty.
     #[error("the key is empty")]
     Empty,
     /// It is longer than [`Secret::LIMIT`].
@@ -32,12 +31,12 @@ pub enum SecretError {
         /// Its length in bytes.
         length: usize,
     },
-    /// It could not travel in an HTTP header.
+    /// It has a character that is not allowed in an HTTP header.
     #[error(
         "the key contains a character at byte {at} that no key has: only visible ASCII characters are allowed (a line break or a quotation mark may have been copied along)"
     )]
     Character {
-        /// Where it stands, in bytes from the start.
+        /// The position in bytes.
         at: usize,
     },
 }
@@ -46,11 +45,11 @@ impl Secret {
     /// The longest key that is accepted, in bytes.
     pub const LIMIT: usize = 4096;
 
-    /// Takes a text as a key. White space around it, as left by copying, is removed.
+    /// Accepts a text as a key, without white space around it.
     ///
     /// # Errors
     ///
-    /// [`SecretError`] if it is empty, too long, or could not travel in an HTTP header.
+    /// [`SecretError`] if it is empty, too long, or has characters that are not allowed in an HTTP header.
     pub fn try_new(text: &str) -> Result<Self, SecretError> {
         let text = text.trim();
         if text.is_empty() {
@@ -65,7 +64,7 @@ impl Secret {
         }
     }
 
-    /// The key itself. Whoever calls this sees to it that it ends up in no log and no error.
+    /// Returns the key itself. The caller must keep it out of logs and errors.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_travel_in_a_header_is_no_key_and_is_not_repeated() {
+    fn a_key_with_invalid_header_bytes_is_rejected_and_not_printed() {
         assert_eq!(Secret::try_new(" \n"), Err(SecretError::Empty));
         let error = Secret::try_new("sk-1\nsk-2").unwrap_err();
         assert_eq!(error, SecretError::Character { at: 4 });

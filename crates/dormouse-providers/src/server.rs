@@ -1,6 +1,6 @@
-//! A chat model on a server, whatever its vendor's API.
+//! A chat model on a server, for every vendor's API.
 
-mod written;
+mod wire_request;
 
 use std::{
     collections::BTreeSet,
@@ -16,41 +16,41 @@ use futures_util::{TryFutureExt, stream};
 use reqwest::{Response, Url};
 use tokio::time::Instant;
 
-pub(crate) use self::written::{Body, Written};
+pub(crate) use self::wire_request::{WireRequest, WireRequestBuilder};
 use crate::{
     http::{self, Failure, HttpClient},
-    stream::{Decoder, Draft, Framing, Reading},
+    stream::{Decoder, Draft, Framing, ReplyStream},
 };
 
-/// How often a request is made again without a field that the server says it does not know.
-const LEFT_OUT_AT_ONCE: usize = 8;
+/// How many unsupported fields are removed from one request.
+const MAX_DROPPED_FIELDS: usize = 8;
 
-/// After this the server is asked with all fields again: it may have been started anew, with more in it.
-const LEFT_OUT_FOR: Duration = Duration::from_secs(60 * 60);
+/// After this time all fields are sent again: the server may have been updated.
+const RETRY_FIELDS_AFTER: Duration = Duration::from_secs(60 * 60);
 
-/// A vendor's API: how a request is written, and how the events of a reply are read.
+/// A vendor's API: the format of a request, and the decoder of a reply.
 pub(crate) trait Api: Send + Sync {
-    /// What reads the events of one reply.
+    /// Decodes the events of one reply.
     type Decoder: Decoder;
-    /// How the stream is cut into events.
+    /// How the stream is split into events.
     const FRAMING: Framing;
 
-    /// Where requests go.
+    /// Returns the URL of requests.
     fn url(&self) -> &Url;
 
-    /// The request in the vendor's words, without those fields.
+    /// Returns the request in the vendor's format, without those fields.
     fn write(
         &self,
         model: &ModelName,
         request: &ChatRequest,
         without: &BTreeSet<RequestField>,
-    ) -> Written;
+    ) -> WireRequest;
 
-    /// A decoder of a reply to `request`.
+    /// Returns a decoder for the reply to `request`.
     fn decoder(&self, request: &ChatRequest) -> Self::Decoder;
 
-    /// Learns from a refusal how requests are to be written. Is the same request written otherwise from now on?
-    fn learns(&self, _refusal: &Failure, _refused: &Written) -> bool {
+    /// Learns from a rejection. Returns true if the request should be repeated because it is written differently now.
+    fn learns(&self, _refusal: &Failure, _refused: &WireRequest) -> bool {
         false
     }
 }
@@ -64,8 +64,8 @@ pub(crate) struct Server<A> {
     fields: Mutex<Fields>,
 }
 
-/// Implements [`ChatModel`](dormouse_contracts::ChatModel) for models whose every request goes to their one `server`.
-macro_rules! asks_its_server {
+/// Implements [`ChatModel`](dormouse_contracts::ChatModel) for models with one `server`.
+macro_rules! delegate_chat_model {
     ($model:ident) => {
         impl dormouse_contracts::ChatModel for $model {
             fn stream<'a>(
@@ -89,17 +89,17 @@ macro_rules! asks_its_server {
         }
     };
 }
-pub(crate) use asks_its_server;
+pub(crate) use delegate_chat_model;
 
-/// What is known of the fields of requests.
+/// What is known about the fields of requests.
 #[derive(Debug, Default)]
 struct Fields {
-    /// What the server has refused, and done without.
+    /// The fields that the server does not support.
     unknown: BTreeSet<RequestField>,
-    /// Since when the first of them is known.
+    /// When the first of them was found.
     since: Option<Instant>,
-    /// What was told to be left out.
-    told: BTreeSet<RequestField>,
+    /// The fields in the log.
+    logged: BTreeSet<RequestField>,
 }
 
 impl<A: Api> Server<A> {
@@ -113,7 +113,7 @@ impl<A: Api> Server<A> {
         }
     }
 
-    /// The reply to `request`, as it comes.
+    /// Streams the reply to `request`.
     pub(crate) fn stream<'a>(
         &'a self,
         request: &'a ChatRequest,
@@ -123,22 +123,25 @@ impl<A: Api> Server<A> {
         Box::pin(reply.try_flatten_stream())
     }
 
-    /// The same once the server has begun to answer, so that another one may be asked where it did not.
+    /// Waits until the answer starts and returns its stream. A failure up to then lets the caller use another API.
     pub(crate) async fn begin<'a>(
         &'a self,
         request: &'a ChatRequest,
     ) -> Result<BoxStream<'a, Result<ChatDelta, ModelError>>, Failure> {
-        let reading = self.open(request).await?;
+        let reply_stream = self.open(request).await?;
         Ok(Box::pin(stream::unfold(
-            reading,
-            move |mut reading| async move {
-                let delta = reading.next().await?;
-                Some((delta.map_err(|failure| failure.of(&self.provider)), reading))
+            reply_stream,
+            move |mut reply_stream| async move {
+                let delta = reply_stream.next().await?;
+                Some((
+                    delta.map_err(|failure| failure.of(&self.provider)),
+                    reply_stream,
+                ))
             },
         )))
     }
 
-    async fn open(&self, request: &ChatRequest) -> Result<Reading<A::Decoder>, Failure> {
+    async fn open(&self, request: &ChatRequest) -> Result<ReplyStream<A::Decoder>, Failure> {
         let (answer, left_out) = self.ask(request).await?;
         let redact = self.http.redact();
         let info = ReplyInfo {
@@ -151,7 +154,7 @@ impl<A: Api> Server<A> {
         };
         let draft = Draft::new(request.messages.len(), info, redact.clone());
         let decoder = self.api.decoder(request);
-        Ok(Reading::new(
+        Ok(ReplyStream::new(
             self.http.pieces(answer),
             A::FRAMING,
             decoder,
@@ -160,16 +163,16 @@ impl<A: Api> Server<A> {
         ))
     }
 
-    /// Makes the request, and once more for each field that the server says it does not know. What helped is kept.
+    /// Sends the request, and again for each field that the server does not support. Remembers the fields if that helped.
     async fn ask(&self, request: &ChatRequest) -> Result<(Response, Vec<RequestField>), Failure> {
         let mut without = self.fields().known(Instant::now());
-        let mut again = LEFT_OUT_AT_ONCE;
+        let mut again = MAX_DROPPED_FIELDS;
         loop {
-            let written = self.api.write(&self.model, request, &without);
-            let failure = match self.send(&written).await {
+            let wire_request = self.api.write(&self.model, request, &without);
+            let failure = match self.send(&wire_request).await {
                 Ok(answer) => {
                     self.fields().learn(without, Instant::now());
-                    return Ok((answer, self.tell(written.left_out)));
+                    return Ok((answer, self.log_left_out(wire_request.left_out)));
                 }
                 Err(failure) => failure,
             };
@@ -177,30 +180,30 @@ impl<A: Api> Server<A> {
                 Some(again) => again,
                 None => return Err(failure),
             };
-            if self.api.learns(&failure, &written) {
+            if self.api.learns(&failure, &wire_request) {
                 continue;
             }
-            let unknown = failure.unknown_field(&written.optional);
+            let unknown = failure.unknown_field(&wire_request.optional);
             if !unknown.is_some_and(|field| without.insert(field)) {
                 return Err(failure);
             }
         }
     }
 
-    async fn send(&self, written: &Written) -> Result<Response, Failure> {
-        let body = serde_json::to_vec(&written.body);
+    async fn send(&self, wire_request: &WireRequest) -> Result<Response, Failure> {
+        let body = serde_json::to_vec(&wire_request.body);
         let body = body.map_err(|error| Failure::Request(Box::new(error)))?;
         self.http.stream(self.api.url(), body, A::FRAMING).await
     }
 
-    /// Writes into the log what is left out, each field once.
-    fn tell(&self, left_out: Vec<RequestField>) -> Vec<RequestField> {
+    /// Logs each field once that is left out.
+    fn log_left_out(&self, left_out: Vec<RequestField>) -> Vec<RequestField> {
         let mut fields = self.fields();
         for field in &left_out {
-            if fields.told.insert(field.clone()) {
+            if fields.logged.insert(field.clone()) {
                 tracing::warn!(
                     provider = %self.provider, model = %self.model, ?field,
-                    "left out of requests: the provider or its model does not know it"
+                    "left out of requests: the provider or its model does not support it"
                 );
             }
         }
@@ -213,17 +216,20 @@ impl<A: Api> Server<A> {
 }
 
 impl Fields {
-    /// What the server is known not to know.
+    /// Returns the fields that the server does not support.
     fn known(&mut self, now: Instant) -> BTreeSet<RequestField> {
-        if self.since.is_some_and(|since| now - since >= LEFT_OUT_FOR) {
+        if self
+            .since
+            .is_some_and(|since| now - since >= RETRY_FIELDS_AFTER)
+        {
             self.unknown.clear();
             self.since = None;
         }
         self.unknown.clone()
     }
 
-    /// The server has answered a request without these. Whoever complains of a field without being helped by its absence has meant
-    /// something else, or repeats what a user said: that is no reason to leave it out of anything else.
+    /// Remembers the fields that a successful request was sent without. Without a success, the error was about something
+    /// else, or quoted a user: then the field is sent again.
     fn learn(&mut self, without: BTreeSet<RequestField>, now: Instant) {
         if !without.is_empty() {
             self.since.get_or_insert(now);

@@ -1,18 +1,20 @@
-//! A reply as it comes, whatever the vendor: bytes, lines, events, pieces of a reply.
+//! A streamed reply of any vendor: bytes, lines, events, deltas.
 
 mod counts;
 mod draft;
 mod events;
+mod framing;
 mod json;
 mod lines;
-mod reading;
+mod reply_stream;
 
 #[cfg(test)]
-pub(crate) use draft::draft_to_try;
+pub(crate) use draft::test_draft;
 pub(crate) use {
-    counts::Counts,
+    counts::TokenCounts,
     draft::{Draft, REPLY_LIMIT},
-    events::{Event, Framing},
-    json::{or_default, read},
-    reading::{Decoder, Reading, no_reply},
+    events::Event,
+    framing::Framing,
+    json::{json_text, or_default},
+    reply_stream::{Decoder, ReplyStream, no_reply},
 };

@@ -1,5 +1,4 @@
-//! Counting tokens: exactly where the vocabulary is known, by a measured estimate elsewhere, and corrected by what
-//! providers say they counted.
+//! Token counts: exact if the vocabulary is known, estimated otherwise, and corrected by the usage that providers report.
 
 use std::sync::Arc;
 
@@ -26,9 +25,8 @@ pub use request::{RequestCount, count_request};
 #[cfg(feature = "tiktoken")]
 pub use tiktoken::Tiktoken;
 
-/// The best counter there is for this model of this provider: its own vocabulary if that is known (and the feature
-/// `tiktoken` is on), the [`FamilyEstimate`] of its family otherwise. A provider's prefix as in `openai/gpt-4.1` is looked
-/// through. Loads nothing yet: see [`warm`].
+/// Returns the best counter for a model: with its own vocabulary if that is known (and the feature `tiktoken` is on), or the
+/// [`FamilyEstimate`] of its family. A provider's prefix as in `openai/gpt-4.1` is ignored. Loads nothing yet: see [`warm`].
 ///
 /// # Examples
 ///
@@ -50,9 +48,8 @@ pub fn token_counter_for(provider: &ProviderId, model: &ModelName) -> Arc<dyn To
     Arc::new(FamilyEstimate::new(Family::of(provider, model)))
 }
 
-/// Makes `counter` load what it loads at its first count: a vocabulary takes about 0.1 s and some 50 MB, once in a process.
-/// Call it at start, away from where somebody waits and, in an asynchronous program, from a thread that may block.
-/// Estimates have nothing to load.
+/// Loads what `counter` would load at its first count: a vocabulary takes about 0.1 s and 50 MB, once per process. Call it at
+/// start, on a thread that may block. Estimates load nothing.
 pub fn warm(counter: &dyn TokenCounter) {
     let _loaded = counter.count("tea");
 }
@@ -69,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_nobody_knows_is_estimated() {
+    fn an_unknown_model_is_estimated() {
         let counted = counted(
             "local",
             "dormouse-7b",

@@ -1,27 +1,27 @@
-//! What makes vectors an answer.
+//! Checks the vectors of an answer.
 
 use std::{num::NonZeroUsize, sync::OnceLock};
 
 use dormouse_contracts::Embedding;
 
-/// Vectors that are no answer to the texts that were sent.
+/// Why vectors are not a valid answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum WrongVectors {
-    /// Not one for each text.
+    /// The number of vectors differs from the number of texts.
     #[error("{answered} vectors came back for {asked} texts")]
     Count { asked: usize, answered: usize },
-    /// It is not told which vector belongs to which text.
-    #[error("the vectors are not numbered from 0 to one less than there are texts, each once")]
+    /// The vectors cannot be assigned to the texts.
+    #[error("the vectors are not numbered from 0, each number once")]
     Numbering,
-    /// Without a number in it.
+    /// A vector is empty.
     #[error("vector {index} of the answer is empty")]
     Empty { index: usize },
-    /// With something in it that cannot be calculated with.
+    /// A vector has a number that is not finite.
     #[error("vector {index} of the answer has a number in it that is not finite")]
     NotFinite { index: usize },
-    /// Of another length than those before it, or than was asked for.
+    /// A vector has another length than configured, or than earlier ones.
     #[error(
-        "vector {index} of the answer has {is} numbers where {expected} are expected; another model answers than before, or one that knows no other length"
+        "vector {index} of the answer has {is} numbers where {expected} are expected; the model may have changed, or may not support this length"
     )]
     Dimensions {
         index: usize,
@@ -30,12 +30,12 @@ pub(crate) enum WrongVectors {
     },
 }
 
-/// How many numbers the vectors of one encoder have, as soon as that is known.
+/// The length of an encoder's vectors, once it is known.
 #[derive(Debug, Default)]
 pub(crate) struct Dimensions(OnceLock<NonZeroUsize>);
 
 impl Dimensions {
-    /// As they were asked for, or told.
+    /// Expects this length, if given.
     pub(crate) fn expecting(expected: Option<NonZeroUsize>) -> Self {
         Self(expected.map_or_else(OnceLock::new, OnceLock::from))
     }
@@ -44,7 +44,7 @@ impl Dimensions {
         self.0.get().copied()
     }
 
-    /// Takes vectors as the answer to so many texts. The first answer decides the length of all.
+    /// Accepts vectors as the answer to `asked` texts. The first answer decides the length.
     pub(crate) fn check(
         &self,
         vectors: Vec<Embedding>,
@@ -73,7 +73,7 @@ impl Dimensions {
             }
         }
         match first {
-            // Another call may have been faster, with vectors of another length.
+            // A concurrent call may have set another length.
             Some(first) if *self.0.get_or_init(|| first) != first => {
                 Err(WrongVectors::Dimensions {
                     index: 0,
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_told_from_the_rest_and_decides_nothing() {
+    fn invalid_vectors_are_rejected_and_do_not_set_the_dimensions() {
         let dimensions = Dimensions::default();
         let wrong = |vectors| dimensions.check(vectors, 2).unwrap_err();
         assert_eq!(
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn dimensions_that_were_asked_for_are_held_against_the_first_answer() {
+    fn requested_dimensions_are_checked_on_the_first_answer() {
         let dimensions = Dimensions::expecting(NonZeroUsize::new(2));
         assert!(dimensions.check(vec![vec![1.0]], 1).is_err());
         assert_eq!(dimensions.known().map(usize::from), Some(2));

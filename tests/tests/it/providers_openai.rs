@@ -51,7 +51,7 @@ impl Through {
             api_key: Some(key),
             model: name("tiny"),
         };
-        Box::new(OpenAiModel::try_new(config).unwrap().through(api))
+        Box::new(OpenAiModel::try_new(config).unwrap().with_api(api))
     }
 
     async fn try_ask(

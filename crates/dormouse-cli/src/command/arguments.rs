@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dormouse_contracts::{AssistantId, Timestamp, Trust};
-use dormouse_providers::EmbedderWish;
+use dormouse_providers::EmbedderRef;
 
 use super::output::Printing;
 use crate::encoder;
@@ -52,7 +52,7 @@ impl JsonFlag {
 pub(crate) struct ByEncoder {
     /// The encoder to use instead of the configured one: folder:PATH, openai:MODEL[@URL], ollama:MODEL[@URL] or none
     #[arg(long, value_name = "ENCODER", value_parser = encoder::wish)]
-    pub(crate) embedder: Option<EmbedderWish>,
+    pub(crate) embedder: Option<EmbedderRef>,
 }
 
 /// A text that is not a trust score.

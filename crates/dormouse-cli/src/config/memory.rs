@@ -2,7 +2,7 @@
 
 mod vectors;
 
-use dormouse_providers::EmbedderWish;
+use dormouse_providers::EmbedderRef;
 use serde::{Deserialize, Deserializer, de::Error};
 
 pub(crate) use self::vectors::{QdrantSection, VectorsWish};
@@ -21,10 +21,10 @@ pub(crate) struct MemorySection {
 
 /// The encoder that is wanted, written as `--embedder` is.
 #[derive(Clone, Debug)]
-pub(crate) struct Embedder(pub(crate) EmbedderWish);
+pub(crate) struct Embedder(pub(crate) EmbedderRef);
 
-impl From<EmbedderWish> for Embedder {
-    fn from(wish: EmbedderWish) -> Self {
+impl From<EmbedderRef> for Embedder {
+    fn from(wish: EmbedderRef) -> Self {
         Self(wish)
     }
 }

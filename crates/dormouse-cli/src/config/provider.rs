@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use dormouse_contracts::{ModelName, Purpose, ReasoningEffort};
 use dormouse_engine::ToolCalling;
 use dormouse_providers::{
-    ModelWish, SecretSource, ServedBy, ServedByError, ServerConfigError, check_base_url,
+    ModelRef, SecretSource, ServedBy, ServedByError, ServerConfigError, check_base_url,
 };
 use serde::{Deserialize, Deserializer, de::Error};
 use serde_json::{Map, Value};
@@ -42,10 +42,10 @@ pub(crate) struct ProviderSection {
     pub(crate) tokens_per_minute: Option<AMinute>,
     pub(crate) at_once: Option<AtOnce>,
     #[serde(deserialize_with = "wishes")]
-    pub(crate) fallbacks: Vec<ModelWish>,
+    pub(crate) fallbacks: Vec<ModelRef>,
     pub(crate) heartbeats: HeartbeatsWish,
     #[serde(deserialize_with = "uses")]
-    pub(crate) uses: BTreeMap<Purpose, Vec<ModelWish>>,
+    pub(crate) uses: BTreeMap<Purpose, Vec<ModelRef>>,
 }
 
 impl ProviderSection {
@@ -82,7 +82,7 @@ pub(super) fn served_by<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Se
     })
 }
 
-fn wishes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ModelWish>, D::Error> {
+fn wishes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ModelRef>, D::Error> {
     let names = Vec::<String>::deserialize(deserializer)?;
     let wishes = names.iter().map(|name| name.parse());
     wishes.collect::<Result<_, _>>().map_err(Error::custom)
@@ -90,11 +90,11 @@ fn wishes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ModelWish>, 
 
 /// A list of models, each as it is written.
 #[derive(Deserialize)]
-struct Wishes(#[serde(deserialize_with = "wishes")] Vec<ModelWish>);
+struct Wishes(#[serde(deserialize_with = "wishes")] Vec<ModelRef>);
 
 fn uses<'de, D: Deserializer<'de>>(
     deserializer: D,
-) -> Result<BTreeMap<Purpose, Vec<ModelWish>>, D::Error> {
+) -> Result<BTreeMap<Purpose, Vec<ModelRef>>, D::Error> {
     let lists = BTreeMap::<Purpose, Wishes>::deserialize(deserializer)?;
     if let Some((purpose, _)) = lists.iter().find(|(_, Wishes(list))| list.is_empty()) {
         return Err(Error::custom(format_args!(

@@ -86,21 +86,21 @@ fn a_switch_is_one_sentence_away_and_back() {
         purpose: Purpose::Answer,
         from: local,
         to: offline,
-        cause: SwitchCause::LeftAlone,
+        cause: SwitchCause::NotAttempted,
     };
     assert_eq!(
         switch(&away),
-        "offline answers in place of local:tiny, which is left alone for now."
+        "offline answers in place of local:tiny, which is not called for now."
     );
     let back = ModelSwitch {
         purpose: Purpose::Scoring,
         from: away.to.clone(),
         to: away.from.clone(),
-        cause: SwitchCause::WellAgain,
+        cause: SwitchCause::Recovered,
     };
     assert_eq!(
         switch(&back),
-        "local:tiny is well again and answers again in place of offline (scoring)."
+        "local:tiny has recovered and answers again in place of offline (scoring)."
     );
 }
 

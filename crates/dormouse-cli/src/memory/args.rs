@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use dormouse_contracts::{Timestamp, Trust};
 use dormouse_memory::{RecordId, RecordKind};
-use dormouse_providers::EmbedderWish;
+use dormouse_providers::EmbedderRef;
 
 use crate::{
     command::{ByEncoder, JsonFlag, moment, trust},
@@ -191,10 +191,10 @@ pub(crate) struct Search {
 pub(crate) struct Migrate {
     /// The new encoder: folder:PATH, openai:MODEL[@URL] or ollama:MODEL[@URL]
     #[arg(long, value_name = "ENCODER", value_parser = encoder::wish, required_unless_present = "back")]
-    pub(crate) embedder: Option<EmbedderWish>,
+    pub(crate) embedder: Option<EmbedderRef>,
     /// The encoder in use, to compare with [default: compare with recall by words]
     #[arg(long, value_name = "ENCODER", value_parser = encoder::wish)]
-    pub(crate) former: Option<EmbedderWish>,
+    pub(crate) former: Option<EmbedderRef>,
     /// Change even if recall gets worse
     #[arg(long, conflicts_with = "compare")]
     pub(crate) force: bool,

@@ -2,7 +2,7 @@
 
 use dormouse_contracts::Purpose;
 use dormouse_providers::{
-    Available, Choice, ChoiceError, Environment, Found, ModelWish, Secret, ServedBy, choose,
+    Available, Choice, ChoiceError, ChoiceReason, Environment, ModelRef, Secret, ServedBy, choose,
     choose_model,
 };
 
@@ -75,7 +75,7 @@ impl Chosen {
     /// A model that a list of the configuration names, with its key.
     pub(super) fn listed(
         &self,
-        wish: &ModelWish,
+        wish: &ModelRef,
         purpose: Option<Purpose>,
     ) -> Result<Choice, ProviderError> {
         self.found
@@ -110,11 +110,11 @@ impl Chosen {
 
 impl Findings {
     /// A model that is named with its provider, with its key.
-    pub(super) fn wished(&self, wish: &ModelWish) -> Result<Choice, ProviderError> {
+    pub(super) fn wished(&self, wish: &ModelRef) -> Result<Choice, ProviderError> {
         let choice = choose_model(wish, &self.available).map_err(ProviderError::Choice)?;
         let elsewhere = matches!(
             wish,
-            ModelWish::Served {
+            ModelRef::Served {
                 base_url: Some(_),
                 ..
             }
@@ -152,7 +152,7 @@ pub(super) fn find(
     environment: &Environment,
 ) -> Result<Findings, ProviderError> {
     let mut available = Available {
-        asked: flags.provider.or(section.kind),
+        requested: flags.provider.or(section.kind),
         model: flags.model.clone().or_else(|| section.model.clone()),
         dormouse_base_url: environment.text("DORMOUSE_BASE_URL")?,
         dormouse_api_key: environment.secret("DORMOUSE_API_KEY")?,
@@ -170,11 +170,11 @@ pub(super) fn find(
     let written = section.base_url.as_ref().filter(|_| is_meant);
     let written = written.map(|url| url.value.clone());
     let named_server = flags.base_url.clone().or(written);
-    let by_server = available.asked.is_none() && named_server.is_some();
+    let by_server = available.requested.is_none() && named_server.is_some();
     if let Some(url) = named_server {
         take_server(&mut available, url)?;
     }
-    let own_key = key::own(flags, section, environment, available.asked)?;
+    let own_key = key::own(flags, section, environment, available.requested)?;
     if let Some(own) = &own_key {
         key::put(&mut available, own);
     }
@@ -193,12 +193,12 @@ pub(super) fn decide(found: Findings, flags: &ProviderFlags) -> Result<Chosen, P
     })?;
     refuse_unknown(&choice, flags)?;
     let why = match because(&choice) {
-        Found::Asked if found.by_server && flags.base_url.is_some() => {
+        ChoiceReason::Requested if found.by_server && flags.base_url.is_some() => {
             "--base-url names a server".to_owned()
         }
-        Found::Asked if found.by_server => "the configuration names a server".to_owned(),
-        Found::Asked if flags.provider.is_some() => "asked for by --provider".to_owned(),
-        Found::Asked => "asked for by the configuration".to_owned(),
+        ChoiceReason::Requested if found.by_server => "the configuration names a server".to_owned(),
+        ChoiceReason::Requested if flags.provider.is_some() => "asked for by --provider".to_owned(),
+        ChoiceReason::Requested => "asked for by the configuration".to_owned(),
         found => found.to_string(),
     };
     Ok(Chosen {
@@ -222,9 +222,9 @@ fn refuse_unknown(choice: &Choice, flags: &ProviderFlags) -> Result<(), Provider
 
 /// Sets the server of the provider that was asked for. A server named without a provider is `local`.
 fn take_server(available: &mut Available, url: String) -> Result<(), ProviderError> {
-    match available.asked {
+    match available.requested {
         None | Some(ServedBy::Local) => {
-            available.asked = Some(ServedBy::Local);
+            available.requested = Some(ServedBy::Local);
             available.name_local_server(url);
         }
         Some(ServedBy::OpenAi) => available.openai_base_url = Some(url),
@@ -235,8 +235,8 @@ fn take_server(available: &mut Available, url: String) -> Result<(), ProviderErr
     Ok(())
 }
 
-fn because(choice: &Choice) -> Found {
+fn because(choice: &Choice) -> ChoiceReason {
     match choice {
-        Choice::Offline { because } | Choice::Server { because, .. } => *because,
+        Choice::Offline { reason } | Choice::Server { reason, .. } => *reason,
     }
 }

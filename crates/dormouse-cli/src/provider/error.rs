@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use dormouse_contracts::{BoxError, ModelName, Purpose};
-use dormouse_providers::{ChoiceError, EnvironmentError, ModelWish, ResolveSecretError, ServedBy};
+use dormouse_providers::{ChoiceError, EnvironmentError, ModelRef, ResolveSecretError, ServedBy};
 
 /// Why no provider can be used.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +50,7 @@ pub(crate) enum ProviderError {
     #[error("{} cannot be used", listed(.wish, *.purpose))]
     Listed {
         /// Which model.
-        wish: ModelWish,
+        wish: ModelRef,
         /// Which list: that for one use, or the one for all others.
         purpose: Option<Purpose>,
         /// Why not.
@@ -90,8 +90,8 @@ fn not_a_provider(model: &ModelName) -> String {
 }
 
 /// The model and where it stands in the configuration. Its address may hold what must not be printed.
-fn listed(wish: &ModelWish, purpose: Option<Purpose>) -> String {
-    let model = if let ModelWish::Served { by, model, .. } = wish {
+fn listed(wish: &ModelRef, purpose: Option<Purpose>) -> String {
+    let model = if let ModelRef::Served { by, model, .. } = wish {
         format!("{by}:{model}")
     } else {
         wish.to_string()

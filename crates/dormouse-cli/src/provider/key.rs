@@ -67,11 +67,11 @@ pub(super) fn put(available: &mut Available, own: &OwnKey) {
 /// The same choice with this key, if it is of that provider.
 pub(super) fn with_own_key(own_key: Option<&OwnKey>, choice: Choice) -> Choice {
     match (choice, own_key) {
-        (Choice::Server { config, because }, Some(own))
+        (Choice::Server { config, reason }, Some(own))
             if config.provider().as_str() == own.of.as_str() =>
         {
             let config = config.with_key(own.key.clone());
-            Choice::Server { config, because }
+            Choice::Server { config, reason }
         }
         (choice, _) => choice,
     }

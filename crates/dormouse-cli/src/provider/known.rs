@@ -69,7 +69,7 @@ impl Known {
                 false => "price unknown; [[prices]] in the configuration can set it".to_owned(),
             };
         };
-        let mut text = format!("{}, {}", Prices::of(price).text(), price.said_by());
+        let mut text = format!("{}, {}", Prices::of(price).text(), price.cost_source());
         if !price.source().is_empty() {
             text += &format!(" ({})", price.source());
         }
@@ -87,7 +87,7 @@ impl Known {
         let mut value = Prices::of(price).per_million();
         if let Value::Object(fields) = &mut value {
             fields.insert("dearer_beyond".to_owned(), json!(price.dearer_beyond()));
-            fields.insert("said_by".to_owned(), json!(price.said_by().to_string()));
+            fields.insert("said_by".to_owned(), json!(price.cost_source().to_string()));
             fields.insert("source".to_owned(), json!(price.source()));
         }
         value

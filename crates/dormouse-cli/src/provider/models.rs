@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, num::NonZeroUsize, path::Path, sync::Arc, t
 use dormouse_contracts::{BoxError, ChatModel, Purpose};
 use dormouse_providers::{
     Accounts, CachedCounter, CalibratedCounter, Choice, EmptyRoute, FailoverModel, GuardedModel,
-    Heartbeats, ModelSwitch, Network, Patience, PriceEntry, PriceTable, Route, ServerConfig,
+    Heartbeats, ModelSwitch, Network, NetworkTimeouts, PriceEntry, PriceTable, Route, ServerConfig,
     context_window, token_counter_for,
 };
 use dormouse_resilience::{BulkheadPolicy, Guard, HealthBoard, RateLimit, RetryBudget};
@@ -81,7 +81,7 @@ pub(crate) fn assemble(
     }
     let builder = FailoverModel::builder(main)
         .heartbeats(heartbeats)
-        .watched_by(switched);
+        .on_switch(switched);
     let builder = uses.into_iter().fold(builder, |builder, (purpose, route)| {
         builder.route(purpose, route)
     });
@@ -117,7 +117,7 @@ fn timeout(section: &ProviderSection) -> Duration {
 
 /// The network settings, with the configured certificates.
 pub(crate) fn network(section: &ProviderSection) -> Result<Network, ProviderError> {
-    let network = Network::direct().waiting(patience(section));
+    let network = Network::direct().with_timeouts(timeouts(section));
     let Some(certificates) = &section.certificates else {
         return Ok(network);
     };
@@ -130,10 +130,10 @@ pub(crate) fn network(section: &ProviderSection) -> Result<Network, ProviderErro
 }
 
 /// How long a server may be silent.
-fn patience(section: &ProviderSection) -> Patience {
-    let usual = Patience::default();
+fn timeouts(section: &ProviderSection) -> NetworkTimeouts {
+    let usual = NetworkTimeouts::default();
     let of = |seconds: Option<Seconds>, usual| seconds.map_or(usual, |seconds| seconds.0);
-    Patience {
+    NetworkTimeouts {
         first_byte: of(section.first_byte_timeout, usual.first_byte),
         between_bytes: of(section.between_bytes_timeout, usual.between_bytes),
     }
@@ -179,9 +179,9 @@ impl ModelAssembler<'_> {
         let counter = CachedCounter::new(token_counter_for(provider, model_name), COUNTED);
         let counter = Arc::new(CalibratedCounter::new(Arc::new(counter)));
         let model = GuardedModel::new(model, guard)
-            .within(timeout(self.section))
-            .accounting(self.accounts.clone())
-            .counting(Arc::clone(&counter));
+            .with_deadline(timeout(self.section))
+            .with_accounts(self.accounts.clone())
+            .with_counter(Arc::clone(&counter));
         let made = Made { model, counter };
         self.made.insert(name, made.clone());
         Ok(made)

@@ -1,19 +1,18 @@
-//! A conversation as this API wants it: the system's instructions apart, then users and model in turns.
+//! A conversation in Anthropic's format: the system's instructions apart, then users and model in turns.
 
-mod turn;
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+    fmt::Write,
+};
 
-use std::collections::HashMap;
+use dormouse_contracts::{CallId, Message, ToolCall, ToolDefinition};
+use dormouse_text::beginning;
+use serde_json::{Map, Value, json};
 
-use dormouse_contracts::{CallId, Message};
-use serde_json::{Value, json};
-
-pub(super) use self::turn::mark;
-use self::turn::{Block, Part, Role, Turn, is_blank, text};
-use super::names::{self, ToolNames};
-
-/// What a user says where the conversation does not begin with one.
+/// Inserted as the first user message of a conversation that starts with another role.
 const BEGINNING: &str = "(The conversation begins.)";
-/// What a user says where the model has spoken last. Newer models refuse to continue what they said.
+/// Inserted as the last user message if the model spoke last: newer models reject a conversation that ends with their own text.
 const GO_ON: &str = "(Go on.)";
 
 /// A conversation in turns.
@@ -24,10 +23,10 @@ pub(super) struct Conversation<'a> {
 }
 
 impl<'a> Conversation<'a> {
-    /// Puts messages into turns. Messages without any text are left out.
+    /// Groups messages into turns and drops messages without text.
     ///
-    /// Instructions in the middle are told with those at the beginning: among the words of users they would be worth no more
-    /// than what users say.
+    /// All system messages are moved to the start. As part of a user turn, their instructions would carry only the
+    /// authority of a user.
     pub(super) fn of(messages: &'a [Message]) -> Self {
         let mut conversation = Self::default();
         let mut times = HashMap::new();
@@ -39,7 +38,7 @@ impl<'a> Conversation<'a> {
         conversation
     }
 
-    /// The names of the tools that were called.
+    /// Returns the names of the tools that were called, each once.
     pub(super) fn called(&self) -> Vec<&'a str> {
         let blocks = self.turns.iter().flat_map(|turn| &turn.blocks);
         let mut names: Vec<&str> = Vec::new();
@@ -53,7 +52,7 @@ impl<'a> Conversation<'a> {
         names
     }
 
-    /// The system's instructions, one block each. The last one from the first `stable` messages is marked for the cache.
+    /// Returns the system's instructions, one block each. The last one of the first `stable` messages gets the cache mark.
     pub(super) fn system(&self, stable: usize) -> Vec<Value> {
         let blocks = self.system.iter();
         let mut blocks: Vec<_> = blocks.map(|(_, content)| text(content)).collect();
@@ -65,7 +64,7 @@ impl<'a> Conversation<'a> {
         blocks
     }
 
-    /// The turns. The last block that only has blocks of the first `stable` messages before it is marked for the cache.
+    /// Returns the turns. The last block of the first `stable` messages gets the cache mark.
     pub(super) fn messages(&self, names: &ToolNames, stable: usize) -> Vec<Value> {
         let kept = self.turns.iter().flat_map(|turn| &turn.blocks);
         let kept = kept.take_while(|block| block.from < stable).count();
@@ -97,7 +96,7 @@ impl<'a> Conversation<'a> {
                 self.say(Role::Assistant, from, content);
                 for call in tool_calls {
                     let earlier = times.entry(&call.id).or_default();
-                    let id = names::call_id(call.id.as_str(), *earlier);
+                    let id = call_id(call.id.as_str(), *earlier);
                     *earlier += 1;
                     self.push(Role::Assistant, from, Part::Call { call, id });
                 }
@@ -106,7 +105,7 @@ impl<'a> Conversation<'a> {
                 let (to, content) = (call_id, content.as_str());
                 self.push(Role::User, from, Part::Answer { to, content });
             }
-            // Nothing is in it, or it is of a kind that did not exist when this was written.
+            // An empty system message, or a kind of message that this version does not know.
             _ => {}
         }
     }
@@ -151,8 +150,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Gives every call exactly one result, in the turn right behind it and first in it. Results that no call waits for
-    /// are told as text.
+    /// Gives every call exactly one result, at the start of the next turn. Results without a call become text.
     fn answer_calls(&mut self) {
         let mut waiting = Vec::new();
         for turn in &mut self.turns {
@@ -166,6 +164,254 @@ impl<'a> Conversation<'a> {
             }
         }
     }
+}
+
+/// The text of an inserted result.
+const NO_RESULT: &str = "(There is no result.)";
+
+/// The role of a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    User,
+    Assistant,
+}
+
+/// One part of a turn.
+#[derive(Clone, Debug)]
+enum Part<'a> {
+    Text(Cow<'a, str>),
+    Call {
+        call: &'a ToolCall,
+        id: String,
+    },
+    /// A result that is not matched to a call yet.
+    Answer {
+        to: &'a CallId,
+        content: &'a str,
+    },
+    Result {
+        id: String,
+        content: Option<&'a str>,
+    },
+}
+
+/// A part, with the index of the message it comes from.
+#[derive(Clone, Debug)]
+struct Block<'a> {
+    from: usize,
+    part: Part<'a>,
+}
+
+#[derive(Clone, Debug)]
+struct Turn<'a> {
+    role: Role,
+    blocks: Vec<Block<'a>>,
+}
+
+/// A call without a result so far.
+#[derive(Clone, Debug)]
+struct PendingCall<'a> {
+    from: usize,
+    call: &'a CallId,
+    id: String,
+}
+
+impl<'a> Turn<'a> {
+    fn calls(&self) -> impl Iterator<Item = PendingCall<'a>> + use<'a, '_> {
+        self.blocks.iter().filter_map(|block| match &block.part {
+            Part::Call { call, id } => Some(PendingCall {
+                from: block.from,
+                call: &call.id,
+                id: id.clone(),
+            }),
+            _ => None,
+        })
+    }
+
+    /// Gives each of these calls exactly one result and moves the results to the start of this turn.
+    fn answer(&mut self, mut waiting: Vec<PendingCall<'a>>) {
+        for block in &mut self.blocks {
+            let Part::Answer { to, content } = block.part else {
+                continue;
+            };
+            let place = waiting.iter().position(|waiting| waiting.call == to);
+            block.part = match place.map(|place| waiting.remove(place)) {
+                Some(PendingCall { id, .. }) => Part::Result {
+                    id,
+                    content: Some(content),
+                },
+                None => Part::Text(format!("(The result of a call: {content})").into()),
+            };
+        }
+        self.blocks.extend(waiting.into_iter().map(|waiting| Block {
+            from: waiting.from,
+            part: Part::Result {
+                id: waiting.id,
+                content: None,
+            },
+        }));
+        self.blocks
+            .sort_by_key(|block| !matches!(block.part, Part::Result { .. }));
+    }
+}
+
+impl Role {
+    fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
+}
+
+impl Block<'_> {
+    fn json(&self, names: &ToolNames) -> Value {
+        match &self.part {
+            Part::Text(content) => text(content),
+            Part::Call { call, id } => json!({
+                "type": "tool_use", "id": id, "name": names.written(&call.name), "input": input(&call.arguments)
+            }),
+            // Not reached: `answer` has replaced every unmatched result.
+            Part::Answer { content, .. } => text(content),
+            Part::Result { id, content: None } => json!({
+                "type": "tool_result", "tool_use_id": id, "content": NO_RESULT, "is_error": true
+            }),
+            Part::Result {
+                id,
+                content: Some(content),
+            } => {
+                let content = if is_blank(content) {
+                    NO_RESULT
+                } else {
+                    *content
+                };
+                json!({"type": "tool_result", "tool_use_id": id, "content": content})
+            }
+        }
+    }
+}
+
+/// Parses the arguments of a call, which must be an object in this API. Other text is wrapped in an object, so that the
+/// model sees what it wrote.
+fn input(arguments: &str) -> Value {
+    if is_blank(arguments) {
+        return json!({});
+    }
+    match serde_json::from_str::<Map<String, Value>>(arguments) {
+        Ok(input) => Value::Object(input),
+        Err(_) => json!({ "arguments": arguments }),
+    }
+}
+
+/// Returns a text block.
+fn text(content: &str) -> Value {
+    json!({"type": "text", "text": content})
+}
+
+/// Adds the cache mark to a block: the server caches everything up to it.
+pub(super) fn mark(block: &mut Value) {
+    if let Value::Object(block) = block {
+        block.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
+    }
+}
+
+/// Is the text blank? This API rejects such blocks.
+fn is_blank(content: &str) -> bool {
+    content.trim().is_empty()
+}
+
+/// Prefix of every rewritten id.
+const MARK: &str = "dm";
+
+/// The longest tool name, in bytes. Newer models accept 128, some servers only 64.
+const NAME_LIMIT: usize = 64;
+
+/// Returns the id to send for the call that uses `id` for the `earlier`th time in the conversation, from zero.
+///
+/// The API accepts letters, digits, `_` and `-`. A valid id is sent unchanged. In any other, and in one that starts with
+/// the prefix of rewritten ids, each other byte is written in hexadecimal. So no two calls share an id, and a call has
+/// the same id in every request.
+pub(super) fn call_id(id: &str, earlier: usize) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    let may_stay = id.bytes().all(|byte| is_plain(byte) || byte == b'_');
+    if may_stay && earlier == 0 && !id.is_empty() && !id.starts_with(MARK) {
+        return id.to_owned();
+    }
+    let mut written = MARK.to_owned();
+    if earlier > 0 {
+        written.push_str(&earlier.to_string());
+    }
+    written.push('_');
+    for byte in id.bytes() {
+        if is_plain(byte) {
+            written.push(char::from(byte));
+        } else if write!(written, "_{byte:02x}").is_err() {
+            break; // A text can always be written to.
+        }
+    }
+    written
+}
+
+/// The names of a request's tools, as sent and as defined.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ToolNames(Vec<(String, String)>);
+
+impl ToolNames {
+    /// Chooses the names to send: `world.say` becomes `world_say`, or `world_say_2` if that is taken.
+    pub(super) fn of(tools: &[ToolDefinition]) -> Self {
+        let mut taken: HashSet<String> = HashSet::new();
+        let mut names = Vec::new();
+        // Valid names go first, so that they stay unchanged in any order of the tools.
+        let (fit, other): (Vec<_>, Vec<_>) = tools
+            .iter()
+            .map(|tool| tool.name.as_str())
+            .partition(|name| fitting(name) == **name);
+        for name in fit.into_iter().chain(other) {
+            let written = free(fitting(name), &taken);
+            taken.insert(written.clone());
+            names.push((written, name.to_owned()));
+        }
+        Self(names)
+    }
+
+    /// Returns the name to send. The model may also have called a tool that does not exist.
+    pub(super) fn written(&self, name: &str) -> String {
+        let mut names = self.0.iter();
+        let known = names.find(|(_, original)| original == name);
+        known.map_or_else(|| fitting(name), |(written, _)| written.clone())
+    }
+
+    /// Returns the defined name of a tool that the model called.
+    pub(super) fn original(&self, written: String) -> String {
+        let mut names = self.0.iter();
+        let known = names.find(|(name, _)| *name == written);
+        known.map_or(written, |(_, original)| original.clone())
+    }
+}
+
+/// Replaces the characters that the API does not accept.
+fn fitting(name: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let fit = |c| if allowed(c) { c } else { '_' };
+    let written: String = name.chars().map(fit).take(NAME_LIMIT).collect();
+    if written.is_empty() {
+        "_".to_owned()
+    } else {
+        written
+    }
+}
+
+/// Returns the name, with a number appended if it is taken.
+fn free(name: String, taken: &HashSet<String>) -> String {
+    let numbered = |number: usize| {
+        let number = format!("_{number}");
+        beginning(&name, NAME_LIMIT - number.len()).to_owned() + &number
+    };
+    if !taken.contains(&name) {
+        return name;
+    }
+    let mut names = (2..).map(numbered);
+    names.find(|name| !taken.contains(name)).unwrap_or(name)
 }
 
 #[cfg(test)]

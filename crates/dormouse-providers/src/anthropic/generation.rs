@@ -1,34 +1,34 @@
-//! What a model's name tells of it.
+//! Properties of Anthropic's models, by name.
 //!
-//! As of November 2026, from Anthropic's model pages. A Claude that is newer than this table counts as the newest in it.
+//! From Anthropic's model pages, as of November 2026. A Claude newer than this table is treated like the newest in it.
 
 use dormouse_contracts::ModelName;
 
-/// The most tokens of a reply of a model that nothing is known of: every model has at least as many.
+/// The output limit of unknown models; every model accepts at least this many tokens.
 const CAUTIOUS_LIMIT: u32 = 4_096;
 
-/// How a model is told to think.
+/// How a request controls the thinking of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ThinkingForm {
-    /// Not at all.
+    /// The model does not think.
     None,
-    /// By a number of tokens: Claude 3.7 to 4.5, and other vendors' models behind this API.
+    /// By a token budget: Claude 3.7 to 4.5, and other vendors' models behind this API.
     Budget,
-    /// As much as it likes, by an effort: Claude 4.6 and later.
+    /// By an effort level: Claude 4.6 and later.
     Effort,
 }
 
-/// What a model's name tells of it.
+/// The model generation, from the model's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Generation {
-    /// A model of Anthropic's.
+    /// A model by Anthropic.
     Claude {
-        /// As `(4, 5)`; greater than all where the name has none.
+        /// For example `(4, 5)`; the maximum if the name has no version.
         version: (u32, u32),
-        /// Is it one of the large ones, whose replies used to be shorter?
+        /// Is it an Opus? Early ones had a lower output limit.
         opus: bool,
     },
-    /// Another vendor's, or one under a name of somebody's own.
+    /// Another vendor's model, or an unknown name.
     Other,
 }
 
@@ -44,7 +44,7 @@ impl Generation {
         }
     }
 
-    /// The most tokens of a reply.
+    /// Returns the maximum number of tokens in a reply.
     pub(super) fn output_limit(self) -> u32 {
         let Self::Claude { version, opus } = self else {
             return CAUTIOUS_LIMIT;
@@ -67,14 +67,14 @@ impl Generation {
         }
     }
 
-    /// Does it take either a temperature or `top_p`, and not both? So do Claude 4.1 and later; for those before them the
-    /// vendor advises it.
+    /// Does the model accept only one of temperature and `top_p`? Claude 4.1 and later do; for earlier ones the vendor
+    /// recommends it.
     pub(super) fn takes_one_of_both(self) -> bool {
         matches!(self, Self::Claude { .. })
     }
 }
 
-/// The first number of a name and the one right behind it; a date is none.
+/// Parses the first number of a name and the one after it; dates are too long to match.
 fn version(name: &str) -> Option<(u32, u32)> {
     let number = |part: &str| {
         let short = (1..=2).contains(&part.len());
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_tells_the_longest_reply_and_how_to_ask_for_thought() {
+    fn output_limit_and_thinking_form_follow_from_the_model_name() {
         for (name, limit, thinking) in [
             ("claude-3-haiku-20240307", 4_096, ThinkingForm::None),
             ("claude-3-5-sonnet-20241022", 8_192, ThinkingForm::None),

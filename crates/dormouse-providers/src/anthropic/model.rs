@@ -9,53 +9,55 @@ use reqwest::{
 };
 
 use super::{
-    config::AnthropicConfig, decoder::MessageDecoder, generation::Generation, names::ToolNames,
+    AnthropicConfig, conversation::ToolNames, generation::Generation, reply::MessageDecoder,
     request,
 };
 use crate::{
     Secret,
-    http::{self, Access, HttpClient, Key, Network, ServerConfigError},
-    server::{Api, Server, Written, asks_its_server},
+    http::{self, Credentials, HttpClient, Key, Network, ServerConfigError},
+    server::{Api, Server, WireRequest, delegate_chat_model},
     stream::{Framing, REPLY_LIMIT},
 };
 
-/// A model on any server that speaks Anthropic's Messages API: Anthropic's own, llama-server, and gateways.
+/// A model on any server with Anthropic's Messages API: Anthropic's own, llama-server, and gateways.
 ///
-/// Replies are streamed, tools are native, what the model thinks is told apart from what it says. Needs a tokio runtime.
+/// Replies are streamed, tools are native, and thoughts are separate from text. Needs a tokio runtime.
 ///
-/// Sending, waiting, bounds, and what each kind of [`ModelErrorKind`](dormouse_contracts::ModelErrorKind) means are as with
-/// [`OpenAiModel`](crate::OpenAiModel), and besides:
+/// Sending, timeouts, bounds and the kinds of [`ModelErrorKind`](dormouse_contracts::ModelErrorKind) are as with
+/// [`OpenAiModel`](crate::OpenAiModel). In addition:
 ///
 /// | kind | when |
 /// | --- | --- |
-/// | `Auth` | `authentication_error`, `permission_error`, `billing_error`; 400 where the credit is used up or a limit of spending is reached |
+/// | `Auth` | `authentication_error`, `permission_error`, `billing_error`; 400 for used-up credit or a reached spending limit |
 /// | `RateLimited` | `rate_limit_error` |
 /// | `ContextExceeded` | `request_too_large`, `prompt is too long` |
 /// | `Refused` | `invalid_request_error` |
-/// | `NotFound` | `not_found_error`: no such model |
-/// | `Unavailable` | `overloaded_error` (529), `api_error`, also in the middle of a reply |
-/// | `TimedOut` | `timeout_error` in the middle of a reply |
+/// | `NotFound` | `not_found_error`: the model does not exist |
+/// | `Unavailable` | `overloaded_error` (529), `api_error`, also during a reply |
+/// | `TimedOut` | `timeout_error` during a reply |
 ///
-/// # How a request is told
+/// # How a request is converted
 ///
-/// This API has rules that the port does not have. Nothing of a conversation makes a request fail:
+/// This API is stricter than the port. Every conversation becomes a valid request:
 ///
-/// - All [`System`](dormouse_contracts::Message::System) messages go, in their order, into `system`, those in the middle too. Neighbours of one role
-///   become one message. Empty texts are left out. Where no user begins or ends it, a short remark in brackets does.
-/// - Every call gets exactly one result, in the message right behind it; one without gets an error that says so, and a result
-///   without a call becomes text. Arguments that are no JSON object stand as text in an object. Ids and names of tools are
-///   written in the characters that are allowed, each its own; calls come back with the tools' own names.
+/// - All [`System`](dormouse_contracts::Message::System) messages go into `system`, in order. Consecutive messages of one
+///   role become one message. Empty texts are dropped. A short remark in brackets is inserted if the conversation does
+///   not start and end with a user.
+/// - Every call gets exactly one result, in the next message: an inserted error if there was none. A result without a
+///   call becomes text. Arguments that are not a JSON object are wrapped in one. Call ids and tool names are rewritten
+///   with the accepted characters and stay unique; calls in the reply have the tools' own names.
 /// - Without [`max_tokens`](ChatRequest::max_tokens) the limit is [`AnthropicConfig::output_limit`].
-/// - A temperature above 1 is left out, which is as much as 1. With a temperature, `top_p` is left out for Claude; while
-///   it thinks, both are.
-/// - [`reasoning_effort`](ChatRequest::reasoning_effort): from Claude 4.6 on adaptive thinking with that effort (`minimal` as `low`, without thinking). For others a
-///   budget of 1,024 (low), 4,096 (medium) or 16,384 tokens (high), at most half of the reply; left out where a tool is forced, where
-///   the reply follows upon tool results, or where half of the reply is less than 1,024.
-/// - A schema for the reply goes into `output_config`, with its objects closed to properties that it does not name. One whose objects
-///   have properties of free names, and JSON without a schema, cannot be asked for and are left out.
-/// - A request without tools whose conversation has calls tells of those tools, but lets none be called.
-/// - With [`stable_messages`](ChatRequest::stable_messages) the cache is marked behind the tools, behind the system's stable instructions and behind the last
-///   stable message.
+/// - A temperature above 1 is left out, which has the effect of 1. For Claude, `top_p` is left out if there is a
+///   temperature; with thinking, both are left out.
+/// - [`reasoning_effort`](ChatRequest::reasoning_effort): Claude 4.6 and later use adaptive thinking with that effort
+///   (`minimal` is sent as `low`, without thinking). Other models get a budget of 1,024 (low), 4,096 (medium) or 16,384
+///   tokens (high), at most half of the reply. No budget is sent if a tool is forced, if the reply follows tool results,
+///   or if half of the reply is less than 1,024.
+/// - A schema for the reply goes into `output_config`, with all objects closed. A schema with free property names, and
+///   JSON without a schema, are not supported and left out.
+/// - If a request has no tools but its conversation has calls, placeholder tools are sent that cannot be called.
+/// - [`stable_messages`](ChatRequest::stable_messages) sets cache marks after the tools, after the stable system
+///   instructions and after the last stable message.
 #[derive(Debug)]
 pub struct AnthropicModel {
     server: Server<Messages>,
@@ -68,28 +70,28 @@ struct Messages {
 }
 
 impl AnthropicModel {
-    /// How long connecting to the server may take, secure channel included.
+    /// Time limit for connecting to the server, including TLS.
     pub const CONNECT_TIMEOUT: Duration = HttpClient::CONNECT_TIMEOUT;
 
-    /// The most text of a reply, names and arguments of its calls included, in bytes: 256 KiB. More is `Malformed`.
+    /// The maximum size of a reply in bytes, including names and arguments of calls: 256 KiB. More is `Malformed`.
     pub const REPLY_LIMIT: usize = REPLY_LIMIT;
 
-    /// The longest pause that a server can ask for: one hour. A longer one counts as this.
+    /// The longest pause that is accepted from a server: one hour. Longer ones are shortened to it.
     pub const LONGEST_PAUSE: Duration = http::LONGEST_PAUSE;
 
-    /// A model from its configuration. Nothing is sent yet.
+    /// Creates a model from its configuration. Sends nothing.
     ///
-    /// A base URL without a version gets `/v1`. A key that would travel unencrypted to another machine is a warning in
-    /// the log.
+    /// `/v1` is added to a base URL without a version. Logs a warning if the key would travel unencrypted to another
+    /// machine.
     ///
     /// # Errors
     ///
-    /// [`ServerConfigError`] if the base URL is no address of a web server, or no HTTP client can be made.
+    /// [`ServerConfigError`] if the base URL is not the address of a web server, or the HTTP client cannot be created.
     pub fn try_new(config: AnthropicConfig) -> Result<Self, ServerConfigError> {
         Self::on(&Network::direct(), config)
     }
 
-    /// The same by another way than straight to the server.
+    /// Creates a model that sends its requests through `network`.
     ///
     /// # Errors
     ///
@@ -106,14 +108,14 @@ impl AnthropicModel {
     }
 }
 
-/// The URL below which the methods of this API are, and a client that shows the key as it wants to see it.
+/// Returns the base URL of the API's methods, and a client that sends the key in Anthropic's header.
 pub(crate) fn reach(
     base_url: &str,
     api_key: Option<Secret>,
     network: &Network,
 ) -> Result<(Url, HttpClient), ServerConfigError> {
     let base = http::base(base_url)?;
-    let access = Access {
+    let access = Credentials {
         key: api_key.map(|secret| Key {
             secret,
             header: HeaderName::from_static("x-api-key"),
@@ -140,7 +142,7 @@ impl Api for Messages {
         model: &ModelName,
         request: &ChatRequest,
         without: &BTreeSet<RequestField>,
-    ) -> Written {
+    ) -> WireRequest {
         request::write(request, model, self.output_limit, without)
     }
 
@@ -149,4 +151,4 @@ impl Api for Messages {
     }
 }
 
-asks_its_server!(AnthropicModel);
+delegate_chat_model!(AnthropicModel);

@@ -1,22 +1,20 @@
-//! A chat request in the words of Anthropic's API.
+//! A chat request in Anthropic's format.
 
 use std::collections::BTreeSet;
 
 use dormouse_contracts::{
-    ChatRequest, ModelName, OutputFormat, RequestField, ToolChoice, ToolDefinition,
+    ChatRequest, Message, ModelName, OutputFormat, ReasoningEffort, RequestField, ToolChoice,
+    ToolDefinition,
 };
 use serde_json::{Map, Value, json};
 
 use super::{
-    conversation::{self, Conversation},
-    generation::Generation,
-    names::ToolNames,
-    schema,
-    thinking::Thinking,
+    conversation::{self, Conversation, ToolNames},
+    generation::{Generation, ThinkingForm},
 };
-use crate::server::{Body, Written};
+use crate::server::{WireRequest, WireRequestBuilder};
 
-/// How a server may call the form of a reply where it says that it does not know it.
+/// Names for the reply format in error messages of servers that do not support it.
 const OUTPUT_NAMES: [&str; 4] = [
     "output_config.format",
     "output format",
@@ -24,16 +22,16 @@ const OUTPUT_NAMES: [&str; 4] = [
     "structured outputs",
 ];
 
-/// The request, streamed. `output_limit` is the most tokens of a reply where the request names no limit.
+/// Writes a streamed request. `output_limit` applies to requests without a length limit.
 pub(super) fn write(
     request: &ChatRequest,
     model: &ModelName,
     output_limit: u32,
     without: &BTreeSet<RequestField>,
-) -> Written {
+) -> WireRequest {
     let generation = Generation::of(model);
     let max_tokens = request.max_tokens.unwrap_or(output_limit);
-    let mut body = Body::without(without);
+    let mut body = WireRequestBuilder::without(without);
     body.set("model", model.as_str())
         .set("max_tokens", max_tokens)
         .set("stream", true);
@@ -55,8 +53,12 @@ pub(super) fn write(
     written
 }
 
-/// Who said what, and which tools there are.
-fn messages(body: &mut Body<'_>, request: &ChatRequest, without: &BTreeSet<RequestField>) {
+/// Writes the conversation and the tools.
+fn messages(
+    body: &mut WireRequestBuilder<'_>,
+    request: &ChatRequest,
+    without: &BTreeSet<RequestField>,
+) {
     let names = ToolNames::of(&request.tools);
     let stable = request.stable_messages;
     let conversation = Conversation::of(&request.messages);
@@ -68,7 +70,7 @@ fn messages(body: &mut Body<'_>, request: &ChatRequest, without: &BTreeSet<Reque
     if request.tools.is_empty() {
         let called = conversation.called();
         if !called.is_empty() {
-            // Calls are only understood where their tools are told.
+            // The API rejects calls of tools that the request does not define.
             let tool =
                 |name| json!({"name": names.written(name), "input_schema": {"type": "object"}});
             let tools: Vec<_> = called.into_iter().map(tool).collect();
@@ -95,7 +97,7 @@ fn tool(tool: &ToolDefinition, names: &ToolNames) -> Value {
     })
 }
 
-/// The schema of a tool's arguments, which must be one of an object here.
+/// Returns the schema of a tool's arguments; the API requires an object schema.
 fn input_schema(parameters: &Value) -> Value {
     let mut schema = match parameters {
         Value::Object(schema) => schema.clone(),
@@ -107,9 +109,8 @@ fn input_schema(parameters: &Value) -> Value {
     Value::Object(schema)
 }
 
-/// The choice; left out where it is the server's default. Some models refuse to be forced; that no tool may be called is
-/// known to all.
-fn tool_choice(body: &mut Body<'_>, choice: &ToolChoice, names: &ToolNames) {
+/// Writes the choice, unless it is the server's default. Some models reject a forced tool; all accept "none".
+fn tool_choice(body: &mut WireRequestBuilder<'_>, choice: &ToolChoice, names: &ToolNames) {
     let forced = match choice {
         ToolChoice::None => {
             body.set("tool_choice", json!({"type": "none"}));
@@ -124,11 +125,11 @@ fn tool_choice(body: &mut Body<'_>, choice: &ToolChoice, names: &ToolNames) {
     body.offer("tool_choice", RequestField::ToolChoice, forced);
 }
 
-/// Temperature and `top_p`. While it thinks a model takes neither, and some take only one of them.
+/// Writes temperature and `top_p`. A thinking model accepts neither, and some models accept only one of them.
 ///
-/// A temperature ends at 1 here, which is also what a model has without one: a higher one is left out.
+/// The maximum temperature of this API is 1, which is also its default. So a higher one is left out.
 fn sampling(
-    body: &mut Body<'_>,
+    body: &mut WireRequestBuilder<'_>,
     request: &ChatRequest,
     generation: Generation,
     thinking: &Thinking,
@@ -148,9 +149,9 @@ fn sampling(
         .offer_number("temperature", RequestField::Temperature, sent);
 }
 
-/// Writes the object `output_config`, and answers with the names by which a server may say that it does not know it.
+/// Writes the object `output_config`, and returns the names that a server may use in an error about it.
 fn output_config(
-    body: &mut Body<'_>,
+    body: &mut WireRequestBuilder<'_>,
     request: &ChatRequest,
     effort: Option<&str>,
     without: &BTreeSet<RequestField>,
@@ -163,9 +164,9 @@ fn output_config(
     }
     let format = match &request.output {
         OutputFormat::Schema { schema, .. } if !without.contains(&RequestField::Output) => {
-            schema::closed(schema)
+            closed(schema)
         }
-        // Any JSON without a schema cannot be asked for.
+        // The API has no JSON mode without a schema.
         _ => None,
     };
     match format {
@@ -188,6 +189,143 @@ fn output_config(
     fields
         .map(|(name, field)| (name.to_owned(), field))
         .collect()
+}
+
+/// The smallest thinking budget, in tokens.
+const LEAST: u32 = 1_024;
+
+/// The thinking parameters of a request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Thinking {
+    /// The field `thinking`.
+    pub(super) thinking: Option<Value>,
+    /// The field `effort` in `output_config`.
+    pub(super) effort: Option<&'static str>,
+    /// Was the requested effort left out because the API cannot express it?
+    pub(super) left_out: bool,
+}
+
+impl Thinking {
+    /// Chooses the parameters for a model of this form, with a reply of up to `max_tokens`.
+    pub(super) fn of(
+        request: &ChatRequest,
+        form: ThinkingForm,
+        max_tokens: u32,
+        without: &BTreeSet<RequestField>,
+    ) -> Self {
+        let Some(effort) = request.reasoning_effort else {
+            return Self::default();
+        };
+        let left = |field| without.contains(&field);
+        let forced = forces_a_tool(request) && !left(RequestField::ToolChoice);
+        match form {
+            // Without the field these models do not think, which is the minimum.
+            ThinkingForm::None | ThinkingForm::Budget if effort == ReasoningEffort::Minimal => {
+                Self::default()
+            }
+            _ if left(RequestField::ReasoningEffort) => Self::unsupported(),
+            ThinkingForm::None => Self::unsupported(),
+            ThinkingForm::Effort => Self::by_effort(effort, forced),
+            // The API rejects a budget if a tool is forced, and within a turn that started without thoughts: those
+            // would have to be sent back with their signature, which the port does not carry.
+            ThinkingForm::Budget if forced || continues_a_turn(&request.messages) => {
+                Self::unsupported()
+            }
+            ThinkingForm::Budget => Self::by_budget(effort, max_tokens),
+        }
+    }
+
+    fn unsupported() -> Self {
+        Self {
+            left_out: true,
+            ..Self::default()
+        }
+    }
+
+    fn by_effort(effort: ReasoningEffort, forced: bool) -> Self {
+        let thinks = effort != ReasoningEffort::Minimal && !forced;
+        Self {
+            thinking: thinks.then(|| json!({"type": "adaptive"})),
+            effort: Some(match effort {
+                ReasoningEffort::Minimal | ReasoningEffort::Low => "low",
+                ReasoningEffort::High => "high",
+                _ => "medium",
+            }),
+            left_out: false,
+        }
+    }
+
+    /// Chooses a budget of at most half of the reply.
+    fn by_budget(effort: ReasoningEffort, max_tokens: u32) -> Self {
+        let preferred = match effort {
+            ReasoningEffort::Minimal | ReasoningEffort::Low => LEAST,
+            ReasoningEffort::High => 16 * LEAST,
+            _ => 4 * LEAST,
+        };
+        let budget = preferred.min(max_tokens / 2);
+        if budget < LEAST {
+            return Self::unsupported();
+        }
+        Self {
+            thinking: Some(json!({"type": "enabled", "budget_tokens": budget})),
+            ..Self::default()
+        }
+    }
+}
+
+fn forces_a_tool(request: &ChatRequest) -> bool {
+    !request.tools.is_empty()
+        && matches!(
+            request.tool_choice,
+            ToolChoice::Required | ToolChoice::Tool(_)
+        )
+}
+
+/// Does the reply follow tool results?
+fn continues_a_turn(messages: &[Message]) -> bool {
+    let mut last = messages.iter().rev();
+    let last = last.find(|message| !matches!(message, Message::System { .. }));
+    matches!(last, Some(Message::Tool { .. } | Message::Assistant { .. }))
+}
+
+/// Keywords of JSON Schema with schemas under free names.
+const NAMED: [&str; 4] = ["properties", "$defs", "definitions", "patternProperties"];
+
+/// Keywords with one schema or a list of schemas.
+const DIRECT: [&str; 5] = ["items", "prefixItems", "anyOf", "allOf", "oneOf"];
+
+/// Returns the schema with `additionalProperties: false` in every object, which this API requires. A value that matches
+/// the closed schema also matches the open one. `None` if an object has free property names.
+pub(super) fn closed(schema: &Value) -> Option<Value> {
+    let mut schema = schema.clone();
+    close(&mut schema).then_some(schema)
+}
+
+fn close(schema: &mut Value) -> bool {
+    match schema {
+        Value::Object(schema) => close_object(schema),
+        Value::Array(schemas) => schemas.iter_mut().all(close),
+        _ => true,
+    }
+}
+
+fn close_object(schema: &mut Map<String, Value>) -> bool {
+    if schema
+        .get("additionalProperties")
+        .is_some_and(Value::is_object)
+    {
+        return false;
+    }
+    if schema.get("type").and_then(Value::as_str) == Some("object") {
+        schema.insert("additionalProperties".to_owned(), Value::Bool(false));
+    }
+    let all = NAMED.iter().all(|name| match schema.get_mut(*name) {
+        Some(Value::Object(named)) => named.values_mut().all(close),
+        _ => true,
+    });
+    all && DIRECT
+        .iter()
+        .all(|name| schema.get_mut(*name).is_none_or(close))
 }
 
 #[cfg(test)]

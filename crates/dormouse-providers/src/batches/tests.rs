@@ -6,10 +6,9 @@ use proptest::prelude::*;
 use dormouse_contracts::ModelErrorKind;
 
 use super::*;
-use crate::http::{Complaint, Redact, RequestSize};
+use crate::http::{ErrorBody, Redact, RequestSize};
 
-/// A server that refuses requests with a text of more bytes than this; a vector tells the length and the first byte of
-/// what was read.
+/// A server that rejects texts with more bytes than this. A vector has the length and the first byte of the text.
 struct Server {
     limit: usize,
     requests: Mutex<Vec<Vec<usize>>>,
@@ -41,7 +40,7 @@ impl EmbedOnce for Server {
                 pause: None,
                 request_id: None,
                 sent: RequestSize::Long,
-                complaint: Complaint::of("too long", &Redact::default()),
+                error_body: ErrorBody::of("too long", &Redact::default()),
             })
         } else {
             let vector = |text: &&str| vec![text.len() as f32, f32::from(text.as_bytes()[0])];
@@ -73,7 +72,7 @@ fn requests_have_at_most_256_texts_and_256_kib() {
 }
 
 #[test]
-fn no_text_asks_nobody_and_an_empty_one_is_sent_as_a_space() {
+fn no_texts_need_no_request_and_an_empty_text_is_sent_as_a_space() {
     let server = Server::reading(10);
     assert_eq!(server.embed(&[]).unwrap(), Vec::<Embedding>::new());
     assert!(server.requests.lock().unwrap().is_empty());
@@ -89,7 +88,7 @@ fn a_text_that_cannot_be_made_short_enough_is_an_error_after_few_requests() {
 }
 
 #[test]
-fn half_a_character_is_never_sent() {
+fn a_request_never_contains_half_a_character() {
     let text = "水".repeat(LONGEST_TEXT);
     assert_eq!(beginning_bytes(&text, LONGEST_TEXT).len(), LONGEST_TEXT - 2);
     assert_eq!(beginning_bytes("é", 1), "");
@@ -99,7 +98,7 @@ fn half_a_character_is_never_sent() {
 
 proptest! {
     #[test]
-    fn what_becomes_of_a_text_never_depends_on_those_beside_it(
+    fn a_vector_never_depends_on_the_other_texts_of_its_batch(
         lengths in prop::collection::vec(0usize..20_000, 0..40), limit in 64usize..10_000,
     ) {
         let texts = texts(&lengths);

@@ -1,34 +1,34 @@
-//! Who may serve a model.
+//! The providers, by the names that users write.
 
 use std::{fmt, str::FromStr};
 
 use dormouse_contracts::ProviderId;
 
-/// Who may serve a model, by the names a user writes: `openai`, `anthropic`, `openrouter`, `ollama`, `local`, `offline`.
+/// A provider, by the name that a user writes: `openai`, `anthropic`, `openrouter`, `ollama`, `local`, `offline`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ServedBy {
-    /// OpenAI, or the server that `OPENAI_BASE_URL` names.
+    /// OpenAI, or the server in `OPENAI_BASE_URL`.
     OpenAi,
-    /// Anthropic, or the server that `ANTHROPIC_BASE_URL` names.
+    /// Anthropic, or the server in `ANTHROPIC_BASE_URL`.
     Anthropic,
     /// OpenRouter.
     OpenRouter,
-    /// Ollama, on this machine or where `OLLAMA_HOST` says.
+    /// Ollama, on this machine or at `OLLAMA_HOST`.
     Ollama,
-    /// The server that `DORMOUSE_BASE_URL`, or else `OPENAI_BASE_URL`, names; it speaks OpenAI's API.
+    /// The server in `DORMOUSE_BASE_URL`, or else `OPENAI_BASE_URL`, with OpenAI's API.
     Local,
-    /// Nobody: the model in this crate that needs no server.
+    /// The offline model, which needs no server.
     Offline,
 }
 
-/// A name that is no provider.
+/// The name is not a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no such provider; there are openai, anthropic, openrouter, ollama, local and offline")]
 pub struct ServedByError;
 
 impl ServedBy {
-    /// All of them, in the order in which they are shown to people.
+    /// All providers, in display order.
     pub const ALL: [Self; 6] = [
         Self::OpenAi,
         Self::Anthropic,
@@ -38,7 +38,7 @@ impl ServedBy {
         Self::Offline,
     ];
 
-    /// The name a user writes.
+    /// Returns the name that a user writes.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl ServedBy {
         }
     }
 
-    /// The same as errors and events name it.
+    /// Returns the id for errors and events.
     #[expect(
         clippy::expect_used,
         reason = "the names are constants of this file, and a test makes every one of them"
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_is_an_id() {
+    fn every_provider_name_is_a_valid_id() {
         for served_by in ServedBy::ALL {
             assert_eq!(served_by.id().as_str(), served_by.as_str());
         }

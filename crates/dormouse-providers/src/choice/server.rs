@@ -1,5 +1,10 @@
-//! A server, whatever its API.
+//! The configuration of a server with any API.
 
+#[cfg(feature = "openai")]
+use std::sync::Arc;
+
+#[cfg(feature = "openai")]
+use dormouse_contracts::ChatModel;
 use dormouse_contracts::{ModelName, ProviderId};
 
 use super::ServedBy;
@@ -7,14 +12,18 @@ use crate::{
     AnthropicConfig, OllamaConfig, OllamaModelConfig, OpenAiConfig, OpenRouterConfig, Routing,
     Secret,
 };
+#[cfg(feature = "openai")]
+use crate::{
+    AnthropicModel, Network, OllamaModel, OpenAiModel, OpenRouterModel, ServerConfigError,
+};
 
-/// Which server, which model, which key, whatever the server's API. What is special about one is in its own configuration.
+/// Server, model and key, for any API. Each vendor's configuration has its own settings.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ServerConfig {
-    /// [`OpenAiModel`](crate::OpenAiModel): OpenAI, or any server that speaks its API.
+    /// [`OpenAiModel`](crate::OpenAiModel): OpenAI, or a compatible server.
     OpenAi(OpenAiConfig),
-    /// [`AnthropicModel`](crate::AnthropicModel): Anthropic, or any server that speaks its API.
+    /// [`AnthropicModel`](crate::AnthropicModel): Anthropic, or a compatible server.
     Anthropic(AnthropicConfig),
     /// [`OpenRouterModel`](crate::OpenRouterModel): OpenRouter.
     OpenRouter(Box<OpenRouterConfig>),
@@ -23,7 +32,7 @@ pub enum ServerConfig {
 }
 
 impl ServerConfig {
-    /// A model at this address.
+    /// Creates the configuration of a model at this address.
     pub(super) fn at(
         served_by: ServedBy,
         base_url: &str,
@@ -62,7 +71,7 @@ impl ServerConfig {
         }
     }
 
-    /// Who serves it, as its errors and events name it.
+    /// Returns the provider's id, for errors and events.
     #[must_use]
     pub fn provider(&self) -> ProviderId {
         match self {
@@ -73,7 +82,7 @@ impl ServerConfig {
         }
     }
 
-    /// The model, as the server names it.
+    /// Returns the model, as the server names it.
     #[must_use]
     pub fn model(&self) -> &ModelName {
         match self {
@@ -84,7 +93,7 @@ impl ServerConfig {
         }
     }
 
-    /// The server's address, as it was written.
+    /// Returns the server's address, as configured.
     #[must_use]
     pub fn base_url(&self) -> &str {
         match self {
@@ -95,7 +104,7 @@ impl ServerConfig {
         }
     }
 
-    /// The key, where there is one.
+    /// Returns the key, if there is one.
     #[must_use]
     pub fn api_key(&self) -> Option<&Secret> {
         match self {
@@ -106,7 +115,7 @@ impl ServerConfig {
         }
     }
 
-    /// The same with this key.
+    /// Replaces the key.
     #[must_use]
     pub fn with_key(mut self, key: Secret) -> Self {
         let place = match &mut self {
@@ -118,4 +127,22 @@ impl ServerConfig {
         *place = Some(key);
         self
     }
+}
+
+/// Creates the model of a chosen server. Sends nothing.
+///
+/// # Errors
+///
+/// [`ServerConfigError`] if the address is invalid, or the HTTP client cannot be created.
+#[cfg(feature = "openai")]
+pub fn open_model(
+    server: &ServerConfig,
+    network: &Network,
+) -> Result<Arc<dyn ChatModel>, ServerConfigError> {
+    Ok(match server.clone() {
+        ServerConfig::OpenAi(config) => Arc::new(OpenAiModel::on(network, config)?),
+        ServerConfig::OpenRouter(config) => Arc::new(OpenRouterModel::on(network, *config)?),
+        ServerConfig::Anthropic(config) => Arc::new(AnthropicModel::on(network, config)?),
+        ServerConfig::Ollama(config) => Arc::new(OllamaModel::on(network, config)?),
+    })
 }

@@ -24,21 +24,17 @@ fn everything() -> Available {
 }
 
 /// Provider, base URL, key, model, reason.
-fn told(available: &Available) -> (String, String, Option<String>, String, Found) {
+fn shown(available: &Available) -> (String, String, Option<String>, String, ChoiceReason) {
     match choose(available).unwrap() {
-        Choice::Offline { because } => (
-            "offline".into(),
-            String::new(),
-            None,
-            String::new(),
-            because,
-        ),
-        Choice::Server { config, because } => (
+        Choice::Offline { reason } => {
+            ("offline".into(), String::new(), None, String::new(), reason)
+        }
+        Choice::Server { config, reason } => (
             config.provider().to_string(),
             config.base_url().to_owned(),
             config.api_key().map(|key| key.expose().to_owned()),
             config.model().to_string(),
-            because,
+            reason,
         ),
     }
 }
@@ -48,117 +44,128 @@ fn server(
     url: &str,
     key: Option<&str>,
     model: &str,
-    because: Found,
-) -> (String, String, Option<String>, String, Found) {
+    reason: ChoiceReason,
+) -> (String, String, Option<String>, String, ChoiceReason) {
     (
         provider.into(),
         url.into(),
         key.map(Into::into),
         model.into(),
-        because,
+        reason,
     )
 }
 
 #[test]
-fn the_first_thing_found_in_the_documented_order_decides() {
+fn the_documented_order_decides() {
     let mut available = everything();
     assert_eq!(
-        told(&available),
+        shown(&available),
         server(
             "local",
             "http://127.0.0.1:8080",
             Some("dormouse-key"),
             "default",
-            Found::DormouseBaseUrl
+            ChoiceReason::DormouseBaseUrl
         )
     );
     available.dormouse_base_url = None;
     assert_eq!(
-        told(&available),
+        shown(&available),
         server(
             "openai",
             "http://127.0.0.1:9090",
             Some("openai-key"),
             "default",
-            Found::OpenAiKey
+            ChoiceReason::OpenAiKey
         )
     );
     available.openai_base_url = None;
     assert_eq!(
-        told(&available),
+        shown(&available),
         server(
             "openai",
             "https://api.openai.com/v1",
             Some("openai-key"),
             "gpt-4.1-mini",
-            Found::OpenAiKey
+            ChoiceReason::OpenAiKey
         )
     );
     available.openai_api_key = None;
     assert_eq!(
-        told(&available),
+        shown(&available),
         server(
             "anthropic",
             "http://127.0.0.1:7070",
             Some("anthropic-key"),
             "default",
-            Found::AnthropicKey
+            ChoiceReason::AnthropicKey
         )
     );
     available.anthropic_base_url = None;
     assert_eq!(
-        told(&available),
+        shown(&available),
         server(
             "anthropic",
             "https://api.anthropic.com",
             Some("anthropic-key"),
             "claude-haiku-4-5",
-            Found::AnthropicKey
+            ChoiceReason::AnthropicKey
         )
     );
     available.anthropic_api_key = None;
     assert_eq!(
-        told(&available),
+        shown(&available),
         server(
             "openrouter",
             "https://openrouter.ai/api/v1",
             Some("openrouter-key"),
             "openai/gpt-4.1-mini",
-            Found::OpenRouterKey
+            ChoiceReason::OpenRouterKey
         )
     );
     available.openrouter_api_key = None;
     available.openai_base_url = Some("http://127.0.0.1:9090".to_owned());
     assert_eq!(
-        told(&available),
+        shown(&available),
         server(
             "local",
             "http://127.0.0.1:9090",
             None,
             "default",
-            Found::OpenAiBaseUrl
+            ChoiceReason::OpenAiBaseUrl
         )
     );
     available.openai_base_url = None;
-    let ollama = |url, model, because| server("ollama", url, None, model, because);
+    let ollama = |url, model, reason| server("ollama", url, None, model, reason);
     assert_eq!(
-        told(&available),
-        ollama("http://10.0.0.1:11434", "qwen3:8b", Found::OllamaHost)
+        shown(&available),
+        ollama(
+            "http://10.0.0.1:11434",
+            "qwen3:8b",
+            ChoiceReason::OllamaHost
+        )
     );
     available.ollama_host = None;
     let here = "http://127.0.0.1:11434";
     assert_eq!(
-        told(&available),
-        ollama(here, "qwen3:8b", Found::OllamaAnswers)
+        shown(&available),
+        ollama(here, "qwen3:8b", ChoiceReason::OllamaAnswers)
     );
     available.ollama_answers = Some(vec![]);
-    assert_eq!(told(&available).4, Found::Nothing, "nothing to chat with");
-    available.asked = Some(ServedBy::Ollama);
-    assert_eq!(told(&available), ollama(here, "llama3.2", Found::Asked));
+    assert_eq!(
+        shown(&available).4,
+        ChoiceReason::Nothing,
+        "nothing to chat with"
+    );
+    available.requested = Some(ServedBy::Ollama);
+    assert_eq!(
+        shown(&available),
+        ollama(here, "llama3.2", ChoiceReason::Requested)
+    );
 }
 
 #[test]
-fn what_was_asked_for_wins_over_everything_found() {
+fn a_requested_provider_wins_over_everything_found() {
     let mut available = everything();
     available.model = Some(ModelName::try_new("mine").unwrap());
     for (asked, provider, key) in [
@@ -168,28 +175,28 @@ fn what_was_asked_for_wins_over_everything_found() {
         (ServedBy::Ollama, "ollama", None),
         (ServedBy::Local, "local", Some("dormouse-key")),
     ] {
-        available.asked = Some(asked);
-        let (told_provider, _, told_key, model, because) = told(&available);
+        available.requested = Some(asked);
+        let (shown_provider, _, key_seen, model, reason) = shown(&available);
         assert_eq!(
-            (told_provider.as_str(), told_key.as_deref()),
+            (shown_provider.as_str(), key_seen.as_deref()),
             (provider, key)
         );
-        assert_eq!((model.as_str(), because), ("mine", Found::Asked));
+        assert_eq!((model.as_str(), reason), ("mine", ChoiceReason::Requested));
     }
-    available.asked = Some(ServedBy::Offline);
+    available.requested = Some(ServedBy::Offline);
     assert_eq!(
         choose(&available),
         Ok(Choice::Offline {
-            because: Found::Asked
+            reason: ChoiceReason::Requested
         })
     );
 }
 
 #[test]
-fn what_was_asked_for_but_cannot_be_used_is_said_and_not_replaced() {
+fn an_unusable_request_is_an_error_and_not_replaced() {
     let asked = |asked| {
         choose(&Available {
-            asked: Some(asked),
+            requested: Some(asked),
             ..Available::default()
         })
         .unwrap_err()
@@ -217,7 +224,7 @@ fn what_was_asked_for_but_cannot_be_used_is_said_and_not_replaced() {
 fn a_key_is_never_sent_to_a_server_it_does_not_belong_to() {
     let mut available = everything();
     available.dormouse_api_key = None;
-    assert_eq!(told(&available).2, None, "OpenAI's key stays at home");
+    assert_eq!(shown(&available).2, None, "OpenAI's key stays at home");
 }
 
 #[test]
@@ -236,10 +243,10 @@ fn the_names_of_the_providers_are_read_as_they_are_written() {
 }
 
 #[test]
-fn a_model_of_a_list_is_chosen_where_its_provider_is_known_to_be() {
+fn a_listed_model_uses_the_address_of_its_provider() {
     let available = everything();
-    let chosen = |wish: &str| choose_model(&wish.parse().unwrap(), &available);
-    let told = |wish: &str| match chosen(wish).unwrap() {
+    let chosen = |requested: &str| choose_model(&requested.parse().unwrap(), &available);
+    let shown = |requested: &str| match chosen(requested).unwrap() {
         Choice::Offline { .. } => "offline".to_owned(),
         Choice::Server { config, .. } => format!(
             "{} {} {} {}",
@@ -249,34 +256,34 @@ fn a_model_of_a_list_is_chosen_where_its_provider_is_known_to_be() {
             config.model()
         ),
     };
-    assert_eq!(told("offline"), "offline");
+    assert_eq!(shown("offline"), "offline");
     assert_eq!(
-        told("local:tiny"),
+        shown("local:tiny"),
         "local http://127.0.0.1:8080 dormouse-key tiny"
     );
     assert_eq!(
-        told("openrouter:a/b:free"),
+        shown("openrouter:a/b:free"),
         "openrouter https://openrouter.ai/api/v1 openrouter-key a/b:free"
     );
     assert_eq!(
-        told("ollama:qwen3:8b"),
+        shown("ollama:qwen3:8b"),
         "ollama http://10.0.0.1:11434 - qwen3:8b"
     );
     assert_eq!(
-        told("anthropic:claude-x@http://elsewhere"),
+        shown("anthropic:claude-x@http://elsewhere"),
         "anthropic http://elsewhere - claude-x"
     );
     assert_eq!(
-        told("openai:m@http://127.0.0.1:9090/v1/"),
+        shown("openai:m@http://127.0.0.1:9090/v1/"),
         "openai http://127.0.0.1:9090/v1/ openai-key m"
     );
     assert_eq!(
-        told("openai:m@https://api.openai.com/v1"),
+        shown("openai:m@https://api.openai.com/v1"),
         "openai https://api.openai.com/v1 - m",
         "the key that was found belongs elsewhere"
     );
     assert_eq!(
-        told("openrouter:m@https://openrouter.ai.evil.example/api/v1"),
+        shown("openrouter:m@https://openrouter.ai.evil.example/api/v1"),
         "openrouter https://openrouter.ai.evil.example/api/v1 - m"
     );
     let nothing = Available::default();
@@ -285,7 +292,7 @@ fn a_model_of_a_list_is_chosen_where_its_provider_is_known_to_be() {
 }
 
 #[test]
-fn an_address_in_the_place_of_a_name_is_no_model() {
+fn an_address_without_a_model_name_is_rejected() {
     for text in [
         "openai:",
         "openai:@",
@@ -293,10 +300,10 @@ fn an_address_in_the_place_of_a_name_is_no_model() {
         "local:@http:8080",
         "ollama:@https:x",
     ] {
-        let wish = text.parse::<ModelWish>();
+        let requested = text.parse::<ModelRef>();
         assert!(
-            matches!(wish, Err(ModelWishError::NoModel(_))),
-            "{text}: {wish:?}"
+            matches!(requested, Err(ModelRefError::NoModel(_))),
+            "{text}: {requested:?}"
         );
     }
 }
@@ -313,12 +320,12 @@ fn a_server_is_given_another_key_whatever_its_api() {
 
 #[cfg(feature = "openai")]
 #[test]
-fn every_server_can_be_opened_or_says_what_is_wrong_with_its_address() {
+fn every_server_opens_or_names_the_fault_of_its_address() {
     let network = crate::Network::direct();
-    let open = |wish: &str| {
-        let choice = choose_model(&wish.parse().unwrap(), &everything()).unwrap();
+    let open = |requested: &str| {
+        let choice = choose_model(&requested.parse().unwrap(), &everything()).unwrap();
         let Choice::Server { config, .. } = choice else {
-            panic!("{wish} is a server")
+            panic!("{requested} is a server")
         };
         open_model(&config, &network).map(|model| model.identity().0.to_string())
     };

@@ -1,4 +1,4 @@
-//! From a choice to an embedder.
+//! Creates the chosen embedder.
 
 use std::{path::Path, sync::Arc};
 
@@ -6,34 +6,33 @@ use dormouse_contracts::{BoxError, Embedder};
 
 use super::EmbedderChoice;
 
-/// Why the embedder that was chosen cannot be made.
+/// Why the chosen embedder cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenEmbedderError {
-    /// It is not part of this program.
+    /// This program was built without it.
     #[error(
         "this program was built without the feature `{feature}`, which the embedder needs; build it again with --features {feature}"
     )]
     NotBuiltIn {
-        /// What would bring it.
+        /// The missing feature.
         feature: &'static str,
     },
-    /// Its server's address is none, or no HTTP client can be made; the source is a `ServerConfigError`.
+    /// The server's address is invalid, or the HTTP client cannot be created; the source is a `ServerConfigError`.
     #[error("the embedder's server cannot be used: {0}")]
     Server(#[source] BoxError),
-    /// The model in the folder cannot be used; the source is the error of whoever opens folders.
+    /// The model in the folder cannot be used; the source is the error of `in_folder`.
     #[error("{0}")]
     Folder(#[source] BoxError),
 }
 
-/// Makes the embedder that was chosen; none where none was chosen.
+/// Creates the chosen embedder, if any.
 ///
 /// Sends nothing. A folder is opened by `in_folder`: encoders that run in this process are in `dormouse-encoder`.
 ///
 /// # Errors
 ///
-/// [`OpenEmbedderError`], which says what helps. A program may go on without an embedder: what is remembered is found by
-/// its words then.
+/// [`OpenEmbedderError`], with advice. A program may go on without an embedder: memories are then found by their words.
 pub fn open_embedder(
     choice: EmbedderChoice,
     in_folder: impl FnOnce(&Path) -> Result<Arc<dyn Embedder>, BoxError>,

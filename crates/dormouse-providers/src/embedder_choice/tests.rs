@@ -4,10 +4,10 @@ fn secret(text: &str) -> Option<Secret> {
     Some(Secret::try_new(text).unwrap())
 }
 
-fn asked(wish: &str) -> EmbedderWanted {
-    EmbedderWanted {
-        asked: Some(wish.parse().unwrap()),
-        ..EmbedderWanted::default()
+fn asked(requested: &str) -> EmbedderSettings {
+    EmbedderSettings {
+        requested: Some(requested.parse().unwrap()),
+        ..EmbedderSettings::default()
     }
 }
 
@@ -21,10 +21,10 @@ fn available() -> Available {
 }
 
 /// Provider, address, key and model in one line.
-fn told(choice: Result<EmbedderChoice, EmbedderChoiceError>) -> String {
+fn shown(choice: Result<EmbedderChoice, EmbedderChoiceError>) -> String {
     let key = |key: Option<Secret>| key.map_or("-".to_owned(), |key| key.expose().to_owned());
     match choice.unwrap() {
-        EmbedderChoice::None { because } => format!("none: {because:?}"),
+        EmbedderChoice::None { reason } => format!("none: {reason:?}"),
         EmbedderChoice::Folder(folder) => format!("folder {}", folder.display()),
         EmbedderChoice::OpenAi(config) => {
             let server = config.server;
@@ -40,8 +40,8 @@ fn told(choice: Result<EmbedderChoice, EmbedderChoiceError>) -> String {
 
 #[test]
 fn each_provider_has_its_embedder() {
-    let none = EmbedderWanted::default();
-    let by = |chat| told(choose_embedder(chat, &available(), &none));
+    let none = EmbedderSettings::default();
+    let by = |chat| shown(choose_embedder(chat, &available(), &none));
     assert_eq!(
         by(ServedBy::OpenAi),
         "openai https://api.openai.com/v1 sk-openai text-embedding-3-small"
@@ -62,7 +62,7 @@ fn each_provider_has_its_embedder() {
         dormouse_base_url: None,
         ..available()
     };
-    let by = |chat| told(choose_embedder(chat, &other, &none));
+    let by = |chat| shown(choose_embedder(chat, &other, &none));
     assert_eq!(
         by(ServedBy::OpenAi),
         "openai http://127.0.0.1:1 sk-openai default"
@@ -72,7 +72,7 @@ fn each_provider_has_its_embedder() {
         "local http://127.0.0.1:1 sk-openai default"
     );
     let nothing = Available::default();
-    let by = |chat| told(choose_embedder(chat, &nothing, &none));
+    let by = |chat| shown(choose_embedder(chat, &nothing, &none));
     assert_eq!(
         by(ServedBy::OpenAi),
         "none: Provider",
@@ -82,12 +82,12 @@ fn each_provider_has_its_embedder() {
 }
 
 #[test]
-fn a_folder_stands_in_where_the_provider_embeds_nothing() {
-    let wanted = EmbedderWanted {
+fn a_folder_is_used_if_the_provider_has_no_embeddings() {
+    let settings = EmbedderSettings {
         folder: Some("/models/minilm".into()),
-        ..EmbedderWanted::default()
+        ..EmbedderSettings::default()
     };
-    let by = |chat| told(choose_embedder(chat, &available(), &wanted));
+    let by = |chat| shown(choose_embedder(chat, &available(), &settings));
     let expected = "folder /models/minilm";
     assert_eq!(by(ServedBy::Anthropic), expected);
     assert_eq!(by(ServedBy::OpenRouter), expected);
@@ -96,15 +96,15 @@ fn a_folder_stands_in_where_the_provider_embeds_nothing() {
 }
 
 #[test]
-fn the_one_that_is_asked_for_wins_over_the_provider() {
-    let by = |wish: &str| {
-        told(choose_embedder(
+fn a_requested_embedder_wins_over_the_provider() {
+    let by = |requested: &str| {
+        shown(choose_embedder(
             ServedBy::OpenAi,
             &available(),
-            &asked(wish),
+            &asked(requested),
         ))
     };
-    assert_eq!(by("none"), "none: Asked");
+    assert_eq!(by("none"), "none: Requested");
     assert_eq!(
         by("openai:text-embedding-3-large"),
         "openai https://api.openai.com/v1 sk-openai text-embedding-3-large"
@@ -117,11 +117,11 @@ fn the_one_that_is_asked_for_wins_over_the_provider() {
 
 #[test]
 fn a_key_is_never_sent_to_a_server_it_does_not_belong_to() {
-    let by = |wish: &str| {
-        told(choose_embedder(
+    let by = |requested: &str| {
+        shown(choose_embedder(
             ServedBy::OpenAi,
             &available(),
-            &asked(wish),
+            &asked(requested),
         ))
     };
     assert_eq!(
@@ -144,15 +144,15 @@ fn a_key_is_never_sent_to_a_server_it_does_not_belong_to() {
         openai_base_url: Some("http://127.0.0.1:1".to_owned()),
         ..available()
     };
-    let wish = asked("openai:m@https://api.openai.com/v1");
-    let told_of = told(choose_embedder(ServedBy::OpenAi, &of_another, &wish));
-    assert_eq!(told_of, "local https://api.openai.com/v1 - m");
-    let own = EmbedderWanted {
+    let foreign = asked("openai:m@https://api.openai.com/v1");
+    let shown_of = shown(choose_embedder(ServedBy::OpenAi, &of_another, &foreign));
+    assert_eq!(shown_of, "local https://api.openai.com/v1 - m");
+    let own = EmbedderSettings {
         api_key: secret("sk-own"),
         ..asked("openai:m@http://elsewhere:1")
     };
-    let told_of = told(choose_embedder(ServedBy::OpenAi, &available(), &own));
-    assert_eq!(told_of, "local http://elsewhere:1 sk-own m");
+    let shown_of = shown(choose_embedder(ServedBy::OpenAi, &available(), &own));
+    assert_eq!(shown_of, "local http://elsewhere:1 sk-own m");
 }
 
 #[test]
@@ -163,8 +163,8 @@ fn openai_asked_for_without_a_key_says_what_to_set() {
 }
 
 #[test]
-fn what_asks_for_no_embedder_says_what_would() {
-    let error = |text: &str| text.parse::<EmbedderWish>().unwrap_err();
+fn an_invalid_embedder_names_the_valid_forms() {
+    let error = |text: &str| text.parse::<EmbedderRef>().unwrap_err();
     for text in [
         "",
         "sk-secret",
@@ -173,7 +173,7 @@ fn what_asks_for_no_embedder_says_what_would() {
         "http://127.0.0.1:1",
         "file:/x",
     ] {
-        assert_eq!(error(text), EmbedderWishError::Unknown, "{text}");
+        assert_eq!(error(text), EmbedderRefError::Unknown, "{text}");
         assert!(!error(text).to_string().contains("sk-secret"));
     }
     for text in [
@@ -183,7 +183,7 @@ fn what_asks_for_no_embedder_says_what_would() {
         "ollama:@",
         "openai:@http://127.0.0.1:1",
     ] {
-        assert_eq!(error(text), EmbedderWishError::NoModel, "{text}");
+        assert_eq!(error(text), EmbedderRefError::NoModel, "{text}");
     }
     for text in [
         "openai:m@",
@@ -191,33 +191,33 @@ fn what_asks_for_no_embedder_says_what_would() {
         "ollama:m@ftp://x",
         "ollama:m@sk-secret",
     ] {
-        assert_eq!(error(text), EmbedderWishError::Address, "{text}");
+        assert_eq!(error(text), EmbedderRefError::Address, "{text}");
     }
     assert!(matches!(
         error("openai:a\u{7}b"),
-        EmbedderWishError::Model(_)
+        EmbedderRefError::Model(_)
     ));
     let model = "@cf/baai/bge-small-en".parse().unwrap();
-    let wish = EmbedderWish::OpenAi {
+    let requested = EmbedderRef::OpenAi {
         model,
         base_url: None,
     };
-    assert_eq!("openai:@cf/baai/bge-small-en".parse(), Ok(wish));
+    assert_eq!("openai:@cf/baai/bge-small-en".parse(), Ok(requested));
 }
 
 #[test]
-fn a_folder_is_whatever_stands_behind_the_first_colon() {
-    let folder = |text: &str| text.parse::<EmbedderWish>();
+fn the_text_after_folder_colon_is_the_path() {
+    let folder = |text: &str| text.parse::<EmbedderRef>();
     assert_eq!(
         folder("folder:C:/models"),
-        Ok(EmbedderWish::Folder("C:/models".into()))
+        Ok(EmbedderRef::Folder("C:/models".into()))
     );
-    assert_eq!(folder("folder:"), Err(EmbedderWishError::NoPath));
-    assert_eq!(folder("folder"), Err(EmbedderWishError::NoPath));
+    assert_eq!(folder("folder:"), Err(EmbedderRefError::NoPath));
+    assert_eq!(folder("folder"), Err(EmbedderRefError::NoPath));
 }
 
 #[test]
-fn what_was_chosen_is_made_or_says_what_is_missing() {
+fn a_choice_opens_or_names_what_is_missing() {
     let open = |choice| match open_embedder(choice, |folder| {
         Err(format!("no model in {}", folder.display()).into())
     }) {
@@ -226,12 +226,13 @@ fn what_was_chosen_is_made_or_says_what_is_missing() {
         Err(error) => error.to_string(),
     };
     let none = EmbedderChoice::None {
-        because: NoEmbedder::Asked,
+        reason: NoEmbedder::Requested,
     };
     assert_eq!(open(none), "none");
     let nowhere = open(EmbedderChoice::Folder("/nowhere/at/all".into()));
-    let server =
-        |wish: &str| open(choose_embedder(ServedBy::Offline, &available(), &asked(wish)).unwrap());
+    let server = |requested: &str| {
+        open(choose_embedder(ServedBy::Offline, &available(), &asked(requested)).unwrap())
+    };
     let (openai, ollama) = (server("openai:m"), server("ollama:m"));
     assert_eq!(nowhere, "no model in /nowhere/at/all");
     if cfg!(feature = "openai") {

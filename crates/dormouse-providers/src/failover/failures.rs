@@ -1,4 +1,4 @@
-//! How the models of a list failed, one after the other.
+//! The failures of the models in a list.
 
 use std::time::Duration;
 
@@ -6,40 +6,40 @@ use dormouse_contracts::{ModelError, ModelErrorKind};
 
 use super::SwitchCause;
 
-/// How the models of a list failed, one after the other from the first on.
+/// The failures of the models in a list, in order.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
     causes: Vec<SwitchCause>,
-    told: Option<ModelError>,
+    reported: Option<ModelError>,
 }
 
 impl Failures {
-    /// The next one failed like this.
+    /// Adds the failure of the next model.
     pub(super) fn add(&mut self, error: ModelError) {
         self.causes.push(SwitchCause::of(&error));
-        let told = self.told.take();
-        self.told = Some(match told {
-            Some(before) if is_rather_told(before.kind(), error.kind()) => before,
+        let reported = self.reported.take();
+        self.reported = Some(match reported {
+            Some(before) if takes_precedence(before.kind(), error.kind()) => before,
             Some(_) | None => error,
         });
     }
 
-    /// Why the model at this place of the list does not answer, if it was asked.
+    /// Returns why the model at this index does not answer, if it was called.
     pub(super) fn cause(&self, at: usize) -> Option<SwitchCause> {
         self.causes.get(at).copied()
     }
 
-    /// The failure by which a caller can best tell what to do, if there is any.
-    pub(super) fn told(&mut self) -> Option<ModelError> {
-        self.told.take()
+    /// Returns the failure that tells the caller best what to do.
+    pub(super) fn reported(&mut self) -> Option<ModelError> {
+        self.reported.take()
     }
 }
 
-/// Is `before` told where the last failure is of the kind `last`?
-fn is_rather_told(before: ModelErrorKind, last: ModelErrorKind) -> bool {
+/// Is `before` reported rather than `last`?
+fn takes_precedence(before: ModelErrorKind, last: ModelErrorKind) -> bool {
     use ModelErrorKind::{Auth, LeftAlone};
     match (before, last) {
-        // Who may be asked soonest decides; where no time is known, that can be at any moment.
+        // The shortest pause wins; without a known time it may be over at any moment.
         (LeftAlone(before), LeftAlone(last)) => soon(before) < soon(last),
         (Auth, _) => false,
         (_, Auth) => true,

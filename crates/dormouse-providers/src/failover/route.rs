@@ -4,19 +4,19 @@ use dormouse_contracts::ChatModel;
 
 use crate::GuardedModel;
 
-/// Models in the order in which they are asked. There is at least one.
+/// Models in the order of calls; at least one.
 #[derive(Clone, Debug)]
 pub struct Route {
     models: Vec<GuardedModel>,
 }
 
-/// A list without a model.
+/// The list is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a list of models names none; name at least one")]
+#[error("the list of models is empty; name at least one model")]
 pub struct EmptyRoute;
 
 impl Route {
-    /// A list of one.
+    /// Creates a list with one model.
     #[must_use]
     pub fn of(model: GuardedModel) -> Self {
         Self {
@@ -24,11 +24,11 @@ impl Route {
         }
     }
 
-    /// The models of this list.
+    /// Creates a list.
     ///
     /// # Errors
     ///
-    /// [`EmptyRoute`] if there is none.
+    /// [`EmptyRoute`] if it is empty.
     pub fn try_new(models: Vec<GuardedModel>) -> Result<Self, EmptyRoute> {
         if models.is_empty() {
             return Err(EmptyRoute);
@@ -36,20 +36,20 @@ impl Route {
         Ok(Self { models })
     }
 
-    /// The same with a model that is asked if none of those before it answers.
+    /// Appends a model that is called if none before it answers.
     #[must_use]
     pub fn then(mut self, model: GuardedModel) -> Self {
         self.models.push(model);
         self
     }
 
-    /// The models, the first one first.
+    /// Returns the models in order.
     #[must_use]
     pub fn models(&self) -> &[GuardedModel] {
         &self.models
     }
 
-    /// The first one, as a model.
+    /// Returns the first model.
     #[expect(
         clippy::indexing_slicing,
         reason = "there is at least one, which every constructor sees to"

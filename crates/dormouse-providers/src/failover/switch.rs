@@ -1,19 +1,19 @@
-//! Another model answers than before.
+//! Switches between the models of a list.
 
 use std::fmt;
 
 use dormouse_contracts::{ErrorClass, ModelError, ModelErrorKind, ModelName, ProviderId, Purpose};
 
-/// Another model answers than before.
+/// A switch to another model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelSwitch {
-    /// Requests of which purpose.
+    /// The purpose of the requests.
     pub purpose: Purpose,
-    /// Who answered before.
+    /// The previous model.
     pub from: (ProviderId, ModelName),
-    /// Who answers now.
+    /// The model that answers now.
     pub to: (ProviderId, ModelName),
-    /// Why.
+    /// The reason.
     pub cause: SwitchCause,
 }
 
@@ -21,20 +21,20 @@ pub struct ModelSwitch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SwitchCause {
-    /// The one before is left alone: it is ill, or its limits are used up.
-    LeftAlone,
-    /// The one before refused its credentials.
+    /// The previous model was not called: its circuit is open or its limits are reached.
+    NotAttempted,
+    /// The previous model rejected its credentials.
     Refused,
-    /// The one before failed in a way of this class, and is left alone from now on.
+    /// The previous model failed with an error of this class, and its circuit is open now.
     Failed(ErrorClass),
-    /// One that stands earlier in the list answers again.
-    WellAgain,
+    /// A model earlier in the list answers again.
+    Recovered,
 }
 
 impl SwitchCause {
     pub(super) fn of(error: &ModelError) -> Self {
         match error.kind() {
-            ModelErrorKind::LeftAlone(_) => Self::LeftAlone,
+            ModelErrorKind::LeftAlone(_) => Self::NotAttempted,
             ModelErrorKind::Auth => Self::Refused,
             kind => Self::Failed(kind.class()),
         }
@@ -44,10 +44,10 @@ impl SwitchCause {
 impl fmt::Display for SwitchCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::LeftAlone => f.write_str("is left alone for now"),
+            Self::NotAttempted => f.write_str("is not called for now"),
             Self::Refused => f.write_str("refused its credentials"),
             Self::Failed(class) => write!(f, "failed ({class})"),
-            Self::WellAgain => f.write_str("is well again"),
+            Self::Recovered => f.write_str("has recovered"),
         }
     }
 }
@@ -67,10 +67,10 @@ impl ModelSwitch {
         }
     }
 
-    /// Is it back to a model that stands earlier in the list?
+    /// Is it a return to a model earlier in the list?
     #[must_use]
     pub fn is_return(&self) -> bool {
-        self.cause == SwitchCause::WellAgain
+        self.cause == SwitchCause::Recovered
     }
 
     pub(super) fn log(&self) {
@@ -82,7 +82,7 @@ impl ModelSwitch {
     }
 }
 
-/// As `answer: anthropic:claude-x answers in place of openai:gpt-x, which is left alone for now`.
+/// For example `answer: anthropic:claude-x answers in place of openai:gpt-x, which is not called for now`.
 impl fmt::Display for ModelSwitch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (purpose, cause) = (self.purpose, self.cause);

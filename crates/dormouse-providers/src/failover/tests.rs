@@ -29,7 +29,7 @@ fn failing(kind: ModelErrorKind, times: usize) -> impl Iterator<Item = ScriptedT
     std::iter::repeat_with(move || ScriptedTurn::Fail(kind)).take(times)
 }
 
-/// A first model that does this, and a second that always answers.
+/// A first model with these turns, and a second that always answers.
 struct Pair {
     first: ScriptedModel,
     second: ScriptedModel,
@@ -46,7 +46,7 @@ impl Pair {
         let route = Route::of(guarded(&first)).then(guarded(&second));
         let model = FailoverModel::builder(route)
             .heartbeats(heartbeats)
-            .watched_by(move |switch| seen.lock().unwrap().push(switch.to_string()))
+            .on_switch(move |switch| seen.lock().unwrap().push(switch.to_string()))
             .build();
         Self {
             first,
@@ -63,7 +63,7 @@ impl Pair {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_next_one_answers_for_a_model_that_limits_the_rate_without_saying_until_when() {
+async fn the_next_model_answers_after_a_rate_limit_without_a_time() {
     let pair = Pair::new(
         failing(ModelErrorKind::RateLimited(None), 20),
         Heartbeats::default(),
@@ -75,7 +75,7 @@ async fn the_next_one_answers_for_a_model_that_limits_the_rate_without_saying_un
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_falls_over_when_the_breaker_opens_and_returns_when_the_first_is_well() {
+async fn failover_starts_when_the_breaker_opens_and_ends_when_the_first_model_recovers() {
     let pair = Pair::new(
         failing(ModelErrorKind::Unavailable, 5),
         Heartbeats::default(),
@@ -102,13 +102,13 @@ async fn it_falls_over_when_the_breaker_opens_and_returns_when_the_first_is_well
         *pair.switches.lock().unwrap(),
         [
             "answer: scripted:scripted answers in place of scripted:scripted, which failed (TRANSIENT)",
-            "answer: scripted:scripted is well again and answers in place of scripted:scripted",
+            "answer: scripted:scripted has recovered and answers in place of scripted:scripted",
         ]
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_heartbeat_is_not_answered_by_a_fallback_unless_it_may_be() {
+async fn a_fallback_answers_heartbeats_only_if_allowed() {
     let pair = Pair::new(failing(ModelErrorKind::Auth, 1), Heartbeats::FirstModelOnly);
     assert_eq!(
         pair.ask(Purpose::Heartbeat).await,
@@ -125,7 +125,7 @@ async fn a_heartbeat_is_not_answered_by_a_fallback_unless_it_may_be() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_has_been_said_is_never_said_again_by_another() {
+async fn no_model_takes_over_after_the_first_text() {
     let cut_off = || ScriptedTurn::CutOff {
         text: "half".to_owned(),
     };
@@ -144,7 +144,7 @@ async fn what_has_been_said_is_never_said_again_by_another() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_is_refused_is_refused_by_no_second_model() {
+async fn a_rejected_request_is_not_sent_to_the_next_model() {
     let pair = Pair::new(
         failing(ModelErrorKind::ContextExceeded, 9),
         Heartbeats::default(),
@@ -174,7 +174,7 @@ async fn each_purpose_has_its_own_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_nobody_answers_the_last_failure_is_told() {
+async fn if_no_model_answers_the_last_failure_is_reported() {
     let first = ScriptedModel::looping(ScriptedTurn::Fail(ModelErrorKind::Auth));
     let second = ScriptedModel::looping(ScriptedTurn::Fail(ModelErrorKind::Unavailable));
     let route = Route::of(guarded(&first)).then(guarded(&second));
@@ -211,7 +211,7 @@ impl ChatModel for Named {
     }
 }
 
-/// A model of this name whose breaker opens at one failure.
+/// A model with this name whose breaker opens at one failure.
 fn named(name: &str, script: ScriptedModel) -> GuardedModel {
     let policy = BreakerPolicy::service();
     let policy = policy.try_with_trip(1, COOLDOWN).unwrap();
@@ -220,7 +220,7 @@ fn named(name: &str, script: ScriptedModel) -> GuardedModel {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_that_a_failed_model_told_is_taken_for_the_words_of_the_next() {
+async fn metadata_of_a_failed_model_is_not_attributed_to_the_next() {
     let usage = Usage {
         prompt_tokens: 9,
         ..Usage::default()
@@ -244,15 +244,15 @@ async fn nothing_that_a_failed_model_told_is_taken_for_the_words_of_the_next() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_model_tells_of_itself_is_passed_on_once() {
-    let told = ScriptedTurn::Raw(vec![
+async fn reply_metadata_is_passed_on_once() {
+    let shown = ScriptedTurn::Raw(vec![
         Ok(info("small")),
         Ok(ChatDelta::Text("yes".to_owned())),
         Ok(ChatDelta::Finished(FinishReason::Stop)),
     ]);
     let dead = ScriptedTurn::Fail(ModelErrorKind::Unavailable);
     let route = Route::of(named("big", ScriptedModel::new([dead])));
-    let route = route.then(named("small", ScriptedModel::new([told])));
+    let route = route.then(named("small", ScriptedModel::new([shown])));
     let model = FailoverModel::builder(route).build();
     let request = asking(Purpose::Answer);
     let deltas: Vec<_> = model.stream(&request).map(Result::unwrap).collect().await;
@@ -262,7 +262,7 @@ async fn what_a_model_tells_of_itself_is_passed_on_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fallback_with_a_wrong_key_does_not_hide_that_the_first_will_be_well_again() {
+async fn a_wrong_key_of_a_fallback_does_not_hide_when_the_first_model_recovers() {
     let first = ScriptedModel::new([ScriptedTurn::Fail(ModelErrorKind::Unavailable)]);
     let second = ScriptedModel::looping(ScriptedTurn::Fail(ModelErrorKind::Auth));
     let route = Route::of(named("big", first)).then(named("small", second));
@@ -277,7 +277,7 @@ async fn a_fallback_with_a_wrong_key_does_not_hide_that_the_first_will_be_well_a
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_all_are_left_alone_the_one_that_may_be_asked_soonest_says_when() {
+async fn if_no_model_was_attempted_the_shortest_pause_is_reported() {
     let dead = || ScriptedModel::looping(ScriptedTurn::Fail(ModelErrorKind::Unavailable));
     let route = Route::of(named("big", dead())).then(named("small", dead()));
     let models = route.models().to_vec();
@@ -291,7 +291,7 @@ async fn where_all_are_left_alone_the_one_that_may_be_asked_soonest_says_when() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_switch_tells_why_the_one_before_does_not_answer_and_not_why_another_does_not() {
+async fn a_switch_names_the_failure_of_the_previous_model() {
     let twice_down = ScriptedModel::new(failing(ModelErrorKind::Unavailable, 2));
     let once_refused = ScriptedModel::new([
         ScriptedTurn::text("b"),
@@ -310,7 +310,7 @@ async fn a_switch_tells_why_the_one_before_does_not_answer_and_not_why_another_d
     .then(named("c", ScriptedModel::looping(ScriptedTurn::text("c"))));
     let b = route.models()[1].guard().clone();
     let model = FailoverModel::builder(route)
-        .watched_by(move |switch| seen.lock().unwrap().push(switch.to_string()))
+        .on_switch(move |switch| seen.lock().unwrap().push(switch.to_string()))
         .build();
     for _ in 0..2 {
         complete(&model, &asking(Purpose::Answer)).await.unwrap();
@@ -328,8 +328,8 @@ async fn a_switch_tells_why_the_one_before_does_not_answer_and_not_why_another_d
         [
             "answer: scripted:b answers in place of scripted:a, which failed (TRANSIENT)",
             "answer: scripted:c answers in place of scripted:b, which refused its credentials",
-            "answer: scripted:b is well again and answers in place of scripted:c",
-            "answer: scripted:a is well again and answers in place of scripted:b",
+            "answer: scripted:b has recovered and answers in place of scripted:c",
+            "answer: scripted:a has recovered and answers in place of scripted:b",
         ]
     );
 }
@@ -343,7 +343,7 @@ async fn it_keeps_the_promises_of_the_port() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn who_answers_is_always_the_one_that_was_switched_to_and_says_so(
+    fn the_answering_model_is_always_the_one_of_the_last_switch(
         steps in prop::collection::vec((0_u8..9, 0_u8..9, 0_u64..90), 1..40),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -362,7 +362,7 @@ proptest! {
             let switches = Arc::new(Mutex::new(Vec::<ModelSwitch>::new()));
             let seen = switches.clone();
             let model = FailoverModel::builder(route)
-                .watched_by(move |switch| seen.lock().unwrap().push(switch.clone()))
+                .on_switch(move |switch| seen.lock().unwrap().push(switch.clone()))
                 .build();
             let mut in_use = "a".to_owned();
             for (first, second, seconds) in steps {
@@ -381,9 +381,9 @@ proptest! {
                 }
                 let before = switches.lock().unwrap().len();
                 let reply = complete(&model, &asking(Purpose::Answer)).await;
-                let told = switches.lock().unwrap()[before..].to_vec();
-                assert!(told.len() <= 1, "one reply, one switch: {told:?}");
-                if let Some(switch) = told.first() {
+                let shown = switches.lock().unwrap()[before..].to_vec();
+                assert!(shown.len() <= 1, "one reply, one switch: {shown:?}");
+                if let Some(switch) = shown.first() {
                     assert_eq!(switch.from.1.as_str(), in_use);
                     assert_ne!(switch.from, switch.to);
                     assert_eq!(switch.is_return(), switch.to.1 < switch.from.1);

@@ -1,4 +1,4 @@
-//! What requests took, and what they cost.
+//! Usage and cost of requests.
 
 use std::{
     fmt,
@@ -9,9 +9,9 @@ use dormouse_contracts::{ModelName, ProviderId, Purpose, Usage};
 
 use crate::{Cost, Ledger, LedgerKey, PriceTable};
 
-/// The accounts of models: what their requests took, and what that cost.
+/// The accounts of models: the usage and the cost of their requests.
 ///
-/// A clone shares them: one for a program, or one for each assistant whose spending is told apart.
+/// A clone shares them: one for a program, or one for each assistant.
 #[derive(Clone)]
 pub struct Accounts {
     shared: Arc<Shared>,
@@ -22,17 +22,17 @@ struct Shared {
     ledger: Mutex<Ledger>,
 }
 
-/// What one request took.
+/// Usage and cost of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spending {
-    /// In tokens, where the provider said so.
+    /// In tokens, if the provider reported it.
     pub usage: Option<Usage>,
     /// In money.
     pub cost: Cost,
 }
 
 impl Accounts {
-    /// Accounts without an entry, by these prices.
+    /// Creates empty accounts with these prices.
     #[must_use]
     pub fn new(prices: PriceTable) -> Self {
         Self {
@@ -43,7 +43,7 @@ impl Accounts {
         }
     }
 
-    /// Enters one request, and answers what it cost. Without a usage neither its tokens nor its cost are known.
+    /// Enters one request, and returns what it cost. Without a usage, tokens and cost are unknown.
     pub fn record(
         &self,
         (provider, model): (&ProviderId, &ModelName),
@@ -64,7 +64,7 @@ impl Accounts {
         Spending { usage, cost }
     }
 
-    /// All entries so far, summed up.
+    /// Returns the sums of all entries.
     #[must_use]
     pub fn ledger(&self) -> Ledger {
         self.entries().clone()

@@ -31,7 +31,7 @@ async fn kind(model: &GuardedModel) -> Result<String, ModelErrorKind> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_that_fails_five_times_is_left_alone_and_tried_again_later() {
+async fn after_five_failures_calls_are_not_attempted_until_the_trial() {
     let failures =
         std::iter::repeat_with(|| ScriptedTurn::Fail(ModelErrorKind::Unavailable)).take(5);
     let model =
@@ -49,24 +49,24 @@ async fn a_service_that_fails_five_times_is_left_alone_and_tried_again_later() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_that_hangs_before_or_within_a_reply_is_ill() {
+async fn a_timeout_before_or_during_a_reply_counts_as_a_failure() {
     let hanging = [
         ScriptedTurn::Hang,
         ScriptedTurn::Stall {
             text: "Y".to_owned(),
         },
     ];
-    let model = guarded(hanging).within(Duration::from_secs(60));
+    let model = guarded(hanging).with_deadline(Duration::from_secs(60));
     assert_eq!(kind(&model).await, Err(ModelErrorKind::TimedOut));
     assert_eq!(model.guard().health().circuit.failures, 1);
     assert_eq!(kind(&model).await, Err(ModelErrorKind::TimedOut));
-    // The first failure has just left the window of a minute.
+    // The first failure has just left the one-minute window.
     assert_eq!(model.guard().health().circuit.failures, 1);
     assert_eq!(model.guard().health().under_way, 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn refused_credentials_open_it_at_once_and_stay_what_they_are() {
+async fn rejected_credentials_open_the_circuit_at_once_and_stay_auth() {
     let model = guarded([
         ScriptedTurn::Fail(ModelErrorKind::Auth),
         ScriptedTurn::text("Yes."),
@@ -80,7 +80,7 @@ async fn refused_credentials_open_it_at_once_and_stay_what_they_are() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_wrong_with_a_request_tells_nothing_of_the_service() {
+async fn a_rejected_request_does_not_change_the_breaker() {
     let refused = std::iter::repeat_with(|| ScriptedTurn::Fail(ModelErrorKind::Refused)).take(9);
     let model = guarded(refused);
     for _ in 0..9 {
@@ -90,7 +90,7 @@ async fn what_is_wrong_with_a_request_tells_nothing_of_the_service() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_that_limits_the_rate_is_well() {
+async fn a_rate_limit_does_not_count_as_a_failure() {
     let limited = || ScriptedTurn::Fail(ModelErrorKind::RateLimited(None));
     let limited = std::iter::repeat_with(limited).take(9);
     let model = guarded(limited.chain([ScriptedTurn::text("Yes.")]));
@@ -102,7 +102,7 @@ async fn a_service_that_limits_the_rate_is_well() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_that_is_asked_for_holds_for_every_caller() {
+async fn a_requested_pause_applies_to_every_caller() {
     let pause = Duration::from_secs(20);
     let turns = [
         ScriptedTurn::Fail(ModelErrorKind::RateLimited(Some(pause))),
@@ -118,7 +118,7 @@ async fn a_pause_that_is_asked_for_holds_for_every_caller() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_is_dropped_tells_nothing_and_gives_its_place_back() {
+async fn a_dropped_stream_records_nothing_and_frees_its_permit() {
     let gate = Gate::new();
     let turns = [
         ScriptedTurn::after(&gate, ScriptedTurn::text("late")),
@@ -146,7 +146,7 @@ async fn every_reply_that_began_is_in_the_accounts() {
         cost,
         ..Usage::default()
     };
-    let told = ScriptedTurn::Reply(ChatReply {
+    let shown = ScriptedTurn::Reply(ChatReply {
         content: "Yes.".to_owned(),
         usage: Some(usage),
         info: Some(Box::new(ReplyInfo {
@@ -164,7 +164,7 @@ async fn every_reply_that_began_is_in_the_accounts() {
     };
     let never = ScriptedTurn::Fail(ModelErrorKind::Unavailable);
     let accounts = Accounts::new(PriceTable::listed());
-    let model = guarded([told, cut_off, never]).accounting(accounts.clone());
+    let model = guarded([shown, cut_off, never]).with_accounts(accounts.clone());
     for _ in 0..3 {
         kind(&model).await.ok();
     }
@@ -179,11 +179,11 @@ async fn every_reply_that_began_is_in_the_accounts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_given_up_is_of_unknown_price_and_not_free() {
+async fn an_abandoned_reply_has_an_unknown_price() {
     let accounts = Accounts::new(PriceTable::listed());
     let model = guarded([ScriptedTurn::Hang, ScriptedTurn::Hang])
-        .within(Duration::from_secs(60))
-        .accounting(accounts.clone());
+        .with_deadline(Duration::from_secs(60))
+        .with_accounts(accounts.clone());
     assert_eq!(kind(&model).await, Err(ModelErrorKind::TimedOut));
     let impatient = Duration::from_secs(5);
     let given_up = tokio::time::timeout(impatient, kind(&model)).await;
@@ -210,10 +210,10 @@ fn raw(deltas: impl IntoIterator<Item = ChatDelta>) -> ScriptedTurn {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_deadline_is_too_long_and_none_too_short() {
-    let model = guarded([ScriptedTurn::text("Yes.")]).within(Duration::MAX);
+async fn any_deadline_is_accepted() {
+    let model = guarded([ScriptedTurn::text("Yes.")]).with_deadline(Duration::MAX);
     assert_eq!(kind(&model).await.as_deref(), Ok("Yes."));
-    let model = guarded([ScriptedTurn::Hang]).within(Duration::ZERO);
+    let model = guarded([ScriptedTurn::Hang]).with_deadline(Duration::ZERO);
     assert_eq!(kind(&model).await, Err(ModelErrorKind::TimedOut));
 }
 
@@ -251,8 +251,8 @@ async fn of_several_usages_the_last_one_counts_everywhere() {
         .unwrap();
     let guard = Guard::builder("tea").rate_limit(limit).build();
     let model = GuardedModel::new(Arc::new(ScriptedModel::looping(twice())), guard)
-        .accounting(accounts.clone())
-        .counting(counter.clone());
+        .with_accounts(accounts.clone())
+        .with_counter(counter.clone());
     complete(&model, &long).await.unwrap();
     assert_eq!(counter.calibration().seen(), 1);
     assert_eq!(accounts.ledger().total().prompt_tokens, 2_000);
@@ -269,7 +269,7 @@ async fn no_provider_that_miscounts_silences_its_callers() {
     let guard = Guard::builder("tea").rate_limit(limit).build();
     let absurd = raw([finished(), used(u32::MAX, u32::MAX)]);
     let model = GuardedModel::new(Arc::new(ScriptedModel::looping(absurd)), guard);
-    let model = model.counting(counter);
+    let model = model.with_counter(counter);
     let request = ChatRequest {
         max_tokens: Some(100),
         ..request()

@@ -1,44 +1,43 @@
-//! Where the server is, from what a user wrote.
+//! Parses the address of a server.
 
-use dormouse_contracts::BoxError;
+use dormouse_contracts::{BoxError, invariant};
 use reqwest::Url;
 
-/// Why no client of a server can be made from a configuration. What the user wrote is not repeated: it may be a key that went into
-/// the wrong field.
+/// Why a configuration cannot be used. The user's text is not repeated: it may be a key in the wrong field.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerConfigError {
-    /// It cannot be read as a URL.
-    #[error("the base URL is no URL; expected one like http://127.0.0.1:8080/v1")]
-    NoUrl(#[source] BoxError),
-    /// It names no web server.
+    /// The base URL is not a URL.
+    #[error("the base URL is not a URL; expected one like http://127.0.0.1:8080/v1")]
+    InvalidUrl(#[source] BoxError),
+    /// The base URL is not the address of a web server.
     #[error(
         "the base URL must begin with http:// or https:// and name a host, as in http://127.0.0.1:8080/v1"
     )]
     NotHttp,
-    /// Parts of a URL that a base cannot have, and that would end up in logs.
+    /// The base URL has parts that a base cannot have, and that would end up in logs.
     #[error(
-        "the base URL must not contain a user, a password, a query or a fragment; a key is configured apart from it"
+        "the base URL must not contain a user, a password, a query or a fragment; configure the key separately"
     )]
-    MoreThanAnAddress,
-    /// The HTTP client could not be made; on a machine without certificates, for instance.
-    #[error("no HTTP client could be made")]
+    NotOnlyAddress,
+    /// The HTTP client cannot be created, for example on a machine without certificates.
+    #[error("the HTTP client could not be created")]
     Client(#[source] BoxError),
 }
 
-/// Checks the base URL of a server. Connects to nothing.
+/// Checks the base URL of a server without connecting.
 ///
 /// # Errors
 ///
-/// [`ServerConfigError`] if it cannot be one.
+/// [`ServerConfigError`] if the base URL is invalid.
 pub fn check_base_url(text: &str) -> Result<(), ServerConfigError> {
     checked(text).map(drop)
 }
 
-/// The URL below which `/chat/completions` and `/embeddings` are, without a slash at its end.
+/// Returns the URL below which `/chat/completions` and `/embeddings` are, without a slash at the end.
 ///
-/// Where no segment of the path is a version (`v1`, `v1beta`, `v4`), `/v1` is added; the path of the method itself is
-/// removed, since it is often copied along.
+/// If no segment of the path is a version (`v1`, `v1beta`, `v4`), `/v1` is added. The path of a method is removed, since
+/// users often copy it too.
 pub(crate) fn base(text: &str) -> Result<Url, ServerConfigError> {
     let mut url = checked(text)?;
     let path = url.path().trim_end_matches('/');
@@ -57,8 +56,8 @@ pub(crate) fn base(text: &str) -> Result<Url, ServerConfigError> {
     Ok(url)
 }
 
-/// The URL below which `/api/embed` is, without a slash at its end. What is below it, and the version of the other
-/// API that such servers speak, is removed, since it is often copied along.
+/// Returns the URL below which `/api/embed` is, without a slash at the end. Method paths and the version of the
+/// OpenAI-compatible API are removed, since users often copy them too.
 pub(crate) fn root(text: &str) -> Result<Url, ServerConfigError> {
     let mut url = checked(text)?;
     let path = url.path().trim_end_matches('/');
@@ -68,7 +67,7 @@ pub(crate) fn root(text: &str) -> Result<Url, ServerConfigError> {
     Ok(url)
 }
 
-/// The URL of a method below a base.
+/// Returns the URL of a method below a base.
 pub(crate) fn below(base: &Url, method: &str) -> Url {
     let mut url = base.clone();
     url.set_path(&format!("{}{method}", base.path().trim_end_matches('/')));
@@ -81,7 +80,8 @@ fn without<'a>(path: &'a str, ends: &[&str]) -> &'a str {
 }
 
 fn checked(text: &str) -> Result<Url, ServerConfigError> {
-    let url = Url::parse(text.trim()).map_err(|error| ServerConfigError::NoUrl(Box::new(error)))?;
+    let url =
+        Url::parse(text.trim()).map_err(|error| ServerConfigError::InvalidUrl(Box::new(error)))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
         return Err(ServerConfigError::NotHttp);
     }
@@ -90,14 +90,14 @@ fn checked(text: &str) -> Result<Url, ServerConfigError> {
         || url.query().is_some()
         || url.fragment().is_some();
     if more {
-        return Err(ServerConfigError::MoreThanAnAddress);
+        return Err(ServerConfigError::NotOnlyAddress);
     }
     Ok(url)
 }
 
 /// Is the server on this machine?
 pub(crate) fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
+    let host = invariant!(url.host_str(), "the URL of a web server has a host");
     let address = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost"
         || address
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_base_is_the_same_with_and_without_its_version() {
+    fn base_adds_a_missing_version_and_removes_method_paths() {
         for (written, base_url) in [
             ("http://127.0.0.1:8080", "http://127.0.0.1:8080/v1"),
             (" http://127.0.0.1:8080/ ", "http://127.0.0.1:8080/v1"),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_is_the_same_with_and_without_what_is_below_it() {
+    fn root_removes_method_paths() {
         for (written, method) in [
             ("http://127.0.0.1:11434", "http://127.0.0.1:11434/api/embed"),
             (
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_without_repeating_it() {
+    fn an_invalid_address_is_rejected_and_not_printed() {
         for written in [
             "",
             "sk-secret",
@@ -182,10 +182,10 @@ mod tests {
             "ftp://sk-secret",
         ] {
             let error = base(written).unwrap_err();
-            let told = format!("{error} {error:?}");
+            let shown = format!("{error} {error:?}");
             assert!(
-                told.contains("http://127.0.0.1:8080/v1") && !told.contains("sk-secret"),
-                "{told}"
+                shown.contains("http://127.0.0.1:8080/v1") && !shown.contains("sk-secret"),
+                "{shown}"
             );
         }
         for written in [
@@ -195,7 +195,7 @@ mod tests {
             "http://host/#x",
         ] {
             assert!(
-                matches!(base(written), Err(ServerConfigError::MoreThanAnAddress)),
+                matches!(base(written), Err(ServerConfigError::NotOnlyAddress)),
                 "{written}"
             );
         }
@@ -203,8 +203,12 @@ mod tests {
 
     #[test]
     fn only_this_machine_is_loopback() {
-        let told = |url| is_loopback(&Url::parse(url).unwrap());
-        assert!(told("http://localhost") && told("http://127.0.0.2:1") && told("http://[::1]:1"));
-        assert!(!told("http://localhost.example") && !told("http://10.0.0.1"));
+        let is_local = |url| is_loopback(&Url::parse(url).unwrap());
+        assert!(
+            is_local("http://localhost")
+                && is_local("http://127.0.0.2:1")
+                && is_local("http://[::1]:1")
+        );
+        assert!(!is_local("http://localhost.example") && !is_local("http://10.0.0.1"));
     }
 }

@@ -1,4 +1,4 @@
-//! One request, sent once, with the key.
+//! Sends one request once, with the key.
 
 use std::{fmt, time::Duration};
 
@@ -17,36 +17,36 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{
     address::{self, ServerConfigError},
-    complaint::Complaint,
+    error_body::ErrorBody,
     failure::{Failure, RequestSize},
     limits,
-    network::{Network, Patience},
+    network::{Network, NetworkTimeouts},
     pause,
     redact::Redact,
-    tape::Tape,
+    transport::Transport,
 };
 use crate::{Secret, stream::Framing};
 
-/// The longest body of an answer that is no success, in bytes; the rest is not read.
-const COMPLAINT_LIMIT: usize = 16 * 1024;
+/// The maximum size of an error body, in bytes; the rest is not read.
+const ERROR_BODY_LIMIT: usize = 16 * 1024;
 
-/// How long is waited for what a server says of a failure: that it failed is known by then, and often all there is.
-const COMPLAINT_PATIENCE: Duration = Duration::from_secs(5);
+/// Time limit for reading an error body. The status is known by then, and often there is nothing else.
+const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The longest answer that is read whole, in bytes.
+/// The maximum size of an answer that is read whole, in bytes.
 const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
 
-/// With what a server is asked besides the request itself.
+/// The key and the further headers of every request.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Access {
-    /// The key, and how it is shown.
+pub(crate) struct Credentials {
+    /// The key, if the server needs one.
     pub(crate) key: Option<Key>,
     /// Further headers of every request.
     pub(crate) headers: HeaderMap,
 }
 
-impl Access {
-    /// A key shown as OpenAI's, if there is one, and nothing else.
+impl Credentials {
+    /// A bearer token in `Authorization`, and no further headers.
     pub(crate) fn bearer(key: Option<Secret>) -> Self {
         Self {
             key: key.map(|secret| Key {
@@ -58,33 +58,31 @@ impl Access {
     }
 }
 
-/// A key, and the header it is shown in. In `Authorization` it is a bearer token, elsewhere it stands alone.
+/// A key and its header. In `Authorization` it is a bearer token; in other headers it is sent as it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) secret: Secret,
     pub(crate) header: HeaderName,
 }
 
-/// Sends each request exactly once, follows no redirect, and sees to it that the key is told nowhere. A clone shares
-/// the connections.
+/// Sends each request exactly once, follows no redirects, and never prints the key. A clone shares the connections.
 #[derive(Clone)]
 pub(crate) struct HttpClient {
     http: reqwest::Client,
-    tape: Tape,
-    patience: Patience,
+    transport: Transport,
+    timeouts: NetworkTimeouts,
     headers: HeaderMap,
     redact: Redact,
 }
 
 impl HttpClient {
-    /// How long connecting to the server may take, secure channel included.
+    /// Time limit for connecting to the server, including TLS.
     pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-    /// A client for the server at `base`. A key that would travel unencrypted to another machine is a warning in the
-    /// log.
+    /// Creates a client for the server at `base`. Logs a warning if the key would travel unencrypted to another machine.
     pub(crate) fn try_new(
         base: &Url,
-        access: Access,
+        access: Credentials,
         network: &Network,
     ) -> Result<Self, ServerConfigError> {
         if base.scheme() == "http" && access.key.is_some() && !address::is_loopback(base) {
@@ -94,24 +92,25 @@ impl HttpClient {
         let http = http.map_err(|error| ServerConfigError::Client(error.into()))?;
         let mut headers = access.headers;
         if let Some(key) = &access.key {
-            let value = shown(key).map_err(|error| ServerConfigError::Client(error.into()))?;
+            let value =
+                header_value(key).map_err(|error| ServerConfigError::Client(error.into()))?;
             headers.insert(key.header.clone(), value);
         }
         Ok(Self {
             http,
-            tape: network.tape().clone(),
-            patience: network.patience(),
+            transport: network.transport().clone(),
+            timeouts: network.timeouts(),
             headers,
             redact: Redact::new(access.key.as_ref().map(|key| &key.secret)),
         })
     }
 
-    /// What takes the key out of texts.
+    /// Removes the key from texts.
     pub(crate) fn redact(&self) -> &Redact {
         &self.redact
     }
 
-    /// Sends `body`, which is JSON, and answers with a success that is a stream, whose body is not read yet.
+    /// Sends the JSON `body` and returns a successful answer with the right media type; its body is not read yet.
     pub(crate) async fn stream(
         &self,
         url: &Url,
@@ -129,17 +128,17 @@ impl HttpClient {
         }
         Err(Failure::NoStream {
             content_type: self.redact.line(&media_type),
-            complaint: self.complaint(answer).await,
+            error_body: self.error_body(answer).await,
         })
     }
 
-    /// Sends the request and answers with a success, whose body is not read yet.
+    /// Sends the request and returns a successful answer; its body is not read yet.
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<Response, Failure> {
         let request = request.headers(self.headers.clone()).build();
         let request = request.map_err(|error| Failure::Request(Box::new(error)))?;
         let sent = RequestSize::of(&request);
-        let first_byte = self.patience.first_byte;
-        let answer = timeout(first_byte, self.tape.execute(&self.http, request)).await;
+        let first_byte = self.timeouts.first_byte;
+        let answer = timeout(first_byte, self.transport.execute(&self.http, request)).await;
         let answer = answer.map_err(|_elapsed| Failure::NotBegun(first_byte))??;
         if answer.status().is_success() {
             return match encoding(&answer) {
@@ -149,14 +148,14 @@ impl HttpClient {
         }
         Err(Failure::Status {
             status: answer.status().as_u16(),
-            pause: pause::asked_for(answer.headers()),
+            pause: pause::requested(answer.headers()),
             request_id: limits::request_id(answer.headers(), &self.redact),
             sent,
-            complaint: self.complaint(answer).await,
+            error_body: self.error_body(answer).await,
         })
     }
 
-    /// Sends `body` as JSON and reads the answer as JSON, all of it.
+    /// Sends `body` as JSON and reads the whole answer as JSON.
     pub(crate) async fn post<Answer: DeserializeOwned>(
         &self,
         url: &Url,
@@ -166,7 +165,7 @@ impl HttpClient {
         self.read(request, ANSWER_LIMIT).await
     }
 
-    /// Asks for `url` and reads the answer as JSON, all of it, up to this many bytes.
+    /// Requests `url` and reads the whole answer as JSON, up to `limit` bytes.
     pub(crate) async fn get<Answer: DeserializeOwned>(
         &self,
         url: &Url,
@@ -183,32 +182,32 @@ impl HttpClient {
         let answer = self.whole(self.send(request).await?, limit).await?;
         serde_json::from_slice(&answer).map_err(|error| {
             let words = format!("{error}, in {}", String::from_utf8_lossy(&answer));
-            Failure::NoAnswer(Complaint::of(&words, &self.redact))
+            Failure::NoAnswer(ErrorBody::of(&words, &self.redact))
         })
     }
 
-    /// What the server says in an answer that is none, as far as it says it soon. In an encoding that nobody asked for it is not read.
-    pub(crate) async fn complaint(&self, answer: Response) -> Complaint {
+    /// Reads the error body, within a time limit. A compressed body is not read, since no request asks for one.
+    pub(crate) async fn error_body(&self, answer: Response) -> ErrorBody {
         if let Some(encoding) = encoding(&answer) {
             let words = format!("something in the content encoding {encoding}");
-            return Complaint::of(&words, &self.redact);
+            return ErrorBody::of(&words, &self.redact);
         }
         let mut pieces = answer.bytes_stream();
         let mut body = Vec::new();
-        let until = Instant::now() + COMPLAINT_PATIENCE;
+        let until = Instant::now() + ERROR_BODY_TIMEOUT;
         while let Ok(Some(Ok(piece))) = timeout_at(until, pieces.next()).await {
-            let room = COMPLAINT_LIMIT.saturating_sub(body.len());
+            let room = ERROR_BODY_LIMIT.saturating_sub(body.len());
             body.extend(piece.iter().take(room));
-            if body.len() >= COMPLAINT_LIMIT {
+            if body.len() >= ERROR_BODY_LIMIT {
                 break;
             }
         }
-        Complaint::read(&body, &self.redact)
+        ErrorBody::read(&body, &self.redact)
     }
 
-    /// The body of an answer as it comes. It ends with a failure where nothing more comes for too long.
+    /// Returns the body in pieces as they arrive. It ends with a failure after a long silence.
     pub(crate) fn pieces(&self, answer: Response) -> BoxStream<'static, Result<Bytes, Failure>> {
-        let between = self.patience.between_bytes;
+        let between = self.timeouts.between_bytes;
         let pieces = Some(answer.bytes_stream());
         Box::pin(stream::unfold(pieces, move |pieces| async move {
             let mut pieces = pieces?;
@@ -237,8 +236,8 @@ impl HttpClient {
     }
 }
 
-/// The value of the key's header, marked so that it is shown in no log.
-fn shown(key: &Key) -> Result<HeaderValue, reqwest::header::InvalidHeaderValue> {
+/// Returns the value of the key's header, marked as sensitive.
+fn header_value(key: &Key) -> Result<HeaderValue, reqwest::header::InvalidHeaderValue> {
     let secret = key.secret.expose();
     let mut value = if key.header == AUTHORIZATION {
         HeaderValue::try_from(format!("Bearer {secret}"))?
@@ -255,7 +254,7 @@ fn media_type(answer: &Response) -> String {
     text.unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// The encoding of the body, if it has one.
+/// Returns the content encoding of the body, if it has one.
 fn encoding(answer: &Response) -> Option<String> {
     let value = answer.headers().get(CONTENT_ENCODING)?;
     let text = String::from_utf8_lossy(value.as_bytes()).trim().to_owned();
@@ -271,7 +270,7 @@ impl fmt::Debug for HttpClient {
 }
 
 fn connections(base: &Url, network: &Network) -> Result<reqwest::Client, reqwest::Error> {
-    // One cryptography for the whole process. Where the program has chosen another one already, that one is used.
+    // There is one cryptography provider per process. If the program has installed another one, that one is used.
     rustls::crypto::ring::default_provider()
         .install_default()
         .ok();
@@ -283,7 +282,7 @@ fn connections(base: &Url, network: &Network) -> Result<reqwest::Client, reqwest
         builder = builder.no_proxy();
     }
     if base.scheme() == "http" {
-        // Without certificates to check there is no need for the machine to have any.
+        // Without TLS, the machine does not need certificates.
         builder = builder.tls_certs_only([]);
     } else {
         builder = builder.tls_certs_merge(network.certificates().iter().cloned());

@@ -1,4 +1,4 @@
-//! Everything that can go wrong between a request and its reply.
+//! The failures between a request and its reply.
 
 use std::time::Duration;
 
@@ -6,76 +6,76 @@ use dormouse_cassettes::NoMatch;
 use dormouse_contracts::{BoxError, ModelError, ModelErrorKind, ProviderId, RequestField};
 use reqwest::{Body, Request};
 
-use super::complaint::Complaint;
+use super::error_body::ErrorBody;
 use crate::vectors::WrongVectors;
 
-/// Why there is no reply, or no whole one. It is the source of the [`ModelError`] that callers see.
+/// Why there is no complete reply. It is the source of the [`ModelError`] that callers get.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// No connection.
+    /// The connection could not be opened.
     #[error("the server could not be reached")]
     Unreachable(#[source] BoxError),
-    /// A connection, and no answer in HTTP on it.
+    /// The connection was opened, but there was no HTTP answer.
     #[error("the server ended the connection without an answer in HTTP")]
     Dropped(#[source] BoxError),
-    /// An answer that is no success.
-    #[error("the server answered {status} and said: {complaint}")]
+    /// An answer with an error status.
+    #[error("the server answered {status} and said: {error_body}")]
     Status {
         status: u16,
         pause: Option<Duration>,
         request_id: Option<String>,
-        /// How long the request was.
+        /// The size of the request.
         sent: RequestSize,
-        complaint: Complaint,
+        error_body: ErrorBody,
     },
-    /// An answer in an encoding that was not asked for. It is not unpacked: a small one may be a large one within.
-    #[error("the server answered with the content encoding {0}, which was not asked for")]
+    /// A compressed answer. No request asks for one, and unpacking it could exhaust the memory.
+    #[error("the server answered with the content encoding {0}, which was not requested")]
     Encoded(String),
-    /// The answer did not begin in time.
+    /// The answer did not start in time.
     #[error("the server did not begin to answer within {0:?}")]
     NotBegun(Duration),
-    /// Nothing more came for so long.
+    /// The answer stopped for this long.
     #[error("the server fell silent for {0:?} in the middle of its answer")]
     Silent(Duration),
-    /// A success, but no stream of events.
-    #[error("the server answered with {content_type} instead of a stream: {complaint}")]
+    /// A success without an event stream.
+    #[error("the server answered with {content_type} instead of a stream: {error_body}")]
     NoStream {
         content_type: String,
-        complaint: Complaint,
+        error_body: ErrorBody,
     },
-    /// The server broke the reply off and said why.
-    #[error("the server broke off and said: {0}")]
-    BrokenOff(Complaint),
+    /// The server ended the reply with an error.
+    #[error("the server ended the reply with an error: {0}")]
+    BrokenOff(ErrorBody),
     /// The connection ended before the reply was finished.
     #[error("the connection ended before the reply did")]
     CutOff(#[source] Option<BoxError>),
-    /// Some bound of a reply was exceeded.
+    /// A bound of the reply was exceeded.
     #[error("the reply has more than {limit} {what}")]
     TooMuch { what: &'static str, limit: usize },
-    /// An event that could not be read.
+    /// An event could not be parsed.
     #[error("an event of the reply could not be read: {0}")]
-    Unreadable(Complaint),
-    /// A whole answer that could not be read.
+    Unreadable(ErrorBody),
+    /// A whole answer could not be parsed.
     #[error("the answer could not be read: {0}")]
-    NoAnswer(Complaint),
-    /// An answer that is no answer to these texts.
+    NoAnswer(ErrorBody),
+    /// The vectors do not match the texts.
     #[error(transparent)]
     Vectors(#[from] WrongVectors),
-    /// Arguments of a tool call that has no name.
-    #[error("the reply continues a tool call that never began")]
+    /// Arguments of a tool call without a name.
+    #[error("the reply continues a tool call that was never started")]
     NamelessCall,
-    /// A request that is in no recording.
+    /// A request that is not in the recording.
     #[error("the recording has no answer")]
     NotRecorded(#[source] Box<NoMatch>),
-    /// The request could not be made.
+    /// The request could not be created.
     #[error("the request could not be written")]
     Request(#[source] BoxError),
 }
 
-/// How long a request was, as far as a complaint about its length depends on it.
+/// The size of a request; it decides what a 413 means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestSize {
-    /// Less than 64 KiB: no server that means the length of a prompt refuses it.
+    /// Less than 64 KiB. A 413 for so little is never about the length of the prompt.
     Short,
     Long,
 }
@@ -91,32 +91,32 @@ impl RequestSize {
 }
 
 impl Failure {
-    /// Would less of the same be taken? For texts that are sent many at once, where too many is a failure of its own.
-    pub(crate) fn asks_for_less(&self) -> bool {
+    /// Would a smaller request be accepted? Used for batches of texts.
+    pub(crate) fn is_too_long(&self) -> bool {
         let is_too_large = matches!(self, Self::Status { status: 413, .. });
         is_too_large || self.kind() == ModelErrorKind::ContextExceeded
     }
 
-    /// What a caller can do about it.
+    /// Returns the error kind for the caller.
     pub(crate) fn kind(&self) -> ModelErrorKind {
         match self {
             Self::Unreachable(_) => ModelErrorKind::Unreachable,
             Self::Dropped(_) => ModelErrorKind::Unavailable,
-            // No model's window is this small: something in between takes no such request, whatever is in it.
+            // No context window is this small: a proxy rejects the request for another reason.
             Self::Status {
                 status: 413,
                 sent: RequestSize::Short,
-                complaint,
+                error_body,
                 ..
-            } if !complaint.asks_for_less() => ModelErrorKind::Refused,
+            } if !error_body.is_too_long() => ModelErrorKind::Refused,
             Self::Status {
                 status,
                 pause,
-                complaint,
+                error_body,
                 ..
-            } => complaint.kind(*status, *pause),
+            } => error_body.kind(*status, *pause),
             Self::NotBegun(_) | Self::Silent(_) => ModelErrorKind::TimedOut,
-            Self::BrokenOff(complaint) => complaint.kind_in_stream(),
+            Self::BrokenOff(error_body) => error_body.kind_in_stream(),
             Self::CutOff(_) => ModelErrorKind::Interrupted,
             Self::NoStream { .. }
             | Self::Encoded(_)
@@ -129,32 +129,32 @@ impl Failure {
         }
     }
 
-    /// Which of the optional fields the server says it does not know, by its name for it.
+    /// Returns the optional field that the server does not support, by the vendor's name in `optional`.
     pub(crate) fn unknown_field(
         &self,
         optional: &[(String, RequestField)],
     ) -> Option<RequestField> {
         match self {
             Self::Status {
-                status, complaint, ..
-            } if complaint.may_be_about_fields(*status) => complaint.unknown_field(optional),
+                status, error_body, ..
+            } if error_body.may_be_about_fields(*status) => error_body.unknown_field(optional),
             _ => None,
         }
     }
 
-    /// Does the server say that this model is to be asked through another method of its API, the one of this path?
+    /// Does the server say that this model needs the API method with this path?
     pub(crate) fn points_to(&self, path: &str) -> bool {
         match self {
             Self::Status {
                 status: 400 | 404,
-                complaint,
+                error_body,
                 ..
-            } => complaint.points_to(path),
+            } => error_body.points_to(path),
             _ => false,
         }
     }
 
-    /// A failure to reach the server.
+    /// A failure to get an answer.
     pub(crate) fn of_connection(error: reqwest::Error) -> Self {
         if error.is_connect() {
             Self::Unreachable(Box::new(error))
@@ -163,12 +163,12 @@ impl Failure {
         }
     }
 
-    /// A failure within the body of an answer.
+    /// A failure while reading the body.
     pub(crate) fn of_body(error: reqwest::Error) -> Self {
         Self::CutOff(Some(Box::new(error)))
     }
 
-    /// The error that callers see.
+    /// Converts it to the error that callers get.
     pub(crate) fn of(self, provider: &ProviderId) -> ModelError {
         let kind = self.kind();
         let id = match &self {

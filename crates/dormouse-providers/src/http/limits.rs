@@ -1,4 +1,4 @@
-//! What a server tells of itself in the headers of an answer.
+//! Reads request ids and rate limits from the headers of an answer.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use reqwest::header::{DATE, HeaderMap};
 
 use super::{pause::http_date, redact::Redact};
 
-/// The longest time until a limit is whole again that is believed. Limits of a day exist, longer ones do not.
+/// The longest accepted reset time. There are daily limits, but no longer ones.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The longest name of a request that is kept, in bytes.
+/// The longest request id that is kept, in bytes.
 const NAME_LIMIT: usize = 256;
 
-/// Where servers tell their name for a request, the more exact first.
+/// The headers with the request id, the most specific first.
 const REQUEST_IDS: [&str; 4] = [
     "x-request-id",
     "request-id",
@@ -21,14 +21,14 @@ const REQUEST_IDS: [&str; 4] = [
     "x-amzn-requestid",
 ];
 
-/// The server's name for the request.
+/// Returns the server's id of the request.
 pub(crate) fn request_id(headers: &HeaderMap, redact: &Redact) -> Option<String> {
     let id = REQUEST_IDS.iter().find_map(|name| text(headers, name))?;
     (id.len() <= NAME_LIMIT).then(|| redact.line(id))
 }
 
-/// What is left of the server's limits, in the headers of OpenAI and those who took them over (`x-ratelimit-remaining-requests`),
-/// of Anthropic (`anthropic-ratelimit-requests-remaining`) and of OpenRouter (`x-ratelimit-remaining`).
+/// Returns the rate limits, from the headers of OpenAI and compatible servers (`x-ratelimit-remaining-requests`), Anthropic
+/// (`anthropic-ratelimit-requests-remaining`) and OpenRouter (`x-ratelimit-remaining`).
 pub(crate) fn rate_limits(headers: &HeaderMap) -> RateLimits {
     let openai = |what: &str| allowance(headers, |part| format!("x-ratelimit-{part}-{what}"));
     let anthropic =
@@ -55,11 +55,11 @@ fn allowance(headers: &HeaderMap, name: impl Fn(&str) -> String) -> Option<Allow
     (allowance != Allowance::default()).then_some(allowance)
 }
 
-/// From here on a number of a moment is one of milliseconds: as seconds it would be the year 5138.
+/// Timestamps from here on are in milliseconds: in seconds it would be the year 5138.
 const MILLIS_FROM: i64 = 100_000_000_000;
 
-/// How long until a limit is whole again: a span such as `6m0.5s` or `120ms`, a number of seconds, or a moment (RFC 3339, or seconds or
-/// milliseconds since 1970), held against the server's own `Date`. At most [`LONGEST`].
+/// Returns the time until a limit resets: a span such as `6m0.5s` or `120ms`, a number of seconds, or a moment (RFC 3339, or
+/// seconds or milliseconds since 1970) relative to the server's own `Date`. At most [`LONGEST`].
 fn resets_in(headers: &HeaderMap, reset: &str) -> Option<Duration> {
     if let Some(span) = span(reset) {
         return Some(span.min(LONGEST));
@@ -75,7 +75,7 @@ fn resets_in(headers: &HeaderMap, reset: &str) -> Option<Duration> {
     Some(at.since(now).min(LONGEST))
 }
 
-/// A span of hours, minutes, seconds and milliseconds; a number alone, if it is no moment, is one of seconds.
+/// Parses a span of hours, minutes, seconds and milliseconds; a number without a unit is seconds, unless it is a timestamp.
 fn span(text: &str) -> Option<Duration> {
     let seconds = |number: f64| Duration::try_from_secs_f64(number).ok();
     if let Ok(number) = text.parse::<f64>() {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_limit_says_nothing() {
+    fn invalid_limits_are_ignored() {
         assert_eq!(rate_limits(&HeaderMap::new()), RateLimits::default());
         for reset in ["soon", "-1s", "5y", "s", "1e400s", "NaNs"] {
             let headers = headers(&[("x-ratelimit-reset-tokens", reset)]);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_known_by_the_servers_name_for_it() {
+    fn the_request_id_is_read_from_every_servers_header() {
         let redact = Redact::default();
         let id = |pairs| request_id(&headers(pairs), &redact);
         assert_eq!(id(&[("request-id", "req_1")]).as_deref(), Some("req_1"));

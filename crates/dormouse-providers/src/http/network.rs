@@ -1,4 +1,4 @@
-//! How requests travel.
+//! How requests travel to a server.
 
 use std::{fmt, time::Duration};
 
@@ -6,19 +6,18 @@ use dormouse_cassettes::{Player, Recorder};
 use dormouse_contracts::BoxError;
 use reqwest::Certificate;
 
-use super::tape::Tape;
+use super::transport::Transport;
 
-/// How long a server may say nothing. What bounds a whole reply is its caller's deadline.
+/// How long a server may be silent. The duration of a whole reply is bounded by the caller's deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
-    /// From the request until the answer begins. A server that loads its model first needs all of this.
+pub struct NetworkTimeouts {
+    /// From the request to the start of the answer. Loading a model falls into this time.
     pub first_byte: Duration,
-    /// From there on between two pieces of the answer. A model that thinks long sends signs of life, or its first word
-    /// within this.
+    /// Between two pieces of the answer. A model that thinks for long must send a keep-alive or its first text within this.
     pub between_bytes: Duration,
 }
 
-impl Default for Patience {
+impl Default for NetworkTimeouts {
     /// One minute each.
     fn default() -> Self {
         Self {
@@ -28,72 +27,75 @@ impl Default for Patience {
     }
 }
 
-/// How requests travel to a server: straight there, unless something else is set up. A clone shares what is set up.
+/// How requests travel to a server: directly by default. A clone shares the settings.
 #[derive(Clone, Default)]
 pub struct Network {
     certificates: Vec<Certificate>,
-    patience: Patience,
-    tape: Tape,
+    timeouts: NetworkTimeouts,
+    transport: Transport,
 }
 
-/// A text that holds no certificates.
+/// The text has no valid certificates.
 #[derive(Debug, thiserror::Error)]
-#[error("these are no certificates; expected PEM, which begins with -----BEGIN CERTIFICATE-----")]
+#[error(
+    "the text has no valid certificates; expected PEM, which begins with -----BEGIN CERTIFICATE-----"
+)]
 pub struct CertificateError(#[source] BoxError);
 
 impl Network {
-    /// Straight to the server, by the usual proxy variables (except to this machine), and with the certificates that this machine trusts.
+    /// Sends requests directly, with the usual proxy variables (except to this machine) and the certificates that this
+    /// machine trusts.
     #[must_use]
     pub fn direct() -> Self {
         Self::default()
     }
 
-    /// Trusts these authorities besides those that this machine trusts: certificates in PEM, one or many.
+    /// Trusts these authorities in addition to the machine's: one or more certificates in PEM.
     ///
     /// # Errors
     ///
-    /// [`CertificateError`] if there is none in it, or one that cannot be read.
+    /// [`CertificateError`] if the text has no certificate or an invalid one.
     pub fn trusting(mut self, pem: &[u8]) -> Result<Self, CertificateError> {
         let read = Certificate::from_pem_bundle(pem);
         let read = read.map_err(|error| CertificateError(Box::new(error)))?;
         if read.is_empty() {
-            return Err(CertificateError("there is none".into()));
+            return Err(CertificateError("no certificate found".into()));
         }
         self.certificates.extend(read);
         Ok(self)
     }
 
-    /// Waits this long for a server that says nothing.
+    /// Sets how long a server may be silent.
     #[must_use]
-    pub fn waiting(mut self, patience: Patience) -> Self {
-        self.patience = patience;
+    pub fn with_timeouts(mut self, timeouts: NetworkTimeouts) -> Self {
+        self.timeouts = timeouts;
         self
     }
 
-    /// Records every exchange while it happens.
+    /// Records every exchange.
     ///
-    /// Give the recorder the keys that are in use as its rules' secrets: what has the shape of a key is scrubbed anyway, what
-    /// has none is not.
+    /// Pass the keys in use to the recorder's rules as secrets: a key with a known format is removed in any case, but others
+    /// are not.
     #[must_use]
     pub fn recording(mut self, recorder: Recorder) -> Self {
-        self.tape = Tape::Recorded(recorder);
+        self.transport = Transport::Recorded(recorder);
         self
     }
 
-    /// Answers every request from a recording, and asks no server. A request that is not in it is `Refused`, and its
-    /// error tells where the nearest one differs. The pauses of the recording are left out.
+    /// Answers every request from a recording, without a server. A request that is not in it is `Refused`, and the error
+    /// shows the difference to the nearest one. The recorded pauses are skipped.
     #[must_use]
     pub fn replaying(mut self, player: Player) -> Self {
-        self.tape = Tape::Replayed(player);
+        self.transport = Transport::Replayed(player);
         self
     }
 
-    pub(crate) fn tape(&self) -> &Tape {
-        &self.tape
+    pub(crate) fn transport(&self) -> &Transport {
+        &self.transport
     }
 
-    pub(crate) fn patience(&self) -> Patience {
-        self.patience
+    pub(crate) fn timeouts(&self) -> NetworkTimeouts {
+        self.timeouts
     }
 
     pub(crate) fn certificates(&self) -> &[Certificate] {
@@ -105,8 +107,8 @@ impl fmt::Debug for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Network")
             .field("certificates", &self.certificates.len())
-            .field("patience", &self.patience)
-            .field("tape", &self.tape)
+            .field("timeouts", &self.timeouts)
+            .field("transport", &self.transport)
             .finish()
     }
 }

@@ -1,4 +1,4 @@
-//! How long a server asks to be left alone.
+//! The pause that a server requests.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use dormouse_contracts::Timestamp;
 use jiff::fmt::rfc2822;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
-/// The longest pause that is reported. A longer one is asked after once an hour: a clock or a unit that is wrong must not
+/// The longest accepted pause. With a longer one, the server is tried again after an hour: a wrong clock or unit must not
 /// silence an assistant for centuries.
 pub(crate) const LONGEST: Duration = Duration::from_secs(60 * 60);
 
-/// The pause asked for in `Retry-After` (or OpenAI's `retry-after-ms`), in seconds or as a date.
+/// Returns the pause in `Retry-After` (or OpenAI's `retry-after-ms`), in seconds or as a date.
 ///
-/// A date is held against the server's own `Date`, so that no clock is read and a wrong one does no harm; without
-/// `Date` it says nothing. A pause of more than [`LONGEST`] counts as that.
-pub(crate) fn asked_for(headers: &HeaderMap) -> Option<Duration> {
+/// A date is relative to the server's own `Date`, so no local clock is read; without `Date` it is ignored. At most
+/// [`LONGEST`].
+pub(crate) fn requested(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(pause) = text("retry-after-ms").and_then(|ms| seconds(ms, 0.001)) {
         return Some(pause);
     }
-    let asked = text(RETRY_AFTER.as_str())?;
-    seconds(asked, 1.0).or_else(|| between(text(DATE.as_str())?, asked))
+    let requested = text(RETRY_AFTER.as_str())?;
+    seconds(requested, 1.0).or_else(|| between(text(DATE.as_str())?, requested))
 }
 
 fn seconds(number: &str, unit: f64) -> Option<Duration> {
@@ -28,12 +28,12 @@ fn seconds(number: &str, unit: f64) -> Option<Duration> {
     Duration::try_from_secs_f64((number * unit).min(LONGEST.as_secs_f64())).ok()
 }
 
-/// From one HTTP date to the other; nothing if that is the past.
+/// Returns the time from one HTTP date to the other; `None` if the second is earlier.
 fn between(now: &str, then: &str) -> Option<Duration> {
     Some(http_date(then)?.since(http_date(now)?).min(LONGEST))
 }
 
-/// The time in a header such as `Date`.
+/// Parses a date header.
 pub(super) fn http_date(text: &str) -> Option<Timestamp> {
     let at = rfc2822::parse(text).ok()?.timestamp();
     Some(Timestamp::from_micros(at.as_microsecond()))
@@ -50,11 +50,11 @@ mod tests {
                 value.parse().unwrap(),
             )
         };
-        asked_for(&pairs.iter().map(pair).collect())
+        requested(&pairs.iter().map(pair).collect())
     }
 
     #[test]
-    fn a_pause_is_read_in_seconds_milliseconds_or_as_a_date() {
+    fn a_pause_may_be_seconds_milliseconds_or_a_date() {
         let second = Duration::from_secs(1);
         assert_eq!(pause(&[("retry-after", "7")]), Some(7 * second));
         assert_eq!(pause(&[("retry-after", " 0.5 ")]), Some(second / 2));
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pause_says_nothing() {
+    fn invalid_pauses_are_ignored() {
         assert_eq!(pause(&[]), None);
         for asked in [
             "",

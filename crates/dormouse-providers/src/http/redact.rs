@@ -1,4 +1,4 @@
-//! What a server sends, made fit to be told: one line, bounded, and without the key.
+//! Server texts for errors: one line, bounded, without keys.
 
 use dormouse_redact::{KnownSecrets, RedactionProfile, mask};
 
@@ -7,15 +7,15 @@ use crate::Secret;
 /// The longest text that is kept, in characters.
 pub(crate) const LONGEST: usize = 300;
 
-/// Takes keys out of what goes into errors. Every word of a server that is kept goes through it: servers repeat the key in
-/// complaints, and a proxy may repeat it, or one of its own, anywhere.
+/// Removes keys from texts for errors. Every server text that is kept goes through it: servers repeat the key in errors,
+/// and a proxy may repeat it, or its own key, anywhere.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Redact {
     known: KnownSecrets,
 }
 
 impl Redact {
-    /// Hides this key, if there is one.
+    /// Removes this key, if there is one.
     pub(crate) fn new(key: Option<&Secret>) -> Self {
         let mut known = KnownSecrets::default();
         if let Some(key) = key {
@@ -24,7 +24,7 @@ impl Redact {
         Self { known }
     }
 
-    /// The text in one line, without control characters, and at most [`LONGEST`] characters of it.
+    /// Returns the text as one line without control characters, at most [`LONGEST`] characters.
     pub(crate) fn line(&self, text: &str) -> String {
         let text = self.known.mask(text, "***");
         let text = mask(&text, RedactionProfile::Errors).replace(char::is_control, " ");
@@ -50,22 +50,22 @@ mod tests {
     #[test]
     fn the_key_is_hidden_in_every_case_and_where_the_text_ends_within_it() {
         let redact = hiding("sk-Key-12");
-        for (text, told) in [
+        for (text, shown) in [
             ("sk-Key-12", "***"),
             ("a SK-KEY-12, sk-key-12sk-Key-12 b", "a ***, ****** b"),
             ("cut off: sk-Key", "cut off: ***"),
             ("cut off: sk-", "cut off: sk-"),
             ("ßk-Key-12 \n\u{7} x", "ßk-Key-12 x"),
         ] {
-            assert_eq!(redact.line(text), told);
+            assert_eq!(redact.line(text), shown);
         }
         assert_eq!(Redact::default().line("sk-Key-12"), "sk-Key-12");
     }
 
-    /// A proxy may hold a key of its own, and repeats that one.
+    /// A proxy may have its own key and repeat that one.
     #[test]
-    fn a_key_that_is_somebody_elses_is_hidden_as_well() {
-        for (text, told) in [
+    fn other_peoples_keys_are_redacted_too() {
+        for (text, shown) in [
             (
                 concat!(
                     "Incorrect API key provided: sk",
@@ -82,14 +82,14 @@ mod tests {
                 "sent Authorization: Bearer ***",
             ),
         ] {
-            assert_eq!(hiding("sk-Key-12").line(text), told);
+            assert_eq!(hiding("sk-Key-12").line(text), shown);
         }
         let plain = "the field api_key is required; request req_0a1B2c3D4e5F6g7H8i9J0 of 10.0.0.7";
         assert_eq!(hiding("sk-Key-12").line(plain), plain);
     }
 
     #[test]
-    fn a_key_with_quotation_marks_is_hidden_within_json_too() {
+    fn a_key_with_quotation_marks_is_redacted_inside_json() {
         let key = r#"a"b\c"#;
         let json = serde_json::json!({ "said": key }).to_string();
         assert_eq!(hiding(key).line(&json), r#"{"said":"***"}"#);
@@ -98,18 +98,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_is_told_with_the_key_in_it(
+        fn no_text_is_rendered_with_the_key(
             key in "[!-)+-~]{1,20}", before in any::<String>(), after in any::<String>(), cut in 0_usize..20,
         ) {
             let redact = hiding(&key);
-            let told = redact.line(&format!("{before}{key}{after}"));
-            prop_assert!(told.chars().count() <= LONGEST + 1);
-            prop_assert!(!told.contains(char::is_control));
-            let shown = told.replace("***", " ").to_ascii_lowercase();
-            prop_assert!(!shown.contains(&key.to_ascii_lowercase()));
+            let shown = redact.line(&format!("{before}{key}{after}"));
+            prop_assert!(shown.chars().count() <= LONGEST + 1);
+            prop_assert!(!shown.contains(char::is_control));
+            let visible = shown.replace("***", " ").to_ascii_lowercase();
+            prop_assert!(!visible.contains(&key.to_ascii_lowercase()));
             let begun = key.get(..cut.min(key.len())).unwrap();
-            let told = redact.line(&format!("x {begun}")).replace("***", " ");
-            prop_assert!(begun.len() < 4 || !told.contains(begun));
+            let shown = redact.line(&format!("x {begun}")).replace("***", " ");
+            prop_assert!(begun.len() < 4 || !shown.contains(begun));
         }
     }
 }

@@ -1,18 +1,18 @@
-//! What a server says of one model.
+//! Parses one model in a server's list.
 
 use dormouse_contracts::{ModelName, Usd};
 use serde_json::Value;
 
 use super::{ListedModel, ListedPrice};
-use crate::{http::Redact, stream::Counts};
+use crate::{http::Redact, stream::TokenCounts};
 
-/// The longest word of a server that is kept, in bytes.
+/// The longest text that is kept, in bytes.
 const WORD_LIMIT: usize = 256;
 
-/// How many words of one kind are kept.
+/// How many texts of a list are kept.
 const WORDS_LIMIT: usize = 64;
 
-/// Where servers tell how much fits: OpenRouter, Anthropic, vLLM, Groq, LM Studio, llama-server.
+/// Where servers report the context window: OpenRouter, Anthropic, vLLM, Groq, LM Studio, llama-server.
 const WINDOWS: [&str; 7] = [
     "/context_length",
     "/max_input_tokens",
@@ -23,19 +23,19 @@ const WINDOWS: [&str; 7] = [
     "/meta/n_ctx_train",
 ];
 
-/// Where they tell how long a reply may be: OpenRouter, Anthropic, Groq.
+/// Where servers report the output limit: OpenRouter, Anthropic, Groq.
 const OUTPUT_LIMITS: [&str; 3] = [
     "/top_provider/max_completion_tokens",
     "/max_tokens",
     "/max_completion_tokens",
 ];
 
-/// The model of an entry, with as few expectations as possible; nothing if it has no name that a request could have.
+/// Parses an entry; `None` if it has no valid name. Other fields are optional.
 pub(super) fn read(entry: &Value, redact: &Redact) -> Option<ListedModel> {
     let names = ["id", "model", "name"];
     let mut names = names.iter().filter_map(|name| entry.get(name)?.as_str());
     let name = ModelName::try_new(names.next()?).ok()?;
-    // Nobody calls a model by a key: this one would be told.
+    // A name with the key in it would print the key.
     if redact.line(name.as_str()) != name.as_str() {
         return None;
     }
@@ -51,15 +51,15 @@ pub(super) fn read(entry: &Value, redact: &Redact) -> Option<ListedModel> {
     })
 }
 
-/// The first of these that is a number of tokens, and not none.
+/// Returns the first positive token count.
 fn first(entry: &Value, places: &[&str]) -> Option<u32> {
     let mut counts = places
         .iter()
-        .filter_map(|place| Counts::tokens(entry.pointer(place)));
+        .filter_map(|place| TokenCounts::tokens(entry.pointer(place)));
     counts.find(|count| *count > 0)
 }
 
-/// Texts of a list.
+/// Returns the texts of a list.
 pub(super) fn words(list: Option<&Value>, redact: &Redact) -> Vec<String> {
     let list = list.and_then(Value::as_array).into_iter().flatten();
     list.filter_map(|entry| word(entry, redact))
@@ -73,7 +73,7 @@ fn word(value: &Value, redact: &Redact) -> Option<String> {
     is_kept.then(|| redact.line(text))
 }
 
-/// OpenRouter tells dollars for a token, as text; below zero where it depends on which model it takes.
+/// Parses OpenRouter's price: dollars per token, as text; negative if it depends on the routed model.
 fn price(pricing: &Value) -> Option<ListedPrice> {
     let of = |name| {
         let value: &Value = pricing.get(name)?;
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_openrouter_tells_of_a_model_is_read() {
+    fn all_openrouter_fields_of_a_model_are_read() {
         let entry = json!({
             "id": "a/b", "context_length": 200_000, "supported_parameters": ["tools", 7, "seed"],
             "top_provider": {"max_completion_tokens": 64_000},
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_price_is_unknown_and_never_nothing() {
+    fn an_unknown_price_is_never_zero() {
         for pricing in [
             json!({"prompt": "-1", "completion": "-1"}),
             json!({"prompt": "0.1"}),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_thing_is_found_under_every_servers_name_for_it() {
+    fn every_servers_field_names_are_understood() {
         for (entry, window, limit) in [
             (
                 json!({"id": "m", "max_input_tokens": 9, "max_tokens": 3}),
@@ -164,13 +164,13 @@ mod tests {
             (json!({"id": "m", "context_length": 0}), None, None),
         ] {
             let model = read_plain(&entry).unwrap();
-            let told = (model.context_window, model.output_limit);
-            assert_eq!(told, (window, limit), "{entry}");
+            let shown = (model.context_window, model.output_limit);
+            assert_eq!(shown, (window, limit), "{entry}");
         }
     }
 
     #[test]
-    fn a_name_that_is_none_or_has_the_key_in_it_is_no_model() {
+    fn an_entry_with_an_invalid_name_or_the_key_in_it_is_skipped() {
         let redact = Redact::new(Some(&Secret::try_new("sk-secret-key").unwrap()));
         for name in [
             "",
@@ -189,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_told_is_bounded(word in "\\PC{0,300}", count in 0_usize..200) {
+        fn every_rendered_text_is_bounded(word in "\\PC{0,300}", count in 0_usize..200) {
             let entry = json!({"id": "m", "owned_by": word, "capabilities": vec![&word; count]});
             let model = read_plain(&entry).unwrap();
             let owner = model.owned_by.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Lists of models, in one answer or several.
+//! Reads lists of models, in one or several pages.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use reqwest::Url;
 use serde_json::Value;
 
 use super::{ListedModel, entry};
-use crate::http::{Complaint, Failure, HttpClient, Redact};
+use crate::http::{ErrorBody, Failure, HttpClient, Redact};
 
 /// The longest answer, in bytes. OpenRouter's has less than one million.
 const ANSWER_LIMIT: usize = 8 * 1024 * 1024;
@@ -15,10 +15,10 @@ const ANSWER_LIMIT: usize = 8 * 1024 * 1024;
 /// The longest list.
 const MODELS_LIMIT: usize = 10_000;
 
-/// How many models of a page are asked for; Anthropic's most.
+/// The page size; Anthropic's maximum.
 const PAGE: &str = "1000";
 
-/// A list in one answer, in the field of this name.
+/// Reads a list in one answer, in this field.
 pub(super) async fn one(
     http: &HttpClient,
     url: &Url,
@@ -30,7 +30,7 @@ pub(super) async fn one(
     Ok(models.list)
 }
 
-/// A list that goes on behind the last model of each answer.
+/// Reads a list in pages, each after the last model of the one before.
 pub(super) async fn all(http: &HttpClient, url: &Url) -> Result<Vec<ListedModel>, Failure> {
     let mut models = Models::default();
     let mut page = url.clone();
@@ -40,7 +40,7 @@ pub(super) async fn all(http: &HttpClient, url: &Url) -> Result<Vec<ListedModel>
         let added = models.take(&answer, "data", http.redact())?;
         let more = answer.get("has_more") == Some(&Value::Bool(true));
         let last = answer.get("last_id").and_then(Value::as_str);
-        // A page with nothing new on it would come again for ever.
+        // A page without new models would repeat forever.
         let Some(last) = last.filter(|_| more && added > 0) else {
             return Ok(models.list);
         };
@@ -59,15 +59,15 @@ struct Models {
 }
 
 impl Models {
-    /// Takes a list in, and answers how many of it are new.
+    /// Adds a page, and returns how many models are new.
     fn take(&mut self, answer: &Value, field: &str, redact: &Redact) -> Result<usize, Failure> {
         if answer.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(Failure::BrokenOff(Complaint::from_json(answer, redact)));
+            return Err(Failure::BrokenOff(ErrorBody::from_json(answer, redact)));
         }
         let list = answer.get(field).unwrap_or(answer);
         let entries = list.as_array().ok_or_else(|| {
             let words = format!("no list of models, in {answer}");
-            Failure::NoAnswer(Complaint::of(&words, redact))
+            Failure::NoAnswer(ErrorBody::of(&words, redact))
         })?;
         let before = self.list.len();
         if before.saturating_add(entries.len()) > MODELS_LIMIT {

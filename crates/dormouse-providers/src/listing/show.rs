@@ -1,4 +1,4 @@
-//! What Ollama says of a model that it has.
+//! Adds Ollama's details of models.
 
 use reqwest::Url;
 use serde_json::{Value, json};
@@ -6,32 +6,32 @@ use serde_json::{Value, json};
 use super::{ListedModel, entry};
 use crate::{
     http::{Failure, HttpClient},
-    stream::Counts,
+    stream::TokenCounts,
 };
 
-/// How many models are asked after.
-const ASKED_AFTER: usize = 64;
+/// The maximum number of models to query.
+const DETAILS_LIMIT: usize = 64;
 
-/// Adds capabilities and context windows, as far as they are told.
+/// Adds the reported capabilities and context windows.
 pub(super) async fn add(http: &HttpClient, url: &Url, models: &mut [ListedModel]) {
-    for model in models.iter_mut().take(ASKED_AFTER) {
-        let asked = json!({ "model": model.name });
-        match http.post::<Value>(url, &asked).await {
+    for model in models.iter_mut().take(DETAILS_LIMIT) {
+        let body = json!({ "model": model.name });
+        match http.post::<Value>(url, &body).await {
             Ok(answer) => {
                 model.capabilities = entry::words(answer.get("capabilities"), http.redact());
                 model.context_window = window(&answer).or(model.context_window);
             }
-            // One that is there no more, or a server that does not know the question.
+            // The model was removed, or the server does not support this request.
             Err(Failure::Status { .. } | Failure::NoAnswer(_)) => {}
             Err(_) => return,
         }
     }
 }
 
-/// What the model was made for: `llama.context_length`, under the name of its architecture.
+/// Returns the model's maximum context: `llama.context_length`, prefixed with its architecture.
 fn window(answer: &Value) -> Option<u32> {
     let info = answer.get("model_info")?;
     let architecture = info.get("general.architecture")?.as_str()?;
     let length = info.get(format!("{architecture}.context_length"));
-    Counts::tokens(length).filter(|length| *length > 0)
+    TokenCounts::tokens(length).filter(|length| *length > 0)
 }

@@ -1,34 +1,29 @@
 //! A text encoder behind Ollama.
 
-use dormouse_contracts::{
-    BoxFuture, Embedder, Embedding, EncoderInfo, ModelError, ModelName, ProviderId,
-};
-use reqwest::Url;
+use dormouse_contracts::{BoxFuture, Embedder, Embedding, EncoderInfo, ModelError, ModelName};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::OllamaConfig;
 use crate::{
     ServedBy,
-    batches::{self, EmbedOnce},
-    http::{self, Access, Complaint, Failure, HttpClient, Network, ServerConfigError},
-    vectors::Dimensions,
+    embedding_server::{EmbeddingApi, EmbeddingServer},
+    http::{self, Credentials, HttpClient, Network, ServerConfigError},
+    vectors::{Dimensions, WrongVectors},
 };
 
-/// A text encoder that Ollama serves, asked through `POST /api/embed`, of version 0.3 or later.
+/// A text encoder on an Ollama server, version 0.3 or later. Uses `POST /api/embed`.
 ///
-/// How texts are put into requests, what is sent of each and what is no answer is as in
-/// [`OpenAiEmbedder`](crate::OpenAiEmbedder); Ollama itself cuts what is longer than the model reads. How long the
-/// server keeps the model in memory is left to the server. A model that is not there is `Refused`, with the server's own
-/// words about pulling it. Its provider is called `ollama`. Needs a tokio runtime.
+/// Batches, text lengths and errors are as in [`OpenAiEmbedder`](crate::OpenAiEmbedder); Ollama truncates texts that are
+/// too long for the model. The server decides how long it keeps the model in memory. A missing model is `NotFound`, with
+/// the server's own hint. The provider id is `ollama`. Needs a tokio runtime.
 #[derive(Debug)]
 pub struct OllamaEmbedder {
-    http: HttpClient,
-    url: Url,
-    provider: ProviderId,
-    model: ModelName,
-    dimensions: Dimensions,
+    server: EmbeddingServer<OllamaEmbeddings>,
 }
+
+#[derive(Debug)]
+struct OllamaEmbeddings;
 
 #[derive(Serialize)]
 struct Request<'a> {
@@ -45,71 +40,63 @@ struct Answer {
 }
 
 impl OllamaEmbedder {
-    /// An embedder from its configuration. Nothing is sent yet; the dimensions are known from the first answer on.
+    /// Creates an embedder from its configuration. Sends nothing; the dimensions are known after the first answer.
     ///
     /// # Errors
     ///
-    /// [`ServerConfigError`] if the base URL is no address of a web server, or no HTTP client can be made.
+    /// [`ServerConfigError`] if the base URL is not the address of a web server, or the HTTP client cannot be created.
     pub fn try_new(config: OllamaConfig) -> Result<Self, ServerConfigError> {
         Self::on(&Network::direct(), config)
     }
 
-    /// The same by another way than straight to the server.
+    /// Creates an embedder that sends its requests through `network`.
     ///
     /// # Errors
     ///
     /// As [`OllamaEmbedder::try_new`].
     pub fn on(network: &Network, config: OllamaConfig) -> Result<Self, ServerConfigError> {
         let base = http::root(&config.base_url)?;
-        Ok(Self {
-            http: HttpClient::try_new(&base, Access::bearer(config.api_key), network)?,
+        let server = EmbeddingServer {
+            api: OllamaEmbeddings,
+            http: HttpClient::try_new(&base, Credentials::bearer(config.api_key), network)?,
             url: http::below(&base, "/api/embed"),
             provider: ServedBy::Ollama.id(),
             model: config.model,
             dimensions: Dimensions::default(),
-        })
-    }
-
-    async fn request(&self, texts: &[&str]) -> Result<Vec<Embedding>, Failure> {
-        let request = Request {
-            model: self.model.as_str(),
-            input: texts,
-            truncate: true,
         };
-        let answer: Answer = self.http.post(&self.url, &request).await?;
-        if let Some(error) = answer.error {
-            let said = json!({ "error": error });
-            let complaint = Complaint::from_json(&said, self.http.redact());
-            return Err(Failure::BrokenOff(complaint));
-        }
-        Ok(self.dimensions.check(answer.embeddings, texts.len())?)
+        Ok(Self { server })
     }
 }
 
-impl EmbedOnce for OllamaEmbedder {
-    fn embed_once<'a>(
-        &'a self,
+impl EmbeddingApi for OllamaEmbeddings {
+    type Answer = Answer;
+
+    fn body<'a>(
+        &self,
+        model: &'a ModelName,
         texts: &'a [&'a str],
-    ) -> BoxFuture<'a, Result<Vec<Embedding>, Failure>> {
-        Box::pin(self.request(texts))
+    ) -> impl Serialize + Send + Sync + 'a {
+        Request {
+            model: model.as_str(),
+            input: texts,
+            truncate: true,
+        }
+    }
+
+    fn vectors(answer: Answer, _: usize) -> (Option<Value>, Result<Vec<Embedding>, WrongVectors>) {
+        (answer.error, Ok(answer.embeddings))
     }
 }
 
 impl Embedder for OllamaEmbedder {
     fn info(&self) -> EncoderInfo {
-        EncoderInfo {
-            model: self.model.clone(),
-            dimensions: self.dimensions.known(),
-        }
+        self.server.info()
     }
 
     fn embed<'a>(
         &'a self,
         texts: &'a [String],
     ) -> BoxFuture<'a, Result<Vec<Embedding>, ModelError>> {
-        Box::pin(async move {
-            let vectors = batches::in_batches(self, texts).await;
-            vectors.map_err(|failure| failure.of(&self.provider))
-        })
+        self.server.embed(texts)
     }
 }

@@ -6,34 +6,34 @@ use dormouse_contracts::{ChatRequest, ModelName, RequestField};
 use reqwest::Url;
 
 use super::{
-    config::OllamaModelConfig,
-    decoder::ChatDecoder,
-    request::{self, Keeping},
+    OllamaModelConfig,
+    reply::ChatDecoder,
+    request::{self, LoadOptions},
 };
 use crate::{
     ServedBy,
-    http::{self, Access, HttpClient, Network, ServerConfigError},
-    server::{Api, Server, Written, asks_its_server},
+    http::{self, Credentials, HttpClient, Network, ServerConfigError},
+    server::{Api, Server, WireRequest, delegate_chat_model},
     stream::Framing,
 };
 
-/// A model that Ollama serves, asked through `POST /api/chat`, of version 0.8 or later, which streams tool calls.
+/// A model on an Ollama server, version 0.8 or later, which streams tool calls. Uses `POST /api/chat`.
 ///
-/// This is Ollama's own API, which knows what the one that it borrows from OpenAI does not: the size of the context
-/// window, how long the model is kept, and whether it shall think. Its provider is called `ollama`. How requests are sent
-/// and bounded, and what each kind of error means, is as in [`OpenAiModel`](crate::OpenAiModel); a model that is not there
-/// is `Refused`, with the server's own words about pulling it.
+/// Ollama's own API can set the context window, the keep-alive time and thinking; its OpenAI-compatible one cannot. The
+/// provider id is `ollama`. Sending, bounds and errors are as in [`OpenAiModel`](crate::OpenAiModel). A missing model is
+/// `NotFound`, with the server's own hint.
 ///
-/// - **Context window.** By itself Ollama forgets the beginning of a prompt that is too long, instructions first, and says
-///   nothing. It is told not to: such a prompt is `ContextExceeded`, and a reply that runs into the end of the window is
-///   finished for its length. Older versions do not listen; with those, set
-///   [`OllamaModelConfig::context_window`] to no less than the longest prompt.
-/// - **Thinking.** [`ChatRequest::reasoning_effort`] turns it on, and `Minimal` off. Models named `gpt-oss` cannot do
-///   without, and are told how much.
-/// - **Tools.** There is no choice of tools: `None` offers none, and any other is left out and told. A model without tools
-///   gets none for an hour once it has refused them, which is told, too. Calls have no ids; they get one each.
-/// - **Arguments** of earlier calls must be objects here. Others are sent as an object whose one field `arguments` holds them.
-/// - **Further parameters.** `options` in [`ChatRequest::extra`] are put beside those that are set; none replaces any.
+/// - **Context window.** By default Ollama silently drops the start of a prompt that is too long, instructions first.
+///   Every request disables that: such a prompt is `ContextExceeded`, and a reply that reaches the end of the window
+///   finishes with `Length`. Older versions ignore this; with them, set [`OllamaModelConfig::context_window`] to at
+///   least the longest prompt.
+/// - **Thinking.** [`ChatRequest::reasoning_effort`] turns it on, and `Minimal` turns it off. Models named `gpt-oss`
+///   always think and get an effort level.
+/// - **Tools.** The API has no tool choice: for `None` no tools are offered, any other choice is left out and reported. If
+///   a model rejects tools, they are left out for an hour and reported. Calls have no ids; each gets one.
+/// - **Arguments** of earlier calls must be objects in this API. Others are sent as an object with the one field
+///   `arguments`.
+/// - **Extra parameters.** `options` in [`ChatRequest::extra`] are merged into the options of the request and replace none.
 #[derive(Debug)]
 pub struct OllamaModel {
     server: Server<Chat>,
@@ -42,20 +42,20 @@ pub struct OllamaModel {
 #[derive(Debug)]
 struct Chat {
     url: Url,
-    keeping: Keeping,
+    keeping: LoadOptions,
 }
 
 impl OllamaModel {
-    /// A model from its configuration. Nothing is sent yet.
+    /// Creates a model from its configuration. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`ServerConfigError`] if the base URL is no address of a web server, or no HTTP client can be made.
+    /// [`ServerConfigError`] if the base URL is not the address of a web server, or the HTTP client cannot be created.
     pub fn try_new(config: OllamaModelConfig) -> Result<Self, ServerConfigError> {
         Self::on(&Network::direct(), config)
     }
 
-    /// The same by another way than straight to the server.
+    /// Creates a model that sends its requests through `network`.
     ///
     /// # Errors
     ///
@@ -67,10 +67,10 @@ impl OllamaModel {
             keep_alive,
         } = config;
         let base = http::root(&server.base_url)?;
-        let http = HttpClient::try_new(&base, Access::bearer(server.api_key), network)?;
+        let http = HttpClient::try_new(&base, Credentials::bearer(server.api_key), network)?;
         let chat = Chat {
             url: http::below(&base, "/api/chat"),
-            keeping: Keeping {
+            keeping: LoadOptions {
                 context_window,
                 keep_alive,
             },
@@ -93,7 +93,7 @@ impl Api for Chat {
         model: &ModelName,
         request: &ChatRequest,
         without: &BTreeSet<RequestField>,
-    ) -> Written {
+    ) -> WireRequest {
         request::write(request, model, self.keeping, without)
     }
 
@@ -102,4 +102,4 @@ impl Api for Chat {
     }
 }
 
-asks_its_server!(OllamaModel);
+delegate_chat_model!(OllamaModel);

@@ -1,4 +1,4 @@
-//! A chat request in Ollama's words.
+//! A chat request in Ollama's format.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,28 +12,28 @@ use dormouse_contracts::{
 };
 use serde_json::{Map, Value, json};
 
-use super::config::KeepAlive;
-use crate::server::{Body, Written};
+use super::KeepAlive;
+use crate::server::{WireRequest, WireRequestBuilder};
 
-/// How the server keeps the model.
+/// How the server loads the model.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Keeping {
+pub(super) struct LoadOptions {
     pub(super) context_window: Option<NonZeroU32>,
     pub(super) keep_alive: Option<KeepAlive>,
 }
 
-/// The request, streamed.
+/// Writes a streamed request.
 pub(super) fn write(
     request: &ChatRequest,
     model: &ModelName,
-    keeping: Keeping,
+    keeping: LoadOptions,
     without: &BTreeSet<RequestField>,
-) -> Written {
-    let mut body = Body::without(without);
+) -> WireRequest {
+    let mut body = WireRequestBuilder::without(without);
     body.set("model", model.as_str())
         .set("messages", messages(&request.messages))
         .set("stream", true)
-        // A prompt that is too long is refused rather than cut, and a reply ends with the window rather than forget how it began.
+        // The server rejects a long prompt instead of cutting it, and ends a reply at the end of the window instead of dropping its start.
         .set("truncate", false)
         .set("shift", false);
     if let Some(keep_alive) = keeping.keep_alive {
@@ -63,18 +63,18 @@ pub(super) fn write(
     body.extra(&extra);
     let mut written = body.finish();
     if written.body.contains_key("think") {
-        // What it calls the field when it says that the model does not know it.
+        // The server uses this name in the error for models that do not think.
         let by_another_name = ("thinking".to_owned(), RequestField::ReasoningEffort);
         written.optional.push(by_another_name);
     }
     written
 }
 
-/// What steers the model, beside `further` options. The server knows all of these, and takes no notice of one that a
-/// model has no use for.
+/// Returns the model's options, merged into the `further` ones. Servers know all of them and ignore those that a model
+/// does not use.
 fn options(
     request: &ChatRequest,
-    keeping: Keeping,
+    keeping: LoadOptions,
     further: Map<String, Value>,
 ) -> Map<String, Value> {
     let mut options = further;
@@ -89,7 +89,7 @@ fn options(
     options
 }
 
-/// As short as it was written: 0.7, and not what a larger float makes of it.
+/// Returns the shortest decimal of an `f32`: 0.7 instead of 0.699999988.
 fn number(number: f32) -> Option<Value> {
     let number = number.to_string().parse::<f64>().ok()?;
     Some(number.into())
@@ -100,7 +100,7 @@ fn seconds(keep_alive: KeepAlive) -> Value {
         KeepAlive::Forever => Value::from(-1),
         KeepAlive::For(time) => {
             let begun = time.subsec_nanos() > 0;
-            // The server counts in nanoseconds, with 63 bits.
+            // The server keeps the time in nanoseconds, as a signed 64-bit number.
             let most = Duration::from_nanos(i64::MAX.unsigned_abs()).as_secs();
             let whole = time.as_secs().saturating_add(begun.into());
             Value::from(whole.min(most))
@@ -108,7 +108,11 @@ fn seconds(keep_alive: KeepAlive) -> Value {
     }
 }
 
-fn offer_tools(body: &mut Body<'_>, request: &ChatRequest, without: &BTreeSet<RequestField>) {
+fn offer_tools(
+    body: &mut WireRequestBuilder<'_>,
+    request: &ChatRequest,
+    without: &BTreeSet<RequestField>,
+) {
     if request.tools.is_empty() || request.tool_choice == ToolChoice::None {
         return;
     }
@@ -126,7 +130,7 @@ fn tool(tool: &ToolDefinition) -> Value {
     }})
 }
 
-/// Whether it shall think. OpenAI's open models always do, and know how much instead.
+/// Returns the value of `think`. OpenAI's open models always think and take a level instead of a switch.
 fn think(effort: ReasoningEffort, model: &ModelName) -> Value {
     let knows_levels = model.as_str().contains("gpt-oss");
     match effort {
@@ -144,7 +148,7 @@ fn format(output: &OutputFormat) -> Option<Value> {
     }
 }
 
-/// The conversation. Results of tools are told with the name of the tool, since calls have no ids here.
+/// Returns the conversation. Tool results carry the name of the tool, since calls have no ids in this API.
 fn messages(conversation: &[Message]) -> Vec<Value> {
     let mut called: BTreeMap<&CallId, &str> = BTreeMap::new();
     let mut messages = Vec::with_capacity(conversation.len());
@@ -176,7 +180,7 @@ fn written(message: &Message, called: &BTreeMap<&CallId, &str>) -> Option<Value>
             Some(name) => json!({"role": "tool", "content": content, "tool_name": name}),
             None => json!({"role": "tool", "content": content}),
         },
-        // A kind of message that did not exist when this was written.
+        // A kind of message that this version does not know.
         _ => return None,
     })
 }
@@ -185,7 +189,7 @@ fn call(call: &ToolCall) -> Value {
     json!({"function": {"name": call.name, "arguments": arguments(&call.arguments)}})
 }
 
-/// The arguments as an object, since the server takes nothing else, and refuses the whole conversation for it.
+/// Returns the arguments as an object. For anything else the server rejects the whole conversation.
 fn arguments(text: &str) -> Map<String, Value> {
     let alone = |value: Value| Map::from_iter([("arguments".to_owned(), value)]);
     match serde_json::from_str(text) {

@@ -1,44 +1,48 @@
 //! A chat model at OpenRouter.
 
-use super::{OpenRouterConfig, api::Completions, headers::headers};
+use super::{
+    OpenRouterConfig,
+    request::{Completions, headers},
+};
 use crate::{
-    http::{self, Access, HttpClient, Network, ServerConfigError},
-    server::{Server, asks_its_server},
+    http::{self, Credentials, HttpClient, Network, ServerConfigError},
+    server::{Server, delegate_chat_model},
 };
 
-/// A model at OpenRouter, or at a server that speaks its dialect.
+/// A model at OpenRouter, or at a server with its dialect.
 ///
-/// What OpenRouter adds to chat completions is used: the price of each reply comes with its usage, prompts are kept in the
-/// caches of those who do that on demand ([`ChatRequest::stable_messages`](dormouse_contracts::ChatRequest::stable_messages)), and [`Routing`](super::Routing) says who may answer. The reply tells
-/// which model did.
+/// It uses OpenRouter's additions to chat completions: each usage has the price; prompts are cached at providers that cache
+/// on demand ([`ChatRequest::stable_messages`](dormouse_contracts::ChatRequest::stable_messages));
+/// [`Routing`](super::Routing) selects providers. The reply reports which model answered.
 ///
-/// Everything else, bounds and errors above all, is as [`OpenAiModel`](crate::OpenAiModel) has it. An account without credit (402) is `Auth`, a moderator's
-/// refusal (403) `Refused`, no provider for the request (503) `Unavailable`, and a reply that ends with an error is one.
+/// Bounds and errors are as in [`OpenAiModel`](crate::OpenAiModel). An account without credit (402) is `Auth`, a
+/// moderator's rejection (403) is `Refused`, and no provider for the request (503) is `Unavailable`. A reply that finishes
+/// with `error` is an error.
 #[derive(Debug)]
 pub struct OpenRouterModel {
     server: Server<Completions>,
 }
 
 impl OpenRouterModel {
-    /// A model from its configuration. Nothing is sent yet.
+    /// Creates a model from its configuration. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`ServerConfigError`] if the base URL is no address of a web server, or no HTTP client can be made.
+    /// [`ServerConfigError`] if the base URL is not the address of a web server, or the HTTP client cannot be created.
     pub fn try_new(config: OpenRouterConfig) -> Result<Self, ServerConfigError> {
         Self::on(&Network::direct(), config)
     }
 
-    /// The same by another way than straight to the server.
+    /// Creates a model that sends its requests through `network`.
     ///
     /// # Errors
     ///
     /// As [`OpenRouterModel::try_new`].
     pub fn on(network: &Network, config: OpenRouterConfig) -> Result<Self, ServerConfigError> {
         let base = http::base(&config.base_url)?;
-        let access = Access {
+        let access = Credentials {
             headers: headers(&config),
-            ..Access::bearer(config.api_key)
+            ..Credentials::bearer(config.api_key)
         };
         let http = HttpClient::try_new(&base, access, network)?;
         let api = Completions {
@@ -50,4 +54,4 @@ impl OpenRouterModel {
     }
 }
 
-asks_its_server!(OpenRouterModel);
+delegate_chat_model!(OpenRouterModel);

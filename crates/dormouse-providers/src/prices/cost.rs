@@ -1,4 +1,4 @@
-//! What one request cost, and who says so.
+//! The cost of one request, and its source.
 
 use std::fmt;
 
@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use super::PriceDate;
 
-/// Who says what a request cost.
+/// Where a cost comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CostSource {
-    /// The provider, in its answer.
+    /// The provider reported it.
     ByProvider,
-    /// The list prices that come with this crate.
+    /// The list prices of this crate.
     ByTable {
-        /// When they were read.
+        /// The date of the price.
         as_of: PriceDate,
     },
-    /// The prices that a user gave.
+    /// The user's prices.
     ByConfiguration,
-    /// Nobody is paid: the model is part of this program.
+    /// The offline model, which is free.
     Nobody,
 }
 
@@ -31,36 +31,36 @@ impl fmt::Display for CostSource {
             Self::ByProvider => f.write_str("as the provider says"),
             Self::ByTable { as_of } => write!(f, "by the list prices of {as_of}"),
             Self::ByConfiguration => f.write_str("by the configured prices"),
-            Self::Nobody => f.write_str("nobody is paid"),
+            Self::Nobody => f.write_str("free of charge"),
         }
     }
 }
 
-/// What a request cost. What is not known is no zero.
+/// The cost of a request. An unknown cost is not zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cost {
-    /// This much.
+    /// Exactly this amount.
     Known {
-        /// How much.
+        /// The amount.
         amount: Usd,
-        /// Who says so.
+        /// Its source.
         source: CostSource,
     },
-    /// This much or more: the prompt is so long that a token of it costs more than the table says.
+    /// This amount or more: a token of such a long prompt costs more than the table says.
     AtLeast {
-        /// How much by the lower price.
+        /// The amount at the lower price.
         amount: Usd,
-        /// Who says so.
+        /// Its source.
         source: CostSource,
     },
-    /// Nobody knows.
+    /// Not known.
     #[default]
     Unknown,
 }
 
 impl Cost {
-    /// What is known of it, if anything: the amount, or the least it can be.
+    /// Returns the known amount, or the lower bound.
     #[must_use]
     pub fn amount(&self) -> Option<Usd> {
         match self {
@@ -70,7 +70,7 @@ impl Cost {
     }
 }
 
-/// As `$0.000123, by the list prices of 2026-11-05`, `at least …` or `unknown`.
+/// For example `$0.000123, by the list prices of 2026-11-05`, `at least …` or `unknown`.
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,25 +1,25 @@
-//! The day on which a price was read.
+//! The date of a price.
 
 use std::{fmt, str::FromStr};
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-/// A day, as `2026-11-05`.
+/// A date, as `2026-11-05`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PriceDate(Date);
 
-/// A text that is no day.
+/// The text is not a date of this form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a day is written as 2026-11-05")]
+#[error("expected a date as in 2026-11-05")]
 pub struct PriceDateError;
 
 impl FromStr for PriceDate {
     type Err = PriceDateError;
     fn from_str(text: &str) -> Result<Self, PriceDateError> {
         let date: Date = text.parse().map_err(|_not_a_day| PriceDateError)?;
-        // The library also reads other forms, such as 20261105 or a day with a time. One form keeps the table searchable.
+        // The library also accepts other forms, such as 20261105 or a date with a time. One form keeps the table searchable.
         if text.len() == 10 && date.to_string() == text {
             Ok(Self(date))
         } else {
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_is_read_as_it_is_written_and_nothing_else_is_a_day() {
+    fn a_valid_date_round_trips_and_invalid_dates_are_rejected() {
         for day in ["2026-11-05", "2024-02-29", "0001-01-01"] {
             assert_eq!(day.parse::<PriceDate>().unwrap().to_string(), day);
         }

@@ -1,4 +1,4 @@
-//! Sums of what was used and what it cost.
+//! Sums of usage and cost.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -7,41 +7,41 @@ use serde::{Deserialize, Serialize};
 
 use super::Cost;
 
-/// What a line of a [`Ledger`] is about.
+/// The key of an entry in a [`Ledger`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LedgerKey {
-    /// Who was asked.
+    /// The provider.
     pub provider: ProviderId,
-    /// Which model was asked.
+    /// The configured model.
     pub model: ModelName,
-    /// What for.
+    /// The purpose of the requests.
     pub purpose: Purpose,
 }
 
-/// How much was used, and what is known of its cost.
+/// Usage, and the known part of its cost.
 ///
 /// Displays as `$0.012300 and 3 requests of unknown price`: a sum is never shown as if it were the whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Requests, whatever is known of them.
+    /// All requests.
     pub requests: u64,
-    /// Those of them whose usage the provider did not say; their tokens are in no sum.
+    /// Requests without reported usage; their tokens are in no sum.
     pub without_usage: u64,
-    /// Tokens of prompts, cached ones included.
+    /// Prompt tokens, including cached ones.
     pub prompt_tokens: u64,
-    /// Tokens of replies, thoughts included.
+    /// Reply tokens, including thoughts.
     pub completion_tokens: u64,
-    /// Tokens of prompts that came from a cache.
+    /// Prompt tokens that were read from a cache.
     pub cached_tokens: u64,
-    /// Tokens of prompts that were put into a cache.
+    /// Prompt tokens that were written to a cache.
     pub cache_write_tokens: u64,
-    /// Tokens of replies that were thoughts.
+    /// Reply tokens that were thoughts.
     pub reasoning_tokens: u64,
-    /// The sum of what is known.
+    /// The sum of the known costs.
     pub known: Usd,
-    /// Requests in that sum that cost this or more.
+    /// Requests in that sum with a lower bound only.
     pub at_least: u64,
-    /// Requests in no sum, since nobody knows what they cost.
+    /// Requests with unknown cost.
     pub unknown: u64,
 }
 
@@ -61,7 +61,7 @@ impl Tally {
         }
     }
 
-    /// Both together; no sum is greater than the greatest number there is.
+    /// Returns the sum of both; counters saturate.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl Tally {
         }
     }
 
-    /// Is [`Tally::known`] all that was spent?
+    /// Is [`Tally::known`] the whole cost?
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.at_least == 0 && self.unknown == 0
@@ -111,10 +111,10 @@ fn requests(count: u64) -> String {
     format!("{count} request{}", if count == 1 { "" } else { "s" })
 }
 
-/// What was used and what it cost, by provider, model and purpose.
+/// Usage and cost, by provider, model and purpose.
 ///
-/// A pure sum: it knows no time and reads no price. Its size is that of the models that were configured, since it goes by
-/// the model that was asked and not by what a server calls it. It is kept as a list of lines in JSON.
+/// A pure sum, without time or prices. Its size is bounded by the configured models, since the key has the configured
+/// model and not the name that a server reports. Its JSON form is a list of entries.
 ///
 /// # Examples
 ///
@@ -145,7 +145,7 @@ impl Ledger {
         self.add(key, Tally::of(*usage, cost));
     }
 
-    /// Adds one request whose usage the provider did not say: neither its tokens nor its cost are known.
+    /// Adds one request without reported usage: its tokens and its cost are unknown.
     pub fn record_without_usage(&mut self, key: &LedgerKey) {
         let tally = Tally::of(Usage::default(), Cost::Unknown);
         self.add(
@@ -157,7 +157,7 @@ impl Ledger {
         );
     }
 
-    /// Adds everything that another one holds.
+    /// Adds all entries of another ledger.
     pub fn merge(&mut self, other: &Self) {
         for (key, tally) in &other.lines {
             self.add(key, *tally);
@@ -171,19 +171,19 @@ impl Ledger {
         }
     }
 
-    /// All lines, ordered by provider, model and purpose.
+    /// Returns all entries, ordered by provider, model and purpose.
     pub fn lines(&self) -> impl Iterator<Item = (&LedgerKey, &Tally)> {
         self.lines.iter()
     }
 
-    /// The sum of the lines of which this is true.
+    /// Returns the sum of the entries whose key matches.
     #[must_use]
     pub fn sum(&self, of: impl Fn(&LedgerKey) -> bool) -> Tally {
         let lines = self.lines.iter().filter(|(key, _)| of(key));
         lines.fold(Tally::default(), |sum, (_, tally)| sum.plus(*tally))
     }
 
-    /// The sum of all lines.
+    /// Returns the sum of all entries.
     #[must_use]
     pub fn total(&self) -> Tally {
         self.sum(|_| true)
@@ -206,7 +206,7 @@ impl From<Ledger> for Vec<(LedgerKey, Tally)> {
     }
 }
 
-/// One line for each provider, model and purpose, and the total under them.
+/// One line for each provider, model and purpose, then the total.
 impl fmt::Display for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (key, tally) in &self.lines {

@@ -1,4 +1,4 @@
-//! The price of one model, and what it says of one request.
+//! The price of one model, and the cost of a request.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::{CostSource, PriceDate};
 use crate::model_pattern::{ModelPattern, ModelPatternError};
 
-/// What a user, or the file `prices.json`, says of a price. In United States dollars for a million tokens, as vendors
-/// write them. In TOML:
+/// A price in the user's configuration or in `prices.json`, in US dollars per million tokens, as vendors publish them. In
+/// TOML:
 ///
 /// ```toml
 /// [[prices]]
@@ -33,33 +33,33 @@ use crate::model_pattern::{ModelPattern, ModelPatternError};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceEntry {
-    /// Who is paid: `openai`, `anthropic`, `openrouter`, `ollama`, `local`, or any other id of a provider.
+    /// The provider: `openai`, `anthropic`, `openrouter`, `ollama`, `local`, or any other provider id.
     pub provider: ProviderId,
-    /// Which model. A name stands for itself and its dated snapshots (`gpt-5` also for `gpt-5-2025-08-07`, not for
-    /// `gpt-5-mini`); with a `*` at its end it stands for every name that begins so. The better fit wins.
+    /// The model. A name matches itself and its dated snapshots (`gpt-5` also matches `gpt-5-2025-08-07`, not `gpt-5-mini`); a
+    /// `*` at the end matches every name with that prefix. The better match wins.
     pub model: String,
-    /// A million tokens of a prompt.
+    /// Per million prompt tokens.
     pub input: f64,
-    /// A million tokens of a reply, thoughts included.
+    /// Per million reply tokens, including thoughts.
     pub output: f64,
-    /// A million tokens of a prompt that came from a cache; like [`PriceEntry::input`] where absent.
+    /// Per million prompt tokens that are read from a cache; defaults to [`PriceEntry::input`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
-    /// A million tokens of a prompt that were put into a cache; like [`PriceEntry::input`] where absent.
+    /// Per million prompt tokens that are written to a cache; defaults to [`PriceEntry::input`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<f64>,
-    /// The longest prompt in tokens for which these prices hold, where longer ones are dearer.
+    /// The longest prompt in tokens at these prices, if longer ones cost more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dearer_beyond: Option<u32>,
-    /// When it was read.
+    /// The date of the price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<PriceDate>,
-    /// Where it was read.
+    /// The source of the price.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
 }
 
-/// A number of a [`PriceEntry`].
+/// A price in a [`PriceEntry`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PriceField {
@@ -88,32 +88,32 @@ impl fmt::Display for PriceField {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PriceProblem {
-    /// The name of the model.
+    /// The model pattern is invalid.
     #[error(transparent)]
     Model(#[from] ModelPatternError),
-    /// A price is no number.
-    #[error("{0} is no number")]
+    /// A price is not a number.
+    #[error("{0} is not a number")]
     NotANumber(PriceField),
-    /// A price is below zero.
-    #[error("{0} is negative; 0 says that it costs nothing")]
+    /// A price is negative.
+    #[error("{0} is negative; use 0 if it is free")]
     Negative(PriceField),
-    /// A price is higher than any there is.
+    /// A price is implausibly high.
     #[error(
         "{0} is more than $10,000 for a million tokens; is it the price of a single token or of a thousand?"
     )]
     Absurd(PriceField),
-    /// A price has more digits than are counted.
+    /// A price has too many decimals.
     #[error("{0} has more than six digits after the point")]
-    TooFine(PriceField),
-    /// The same model of the same provider has a price already.
-    #[error("there are two prices for it")]
-    Twice,
-    /// An entry that comes with the program says not when it was read.
+    TooPrecise(PriceField),
+    /// The same model of the same provider has another price.
+    #[error("it has two prices")]
+    Duplicate,
+    /// A list price has no date.
     #[error("it has no date")]
     NoDate,
 }
 
-/// An entry that is no price.
+/// An invalid price entry.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("the price of {provider} {model:?}: {problem}")]
 pub struct PriceError {
@@ -131,14 +131,14 @@ impl PriceError {
         }
     }
 
-    /// What is wrong with it.
+    /// Returns what is wrong with it.
     #[must_use]
     pub fn problem(&self) -> PriceProblem {
         self.problem
     }
 }
 
-/// What tokens of one model cost, each to a millionth of a millionth of a dollar.
+/// The prices of one model's tokens, each in picodollars.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Price {
     input: Usd,
@@ -146,18 +146,18 @@ pub struct Price {
     cached_input: Usd,
     cache_write: Usd,
     dearer_beyond: Option<u32>,
-    said_by: CostSource,
+    cost_source: CostSource,
     source: String,
 }
 
 impl Price {
-    /// A price that a user gave.
+    /// Reads a price of the user.
     pub(super) fn configured(entry: &PriceEntry) -> Result<(ModelPattern, Self), PriceError> {
         Self::read(entry, CostSource::ByConfiguration)
             .map_err(|problem| PriceError::new(entry, problem))
     }
 
-    /// A price that comes with the program.
+    /// Reads a list price.
     pub(super) fn listed(entry: &PriceEntry) -> Result<(ModelPattern, Self), PriceError> {
         entry
             .as_of
@@ -166,7 +166,10 @@ impl Price {
             .map_err(|problem| PriceError::new(entry, problem))
     }
 
-    fn read(entry: &PriceEntry, said_by: CostSource) -> Result<(ModelPattern, Self), PriceProblem> {
+    fn read(
+        entry: &PriceEntry,
+        cost_source: CostSource,
+    ) -> Result<(ModelPattern, Self), PriceProblem> {
         let pattern = ModelPattern::try_new(&entry.model)?;
         let input = per_token(entry.input, PriceField::Input)?;
         let or_input =
@@ -177,60 +180,60 @@ impl Price {
             cached_input: or_input(entry.cached_input, PriceField::CachedInput)?,
             cache_write: or_input(entry.cache_write, PriceField::CacheWrite)?,
             dearer_beyond: entry.dearer_beyond,
-            said_by,
+            cost_source,
             source: entry.source.clone(),
         };
         Ok((pattern, price))
     }
 
-    /// One token of a prompt.
+    /// Returns the price of a prompt token.
     #[must_use]
     pub fn input(&self) -> Usd {
         self.input
     }
 
-    /// One token of a reply.
+    /// Returns the price of a reply token.
     #[must_use]
     pub fn output(&self) -> Usd {
         self.output
     }
 
-    /// One token of a prompt that came from a cache.
+    /// Returns the price of a prompt token that is read from a cache.
     #[must_use]
     pub fn cached_input(&self) -> Usd {
         self.cached_input
     }
 
-    /// One token of a prompt that was put into a cache.
+    /// Returns the price of a prompt token that is written to a cache.
     #[must_use]
     pub fn cache_write(&self) -> Usd {
         self.cache_write
     }
 
-    /// The longest prompt for which it holds; longer ones are dearer. `None` where length makes no difference.
+    /// Returns the longest prompt at these prices; `None` if the length does not matter.
     #[must_use]
     pub fn dearer_beyond(&self) -> Option<u32> {
         self.dearer_beyond
     }
 
-    /// Who says so.
+    /// Returns where the price comes from.
     #[must_use]
-    pub fn said_by(&self) -> CostSource {
-        self.said_by
+    pub fn cost_source(&self) -> CostSource {
+        self.cost_source
     }
 
-    /// Where it was read, in words; empty where that was not said.
+    /// Returns the source of the price as text; may be empty.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// What a request of this size costs: tokens from a cache, tokens put into one, all other tokens of the prompt, and
-    /// those of the reply, each at its own price; exact, and no more than the greatest amount there is.
+    /// Returns the cost of a request: cached tokens, tokens written to a cache, other prompt tokens and reply tokens, each at
+    /// their price. The result is exact and saturates.
     ///
-    /// Thoughts are tokens of the reply. Where a provider counts more of them than there are tokens in the reply, they
-    /// count instead of it. Where more tokens are said to concern a cache than the prompt has, that is not believed, and
-    /// the whole prompt is charged in full. For a prompt beyond [`Price::dearer_beyond`] the amount is too low.
+    /// Thoughts are reply tokens; if a provider reports more thoughts than reply tokens, the thoughts count. If more tokens
+    /// concern a cache than the prompt has, the report is wrong and the whole prompt is charged in full. For a prompt longer
+    /// than [`Price::dearer_beyond`] the result is a lower bound.
     #[must_use]
     pub fn cost(&self, usage: &Usage) -> Usd {
         let about_cache = u64::from(usage.cached_tokens) + u64::from(usage.cache_write_tokens);
@@ -250,7 +253,7 @@ impl Price {
     }
 }
 
-/// As `$2 in, $0.5 cached, $8 out for a million tokens, by the list prices of 2026-09-07`.
+/// For example `$2 in, $0.5 cached, $8 out for a million tokens, by the list prices of 2026-09-07`.
 impl fmt::Display for Price {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let million = |token: Usd| token.times(1_000_000).dollars();
@@ -265,12 +268,12 @@ impl fmt::Display for Price {
         if let Some(limit) = self.dearer_beyond {
             write!(f, " of prompts up to {limit} tokens")?;
         }
-        write!(f, ", {}", self.said_by)
+        write!(f, ", {}", self.cost_source)
     }
 }
 
-/// A dollar for a million tokens is a million millionths of a millionth for one, so that a price with six digits after the
-/// point is a whole number of them.
+/// Converts dollars per million tokens to picodollars per token: the same number of millions, so that a price with six
+/// decimals is exact.
 fn per_token(per_million: f64, field: PriceField) -> Result<Usd, PriceProblem> {
     if per_million.is_nan() {
         return Err(PriceProblem::NotANumber(field));
@@ -283,7 +286,7 @@ fn per_token(per_million: f64, field: PriceField) -> Result<Usd, PriceProblem> {
     }
     let picos = per_million * 1e6;
     if (picos - picos.round()).abs() > 1e-3 {
-        return Err(PriceProblem::TooFine(field));
+        return Err(PriceProblem::TooPrecise(field));
     }
     Ok(Usd::from_picos(picos.round() as u64))
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{Cost, CostSource, Price, PriceEntry, PriceError, PriceProblem};
 use crate::model_pattern::{Fit, ModelPattern};
 
-/// The id under which the model without a provider appears.
+/// The provider id of the offline model.
 const OFFLINE: &str = "offline";
 
 #[derive(Debug, Deserialize)]
@@ -19,7 +19,7 @@ struct File {
     prices: Vec<PriceEntry>,
 }
 
-/// A test reads the file strictly, so that nothing is lost here.
+// A test parses the whole file, so no entry is skipped here.
 static LISTED: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let file = serde_json::from_str::<File>(include_str!("prices.json"));
     invariant!(file.map(|file| file.prices), "the table is read by a test")
@@ -48,12 +48,11 @@ impl Row {
     }
 }
 
-/// What the models of providers cost.
+/// The prices of all providers' models.
 ///
-/// The list prices that come with the crate were read on the days that stand with them; vendors change theirs without
-/// notice. OpenRouter, Ollama and servers of one's own are not in it: the first says itself what each request cost, the
-/// others cost whatever their electricity does. Prices one knows better go over it with
-/// [`with_overrides`](Self::with_overrides). Cheap to clone as long as there are few of those.
+/// The list prices of this crate have the date on which they were read; vendors change theirs without notice. OpenRouter,
+/// Ollama and local servers are not included: OpenRouter reports the cost of each request, and the others cost
+/// electricity. Users add prices with [`with_overrides`](Self::with_overrides). Cheap to clone if there are few of those.
 ///
 /// # Examples
 ///
@@ -78,17 +77,17 @@ pub struct PriceTable {
 }
 
 impl PriceTable {
-    /// The list prices that come with the crate.
+    /// Returns the list prices of this crate.
     #[must_use]
     pub fn listed() -> Self {
         Self::default()
     }
 
-    /// The same table under these prices. Any of them that fits a model goes before all that come with the crate.
+    /// Adds prices of the user. A matching one wins over all list prices.
     ///
     /// # Errors
     ///
-    /// [`PriceError`] for the first entry that is no price, or that is for the same model as an earlier one.
+    /// [`PriceError`] for the first entry that is invalid, or for the same model as an earlier one.
     pub fn with_overrides<'a>(
         mut self,
         entries: impl IntoIterator<Item = &'a PriceEntry>,
@@ -97,15 +96,15 @@ impl PriceTable {
             let row = Row::read(entry, Price::configured)?;
             let same = |other: &Row| other.provider == row.provider && other.pattern == row.pattern;
             if self.configured.iter().any(same) {
-                return Err(PriceError::new(entry, PriceProblem::Twice));
+                return Err(PriceError::new(entry, PriceProblem::Duplicate));
             }
             self.configured.push(row);
         }
         Ok(self)
     }
 
-    /// What this provider takes for this model, if that is known. The provider's own name before the model's, as in
-    /// `openai/gpt-4.1`, is looked through; another vendor's is not, since a reseller has prices of its own.
+    /// Returns the price of a model, if it is known. The provider's own name may precede the model's, as in `openai/gpt-4.1`;
+    /// another vendor's may not, since resellers have their own prices.
     #[must_use]
     pub fn price(&self, provider: &ProviderId, model: &ModelName) -> Option<&Price> {
         let name = model.as_str();
@@ -117,8 +116,8 @@ impl PriceTable {
             .or_else(|| best_of(&LISTED, provider, name, bare))
     }
 
-    /// What a request cost: what the provider said if it did ([`Usage::cost`]), what follows from the table otherwise.
-    /// The offline model costs nothing, since nobody is paid for it.
+    /// Returns the cost of a request: as reported by the provider ([`Usage::cost`]), or computed from the table. The offline
+    /// model is free.
     #[must_use]
     pub fn cost(&self, provider: &ProviderId, model: &ModelName, usage: &Usage) -> Cost {
         if let Some(amount) = usage.cost {
@@ -130,20 +129,20 @@ impl PriceTable {
         let Some(price) = self.price(provider, model) else {
             return free_or_unknown(provider);
         };
-        let (amount, source) = (price.cost(usage), price.said_by());
+        let (amount, source) = (price.cost(usage), price.cost_source());
         match price.dearer_beyond() {
             Some(limit) if usage.prompt_tokens > limit => Cost::AtLeast { amount, source },
             _ => Cost::Known { amount, source },
         }
     }
 
-    /// How many entries there are, the user's included.
+    /// Returns the number of entries, including the user's.
     #[must_use]
     pub fn len(&self) -> usize {
         self.configured.len() + LISTED.len()
     }
 
-    /// Whether there are none.
+    /// Is the table empty?
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -161,7 +160,7 @@ fn free_or_unknown(provider: &ProviderId) -> Cost {
     }
 }
 
-/// The price whose pattern fits best; of two that fit as well, one for the whole name and one for the bare one, the former.
+/// Returns the price with the best match; of equal matches, one for the full name wins over one for the bare name.
 fn best_of<'a>(
     rows: &'a [Row],
     provider: &ProviderId,

@@ -1,4 +1,4 @@
-//! From the place of a key to the key.
+//! Reads a key from its source.
 
 use std::{
     ffi::OsString,
@@ -10,31 +10,31 @@ use std::{
 use dormouse_contracts::BoxError;
 use zeroize::Zeroizing;
 
-use super::{Secret, SecretError, SecretSource, keyring};
+use super::{Secret, SecretError, SecretSource};
 
-/// What is read of a file, in bytes: the longest key, and room for the white space around it.
+/// How much of a file is read, in bytes: the longest key, with some white space around it.
 const FILE_LIMIT: u64 = 2 * Secret::LIMIT as u64;
 
-/// Why a key cannot be had from its place. None of it tells the key, whole or in part.
+/// Why a key cannot be read. No message contains any part of the key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResolveSecretError {
     /// The variable is not set, or empty.
     #[error("the environment variable {name} is not set")]
     NotSet {
-        /// Which.
+        /// The variable.
         name: String,
     },
-    /// What is there is no text.
-    #[error("what is in {place} is no UTF-8 text")]
+    /// The content is not UTF-8 text.
+    #[error("{place} is not UTF-8 text")]
     NotText {
-        /// Where.
+        /// The source.
         place: SecretSource,
     },
-    /// What is there is no key.
-    #[error("{place} holds no usable key")]
+    /// The content is not a valid key.
+    #[error("{place} has no valid key")]
     NoKey {
-        /// Where.
+        /// The source.
         place: SecretSource,
         /// Why not.
         source: SecretError,
@@ -42,38 +42,38 @@ pub enum ResolveSecretError {
     /// The file cannot be read.
     #[error("the file {} with the key cannot be read", path.display())]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// It is a folder, a pipe or a device.
+    /// The path is a folder, a pipe or a device.
     #[error("{} is not a regular file", path.display())]
     NoFile {
-        /// Which.
+        /// The path.
         path: PathBuf,
     },
-    /// Others of this machine can read the file, or change it.
+    /// Other users can read or change the file.
     #[error(
         "the file {} with the key can be read or changed by others on this machine (its mode is {mode:03o}): run chmod 600 on it, \
          and replace the key if others use the machine", path.display()
     )]
     Exposed {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Its permissions, as `chmod` takes them.
+        /// Its permissions, in octal.
         mode: u32,
     },
-    /// The keyring has nothing of this name.
+    /// The keyring has no such entry.
     #[error("the system's keyring has no {place}")]
     NotInKeyring {
-        /// Where it was looked for.
+        /// The source.
         place: SecretSource,
     },
     /// There is no keyring, it is locked, or it failed.
     #[error("the system's keyring cannot be used")]
     Keyring(#[source] BoxError),
-    /// The program cannot use keyrings.
+    /// This program was built without keyrings.
     #[error(
         "this program was built without the feature `keyring`, which keyring: needs; build it again with --features keyring, or use env: or file:"
     )]
@@ -81,16 +81,16 @@ pub enum ResolveSecretError {
 }
 
 impl SecretSource {
-    /// Gets the key from where it lies. White space around it, such as a line's end, does not count.
+    /// Reads the key. White space around it, such as a newline, is ignored.
     ///
-    /// The environment is what `environment` says of a variable; a program passes `std::env::var_os`. A file must be a
-    /// regular one (a link to one counts), of which at most 8 KiB are read; on Unix nobody but its owner and its group may read it, and
-    /// nobody but its owner change it, as systemd and `chmod 600` leave it. A keyring may ask the user to unlock it, and waits.
-    /// Blocks meanwhile: in a runtime, call it where blocking is allowed.
+    /// Environment variables are read through `environment`; a program passes `std::env::var_os`. A file must be regular (a
+    /// link to one is accepted), and at most 8 KiB are read; on Unix only its owner and group may read it, and only its owner
+    /// may change it, as systemd and `chmod 600` set it. A keyring may ask the user to unlock it. Blocks meanwhile: in a
+    /// runtime, call it where blocking is allowed.
     ///
     /// # Errors
     ///
-    /// [`ResolveSecretError`], which says what helps and never tells the key.
+    /// [`ResolveSecretError`], with advice and without the key.
     pub fn resolve(
         &self,
         environment: impl FnOnce(&str) -> Option<OsString>,
@@ -103,10 +103,10 @@ impl SecretSource {
                 Zeroizing::new(value.into_encoded_bytes())
             }
             Self::File(path) => read(path)?,
-            Self::Keyring { service, user } => keyring::password(self, service, user)?,
+            Self::Keyring { service, user } => password_in_keyring(self, service, user)?,
         };
         let text = str::from_utf8(&text);
-        // Its error would tell how long the text is up to there, and nothing that helps.
+        // The error's position would reveal part of the key's length, and does not help.
         let text = text.map_err(|_told| ResolveSecretError::NotText {
             place: self.clone(),
         })?;
@@ -122,11 +122,11 @@ fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, ResolveSecretError> {
         path: path.to_owned(),
         source,
     };
-    // A pipe would be waited for when it is opened, so it is looked at before. What counts is what was opened in the end.
+    // Opening a pipe would block, so the path is checked first. The check of the open file is the one that counts.
     check(path, &fs::metadata(path).map_err(failed)?)?;
     let file = File::open(path).map_err(failed)?;
     check(path, &file.metadata().map_err(failed)?)?;
-    // With all the room that it can need: growing would leave copies behind.
+    // Full capacity from the start: growing would leave copies of the key in memory.
     let mut text = Zeroizing::new(Vec::with_capacity(2 * Secret::LIMIT + 1));
     let mut limited = file.take(FILE_LIMIT);
     limited.read_to_end(&mut text).map_err(failed)?;
@@ -148,7 +148,7 @@ fn check(path: &Path, metadata: &Metadata) -> Result<(), ResolveSecretError> {
     }
 }
 
-/// The permissions of a file that too many can get at.
+/// Returns the permissions of a file that too many users can access.
 #[cfg(unix)]
 fn exposed(metadata: &Metadata) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
@@ -156,10 +156,46 @@ fn exposed(metadata: &Metadata) -> Option<u32> {
     (mode & 0o027 != 0).then_some(mode)
 }
 
-/// Elsewhere the folder of the user is the protection.
+/// On other systems the user's folder protects the file.
 #[cfg(not(unix))]
 fn exposed(_: &Metadata) -> Option<u32> {
     None
+}
+
+/// Returns the password of this entry.
+#[cfg(feature = "keyring")]
+fn password_in_keyring(
+    place: &SecretSource,
+    service: &str,
+    user: &str,
+) -> Result<Zeroizing<Vec<u8>>, ResolveSecretError> {
+    use ::keyring::{Entry, Error};
+
+    let secret = Entry::new(service, user).and_then(|entry| entry.get_secret());
+    secret.map(Zeroizing::new).map_err(|error| match error {
+        Error::NoEntry => ResolveSecretError::NotInKeyring {
+            place: place.clone(),
+        },
+        // The sources of these errors contain the stored bytes, which may be the key.
+        Error::BadEncoding(_) | Error::BadDataFormat(..) => ResolveSecretError::NotText {
+            place: place.clone(),
+        },
+        Error::NoDefaultStore => match Entry::store_status() {
+            Err(why) => ResolveSecretError::Keyring(Box::new(why)),
+            Ok(()) => ResolveSecretError::Keyring(Box::new(Error::NoDefaultStore)),
+        },
+        other => ResolveSecretError::Keyring(Box::new(other)),
+    })
+}
+
+/// Always fails: keyrings need the feature.
+#[cfg(not(feature = "keyring"))]
+fn password_in_keyring(
+    _: &SecretSource,
+    _: &str,
+    _: &str,
+) -> Result<Zeroizing<Vec<u8>>, ResolveSecretError> {
+    Err(ResolveSecretError::NotBuiltIn)
 }
 
 #[cfg(test)]

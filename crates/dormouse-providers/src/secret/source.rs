@@ -1,9 +1,9 @@
-//! Where a key lies, as a user writes it.
+//! Sources of keys, as users write them.
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
-/// Where a key lies: `env:NAME`, `file:PATH` or `keyring:SERVICE/USER`. Displays as it is written. The key itself is no
-/// part of it.
+/// The source of a key: `env:NAME`, `file:PATH` or `keyring:SERVICE/USER`. Displays as written. It does not contain the
+/// key.
 ///
 /// ```
 /// # use dormouse_providers::SecretSource;
@@ -15,38 +15,36 @@ use std::{fmt, path::PathBuf, str::FromStr};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SecretSource {
-    /// In the environment, in the variable of this name.
+    /// The environment variable with this name.
     Environment(String),
-    /// In this file, which holds nothing else.
+    /// The file with this path, which contains only the key.
     File(PathBuf),
-    /// In the system's keyring. Needs the feature `keyring`.
+    /// The system's keyring. Needs the feature `keyring`.
     Keyring {
-        /// What it is for. It may have slashes in it.
+        /// The service. It may contain slashes.
         service: String,
-        /// Whose it is. It has no slash in it.
+        /// The user. It has no slash.
         user: String,
     },
 }
 
-/// Why a text names no place of a key. The text is not repeated: it may be the key itself.
+/// Why a text is not a source of a key. The text is not repeated: it may be the key itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretSourceError {
-    /// It begins like none of them.
+    /// The form is unknown.
     #[error(
-        "a key is not written down here, but where it lies: env:NAME, file:PATH or keyring:SERVICE/USER"
+        "write where the key is, not the key itself: env:NAME, file:PATH or keyring:SERVICE/USER"
     )]
     Unknown,
-    /// It is no name of a variable.
-    #[error(
-        "env: needs the name of a variable behind it, in letters, digits and _, as in env:OPENAI_API_KEY"
-    )]
+    /// The variable name is invalid.
+    #[error("env: needs a variable name of letters, digits and _, as in env:OPENAI_API_KEY")]
     Variable,
-    /// There is no path.
-    #[error("file: needs the path of a file behind it, as in file:/run/secrets/openai")]
+    /// The path is missing.
+    #[error("file: needs the path of a file, as in file:/run/secrets/openai")]
     Path,
-    /// It is not told both what the key is for and whose it is.
-    #[error("keyring: needs a service and a user behind it, as in keyring:dormouse/openai")]
+    /// The service or the user is missing.
+    #[error("keyring: needs a service and a user, as in keyring:dormouse/openai")]
     Entry,
 }
 
@@ -87,7 +85,7 @@ impl fmt::Display for SecretSource {
     }
 }
 
-/// Every system has variables of these names, and no key has such a form by chance: it would have a `-` in it.
+/// Accepts the common form of variable names; keys usually contain a `-`.
 fn is_name(name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(is_part)
@@ -100,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_place_is_read_as_it_is_written() {
+    fn each_secret_source_round_trips() {
         let keyring = |service: &str, user: &str| SecretSource::Keyring {
             service: service.to_owned(),
             user: user.to_owned(),
@@ -127,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_in_place_of_its_place_is_refused_and_not_repeated() {
+    fn a_key_instead_of_its_source_is_rejected_and_not_printed() {
         for (text, error) in [
             ("", SecretSourceError::Unknown),
             ("sk-secret-key", SecretSourceError::Unknown),
@@ -151,7 +149,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_understood_is_written_so_that_it_is_understood_alike(text in "(env|file|keyring):[!-~]{0,20}") {
+        fn every_accepted_source_round_trips(text in "(env|file|keyring):[!-~]{0,20}") {
             if let Ok(source) = text.parse::<SecretSource>() {
                 prop_assert_eq!(source.to_string().parse(), Ok(source));
             }

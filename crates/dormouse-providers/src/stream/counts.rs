@@ -1,30 +1,30 @@
-//! What a provider counted, before anybody believes it.
+//! Token counts of a provider, checked for plausibility.
 
 use dormouse_contracts::{Usage, Usd};
 use serde_json::Value;
 
-/// More tokens than any request has: who counts as many has miscounted.
+/// More tokens than any request has; such a count is wrong.
 const ABSURD: f64 = 100_000_000.0;
 
-/// What a provider counted. A number that is absent, negative, none at all or absurdly large is unknown.
+/// Token counts of a provider. A number that is missing, negative, not a number or absurdly large is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Counts {
-    /// Tokens of the prompt, those from and for a cache included.
+pub(crate) struct TokenCounts {
+    /// Tokens of the prompt, including those read from or written to a cache.
     pub(crate) prompt: Option<u32>,
-    /// Tokens of the reply, its thoughts included.
+    /// Tokens of the reply, including thoughts.
     pub(crate) completion: Option<u32>,
-    /// Those of the prompt that came from a cache.
+    /// Prompt tokens that were read from a cache.
     pub(crate) cached: Option<u32>,
-    /// Those of the prompt that were put into a cache.
+    /// Prompt tokens that were written to a cache.
     pub(crate) cache_write: Option<u32>,
-    /// Those of the reply that were thoughts.
+    /// Reply tokens that were thoughts.
     pub(crate) reasoning: Option<u32>,
-    /// What it cost.
+    /// The price of the request.
     pub(crate) cost: Option<Usd>,
 }
 
-impl Counts {
-    /// A count as it stands in JSON.
+impl TokenCounts {
+    /// Reads a count from JSON.
     pub(crate) fn tokens(value: Option<&Value>) -> Option<u32> {
         let count = value?.as_f64()?;
         #[expect(
@@ -35,12 +35,12 @@ impl Counts {
         (0.0..ABSURD).contains(&count).then_some(count as u32)
     }
 
-    /// An amount of dollars as it stands in JSON.
+    /// Reads an amount of dollars from JSON.
     pub(crate) fn dollars(value: Option<&Value>) -> Option<Usd> {
         Usd::from_dollars(value?.as_f64()?)
     }
 
-    /// What both say; where both say something, what `later` says.
+    /// Merges both; `later` wins.
     pub(crate) fn updated(self, later: Self) -> Self {
         Self {
             prompt: later.prompt.or(self.prompt),
@@ -52,7 +52,7 @@ impl Counts {
         }
     }
 
-    /// The usage, if prompt and reply were both counted. A part that is larger than its whole is not believed.
+    /// Returns the usage if prompt and reply were counted. A part larger than its whole is ignored.
     pub(crate) fn usage(self) -> Option<Usage> {
         let (prompt_tokens, completion_tokens) = (self.prompt?, self.completion?);
         let part = |part: Option<u32>, whole| part.filter(|part| *part <= whole).unwrap_or(0);
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_count_that_is_none_is_unknown_and_not_zero() {
+    fn an_invalid_count_is_unknown_and_not_zero() {
         for (value, count) in [
             (json!(7), Some(7)),
             (json!(7.0), Some(7)),
@@ -86,14 +86,14 @@ mod tests {
             (json!(1e300), None),
             (json!(100_000_000), None),
         ] {
-            assert_eq!(Counts::tokens(Some(&value)), count, "{value}");
+            assert_eq!(TokenCounts::tokens(Some(&value)), count, "{value}");
         }
-        assert_eq!(Counts::default().usage(), None);
+        assert_eq!(TokenCounts::default().usage(), None);
     }
 
     #[test]
     fn a_part_larger_than_its_whole_is_not_believed() {
-        let counts = Counts {
+        let counts = TokenCounts {
             prompt: Some(10),
             completion: Some(5),
             cached: Some(8),

@@ -1,41 +1,47 @@
-//! A reply in the making.
+//! A reply under construction.
 
 use std::collections::VecDeque;
 
 use dormouse_contracts::{CallId, ChatDelta, FinishReason, ReplyInfo};
 
-use super::counts::Counts;
-use crate::http::{Complaint, Failure, Redact};
+use dormouse_text::beginning;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-/// The most that a reply may say, texts, thoughts, names and arguments together, in bytes. Some 60 000 tokens: more than models
-/// write at once, and little enough to be kept, counted and shown again.
+use super::counts::TokenCounts;
+use crate::http::{ErrorBody, Failure, Redact};
+
+/// The maximum size of a reply in bytes: texts, thoughts, names and arguments together. About 60,000 tokens: more than
+/// models write at once, and small enough to store, count and display.
 pub(crate) const REPLY_LIMIT: usize = 256 * 1024;
 
-/// The most tool calls of one reply.
+/// The maximum number of tool calls in a reply.
 const CALL_LIMIT: usize = 128;
 
-/// The longest name of a model that is kept, in bytes.
+/// The longest finish reason that is kept, in characters.
+const REASON_LIMIT: usize = 64;
+
+/// The longest model name that is kept, in bytes.
 const NAME_LIMIT: usize = 256;
 
-/// A reply in the making, within its bounds. It knows no network and no vendor: a decoder tells what came, and
-/// pieces of the reply come out.
+/// A reply under construction, within its bounds. A vendor's decoder writes into it, and deltas come out.
 #[derive(Debug)]
 pub(crate) struct Draft {
-    /// Made part of ids that the server leaves out, so that those of two replies differ.
+    /// The length of the conversation. It is part of generated call ids, so that they differ between replies.
     place: usize,
     ready: VecDeque<ChatDelta>,
-    /// The server's ids of the calls that have begun; empty where it gave none.
+    /// The server's ids of the calls so far; empty if it sent none.
     calls: Vec<String>,
     bytes: usize,
     finished: bool,
     closed: bool,
-    counts: Counts,
+    counts: TokenCounts,
     info: ReplyInfo,
     redact: Redact,
 }
 
 impl Draft {
-    /// The reply to a conversation of `place` messages.
+    /// Starts a reply to a conversation of `place` messages.
     pub(crate) fn new(place: usize, info: ReplyInfo, redact: Redact) -> Self {
         Self {
             place,
@@ -44,38 +50,38 @@ impl Draft {
             bytes: 0,
             finished: false,
             closed: false,
-            counts: Counts::default(),
+            counts: TokenCounts::default(),
             info,
             redact,
         }
     }
 
-    /// The next piece that is ready.
+    /// Returns the next delta that is ready.
     pub(crate) fn next(&mut self) -> Option<ChatDelta> {
         self.ready.pop_front()
     }
 
-    /// Has the server said that the reply is finished?
+    /// Has the server finished the reply?
     pub(crate) fn is_finished(&self) -> bool {
         self.finished
     }
 
-    /// Is nothing more to come?
+    /// Will nothing more arrive?
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// What takes the key out of what the server says.
+    /// Removes the key from server texts.
     pub(crate) fn redact(&self) -> &Redact {
         &self.redact
     }
 
-    /// How many calls have begun.
+    /// Returns the number of calls so far.
     pub(crate) fn calls(&self) -> usize {
         self.calls.len()
     }
 
-    /// More text.
+    /// Adds text.
     pub(crate) fn text(&mut self, text: String) -> Result<(), Failure> {
         if !text.is_empty() {
             self.weigh(text.len())?;
@@ -84,7 +90,7 @@ impl Draft {
         Ok(())
     }
 
-    /// More of what the model thinks.
+    /// Adds thoughts.
     pub(crate) fn reasoning(&mut self, text: String) -> Result<(), Failure> {
         if !text.is_empty() {
             self.weigh(text.len())?;
@@ -93,8 +99,7 @@ impl Draft {
         Ok(())
     }
 
-    /// A call begins; its index is answered. Where the server gives no id, or one that it has given to another call of this
-    /// reply or that cannot be kept, the call gets one of ours.
+    /// Starts a call and returns its index. If the server sends no id, a repeated one or an invalid one, an id is generated.
     pub(crate) fn begin_call(&mut self, id: &str, name: String) -> Result<usize, Failure> {
         let index = self.calls.len();
         if index >= CALL_LIMIT {
@@ -120,7 +125,7 @@ impl Draft {
         Ok(index)
     }
 
-    /// More arguments of a call that has begun.
+    /// Adds a fragment of arguments to a call.
     pub(crate) fn arguments(&mut self, index: usize, fragment: String) -> Result<(), Failure> {
         if !fragment.is_empty() {
             self.weigh(fragment.len())?;
@@ -129,42 +134,45 @@ impl Draft {
         Ok(())
     }
 
-    /// The model stopped. Only the first reason counts.
+    /// Finishes the reply. Only the first reason counts.
     pub(crate) fn finish(&mut self, reason: FinishReason) {
         if !std::mem::replace(&mut self.finished, true) {
             let reason = match reason {
-                FinishReason::Other(words) => FinishReason::Other(self.redact.line(&words)),
+                FinishReason::Other(words) => {
+                    let words = self.redact.line(&words);
+                    FinishReason::Other(beginning(&words, REASON_LIMIT).to_owned())
+                }
                 known => known,
             };
             self.ready.push_back(ChatDelta::Finished(reason));
         }
     }
 
-    /// What the server counted; what it says later wins.
-    pub(crate) fn count(&mut self, counts: Counts) {
+    /// Adds token counts; later ones win.
+    pub(crate) fn count(&mut self, counts: TokenCounts) {
         self.counts = self.counts.updated(counts);
     }
 
-    /// Which model the server says it used.
+    /// Sets the model that the server reports.
     pub(crate) fn served_by(&mut self, model: &str) {
         if self.info.served_model.is_none() && !model.is_empty() && model.len() <= NAME_LIMIT {
             self.info.served_model = Some(self.redact.line(model));
         }
     }
 
-    /// The server's name for the request, where no header told it.
+    /// Sets the server's id of the request, if there was none in the headers.
     pub(crate) fn request_id(&mut self, id: &str) {
         if self.info.request_id.is_none() && !id.is_empty() && id.len() <= NAME_LIMIT {
             self.info.request_id = Some(self.redact.line(id));
         }
     }
 
-    /// The server says that this was all.
+    /// Marks the end that the server announced.
     pub(crate) fn close(&mut self) {
         self.closed = true;
     }
 
-    /// Nothing more is read: tells what was counted, and what is known now.
+    /// Ends the reply: passes on the usage and the final metadata.
     pub(crate) fn end(&mut self) {
         self.closed = true;
         let usage = self.counts.usage().map(ChatDelta::Usage);
@@ -173,12 +181,22 @@ impl Draft {
             .push_back(ChatDelta::Info(Box::new(self.info.clone())));
     }
 
-    /// The failure of an event that cannot be read, for this reason.
-    pub(crate) fn unreadable(&self, why: &str) -> Failure {
-        Failure::Unreadable(Complaint::of(why, &self.redact))
+    /// Parses the data of an event.
+    pub(crate) fn parse<T: DeserializeOwned>(&self, data: &[u8]) -> Result<T, Failure> {
+        super::json::read(data).map_err(|error| self.unreadable(&error.to_string()))
     }
 
-    /// A piece of the reply. What is said behind its finish is no part of it.
+    /// The failure of an invalid event.
+    pub(crate) fn unreadable(&self, why: &str) -> Failure {
+        Failure::Unreadable(ErrorBody::of(why, &self.redact))
+    }
+
+    /// The failure of a reply that the server ended with this error.
+    pub(crate) fn broken_off(&self, error: &Value) -> Failure {
+        Failure::BrokenOff(ErrorBody::from_json(error, &self.redact))
+    }
+
+    /// Adds a delta, unless the reply is finished.
     fn say(&mut self, piece: ChatDelta) {
         if !self.finished {
             self.ready.push_back(piece);
@@ -197,9 +215,9 @@ impl Draft {
     }
 }
 
-/// A draft for the tests of those who read into it.
+/// A draft for the tests of decoders.
 #[cfg(test)]
-pub(crate) fn draft_to_try() -> Draft {
+pub(crate) fn test_draft() -> Draft {
     let info = ReplyInfo {
         provider: "local".parse().unwrap(),
         model: "tiny".parse().unwrap(),

@@ -1,60 +1,21 @@
-//! Lines put together to events.
+//! Assembles lines into events.
 
-use super::lines::{LINE_LIMIT, at_most};
+use super::{
+    framing::Framing,
+    lines::{LINE_LIMIT, at_most},
+};
 use crate::http::Failure;
-
-/// How a stream is cut into events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Framing {
-    /// Server-sent events: fields in lines, an empty line behind each event.
-    ServerSentEvents,
-    /// One JSON value in each line.
-    JsonLines,
-}
-
-impl Framing {
-    /// The media type that is asked for.
-    pub(crate) fn media_type(self) -> &'static str {
-        match self {
-            Self::ServerSentEvents => "text/event-stream",
-            Self::JsonLines => "application/x-ndjson",
-        }
-    }
-
-    /// May an answer of this media type be such a stream? Some servers name none, and some answer with a whole reply in JSON, whatever
-    /// they were asked for.
-    pub(crate) fn may_be(self, media_type: &str) -> bool {
-        let stated = |prefixes: &[&str]| prefixes.iter().any(|p| media_type.starts_with(p));
-        media_type.is_empty()
-            || match self {
-                Self::ServerSentEvents => stated(&["text/event-stream", "application/json"]),
-                Self::JsonLines => stated(&[
-                    "application/x-ndjson",
-                    "application/ndjson",
-                    "application/json",
-                ]),
-            }
-    }
-
-    /// May a stream begin with this byte? HTML never does.
-    pub(crate) fn may_begin_with(self, byte: u8) -> bool {
-        match self {
-            Self::ServerSentEvents => matches!(byte, b'd' | b'e' | b'i' | b'r' | b':' | 0xef),
-            Self::JsonLines => matches!(byte, b'{' | 0xef),
-        }
-    }
-}
 
 /// An event of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Event<'a> {
-    /// Its name; empty where it has none.
+    /// The name; empty if it has none.
     pub(crate) name: &'a str,
-    /// Its data; not empty.
+    /// The data; not empty.
     pub(crate) data: &'a [u8],
 }
 
-/// Events in the making.
+/// Assembles events.
 #[derive(Debug)]
 pub(crate) struct Events {
     framing: Framing,
@@ -71,7 +32,7 @@ impl Events {
         }
     }
 
-    /// Takes a line without its end, and tells `each` of the event that it ends, if it ends one.
+    /// Adds a line without its end, and passes the event that it completes to `each`.
     pub(crate) fn take(
         &mut self,
         line: &[u8],
@@ -88,7 +49,7 @@ impl Events {
         }
     }
 
-    /// The stream is over: tells `each` of an event whose empty line is missing.
+    /// Ends the stream: passes an event to `each` that lacks its empty line.
     pub(crate) fn end(
         &mut self,
         each: impl FnOnce(Event<'_>) -> Result<(), Failure>,
@@ -96,7 +57,7 @@ impl Events {
         self.dispatch(each)
     }
 
-    /// An event may be no longer than a line: what is made of it takes many times its room.
+    /// An event is bounded like a line: a parsed event takes several times its size in memory.
     fn field(&mut self, line: &[u8]) -> Result<(), Failure> {
         let (field, value) = match line.iter().position(|byte| *byte == b':') {
             Some(at) => (line.get(..at), line.get(at + 1..)),
@@ -125,7 +86,7 @@ impl Events {
         &mut self,
         each: impl FnOnce(Event<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let told = match self.data.trim_ascii() {
+        let result = match self.data.trim_ascii() {
             [] => Ok(()),
             data => each(Event {
                 name: &self.name,
@@ -134,7 +95,7 @@ impl Events {
         };
         self.name.clear();
         self.data.clear();
-        told
+        result
     }
 }
 
@@ -157,32 +118,35 @@ mod tests {
         read
     }
 
-    fn told(framing: Framing, stream: &str) -> Vec<String> {
+    fn shown(framing: Framing, stream: &str) -> Vec<String> {
         let read = read_whole(framing, stream).into_iter();
         read.map(|(name, data)| format!("{name}|{data}")).collect()
     }
 
     #[test]
-    fn an_event_is_put_together_from_its_fields() {
+    fn an_event_is_assembled_from_its_fields() {
         let stream = "\u{feff}: ping\n\nid: 7\nevent: delta\ndata: {\ndata:}\n\ndata: x\nretry: 5\n\nevent: lost\n\ndata\n\n";
         assert_eq!(
-            told(Framing::ServerSentEvents, stream),
+            shown(Framing::ServerSentEvents, stream),
             ["delta|{\n}", "|x"]
         );
     }
 
     #[test]
     fn the_last_event_needs_no_empty_line_behind_it() {
-        assert_eq!(told(Framing::ServerSentEvents, "data: [DONE]"), ["|[DONE]"]);
+        assert_eq!(
+            shown(Framing::ServerSentEvents, "data: [DONE]"),
+            ["|[DONE]"]
+        );
     }
 
     #[test]
     fn an_event_of_many_lines_is_no_longer_than_one_line() {
         let mut events = Events::new(Framing::ServerSentEvents);
         let line = [b"data: ", [b'0'; 1023].as_slice()].concat();
-        let mut told = 0;
+        let mut shown = 0;
         let mut each = |event: Event<'_>| {
-            told = event.data.len();
+            shown = event.data.len();
             Ok(())
         };
         for _ in 0..LINE_LIMIT / 1024 {
@@ -194,14 +158,14 @@ mod tests {
             error.to_string(),
             "the reply has more than 1048576 bytes in one event"
         );
-        assert_eq!(told, 0);
+        assert_eq!(shown, 0);
     }
 
     #[test]
-    fn a_line_of_json_is_an_event() {
+    fn each_json_line_is_an_event() {
         let stream = "{\"a\":1}\n\n  {\"b\":2} \n";
         assert_eq!(
-            told(Framing::JsonLines, stream),
+            shown(Framing::JsonLines, stream),
             ["|{\"a\":1}", "|{\"b\":2}"]
         );
     }

@@ -1,12 +1,12 @@
-//! What an event says, read with as much patience as its letters need.
+//! Lenient parsing of events.
 
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::Value;
 
-/// Reads the data of an event.
+/// Parses the data of an event.
 ///
-/// Servers that count text in units of UTF-16 cut a character in two, and write each half as an escape that is no character. A reply
-/// is not lost for it: each half becomes U+FFFD.
+/// Servers that cut text at UTF-16 units split a character, and escape each half, which is invalid JSON. To keep the
+/// reply, each half becomes U+FFFD.
 pub(crate) fn read<T: DeserializeOwned>(data: &[u8]) -> Result<T, serde_json::Error> {
     serde_json::from_slice(data).or_else(|error| match without_halves(data) {
         Some(whole) => serde_json::from_slice(&whole),
@@ -14,7 +14,7 @@ pub(crate) fn read<T: DeserializeOwned>(data: &[u8]) -> Result<T, serde_json::Er
     })
 }
 
-/// The value, or the default where it has another type: for fields that servers fill as they like.
+/// Returns the value, or the default if it has another type.
 pub(crate) fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {
@@ -22,7 +22,16 @@ pub(crate) fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Defaul
     Ok(serde_json::from_value(value).unwrap_or_default())
 }
 
-/// The same text without escapes of half a character; nothing if there are none.
+/// Returns JSON text that a server sends as a string, or, like some, as the value itself.
+pub(crate) fn json_text(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
+/// Replaces the escapes of half a character; `None` if there are none.
 fn without_halves(data: &[u8]) -> Option<Vec<u8>> {
     let mut whole = data.to_vec();
     let mut is_changed = false;
@@ -37,7 +46,7 @@ fn without_halves(data: &[u8]) -> Option<Vec<u8>> {
                 }
                 6
             }
-            // The letter behind it is no beginning of another escape.
+            // Skip the escaped character: a backslash there does not start another escape.
             (Some(b'\\'), _, _) => 2,
             _ => 1,
         };
@@ -45,7 +54,7 @@ fn without_halves(data: &[u8]) -> Option<Vec<u8>> {
     is_changed.then_some(whole)
 }
 
-/// The number of an escape such as `\u00e9` with which the text begins.
+/// Parses the number of an escape such as `\u00e9` at the start of the text.
 fn unit(text: &[u8]) -> Option<u32> {
     let digits = text.strip_prefix(b"\\u")?.get(..4)?;
     let mut digits = digits.iter().map(|digit| char::from(*digit).to_digit(16));
@@ -60,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_a_character_is_no_reason_to_lose_a_reply() {
+    fn half_a_surrogate_pair_becomes_a_replacement_character() {
         for (text, said) in [
             (r#""a\ud83d""#, "a\u{fffd}"),
             (r#""\ude00b""#, "\u{fffd}b"),
@@ -77,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_stays_none() {
+    fn invalid_json_stays_invalid() {
         for text in [
             r#""\ud83d"#,
             r#""\ud8"#,

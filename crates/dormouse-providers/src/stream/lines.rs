@@ -1,26 +1,26 @@
-//! A stream of bytes, cut into whole lines and within bounds.
+//! Splits a stream of bytes into whole lines, within bounds.
 
 use dormouse_contracts::invariant;
 
-use super::events::Framing;
-use crate::http::{Complaint, Failure, Redact};
+use super::framing::Framing;
+use crate::http::{ErrorBody, Failure, Redact};
 
-/// The longest line of a stream, in bytes: a server that sends no line ends costs no more than this.
+/// The longest line of a stream, in bytes; without this bound a missing line end would use up the memory.
 pub(super) const LINE_LIMIT: usize = 1024 * 1024;
 
-/// The longest stream, in bytes on the wire. The wrapping of each piece is some 250 bytes.
+/// The longest stream, in bytes on the wire. Each piece has an overhead of about 250 bytes.
 const STREAM_LIMIT: usize = 64 * 1024 * 1024;
 
-/// How much of something that is no stream is shown, in bytes.
+/// How much of a body that is not a stream is shown, in bytes.
 const SHOWN: usize = 1024;
 
-/// What has come of a stream and is no whole line yet.
+/// The incomplete line at the end of what arrived so far.
 #[derive(Debug)]
 pub(super) struct Lines {
     framing: Framing,
     redact: Redact,
     unfinished: Vec<u8>,
-    /// How much of it holds no end of a line, as is known.
+    /// How many bytes of it are known to have no line end.
     known: usize,
     stream: usize,
     begun: bool,
@@ -38,8 +38,8 @@ impl Lines {
         }
     }
 
-    /// Takes the next piece, and tells `each` of the lines that are whole now, without their ends; often of none. Each
-    /// byte is looked at once, however finely a server cuts its lines.
+    /// Adds a piece, and passes the lines that are complete now to `each`, without their ends. Each byte is inspected once,
+    /// however small the pieces are.
     pub(super) fn take(
         &mut self,
         piece: &[u8],
@@ -64,7 +64,7 @@ impl Lines {
         at_most(self.unfinished.len(), LINE_LIMIT, "bytes in one line")
     }
 
-    /// The stream is over: what is left is its last line.
+    /// Ends the stream: the rest is the last line.
     pub(super) fn end(
         &mut self,
         each: impl FnOnce(&[u8]) -> Result<(), Failure>,
@@ -76,8 +76,8 @@ impl Lines {
         }
     }
 
-    /// Where the first unfinished line ends, and where the next one begins. A carriage return at the very end is no end
-    /// yet: its line feed may be to come.
+    /// Returns the end of the first line and the start of the next. A carriage return at the very end does not count yet:
+    /// a line feed may follow.
     fn end_of_line(&mut self) -> Option<(usize, usize)> {
         let unread = self.unfinished.get(self.known..)?;
         let Some(at) = unread.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
@@ -96,13 +96,13 @@ impl Lines {
         }
     }
 
-    /// Does JSON begin here, where a stream of events should?
+    /// Does JSON start here instead of an event stream?
     pub(super) fn is_json_instead(&self, piece: &[u8]) -> bool {
         let first = piece.iter().find(|byte| !byte.is_ascii_whitespace());
         !self.begun && self.framing == Framing::ServerSentEvents && first == Some(&b'{')
     }
 
-    /// HTML, plain words and the like are no stream.
+    /// HTML, plain text and the like are not a stream.
     fn begins_like_a_stream(&mut self, piece: &[u8]) -> Result<(), Failure> {
         let first = piece.iter().find(|byte| !byte.is_ascii_whitespace());
         let Some(first) = first.filter(|_| !self.begun) else {
@@ -114,7 +114,7 @@ impl Lines {
         }
         Err(Failure::NoStream {
             content_type: "something else".to_owned(),
-            complaint: Complaint::read(piece.get(..SHOWN).unwrap_or(piece), &self.redact),
+            error_body: ErrorBody::read(piece.get(..SHOWN).unwrap_or(piece), &self.redact),
         })
     }
 }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_bounded_in_all_and_in_each_line() {
+    fn a_stream_and_each_of_its_lines_are_bounded() {
         let mut lines = events();
         let mut line = vec![b'd'; LINE_LIMIT];
         line[LINE_LIMIT - 1] = b'\n';
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_begin_like_a_stream_is_none() {
+    fn a_body_that_starts_like_html_is_not_a_stream() {
         for html in ["<html>", "{\"id\":1}", "\n\n <!doctype", "Hello"] {
             let result = events().take(html.as_bytes(), ignored);
             assert!(matches!(result, Err(Failure::NoStream { .. })), "{html}");
@@ -195,13 +195,13 @@ mod tests {
         ) {
             let text = format!("d{text}");
             let read = |pieces: &[&[u8]]| {
-                let mut told: Vec<Vec<u8>> = Vec::new();
+                let mut shown: Vec<Vec<u8>> = Vec::new();
                 let mut lines = events();
                 for piece in pieces {
-                    lines.take(piece, |line| { told.push(line.to_vec()); Ok(()) }).unwrap();
+                    lines.take(piece, |line| { shown.push(line.to_vec()); Ok(()) }).unwrap();
                 }
-                lines.end(|line| { told.push(line.to_vec()); Ok(()) }).unwrap();
-                told
+                lines.end(|line| { shown.push(line.to_vec()); Ok(()) }).unwrap();
+                shown
             };
             let mut cuts: Vec<_> = cuts.into_iter().map(|cut| cut.min(text.len())).collect();
             cuts.extend([0, text.len()]);

@@ -1,4 +1,4 @@
-//! A counter that counts a text once.
+//! A counter with a cache.
 
 use std::{
     collections::HashMap,
@@ -11,7 +11,7 @@ use std::{
 
 use dormouse_contracts::{TokenCount, TokenCounter};
 
-/// The hash of a text, and its length.
+/// The hash and the length of a text.
 type Key = (u64, usize);
 
 #[derive(Default)]
@@ -38,12 +38,11 @@ impl Generations {
     }
 }
 
-/// Keeps the counts of the texts it has seen, so that a message that comes again with every request is parted into tokens
-/// once.
+/// Caches the counts of texts, so that a message that is part of every request is tokenised once.
 ///
-/// It keeps no text: 40 bytes or so for each, and what has not come again for long goes first. A text is known by a hash
-/// with a key of this process and by its length, so that nobody can make up two texts that are taken for one another.
-/// Whoever keeps the counts beside the messages has nothing to cache.
+/// It keeps no texts, only about 40 bytes for each; the least recently used go first. The hash has a random key per
+/// process, so that nobody can construct two texts with the same hash and length. A caller that stores counts with its
+/// messages needs no cache.
 ///
 /// # Examples
 ///
@@ -56,18 +55,18 @@ impl Generations {
 /// assert_eq!(counter.count("Where is the kettle?"), counter.count("Where is the kettle?"));
 /// ```
 pub struct CachedCounter {
-    within: Arc<dyn TokenCounter>,
+    inner: Arc<dyn TokenCounter>,
     hasher: RandomState,
     half: usize,
     known: Mutex<Generations>,
 }
 
 impl CachedCounter {
-    /// Keeps the counts of up to `texts` texts.
+    /// Caches the counts of up to `texts` texts.
     #[must_use]
-    pub fn new(within: Arc<dyn TokenCounter>, texts: NonZeroUsize) -> Self {
+    pub fn new(inner: Arc<dyn TokenCounter>, texts: NonZeroUsize) -> Self {
         Self {
-            within,
+            inner,
             hasher: RandomState::new(),
             half: texts.get().div_ceil(2),
             known: Mutex::default(),
@@ -85,7 +84,7 @@ impl TokenCounter for CachedCounter {
         if let Some(found) = self.known(|known| known.find(key, self.half)) {
             return found;
         }
-        let counted = self.within.count(text);
+        let counted = self.inner.count(text);
         self.known(|known| known.keep(key, counted, self.half));
         counted
     }
@@ -112,36 +111,38 @@ mod tests {
     use crate::Estimate;
 
     #[derive(Default)]
-    struct Asked(AtomicUsize);
+    struct CountingCounter(AtomicUsize);
 
-    impl TokenCounter for Asked {
+    impl TokenCounter for CountingCounter {
         fn count(&self, text: &str) -> TokenCount {
             self.0.fetch_add(1, Ordering::Relaxed);
             Estimate::default().count(text)
         }
     }
 
-    fn cached(texts: usize) -> (Arc<Asked>, CachedCounter) {
-        let asked = Arc::new(Asked::default());
-        let counter =
-            CachedCounter::new(Arc::clone(&asked) as _, NonZeroUsize::new(texts).unwrap());
-        (asked, counter)
+    fn cached(texts: usize) -> (Arc<CountingCounter>, CachedCounter) {
+        let counting = Arc::new(CountingCounter::default());
+        let counter = CachedCounter::new(
+            Arc::clone(&counting) as _,
+            NonZeroUsize::new(texts).unwrap(),
+        );
+        (counting, counter)
     }
 
     #[test]
-    fn a_text_that_comes_again_and_again_is_counted_once() {
-        let (asked, counter) = cached(8);
+    fn a_repeated_text_is_counted_once() {
+        let (counting, counter) = cached(8);
         for round in 0..50 {
             counter.count("the prompt that comes with every request");
             counter.count(&format!("message {round}"));
             counter.count(&format!("message {round}"));
         }
-        assert_eq!(asked.0.load(Ordering::Relaxed), 51);
+        assert_eq!(counting.0.load(Ordering::Relaxed), 51);
     }
 
     proptest! {
         #[test]
-        fn it_never_says_anything_else_and_never_keeps_more_than_it_may(
+        fn a_cached_count_never_differs_and_the_cache_stays_bounded(
             texts in prop::collection::vec("[ab]{0,6}", 0..80),
             most in 1usize..10,
         ) {

@@ -1,4 +1,4 @@
-//! A counter that learns from what providers say they counted.
+//! A counter that learns from reported usage.
 
 use std::{
     fmt,
@@ -11,9 +11,8 @@ use super::{Calibration, Observed, RequestCount, count_request};
 
 /// A counter for one model, corrected by a [`Calibration`].
 ///
-/// It counts the same text differently at different times, as it learns. What depends on a count and must come out the
-/// same when it is replayed keeps the count, not the counter. Counts of the counter within may be cached
-/// ([`CachedCounter`](crate::CachedCounter)); its own may not.
+/// Its counts of the same text change while it learns. If a decision depends on a count and must be replayed, store the
+/// count. The inner counter's counts may be cached ([`CachedCounter`](crate::CachedCounter)); its own may not.
 ///
 /// # Examples
 ///
@@ -35,52 +34,51 @@ use super::{Calibration, Observed, RequestCount, count_request};
 /// assert!(counter.corrected(&count) > before);
 /// ```
 pub struct CalibratedCounter {
-    within: Arc<dyn TokenCounter>,
+    inner: Arc<dyn TokenCounter>,
     calibration: Mutex<Calibration>,
 }
 
 impl CalibratedCounter {
-    /// Corrects `within`, beginning with nothing learnt.
+    /// Corrects `inner`, without previous observations.
     #[must_use]
-    pub fn new(within: Arc<dyn TokenCounter>) -> Self {
-        Self::resumed(within, Calibration::default())
+    pub fn new(inner: Arc<dyn TokenCounter>) -> Self {
+        Self::resumed(inner, Calibration::default())
     }
 
-    /// Corrects `within` by what was learnt before, of the same model with the same counter.
+    /// Corrects `inner` with a saved calibration of the same model and counter.
     #[must_use]
-    pub fn resumed(within: Arc<dyn TokenCounter>, calibration: Calibration) -> Self {
+    pub fn resumed(inner: Arc<dyn TokenCounter>, calibration: Calibration) -> Self {
         Self {
-            within,
+            inner,
             calibration: Mutex::new(calibration),
         }
     }
 
-    /// What was learnt so far, to keep it.
+    /// Returns the calibration, to save it.
     #[must_use]
     pub fn calibration(&self) -> Calibration {
         *self.learnt()
     }
 
-    /// Counts a request without correcting it: what [`observe`](Self::observe) wants to be told again when the answer is
-    /// there.
+    /// Counts a request without correction. Pass the count to [`observe`](Self::observe) with the answer.
     #[must_use]
     pub fn count_request(&self, request: &ChatRequest) -> RequestCount {
-        count_request(&*self.within, request)
+        count_request(&*self.inner, request)
     }
 
-    /// How many tokens a request of that count probably takes.
+    /// Returns the corrected number of tokens.
     #[must_use]
     pub fn corrected(&self, count: &RequestCount) -> u32 {
         self.learnt().apply(count)
     }
 
-    /// Learns from what the provider says of a request. `count` is that of [`count_request`](Self::count_request), and not
-    /// a corrected one: otherwise it would correct its own corrections.
+    /// Learns from the usage of a request. `count` is that of [`count_request`](Self::count_request), not a corrected one:
+    /// otherwise the correction would be applied to itself.
     pub fn observe(&self, count: &RequestCount, usage: &Usage) -> Observed {
         self.learnt().observe(count, usage)
     }
 
-    /// There is no half-made state that a panic could leave: the three numbers are changed last.
+    /// A panic cannot leave a partial state: the three numbers are changed last.
     fn learnt(&self) -> MutexGuard<'_, Calibration> {
         self.calibration
             .lock()
@@ -90,7 +88,7 @@ impl CalibratedCounter {
 
 impl TokenCounter for CalibratedCounter {
     fn count(&self, text: &str) -> TokenCount {
-        let counted = self.within.count(text);
+        let counted = self.inner.count(text);
         self.learnt().scale(counted)
     }
 }
@@ -118,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_corrects_the_counts_of_texts_and_survives_a_restart() {
+    fn reported_usage_corrects_counts_and_survives_a_restart() {
         let counter = CalibratedCounter::new(Arc::new(Estimate::default()));
         let count = RequestCount {
             texts: 1_000,
@@ -136,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exact_counter_stays_exact_whatever_comes_back() {
+    fn an_exact_counter_is_never_calibrated() {
         let counter = CalibratedCounter::new(Arc::new(CountTokens));
         let count = RequestCount {
             texts: 1_000,

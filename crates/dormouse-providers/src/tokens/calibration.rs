@@ -1,34 +1,32 @@
-//! How far an estimate is from what a provider counts, learnt from what comes back.
+//! Learns how far an estimate is from a provider's count.
 
 use dormouse_contracts::{TokenCount, Usage};
 use serde::{Deserialize, Serialize};
 
 use super::{RequestCount, request::PER_MESSAGE};
 
-/// What became of one observation.
+/// The effect of one observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observed {
-    /// It was learnt from.
+    /// It changed the calibration.
     Learnt,
-    /// The request was too small to tell anything.
+    /// The request was too small to be useful.
     TooSmall,
-    /// What the provider said cannot be true of this request: nothing, or more than sixteen times more or less.
+    /// The count is implausible for this request: zero, or off by a factor of more than sixteen.
     Absurd,
 }
 
-/// How far an estimate is from what a provider counts: a running ratio, and a running overhead for each message.
+/// How far an estimate is from a provider's count: a moving ratio, and a moving overhead for each message.
 ///
-/// A pure state. It belongs to one model and one counter; kept as JSON (three numbers), it knows after a restart what it
-/// knew. What is read back is brought within its bounds.
+/// A pure state for one model and one counter. It is saved as JSON (three numbers) and clamped when it is loaded.
 ///
-/// - For texts that were estimated, the ratio of what was counted to what was estimated, between 0.25 and 4.
-/// - For texts that were counted exactly, there is nothing to learn of the texts. What stands around a message is learnt
-///   instead, between 0 and 64 tokens; what a provider makes of the definitions of tools is in there too, spread over the
-///   messages.
+/// - For estimated texts: the ratio of the provider's count to the estimate, between 0.25 and 4.
+/// - For exactly counted texts: the overhead of a message, between 0 and 64 tokens. It includes the overhead of tool
+///   definitions, spread over the messages.
 ///
-/// A new observation has the weight of one in the number of observations, and of a tenth at least. No single one counts for
-/// more than twice or less than half of what is believed, so that one wrong figure cannot turn it over. Requests of fewer
-/// than 64 tokens tell nothing, since a provider may add a few dozen of its own.
+/// A new observation has the weight of one in the number of observations, and at least a tenth. It counts for at most twice
+/// and at least half of the current value, so that one wrong count cannot change much. Requests of fewer than 64 tokens
+/// are ignored, since a provider may add a few dozen.
 ///
 /// # Examples
 ///
@@ -45,24 +43,24 @@ pub enum Observed {
 /// assert!((1_290..=1_310).contains(&calibration.apply(&estimate)));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Kept")]
+#[serde(from = "SavedCalibration")]
 pub struct Calibration {
     ratio: f64,
     per_message: f64,
     seen: u32,
 }
 
-/// What may stand in a file.
+/// The saved form.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kept {
+struct SavedCalibration {
     ratio: f64,
     per_message: f64,
     seen: u32,
 }
 
-impl From<Kept> for Calibration {
-    fn from(kept: Kept) -> Self {
+impl From<SavedCalibration> for Calibration {
+    fn from(kept: SavedCalibration) -> Self {
         let finite = |value: f64, or: f64| if value.is_finite() { value } else { or };
         Self {
             ratio: finite(kept.ratio, 1.0).clamp(Self::LEAST, Self::MOST),
@@ -74,7 +72,7 @@ impl From<Kept> for Calibration {
 }
 
 impl Default for Calibration {
-    /// Believes the estimate.
+    /// No correction.
     fn default() -> Self {
         Self {
             ratio: 1.0,
@@ -85,38 +83,38 @@ impl Default for Calibration {
 }
 
 impl Calibration {
-    /// The least ratio.
+    /// The smallest ratio.
     pub const LEAST: f64 = 0.25;
     /// The greatest ratio.
     pub const MOST: f64 = 4.0;
-    /// The most tokens that stand around a message.
+    /// The largest overhead of a message, in tokens.
     const MOST_PER_MESSAGE: f64 = 64.0;
-    /// The fewest tokens that tell anything.
+    /// The smallest useful request, in tokens.
     const SMALL: u32 = 64;
-    /// A figure further off than this is none.
+    /// Counts that are off by more than this factor are ignored.
     const ABSURD: f64 = 16.0;
-    /// The least weight of a new observation.
+    /// The smallest weight of a new observation.
     const WEIGHT: f64 = 0.1;
 
-    /// The ratio of what is counted to what is estimated, in `0.25..=4.0`.
+    /// Returns the ratio of counted to estimated tokens, in `0.25..=4.0`.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.ratio
     }
 
-    /// How many tokens stand around a message, in `0.0..=64.0`.
+    /// Returns the overhead of a message in tokens, in `0.0..=64.0`.
     #[must_use]
     pub fn per_message(&self) -> f64 {
         self.per_message
     }
 
-    /// How many observations it has learnt from.
+    /// Returns the number of observations.
     #[must_use]
     pub fn seen(&self) -> u32 {
         self.seen
     }
 
-    /// A count of one text, corrected. An exact count stays as it is; any other stays an estimate.
+    /// Corrects the count of a text. An exact count stays unchanged; any other stays an estimate.
     #[must_use]
     pub fn scale(&self, counted: TokenCount) -> TokenCount {
         if counted.exact {
@@ -128,7 +126,7 @@ impl Calibration {
         }
     }
 
-    /// The count of a whole request, corrected. It is an estimate always.
+    /// Corrects the count of a request; the result is an estimate.
     #[must_use]
     pub fn apply(&self, count: &RequestCount) -> u32 {
         if count.exact_texts {
@@ -141,8 +139,8 @@ impl Calibration {
         }
     }
 
-    /// Learns from what a provider says of a request whose uncorrected count was `count`. Only the tokens of the prompt
-    /// matter, those from a cache included.
+    /// Learns from the reported usage of a request with the uncorrected `count`. Only prompt tokens matter, including cached
+    /// ones.
     pub fn observe(&mut self, count: &RequestCount, usage: &Usage) -> Observed {
         let (estimated, counted) = (count.total(), usage.prompt_tokens);
         if counted == 0 {
@@ -172,14 +170,14 @@ impl Calibration {
     }
 }
 
-/// What stands around anything but messages.
+/// Returns the overhead apart from the messages.
 fn other_framing(count: &RequestCount) -> u32 {
     count
         .framing
         .saturating_sub(count.messages.saturating_mul(PER_MESSAGE))
 }
 
-/// Casting saturates: what is too much becomes the greatest number there is.
+/// Casts saturate.
 fn rounded_up(tokens: f64) -> u32 {
     tokens.ceil() as u32
 }

@@ -1,26 +1,25 @@
-//! Counting tokens by length alone.
+//! Estimates tokens by length.
 
 use std::num::NonZeroU8;
 
 use dormouse_contracts::{TokenCount, TokenCounter};
 
-/// Counts tokens by the length of the text: one token for so many characters, rounded up.
+/// Estimates one token for each so many characters, rounded up.
 ///
-/// Four characters a token is the usual figure for English prose; code, numbers and other scripts take more tokens than
-/// this says, up to seven times as many. [`FamilyEstimate`](crate::FamilyEstimate) knows them apart. Its counts are marked
-/// as not exact.
+/// Four characters per token is usual for English prose; code, numbers and other scripts take up to seven times as many
+/// tokens. [`FamilyEstimate`](crate::FamilyEstimate) distinguishes them. The counts are marked as not exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
     characters_per_token: NonZeroU8,
 }
 
-/// A number of characters that no token has.
+/// Zero characters per token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no token has 0 characters: between 1 and 255 are possible")]
+#[error("a token cannot have 0 characters; expected 1..=255")]
 pub struct EstimateError;
 
 impl Estimate {
-    /// An estimate of this many characters a token.
+    /// Creates an estimate with this many characters per token.
     ///
     /// # Errors
     ///
@@ -35,7 +34,7 @@ impl Estimate {
 }
 
 impl Default for Estimate {
-    /// Four characters a token.
+    /// Four characters per token.
     fn default() -> Self {
         Self {
             characters_per_token: NonZeroU8::MIN.saturating_add(3),

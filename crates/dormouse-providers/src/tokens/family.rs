@@ -1,36 +1,36 @@
-//! Estimates by the family of a model's vocabulary.
+//! Estimates tokens by the model's vocabulary family.
 
-use dormouse_contracts::{ModelName, ProviderId, TokenCount, TokenCounter};
+use dormouse_contracts::{ModelName, ProviderId, TokenCount, TokenCounter, invariant};
 use serde::{Deserialize, Serialize};
 
 use super::kind::Kind;
 use crate::model_pattern::bare;
 
-/// Models whose vocabularies part texts alike.
+/// Models with similar vocabularies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Family {
-    /// OpenAI's models since GPT-4o, 200,000 tokens: measured. For names newer than the vocabularies that are known.
+    /// OpenAI's models since GPT-4o, 200,000 tokens: measured. For names newer than the known vocabularies.
     OpenAi,
-    /// Anthropic's models before Claude 4.7. The vendor speaks of 3.5 characters of English a token, for which
-    /// [`Family::OpenAi`] measures 4.4: a quarter more.
+    /// Anthropic's models before Claude 4.7. The vendor states 3.5 characters of English per token; [`Family::OpenAi`]
+    /// measures 4.4: a quarter more.
     Claude,
-    /// Anthropic's models from Claude 4.7 on, for which the vendor tells of 30 per cent more tokens than before.
+    /// Anthropic's models from Claude 4.7 on; the vendor states 30 per cent more tokens than before.
     NewClaude,
-    /// Google's, with 256,000 tokens and every digit its own. The vendor speaks of 4 characters of English a token: a
-    /// tenth more than [`Family::OpenAi`].
+    /// Google's, with 256,000 tokens and single digits. The vendor states 4 characters of English per token: a tenth more than
+    /// [`Family::OpenAi`].
     Gemini,
-    /// Alibaba's Qwen: the vocabulary of GPT-4 enlarged, with every digit its own.
+    /// Alibaba's Qwen: an extended GPT-4 vocabulary with single digits.
     Qwen,
-    /// Vocabularies of 32,000 to 50,000 tokens, as open models had until 2023: like the one of GPT-2, which is measured.
+    /// Vocabularies of 32,000 to 50,000 tokens, typical for open models until 2023: like that of GPT-2, which is measured.
     Small,
-    /// Vocabularies of 100,000 to 150,000 tokens, as open models have since: like the one of GPT-4, which is measured, and
-    /// which Llama 3 has enlarged. Also what is taken for a model nobody knows.
+    /// Vocabularies of 100,000 to 150,000 tokens, typical for open models since: like that of GPT-4, which is measured, and
+    /// which Llama 3 extends. Also the default for unknown models.
     Large,
 }
 
-/// By what a model's bare name begins with; the first that fits.
+/// Families by the start of the bare model name; the first match wins.
 const BY_NAME: [(&str, Family); 31] = [
     ("gpt-2", Family::Small),
     ("gpt-j", Family::Small),
@@ -66,7 +66,7 @@ const BY_NAME: [(&str, Family); 31] = [
 ];
 
 impl Family {
-    /// The family of this model, by its name, or else by the vendor who serves no other's.
+    /// Returns the family by the model's name, or else by a vendor that serves only its own models.
     #[must_use]
     pub fn of(provider: &ProviderId, model: &ModelName) -> Self {
         let name = bare(model.as_str()).to_ascii_lowercase().replace('.', "-");
@@ -94,7 +94,7 @@ impl Family {
 
 type Weights = [u32; Kind::COUNT];
 
-/// Thousandths of a token for each character, in the order of [`Kind`].
+/// Weights of characters in thousandths of a token, in the order of [`Kind`].
 ///
 /// Measured in November 2026 on 5,360 pieces of 600 characters: English conversation, source code in Rust and Python,
 /// JSON, read-me files, tutorials and stories in some forty languages, numbers, dates, hexadecimal digits and emoji. The weights
@@ -142,19 +142,16 @@ impl Rates {
     }
 
     fn of(&self, kind: Kind) -> u64 {
-        self.weights
-            .get(kind as usize)
-            .copied()
-            .unwrap_or_default()
-            .into()
+        let weight = self.weights.get(kind as usize).copied();
+        invariant!(weight, "every kind has a weight").into()
     }
 }
 
-/// Counts tokens by what kinds of characters a text is made of, as was measured for the family's vocabulary.
+/// Estimates tokens by the kinds of characters, with weights measured for the family's vocabulary.
 ///
-/// A longer text never counts less than its beginning. Needs no vocabulary and no memory, and runs at more than 100 MB/s
-/// when optimised. Its counts are marked as not exact; [`CalibratedCounter`](crate::CalibratedCounter) brings them nearer to
-/// what a provider really counts. The families say what was measured and what was only read.
+/// A longer text never counts less than its start. Needs no vocabulary and no memory, and runs at more than 100 MB/s when
+/// optimised. The counts are marked as not exact; [`CalibratedCounter`](crate::CalibratedCounter) corrects them. The
+/// families state what was measured and what comes from documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FamilyEstimate {
     family: Family,
@@ -162,7 +159,7 @@ pub struct FamilyEstimate {
 }
 
 impl FamilyEstimate {
-    /// The estimate for this family.
+    /// Creates the estimate of this family.
     #[must_use]
     pub fn new(family: Family) -> Self {
         Self {
@@ -171,7 +168,7 @@ impl FamilyEstimate {
         }
     }
 
-    /// Whose estimate it is.
+    /// Returns the family.
     #[must_use]
     pub fn family(&self) -> Family {
         self.family

@@ -1,6 +1,6 @@
-//! The kinds of characters that take more or fewer tokens than others.
+//! Kinds of characters that take different numbers of tokens.
 
-/// What a character is, as far as vocabularies treat it differently from others, given the one before it.
+/// The kind of a character, given the one before it, as vocabularies distinguish them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(super) enum Kind {
@@ -14,7 +14,7 @@ pub(super) enum Kind {
     Accented,
     /// A digit.
     Digit,
-    /// A space or tab after something else: mostly part of the word that follows.
+    /// A space or tab after something else: usually part of the next word.
     Space,
     /// A further space or tab, as in indented code.
     Indent,
@@ -22,9 +22,9 @@ pub(super) enum Kind {
     Line,
     /// A further end of a line.
     EmptyLine,
-    /// The first of some marks of ASCII.
+    /// The first ASCII punctuation mark in a row.
     Mark,
-    /// A further mark.
+    /// A further punctuation mark.
     Marks,
     /// A Chinese character.
     Han,
@@ -40,7 +40,7 @@ pub(super) enum Kind {
     Arabic,
     /// A Hebrew letter.
     Hebrew,
-    /// A mark beyond ASCII: dashes, quotes, full-width forms.
+    /// Punctuation beyond ASCII: dashes, quotes, full-width forms.
     WideMark,
     /// Any other script.
     Other,
@@ -49,10 +49,10 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// How many there are.
+    /// The number of kinds.
     pub(super) const COUNT: usize = Self::Beyond as usize + 1;
 
-    /// The kind of `c` after `before`, which is a line end at the beginning of a text.
+    /// Returns the kind of `c` after `before`, which is a newline at the start of a text.
     pub(super) fn of(before: char, c: char) -> Self {
         match c {
             'a'..='z' if before.is_alphabetic() => Self::Letter,

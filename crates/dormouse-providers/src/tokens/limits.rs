@@ -1,4 +1,4 @@
-//! How much models can read and say.
+//! Context windows and output limits of models.
 
 use std::sync::LazyLock;
 
@@ -32,7 +32,7 @@ struct Row {
     _note: String,
 }
 
-/// A test reads the file strictly, so that nothing is lost here.
+// A test parses the whole file, so no row is skipped here.
 static KNOWN: LazyLock<Vec<(ModelPattern, Row)>> = LazyLock::new(|| {
     let file = serde_json::from_str(include_str!("limits.json"));
     let rows = invariant!(
@@ -47,7 +47,7 @@ static KNOWN: LazyLock<Vec<(ModelPattern, Row)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// OpenRouter writes `claude-sonnet-4.5` for what Anthropic calls `claude-sonnet-4-5`.
+/// Finds the row of a model. OpenRouter writes `claude-sonnet-4.5` for Anthropic's `claude-sonnet-4-5`.
 fn row(model: &ModelName) -> Option<&'static Row> {
     let name = bare(model.as_str());
     let dashed = name.replace('.', "-");
@@ -60,12 +60,11 @@ fn row(model: &ModelName) -> Option<&'static Row> {
         .map(|(_, row)| row)
 }
 
-/// The size of this model's context window in tokens, prompt and reply together, where it is known. Prefixes of providers
-/// are looked through, and dated snapshots have the window of their model unless they are known to differ.
+/// Returns the size of a model's context window in tokens, prompt and reply together, if it is known. Provider prefixes are
+/// ignored, and dated snapshots have the window of their model unless they are known to differ.
 ///
-/// Known are the models of vendors, from a file with a date and a source for each. What people serve themselves has the
-/// window that its server gives it, which often is far smaller than what the model could do: ask the server, or take a
-/// default of your own.
+/// The table has vendors' models, with a date and a source for each. The window of a local model depends on its server and
+/// is often much smaller than the model's maximum: ask the server, or use a default.
 ///
 /// # Examples
 ///
@@ -82,7 +81,7 @@ pub fn context_window(model: &ModelName) -> Option<u32> {
     row(model).map(|row| row.window)
 }
 
-/// The most tokens this model says in one reply, thoughts included, where it is known; from the same file as
+/// Returns the maximum number of tokens in a reply, including thoughts, if it is known; from the same table as
 /// [`context_window`].
 #[must_use]
 pub fn output_limit(model: &ModelName) -> Option<u32> {
@@ -100,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_has_a_window_that_holds_its_longest_reply_and_stands_there_once() {
+    fn every_row_is_unique_and_its_window_holds_the_longest_reply() {
         let file: File = serde_json::from_str(include_str!("limits.json")).unwrap();
         let mut seen = BTreeSet::new();
         for row in &file.limits {
@@ -143,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_listed_has_no_known_window() {
+    fn an_unlisted_model_has_no_known_window() {
         for name in [
             "llama3.2",
             "default",

@@ -1,4 +1,4 @@
-//! How many tokens a whole request takes.
+//! Counts the tokens of a whole request.
 
 use dormouse_contracts::{
     ChatRequest, Message, OutputFormat, TokenCount, TokenCounter, ToolCall, ToolDefinition,
@@ -6,32 +6,32 @@ use dormouse_contracts::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What stands around a message: its beginning, its role and its end. OpenAI documents three tokens and the role.
+/// Overhead of a message: start, role and end. OpenAI documents three tokens and the role.
 pub(super) const PER_MESSAGE: u32 = 4;
-/// The beginning of the reply, which the provider adds.
+/// The start of the reply, which the provider adds.
 const REPLY: u32 = 3;
-/// What stands around a tool call within a message.
+/// Overhead of a tool call in a message.
 const PER_CALL: u32 = 8;
-/// What stands around the definition of a tool. No vendor documents what becomes of definitions.
+/// Overhead of a tool definition. No vendor documents it.
 const PER_TOOL: u32 = 8;
-/// What introduces the tools.
+/// Overhead of the list of tools.
 const TOOLS: u32 = 12;
 
-/// How many tokens a request takes, and of what they are.
+/// The tokens of a request, by origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestCount {
-    /// Those of all texts: messages, names and arguments of tool calls, definitions of tools, the schema of the reply.
+    /// Tokens of all texts: messages, names and arguments of tool calls, tool definitions, the reply's schema.
     pub texts: u32,
-    /// Those that stand around the texts, by what is known of OpenAI's models.
+    /// Overhead around the texts, as known for OpenAI's models.
     pub framing: u32,
-    /// How many messages there are.
+    /// Number of messages.
     pub messages: u32,
-    /// True where every text was counted with the model's own vocabulary. The whole is an estimate even so.
+    /// True if every text was counted with the model's own vocabulary. The total is an estimate in any case.
     pub exact_texts: bool,
 }
 
 impl RequestCount {
-    /// All of it.
+    /// Returns the total.
     #[must_use]
     pub fn total(&self) -> u32 {
         self.texts.saturating_add(self.framing)
@@ -62,7 +62,7 @@ impl RequestCount {
                 self.text(counter.count(content));
                 tool_calls.iter().for_each(|call| self.call(counter, call));
             }
-            // A kind of message this version has no name for: what it is on the wire, rather than nothing.
+            // A kind of message that this version does not know counts as its JSON.
             other => {
                 let json = invariant!(serde_json::to_string(other), "a message is JSON");
                 self.text(counter.count(&json));
@@ -84,13 +84,11 @@ impl RequestCount {
     }
 }
 
-/// Counts everything of a request that a model reads: the messages with what stands around each, the names and arguments
-/// of the tools they called, the definitions of the tools that are offered, and the schema the reply shall have. The ids of
-/// calls and the further parameters ([`ChatRequest::extra`]) are no text to the model.
+/// Counts everything of a request that a model reads: messages with their overhead, names and arguments of calls, tool
+/// definitions, and the reply's schema. Call ids and extra parameters ([`ChatRequest::extra`]) are not shown to the model.
 ///
-/// Takes time in proportion to the request. Whoever counts the same messages with every request gives it a
-/// [`CachedCounter`](crate::CachedCounter), which looks at a text again but does not part it into tokens again; whoever
-/// keeps the counts beside the messages needs neither.
+/// Takes time in proportion to the request. A caller that counts the same messages in every request uses a
+/// [`CachedCounter`](crate::CachedCounter), or stores the counts with the messages.
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! Exact counts for the models whose vocabulary is known.
+//! Exact counts for models with a known vocabulary.
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ use crate::model_pattern::bare;
 
 /// Counts tokens with a model's own vocabulary.
 ///
-/// The vocabulary is loaded at the first count, which takes about 0.1 s once for each vocabulary in a process; see
-/// [`warm`](crate::warm). Afterwards prose runs at about 20 MB/s.
+/// The vocabulary is loaded at the first count, which takes about 0.1 s once per vocabulary and process; see
+/// [`warm`](crate::warm). Afterwards it counts about 20 MB/s of prose.
 ///
-/// A text is counted in pieces of at most 4 KiB, cut at white space or line ends where there are any. That keeps the
-/// work linear for hostile texts (64 KiB of one letter), at the price of at most a few tokens too many for each
-/// piece: counts of longer texts are marked as not exact if a cut had to be made within a word.
+/// A text is counted in pieces of at most 4 KiB, cut at white space if possible. That keeps the work linear for hostile
+/// texts (64 KiB of one letter), at the cost of a few tokens too many for each piece: the count is marked as not exact if
+/// a cut is inside a word.
 #[derive(Clone)]
 pub struct Tiktoken {
     tokenizer: Tokenizer,
@@ -25,12 +25,12 @@ impl Tiktoken {
     /// The longest piece that is tokenised at once, in bytes.
     const PIECE: usize = 4096;
 
-    /// The counter for this model, if its vocabulary is known. Loads nothing yet.
+    /// Returns the counter for this model, if its vocabulary is known. Loads nothing yet.
     #[must_use]
     pub fn for_model(model: &ModelName) -> Option<Self> {
         let name = model.as_str();
         let last = name.rsplit_once('/').map_or(name, |(_, last)| last);
-        // Ollama writes `gpt-oss:20b` for what everybody else calls `gpt-oss-20b`.
+        // Ollama writes `gpt-oss:20b` for `gpt-oss-20b`.
         let tokenizer =
             get_tokenizer(bare(name)).or_else(|| get_tokenizer(&last.replace(':', "-")))?;
         Some(Self { tokenizer })
@@ -65,14 +65,14 @@ impl TokenCounter for Tiktoken {
     }
 }
 
-/// Where a piece ends, and whether the vocabularies would part the text there anyway.
+/// The end of a piece, and whether the vocabularies split the text there anyway.
 struct Cut {
     at: usize,
     clean: bool,
 }
 
-/// Cuts behind at most `limit` bytes: before the last single space that stands between two letters if there is one,
-/// since a word begins with its space in every vocabulary; at a character otherwise.
+/// Cuts within `limit` bytes: before the last single space between two letters if there is one, since words start with
+/// their space in every vocabulary; at a character otherwise.
 fn cut(text: &str, limit: usize) -> Cut {
     if text.len() <= limit {
         return Cut {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn long_prose_counted_in_pieces_has_as_many_tokens_as_in_one() {
+    fn long_prose_has_the_same_count_in_pieces_as_whole() {
         let prose = "The dormouse, who slept, isn't woken by 12 kettles or a clock. ".repeat(400);
         assert_eq!(
             counter().count(&prose),
@@ -148,7 +148,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cut_is_within_its_limit_at_a_character_and_always_gets_on(
+        fn a_cut_respects_limit_and_characters_and_always_advances(
             text in "[ a-zé日\n]{1,60}",
             limit in 4usize..20,
         ) {

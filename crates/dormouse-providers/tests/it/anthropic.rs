@@ -52,7 +52,7 @@ async fn ask(server: &Server, request: &ChatRequest) -> Result<ChatReply, ModelE
     guarded(complete(&model(&server.url, "tiny"), request)).await
 }
 
-/// One whole reply, but for what is known of it besides.
+/// One reply without its metadata.
 async fn reply(server: &Server) -> Result<ChatReply, ModelError> {
     let reply = ask(server, &hello()).await?;
     Ok(ChatReply {
@@ -79,12 +79,12 @@ async fn error(answer: Answer) -> ModelError {
     let server = Server::answering(vec![answer]).await;
     let error = reply(&server).await.unwrap_err();
     assert_eq!(server.requests().len(), 1, "it was sent again");
-    let told = format!("{error:?} {error} {}", error.source().unwrap());
-    assert!(!told.contains("sk-secret-key"), "{told}");
+    let shown = format!("{error:?} {error} {}", error.source().unwrap());
+    assert!(!shown.contains("sk-secret-key"), "{shown}");
     error
 }
 
-fn complaint(kind: &str, message: &str) -> String {
+fn error_body(kind: &str, message: &str) -> String {
     json!({"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_7"})
         .to_string()
 }
@@ -131,7 +131,7 @@ async fn a_request_carries_key_version_and_limit_to_the_one_path_of_every_base()
 }
 
 #[tokio::test]
-async fn what_is_known_of_a_reply_is_told() {
+async fn all_reply_metadata_is_reported() {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nrequest-id: req_7\r\nanthropic-ratelimit-requests-remaining: 9\r\nconnection: close\r\n\r\n";
     let answer = Answer::raw(format!("{head}{HELLO}"), Then::Close);
     let server = Server::answering(vec![answer, Answer::stream(HELLO, Then::Close)]).await;
@@ -217,7 +217,7 @@ async fn a_tool_is_called_and_its_result_goes_back() {
 }
 
 #[tokio::test]
-async fn every_complaint_tells_what_can_be_done() {
+async fn every_error_body_has_a_kind() {
     for (status, kind, message, expected) in [
         (
             "400 Bad Request",
@@ -256,7 +256,7 @@ async fn every_complaint_tells_what_can_be_done() {
             ModelErrorKind::Auth,
         ),
         (
-            "404 Not Found",
+            "404 Not ChoiceReason",
             "not_found_error",
             "model: tiny",
             ModelErrorKind::NotFound,
@@ -292,7 +292,7 @@ async fn every_complaint_tells_what_can_be_done() {
             ModelErrorKind::Unavailable,
         ),
     ] {
-        let error = error(Answer::status(status, JSON, &complaint(kind, message))).await;
+        let error = error(Answer::status(status, JSON, &error_body(kind, message))).await;
         assert_eq!(error.kind(), expected, "{status}");
         assert_eq!(error.request_id(), Some("req_7"));
         assert!(
@@ -303,11 +303,11 @@ async fn every_complaint_tells_what_can_be_done() {
 }
 
 #[tokio::test]
-async fn a_reply_that_ends_without_its_end_is_no_reply() {
+async fn a_reply_without_its_end_is_interrupted() {
     let begun = HELLO.split("event: message_delta").next().unwrap();
     let overloaded = format!(
         "{begun}event: error\ndata: {}\n\n",
-        complaint("overloaded_error", "Overloaded")
+        error_body("overloaded_error", "Overloaded")
     );
     for (events, expected) in [
         (begun, ModelErrorKind::Interrupted),
@@ -341,14 +341,14 @@ async fn a_reply_that_ends_without_its_end_is_no_reply() {
         let error = error(Answer::status("200 OK", JSON, body)).await;
         assert_eq!(error.kind(), expected, "{body}");
     }
-    let plain = Answer::status("200 OK", JSON, &complaint("api_error", "sk-secret-key"));
+    let plain = Answer::status("200 OK", JSON, &error_body("api_error", "sk-secret-key"));
     assert_eq!(error(plain).await.kind(), ModelErrorKind::Unavailable);
 }
 
 #[tokio::test]
-async fn a_field_that_a_model_does_not_take_is_left_out_from_then_on() {
+async fn an_unsupported_field_is_left_out_of_later_requests() {
     let refused = |message: &str| {
-        let body = complaint("invalid_request_error", message);
+        let body = error_body("invalid_request_error", message);
         Answer::status("400 Bad Request", JSON, &body)
     };
     let hello_again = || Answer::stream(HELLO, Then::Close);
@@ -384,8 +384,8 @@ async fn a_field_that_a_model_does_not_take_is_left_out_from_then_on() {
             ]
         );
     }
-    let told = sent(&server);
-    let fields = told.iter().map(|(_, body)| {
+    let shown = sent(&server);
+    let fields = shown.iter().map(|(_, body)| {
         let has = |name| body.get(name).is_some();
         [has("temperature"), has("output_config"), has("tool_choice")]
     });
@@ -400,7 +400,7 @@ async fn a_field_that_a_model_does_not_take_is_left_out_from_then_on() {
             [false, false, false],
         ]
     );
-    assert_eq!(told[3].1["max_tokens"], 128_000);
+    assert_eq!(shown[3].1["max_tokens"], 128_000);
 }
 
 #[tokio::test]

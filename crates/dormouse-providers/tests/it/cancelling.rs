@@ -25,7 +25,7 @@ async fn dropping_a_stream_in_the_middle_of_a_reply_closes_the_connection() {
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_before_it_answers_is_left_by_dropping_the_call() {
+async fn dropping_the_call_closes_a_connection_that_hangs() {
     let mut server = Server::answering(vec![Answer::raw("HTTP/1.1 200", Then::Hang)]).await;
     let (model, request) = (server.model(), hello());
     {

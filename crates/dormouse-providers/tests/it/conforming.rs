@@ -65,10 +65,10 @@ impl Double {
         };
         match answer {
             BackendAnswer::Reply(said, cut) => {
-                let told = head.and(self.0.stream(said, &counted(said)).all());
+                let shown = head.and(self.0.stream(said, &counted(said)).all());
                 match cut {
-                    Cut::Freely => told,
-                    Cut::Bytes => told.singly(),
+                    Cut::Freely => shown,
+                    Cut::Bytes => shown.singly(),
                 }
             }
             BackendAnswer::Silence(said) => head.and(begun(said)).then(Step::Silence),
@@ -78,7 +78,7 @@ impl Double {
                     0 => String::new(),
                     seconds => format!("retry-after: {seconds}\r\n"),
                 };
-                let body = self.0.complaint(*status, "this is not possible");
+                let body = self.0.error_body(*status, "this is not possible");
                 Answer::status(*status, &format!("{id}{pause}"), body.to_string())
             }
             other => panic!("the suite wants something new: {other:?}"),

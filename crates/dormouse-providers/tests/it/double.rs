@@ -1,8 +1,8 @@
-//! A server on this machine that speaks each vendor's dialect, and does it wrong in every way that is wanted.
+//! A local server with each vendor's dialect and every fault of the matrix.
 //!
-//! A reply, or what is wrong with it, is written down once, in the words of the port; a [`Dialect`] puts it into a
-//! vendor's. A [`Host`] sends it: plain threads and sockets without an HTTP library, so that every oddity can be sent, and
-//! without a runtime, so that the client's clock may be paused.
+//! A reply, or a fault, is written once, in terms of the port; a [`Dialect`] converts it to a vendor's format. A [`Host`]
+//! sends it: plain threads and sockets, without an HTTP library, so that every anomaly can be sent, and without a
+//! runtime, so that the client's clock may be paused.
 
 mod answer;
 mod anthropic;
@@ -21,5 +21,5 @@ pub(crate) use self::{
     request::Request,
     tls::{AUTHORITY, Channel},
 };
-/// The key that is configured, where the vendor wants one. Whatever tells it has a fault.
+/// The configured key. Any output that contains it is a fault.
 pub(crate) const KEY: &str = "sk-secret-key";

@@ -17,7 +17,7 @@ fn texts(texts: &[&str]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn the_one_of_openai_keeps_the_promises_of_the_port() {
+async fn the_openai_embedder_keeps_the_promises_of_the_port() {
     let server = EmbeddingServer::answering(openai_answer).await;
     guarded(conformance::embedder(&server.openai(None))).await;
     let server = EmbeddingServer::answering(openai_answer).await;
@@ -25,7 +25,7 @@ async fn the_one_of_openai_keeps_the_promises_of_the_port() {
 }
 
 #[tokio::test]
-async fn the_one_of_ollama_keeps_the_promises_of_the_port() {
+async fn the_ollama_embedder_keeps_the_promises_of_the_port() {
     let server = EmbeddingServer::answering(ollama_answer).await;
     guarded(conformance::embedder(&server.ollama())).await;
 }

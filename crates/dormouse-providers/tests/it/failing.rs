@@ -13,15 +13,15 @@ use crate::{
     server::{Answer, STREAM, Server, Then, guarded, hello, model_at},
 };
 
-/// Everything an error tells, its causes included.
-fn told(error: &ModelError) -> String {
-    let mut told = format!("{error:?} {error}");
+/// Everything that an error and its sources print.
+fn shown(error: &ModelError) -> String {
+    let mut shown = format!("{error:?} {error}");
     let mut cause = error.source();
     while let Some(error) = cause {
-        told.push_str(&format!(": {error}"));
+        shown.push_str(&format!(": {error}"));
         cause = error.source();
     }
-    told
+    shown
 }
 
 /// Everything that is logged on this thread.
@@ -59,21 +59,25 @@ async fn error(answer: Answer) -> ModelError {
     let server = Server::answering(vec![answer]).await;
     let error = server.reply().await.unwrap_err();
     assert_eq!(server.requests().len(), 1, "it was sent again");
-    assert!(!told(&error).contains("sk-secret-key"), "{}", told(&error));
+    assert!(
+        !shown(&error).contains("sk-secret-key"),
+        "{}",
+        shown(&error)
+    );
     error
 }
 
 const JSON: &str = "content-type: application/json\r\n";
 
 #[tokio::test]
-async fn a_refused_key_is_auth_and_told_nowhere() {
+async fn a_rejected_key_is_auth_and_never_printed() {
     let body = r#"{"error":{"message":"Incorrect API key provided: sk-secret-key","code":"invalid_api_key"}}"#;
     let error = error(Answer::status("401 Unauthorized", JSON, body)).await;
     assert_eq!(error.kind(), ModelErrorKind::Auth);
     assert!(
-        told(&error).contains("Incorrect API key provided: *** (invalid_api_key)"),
+        shown(&error).contains("Incorrect API key provided: *** (invalid_api_key)"),
         "{}",
-        told(&error)
+        shown(&error)
     );
 }
 
@@ -88,7 +92,7 @@ async fn a_moderators_refusal_is_about_the_prompt_and_not_about_the_key() {
 }
 
 #[tokio::test]
-async fn a_key_that_the_server_repeats_is_told_nowhere_and_logged_nowhere() {
+async fn a_key_repeated_by_the_server_is_neither_printed_nor_logged() {
     let log = Log::default();
     let _logging = tracing::subscriber::set_default(log.subscriber());
     let events = [
@@ -127,8 +131,8 @@ async fn a_key_that_the_server_repeats_is_told_nowhere_and_logged_nowhere() {
     ]);
     for answer in answers {
         let error = error(answer).await;
-        let told = told(&error).to_lowercase();
-        assert!(!told.contains("sk-sec"), "{told}");
+        let shown = shown(&error).to_lowercase();
+        assert!(!shown.contains("sk-sec"), "{shown}");
     }
     let logged = log.text();
     assert!(logged.contains("the log is read"), "{logged}");
@@ -136,7 +140,7 @@ async fn a_key_that_the_server_repeats_is_told_nowhere_and_logged_nowhere() {
 }
 
 #[tokio::test]
-async fn a_rate_limit_tells_the_pause_the_server_asks_for() {
+async fn a_rate_limit_has_the_pause_of_the_server() {
     let body = r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#;
     for (headers, pause) in [
         ("", None),
@@ -158,7 +162,7 @@ async fn a_rate_limit_tells_the_pause_the_server_asks_for() {
 }
 
 #[tokio::test]
-async fn a_server_error_is_unavailable_and_asked_for_exactly_once() {
+async fn a_server_error_is_unavailable_and_not_retried() {
     for status in [
         "500 Internal Server Error",
         "502 Bad Gateway",
@@ -170,11 +174,11 @@ async fn a_server_error_is_unavailable_and_asked_for_exactly_once() {
 }
 
 #[tokio::test]
-async fn a_request_that_cannot_succeed_is_refused_and_a_long_prompt_is_told_as_such() {
+async fn an_invalid_request_is_refused_and_a_long_prompt_is_context_exceeded() {
     let too_long = r#"{"error":{"code":400,"message":"request exceeds the available context size","type":"exceed_context_size_error"}}"#;
     for (status, body, kind) in [
         (
-            "404 Not Found",
+            "404 Not ChoiceReason",
             "<html>nothing here</html>",
             ModelErrorKind::NotFound,
         ),
@@ -196,12 +200,12 @@ async fn a_request_that_cannot_succeed_is_refused_and_a_long_prompt_is_told_as_s
 }
 
 #[tokio::test]
-async fn an_endless_complaint_is_read_only_so_far() {
+async fn an_endless_error_body_is_read_up_to_a_bound() {
     let head = "HTTP/1.1 401 Unauthorized\r\nconnection: close\r\n\r\n";
     let body = "no ".repeat(100_000);
     let error = error(Answer::raw(format!("{head}{body}"), Then::Hang)).await;
     assert_eq!(error.kind(), ModelErrorKind::Auth);
-    assert!(told(&error).len() < 2_000, "{}", told(&error).len());
+    assert!(shown(&error).len() < 2_000, "{}", shown(&error).len());
 }
 
 #[tokio::test]
@@ -218,14 +222,14 @@ async fn an_event_of_a_million_lines_is_malformed() {
     let error = error(Answer::stream(&event, Then::Hang)).await;
     assert_eq!(error.kind(), ModelErrorKind::Malformed);
     assert!(
-        told(&error).contains("bytes in one event"),
+        shown(&error).contains("bytes in one event"),
         "{}",
-        told(&error)
+        shown(&error)
     );
 }
 
 #[tokio::test]
-async fn what_is_no_stream_of_events_is_malformed() {
+async fn a_body_that_is_not_an_event_stream_is_malformed() {
     let html = "<!doctype html><title>Log in</title>";
     for answer in [
         Answer::status("200 OK", "content-type: text/html\r\n", html),
@@ -254,7 +258,7 @@ async fn what_is_no_stream_of_events_is_malformed() {
         ),
     ] {
         let error = error(answer).await;
-        assert_eq!(error.kind(), ModelErrorKind::Malformed, "{}", told(&error));
+        assert_eq!(error.kind(), ModelErrorKind::Malformed, "{}", shown(&error));
     }
     let invalid = [STREAM.as_bytes(), b"data: \xff\xfe{}\n\n", HELLO.as_bytes()].concat();
     assert_eq!(
@@ -264,7 +268,7 @@ async fn what_is_no_stream_of_events_is_malformed() {
 }
 
 #[tokio::test]
-async fn a_whole_reply_in_json_is_a_reply_and_an_error_in_it_is_that_error() {
+async fn a_whole_reply_in_json_is_accepted_and_its_error_reported() {
     let body = r#"
         {"id":"c-1", "model":"m", "choices":[{"index":0, "message":{"role":"assistant", "content":"hi", "tool_calls":[
             {"id":"a", "type":"function", "function":{"name":"say", "arguments":"{}"}},
@@ -299,9 +303,9 @@ async fn a_reply_without_bounds_is_malformed() {
     let error_of_line = error(Answer::stream(&line, Then::Hang)).await;
     assert_eq!(error_of_line.kind(), ModelErrorKind::Malformed);
     assert!(
-        told(&error_of_line).contains("bytes in one line"),
+        shown(&error_of_line).contains("bytes in one line"),
         "{}",
-        told(&error_of_line)
+        shown(&error_of_line)
     );
     let event = format!(
         "data: {{\"choices\":[{{\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n",
@@ -310,9 +314,9 @@ async fn a_reply_without_bounds_is_malformed() {
     let error_of_text = error(Answer::stream(&event.repeat(5), Then::Hang)).await;
     assert_eq!(error_of_text.kind(), ModelErrorKind::Malformed);
     assert!(
-        told(&error_of_text).contains("262144 bytes"),
+        shown(&error_of_text).contains("262144 bytes"),
         "{}",
-        told(&error_of_text)
+        shown(&error_of_text)
     );
 }
 
@@ -338,13 +342,13 @@ async fn a_connection_that_ends_before_the_reply_does_is_interrupted() {
             error.kind(),
             ModelErrorKind::Interrupted,
             "{}",
-            told(&error)
+            shown(&error)
         );
     }
 }
 
 #[tokio::test]
-async fn an_error_in_the_middle_of_a_reply_is_told() {
+async fn an_error_during_a_reply_is_reported() {
     let begun = HELLO
         .split("data: {\"choices\":[{\"finish_reason\":\"stop\"")
         .next()
@@ -353,7 +357,7 @@ async fn an_error_in_the_middle_of_a_reply_is_told() {
         format!("{begun}data: {{\"error\":{{\"code\":502,\"message\":\"upstream died\"}}}}\n\n");
     let error = error(Answer::stream(&broken, Then::Close)).await;
     assert_eq!(error.kind(), ModelErrorKind::Unavailable);
-    assert!(told(&error).contains("upstream died"), "{}", told(&error));
+    assert!(shown(&error).contains("upstream died"), "{}", shown(&error));
 }
 
 #[tokio::test]
@@ -383,7 +387,7 @@ async fn a_server_that_is_not_there_is_unreachable_and_one_that_hangs_up_unavail
 }
 
 #[tokio::test]
-async fn a_model_with_a_secure_channel_is_made_without_setting_anything_up_first() {
+async fn a_model_over_tls_needs_no_setup() {
     let model = OpenAiModel::try_new(OpenAiConfig {
         provider: "local".parse().unwrap(),
         base_url: "https://127.0.0.1:1".to_owned(),
@@ -408,14 +412,14 @@ fn a_model_prints_where_it_is_but_not_its_key() {
 }
 
 #[tokio::test]
-async fn a_413_for_a_short_prompt_is_a_refusal_and_for_a_long_one_a_prompt_that_is_too_long() {
+async fn a_413_is_a_refusal_for_a_short_request_and_context_exceeded_for_a_long_one() {
     let too_large = || {
         let body = "<html><title>413 Request Entity Too Large</title></html>";
         Answer::status("413 Payload Too Large", "content-type: text/html\r\n", body)
     };
     let error = error(too_large()).await;
     assert_eq!(error.kind(), ModelErrorKind::Refused);
-    assert!(told(&error).contains("Request Entity Too Large"));
+    assert!(shown(&error).contains("Request Entity Too Large"));
 
     let server = Server::answering(vec![too_large()]).await;
     let mut long = hello();
@@ -428,7 +432,7 @@ async fn a_413_for_a_short_prompt_is_a_refusal_and_for_a_long_one_a_prompt_that_
 }
 
 #[tokio::test]
-async fn a_413_that_speaks_of_length_is_about_length_however_short_the_prompt_is() {
+async fn a_413_that_mentions_length_is_context_exceeded_even_for_a_short_request() {
     for message in [
         "This model's maximum context length is 8 tokens",
         "Request too large for model `tiny` on tokens per minute (TPM): Limit 6, Requested 7",

@@ -16,8 +16,8 @@ fn ok(body: &Value) -> Answer {
 }
 
 fn config(by: ServedBy, url: &str) -> ServerConfig {
-    let wish = format!("{by}:any@{url}").parse().unwrap();
-    match choose_model(&wish, &Available::default()).unwrap() {
+    let requested = format!("{by}:any@{url}").parse().unwrap();
+    match choose_model(&requested, &Available::default()).unwrap() {
         Choice::Server { config, .. } => config.with_key(Secret::try_new("sk-secret-key").unwrap()),
         Choice::Offline { .. } => panic!("a server"),
     }
@@ -77,7 +77,7 @@ async fn each_provider_is_asked_at_its_place_with_its_key() {
 }
 
 #[tokio::test]
-async fn a_list_in_pages_is_read_to_its_end_and_never_for_ever() {
+async fn a_paged_list_is_read_to_its_end_or_its_bound() {
     let page = |names: &[&str], more: bool| {
         let data: Vec<_> = names.iter().map(|name| json!({"id": name})).collect();
         ok(&json!({"data": data, "has_more": more, "last_id": names.last()}))
@@ -101,7 +101,7 @@ async fn a_list_in_pages_is_read_to_its_end_and_never_for_ever() {
 }
 
 #[tokio::test]
-async fn ollama_is_asked_after_each_model_and_a_text_encoder_cannot_chat() {
+async fn ollama_models_are_queried_and_encoders_are_marked() {
     let tags = json!({"models": [
         {"name": "qwen3:8b", "model": "qwen3:8b", "size": 5_225_388_164_u64, "details": {"family": "qwen3"}},
         {"name": "gone:latest", "model": "gone:latest"},
@@ -111,7 +111,11 @@ async fn ollama_is_asked_after_each_model_and_a_text_encoder_cannot_chat() {
         "license": "x".repeat(100_000), "capabilities": ["completion", "tools", "thinking"],
         "model_info": {"general.architecture": "qwen3", "qwen3.context_length": 40_960}
     });
-    let gone = Answer::status("404 Not Found", JSON, r#"{"error":"model not found"}"#);
+    let gone = Answer::status(
+        "404 Not ChoiceReason",
+        JSON,
+        r#"{"error":"model not found"}"#,
+    );
     let encoder = json!({"capabilities": ["embedding"], "model_info": {"general.architecture": 7}});
     let server = Server::answering(vec![ok(&tags), ok(&chat), gone, ok(&encoder)]).await;
     let models = listed(ServedBy::Ollama, &server).await.unwrap();
@@ -128,7 +132,7 @@ async fn ollama_is_asked_after_each_model_and_a_text_encoder_cannot_chat() {
 }
 
 #[tokio::test]
-async fn what_is_no_list_has_its_kind_and_is_told_without_the_key() {
+async fn an_invalid_list_has_its_kind_and_is_reported_without_the_key() {
     let many: Vec<_> = (0..10_001)
         .map(|n| json!({"id": format!("m{n}")}))
         .collect();
@@ -142,7 +146,7 @@ async fn what_is_no_list_has_its_kind_and_is_told_without_the_key() {
             ModelErrorKind::Auth,
         ),
         (
-            Answer::status("404 Not Found", "", "sk-secret-key"),
+            Answer::status("404 Not ChoiceReason", "", "sk-secret-key"),
             ModelErrorKind::NotFound,
         ),
         (
@@ -165,25 +169,25 @@ async fn what_is_no_list_has_its_kind_and_is_told_without_the_key() {
     ] {
         let server = Server::answering(vec![answer]).await;
         let error = listed(ServedBy::OpenAi, &server).await.unwrap_err();
-        let told = told(&error);
-        assert!(!told.contains("sk-secret"), "{told}");
+        let shown = shown(&error);
+        assert!(!shown.contains("sk-secret"), "{shown}");
         let ListModelsError::Server(error) = error else {
-            panic!("{told}")
+            panic!("{shown}")
         };
-        assert_eq!(error.kind(), kind, "{told}");
+        assert_eq!(error.kind(), kind, "{shown}");
     }
     let nowhere = config(ServedBy::OpenAi, "http://user:sk-secret@x");
     let error = list_models(&nowhere, &Network::direct()).await.unwrap_err();
     assert!(matches!(error, ListModelsError::Config(_)));
-    assert!(!told(&error).contains("sk-secret"));
+    assert!(!shown(&error).contains("sk-secret"));
 }
 
-fn told(error: &ListModelsError) -> String {
-    let mut told = format!("{error:?} {error}");
+fn shown(error: &ListModelsError) -> String {
+    let mut shown = format!("{error:?} {error}");
     let mut cause = error.source();
     while let Some(error) = cause {
-        told.push_str(&format!(": {error}"));
+        shown.push_str(&format!(": {error}"));
         cause = error.source();
     }
-    told
+    shown
 }

@@ -1,8 +1,7 @@
 //! The fault matrix: everything that networks and servers do, times every provider, each with its defined outcome.
 //!
-//! A fault is written once, in `rows`, and put into each vendor's dialect by the double. What must come of it is written
-//! beside it. The table in `docs/fault-matrix.md` is written from the same rows; with `DORMOUSE_WRITE_DOCS=1` in the
-//! environment it is brought up to date.
+//! A fault is written once, in `rows`, with its expected outcome; the double converts it to each vendor's dialect. The table
+//! in `docs/fault-matrix.md` is generated from the same rows; `DORMOUSE_WRITE_DOCS=1` in the environment updates it.
 
 mod cell;
 mod log;
@@ -56,7 +55,7 @@ fn every_fault_has_its_outcome_with_every_provider() {
 }
 
 #[test]
-fn the_documented_matrix_is_the_one_that_is_tested() {
+fn the_documented_matrix_equals_the_tested_one() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/fault-matrix.md");
     let table = table::markdown(&rows::all(), &dialects());
     if std::env::var_os("DORMOUSE_WRITE_DOCS").is_some() {

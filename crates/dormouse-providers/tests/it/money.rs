@@ -41,7 +41,7 @@ fn counted_there(request: &ChatRequest) -> Usage {
 }
 
 #[test]
-fn an_estimate_comes_near_what_the_provider_counts_and_is_resumed_after_a_restart() {
+fn an_estimate_is_close_to_the_providers_count_and_survives_a_restart() {
     let key = key("local", "tiny", Purpose::Answer);
     let estimate = || -> Arc<dyn TokenCounter> {
         let plain = token_counter_for(&key.provider, &key.model);

@@ -55,7 +55,7 @@ async fn reply(model: &OllamaModel, request: &ChatRequest) -> Result<ChatReply, 
     guarded(complete(model, request)).await
 }
 
-/// The same, but for what is known of it besides.
+/// The same without its metadata.
 async fn said(server: &Server) -> Result<ChatReply, ModelError> {
     let reply = reply(&model(server), &hello()).await?;
     Ok(ChatReply {
@@ -95,8 +95,8 @@ async fn a_reply_is_the_same_in_one_piece_and_byte_by_byte() {
 #[tokio::test]
 async fn a_request_goes_to_ollamas_own_path_with_the_key_and_names_the_model() {
     let server = Server::answering(vec![lines(HELLO, Then::Close)]).await;
-    let told = reply(&model(&server), &hello()).await.unwrap();
-    let info = told.info.unwrap();
+    let shown = reply(&model(&server), &hello()).await.unwrap();
+    let info = shown.info.unwrap();
     assert_eq!(
         (info.provider.as_str(), info.model.as_str()),
         ("ollama", "tiny")
@@ -121,7 +121,7 @@ async fn a_request_goes_to_ollamas_own_path_with_the_key_and_names_the_model() {
 }
 
 #[tokio::test]
-async fn a_model_without_tools_gets_none_from_its_first_refusal_on_and_that_is_told() {
+async fn tools_are_left_out_after_the_first_rejection_and_reported() {
     let refusal = r#"{"error":"registry.ollama.ai/library/tiny:latest does not support tools"}"#;
     let refused = Answer::status("400 Bad Request", JSON, refusal);
     let (first, second) = (lines(HELLO, Then::Close), lines(HELLO, Then::Close));
@@ -137,7 +137,7 @@ async fn a_model_without_tools_gets_none_from_its_first_refusal_on_and_that_is_t
 }
 
 #[tokio::test]
-async fn a_model_that_does_not_think_is_not_asked_to_and_that_is_told() {
+async fn thinking_is_left_out_for_a_model_without_it_and_reported() {
     for refusal in [
         r#"{"error":"\"tiny\" does not support thinking"}"#,
         r#"{"error":"think value \"low\" is not supported for this model"}"#,
@@ -155,11 +155,11 @@ async fn a_model_that_does_not_think_is_not_asked_to_and_that_is_told() {
 }
 
 #[tokio::test]
-async fn every_refusal_has_its_kind_and_tells_the_servers_words_without_the_key() {
+async fn every_rejection_has_its_kind_and_message_without_the_key() {
     let too_long = r#"{"error":"{\"error\":{\"code\":400,\"message\":\"request (8889 tokens) exceeds the available context size (4096 tokens), try increasing it\",\"type\":\"exceed_context_size_error\"}}"}"#;
     for (status, body, kind, words) in [
         (
-            "404 Not Found",
+            "404 Not ChoiceReason",
             r#"{"error":"model 'tiny' not found, try pulling it first; sk-secret-key"}"#,
             ModelErrorKind::NotFound,
             "try pulling it first; ***",
@@ -201,7 +201,7 @@ async fn every_refusal_has_its_kind_and_tells_the_servers_words_without_the_key(
 }
 
 #[tokio::test]
-async fn what_is_no_reply_or_none_to_its_end_has_its_kind() {
+async fn incomplete_and_invalid_replies_have_their_kind() {
     let begun: String = HELLO.split_inclusive('\n').take(2).collect();
     let broken =
         format!("{begun}{{\"error\":\"an error was encountered while running the model\"}}\n");

@@ -32,7 +32,7 @@ fn config(url: &str, model: &str) -> OpenRouterConfig {
 }
 
 #[tokio::test]
-async fn a_reply_tells_its_price_and_who_answered() {
+async fn a_reply_reports_its_price_and_provider() {
     let server = Server::answering(vec![Answer::stream(REPLY, Then::Close).bytes()]).await;
     let model = OpenRouterModel::try_new(config(&server.url, "openrouter/auto")).unwrap();
     let reply = guarded(complete(&model, &hello())).await.unwrap();
@@ -50,7 +50,7 @@ async fn a_reply_tells_its_price_and_who_answered() {
 }
 
 #[tokio::test]
-async fn a_request_says_in_whose_name_by_which_way_and_what_to_cache() {
+async fn a_request_has_app_headers_routing_and_cache_marks() {
     let server = Server::answering(vec![Answer::stream(REPLY, Then::Close)]).await;
     let model = OpenRouterModel::try_new(OpenRouterConfig {
         site_url: "https://example.com".to_owned(),
@@ -111,7 +111,7 @@ async fn a_request_says_in_whose_name_by_which_way_and_what_to_cache() {
 }
 
 #[tokio::test]
-async fn every_refusal_of_openrouters_is_known() {
+async fn every_openrouter_rejection_has_its_kind() {
     let json = "content-type: application/json\r\n";
     let limited = "content-type: application/json\r\ndate: Sat, 21 Nov 2026 10:15:00 GMT\r\nretry-after: 7\r\nx-ratelimit-limit: 20\r\nx-ratelimit-remaining: 0\r\nx-ratelimit-reset: 1795256160000\r\n";
     for (status, headers, body, kind) in [
@@ -146,7 +146,7 @@ async fn every_refusal_of_openrouters_is_known() {
             ModelErrorKind::Unavailable,
         ),
         (
-            "404 Not Found",
+            "404 Not ChoiceReason",
             json,
             r#"{"error":{"code":404,"message":"No endpoints found for a/b."}}"#,
             ModelErrorKind::NotFound,
@@ -161,7 +161,7 @@ async fn every_refusal_of_openrouters_is_known() {
 }
 
 #[tokio::test]
-async fn an_error_in_the_middle_of_a_reply_is_told_with_its_kind() {
+async fn an_error_during_a_reply_keeps_its_kind() {
     let begun = REPLY
         .split("data: {\"id\":\"gen-1\",\"choices\":[]")
         .next()

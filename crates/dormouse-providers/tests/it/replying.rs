@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Answer, Server, Then, guarded, hello};
 
-/// A short reply as llama-server streams it, oddities and all.
+/// A short reply as llama-server streams it, with its anomalies.
 pub(crate) const HELLO: &str = concat!(
     ": a comment\n\n",
     "data: {\"choices\":[{\"finish_reason\":null,\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":null}}],\"created\":1,\"id\":\"chatcmpl-1\",\"model\":\"tiny\",\"object\":\"chat.completion.chunk\"}\n\n",
@@ -55,7 +55,7 @@ async fn a_reply_needs_no_end_of_the_connection_and_no_usage() {
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_after_the_reply_was_finished_does_no_harm() {
+async fn a_connection_that_breaks_after_the_finish_loses_nothing() {
     let finished = HELLO.split("data: {\"choices\":[]").next().unwrap();
     let chunk = format!("{:x}\r\n{finished}\r\n5\r\ndat", finished.len());
     let head =

@@ -65,7 +65,7 @@ async fn a_reply_is_the_same_in_one_piece_and_byte_by_byte() {
     let single = Answer::stream(REPLY, Then::Close).bytes();
     for answer in [whole, single] {
         let server = Server::answering(vec![answer]).await;
-        let model = server.model().through(OpenAiApi::Responses);
+        let model = server.model().with_api(OpenAiApi::Responses);
         let mut reply = reply(&model).await;
         let info = reply.info.take().unwrap();
         assert_eq!(reply, expected());
@@ -82,10 +82,10 @@ async fn a_reply_is_the_same_in_one_piece_and_byte_by_byte() {
 }
 
 #[tokio::test]
-async fn a_model_that_is_served_through_responses_alone_is_asked_there_from_then_on() {
+async fn a_model_that_needs_responses_uses_it_from_then_on() {
     for (status, message) in [
         (
-            "404 Not Found",
+            "404 Not ChoiceReason",
             "This model is only supported in v1/responses and not in v1/chat/completions.",
         ),
         (
@@ -111,10 +111,14 @@ async fn a_model_that_is_served_through_responses_alone_is_asked_there_from_then
 }
 
 #[tokio::test]
-async fn a_way_that_leads_nowhere_is_not_taken_again() {
+async fn a_missing_responses_api_is_not_used_again() {
     let said = |message: &str| {
         let body = format!(r#"{{"error":{{"message":"{message}"}}}}"#);
-        Answer::status("404 Not Found", "content-type: application/json\r\n", &body)
+        Answer::status(
+            "404 Not ChoiceReason",
+            "content-type: application/json\r\n",
+            &body,
+        )
     };
     let answers = vec![
         said("Please use /v1/responses instead."),
@@ -137,12 +141,16 @@ async fn a_way_that_leads_nowhere_is_not_taken_again() {
 }
 
 #[tokio::test]
-async fn a_model_that_shall_be_asked_through_chat_completions_is_asked_nowhere_else() {
+async fn explicit_chat_completions_are_never_replaced() {
     let body =
         r#"{"error":{"message":"This model is only supported in v1/responses.","param":"model"}}"#;
-    let refused = Answer::status("404 Not Found", "content-type: application/json\r\n", body);
+    let refused = Answer::status(
+        "404 Not ChoiceReason",
+        "content-type: application/json\r\n",
+        body,
+    );
     let server = Server::answering(vec![refused, Answer::stream(HELLO, Then::Close)]).await;
-    let model = server.model().through(OpenAiApi::ChatCompletions);
+    let model = server.model().with_api(OpenAiApi::ChatCompletions);
     let error = guarded(complete(&model, &hello())).await.unwrap_err();
     assert_eq!(error.kind(), ModelErrorKind::NotFound);
     assert_eq!(reply(&model).await.content, "Good day, schöner Tag.");
@@ -150,7 +158,7 @@ async fn a_model_that_shall_be_asked_through_chat_completions_is_asked_nowhere_e
 }
 
 #[tokio::test]
-async fn a_response_that_ends_early_or_fails_is_no_reply() {
+async fn a_response_that_ends_early_or_fails_is_an_error() {
     let begun = REPLY.split("event: response.completed").next().unwrap();
     let failed = format!(
         "{begun}data: {{\"type\":\"response.failed\",\"response\":{{\"status\":\"failed\",\"error\":{{\"code\":\"server_error\",\"message\":\"oops\"}}}}}}\n\n"
@@ -179,7 +187,7 @@ async fn a_response_that_ends_early_or_fails_is_no_reply() {
         ("{\"status\":\"comple", ModelErrorKind::Malformed),
     ] {
         let server = Server::answering(vec![Answer::stream(events, Then::Close)]).await;
-        let model = server.model().through(OpenAiApi::Responses);
+        let model = server.model().with_api(OpenAiApi::Responses);
         let error = guarded(complete(&model, &hello())).await.unwrap_err();
         assert_eq!(error.kind(), kind, "{events}");
     }
@@ -189,7 +197,7 @@ async fn a_response_that_ends_early_or_fails_is_no_reply() {
 async fn it_keeps_the_promises_of_the_port() {
     let answers = std::iter::repeat_with(|| Answer::stream(REPLY, Then::Close));
     let server = Server::answering(answers.take(8).collect()).await;
-    let model = server.model().through(OpenAiApi::Responses);
+    let model = server.model().with_api(OpenAiApi::Responses);
     assert_eq!(model.identity().1.as_str(), "tiny");
     guarded(dormouse_testing::conformance::chat_model(&model, hello())).await;
 }

@@ -1,4 +1,4 @@
-//! A key in hand is printed by nothing, whoever serves the model and whatever goes wrong.
+//! No output contains the key, with any provider and any fault.
 
 use std::{
     error::Error,
@@ -31,26 +31,26 @@ impl Write for Log {
     }
 }
 
-/// Every text that an error can be made to tell.
-fn told(error: &(dyn Error + 'static)) -> String {
-    let mut told = format!("{error:?} {error:#?} {error}");
+/// Everything that an error and its sources print.
+fn error_text(error: &(dyn Error + 'static)) -> String {
+    let mut shown = format!("{error:?} {error:#?} {error}");
     let mut cause = error.source();
     while let Some(error) = cause {
-        told.push_str(&format!(" {error:?} {error:#?} {error}"));
+        shown.push_str(&format!(" {error:?} {error:#?} {error}"));
         cause = error.source();
     }
-    told
+    shown
 }
 
 fn config(by: ServedBy, url: &str) -> ServerConfig {
-    let wish = format!("{by}:any@{url}").parse().unwrap();
-    match choose_model(&wish, &Available::default()).unwrap() {
+    let requested = format!("{by}:any@{url}").parse().unwrap();
+    match choose_model(&requested, &Available::default()).unwrap() {
         Choice::Server { config, .. } => config.with_key(Secret::try_new(KEY).unwrap()),
         Choice::Offline { .. } => panic!("a server"),
     }
 }
 
-/// The model, and how it shows itself.
+/// The model, and its debug output.
 fn open(config: ServerConfig) -> (Box<dyn ChatModel>, String) {
     fn shown<M: ChatModel + std::fmt::Debug + 'static>(model: M) -> (Box<dyn ChatModel>, String) {
         let shown = format!("{model:?} {model:#?}");
@@ -100,7 +100,7 @@ fn repeating() -> Vec<Answer> {
 }
 
 #[tokio::test]
-async fn nothing_that_can_be_printed_of_any_model_tells_its_key() {
+async fn no_debug_or_error_output_contains_the_key() {
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -121,30 +121,26 @@ async fn nothing_that_can_be_printed_of_any_model_tells_its_key() {
         texts.push(shown);
         for _ in 0..answers {
             let error = guarded(complete(&*model, &hello())).await.unwrap_err();
-            texts.push(told(&error));
+            texts.push(error_text(&error));
             texts.push(error.request_id().unwrap_or_default().to_owned());
         }
         for _ in 0..answers {
             let error = guarded(list_models(&config, &Network::direct()))
                 .await
                 .unwrap_err();
-            texts.push(told(&error));
+            texts.push(error_text(&error));
         }
         let sent = server.requests();
         assert_eq!(sent.len(), 2 * answers, "{by}");
         let with_key = sent.iter().filter(|sent| sent.contains(KEY));
-        assert_eq!(
-            with_key.count(),
-            2 * answers,
-            "the server itself is told it"
-        );
+        assert_eq!(with_key.count(), 2 * answers, "the server itself gets it");
     }
     tracing::error!("the log is read");
     texts.push(String::from_utf8(log.0.lock().unwrap().clone()).unwrap());
     assert!(texts.last().unwrap().contains("the log is read"));
     for text in &texts {
         let mut lines = text.lines();
-        let told = lines.find(|line| line.to_lowercase().contains("sk-sec"));
-        assert_eq!(told, None);
+        let shown = lines.find(|line| line.to_lowercase().contains("sk-sec"));
+        assert_eq!(shown, None);
     }
 }

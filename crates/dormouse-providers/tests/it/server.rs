@@ -13,7 +13,7 @@ use tokio::{
     task::JoinSet,
 };
 
-/// What happens once the prepared bytes are written.
+/// The action after the prepared bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
     Close,
@@ -88,7 +88,7 @@ impl Server {
                     continue;
                 };
                 for piece in pieces {
-                    // The client may have had enough.
+                    // The client may have disconnected.
                     if socket.write_all(&piece).await.is_err() || socket.flush().await.is_err() {
                         break;
                     }

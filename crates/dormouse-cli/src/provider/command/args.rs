@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::{Args, Subcommand};
 use dormouse_contracts::{IdError, ModelName};
-use dormouse_providers::{ModelWish, ModelWishError, ServedBy};
+use dormouse_providers::{ModelRef, ModelRefError, ServedBy};
 
 use crate::{
     command::{JsonFlag, Whose},
@@ -65,7 +65,7 @@ pub(crate) struct Which {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     /// With its provider.
-    Wish(ModelWish),
+    Wish(ModelRef),
     /// Of the chosen provider.
     Bare(ModelName),
 }
@@ -74,7 +74,7 @@ pub(super) enum Asked {
 #[derive(Debug, thiserror::Error)]
 pub(super) enum AskedError {
     #[error(transparent)]
-    Wish(#[from] ModelWishError),
+    Wish(#[from] ModelRefError),
     #[error("{0} is a provider; expected a model as well, as in {0}:MODEL")]
     ProviderAlone(ServedBy),
     #[error("this is not a model name")]

@@ -74,7 +74,7 @@ impl ProviderStatus {
 
 fn choice_of(by: ServedBy, found: &Findings) -> Result<Choice, ProviderError> {
     let available = Available {
-        asked: Some(by),
+        requested: Some(by),
         ..found.available.clone()
     };
     let choice = choose(&available).map_err(|error| match error {
@@ -119,5 +119,5 @@ fn key_of(by: ServedBy, key: &Secret, found: &Findings, context: &Context) -> St
         name,
         "a key comes from the configuration or from a variable"
     );
-    context.environment.place_of(name)
+    context.environment.variable_for(name)
 }

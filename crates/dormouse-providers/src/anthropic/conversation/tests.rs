@@ -1,10 +1,7 @@
-use dormouse_contracts::ToolCall;
+use dormouse_contracts::ToolName;
 use proptest::prelude::*;
 
-use super::{
-    turn::{NO_RESULT, input},
-    *,
-};
+use super::*;
 
 fn system(content: &str) -> Message {
     Message::System {
@@ -75,7 +72,7 @@ fn neighbours_of_one_role_are_one_message_and_instructions_stand_apart() {
 }
 
 #[test]
-fn a_user_begins_and_ends_every_conversation() {
+fn every_conversation_starts_and_ends_with_a_user() {
     let begins = said("user", &[BEGINNING]);
     assert_eq!(written(&[]), json!([begins]));
     assert_eq!(written(&[system("s"), user("")]), json!([begins]));
@@ -90,7 +87,7 @@ fn a_user_begins_and_ends_every_conversation() {
 }
 
 #[test]
-fn all_results_of_a_turn_are_first_in_the_one_message_behind_it() {
+fn all_results_of_a_turn_come_first_in_the_next_message() {
     let messages = [
         user("go"),
         assistant("", &[("a", "look", "{}"), ("b", "say", "{\"m\": 1}")]),
@@ -118,7 +115,7 @@ fn all_results_of_a_turn_are_first_in_the_one_message_behind_it() {
 }
 
 #[test]
-fn a_call_without_a_result_gets_one_and_a_result_without_a_call_is_told() {
+fn a_call_without_a_result_gets_one_and_a_result_without_a_call_becomes_text() {
     let messages = [
         result("z", "lost"),
         assistant("", &[("a", "look", "{}"), ("b", "look", "{}")]),
@@ -145,7 +142,7 @@ fn a_call_without_a_result_gets_one_and_a_result_without_a_call_is_told() {
 }
 
 #[test]
-fn an_id_that_comes_again_names_the_later_call() {
+fn a_repeated_id_belongs_to_the_later_call() {
     let messages = [
         assistant("", &[("a", "look", ""), ("a", "look", "")]),
         result("a", "1"),
@@ -166,7 +163,7 @@ fn an_id_that_comes_again_names_the_later_call() {
 }
 
 #[test]
-fn arguments_that_are_no_object_are_kept_as_text_in_one() {
+fn arguments_that_are_not_an_object_become_text_in_an_object() {
     assert_eq!(input("{\"a\":1}"), json!({"a": 1}));
     assert_eq!(input(" "), json!({}));
     for arguments in ["{\"a\":", "[1]", "null", "\"x\"", "1e999", "say hello"] {
@@ -177,7 +174,7 @@ fn arguments_that_are_no_object_are_kept_as_text_in_one() {
 }
 
 #[test]
-fn what_is_stable_is_marked_at_its_end() {
+fn the_last_stable_block_is_marked() {
     let messages = [
         system("s"),
         user("one"),
@@ -194,11 +191,11 @@ fn what_is_stable_is_marked_at_its_end() {
             .flat_map(|turn| turn["content"].as_array().unwrap().clone());
         let blocks = conversation.system(stable).into_iter().chain(blocks);
         let marked = blocks.filter(|block| block.get("cache_control").is_some());
-        let told = marked.map(|block| {
+        let shown = marked.map(|block| {
             let name = ["text", "id", "content"].iter().find_map(|f| block.get(f));
             name.unwrap().as_str().unwrap().to_owned()
         });
-        told.collect()
+        shown.collect()
     };
     assert_eq!(marked(0), Vec::<String>::new());
     assert_eq!(marked(1), ["s"]);
@@ -224,9 +221,9 @@ fn message() -> impl Strategy<Value = Message> {
 }
 
 proptest! {
-    /// The rules of the API, all together.
+    /// Checks all rules of the API.
     #[test]
-    fn every_conversation_is_one_that_the_api_takes(
+    fn every_conversation_satisfies_the_rules_of_the_api(
         messages in prop::collection::vec(message(), 0..12), stable in 0_usize..14,
     ) {
         let conversation = Conversation::of(&messages);
@@ -264,5 +261,60 @@ proptest! {
         }
         prop_assert_eq!(turns.len() % 2, 1, "the last word is a user's");
         prop_assert!(marks <= 1);
+    }
+}
+
+fn tools(names: &[String]) -> Vec<ToolDefinition> {
+    let tool = |name: &String| ToolDefinition {
+        name: ToolName::try_new(name.as_str()).unwrap(),
+        description: String::new(),
+        parameters: json!({"type": "object"}),
+    };
+    names.iter().map(tool).collect()
+}
+
+#[test]
+fn an_id_is_changed_only_if_necessary() {
+    assert_eq!(call_id("toolu_01-a", 0), "toolu_01-a");
+    assert_eq!(call_id("call:3.0", 0), "dm_call_3a3_2e0");
+    assert_eq!(call_id("call_3", 1), "dm1_call_5f3");
+    assert_eq!(call_id("dm_x", 0), "dm_dm_5fx");
+}
+
+#[test]
+fn a_written_tool_name_maps_back_to_its_tool() {
+    let names = ["world.say", "world_say", "say"].map(str::to_owned);
+    let names = ToolNames::of(&tools(&names));
+    assert_eq!(names.written("world_say"), "world_say");
+    assert_eq!(names.written("world.say"), "world_say_2");
+    assert_eq!(names.original("world_say_2".to_owned()), "world.say");
+    assert_eq!(names.written("no such tool"), "no_such_tool");
+    assert_eq!(names.original("unknown".to_owned()), "unknown");
+}
+
+proptest! {
+    #[test]
+    fn no_two_calls_get_the_same_id(
+        a in "(dm|dm1|)[_a.é-]{0,6}", b in "(dm|dm1|)[_a.é-]{0,6}", n in 0_usize..3, m in 0_usize..3,
+    ) {
+        let (one, other) = (call_id(&a, n), call_id(&b, m));
+        prop_assert_eq!(one == other, (&a, n) == (&b, m));
+        prop_assert!(!one.is_empty());
+        prop_assert!(one.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)));
+    }
+
+    #[test]
+    fn no_two_tools_get_the_same_name_and_each_is_found_again(
+        names in prop::collection::hash_set("[a_.]{1,3}|[a.]{64}", 1..12),
+    ) {
+        let names: Vec<String> = names.into_iter().collect();
+        let written = ToolNames::of(&tools(&names));
+        let mut seen = HashSet::new();
+        for name in names {
+            let sent = written.written(&name);
+            prop_assert!(sent.len() <= NAME_LIMIT && !sent.contains('.'));
+            prop_assert!(seen.insert(sent.clone()));
+            prop_assert_eq!(written.original(sent), name);
+        }
     }
 }

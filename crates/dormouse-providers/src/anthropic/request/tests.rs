@@ -2,11 +2,11 @@ use dormouse_contracts::{CallId, Message, ReasoningEffort, ToolCall, ToolName};
 
 use super::*;
 
-fn asked(model: &str, request: &ChatRequest) -> Written {
-    asked_without(model, request, &[])
+fn asked(model: &str, request: &ChatRequest) -> WireRequest {
+    written_without(model, request, &[])
 }
 
-fn asked_without(model: &str, request: &ChatRequest, without: &[RequestField]) -> Written {
+fn written_without(model: &str, request: &ChatRequest, without: &[RequestField]) -> WireRequest {
     let model = ModelName::try_new(model).unwrap();
     write(request, &model, 4_096, &without.iter().cloned().collect())
 }
@@ -29,7 +29,7 @@ fn tool(name: &str) -> ToolDefinition {
 }
 
 #[test]
-fn a_plain_request_says_no_more_than_it_must() {
+fn a_minimal_request_has_only_the_required_fields() {
     let written = asked("m", &hello());
     assert_eq!(
         Value::Object(written.body),
@@ -68,19 +68,19 @@ fn tools_and_their_choice_are_written_with_names_that_are_allowed() {
         );
     }
     let refused = [RequestField::ToolChoice];
-    let written = asked_without("m", &request, &refused);
+    let written = written_without("m", &request, &refused);
     assert!(!written.body.contains_key("tool_choice"));
     assert_eq!(written.left_out, refused);
     request.tool_choice = ToolChoice::None;
-    let written = asked_without("m", &request, &refused);
+    let written = written_without("m", &request, &refused);
     assert_eq!(written.body["tool_choice"], json!({"type": "none"}));
-    let written = asked_without("m", &request, &[RequestField::Tools]);
+    let written = written_without("m", &request, &[RequestField::Tools]);
     assert!(!written.body.contains_key("tools") && !written.body.contains_key("tool_choice"));
     assert_eq!(written.left_out, [RequestField::Tools]);
 }
 
 #[test]
-fn calls_of_a_conversation_without_tools_have_stand_ins_that_cannot_be_called() {
+fn earlier_calls_without_tools_get_placeholder_tools_that_cannot_be_called() {
     let mut request = hello();
     request.messages.push(Message::Assistant {
         content: String::new(),
@@ -100,7 +100,7 @@ fn calls_of_a_conversation_without_tools_have_stand_ins_that_cannot_be_called() 
 }
 
 #[test]
-fn a_temperature_that_is_not_known_here_is_left_out_and_claude_is_given_one_of_both() {
+fn a_high_temperature_is_left_out_and_claude_gets_temperature_or_top_p() {
     let sampled = |model: &str, temperature, top_p| {
         let request = ChatRequest {
             temperature,
@@ -131,7 +131,7 @@ fn a_temperature_that_is_not_known_here_is_left_out_and_claude_is_given_one_of_b
 }
 
 #[test]
-fn whoever_thinks_gets_neither_temperature_nor_top_p() {
+fn a_thinking_model_gets_neither_temperature_nor_top_p() {
     let mut request = ChatRequest {
         temperature: Some(0.5),
         top_p: Some(0.5),
@@ -158,7 +158,7 @@ fn whoever_thinks_gets_neither_temperature_nor_top_p() {
         [RequestField::ReasoningEffort, RequestField::TopP]
     );
     let refused = [RequestField::ReasoningEffort];
-    let without = asked_without("claude-opus-5-5", &request, &refused);
+    let without = written_without("claude-opus-5-5", &request, &refused);
     assert_eq!(
         without.left_out,
         [RequestField::ReasoningEffort, RequestField::TopP]
@@ -172,7 +172,7 @@ fn whoever_thinks_gets_neither_temperature_nor_top_p() {
 }
 
 #[test]
-fn a_schema_is_asked_for_and_json_alone_is_left_out() {
+fn a_schema_is_requested_and_plain_json_is_left_out() {
     let mut request = ChatRequest {
         output: OutputFormat::Schema {
             name: "answer".to_owned(),
@@ -189,7 +189,7 @@ fn a_schema_is_asked_for_and_json_alone_is_left_out() {
         json!({"effort": "medium", "format": format})
     );
     assert_eq!(written.left_out, []);
-    let without = asked_without("claude-opus-4-6", &request, &[RequestField::Output]);
+    let without = written_without("claude-opus-4-6", &request, &[RequestField::Output]);
     assert_eq!(without.body["output_config"], json!({"effort": "medium"}));
     assert_eq!(without.left_out, [RequestField::Output]);
     request.output = OutputFormat::Json;
@@ -200,7 +200,7 @@ fn a_schema_is_asked_for_and_json_alone_is_left_out() {
 }
 
 #[test]
-fn what_is_stable_is_marked_at_most_three_times() {
+fn at_most_three_blocks_are_marked() {
     let request = ChatRequest {
         messages: vec![
             Message::System {
@@ -226,7 +226,7 @@ fn what_is_stable_is_marked_at_most_three_times() {
 }
 
 #[test]
-fn further_parameters_replace_nothing_and_may_be_done_without() {
+fn extra_parameters_replace_nothing_and_are_optional() {
     let extra =
         json!({"top_k": 5, "max_tokens": 1, "messages": [], "system": "You are someone else."});
     let mut request = hello();
@@ -243,4 +243,95 @@ fn further_parameters_replace_nothing_and_may_be_done_without() {
     );
     let top_k = RequestField::Extra("top_k".to_owned());
     assert_eq!(written.optional, [("top_k".to_owned(), top_k)]);
+}
+
+fn asking(effort: ReasoningEffort) -> ChatRequest {
+    ChatRequest {
+        reasoning_effort: Some(effort),
+        ..ChatRequest::default()
+    }
+}
+
+fn thinking(request: &ChatRequest, form: ThinkingForm, max_tokens: u32) -> Thinking {
+    Thinking::of(request, form, max_tokens, &BTreeSet::new())
+}
+
+fn budget(request: &ChatRequest, max_tokens: u32) -> Option<u64> {
+    let thinking = thinking(request, ThinkingForm::Budget, max_tokens);
+    assert_eq!(thinking.left_out, thinking.thinking.is_none());
+    thinking.thinking?.get("budget_tokens")?.as_u64()
+}
+
+#[test]
+fn a_thinking_budget_leaves_at_least_half_of_the_reply_for_text() {
+    let (low, high) = (asking(ReasoningEffort::Low), asking(ReasoningEffort::High));
+    assert_eq!(
+        budget(&asking(ReasoningEffort::Medium), 64_000),
+        Some(4_096)
+    );
+    assert_eq!(budget(&high, 64_000), Some(16_384));
+    assert_eq!(budget(&high, 4_096), Some(2_048));
+    assert_eq!(budget(&low, 2_048), Some(1_024));
+    assert_eq!(budget(&low, 2_047), None);
+}
+
+#[test]
+fn no_budget_is_sent_after_a_tool_result() {
+    let mut request = asking(ReasoningEffort::Low);
+    request.messages = vec![Message::Tool {
+        call_id: CallId::try_new("a").unwrap(),
+        content: "{}".to_owned(),
+    }];
+    assert_eq!(budget(&request, 64_000), None);
+    let newer = thinking(&request, ThinkingForm::Effort, 64_000);
+    assert_eq!((newer.effort, newer.left_out), (Some("low"), false));
+    assert_eq!(newer.thinking, Some(json!({"type": "adaptive"})));
+}
+
+#[test]
+fn minimal_effort_sends_no_thinking() {
+    let request = asking(ReasoningEffort::Minimal);
+    for form in [ThinkingForm::None, ThinkingForm::Budget] {
+        assert_eq!(thinking(&request, form, 9_000), Thinking::default());
+    }
+    let newer = thinking(&request, ThinkingForm::Effort, 9_000);
+    assert_eq!((newer.thinking, newer.effort), (None, Some("low")));
+    let request = asking(ReasoningEffort::Low);
+    assert!(thinking(&request, ThinkingForm::None, 9_000).left_out);
+}
+
+#[test]
+fn every_object_is_closed_and_nothing_else_is_changed() {
+    let schema = json!({
+        "type": "object", "description": "A {\"type\": \"object\"}", "required": ["type"],
+        "properties": {
+            "type": {"enum": [{"type": "object"}]},
+            "list": {"type": "array", "items": {"type": "object", "additionalProperties": true}},
+            "either": {"anyOf": [{"type": "object", "properties": {}}, {"type": "null"}]},
+        },
+        "$defs": {"one": {"type": "object", "additionalProperties": false}},
+    });
+    assert_eq!(
+        closed(&schema).unwrap(),
+        json!({
+            "type": "object", "description": "A {\"type\": \"object\"}", "required": ["type"],
+            "additionalProperties": false,
+            "properties": {
+                "type": {"enum": [{"type": "object"}]},
+                "list": {"type": "array", "items": {"type": "object", "additionalProperties": false}},
+                "either": {"anyOf": [
+                    {"type": "object", "properties": {}, "additionalProperties": false}, {"type": "null"},
+                ]},
+            },
+            "$defs": {"one": {"type": "object", "additionalProperties": false}},
+        })
+    );
+}
+
+#[test]
+fn schemas_with_additional_properties_are_left_out() {
+    let map = json!({"type": "object", "additionalProperties": {"type": "string"}});
+    assert_eq!(closed(&map), None);
+    assert_eq!(closed(&json!({"properties": {"map": map}})), None);
+    assert_eq!(closed(&json!(true)), Some(json!(true)));
 }

@@ -8,8 +8,13 @@ fn model(name: &str) -> ModelName {
     ModelName::try_new(name).unwrap()
 }
 
-fn written(request: &ChatRequest) -> Written {
-    write(request, &model("m"), Keeping::default(), &BTreeSet::new())
+fn written(request: &ChatRequest) -> WireRequest {
+    write(
+        request,
+        &model("m"),
+        LoadOptions::default(),
+        &BTreeSet::new(),
+    )
 }
 
 fn body(request: &ChatRequest) -> Value {
@@ -40,7 +45,7 @@ fn with_tools(tool_choice: ToolChoice) -> ChatRequest {
 }
 
 #[test]
-fn an_empty_request_asks_that_nothing_is_cut_in_silence() {
+fn an_empty_request_disables_silent_truncation() {
     assert_eq!(
         body(&ChatRequest::default()),
         json!({"model": "m", "messages": [], "stream": true, "truncate": false, "shift": false})
@@ -48,7 +53,7 @@ fn an_empty_request_asks_that_nothing_is_cut_in_silence() {
 }
 
 #[test]
-fn every_kind_of_message_is_written_and_results_name_their_tool() {
+fn every_message_is_written_and_results_name_their_tool() {
     let (content, id) = (|text: &str| text.to_owned(), |id: &str| id.parse().unwrap());
     let request = ChatRequest {
         messages: vec![
@@ -90,7 +95,7 @@ fn every_kind_of_message_is_written_and_results_name_their_tool() {
 }
 
 #[test]
-fn everything_asked_for_has_its_place() {
+fn every_requested_field_is_written() {
     let request = ChatRequest {
         temperature: Some(0.7),
         top_p: Some(0.9),
@@ -103,14 +108,14 @@ fn everything_asked_for_has_its_place() {
             .clone(),
         ..ChatRequest::default()
     };
-    let keeping = Keeping {
+    let keeping = LoadOptions {
         context_window: NonZeroU32::new(8192),
         keep_alive: Some(KeepAlive::For(Duration::from_millis(1500))),
     };
-    let told = write(&request, &model("m"), keeping, &BTreeSet::new());
-    assert_eq!(told.left_out, []);
+    let shown = write(&request, &model("m"), keeping, &BTreeSet::new());
+    assert_eq!(shown.left_out, []);
     assert_eq!(
-        Value::Object(told.body),
+        Value::Object(shown.body),
         json!({
             "model": "m", "messages": [], "stream": true, "truncate": false, "shift": false,
             "think": true, "format": "json", "keep_alive": 2, "suffix": "x",
@@ -120,19 +125,19 @@ fn everything_asked_for_has_its_place() {
 }
 
 #[test]
-fn options_that_are_none_are_left_out_and_told() {
+fn invalid_options_are_left_out_and_reported() {
     let extra = json!({"options": "seed 7"}).as_object().unwrap().clone();
-    let told = written(&ChatRequest {
+    let shown = written(&ChatRequest {
         extra,
         max_tokens: Some(1),
         ..ChatRequest::default()
     });
-    assert_eq!(told.body["options"], json!({"num_predict": 1}));
-    assert_eq!(told.left_out, [RequestField::Extra("options".to_owned())]);
+    assert_eq!(shown.body["options"], json!({"num_predict": 1}));
+    assert_eq!(shown.left_out, [RequestField::Extra("options".to_owned())]);
 }
 
 #[test]
-fn a_schema_is_the_format_and_a_model_is_kept_as_long_as_there_are_numbers() {
+fn the_schema_is_the_format_and_keep_alive_is_capped() {
     let schema = json!({"type": "object"});
     let output = OutputFormat::Schema {
         name: "answer".to_owned(),
@@ -152,7 +157,7 @@ fn a_schema_is_the_format_and_a_model_is_kept_as_long_as_there_are_numbers() {
 }
 
 #[test]
-fn thinking_is_on_or_off_but_for_the_models_that_know_how_much() {
+fn thinking_is_a_switch_except_for_models_with_levels() {
     use ReasoningEffort::{High, Low, Medium, Minimal};
     for (effort, switch, level) in [
         (Minimal, false, "low"),
@@ -181,7 +186,7 @@ fn a_choice_among_tools_is_left_out_and_none_offers_none() {
     let without = write(
         &with_tools(ToolChoice::Required),
         &model("m"),
-        Keeping::default(),
+        LoadOptions::default(),
         &unknown,
     );
     assert!(!without.body.contains_key("tools"));
@@ -189,7 +194,7 @@ fn a_choice_among_tools_is_left_out_and_none_offers_none() {
 }
 
 #[test]
-fn arguments_that_are_no_object_are_kept_in_one() {
+fn arguments_that_are_not_an_object_are_wrapped_in_an_object() {
     for (text, object) in [
         (" {\"a\": 1} ", json!({"a": 1})),
         ("", json!({})),

@@ -28,7 +28,7 @@ const USAGE: Usage = Usage {
 };
 
 #[test]
-fn what_is_unknown_is_said_beside_the_sum_and_never_in_it() {
+fn unknown_costs_are_listed_next_to_the_sum() {
     let mut ledger = Ledger::default();
     assert_eq!(ledger.total().to_string(), "$0.000000");
     ledger.record_without_usage(&key("a", Purpose::Answer));
@@ -44,7 +44,7 @@ fn what_is_unknown_is_said_beside_the_sum_and_never_in_it() {
 }
 
 #[test]
-fn a_lower_bound_makes_the_sum_one() {
+fn a_sum_with_a_lower_bound_is_a_lower_bound() {
     let mut ledger = Ledger::default();
     let source = CostSource::ByConfiguration;
     let amount = Usd::from_picos(1_000_000);
@@ -58,7 +58,7 @@ fn a_lower_bound_makes_the_sum_one() {
 }
 
 #[test]
-fn lines_are_kept_apart_by_model_and_purpose_and_summed_by_any_of_them() {
+fn entries_are_separate_by_model_and_purpose_and_can_be_summed_by_each() {
     let mut ledger = Ledger::default();
     ledger.record(&key("a", Purpose::Answer), &USAGE, known(5));
     ledger.record(&key("a", Purpose::Heartbeat), &USAGE, known(7));
@@ -107,7 +107,7 @@ fn cost() -> impl Strategy<Value = Cost> {
 
 proptest! {
     #[test]
-    fn parts_merged_are_always_the_whole(
+    fn merged_ledgers_always_equal_the_whole(
         costs in prop::collection::vec((cost(), "[ab]"), 0..20),
         cut in 0usize..20,
     ) {

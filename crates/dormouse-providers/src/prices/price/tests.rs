@@ -66,7 +66,7 @@ fn a_cache_larger_than_the_prompt_is_not_believed() {
 }
 
 #[test]
-fn thoughts_beyond_the_reply_are_charged_as_the_reply() {
+fn excess_thoughts_are_charged_as_the_reply() {
     let usage = Usage {
         completion_tokens: 10,
         reasoning_tokens: 50,
@@ -76,7 +76,7 @@ fn thoughts_beyond_the_reply_are_charged_as_the_reply() {
 }
 
 #[test]
-fn where_nothing_is_said_of_caches_they_cost_like_the_prompt() {
+fn without_a_cache_price_cached_tokens_cost_like_the_prompt() {
     let price = price(&entry(2.0, 8.0));
     assert_eq!(
         (price.cached_input(), price.cache_write()),
@@ -85,11 +85,11 @@ fn where_nothing_is_said_of_caches_they_cost_like_the_prompt() {
 }
 
 #[test]
-fn nonsense_is_refused_and_said_with_its_place() {
+fn invalid_entries_are_rejected_with_their_position() {
     let negative = Price::configured(&entry(-1.0, 8.0)).unwrap_err();
     assert_eq!(
         negative.to_string(),
-        "the price of openai \"gpt-5\": input is negative; 0 says that it costs nothing"
+        "the price of openai \"gpt-5\": input is negative; use 0 if it is free"
     );
     let problem = |entry: PriceEntry| Price::configured(&entry).unwrap_err().problem();
     let output = PriceField::Output;
@@ -108,7 +108,7 @@ fn nonsense_is_refused_and_said_with_its_place() {
     ));
     assert_eq!(
         problem(entry(2.0, 0.000_000_5)),
-        PriceProblem::TooFine(output)
+        PriceProblem::TooPrecise(output)
     );
     let starred = PriceEntry {
         model: "a*b".to_owned(),
@@ -137,7 +137,7 @@ fn a_price_reads_as_vendors_write_it() {
 }
 
 #[test]
-fn a_misspelt_word_in_an_entry_is_refused() {
+fn an_unknown_field_in_an_entry_is_rejected() {
     let text = r#"{"provider":"openai","model":"gpt-5","input":1,"output":2,"chached_input":1}"#;
     assert!(serde_json::from_str::<PriceEntry>(text).is_err());
     let text = r#"{"provider":"openai","model":"gpt-5","input":"1","output":2}"#;

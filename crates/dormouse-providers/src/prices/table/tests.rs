@@ -31,7 +31,7 @@ const USAGE: Usage = Usage {
 };
 
 #[test]
-fn every_listed_price_is_one_has_a_date_and_a_source_and_stands_there_once() {
+fn every_listed_price_is_valid_dated_sourced_and_unique() {
     let file: File = serde_json::from_str(include_str!("../prices.json")).unwrap();
     let mut seen = BTreeSet::new();
     for entry in &file.prices {
@@ -55,7 +55,7 @@ fn every_listed_price_is_one_has_a_date_and_a_source_and_stands_there_once() {
 }
 
 #[test]
-fn a_price_for_the_whole_name_goes_before_one_for_the_bare_one_in_whatever_order() {
+fn a_price_for_the_full_name_wins_over_one_for_the_bare_name() {
     let bare = entry("openai", "gpt-x", 1.0);
     let whole = entry("openai", "openai/gpt-x", 3.0);
     for entries in [[&bare, &whole], [&whole, &bare]] {
@@ -103,7 +103,7 @@ fn a_name_that_only_resembles_a_listed_one_has_no_price() {
 }
 
 #[test]
-fn what_is_served_by_others_has_no_listed_price() {
+fn models_of_other_servers_have_no_list_price() {
     let table = PriceTable::listed();
     for by in ["openrouter", "ollama", "local"] {
         for name in ["gpt-4.1-mini", "openai/gpt-4.1-mini", "llama3.2"] {
@@ -128,7 +128,7 @@ fn the_offline_model_costs_nothing_and_that_is_known() {
 }
 
 #[test]
-fn what_the_provider_says_goes_before_the_table() {
+fn a_price_from_the_provider_wins_over_the_table() {
     let said = Usage {
         cost: Some(Usd::from_picos(7)),
         ..USAGE
@@ -145,7 +145,7 @@ fn what_the_provider_says_goes_before_the_table() {
 }
 
 #[test]
-fn what_a_user_says_goes_before_what_is_listed_and_the_better_fit_before_the_worse() {
+fn user_prices_win_over_list_prices_and_better_matches_win() {
     let entries = [
         entry("openai", "*", 9.0),
         entry("openai", "gpt-5*", 8.0),
@@ -172,7 +172,7 @@ fn two_prices_for_one_model_are_refused() {
     let error = PriceTable::listed().with_overrides(&entries).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the price of openai \"gpt-5\": there are two prices for it"
+        "the price of openai \"gpt-5\": it has two prices"
     );
 }
 

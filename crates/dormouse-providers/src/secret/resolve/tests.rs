@@ -8,7 +8,7 @@ fn nothing(_: &str) -> Option<OsString> {
     None
 }
 
-/// A file that only its owner can read, as `tempfile` makes them.
+/// A file that only its owner can read, as `tempfile` creates them.
 fn file(content: &[u8]) -> (NamedTempFile, SecretSource) {
     let mut file = NamedTempFile::new().unwrap();
     file.write_all(content).unwrap();
@@ -16,19 +16,19 @@ fn file(content: &[u8]) -> (NamedTempFile, SecretSource) {
     (file, source)
 }
 
-/// Everything an error tells.
-fn told(error: &ResolveSecretError) -> String {
-    let mut told = format!("{error:?} {error}");
+/// Everything that an error prints.
+fn shown(error: &ResolveSecretError) -> String {
+    let mut shown = format!("{error:?} {error}");
     let mut cause = error.source();
     while let Some(error) = cause {
-        told.push_str(&format!(" {error} {error:?}"));
+        shown.push_str(&format!(" {error} {error:?}"));
         cause = error.source();
     }
-    told
+    shown
 }
 
 #[test]
-fn a_variable_is_asked_for_by_its_name_and_an_empty_one_is_not_set() {
+fn variables_are_read_by_name_and_empty_ones_count_as_unset() {
     let source = SecretSource::Environment("MY_KEY".to_owned());
     let key = source.resolve(|name| (name == "MY_KEY").then(|| "sk-secret\n".into()));
     assert_eq!(key.unwrap().expose(), "sk-secret");
@@ -42,7 +42,7 @@ fn a_variable_is_asked_for_by_its_name_and_an_empty_one_is_not_set() {
 }
 
 #[test]
-fn a_file_holds_a_key_and_perhaps_the_end_of_its_line() {
+fn a_key_file_may_end_with_a_newline() {
     for content in ["sk-secret", "sk-secret\n", " sk-secret\r\n\n"] {
         let (_file, source) = file(content.as_bytes());
         assert_eq!(source.resolve(nothing).unwrap().expose(), "sk-secret");
@@ -50,7 +50,7 @@ fn a_file_holds_a_key_and_perhaps_the_end_of_its_line() {
 }
 
 #[test]
-fn what_is_no_key_is_refused_and_not_told() {
+fn an_invalid_key_is_rejected_and_not_printed() {
     let long = "sk-secret".repeat(10_000);
     for content in [
         &b""[..],
@@ -62,14 +62,14 @@ fn what_is_no_key_is_refused_and_not_told() {
     ] {
         let (_file, source) = file(content);
         let error = source.resolve(nothing).unwrap_err();
-        let told = told(&error);
-        assert!(!told.contains("sk-"), "{told}");
+        let shown = shown(&error);
+        assert!(!shown.contains("sk-"), "{shown}");
         assert!(
             matches!(
                 error,
                 ResolveSecretError::NoKey { .. } | ResolveSecretError::NotText { .. }
             ),
-            "{told}"
+            "{shown}"
         );
     }
 }
@@ -88,20 +88,20 @@ fn a_file_that_others_can_read_or_change_is_refused_and_says_what_to_do() {
     }
     for mode in [0o644, 0o604, 0o602, 0o620, 0o660, 0o444, 0o777] {
         let error = with_mode(mode).unwrap_err();
-        let told = error.to_string();
+        let shown = error.to_string();
         assert!(
             matches!(error, ResolveSecretError::Exposed { .. }),
-            "{told}"
+            "{shown}"
         );
         assert!(
-            told.contains(&format!("{mode:o}")) && told.contains("chmod 600"),
-            "{told}"
+            shown.contains(&format!("{mode:o}")) && shown.contains("chmod 600"),
+            "{shown}"
         );
     }
 }
 
 #[test]
-fn what_is_no_file_is_not_waited_for() {
+fn a_pipe_is_rejected_without_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let at = |path: &Path| SecretSource::File(path.to_owned()).resolve(nothing);
     assert!(matches!(

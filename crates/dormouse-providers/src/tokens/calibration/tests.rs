@@ -28,7 +28,7 @@ fn prompt(prompt_tokens: u32) -> Usage {
 }
 
 #[test]
-fn absurd_and_tiny_figures_teach_nothing() {
+fn absurd_and_tiny_counts_do_not_change_the_calibration() {
     let mut calibration = Calibration::default();
     for (count, usage) in [
         (estimated(1_000), prompt(0)),
@@ -47,7 +47,7 @@ fn absurd_and_tiny_figures_teach_nothing() {
 }
 
 #[test]
-fn a_single_wrong_figure_does_not_turn_it_over() {
+fn a_single_outlier_changes_the_ratio_only_a_little() {
     let mut calibration = Calibration::default();
     for _ in 0..40 {
         calibration.observe(&estimated(1_000), &prompt(1_000));
@@ -60,7 +60,7 @@ fn a_single_wrong_figure_does_not_turn_it_over() {
 }
 
 #[test]
-fn exact_counts_teach_only_what_stands_around_a_message() {
+fn exact_counts_calibrate_only_the_overhead_per_message() {
     let mut calibration = Calibration::default();
     for messages in [4, 10, 2, 30].into_iter().cycle().take(120) {
         let count = exact(900, messages);
@@ -83,7 +83,7 @@ fn exact_counts_teach_only_what_stands_around_a_message() {
 }
 
 #[test]
-fn what_is_kept_is_known_again_and_nonsense_is_brought_within_bounds() {
+fn a_saved_calibration_round_trips_and_is_clamped() {
     let mut calibration = Calibration::default();
     calibration.observe(&estimated(1_000), &prompt(1_234));
     let json = serde_json::to_string(&calibration).unwrap();
@@ -115,7 +115,7 @@ fn count() -> impl Strategy<Value = RequestCount> {
 
 proptest! {
     #[test]
-    fn it_always_stays_within_its_bounds(
+    fn the_ratio_always_stays_within_its_bounds(
         seen in prop::collection::vec((count(), prop_oneof![0u32..20_000, any::<u32>()]), 0..60),
     ) {
         let mut calibration = Calibration::default();
@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn it_always_comes_to_the_true_ratio(
+    fn the_ratio_always_converges(
         per_mille in 250u32..=4_000,
         sizes in prop::collection::vec(500u32..50_000, 120),
         before in prop::collection::vec(64u32..100_000, 0..20),

@@ -46,14 +46,14 @@ fn a_family_is_known_by_the_models_name_whoever_serves_it() {
 }
 
 #[test]
-fn a_name_nobody_knows_goes_by_the_vendor_and_else_by_what_is_usual() {
+fn an_unknown_name_uses_the_vendor_and_then_the_default() {
     assert_eq!(family("openai", "something-new"), Family::OpenAi);
     assert_eq!(family("anthropic", "something-new"), Family::NewClaude);
     assert_eq!(family("local", "default"), Family::Large);
 }
 
 #[test]
-fn other_scripts_and_digits_are_not_taken_for_english() {
+fn other_scripts_and_digits_are_not_counted_as_english() {
     let estimate = |text| count(Family::Large, text);
     assert!(estimate("日本語のテキスト") >= 6);
     assert!(estimate("3141592653589793") >= 8);
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn parts_counted_apart_are_never_far_from_the_whole(left in "[ -~\\n]{0,60}", right in "[ -~\\n]{0,60}") {
+    fn counts_of_parts_add_up_to_about_the_whole(left in "[ -~\\n]{0,60}", right in "[ -~\\n]{0,60}") {
         let apart = count(Family::Large, &left) + count(Family::Large, &right);
         let whole = count(Family::Large, &format!("{left}{right}"));
         prop_assert!(apart.abs_diff(whole) <= 4, "{} {}", apart, whole);

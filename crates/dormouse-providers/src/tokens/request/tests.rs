@@ -31,7 +31,7 @@ fn request(messages: Vec<Message>) -> ChatRequest {
 }
 
 #[test]
-fn an_empty_request_takes_the_beginning_of_the_reply() {
+fn an_empty_request_counts_the_start_of_the_reply() {
     let count = count_request(&CountTokens, &ChatRequest::default());
     assert_eq!(
         (count.total(), count.messages, count.exact_texts),

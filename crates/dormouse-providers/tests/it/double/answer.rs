@@ -1,4 +1,4 @@
-//! What a connection is answered with.
+//! The answer on a connection.
 
 use std::time::Duration;
 
@@ -9,15 +9,15 @@ pub(crate) enum Step {
     Bytes(Vec<u8>),
     /// These bytes, one at a time.
     Singly(Vec<u8>),
-    /// The same bytes so many times.
+    /// The same bytes, repeated this often.
     Flood(Vec<u8>, usize),
-    /// The same bytes again and again, with so long between, until the client has had enough.
+    /// The same bytes again and again with this pause, until the client disconnects.
     Drip(Vec<u8>, Duration),
-    /// Nothing more, until the client has had enough.
+    /// Nothing more, until the client disconnects.
     Silence,
 }
 
-/// What a connection is answered with. Behind the last step it is closed.
+/// The answer on a connection, which is closed after the last step.
 #[derive(Clone, Default)]
 pub(crate) struct Answer {
     pub(crate) steps: Vec<Step>,

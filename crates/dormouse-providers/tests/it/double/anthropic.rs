@@ -81,7 +81,7 @@ impl Dialect for Anthropic {
         event(&json!({"type": "error", "error": {"type": "overloaded_error", "message": words}}))
     }
 
-    fn complaint(&self, status: u16, words: &str) -> Value {
+    fn error_body(&self, status: u16, words: &str) -> Value {
         let kind = match status {
             401 => "authentication_error",
             402 => "billing_error",
@@ -98,7 +98,7 @@ impl Dialect for Anthropic {
     }
 
     fn too_long(&self) -> (u16, Value) {
-        let body = self.complaint(400, "prompt is too long: 215000 tokens > 200000 maximum");
+        let body = self.error_body(400, "prompt is too long: 215000 tokens > 200000 maximum");
         (400, body)
     }
 }
@@ -107,7 +107,7 @@ impl Dialect for Anthropic {
 /// once.
 #[derive(Default)]
 struct Blocks {
-    told: String,
+    shown: String,
     begun: usize,
     /// The kind of text that is open.
     open: Option<&'static str>,
@@ -151,12 +151,12 @@ impl Blocks {
     fn begin(&mut self, block: &Value) {
         let start =
             json!({"type": "content_block_start", "index": self.begun, "content_block": block});
-        self.told += &event(&start);
+        self.shown += &event(&start);
         self.begun += 1;
     }
 
     fn delta(&mut self, index: usize, delta: &Value) {
-        self.told +=
+        self.shown +=
             &event(&json!({"type": "content_block_delta", "index": index, "delta": delta}));
     }
 
@@ -167,7 +167,7 @@ impl Blocks {
     }
 
     fn stop(&mut self, index: usize) {
-        self.told += &event(&json!({"type": "content_block_stop", "index": index}));
+        self.shown += &event(&json!({"type": "content_block_stop", "index": index}));
     }
 
     fn end(mut self) -> String {
@@ -175,7 +175,7 @@ impl Blocks {
         for index in std::mem::take(&mut self.calls) {
             self.stop(index);
         }
-        self.told
+        self.shown
     }
 }
 

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions, with the accents of those who took them over.
+//! OpenAI's chat completions, with the differences of compatible servers.
 
 use dormouse_contracts::{ChatDelta, ChatModel, FinishReason};
 use dormouse_providers::{
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Counted, Dialect, KEY, Streamed};
 
-/// Who speaks.
+/// The server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accent {
     OpenAi,
@@ -126,7 +126,7 @@ impl Dialect for ChatCompletions {
     }
 
     fn stream(&self, said: &[ChatDelta], counted: &Counted) -> Streamed {
-        // Signs of life before the first word.
+        // Keep-alives before the first text.
         let waiting = match self.0 {
             Accent::OpenRouter => ": OPENROUTER PROCESSING\n\n",
             _ => "",
@@ -176,7 +176,7 @@ impl Dialect for ChatCompletions {
         format!("data: {error}\n\n")
     }
 
-    fn complaint(&self, status: u16, words: &str) -> Value {
+    fn error_body(&self, status: u16, words: &str) -> Value {
         match self.0 {
             Accent::OpenAi => {
                 let (kind, code) = match status {

@@ -1,4 +1,4 @@
-//! How a vendor speaks.
+//! A vendor's API.
 
 use dormouse_contracts::{ChatDelta, ChatModel};
 use dormouse_providers::{Network, ServerConfigError};
@@ -11,7 +11,7 @@ use super::{
     responses::Responses,
 };
 
-/// Every provider that there is.
+/// All providers.
 pub(crate) fn dialects() -> Vec<&'static dyn Dialect> {
     vec![
         &ChatCompletions(Accent::OpenAi),
@@ -23,7 +23,7 @@ pub(crate) fn dialects() -> Vec<&'static dyn Dialect> {
     ]
 }
 
-/// How a vendor speaks: where requests go, and how a reply and a complaint are written.
+/// A vendor's API: the address of requests, and the format of replies and error bodies.
 pub(crate) trait Dialect: Sync {
     /// The provider's name, as the table shows it.
     fn name(&self) -> &'static str;
@@ -31,13 +31,13 @@ pub(crate) trait Dialect: Sync {
     /// A model at that base URL.
     fn open(&self, network: &Network, url: &str) -> Result<Box<dyn ChatModel>, ServerConfigError>;
 
-    /// Where requests go on a server that is only that.
+    /// The path of requests.
     fn path(&self) -> &'static str;
 
-    /// The version in it, with which the base URL may end.
+    /// The version in the path, with which the base URL may end.
     fn version(&self) -> &'static str;
 
-    /// The line of the head in which the key is shown; nothing where there is none.
+    /// The header with the key, if there is one.
     fn key_line(&self) -> Option<String>;
 
     /// The type of a streamed reply.
@@ -45,44 +45,44 @@ pub(crate) trait Dialect: Sync {
         "text/event-stream; charset=utf-8"
     }
 
-    /// The header in which the server tells its name for a request.
+    /// The header with the request id.
     fn request_id_header(&self) -> &'static str {
         "x-request-id"
     }
 
-    /// A reply of these pieces. What was counted is told as it is given, and not as it stands among them.
+    /// A reply of these pieces, with these counts instead of those among the pieces.
     fn stream(&self, said: &[ChatDelta], counted: &Counted) -> Streamed;
 
     /// The same reply, not streamed.
     fn whole(&self, text: &str) -> Value;
 
-    /// Lines that say nothing, as they are sent to keep a connection open; of about so many bytes.
+    /// Keep-alive lines of about this many bytes.
     fn nothing(&self, length: usize) -> String {
         format!(": {}\n\n", "-".repeat(length.saturating_sub(4)))
     }
 
-    /// An event that holds this and nothing else.
+    /// An event with only this.
     fn event(&self, data: &[u8]) -> Vec<u8> {
         [b"data: ", data, b"\n\n"].concat()
     }
 
-    /// An event by which something begins, such as a block or an item, that says nothing yet.
+    /// The start event of an empty block or item.
     fn beginning(&self) -> String;
 
-    /// An event that nobody has heard of.
+    /// An unknown event.
     fn unknown(&self) -> String;
 
-    /// A reply is broken off, since the servers are overloaded.
+    /// An error during a reply: the servers are overloaded.
     fn broken_off(&self, words: &str) -> String;
 
-    /// The body of a complaint with this status, in the vendor's shape and with its code for it.
-    fn complaint(&self, status: u16, words: &str) -> Value;
+    /// The error body for this status, in the vendor's format and with its code.
+    fn error_body(&self, status: u16, words: &str) -> Value;
 
-    /// Status and body where the prompt is longer than the context window.
+    /// Status and error body for a prompt that is too long.
     fn too_long(&self) -> (u16, Value);
 }
 
-/// What a server says it counted, sane or not.
+/// The reported counts, plausible or not.
 #[derive(Clone, Debug)]
 pub(crate) enum Counted {
     /// Nothing.

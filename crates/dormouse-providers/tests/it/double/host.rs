@@ -18,7 +18,7 @@ use super::{
     tls::{Channel, Wire},
 };
 
-/// What a host has seen of its clients.
+/// An event on a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     /// A request was read.
@@ -27,7 +27,7 @@ pub(crate) enum Seen {
     Left,
 }
 
-/// A server on this machine. One that is dropped accepts nobody any more.
+/// A local server. It stops on drop.
 pub(crate) struct Host {
     address: SocketAddr,
     channel: Channel,
@@ -37,7 +37,7 @@ pub(crate) struct Host {
 }
 
 struct Shared {
-    /// `POST` and where it is answered; everywhere else there is nothing.
+    /// `POST` and the path that it answers; all other paths are 404.
     line: String,
     channel: Channel,
     answer: Answer,
@@ -83,12 +83,12 @@ impl Host {
         format!("{}://{}", self.channel.scheme(), self.address)
     }
 
-    /// What it was asked.
+    /// The requests so far.
     pub(crate) fn requests(&self) -> Vec<Request> {
         self.shared.requests.lock().unwrap().clone()
     }
 
-    /// Waits until it has seen this.
+    /// Waits for this event.
     pub(crate) async fn until(&mut self, expected: Seen) {
         while self.seen.recv().await.unwrap() != expected {}
     }
@@ -133,7 +133,7 @@ impl Shared {
                 self.requests.lock().unwrap().push(request);
                 self.tell.send(Seen::Request).ok();
                 for step in &answer.steps {
-                    // The client may have had enough.
+                    // The client may have disconnected.
                     if self.play(&mut *wire, step).is_err() {
                         self.tell.send(Seen::Left).ok();
                         return;

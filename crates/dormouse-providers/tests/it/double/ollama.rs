@@ -83,7 +83,7 @@ impl Dialect for Ollama {
         format!("{}\n", json!({ "error": words }))
     }
 
-    fn complaint(&self, _: u16, words: &str) -> Value {
+    fn error_body(&self, _: u16, words: &str) -> Value {
         json!({ "error": words })
     }
 

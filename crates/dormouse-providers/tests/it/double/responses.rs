@@ -1,4 +1,4 @@
-//! OpenAI's Responses: everything is told in pieces, then whole, then once more at the end.
+//! OpenAI's Responses: all content is sent in fragments, then whole, then again at the end.
 
 use dormouse_contracts::{ChatDelta, ChatModel, FinishReason};
 use dormouse_providers::{
@@ -26,7 +26,7 @@ impl Dialect for Responses {
             model: "tiny".parse().unwrap(),
         };
         let model = OpenAiModel::on(network, config)?;
-        Ok(Box::new(model.through(OpenAiApi::Responses)))
+        Ok(Box::new(model.with_api(OpenAiApi::Responses)))
     }
 
     fn path(&self) -> &'static str {
@@ -44,7 +44,7 @@ impl Dialect for Responses {
     fn stream(&self, said: &[ChatDelta], counted: &Counted) -> Streamed {
         let mut items = Items::default();
         said.iter().for_each(|piece| items.take(piece));
-        let (told, output) = items.end();
+        let (shown, output) = items.end();
         let begun = response(&json!({"status": "in_progress", "output": [], "usage": null}));
         let is_cut = said.contains(&ChatDelta::Finished(FinishReason::Length));
         let (status, details) = if is_cut {
@@ -65,7 +65,7 @@ impl Dialect for Responses {
         Streamed {
             begun: event("response.created", json!({ "response": begun }))
                 + &event("response.in_progress", json!({ "response": begun }))
-                + &told,
+                + &shown,
             finish: event(&format!("response.{status}"), json!({ "response": whole })),
             end: String::new(),
         }
@@ -100,8 +100,8 @@ impl Dialect for Responses {
         event("response.failed", json!({ "response": failed }))
     }
 
-    fn complaint(&self, status: u16, words: &str) -> Value {
-        ChatCompletions(Accent::OpenAi).complaint(status, words)
+    fn error_body(&self, status: u16, words: &str) -> Value {
+        ChatCompletions(Accent::OpenAi).error_body(status, words)
     }
 
     fn too_long(&self) -> (u16, Value) {
@@ -119,9 +119,9 @@ impl Dialect for Responses {
 /// once.
 #[derive(Default)]
 struct Items {
-    told: String,
+    shown: String,
     output: Vec<Value>,
-    /// The item that is being said, if it is open.
+    /// The open item.
     open: Option<usize>,
     /// The items of the calls, by their index.
     calls: Vec<usize>,
@@ -185,7 +185,7 @@ impl Items {
         if let Some(content) = empty.get_mut("content") {
             *content = json!([]);
         }
-        self.told += &event(
+        self.shown += &event(
             "response.output_item.added",
             json!({"output_index": at, "item": empty}),
         );
@@ -194,7 +194,7 @@ impl Items {
 
     fn delta(&mut self, at: usize, kind: &str, delta: &str) {
         let item = &self.output[at]["id"];
-        self.told += &event(
+        self.shown += &event(
             kind,
             json!({"output_index": at, "item_id": item, "delta": delta}),
         );
@@ -210,19 +210,19 @@ impl Items {
         let item = &self.output[at];
         if item["type"] == "message" {
             let text = &item["content"][0]["text"];
-            self.told += &event(
+            self.shown += &event(
                 "response.output_text.done",
                 json!({"output_index": at, "text": text}),
             );
         }
         if item["type"] == "function_call" {
             let (id, arguments) = (&item["id"], &item["arguments"]);
-            self.told += &event(
+            self.shown += &event(
                 "response.function_call_arguments.done",
                 json!({"output_index": at, "item_id": id, "arguments": arguments}),
             );
         }
-        self.told += &event(
+        self.shown += &event(
             "response.output_item.done",
             json!({"output_index": at, "item": item}),
         );
@@ -233,7 +233,7 @@ impl Items {
         for at in std::mem::take(&mut self.calls) {
             self.done(at);
         }
-        (self.told, Value::Array(self.output))
+        (self.shown, Value::Array(self.output))
     }
 }
 

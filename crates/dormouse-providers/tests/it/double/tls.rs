@@ -1,6 +1,6 @@
-//! Secure channels, with certificates that an authority of the tests has signed. Its key is thrown away; those of the
-//! certificates are worth nothing, since nobody trusts them but the tests. They were made with openssl (P-256, 2020 to 2120)
-//! and are kept as files, so that no test needs a library that makes certificates.
+//! TLS with certificates of a test authority. Its key was deleted; the keys of the certificates are worthless, since only
+//! the tests trust them. They were made with openssl (P-256, 2020 to 2120) and are files, so that no test needs a library
+//! to create certificates.
 
 use std::{
     io::{Read, Write},
@@ -16,7 +16,7 @@ use rustls::{
 /// The authority that has signed all of them.
 pub(crate) const AUTHORITY: &[u8] = include_bytes!("certificates/authority.pem");
 
-/// By which channel a host is reached.
+/// How a host is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Channel {
     /// Without encryption.

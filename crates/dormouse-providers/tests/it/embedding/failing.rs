@@ -11,15 +11,15 @@ use crate::server::{Answer, Seen, Server, Then, guarded};
 
 const BAD: ModelErrorKind = ModelErrorKind::Malformed;
 
-/// What the error and its causes say.
-fn told(error: &ModelError) -> String {
-    let mut told = error.to_string();
+/// The messages of the error and its sources.
+fn shown(error: &ModelError) -> String {
+    let mut shown = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        told.push_str(&format!(": {error}"));
+        shown.push_str(&format!(": {error}"));
         cause = error.source();
     }
-    told
+    shown
 }
 
 /// The error that two texts lead to, of which only the first request may be answered with this.
@@ -36,18 +36,22 @@ async fn error(status: &'static str, body: impl Into<String>) -> ModelError {
         None,
         "a bad answer decides nothing"
     );
-    assert!(!told(&error).contains("sk-secret-key"), "{}", told(&error));
+    assert!(
+        !shown(&error).contains("sk-secret-key"),
+        "{}",
+        shown(&error)
+    );
     error
 }
 
 async fn expect(status: &'static str, body: Value, kind: ModelErrorKind, words: &str) {
     let error = error(status, body.to_string()).await;
-    assert_eq!(error.kind(), kind, "{}", told(&error));
-    assert!(told(&error).contains(words), "{}", told(&error));
+    assert_eq!(error.kind(), kind, "{}", shown(&error));
+    assert!(shown(&error).contains(words), "{}", shown(&error));
 }
 
 #[tokio::test]
-async fn an_answer_that_is_none_says_what_is_wrong_with_it() {
+async fn an_invalid_answer_names_the_fault() {
     let item = |index: u32, embedding: Value| json!({"index": index, "embedding": embedding});
     let ok = |data: Value| json!({ "data": data });
     for (body, words) in [
@@ -86,13 +90,13 @@ async fn an_answer_that_is_none_says_what_is_wrong_with_it() {
     }
     let html = error("200 OK", "<html>Welcome to the hotel</html>").await;
     assert_eq!(html.kind(), BAD);
-    assert!(told(&html).contains("Welcome to the hotel"));
+    assert!(shown(&html).contains("Welcome to the hotel"));
     let not_a_number = r#"{"data":[{"index":0,"embedding":[NaN]},{"index":1,"embedding":[1]}]}"#;
     assert_eq!(error("200 OK", not_a_number).await.kind(), BAD);
 }
 
 #[tokio::test]
-async fn what_the_server_says_of_a_failure_is_told() {
+async fn the_servers_error_message_is_kept() {
     let said = |message: &str| json!({"error": {"message": message, "type": "x"}});
     for (status, body, kind, words) in [
         (
@@ -131,17 +135,18 @@ async fn what_the_server_says_of_a_failure_is_told() {
 }
 
 #[tokio::test]
-async fn ollamas_words_about_a_model_that_is_not_there_are_told() {
+async fn ollamas_message_about_a_missing_model_is_kept() {
     let body = r#"{"error":"model \"tiny\" not found, try pulling it first"}"#;
-    let server = EmbeddingServer::answering(move |_| ("404 Not Found", body.to_owned())).await;
+    let server =
+        EmbeddingServer::answering(move |_| ("404 Not ChoiceReason", body.to_owned())).await;
     let error = guarded(server.ollama().embed(&texts(&["one"])))
         .await
         .unwrap_err();
     assert_eq!(error.kind(), ModelErrorKind::NotFound);
     assert!(
-        told(&error).contains("try pulling it first"),
+        shown(&error).contains("try pulling it first"),
         "{}",
-        told(&error)
+        shown(&error)
     );
     assert_eq!(error.provider().as_str(), "ollama");
     let body = r#"{"error":"the runner went away"}"#;
@@ -150,24 +155,24 @@ async fn ollamas_words_about_a_model_that_is_not_there_are_told() {
         .await
         .unwrap_err();
     assert!(
-        told(&error).contains("the runner went away"),
+        shown(&error).contains("the runner went away"),
         "{}",
-        told(&error)
+        shown(&error)
     );
     let server = EmbeddingServer::answering(openai_answer).await;
     let error = guarded(server.ollama().embed(&texts(&["one"])))
         .await
         .unwrap_err();
-    assert!(told(&error).contains("0 vectors came back for 1 texts"));
+    assert!(shown(&error).contains("0 vectors came back for 1 texts"));
     let server = EmbeddingServer::answering(ollama_answer).await;
     let error = guarded(server.openai(None).embed(&texts(&["one"])))
         .await
         .unwrap_err();
-    assert!(told(&error).contains("0 vectors came back for 1 texts"));
+    assert!(shown(&error).contains("0 vectors came back for 1 texts"));
 }
 
 #[tokio::test]
-async fn vectors_of_another_length_than_before_are_refused_whoever_sent_them() {
+async fn vectors_of_another_length_are_rejected() {
     let growing = |sent: &Sent| {
         let length = sent.input[0].len();
         let answer = json!({"data": [{"index": 0, "embedding": vec![1.0; length]}]});
@@ -179,9 +184,9 @@ async fn vectors_of_another_length_than_before_are_refused_whoever_sent_them() {
     let error = guarded(embedder.embed(&texts(&["abc"]))).await.unwrap_err();
     assert_eq!(error.kind(), BAD);
     assert!(
-        told(&error).contains("3 numbers where 2 are expected; another model answers than before"),
+        shown(&error).contains("3 numbers where 2 are expected; the model may have changed"),
         "{}",
-        told(&error)
+        shown(&error)
     );
     guarded(embedder.embed(&texts(&["ab"]))).await.unwrap();
 }
@@ -215,7 +220,7 @@ async fn dropping_a_call_that_hangs_closes_the_connection() {
 }
 
 #[tokio::test]
-async fn an_answer_without_an_end_is_left() {
+async fn an_endless_answer_is_not_read_to_its_end() {
     let endless = "0".repeat(65 * 1024 * 1024);
     let server = EmbeddingServer::answering(move |_| ("200 OK", endless.clone())).await;
     let error = guarded(server.openai(None).embed(&texts(&["one"])))
@@ -223,8 +228,8 @@ async fn an_answer_without_an_end_is_left() {
         .unwrap_err();
     assert_eq!(error.kind(), BAD);
     assert!(
-        told(&error).contains("more than 67108864 bytes"),
+        shown(&error).contains("more than 67108864 bytes"),
         "{}",
-        told(&error)
+        shown(&error)
     );
 }

@@ -1,4 +1,4 @@
-//! A server that embeds by hashing, as often as it is asked.
+//! A server that embeds by hashing.
 
 use std::{
     num::NonZeroUsize,
@@ -51,7 +51,7 @@ impl EmbeddingServer {
                 let head = format!(
                     "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
                 );
-                // The client may have had enough.
+                // The client may have disconnected.
                 socket.write_all((head + &body).as_bytes()).await.ok();
             }
         });

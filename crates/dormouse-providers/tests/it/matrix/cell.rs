@@ -11,19 +11,19 @@ use crate::double::{Dialect, KEY, Request};
 /// The most memory that the client of any cell may take at one time, in bytes.
 pub(super) const MEMORY_BYTES: u64 = 5 * 1024 * 1024;
 
-/// A fault, and what must come of it.
+/// A fault, and its expected outcome.
 pub(crate) struct Row {
-    /// The part of the table in which it stands.
+    /// Its section of the table.
     pub(crate) part: &'static str,
     /// What is wrong.
     pub(crate) what: &'static str,
     pub(crate) scene: fn(&dyn Dialect) -> Scene,
     outcome: Outcome,
-    /// Providers with which something else comes of it.
+    /// Providers with another outcome.
     except: Vec<(&'static str, Outcome)>,
     /// How many requests the server has read.
     pub(crate) requests: usize,
-    /// What the error must tell.
+    /// The text that the error must contain.
     words: &'static str,
 }
 
@@ -45,7 +45,7 @@ impl Row {
         }
     }
 
-    /// With this provider something else comes of it.
+    /// Sets another outcome for this provider.
     pub(crate) fn but(mut self, provider: &'static str, outcome: Outcome) -> Self {
         self.except.push((provider, outcome));
         self
@@ -57,40 +57,40 @@ impl Row {
         self
     }
 
-    /// The error tells this, among other things.
+    /// The error contains this text.
     pub(crate) fn telling(mut self, words: &'static str) -> Self {
         self.words = words;
         self
     }
 
-    /// What must come of it with this provider.
+    /// The expected outcome with this provider.
     pub(crate) fn outcome(&self, dialect: &dyn Dialect) -> Outcome {
         let mut except = self.except.iter();
         let except = except.find(|(provider, _)| *provider == dialect.name());
         except.map_or(self.outcome, |(_, outcome)| *outcome)
     }
 
-    /// What is wrong with what came of it, if anything is.
+    /// The difference to the expected outcome, if any.
     pub(crate) fn judge(&self, dialect: &dyn Dialect, came: &Came) -> Result<(), String> {
         let outcome = self.outcome(dialect);
-        let told = came.end.told();
+        let shown = came.end.shown();
         match (&came.end, outcome) {
             (End::Reply(reply), _) if outcome.admits(reply) => {}
             (End::Failed(error), Outcome::Fails(kind)) if error.kind() == kind => {}
             (End::NoModel(_), Outcome::NoModel) | (End::Left, Outcome::Deadline) => {}
-            _ => return Err(format!("expected {}, but {told}", outcome.words())),
+            _ => return Err(format!("expected {}, but {shown}", outcome.words())),
         }
-        if dialect.key_line().is_some() && told.to_lowercase().contains(KEY) {
-            return Err(format!("the key is told: {told}"));
+        if dialect.key_line().is_some() && shown.to_lowercase().contains(KEY) {
+            return Err(format!("the key is told: {shown}"));
         }
         if came.key_logged {
             return Err("the key is in the log".to_owned());
         }
-        if !told.contains(self.words) {
-            return Err(format!("does not tell {:?}: {told}", self.words));
+        if !shown.contains(self.words) {
+            return Err(format!("does not tell {:?}: {shown}", self.words));
         }
         if came.asked.len() != self.requests {
-            return Err(format!("{} requests: {told}", came.asked.len()));
+            return Err(format!("{} requests: {shown}", came.asked.len()));
         }
         if came.asked_elsewhere != 0 {
             return Err("a request was sent on to another server".to_owned());
@@ -104,7 +104,7 @@ impl Row {
     }
 }
 
-/// Every request shows the key where the vendor wants it, and nowhere else, and asks for a stream in JSON.
+/// Every request has the key in the vendor's header and nowhere else, and requests a stream in JSON.
 fn proper(request: &Request, dialect: &dyn Dialect) -> Result<(), String> {
     let shown = request.headers.iter().filter(|line| line.contains(KEY));
     let as_wanted = match dialect.key_line() {
@@ -121,7 +121,7 @@ fn proper(request: &Request, dialect: &dyn Dialect) -> Result<(), String> {
     Ok(())
 }
 
-/// What came of a cell.
+/// The outcome of a cell.
 pub(crate) struct Came {
     pub(crate) end: End,
     pub(crate) asked: Vec<Request>,
@@ -145,8 +145,8 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// Everything that it tells, causes included.
-    fn told(&self) -> String {
+    /// Everything that the error and its sources print.
+    fn shown(&self) -> String {
         match self {
             Self::NoModel(error) => chain(error),
             Self::Failed(error) => chain(error),
@@ -158,13 +158,13 @@ impl End {
 }
 
 fn chain(error: &dyn Error) -> String {
-    let mut told = format!("{error:?}; {error}");
+    let mut shown = format!("{error:?}; {error}");
     let mut cause = error.source();
     while let Some(error) = cause {
-        told.push_str(&format!(": {error}"));
+        shown.push_str(&format!(": {error}"));
         cause = error.source();
     }
-    told
+    shown
 }
 
 #[cfg(test)]
@@ -177,7 +177,7 @@ mod tests {
         matrix::{run::run, story::streamed},
     };
 
-    /// What is found wrong with a cell once this was done to what came of it.
+    /// The fault found in a cell after this change of its outcome.
     fn wrong(row: &Row, spoil: impl Fn(&mut Came)) -> String {
         let dialect = dialects()[0];
         let mut came = run(row, dialect);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_wrong_if_it_is_of_another_kind_or_tells_the_key_or_not_the_cause() {
+    fn a_failure_is_wrong_if_its_kind_differs_or_it_has_the_key_or_lacks_the_cause() {
         let scene = |_: &dyn Dialect| Scene::of(Answer::status(500, "", "oh dear"));
         let kind = ModelErrorKind::Unavailable;
         let row = Row::new("", "", scene, Outcome::Fails(kind)).telling("oh dear");

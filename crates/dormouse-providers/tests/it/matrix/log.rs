@@ -1,4 +1,4 @@
-//! What is logged while a cell is played.
+//! The log during a cell.
 
 use std::{
     io::Write,

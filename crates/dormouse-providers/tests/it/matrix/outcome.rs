@@ -1,4 +1,4 @@
-//! What must come of a fault.
+//! The expected outcome of a fault.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use dormouse_contracts::{ChatReply, ModelErrorKind};
 
 use super::story;
 
-/// What must come of a fault.
+/// The expected outcome of a fault.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outcome {
     /// The whole reply, as if nothing were wrong.
@@ -40,7 +40,7 @@ impl Outcome {
         }
     }
 
-    /// Is this reply the one that must come?
+    /// Is this the expected reply?
     pub(crate) fn admits(self, reply: &ChatReply) -> bool {
         let reply = ChatReply {
             info: None,

@@ -2,9 +2,9 @@
 
 mod addresses;
 mod bodies;
-mod complaints;
 mod connections;
 mod endless;
+mod error_bodies;
 mod events;
 mod pauses;
 mod tls;
@@ -20,7 +20,7 @@ pub(crate) fn all() -> Vec<Row> {
         bodies::rows(),
         endless::rows(),
         events::rows(),
-        complaints::rows(),
+        error_bodies::rows(),
         pauses::rows(),
     ]
     .into_iter()

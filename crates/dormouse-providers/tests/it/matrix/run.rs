@@ -1,4 +1,4 @@
-//! One cell: a host, a client on a runtime of its own, and what comes of a call.
+//! One cell: a host, a client on its own runtime, and the outcome of a call.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::double::{AUTHORITY, Answer, Channel, Dialect, Host, Seen, Step};
 
-/// Longer than any cell takes: a test that hangs shall fail.
+/// Longer than any cell takes, so that a test that hangs fails.
 const HANGS: Duration = Duration::from_secs(300);
 
 /// Plays the scene of this row with this provider.

@@ -11,16 +11,16 @@ pub(crate) enum Address {
     Literally(&'static str),
     /// The host, by this scheme, which is not its own.
     ByScheme(&'static str),
-    /// An address where nobody listens.
+    /// An address without a server.
     Nobody,
 }
 
-/// Whom the client trusts.
+/// The authorities that the client trusts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// Whom this machine trusts.
+    /// Those of this machine.
     Machine,
-    /// The authority of the tests too.
+    /// Also the test authority.
     Authority,
 }
 

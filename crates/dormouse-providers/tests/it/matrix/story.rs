@@ -1,4 +1,4 @@
-//! The reply that every fault is about.
+//! The reply of every cell.
 
 use dormouse_contracts::{ChatDelta, ChatReply, FinishReason, Usage};
 
@@ -17,13 +17,13 @@ pub(crate) fn said() -> Vec<ChatDelta> {
 }
 
 /// It, in a vendor's words.
-pub(crate) fn told(dialect: &dyn Dialect) -> Streamed {
+pub(crate) fn shown(dialect: &dyn Dialect) -> Streamed {
     dialect.stream(&said(), &Counted::tokens(11, 4))
 }
 
 /// It, as a stream without faults, with further lines in its head.
 pub(crate) fn streamed(dialect: &dyn Dialect, headers: &str) -> Answer {
-    Answer::open(dialect.media_type(), headers).and(told(dialect).all())
+    Answer::open(dialect.media_type(), headers).and(shown(dialect).all())
 }
 
 /// These bytes as a stream.
@@ -31,7 +31,7 @@ pub(crate) fn body(dialect: &dyn Dialect, bytes: impl Into<Vec<u8>>) -> Answer {
     Answer::open(dialect.media_type(), "").and(bytes)
 }
 
-/// What a caller is told, but for what is known of it besides.
+/// The deltas without the metadata.
 pub(crate) fn reply() -> ChatReply {
     ChatReply {
         content: TEXT.to_owned(),

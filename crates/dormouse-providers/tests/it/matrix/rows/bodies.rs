@@ -8,7 +8,7 @@ use crate::{
         cell::Row,
         outcome::Outcome,
         scene::Scene,
-        story::{TEXT, body, streamed, told},
+        story::{TEXT, body, shown, streamed},
     },
 };
 
@@ -101,10 +101,10 @@ pub(super) fn rows() -> Vec<Row> {
             Outcome::Reply,
         ),
         row(
-            "a complaint with 200",
+            "an error body with 200",
             |d| {
                 let body = d
-                    .complaint(500, "this is not possible, sk-secret-key")
+                    .error_body(500, "this is not possible, sk-secret-key")
                     .to_string();
                 Scene::of(Answer::status(200, JSON, body))
             },
@@ -154,7 +154,7 @@ fn whole(dialect: &dyn Dialect, headers: &str) -> Scene {
 /// The whole reply, with this line for its type.
 fn labelled(dialect: &dyn Dialect, line: &str) -> Scene {
     let head = format!("HTTP/1.1 200 OK\r\n{line}connection: close\r\n\r\n");
-    Scene::of(Answer::raw(head).and(told(dialect).all()))
+    Scene::of(Answer::raw(head).and(shown(dialect).all()))
 }
 
 fn bomb(dialect: &dyn Dialect, status: u16) -> Scene {
@@ -167,7 +167,7 @@ fn bomb(dialect: &dyn Dialect, status: u16) -> Scene {
 
 /// The reply begins in a whole chunk; this is the head of the next one.
 fn chunked(dialect: &dyn Dialect, next: &str) -> Scene {
-    let begun = told(dialect).begun;
+    let begun = shown(dialect).begun;
     let head = format!(
         "HTTP/1.1 200 OK\r\ncontent-type: {}\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{begun}\r\n{next}",
         dialect.media_type(),
@@ -178,11 +178,11 @@ fn chunked(dialect: &dyn Dialect, next: &str) -> Scene {
 
 /// The whole reply, and a length that is wrong by so many bytes.
 fn length(dialect: &dyn Dialect, wrong_by: isize) -> Scene {
-    let told = told(dialect);
+    let shown = shown(dialect);
     let length = if wrong_by < 0 {
-        told.begun.len().saturating_add_signed(wrong_by)
+        shown.begun.len().saturating_add_signed(wrong_by)
     } else {
-        told.all().len().saturating_add_signed(wrong_by)
+        shown.all().len().saturating_add_signed(wrong_by)
     };
     Scene::of(streamed(dialect, &format!("content-length: {length}\r\n")))
 }

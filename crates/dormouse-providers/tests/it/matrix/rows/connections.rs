@@ -8,7 +8,7 @@ use crate::{
         cell::Row,
         outcome::Outcome,
         scene::{Pace, SECOND_HOST, Scene},
-        story::{body, streamed, told},
+        story::{body, shown, streamed},
     },
 };
 
@@ -43,13 +43,13 @@ pub(super) fn rows() -> Vec<Row> {
         ),
         row(
             "closed within the reply, as by a proxy after 60 s",
-            |d| Scene::of(body(d, told(d).begun)),
+            |d| Scene::of(body(d, shown(d).begun)),
             ModelErrorKind::Interrupted,
         ),
         row(
             "closed within an event",
             |d| {
-                let begun = told(d).begun;
+                let begun = shown(d).begun;
                 Scene::of(body(d, &begun.as_bytes()[..begun.len() - 9]))
             },
             ModelErrorKind::Interrupted,
@@ -62,7 +62,7 @@ pub(super) fn rows() -> Vec<Row> {
         ),
         row(
             "silent within the reply, for a minute",
-            |d| Scene::of(body(d, told(d).begun).then(Step::Silence)).pace(Pace::FromText),
+            |d| Scene::of(body(d, shown(d).begun).then(Step::Silence)).pace(Pace::FromText),
             ModelErrorKind::TimedOut,
         ),
         row(
@@ -86,7 +86,7 @@ pub(super) fn rows() -> Vec<Row> {
                 "HTTP/1.0 200 OK\r\ncontent-type: {}\r\n\r\n",
                 d.media_type()
             );
-            Scene::of(Answer::raw(head).and(told(d).all()))
+            Scene::of(Answer::raw(head).and(shown(d).all()))
         }),
         whole("headers that are no text", |d| {
             let head = format!(
@@ -94,7 +94,7 @@ pub(super) fn rows() -> Vec<Row> {
                 d.media_type()
             );
             let head = [head.as_bytes(), b"\xff\xfe\r\nretry-after: \xff\r\n\r\n"].concat();
-            Scene::of(Answer::raw(head).and(told(d).all()))
+            Scene::of(Answer::raw(head).and(shown(d).all()))
         }),
         row(
             "302 to another server",
@@ -129,8 +129,8 @@ fn before(dialect: &dyn Dialect, head: &str) -> Scene {
 /// Some count what it cost only behind it.
 fn closed_behind_the_finish() -> Row {
     let scene = |d: &dyn Dialect| {
-        let told = told(d);
-        Scene::of(body(d, told.begun + &told.finish))
+        let shown = shown(d);
+        Scene::of(body(d, shown.begun + &shown.finish))
     };
     Row::new(
         "Connections",

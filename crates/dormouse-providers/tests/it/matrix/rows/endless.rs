@@ -10,7 +10,7 @@ use crate::{
         cell::Row,
         outcome::Outcome,
         scene::{Pace, Scene},
-        story::{body, streamed, told},
+        story::{body, shown, streamed},
     },
 };
 
@@ -33,19 +33,19 @@ pub(super) fn rows() -> Vec<Row> {
             beginnings,
             Outcome::Reply,
         )
-        // Blocks are remembered until they end.
+        // Blocks are kept until they end.
         .but("Anthropic", malformed),
         row("100 MB in a single line", line, malformed).telling("1048576 bytes in one line"),
         row(
             "signs of life and nothing else, for ever",
-            |d| drip(d, told(d).begun, 200),
+            |d| drip(d, shown(d).begun, 200),
             Outcome::Deadline,
         ),
         row(
             "nothing behind the finish, and the connection stays open",
             |d| {
-                let told = told(d);
-                let counted = told.begun + &told.finish + before_the_mark(&told.end);
+                let shown = shown(d);
+                let counted = shown.begun + &shown.finish + before_the_mark(&shown.end);
                 Scene::of(body(d, counted).then(Step::Silence)).pace(Pace::FromFinish)
             },
             Outcome::Reply,
@@ -53,10 +53,10 @@ pub(super) fn rows() -> Vec<Row> {
         row(
             "signs of life behind the finish, for ever",
             |d| {
-                let told = told(d);
+                let shown = shown(d);
                 drip(
                     d,
-                    told.begun + &told.finish + before_the_mark(&told.end),
+                    shown.begun + &shown.finish + before_the_mark(&shown.end),
                     30_000,
                 )
             },
@@ -83,7 +83,7 @@ fn text(dialect: &dyn Dialect) -> Scene {
 fn nothings(dialect: &dyn Dialect) -> Scene {
     let nothing = dialect.nothing(64 * 1024).into_bytes();
     Scene::of(
-        body(dialect, told(dialect).begun).then(Step::Flood(nothing, 100 * MIB / (64 * 1024))),
+        body(dialect, shown(dialect).begun).then(Step::Flood(nothing, 100 * MIB / (64 * 1024))),
     )
 }
 
@@ -93,11 +93,11 @@ fn beginnings(dialect: &dyn Dialect) -> Scene {
         beginning.repeat(100).into_bytes(),
         8 * MIB / (100 * beginning.len()),
     );
-    Scene::of(body(dialect, "").then(flood).and(told(dialect).all()))
+    Scene::of(body(dialect, "").then(flood).and(shown(dialect).all()))
 }
 
 fn line(dialect: &dyn Dialect) -> Scene {
-    let begun = told(dialect).begun;
+    let begun = shown(dialect).begun;
     // An event that has begun, and whose line never ends.
     let cut = begun.trim_end().len() - 2;
     let flood = Step::Flood(vec![b'x'; 64 * 1024], 100 * MIB / (64 * 1024));

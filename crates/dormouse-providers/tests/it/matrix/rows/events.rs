@@ -9,7 +9,7 @@ use crate::{
         cell::Row,
         outcome::Outcome,
         scene::Scene,
-        story::{body, said, told},
+        story::{body, said, shown},
     },
 };
 
@@ -48,7 +48,7 @@ pub(super) fn rows() -> Vec<Row> {
         ),
         row(
             "lines that end in CR LF",
-            |d| Scene::of(body(d, told(d).all().replace('\n', "\r\n"))),
+            |d| Scene::of(body(d, shown(d).all().replace('\n', "\r\n"))),
             Outcome::Reply,
         ),
         row(
@@ -64,10 +64,10 @@ pub(super) fn rows() -> Vec<Row> {
         row(
             "the finish twice",
             |d| {
-                let told = told(d);
+                let shown = shown(d);
                 Scene::of(body(
                     d,
-                    format!("{0}{1}{1}{2}", told.begun, told.finish, told.end),
+                    format!("{0}{1}{1}{2}", shown.begun, shown.finish, shown.end),
                 ))
             },
             Outcome::Reply,
@@ -75,11 +75,11 @@ pub(super) fn rows() -> Vec<Row> {
         row(
             "more text and calls behind the finish",
             |d| {
-                let told = told(d);
+                let shown = shown(d);
                 let [start, arguments] = call(0, "call_late", "say");
                 let late = [ChatDelta::Text("And".to_owned()), start, arguments];
                 let late = d.stream(&late, &Counted::Nothing).begun;
-                Scene::of(body(d, told.begun + &told.finish + &late + &told.end))
+                Scene::of(body(d, shown.begun + &shown.finish + &late + &shown.end))
             },
             Outcome::Reply,
         ),
@@ -103,14 +103,14 @@ pub(super) fn rows() -> Vec<Row> {
         ),
         row(
             "half of a surrogate pair",
-            |d| Scene::of(body(d, told(d).all().replace("Good ", r"Good\ud83d"))),
+            |d| Scene::of(body(d, shown(d).all().replace("Good ", r"Good\ud83d"))),
             Outcome::Other("U+FFFD in its place", |reply| {
                 reply.content.starts_with("Good\u{fffd}day")
             }),
         ),
         row(
             "NUL and other control characters in a text",
-            |d| Scene::of(body(d, told(d).all().replace("Good ", r"\u0000\u001b[2J"))),
+            |d| Scene::of(body(d, shown(d).all().replace("Good ", r"\u0000\u001b[2J"))),
             Outcome::Other("characters kept", |reply| {
                 reply.content == "\0\u{1b}[2Jday, schöner Tag."
             }),
@@ -166,22 +166,22 @@ fn words() -> String {
 }
 
 fn before(dialect: &dyn Dialect, first: &str) -> Scene {
-    Scene::of(body(dialect, format!("{first}{}", told(dialect).all())))
+    Scene::of(body(dialect, format!("{first}{}", shown(dialect).all())))
 }
 
 /// An event that holds this, within the reply.
 fn garbled(dialect: &dyn Dialect, data: &[u8]) -> Scene {
-    let told = told(dialect);
-    let rest = format!("{}{}", told.finish, told.end);
+    let shown = shown(dialect);
+    let rest = format!("{}{}", shown.finish, shown.end);
     let event = dialect.event(data);
     Scene::of(body(
         dialect,
-        [told.begun.as_bytes(), &event, rest.as_bytes()].concat(),
+        [shown.begun.as_bytes(), &event, rest.as_bytes()].concat(),
     ))
 }
 
 fn invalid_utf8(dialect: &dyn Dialect) -> Scene {
-    let mut bytes = told(dialect).all().into_bytes();
+    let mut bytes = shown(dialect).all().into_bytes();
     let at = bytes.windows(6).position(|six| six == b"Good \"").unwrap();
     bytes[at] = 0xff;
     Scene::of(body(dialect, bytes))
@@ -208,7 +208,7 @@ fn counts(dialect: &dyn Dialect, prompt: Value, reply: Value) -> Scene {
 fn broken_off(dialect: &dyn Dialect) -> Scene {
     Scene::of(body(
         dialect,
-        told(dialect).begun + &dialect.broken_off(&words()),
+        shown(dialect).begun + &dialect.broken_off(&words()),
     ))
 }
 
@@ -228,17 +228,17 @@ fn call(index: usize, id: &str, name: &str) -> [ChatDelta; 2] {
 fn calls(dialect: &dyn Dialect, rename: fn(String) -> String) -> Scene {
     let mut said = [call(0, "call_first", "say"), call(1, "call_other", "look")].concat();
     said.push(ChatDelta::Finished(FinishReason::ToolCalls));
-    let told = dialect.stream(&said, &Counted::tokens(11, 4)).all();
-    Scene::of(body(dialect, rename(told)))
+    let shown = dialect.stream(&said, &Counted::tokens(11, 4)).all();
+    Scene::of(body(dialect, rename(shown)))
 }
 
 fn same_ids(dialect: &dyn Dialect) -> Scene {
-    calls(dialect, |told| told.replace("call_other", "call_first"))
+    calls(dialect, |shown| shown.replace("call_other", "call_first"))
 }
 
 fn no_ids(dialect: &dyn Dialect) -> Scene {
-    calls(dialect, |told| {
-        told.replace("call_other", "").replace("call_first", "")
+    calls(dialect, |shown| {
+        shown.replace("call_other", "").replace("call_first", "")
     })
 }
 

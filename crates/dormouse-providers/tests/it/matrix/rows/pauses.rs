@@ -1,4 +1,4 @@
-//! How servers ask to be left alone for a while.
+//! How servers request a pause.
 
 use std::time::Duration;
 
@@ -86,6 +86,6 @@ pub(super) fn rows() -> Vec<Row> {
 
 fn pause(dialect: &dyn Dialect, status: u16, headers: &str) -> Scene {
     let headers = format!("content-type: application/json\r\n{headers}\r\n");
-    let body = dialect.complaint(status, "slow down").to_string();
+    let body = dialect.error_body(status, "slow down").to_string();
     Scene::of(Answer::status(status, &headers, body))
 }

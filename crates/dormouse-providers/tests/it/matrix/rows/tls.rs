@@ -1,4 +1,4 @@
-//! Secure channels that are not.
+//! Broken TLS.
 
 use dormouse_contracts::ModelErrorKind;
 

@@ -1,0 +1,423 @@
+//! A chat request in the format of OpenAI's chat completions.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use async_openai::types::chat::{
+    ChatCompletionMessageToolCall, ChatCompletionMessageToolCalls, ChatCompletionNamedToolChoice,
+    ChatCompletionRequestAssistantMessage, ChatCompletionRequestMessage,
+    ChatCompletionRequestSystemMessage, ChatCompletionRequestToolMessage,
+    ChatCompletionRequestUserMessage, ChatCompletionTool, ChatCompletionToolChoiceOption,
+    ChatCompletionTools, FunctionCall, FunctionName, FunctionObject, ToolChoiceOptions,
+};
+use dormouse_contracts::{
+    ChatRequest, Message, ModelName, OutputFormat, ReasoningEffort, RequestField, ToolCall,
+    ToolChoice, ToolDefinition, invariant,
+};
+use reqwest::Url;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::chat_reply::ChatDecoder;
+use crate::{
+    http::{self, Failure},
+    server::{Api, WireRequest, WireRequestBuilder},
+    stream::Framing,
+};
+
+/// Chat completions at one server.
+#[derive(Debug)]
+pub(super) struct ChatCompletions {
+    url: Url,
+    length: LearntLength,
+}
+
+impl ChatCompletions {
+    pub(super) fn below(base: &Url) -> Self {
+        let length_field = LengthField::at(invariant!(base.host_str(), "a web server has a host"));
+        Self {
+            url: http::below(base, "/chat/completions"),
+            length: LearntLength::begin(length_field),
+        }
+    }
+}
+
+impl Api for ChatCompletions {
+    type Decoder = ChatDecoder;
+    const FRAMING: Framing = Framing::ServerSentEvents;
+
+    fn url(&self) -> &Url {
+        &self.url
+    }
+
+    fn write(
+        &self,
+        model: &ModelName,
+        request: &ChatRequest,
+        without: &BTreeSet<RequestField>,
+    ) -> WireRequest {
+        let dialect = Dialect::openai(self.length.field());
+        let mut body = chat(request, model, dialect, without);
+        body.extra(&request.extra);
+        body.finish()
+    }
+
+    fn decoder(&self, _: &ChatRequest) -> ChatDecoder {
+        ChatDecoder::default()
+    }
+
+    fn learns(&self, refusal: &Failure, refused: &WireRequest) -> bool {
+        self.length.learns(refusal, refused)
+    }
+}
+
+/// The differences between servers with chat completions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dialect {
+    /// The name of the length limit.
+    length_field: LengthField,
+    /// The field that requests token counts.
+    counting: (&'static str, &'static str),
+    /// The form of the reasoning effort.
+    effort: Effort,
+}
+
+/// The form of the reasoning effort in a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effort {
+    /// `reasoning_effort: "low"`.
+    Plain,
+    /// `reasoning: {"effort": "low"}`.
+    Within,
+}
+
+impl Dialect {
+    /// OpenAI's dialect, which most servers use.
+    fn openai(length_field: LengthField) -> Self {
+        Self {
+            length_field,
+            counting: ("stream_options", "include_usage"),
+            effort: Effort::Plain,
+        }
+    }
+
+    /// OpenRouter's dialect.
+    pub(crate) fn openrouter() -> Self {
+        Self {
+            length_field: LengthField::MaxTokens,
+            counting: ("usage", "include"),
+            effort: Effort::Within,
+        }
+    }
+}
+
+/// Writes a streamed request that asks for token counts. Vendor fields are set after this and before
+/// [`WireRequestBuilder::extra`].
+pub(crate) fn chat<'a>(
+    request: &ChatRequest,
+    model: &ModelName,
+    dialect: Dialect,
+    without: &'a BTreeSet<RequestField>,
+) -> WireRequestBuilder<'a> {
+    let messages: Vec<_> = request.messages.iter().filter_map(message).collect();
+    let mut body = WireRequestBuilder::without(without);
+    let (counting, include) = dialect.counting;
+    body.set("model", model.as_str())
+        .set("messages", json(&messages))
+        .set("stream", true)
+        .offer(
+            counting,
+            RequestField::StreamUsage,
+            Some(serde_json::json!({include: true})),
+        );
+    if offers_tools(request, without) {
+        let tools: Vec<_> = request.tools.iter().map(tool).collect();
+        let choice = tool_choice(&request.tool_choice).map(|choice| json(&choice));
+        body.offer("tools", RequestField::Tools, Some(json(&tools)));
+        if !without.contains(&RequestField::Tools) {
+            body.offer("tool_choice", RequestField::ToolChoice, choice);
+        }
+    }
+    let effort = request.reasoning_effort.map(ReasoningEffort::as_str);
+    let (effort_field, effort) = match dialect.effort {
+        Effort::Plain => ("reasoning_effort", effort.map(Value::from)),
+        Effort::Within => (
+            "reasoning",
+            effort.map(|effort| serde_json::json!({"effort": effort})),
+        ),
+    };
+    body.offer_number(
+        "temperature",
+        RequestField::Temperature,
+        request.temperature,
+    )
+    .offer_number("top_p", RequestField::TopP, request.top_p)
+    .offer(
+        dialect.length_field.name(),
+        RequestField::MaxTokens,
+        request.max_tokens,
+    )
+    .offer(effort_field, RequestField::ReasoningEffort, effort)
+    .offer(
+        "response_format",
+        RequestField::Output,
+        format(&request.output),
+    );
+    body
+}
+
+/// Are tools offered? If the request forbids calls and the server has no `tool_choice`, none are.
+pub(super) fn offers_tools(request: &ChatRequest, without: &BTreeSet<RequestField>) -> bool {
+    let may_say = !without.contains(&RequestField::ToolChoice);
+    !request.tools.is_empty() && (may_say || request.tool_choice != ToolChoice::None)
+}
+
+/// Converts a value to JSON.
+fn json(value: &impl Serialize) -> Value {
+    invariant!(
+        serde_json::to_value(value),
+        "requests are made of texts, lists and numbers, which JSON has"
+    )
+}
+
+fn format(output: &OutputFormat) -> Option<Value> {
+    match output {
+        OutputFormat::Json => Some(serde_json::json!({"type": "json_object"})),
+        OutputFormat::Schema { name, schema } => {
+            let mut described = serde_json::json!({"name": name, "schema": schema});
+            if may_be_strict(schema)
+                && let Some(described) = described.as_object_mut()
+            {
+                described.insert("strict".to_owned(), Value::Bool(true));
+            }
+            Some(serde_json::json!({"type": "json_schema", "json_schema": described}))
+        }
+        _ => None,
+    }
+}
+
+fn message(message: &Message) -> Option<ChatCompletionRequestMessage> {
+    Some(match message {
+        Message::System { content } => {
+            ChatCompletionRequestSystemMessage::from(content.as_str()).into()
+        }
+        Message::User { content } => {
+            ChatCompletionRequestUserMessage::from(content.as_str()).into()
+        }
+        Message::Assistant {
+            content,
+            tool_calls,
+        } => assistant(content, tool_calls).into(),
+        Message::Tool { call_id, content } => ChatCompletionRequestToolMessage {
+            content: content.as_str().into(),
+            tool_call_id: call_id.as_str().to_owned(),
+        }
+        .into(),
+        // A kind of message that this version does not know.
+        _ => return None,
+    })
+}
+
+fn assistant(content: &str, tool_calls: &[ToolCall]) -> ChatCompletionRequestAssistantMessage {
+    ChatCompletionRequestAssistantMessage {
+        // Content may be absent only if there are calls.
+        content: (!content.is_empty() || tool_calls.is_empty()).then(|| content.into()),
+        tool_calls: (!tool_calls.is_empty()).then(|| tool_calls.iter().map(call).collect()),
+        ..ChatCompletionRequestAssistantMessage::default()
+    }
+}
+
+fn call(call: &ToolCall) -> ChatCompletionMessageToolCalls {
+    ChatCompletionMessageToolCalls::Function(ChatCompletionMessageToolCall {
+        id: call.id.as_str().to_owned(),
+        function: FunctionCall {
+            name: call.name.clone(),
+            arguments: call.arguments.clone(),
+        },
+    })
+}
+
+fn tool(tool: &ToolDefinition) -> ChatCompletionTools {
+    ChatCompletionTools::Function(ChatCompletionTool {
+        function: FunctionObject {
+            name: tool.name.as_str().to_owned(),
+            description: Some(tool.description.clone()),
+            parameters: Some(tool.parameters.clone()),
+            strict: None,
+        },
+    })
+}
+
+/// Returns the choice, unless it is the server's default.
+fn tool_choice(choice: &ToolChoice) -> Option<ChatCompletionToolChoiceOption> {
+    match choice {
+        ToolChoice::None => Some(ChatCompletionToolChoiceOption::Mode(
+            ToolChoiceOptions::None,
+        )),
+        ToolChoice::Required => Some(ChatCompletionToolChoiceOption::Mode(
+            ToolChoiceOptions::Required,
+        )),
+        ToolChoice::Tool(name) => Some(ChatCompletionToolChoiceOption::Function(
+            ChatCompletionNamedToolChoice {
+                function: FunctionName {
+                    name: name.as_str().to_owned(),
+                },
+            },
+        )),
+        _ => None,
+    }
+}
+
+/// A server's name for the length limit of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LengthField {
+    /// `max_completion_tokens`: OpenAI, whose newer models reject the other name.
+    MaxCompletionTokens,
+    /// `max_tokens`: all others, some of which know only this name.
+    MaxTokens,
+}
+
+impl LengthField {
+    /// The expected name for the server at this host.
+    fn at(host: &str) -> Self {
+        let is = |domain: &str| host == domain || host.ends_with(&format!(".{domain}"));
+        if is("openai.com") || is("openai.azure.com") {
+            Self::MaxCompletionTokens
+        } else {
+            Self::MaxTokens
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::MaxCompletionTokens => "max_completion_tokens",
+            Self::MaxTokens => "max_tokens",
+        }
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::MaxCompletionTokens => Self::MaxTokens,
+            Self::MaxTokens => Self::MaxCompletionTokens,
+        }
+    }
+}
+
+/// The name in use, and whether the server has rejected the other one.
+#[derive(Debug)]
+struct LearntLength(Mutex<(LengthField, Tried)>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tried {
+    One,
+    Both,
+}
+
+impl LearntLength {
+    /// Starts with this name.
+    fn begin(field: LengthField) -> Self {
+        Self(Mutex::new((field, Tried::One)))
+    }
+
+    /// Returns the name in use.
+    fn field(&self) -> LengthField {
+        self.known().0
+    }
+
+    /// Learns from a rejection and returns whether to repeat the request with another name. The name changes once: if the
+    /// server knows neither, the limit is left out. Concurrent requests with the old name are repeated too.
+    fn learns(&self, refusal: &Failure, refused: &WireRequest) -> bool {
+        if refusal.unknown_field(&refused.optional) != Some(RequestField::MaxTokens) {
+            return false;
+        }
+        let mut known = self.known();
+        let (field, tried) = *known;
+        if !refused.body.contains_key(field.name()) {
+            return true;
+        }
+        *known = (field.other(), Tried::Both);
+        if tried == Tried::Both {
+            // Both names were rejected: the caller leaves the limit out.
+            return false;
+        }
+        tracing::info!(
+            from = field.name(),
+            to = field.other().name(),
+            "the server uses another name for the length limit"
+        );
+        true
+    }
+
+    fn known(&self) -> MutexGuard<'_, (LengthField, Tried)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The keywords that a strict schema may have.
+const KNOWN: [&str; 14] = [
+    "type",
+    "title",
+    "description",
+    "enum",
+    "const",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "anyOf",
+    "$ref",
+    "$defs",
+    "definitions",
+    "$schema",
+];
+
+/// The maximum depth of a strict schema.
+const DEPTH: usize = 5;
+
+/// Can the server enforce the schema strictly? Every object must require all of its properties and allow no others, and
+/// only keywords that servers accept may occur. In doubt the answer is no: the schema then guides the model, and the
+/// request does not fail.
+pub(super) fn may_be_strict(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|kind| kind == "object") && is_strict(schema, DEPTH)
+}
+
+fn is_strict(schema: &Value, depth: usize) -> bool {
+    let (Some(fields), Some(depth)) = (schema.as_object(), depth.checked_sub(1)) else {
+        return false;
+    };
+    let all = |name: &str| match fields.get(name) {
+        None => true,
+        Some(Value::Object(parts)) => parts.values().all(|part| is_strict(part, depth)),
+        Some(Value::Array(parts)) => parts.iter().all(|part| is_strict(part, depth)),
+        Some(_) => false,
+    };
+    fields.keys().all(|name| KNOWN.contains(&name.as_str()))
+        && ["properties", "anyOf", "$defs", "definitions"]
+            .into_iter()
+            .all(all)
+        && fields
+            .get("items")
+            .is_none_or(|items| is_strict(items, depth))
+        && (!is_object(schema) || is_closed(schema))
+}
+
+fn is_object(schema: &Value) -> bool {
+    let is = |kind: &Value| kind == "object";
+    let kind = schema.get("type");
+    kind.is_some_and(|kind| is(kind) || kind.as_array().is_some_and(|kinds| kinds.iter().any(is)))
+        || schema.get("properties").is_some()
+}
+
+fn is_closed(schema: &Value) -> bool {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required =
+        |name: &String| required.is_some_and(|names| names.iter().any(|one| one == name));
+    schema.get("additionalProperties") == Some(&Value::Bool(false))
+        && properties.is_none_or(|properties| properties.keys().all(is_required))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! A chat request in OpenRouter's format: chat completions, with routing, cache marks and headers.
+
+use std::collections::BTreeSet;
+
+use dormouse_contracts::{ChatRequest, ModelName, RequestField};
+use dormouse_text::{beginning_bytes, one_line};
+use reqwest::{
+    Url,
+    header::{HeaderMap, HeaderName, HeaderValue, REFERER},
+};
+use serde_json::{Map, Value, json};
+
+use super::{DataCollection, DataRetention, Fallbacks, OpenRouterConfig, Routing};
+use crate::{
+    openai::{ChatDecoder, Dialect, chat},
+    server::{Api, WireRequest},
+    stream::Framing,
+};
+
+/// Chat completions at OpenRouter.
+#[derive(Debug)]
+pub(super) struct Completions {
+    pub(super) url: Url,
+    pub(super) routing: Routing,
+}
+
+impl Api for Completions {
+    type Decoder = ChatDecoder;
+    const FRAMING: Framing = Framing::ServerSentEvents;
+
+    fn url(&self) -> &Url {
+        &self.url
+    }
+
+    fn write(
+        &self,
+        model: &ModelName,
+        request: &ChatRequest,
+        without: &BTreeSet<RequestField>,
+    ) -> WireRequest {
+        let mut body = chat(request, model, Dialect::openrouter(), without);
+        if let Some(models) = self.routing.models_json(model) {
+            body.set("models", models);
+        }
+        if let Some(provider) = self.routing.provider_json() {
+            body.set("provider", provider);
+        }
+        body.extra(&request.extra);
+        let mut written = body.finish();
+        if let Some(messages) = written.body.get_mut("messages") {
+            mark(messages, request.stable_messages, model.as_str());
+        }
+        written
+    }
+
+    fn decoder(&self, _: &ChatRequest) -> ChatDecoder {
+        ChatDecoder::default()
+    }
+}
+
+impl Routing {
+    /// Returns the list of models, the requested one first; `None` if it is the only one.
+    fn models_json(&self, first: &ModelName) -> Option<Value> {
+        let names = self.models.iter().filter(|name| *name != first);
+        let names: Vec<&str> = std::iter::once(first)
+            .chain(names)
+            .map(ModelName::as_str)
+            .collect();
+        (names.len() > 1).then(|| names.into())
+    }
+
+    /// Returns the provider preferences; `None` if all are defaults.
+    fn provider_json(&self) -> Option<Value> {
+        let mut json = Map::new();
+        let mut set = |name: &str, value: Value| {
+            json.insert(name.to_owned(), value);
+        };
+        if !self.order.is_empty() {
+            set("order", self.order.clone().into());
+        }
+        if self.fallbacks == Fallbacks::Refused {
+            set("allow_fallbacks", false.into());
+        }
+        match self.data_collection {
+            DataCollection::AsAccount => {}
+            DataCollection::Allowed => set("data_collection", "allow".into()),
+            DataCollection::Denied => set("data_collection", "deny".into()),
+        }
+        if self.retention == DataRetention::None {
+            set("zdr", true.into());
+        }
+        let prices = [
+            ("prompt", self.max_price.prompt),
+            ("completion", self.max_price.completion),
+        ];
+        let prices = prices
+            .into_iter()
+            .filter_map(|(name, price)| Some((name.to_owned(), price?.dollars().into())));
+        let prices: Map<_, _> = prices.collect();
+        if !prices.is_empty() {
+            set("max_price", prices.into());
+        }
+        (!json.is_empty()).then(|| json.into())
+    }
+}
+
+/// Models that cache only marked prompts. Other models cache automatically and ignore the marks.
+const ON_DEMAND: [&str; 4] = [
+    "anthropic/",
+    "google/gemini",
+    "~anthropic/",
+    "~google/gemini",
+];
+
+/// Marks the last of the first `stable` messages: the provider caches everything up to it. `messages` has the format of
+/// chat completions.
+fn mark(messages: &mut Value, stable: usize, model: &str) {
+    let is_on_demand = ON_DEMAND.iter().any(|begin| model.starts_with(begin));
+    let messages = messages.as_array_mut().filter(|_| is_on_demand);
+    let stable = messages.into_iter().flatten().take(stable);
+    // A message with only tool calls has no content to mark.
+    let texts = stable.filter_map(text);
+    if let Some(content) = texts.last() {
+        let text = content.take();
+        *content = json!([{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]);
+    }
+}
+
+fn text(message: &mut Value) -> Option<&mut Value> {
+    let content = message.get_mut("content")?;
+    content
+        .as_str()
+        .is_some_and(|text| !text.is_empty())
+        .then_some(content)
+}
+
+/// The longest header value, in bytes.
+const LONGEST: usize = 256;
+
+/// Returns the headers that name the application.
+pub(super) fn headers(config: &OpenRouterConfig) -> HeaderMap {
+    let named = [
+        (HeaderName::from_static("x-title"), &config.app_name),
+        (REFERER, &config.site_url),
+        (HeaderName::from_static("http-referer"), &config.site_url),
+    ];
+    let values = named
+        .into_iter()
+        .filter_map(|(name, text)| Some((name, value(text)?)));
+    values.collect()
+}
+
+/// Returns the text as a header value; `None` if it is empty.
+fn value(text: &str) -> Option<HeaderValue> {
+    let line = one_line(text);
+    let text = beginning_bytes(&line, LONGEST);
+    HeaderValue::from_bytes(text.as_bytes())
+        .ok()
+        .filter(|_| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests;

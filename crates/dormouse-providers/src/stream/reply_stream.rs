@@ -1,0 +1,181 @@
+//! Reads a reply from the body of an answer.
+
+use std::time::Duration;
+
+use dormouse_contracts::{BoxStream, ChatDelta};
+use futures_util::StreamExt;
+use tokio::time::Instant;
+
+use super::{
+    draft::Draft,
+    events::{Event, Events},
+    framing::Framing,
+    lines::{LINE_LIMIT, Lines, at_most},
+};
+use crate::http::{ErrorBody, Failure, Redact};
+
+/// How long to wait in total for data after the finish, such as the usage. Keep-alives do not extend it.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Decodes one vendor's events into a [`Draft`].
+pub(crate) trait Decoder: Send {
+    /// Decodes the next event.
+    fn take(&mut self, event: Event<'_>, draft: &mut Draft) -> Result<(), Failure>;
+
+    /// Decodes a whole reply, from a server that does not stream. With JSON lines it is a single line.
+    fn whole(&mut self, body: &[u8], draft: &mut Draft) -> Result<(), Failure> {
+        self.take(
+            Event {
+                name: "",
+                data: body,
+            },
+            draft,
+        )
+    }
+}
+
+/// The failure of a JSON body that is not a reply.
+pub(crate) fn no_reply(body: &[u8], draft: &Draft) -> Failure {
+    Failure::NoStream {
+        content_type: "JSON".to_owned(),
+        error_body: ErrorBody::read(body, draft.redact()),
+    }
+}
+
+/// A body in pieces.
+type Pieces = BoxStream<'static, Result<bytes::Bytes, Failure>>;
+
+/// A reply that is being read.
+pub(crate) struct ReplyStream<D> {
+    pieces: Pieces,
+    lines: Lines,
+    events: Events,
+    /// The body so far, if it is a whole reply in JSON instead of a stream.
+    whole: Option<Vec<u8>>,
+    decoder: D,
+    draft: Draft,
+    failure: Option<Failure>,
+    /// When waiting ends, after the finish.
+    until: Option<Instant>,
+    done: bool,
+}
+
+impl<D: Decoder> ReplyStream<D> {
+    /// Starts to read a body.
+    pub(crate) fn new(
+        pieces: Pieces,
+        framing: Framing,
+        decoder: D,
+        draft: Draft,
+        redact: Redact,
+    ) -> Self {
+        Self {
+            pieces,
+            lines: Lines::new(framing, redact),
+            events: Events::new(framing),
+            whole: None,
+            decoder,
+            draft,
+            failure: None,
+            until: None,
+            done: false,
+        }
+    }
+
+    /// Returns the next delta. A finished reply stays complete if the connection fails afterwards.
+    pub(crate) async fn next(&mut self) -> Option<Result<ChatDelta, Failure>> {
+        loop {
+            if let Some(delta) = self.draft.next() {
+                return Some(Ok(delta));
+            }
+            if let Some(failure) = self.failure.take() {
+                self.done = true;
+                if !self.draft.is_finished() {
+                    return Some(Err(failure));
+                }
+                self.draft.end();
+                continue;
+            }
+            if self.done {
+                return None;
+            }
+            self.read().await;
+        }
+    }
+
+    async fn read(&mut self) {
+        let piece = if self.draft.is_closed() {
+            Ok(None)
+        } else if self.draft.is_finished() {
+            let until = *self.until.get_or_insert_with(|| Instant::now() + GRACE);
+            tokio::time::timeout_at(until, self.pieces.next()).await
+        } else {
+            Ok(self.pieces.next().await)
+        };
+        self.failure = match piece {
+            Ok(Some(Ok(piece))) => self.take(&piece).err(),
+            Ok(Some(Err(failure))) => Some(failure),
+            Ok(None) | Err(_) => self.end().err(),
+        };
+    }
+
+    fn take(&mut self, piece: &[u8]) -> Result<(), Failure> {
+        if self.lines.is_json_instead(piece) {
+            self.whole = Some(Vec::new());
+        }
+        if let Some(whole) = &mut self.whole {
+            whole.extend_from_slice(piece);
+            return at_most(whole.len(), LINE_LIMIT, "bytes at once");
+        }
+        let Self {
+            lines,
+            events,
+            decoder,
+            draft,
+            ..
+        } = self;
+        lines.take(piece, |line| {
+            events.take(line, |event| unless_closed(decoder, draft, event))
+        })
+    }
+
+    /// The connection has ended. An unreadable last event was cut off.
+    fn end(&mut self) -> Result<(), Failure> {
+        self.done = true;
+        if let Some(whole) = self.whole.take() {
+            self.decoder.whole(&whole, &mut self.draft)?;
+            self.draft.end();
+            return Ok(());
+        }
+        let cut_off = self.last_event().is_err();
+        if cut_off || !self.draft.is_finished() {
+            return Err(Failure::CutOff(None));
+        }
+        self.draft.end();
+        Ok(())
+    }
+
+    fn last_event(&mut self) -> Result<(), Failure> {
+        let Self {
+            lines,
+            events,
+            decoder,
+            draft,
+            ..
+        } = self;
+        lines.end(|line| events.take(line, |event| unless_closed(decoder, draft, event)))?;
+        events.end(|event| unless_closed(decoder, draft, event))
+    }
+}
+
+/// Ignores events after the end that the server announced.
+fn unless_closed(
+    decoder: &mut impl Decoder,
+    draft: &mut Draft,
+    event: Event<'_>,
+) -> Result<(), Failure> {
+    if draft.is_closed() {
+        return Ok(());
+    }
+    decoder.take(event, draft)
+}
