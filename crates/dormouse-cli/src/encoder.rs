@@ -1,59 +1,44 @@
-//! Which text encoder recall goes by, if any.
+//! The text encoder that recall uses, if any.
 
 use std::{path::Path, str::FromStr, sync::Arc};
 
 use dormouse_contracts::{BoxError, Embedder};
 use dormouse_providers::{
-    Available, EmbedderChoiceError, EmbedderRef, EmbedderRefError, EmbedderSettings, Environment,
-    EnvironmentError, OpenEmbedderError, ServedBy, choose_embedder, open_embedder,
+    EmbedderRef, EmbedderRefError, Environment, RequestedEmbedderError, open_requested_embedder,
 };
 
-/// Why an encoder cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum EncoderError {
-    #[error(transparent)]
-    Environment(#[from] EnvironmentError),
-    #[error(transparent)]
-    Choice(#[from] EmbedderChoiceError),
-    #[error(transparent)]
-    Unusable(#[from] OpenEmbedderError),
-}
-
 #[cfg(not(feature = "encoder"))]
-const NO_FOLDERS: &str = "this program was built without the feature `encoder`, which folder: needs: build it with \
-                          `cargo build --release -p dormouse-cli --features encoder`, or use openai: or ollama:";
+const NO_FOLDERS: &str = concat!(
+    "this program was built without the feature `encoder`, which folder: needs: build it with `cargo build --release -p ",
+    env!("CARGO_PKG_NAME"),
+    " --features encoder`, or use openai: or ollama:"
+);
 
-/// A text that asks for no embedder.
+/// A text that is not an embedder of this program.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum WishError {
+pub(crate) enum ParseEmbedderError {
     #[cfg(not(feature = "encoder"))]
     #[error("{NO_FOLDERS}")]
     NoFolders,
     #[error(transparent)]
-    Wish(#[from] EmbedderRefError),
+    Ref(#[from] EmbedderRefError),
 }
 
-/// Reads which embedder is wanted.
-pub(crate) fn wish(text: &str) -> Result<EmbedderRef, WishError> {
+/// Reads which embedder is requested.
+pub(crate) fn parse(text: &str) -> Result<EmbedderRef, ParseEmbedderError> {
     match EmbedderRef::from_str(text)? {
         #[cfg(not(feature = "encoder"))]
-        EmbedderRef::Folder(_) => Err(WishError::NoFolders),
-        wish => Ok(wish),
+        EmbedderRef::Folder(_) => Err(ParseEmbedderError::NoFolders),
+        requested => Ok(requested),
     }
 }
 
-/// The embedder that is wanted; `None` if none is. Connects to nothing yet.
+/// The requested embedder; `None` if none is. Connects to nothing yet.
 pub(crate) fn open(
-    wish: &EmbedderRef,
+    requested: &EmbedderRef,
     environment: &Environment,
-) -> Result<Option<Arc<dyn Embedder>>, EncoderError> {
-    let available = Available::for_embedder(environment)?;
-    let wanted = EmbedderSettings {
-        requested: Some(wish.clone()),
-        ..EmbedderSettings::default()
-    };
-    let choice = choose_embedder(ServedBy::Offline, &available, &wanted)?;
-    Ok(open_embedder(choice, in_folder)?)
+) -> Result<Option<Arc<dyn Embedder>>, RequestedEmbedderError> {
+    open_requested_embedder(requested, environment, in_folder)
 }
 
 #[cfg(feature = "encoder")]

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use dormouse::SystemClock;
 use dormouse_contracts::VectorIndex;
 use dormouse_memory::{Memory, MemoryBuilder};
+use dormouse_providers::RequestedEmbedderError;
 
 use crate::{
     config::Config,
-    encoder::{self, EncoderError},
-    provider,
+    encoder, provider,
     vectors::{self, VectorsError},
 };
 
@@ -18,7 +18,7 @@ use crate::{
 pub(crate) enum RecallError {
     /// The encoder.
     #[error(transparent)]
-    Encoder(#[from] EncoderError),
+    Encoder(#[from] RequestedEmbedderError),
     /// The vector index.
     #[error(transparent)]
     Vectors(#[from] VectorsError),

@@ -39,7 +39,7 @@ pub(crate) struct Recall {
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<FormatName>,
     /// Also measure recall by vectors of this encoder: folder:PATH, openai:MODEL[@URL], ollama:MODEL[@URL] or none
-    #[arg(long, value_name = "ENCODER", default_value = "none", value_parser = encoder::wish)]
+    #[arg(long, value_name = "ENCODER", default_value = "none", value_parser = encoder::parse)]
     pub(crate) embedder: EmbedderRef,
     /// Also measure recall by words after similar records were linked
     #[arg(long)]

@@ -2,7 +2,9 @@
 
 use std::{io, path::PathBuf};
 
-use crate::{contender::ContenderError, dataset::DatasetError, encoder::EncoderError};
+use dormouse_providers::RequestedEmbedderError;
+
+use crate::{contender::ContenderError, dataset::DatasetError};
 
 /// Why nothing was measured.
 #[derive(Debug, thiserror::Error)]
@@ -10,7 +12,7 @@ pub(crate) enum EvalError {
     #[error(transparent)]
     Dataset(#[from] DatasetError),
     #[error(transparent)]
-    Encoder(#[from] EncoderError),
+    Encoder(#[from] RequestedEmbedderError),
     #[error(transparent)]
     Contender(#[from] ContenderError),
     #[error("{}: receipts must not replace the file that is evaluated", path.display())]

@@ -9,7 +9,7 @@ use dormouse_contracts::ModelName;
 
 pub use self::{
     embedder_ref::{EmbedderRef, EmbedderRefError},
-    open::{OpenEmbedderError, open_embedder},
+    open::{OpenEmbedderError, RequestedEmbedderError, open_embedder, open_requested_embedder},
 };
 use crate::{
     Available, OllamaConfig, OpenAiConfig, OpenAiEmbedderConfig, Secret, ServedBy,
@@ -23,8 +23,6 @@ pub struct EmbedderSettings {
     pub requested: Option<EmbedderRef>,
     /// The key of the requested server, if it differs from the chat model's.
     pub api_key: Option<Secret>,
-    /// A model's folder, for providers without embeddings. Only for programs that can open it.
-    pub folder: Option<PathBuf>,
     /// Ollama's address, if it differs from [`Available::ollama_host`] and `http://127.0.0.1:11434`.
     pub ollama_base_url: Option<String>,
 }
@@ -52,7 +50,7 @@ pub enum EmbedderChoice {
 pub enum NoEmbedder {
     /// The user requested none.
     Requested,
-    /// The chat model's provider has no embeddings, and there is no model's folder.
+    /// The chat model's provider has no embeddings.
     Provider,
 }
 
@@ -60,7 +58,7 @@ impl fmt::Display for NoEmbedder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Requested => "asked for",
-            Self::Provider => "the provider has no embeddings, and no model's folder was named",
+            Self::Provider => "the provider has no embeddings",
         })
     }
 }
@@ -84,7 +82,7 @@ const OLLAMA_MODEL: &str = "nomic-embed-text";
 /// | provider | embedder |
 /// | --- | --- |
 /// | `OpenAi` | the same server with the same key, `text-embedding-3-small` |
-/// | `Anthropic`, `OpenRouter`, `Offline` | the model in [`EmbedderSettings::folder`]; none without it |
+/// | `Anthropic`, `OpenRouter`, `Offline` | none |
 /// | `Ollama` | the same server, `nomic-embed-text` |
 /// | `Local` | the same server with the same key, `default` |
 ///
@@ -173,8 +171,7 @@ fn by_provider(
         )),
         (_, Ok(_) | Err(_)) => None,
     };
-    let folder = settings.folder.clone().map(EmbedderChoice::Folder);
-    served.or(folder).unwrap_or(EmbedderChoice::None {
+    served.unwrap_or(EmbedderChoice::None {
         reason: NoEmbedder::Provider,
     })
 }

@@ -52,7 +52,8 @@ pub use choice::{
 };
 pub use embedder_choice::{
     EmbedderChoice, EmbedderChoiceError, EmbedderRef, EmbedderRefError, EmbedderSettings,
-    NoEmbedder, OpenEmbedderError, choose_embedder, open_embedder,
+    NoEmbedder, OpenEmbedderError, RequestedEmbedderError, choose_embedder, open_embedder,
+    open_requested_embedder,
 };
 pub use environment::{Environment, EnvironmentError};
 pub use failover::{

@@ -51,7 +51,7 @@ impl JsonFlag {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ByEncoder {
     /// The encoder to use instead of the configured one: folder:PATH, openai:MODEL[@URL], ollama:MODEL[@URL] or none
-    #[arg(long, value_name = "ENCODER", value_parser = encoder::wish)]
+    #[arg(long, value_name = "ENCODER", value_parser = encoder::parse)]
     pub(crate) embedder: Option<EmbedderRef>,
 }
 

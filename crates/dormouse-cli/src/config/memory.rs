@@ -32,6 +32,6 @@ impl From<EmbedderRef> for Embedder {
 impl<'de> Deserialize<'de> for Embedder {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        encoder::wish(&text).map(Self).map_err(Error::custom)
+        encoder::parse(&text).map(Self).map_err(Error::custom)
     }
 }

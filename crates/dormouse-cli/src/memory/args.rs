@@ -190,10 +190,10 @@ pub(crate) struct Search {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Migrate {
     /// The new encoder: folder:PATH, openai:MODEL[@URL] or ollama:MODEL[@URL]
-    #[arg(long, value_name = "ENCODER", value_parser = encoder::wish, required_unless_present = "back")]
+    #[arg(long, value_name = "ENCODER", value_parser = encoder::parse, required_unless_present = "back")]
     pub(crate) embedder: Option<EmbedderRef>,
     /// The encoder in use, to compare with [default: compare with recall by words]
-    #[arg(long, value_name = "ENCODER", value_parser = encoder::wish)]
+    #[arg(long, value_name = "ENCODER", value_parser = encoder::parse)]
     pub(crate) former: Option<EmbedderRef>,
     /// Change even if recall gets worse
     #[arg(long, conflicts_with = "compare")]

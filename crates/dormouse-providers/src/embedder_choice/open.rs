@@ -4,7 +4,8 @@ use std::{path::Path, sync::Arc};
 
 use dormouse_contracts::{BoxError, Embedder};
 
-use super::EmbedderChoice;
+use super::{EmbedderChoice, EmbedderChoiceError, EmbedderRef, EmbedderSettings, choose_embedder};
+use crate::{Available, Environment, EnvironmentError, ServedBy};
 
 /// Why the chosen embedder cannot be created.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +25,44 @@ pub enum OpenEmbedderError {
     /// The model in the folder cannot be used; the source is the error of `in_folder`.
     #[error("{0}")]
     Folder(#[source] BoxError),
+}
+
+/// Why a requested embedder cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestedEmbedderError {
+    /// A variable of the environment cannot be used.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    /// It lacks something, such as a key.
+    #[error(transparent)]
+    Choice(#[from] EmbedderChoiceError),
+    /// It cannot be created.
+    #[error(transparent)]
+    Open(#[from] OpenEmbedderError),
+}
+
+/// Creates the embedder that a user requested (`--embedder`), with the servers and keys of the environment; `None` if the
+/// user requested none.
+///
+/// Sends nothing. A folder is opened by `in_folder`, as in [`open_embedder`].
+///
+/// # Errors
+///
+/// [`RequestedEmbedderError`], with advice.
+pub fn open_requested_embedder(
+    requested: &EmbedderRef,
+    environment: &Environment,
+    in_folder: impl FnOnce(&Path) -> Result<Arc<dyn Embedder>, BoxError>,
+) -> Result<Option<Arc<dyn Embedder>>, RequestedEmbedderError> {
+    let available = Available::for_embedder(environment)?;
+    let settings = EmbedderSettings {
+        requested: Some(requested.clone()),
+        ..EmbedderSettings::default()
+    };
+    // The provider of the chat model only matters if no embedder is requested.
+    let choice = choose_embedder(ServedBy::Offline, &available, &settings)?;
+    Ok(open_embedder(choice, in_folder)?)
 }
 
 /// Creates the chosen embedder, if any.

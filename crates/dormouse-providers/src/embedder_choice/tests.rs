@@ -82,20 +82,6 @@ fn each_provider_has_its_embedder() {
 }
 
 #[test]
-fn a_folder_is_used_if_the_provider_has_no_embeddings() {
-    let settings = EmbedderSettings {
-        folder: Some("/models/minilm".into()),
-        ..EmbedderSettings::default()
-    };
-    let by = |chat| shown(choose_embedder(chat, &available(), &settings));
-    let expected = "folder /models/minilm";
-    assert_eq!(by(ServedBy::Anthropic), expected);
-    assert_eq!(by(ServedBy::OpenRouter), expected);
-    assert_eq!(by(ServedBy::Offline), expected);
-    assert!(by(ServedBy::OpenAi).starts_with("openai"));
-}
-
-#[test]
 fn a_requested_embedder_wins_over_the_provider() {
     let by = |requested: &str| {
         shown(choose_embedder(
