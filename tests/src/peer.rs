@@ -2,7 +2,7 @@
 
 use std::{
     env, fs,
-    net::Ipv4Addr,
+    net::TcpListener,
     path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
@@ -11,7 +11,7 @@ use std::{
 use tempfile::NamedTempFile;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpSocket, TcpStream},
+    net::TcpStream,
     process::{self, Command},
     time::{sleep, timeout},
 };
@@ -36,22 +36,14 @@ pub enum Peer {
 pub struct Server {
     process: process::Child,
     output: NamedTempFile,
-    port: Port,
-}
-
-/// A port that is given to nobody who asks for any.
-#[derive(Debug)]
-struct Port {
-    number: u16,
-    /// Bound to it, and not listening.
-    _socket: Option<TcpSocket>,
+    port: u16,
 }
 
 impl Server {
     /// Where it answers.
     #[must_use]
     pub fn base_url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port.number)
+        format!("http://127.0.0.1:{}", self.port)
     }
 
     /// What it has printed, for the message of a test that fails.
@@ -109,8 +101,8 @@ impl Peer {
     }
 
     async fn serve(self, home: &Path, arguments: &[&str]) -> Server {
-        let port = Port::reserve();
-        let mut command = self.command(home, port.number);
+        let port = free_port();
+        let mut command = self.command(home, port);
         command.args(arguments);
         let output = NamedTempFile::new().expect("a file for its output");
         let handle = || Stdio::from(output.reopen().expect("another handle on a file"));
@@ -127,7 +119,7 @@ impl Peer {
             port,
         };
         for _ in 0..ATTEMPTS {
-            if is_healthy(server.port.number).await {
+            if is_healthy(port).await {
                 return server;
             }
             if let Some(status) = server.process.try_wait().expect("it can be asked after") {
@@ -188,24 +180,13 @@ fn is_required(name: &str, required: &str) -> bool {
     names.any(|one| one == name || one == "1")
 }
 
-impl Port {
-    /// A port that nobody uses, and that a server can listen at while this is held.
-    fn reserve() -> Self {
-        let reserved = || {
-            let socket = TcpSocket::new_v4()?;
-            // Servers share a port by either of these.
-            socket.set_reuseaddr(true)?;
-            socket.set_reuseport(true)?;
-            socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
-            Ok::<_, std::io::Error>((socket.local_addr()?.port(), socket))
-        };
-        let (number, socket) = reserved().expect("there is a free port");
-        Self {
-            number,
-            // Other systems ask for both; there somebody may take the port before the server does.
-            _socket: cfg!(target_os = "linux").then_some(socket),
-        }
-    }
+/// A port that nobody uses. Somebody could take it before the server does; then the server fails and says so.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("there is a free port");
+    listener
+        .local_addr()
+        .expect("a bound listener has an address")
+        .port()
 }
 
 /// Whether `GET /health` is answered with 200.
