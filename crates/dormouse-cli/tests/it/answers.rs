@@ -99,7 +99,9 @@ fn a_message_that_the_server_always_fails_for_keeps_no_other_waiting() {
 #[test]
 fn a_message_that_alone_always_fails_is_given_up_and_its_sender_and_the_operator_are_told() {
     let home = Home::new();
-    let settings = "[limits]\ntick_rate = 1\ngive_up_after = 1\n[provider]\nretry_for = 1\n";
+    // Two failed calls are enough. A third would wait for the circuit, half a minute and longer.
+    let settings = "[limits]\ntick_rate = 1\nmax_consecutive_errors = 2\ngive_up_after = 1\n\
+                    [provider]\nretry_for = 1\n";
     home.write("dormouse.toml", settings);
     // It takes so long that no more than two attempts are made in a call, and the service is not left alone.
     let server = poisoned(|| {
