@@ -20,7 +20,8 @@ use super::{
 ///
 /// - *Half-open*: one call at a time is admitted as a trial. Enough [`Health::Well`] results in a row close the
 ///   circuit; [`Health::Ill`] opens it again, for twice the cooldown if no trial was answered since it was open, otherwise
-///   for the first cooldown; [`Health::Irrelevant`] changes nothing.
+///   for the first cooldown, in both cases less up to a quarter, so that trials do not keep step with a service that fails
+///   periodically; [`Health::Irrelevant`] changes nothing.
 ///
 /// [`Health::Refused`] opens the circuit at once, in any state, until [`Circuit::configuration_changed`]. The result of
 /// a call admitted before the last change of state is ignored, unless it is [`Health::Refused`]. The result of a call
@@ -166,7 +167,7 @@ impl Circuit {
                 if health == Health::Ill
                     && failures.is_full_with(now, policy.window(), policy.trip_after())
                 {
-                    self.open(policy.cooldown(), now);
+                    self.open(policy.cooldown(), policy.cooldown(), now);
                 }
             }
             State::HalfOpen {
@@ -188,7 +189,8 @@ impl Circuit {
                             0 => cooldown.saturating_mul(2).min(policy.longest_cooldown()),
                             _ => policy.cooldown(),
                         };
-                        self.open(next, now);
+                        let sooner = part_of_quarter(next, self.era);
+                        self.open(next, next.saturating_sub(sooner), now);
                     }
                     Health::Refused | Health::Irrelevant => {}
                 }
@@ -262,8 +264,9 @@ impl Circuit {
         }
     }
 
-    fn open(&mut self, cooldown: Duration, now: Duration) {
-        let until = now.saturating_add(cooldown);
+    /// Opens for the time `wait`; the next failed trial doubles `cooldown`.
+    fn open(&mut self, cooldown: Duration, wait: Duration, now: Duration) {
+        let until = now.saturating_add(wait);
         self.become_at(State::Open { until, cooldown }, now);
     }
 
@@ -285,6 +288,17 @@ impl Circuit {
             trial,
         }
     }
+}
+
+/// A part of a quarter of `cooldown`, in whole seconds, another one for each `era`.
+///
+/// Doubled cooldowns are multiples of one another. Without this, every trial of a service that fails in the same seconds of
+/// each minute could come in those seconds.
+fn part_of_quarter(cooldown: Duration, era: u64) -> Duration {
+    // 2^64 divided by the golden ratio: the multiples of that spread evenly, however many there are.
+    let place = u128::from(era.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let seconds = (u128::from(cooldown.as_secs() / 4) * place) >> 64;
+    Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

@@ -98,6 +98,23 @@ fn the_failures_kept_are_never_more_than_open_it() {
     }
 }
 
+proptest! {
+    #[test]
+    fn a_service_that_fails_in_half_of_each_minute_is_found_well(start in 0u32..30, period in prop_oneof![Just(60u32), Just(30), Just(120)]) {
+        let is_ill = |now: Duration| now.as_secs() % u64::from(period) < u64::from(period / 2);
+        let mut circuit = opened();
+        let mut now = at(30 + start);
+        let mut trials = 0;
+        while is_ill(now) {
+            let trial = circuit.admit(now).unwrap();
+            circuit.record(trial, Health::Ill, now);
+            now += circuit.admit(now).unwrap_err().retry_in.unwrap();
+            trials += 1;
+            prop_assert!(trials <= 12, "every trial comes in its bad half");
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Wait(Duration),
