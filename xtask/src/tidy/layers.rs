@@ -43,6 +43,8 @@ const PURE: &[(&str, &[&str])] = &[
             "serde",
             "serde_json",
             "thiserror",
+            // For `invariant!`, which reports in the name of the crate it is used in.
+            "tracing",
         ],
     ),
 ];
