@@ -1,9 +1,9 @@
 //! The running assistant: one sequential actor.
 //!
-//! It holds the state, and nobody else does. Every change goes the same way: [decided](crate::decide), folded into
-//! the state, and written into the log before anything outside depends on it: a message before it is acknowledged, an
-//! act before it is done, everything before the assistant rests. At most one call to the outside is under way at a time, and messages are accepted
-//! meanwhile.
+//! Only it holds the state. Every change takes the same way: [decided](crate::decide), folded into the state, and
+//! written into the log before anything outside depends on it. A message is written before it is acknowledged, an act
+//! before it is done, and everything before the assistant rests. At most one call to the outside is under way at a
+//! time; messages are accepted meanwhile.
 
 mod commands;
 mod error;
@@ -81,7 +81,7 @@ struct Progress {
     since_snapshot: u64,
     skipped: Skipped,
     activity: Activity,
-    /// Since when those who wait have seen no sign of the assistant.
+    /// The time since which people who wait have seen no sign of the assistant.
     silent_since: Option<Timestamp>,
     /// What it is busy with, or was last.
     busy: Busy,
@@ -114,9 +114,10 @@ impl Assistant {
     /// Wakes the assistant: folds its log into its state, lets its memory catch up with the log, and makes ready to go on
     /// where it was.
     ///
-    /// Reads the log, and all of it where the memory is new; calls neither model nor world. `world_tools` are what its world offers.
+    /// Reads what is new in the log, or the whole log if the memory is new; calls neither model nor world.
+    /// `world_tools` are what its world offers.
     ///
-    /// Where the context window is too small for all tools, those that note things about people are left out.
+    /// If the context window is too small for all tools, the tools that note facts about people are left out.
     ///
     /// # Errors
     ///
@@ -204,12 +205,12 @@ impl Assistant {
         let mut ticks = interval(self.config.limits.tick_rate());
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         let mut work: Option<BoxFuture<'static, Done>> = None;
-        // A model call that is under way, and not looked at while its sender is asked to wait.
+        // A model call that is under way, but is not polled while the engine asks its sender to wait.
         let mut asked: Option<BoxFuture<'static, Done>> = None;
         let mut indexing: Option<BoxFuture<'static, Indexing>> = None;
         loop {
             if self.state.stopped.is_some() {
-                // An operator does not wait for a model. What was begun is taken up as after a crash.
+                // An operator must not wait for a model. Work that was begun is resumed as after a crash.
                 work = None;
                 asked = None;
             }
@@ -219,7 +220,7 @@ impl Assistant {
             if work.is_none() {
                 work = self.advance(&mut asked).await?;
             }
-            // Whoever waits for an answer goes first: what is dropped here is begun anew later.
+            // A person who waits for an answer goes first: indexing that is dropped here starts again later.
             indexing = match work {
                 Some(_) => None,
                 None => indexing.or_else(|| self.index_pending()),
@@ -250,11 +251,11 @@ impl Assistant {
                 _ = ticks.tick() => self.tick(),
             }
         }
-        // A snapshot of what is not on disk would be one of another life.
+        // A snapshot of events that are not on disk would describe a life that never happened.
         if self.flush().await? == Saved::Yes {
             self.save_snapshot().await;
         }
-        // So that others who look into the memory find all of it; the next start would do it too.
+        // Others who read the memory then find all of it. The next start would catch up too.
         let limit = self.config.recall_timeout;
         let caught_up = catch_up(&*self.ports.log, &self.config.key, &self.ports.memory);
         if let Ok(Err(error)) = deadline(limit, caught_up).await {
@@ -271,8 +272,8 @@ impl Assistant {
         is_due.then(|| Box::pin(work::index_pending(memory)) as BoxFuture<'static, Indexing>)
     }
 
-    /// Does everything that needs nobody outside, and answers the next call to the outside if one is due.
-    /// Where that is a model call and one is under way already, that one goes on.
+    /// Does everything that needs no call to the outside, and returns the next such call if one is due. If that is a
+    /// model call and one is already under way, the one under way goes on.
     async fn advance(
         &mut self,
         asked: &mut Option<BoxFuture<'static, Done>>,
@@ -283,7 +284,7 @@ impl Assistant {
         loop {
             match decide::next(self.view()) {
                 Next::Rest(skip) => {
-                    // The tick ended meanwhile; the next one asks anew.
+                    // The tick ended meanwhile; the next tick asks again.
                     *asked = None;
                     if self.flush().await? == Saved::Yes {
                         self.rest(skip);
@@ -325,7 +326,7 @@ impl Assistant {
             }
             OutsideCall::Perform(effect) => {
                 let limit = self.tool_timeout(effect.tool.as_str());
-                // From here on it may have happened: if it comes up again, it is asked after.
+                // From here on the act may have happened: if it comes up again, the world is asked what became of it.
                 self.progress.fresh = None;
                 Box::pin(work::perform(ports, effect, limit))
             }
@@ -443,8 +444,7 @@ impl Assistant {
     }
 }
 
-/// The tools of the world and those of the engine, and what stands before every conversation with them, if that leaves
-/// room for one.
+/// The tools of the world and of the engine, and the preamble with them, if that leaves room for a conversation.
 fn offered(
     config: &AssistantConfig,
     world: &[ToolSpec],
@@ -457,7 +457,7 @@ fn offered(
     Ok((tools, preamble))
 }
 
-/// Lets the memory catch up with the log before a life begins. One that cannot is tried again with each message.
+/// Lets the memory catch up with the log before a life begins. If it cannot, each message tries again.
 async fn remember(ports: &Ports, key: &AssistantId) -> Result<(), WakeError> {
     match catch_up(&*ports.log, key, &ports.memory).await {
         Ok(caught_up) => tracing::debug!(?caught_up, "the memory has caught up with the log"),
@@ -474,7 +474,7 @@ fn warn_of(error: &CatchUpError) {
     );
 }
 
-/// Answers a command; whoever asked may have stopped waiting.
+/// Answers a command; the caller may have stopped waiting.
 fn answer<T>(reply: oneshot::Sender<T>, value: T) {
     drop(reply.send(value));
 }

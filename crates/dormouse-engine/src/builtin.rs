@@ -1,7 +1,7 @@
 //! The engine's own tools, whose calls stay within the assistant: noop, its memory, and whom it knows.
 //!
-//! Here it is decided what a call asks for. What needs a look into the memory is a [`MemoryQuery`], which is carried out like
-//! a call to the outside.
+//! This module decides what a call asks for. If that needs the memory, the result is a [`MemoryQuery`], which is
+//! carried out like a call to the outside.
 
 mod memory_query;
 mod provenance;
@@ -25,16 +25,16 @@ pub(crate) use provenance::{Provenance, SURROUNDINGS_TRUST, provenance};
 pub use tools::builtin_tools;
 pub(crate) use tools::{barest_tools, is_look_up};
 
-/// How many lines a recall answers where the model does not say.
+/// How many lines a recall returns if the model does not say.
 const RECALL_DEFAULT: usize = 5;
 
 /// What a call of a built-in tool leads to.
 pub(crate) enum BuiltinOutcome {
-    /// These events besides its result, and the result.
+    /// These events and the result.
     Decided { events: Vec<Event>, result: Value },
     /// A look into the memory.
     AskMemory(MemoryQuery),
-    /// Nothing: an argument cannot be used, and why.
+    /// Nothing: an argument is invalid, for this reason.
     Refused(String),
 }
 

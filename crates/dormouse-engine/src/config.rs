@@ -44,7 +44,7 @@ impl OutOfRange {
     }
 }
 
-/// The numbers that bound an assistant. Once built it holds no nonsense.
+/// The numbers that bound an assistant. Once built, all of them are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     tick_rate: Duration,
@@ -56,7 +56,7 @@ pub struct Limits {
     give_up_after: Option<Duration>,
 }
 
-/// How long a message may fail alone, and how long an outage may last without a word, where the operator does not say.
+/// How long a message may fail alone, and how long an outage may last before its notice, if the operator does not say.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(3_600);
 
 impl Default for Limits {
@@ -130,8 +130,8 @@ impl Limits {
         Ok(self)
     }
 
-    /// Sets after how many errors in a row a message is given up, and how many errors in a row that no message is to
-    /// blame for trigger the emergency stop, 1 to 100. Default 5.
+    /// Sets two limits, 1 to 100. After this many errors in a row a message is given up. After this many errors in a
+    /// row that no single message caused, the emergency stop is triggered. Default 5.
     ///
     /// # Errors
     ///
@@ -142,8 +142,8 @@ impl Limits {
         Ok(self)
     }
 
-    /// Sets how many acts of speech one reply may make, 1 to 100. A long answer is divided into so many; what is longer is
-    /// cut, and says so. Default 8.
+    /// Sets how many acts of speech one reply may make, 1 to 100. A long answer is divided into at most that many
+    /// parts; the rest is cut, and the answer says so. Default 8.
     ///
     /// # Errors
     ///
@@ -157,9 +157,9 @@ impl Limits {
     /// Sets for how many seconds a message may fail alone before it is given up, up to 604,800 (a week); 0 keeps it until
     /// it is answered. Default 3,600.
     ///
-    /// It fails alone while the model's server gives no reply to it, in a way that the message may be the cause of, and
-    /// nothing else was asked since. In an outage, which others share, messages are kept. Whoever waits so long in one
-    /// hears [`outage_notice`](AssistantConfig::outage_notice).
+    /// It fails alone while the model's server gives no reply to it, in a way that the message may have caused, and the
+    /// model was asked nothing else since. In an outage, which affects other messages too, messages are kept. A sender
+    /// who waits that long in an outage hears [`outage_notice`](AssistantConfig::outage_notice).
     ///
     /// # Errors
     ///
@@ -211,7 +211,7 @@ impl Limits {
         self.give_up_after.unwrap_or(GIVE_UP_AFTER)
     }
 
-    /// After how many errors in a row a message is given up, and the emergency stop is triggered.
+    /// After how many errors in a row a message is given up, or the emergency stop is triggered.
     #[must_use]
     pub fn max_consecutive_errors(&self) -> u32 {
         self.max_consecutive_errors
@@ -228,23 +228,23 @@ pub enum Switch {
     Disabled,
 }
 
-/// A configuration that no assistant can live by.
+/// A configuration with which no assistant can run.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The sampling temperature is no number in `0.0..=2.0`.
+    /// The sampling temperature is not a number in `0.0..=2.0`.
     #[error("temperature is {0}; it must be between 0 and 2")]
     Temperature(f32),
-    /// The nucleus is no number in `0.0..=1.0`.
+    /// Nucleus sampling (`top_p`) is not a number in `0.0..=1.0`.
     #[error("top_p must be between 0 and 1")]
     TopP,
-    /// A reply could have no token.
+    /// The limit of a reply is zero tokens.
     #[error("max_tokens is 0; leave it out, or let a reply have at least one token")]
     NoReply,
-    /// No model could ever answer in time.
+    /// The time limit of a model call is zero.
     #[error("the time for a model call is zero")]
     NoTime,
-    /// No memory could ever answer in time.
+    /// The time limit of a memory search is zero.
     #[error("the time for a look into the memory is zero")]
     NoRecallTime,
 }
@@ -254,8 +254,8 @@ pub enum ConfigError {
 pub struct AssistantConfig {
     /// Its key: the name of its log and the word an @mention must match.
     pub key: AssistantId,
-    /// What it is called in its worlds, where that is not its key: whoever has a name of that look is marked as somebody
-    /// else.
+    /// What it is called in its worlds, if that differs from its key. A sender with a name that looks like it is marked
+    /// as a different person.
     pub name: Option<String>,
     /// Who it is and how it should behave, for the system prompt.
     pub persona: String,
@@ -277,40 +277,39 @@ pub struct AssistantConfig {
     pub max_tokens: Option<u32>,
     /// How much the model shall think; its own where absent.
     pub reasoning_effort: Option<ReasoningEffort>,
-    /// Further parameters of every request, in the provider's own words.
+    /// Further parameters of every request, as the provider names them.
     pub extra_params: Map<String, Value>,
-    /// What the sender of a message hears that ends without an answer; where it is blank, nothing.
+    /// What the sender hears if a message ends without an answer. If blank, the sender hears nothing.
     pub apology: String,
-    /// What the sender of a message hears where the world took only the beginning of the answer, and the model did not say
-    /// the rest otherwise; where it is blank, nothing.
+    /// What the sender hears if the world took only the beginning of the answer, and the model did not say the rest in
+    /// another way. If blank, the sender hears nothing.
     pub broken_off: String,
-    /// What the sender of a message hears once when the answer takes longer than `slow_after`; where it is blank, nothing.
-    /// Default: nothing.
+    /// What the sender hears, once, if the answer takes longer than `slow_after`. Blank, the default, says nothing.
     pub wait_notice: String,
-    /// What the sender of a message hears once when the model has given no answers for so long that a message alone would be
-    /// given up; where it is blank, nothing. The message is kept.
+    /// What the sender hears, once, if the model has given no answers for as long as a message may fail alone. If
+    /// blank, the sender hears nothing. The message is kept.
     pub outage_notice: String,
     /// How long one attempt of a model call may take.
     pub model_timeout: Duration,
-    /// After how long no further attempt of a model call is begun; the message is taken up again by a later tick. Default one
+    /// The time after which no further attempt of a model call begins; a later tick resumes the message. Default one
     /// minute.
     pub retry_for: Duration,
-    /// After how long whoever waits for an answer should be told that it takes longer: see
+    /// The time after which a person who waits should learn that the answer takes longer: see
     /// [`Status::slow_since`](crate::Status::slow_since). Default 20 seconds.
     pub slow_after: Duration,
-    /// What bounds the retries of model calls; share one among all assistants that use the same provider, so that a
-    /// provider in trouble is not stormed. Default: one for each assistant.
+    /// Limits the retries of model calls. Share one among all assistants that use the same provider, so that retries do
+    /// not overload a provider in trouble. Default: one for each assistant.
     pub retry_budget: RetryBudget,
-    /// The most tokens of remembered lines that are looked up for a message; 0 looks up none. Default 1,024. In a small
-    /// context window they take no more than a quarter of what is left beside the message.
+    /// The most tokens of remembered lines that are looked up for a message; 0 looks up nothing. Default 1,024. In a
+    /// small context window they take at most a quarter of what the message leaves free.
     pub memory_tokens: u32,
     /// How long one look into the memory may take, catching up with the log included. A message is answered without
-    /// where it takes longer. Default 2 seconds.
+    /// remembered lines if it takes longer. Default 2 seconds.
     pub recall_timeout: Duration,
 }
 
 impl AssistantConfig {
-    /// Checks what its fields alone cannot keep right.
+    /// Checks the values that the field types alone cannot enforce.
     ///
     /// # Errors
     ///

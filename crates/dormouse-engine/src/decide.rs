@@ -1,7 +1,7 @@
 //! What comes next, as a function of the state.
 //!
-//! Pure: no I/O, no clock, no chance. An [`Assistant`](crate::Assistant) carries out what is decided here, writes
-//! what came of it into the log, and asks again. So a program that was killed anywhere goes on where it was.
+//! Pure: no I/O, no clock, no randomness. An [`Assistant`](crate::Assistant) carries out each decision, writes the
+//! result into the log, and asks again. So a program that was killed at any point resumes where it was.
 
 mod calls;
 mod delayed;
@@ -35,7 +35,7 @@ use crate::{
 
 /// At this share of the context window, in percent, the loop ends.
 const CRITICAL_PERCENT: u64 = 80;
-/// At this share of the context window, in percent, the model is told to come to an end.
+/// At this share of the context window, in percent, the model is advised to finish.
 const WARNING_PERCENT: u64 = 60;
 
 /// Everything a decision may look at.
@@ -51,12 +51,14 @@ pub(crate) struct View<'a> {
     pub(crate) now: Timestamp,
     /// When this process woke the assistant.
     pub(crate) awake_since: Timestamp,
-    /// The effect that this process itself intended and has not begun; any other open one was left behind.
+    /// The effect that this process itself intended and has not begun. Any other open effect was left by an earlier
+    /// process or tick.
     pub(crate) fresh: Option<&'a EffectKey>,
 }
 
 impl View<'_> {
-    /// How long somebody has waited since then. The time in which the program was off does not count: nobody was asked in it.
+    /// How long somebody has waited since then. The time in which the program was off does not count, because the model
+    /// was not asked.
     fn waited_since(&self, since: Timestamp) -> Duration {
         self.now.since(since.max(self.awake_since))
     }
@@ -67,7 +69,7 @@ impl View<'_> {
 pub(crate) enum Next {
     /// Nothing, and why.
     Rest(Skip),
-    /// These events, without anybody being asked.
+    /// These events; no call to the outside is needed.
     Decided(Vec<Event>),
     /// A call to the outside.
     Outside(OutsideCall),
@@ -80,11 +82,11 @@ pub(crate) enum OutsideCall {
     Ask(Box<Prompt>),
     /// Carry out an effect that was just intended.
     Perform(Effect),
-    /// Find out what became of an effect that was left behind, and only then carry it out if it is safe.
+    /// Find out what became of an effect that was left behind, and carry it out only if that is safe.
     AskAfter(Effect),
     /// Look at the world.
     Observe(CallId, Query),
-    /// Look up what is worth knowing, before thinking.
+    /// Search the memory for a turn, before the model is asked.
     Recall(Box<RecallQuery>),
     /// Ask the memory for a call.
     AskMemory(CallId, Box<MemoryQuery>),
@@ -93,7 +95,7 @@ pub(crate) enum OutsideCall {
 /// Decides what comes next.
 pub(crate) fn next(view: View<'_>) -> Next {
     let state = view.state;
-    // Whoever is told that there is no answer is told before the assistant stops.
+    // If a message ends without an answer, its sender learns that before the assistant stops.
     let is_ending = |turn: &Turn| turn.ticking && turn.unanswered.is_some();
     if state.stopped.is_none()
         && !state.turn.as_ref().is_some_and(is_ending)
@@ -208,8 +210,8 @@ fn acts_of_speech(view: View<'_>, step: &Step) -> usize {
     made.filter(|call| speaks(view, call)).count()
 }
 
-/// Whether a call may be made after the calls before it in the same reply. What was said ends the loop with its reply: the
-/// reply may go on speaking, looking things up, and calling what may be chained.
+/// Whether a call may be made after the calls before it in the same reply. Speech ends the loop at the end of its
+/// reply; until then the reply may speak again, look things up, and call tools that may be chained.
 fn may_follow(view: View<'_>, step: &Step, call: &CallState) -> bool {
     let is_chained = |category| after(category) == LoopEffect::Continue;
     match loop_end(view, step) {
@@ -240,7 +242,7 @@ fn stop_reason(view: View<'_>, turn: &Turn, step: &Step) -> Option<TickEnded> {
         return closed(reason);
     }
     match view.config.pattern {
-        // It was the last step, and whether there was room for more says why.
+        // It was the last step. The reason depends on whether the steps or calls are used up.
         _ if step.speech_only && has_used_up(view, turn, 0) => closed(StopReason::MaxIterations),
         _ if step.speech_only => closed(StopReason::CriticalTokens),
         ExecutionPattern::ReactLoop => None,
@@ -253,12 +255,12 @@ fn stop_reason(view: View<'_>, turn: &Turn, step: &Step) -> Option<TickEnded> {
 
 /// Why the calls of this step that were answered end the loop, if they do.
 fn loop_end(view: View<'_>, step: &Step) -> Option<StopReason> {
-    // What asks somebody to wait is no answer. Where only the beginning of an answer was said, the model has the word, as
-    // after any call that was rejected.
+    // A wait notice does not answer anybody. If only the beginning of an answer was said, it is the model's turn, as
+    // after any rejected call.
     if step.is_notice || step.has_hole() {
         return None;
     }
-    // What goes on with the next call is not over with the calls before it.
+    // Speech that continues in the next call is not complete yet.
     let over = step.part_of().unwrap_or(step.calls.len());
     let mut end = None;
     for call in step.calls.iter().take(over) {
@@ -271,10 +273,10 @@ fn loop_end(view: View<'_>, step: &Step) -> Option<StopReason> {
         }
         let is_lost = verdict != Verdict::Success && !call.is_unknown();
         match call.category {
-            // The model says otherwise what was not said.
+            // The model rephrases speech that was not delivered.
             _ if is_lost && speaks(view, call) => end = None,
-            // A rejected call leaves the word with the model, so that it can mend it. One that may have happened counts as
-            // made.
+            // A rejected call leaves the turn with the model, so that it can correct the call. A call that may have
+            // happened counts as made.
             _ if is_lost => {}
             _ if call.call.name == NOOP => return end.or(Some(StopReason::Noop)),
             Some(category) => match after(category) {
@@ -289,7 +291,7 @@ fn loop_end(view: View<'_>, step: &Step) -> Option<StopReason> {
 }
 
 fn ask(view: View<'_>, turn: &Turn) -> Next {
-    // A prompt that was refused is made again with the message alone.
+    // After a refused prompt, the next prompt holds the message alone.
     if turn.recollected.is_none() && turn.refusals == 0 {
         let question = recall_query::question(view, turn);
         return Next::Outside(OutsideCall::Recall(Box::new(question)));
@@ -306,14 +308,14 @@ fn ask(view: View<'_>, turn: &Turn) -> Next {
     Next::Outside(OutsideCall::Ask(Box::new(prompt)))
 }
 
-/// Whether the next step is the last one, in which the model can only speak: its steps or calls are used up but for this
-/// one, or the context window is full. The first step is never the last, so that no message is dropped unasked.
+/// Whether the next step is the last one, in which the model can only speak: only one step or call is left, or the
+/// context window is full. The first step is never the last, so that no message is dropped unasked.
 fn is_last(view: View<'_>, turn: &Turn) -> bool {
     let is_first = turn.own_steps().next().is_none();
     !is_first && (has_used_up(view, turn, 1) || percent(view, turn, 0) >= CRITICAL_PERCENT)
 }
 
-/// Whether all steps or calls are used up if so many more steps are taken.
+/// Whether all steps or calls are used up after `more` further steps.
 fn has_used_up(view: View<'_>, turn: &Turn, more: u32) -> bool {
     let limit = view.config.limits.max_iterations();
     let steps = match view.config.pattern {
@@ -324,13 +326,13 @@ fn has_used_up(view: View<'_>, turn: &Turn, more: u32) -> bool {
     };
     let calls = match view.config.pattern {
         ExecutionPattern::ReactLoop => turn.calls_this_tick,
-        // Each tick has one of its own.
+        // Each tick has its own limit of one call.
         ExecutionPattern::SingleAction => 0,
     };
     (steps > 0 && steps.saturating_add(more) >= limit) || calls >= limit
 }
 
-/// How much of the context window the next prompt takes, together with so many tokens more.
+/// The share of the context window, in percent, that the next prompt takes with `more` further tokens.
 fn percent(view: View<'_>, turn: &Turn, more: u32) -> u64 {
     let tokens = prompt::tokens(view.state, turn, view.config, view.preamble);
     let window = prompt::window(view.state, view.config, view.preamble);
@@ -341,8 +343,7 @@ fn percent_of(window: u32, tokens: u32) -> u64 {
     u64::from(tokens) * 100 / u64::from(window).max(1)
 }
 
-/// What the model is told about its use of the context window in a result of so many tokens, if it should be told
-/// anything.
+/// The advice about its use of the context window that the model gets in a result of `result` tokens, if it needs any.
 fn advisory(view: View<'_>, result: u32) -> Option<&'static str> {
     let turn = view.state.turn.as_ref()?;
     match percent(view, turn, result) {

@@ -1,4 +1,4 @@
-//! What can happen to an assistant. Every change of its state is one of these, and nothing else is.
+//! What can happen to an assistant. Only these events change its state.
 
 mod delayed;
 mod encoding;
@@ -26,9 +26,9 @@ pub use unreached::WorldFailed;
 
 /// The tool by which a model says that it is done. Calling it is neither a success nor an error.
 pub(crate) const NOOP: &str = "noop";
-/// What stands for whoever it was, where it was more than one.
+/// The name that is written if there is more than one person.
 pub(crate) const SEVERAL: &str = "several";
-/// What the place of an event stands behind, in the origin of what a memory has from it.
+/// The prefix of an event's sequence number in the origin of a memory record.
 pub(crate) const LOG_ORIGIN: &str = "log:";
 
 /// Something that happened to an assistant, or that it decided.
@@ -48,7 +48,7 @@ pub enum Event {
     ToolAnswered(ToolAnswered),
     /// A line was taken into memory.
     Remembered(Remembered),
-    /// What is worth knowing for a turn was looked up, before it is thought about.
+    /// The memory was searched for a turn, before the model is asked.
     Recollected(Recollected),
     /// Something about a person or thing was noted on purpose.
     EntityChanged(EntityChanged),
@@ -115,7 +115,7 @@ pub struct Replied {
     pub model: ModelName,
     /// The whole reply, as it came.
     pub reply: ChatReply,
-    /// The calls that were read out of it, in order; also those that stood in its text.
+    /// The calls that were parsed from it, in order, including calls that were written in its text.
     pub calls: Vec<Call>,
     /// How many tokens the reply takes when it is shown to the model again.
     pub tokens: u32,
@@ -138,9 +138,9 @@ pub struct Call {
     pub id: CallId,
     /// The name the model used.
     pub name: String,
-    /// The arguments as the model wrote them; of an answer that was longer than one call may be, the part for this one.
+    /// The arguments as the model wrote them. If an answer is too long for one call, this is the part for this call.
     pub arguments: String,
-    /// Whether it goes on with what the call before it said. It is made only if that one was.
+    /// Whether it continues the speech of the call before it. It is made only if that call was made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub continues: bool,
 }
@@ -172,13 +172,13 @@ pub struct ModelFailed {
     /// The end of the pause that it asked for, if that is so long that this call did not wait for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused_until: Option<Timestamp>,
-    /// Where the prompt was too long for the model and a shorter one is tried: how short. The tick goes on then, and
-    /// this counts as no error.
+    /// How short the next prompt is, if the prompt was too long for the model and a shorter one is tried. The tick goes
+    /// on then, and this does not count as an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub narrowed: Option<Narrowed>,
 }
 
-/// How long a prompt may be, and the reply that is reserved behind it, learnt from one that was too long.
+/// How long a prompt may be, and how many reply tokens are reserved after it, learnt from a prompt that was too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Narrowed {
     /// The most tokens of a prompt.
@@ -186,7 +186,7 @@ pub struct Narrowed {
     /// The most tokens of a reply that are asked for; absent where the operator does not say how long one may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<u32>,
-    /// The context window that was configured when this was learnt, in tokens. With another one it means nothing.
+    /// The context window that was configured when this was learnt, in tokens. It does not apply to any other window.
     pub window: u32,
 }
 
@@ -217,7 +217,7 @@ pub struct ToolAnswered {
     pub content: String,
     /// How many tokens that takes.
     pub tokens: u32,
-    /// Where the least believed of what it holds comes from, if it holds what was remembered.
+    /// Where the least trusted part of it comes from, if it holds remembered lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
 }
@@ -227,9 +227,9 @@ pub struct ToolAnswered {
 pub struct Source {
     /// How far it is believed.
     pub trust: Trust,
-    /// The name of whoever it came from.
+    /// The name of the person it came from.
     pub from: String,
-    /// The place in the log it goes back to, if it does.
+    /// The sequence number of the event it goes back to, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Seq>,
 }
@@ -239,13 +239,13 @@ pub struct Source {
 pub struct Remembered {
     /// The line.
     pub text: String,
-    /// The name of whoever it came from.
+    /// The name of the person it came from.
     pub from: String,
     /// How far it is believed: the lowest trust of what it came from.
     pub trust: Trust,
     /// The place in the log of the message it came from.
     pub source: Seq,
-    /// What it is about: a fact where nothing is said.
+    /// What kind of record it is; a fact by default.
     #[serde(default = "fact", skip_serializing_if = "is_fact")]
     pub kind: RecordKind,
     /// Whom or what it is about, by name, if that was said.
@@ -262,8 +262,8 @@ fn is_fact(kind: &RecordKind) -> bool {
     *kind == RecordKind::Fact
 }
 
-/// Something about a person or thing was noted on purpose. It was checked against what was known then; whoever keeps
-/// what is known applies it.
+/// Something about a person or thing was noted on purpose. It was checked against what was known then; the memory
+/// applies it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EntityChanged {
     /// What.
@@ -283,7 +283,7 @@ pub struct EffectIntended {
     pub category: ToolCategory,
     /// Its arguments, checked.
     pub arguments: Arguments,
-    /// How far what it says is believed, if it says anything: the lowest trust of what that may have come from.
+    /// The trust of what it says, if it says anything: the lowest trust of everything that this may have come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
 }
@@ -308,7 +308,7 @@ pub struct EffectSettled {
 pub enum StopReason {
     /// The model said that it is done.
     Noop,
-    /// A TERMINAL tool ran: the other party has the word.
+    /// A TERMINAL tool ran: it is the other party's turn to speak.
     TerminalTool,
     /// A DANGEROUS tool ran: one in a tick.
     DangerousTool,
@@ -349,7 +349,7 @@ impl StopReason {
 pub struct TickEnded {
     /// Why its loop ended.
     pub reason: StopReason,
-    /// Where the turn stays open (the message is not answered yet): when to go on with it.
+    /// When to resume the turn, if it stays open (the message is not answered yet).
     pub resume_at: Option<Timestamp>,
 }
 
@@ -358,7 +358,7 @@ pub struct TickEnded {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StopCause {
-    /// That many errors in a row that no single message, and no single person, is to blame for.
+    /// That many errors in a row that no single message, and no single person, caused.
     ConsecutiveErrors(u32),
     /// This tool failed in most of its last calls.
     FailureRate(String),

@@ -22,7 +22,7 @@ pub enum Accepted {
         /// How far it is believed.
         trust: Trust,
     },
-    /// It is nothing to the assistant, and nothing was written.
+    /// The assistant does not react to it, and nothing was written.
     Ignored {
         /// What it is to the assistant, and by which rule.
         classification: Classification,
@@ -47,8 +47,8 @@ pub enum PerceiveError {
         /// Why: which file, and what the operating system says.
         cause: String,
     },
-    /// An earlier delivery of the same world was refused. Duplicates are known by their number, so that one has to
-    /// be accepted first.
+    /// An earlier delivery of the same world was refused. Duplicates are recognised by their number, so the refused one
+    /// has to be accepted first.
     #[error("delivery {refused} was refused before this one: send that one again first")]
     Behind {
         /// The number of the delivery that was refused.
@@ -121,11 +121,11 @@ pub enum Rest {
     Settled,
     /// The emergency stop is on; accepted messages wait in the log.
     Stopped(StopCause),
-    /// Its model or its world cannot be reached for now; accepted messages wait, and are taken up again by themselves.
+    /// Its model or its world cannot be reached for now; accepted messages wait, and resume without help.
     Waiting,
     /// It is switched off; accepted messages wait in the log.
     Disabled,
-    /// The services of its model asked to be left alone; accepted messages wait in the log, and go on by themselves.
+    /// The services of its model asked for a pause; accepted messages wait in the log, and resume without help.
     Paused(Pause),
     /// It is not running any more.
     Gone,
@@ -144,7 +144,7 @@ pub(crate) enum Command {
     Shutdown,
 }
 
-/// A running assistant, to whoever talks to it. Cloning it is cheap.
+/// A handle to a running assistant. Cloning it is cheap.
 #[derive(Clone, Debug)]
 pub struct Handle {
     pub(crate) commands: mpsc::Sender<Command>,
@@ -152,10 +152,11 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Hands a message over. When this answers `Logged`, the message is on disk and survives a crash; it will be
-    /// answered once. Dropping the future may leave the message accepted or not; sending it again is safe, since a
-    /// delivery is known by its number. Hand over the deliveries of one world in their order, from one task: one that
-    /// comes after a later one counts as a duplicate.
+    /// Hands a message over. If this returns `Logged`, the message is on disk and survives a crash; it will be answered
+    /// once. When this answers `Logged`, the message is on disk and survives a crash; it will be answered once.
+    /// Dropping the future may leave the message accepted or not; sending it again is safe, because a delivery is
+    /// recognised by its number. Hand over the deliveries of one world in order, from one task: a delivery that arrives
+    /// after a later one counts as a duplicate.
     ///
     /// # Errors
     ///
@@ -176,8 +177,8 @@ impl Handle {
         answer.await.ok()
     }
 
-    /// Triggers the emergency stop, saying who does. When this answers, the stop is on disk and what was under way has
-    /// ended; messages are accepted and kept until somebody clears the stop.
+    /// Triggers the emergency stop in the name of `stopped_by`. When this returns, the stop is on disk and the work
+    /// under way has ended; messages are accepted and kept until somebody clears the stop.
     ///
     /// # Errors
     ///
@@ -191,7 +192,7 @@ impl Handle {
         answer.unwrap_or(Err(StopError::Gone))
     }
 
-    /// Clears the emergency stop, saying who clears it. What was waiting goes on at once.
+    /// Clears the emergency stop in the name of `cleared_by`. Messages that waited go on at once.
     ///
     /// # Errors
     ///
@@ -207,8 +208,9 @@ impl Handle {
         answer.unwrap_or(Err(ClearError::Gone))
     }
 
-    /// Ends every pause that services of the model asked for, and the wait after a failure, saying who wants it. What was
-    /// waiting goes on at once. Whatever else leaves a service alone, such as a guard around it, is not reached by this.
+    /// Ends every pause that services of the model asked for, and the wait after a failure, in the name of
+    /// `requested_by`. Messages that waited go on at once. This does not affect other reasons not to call a service,
+    /// such as a guard around it.
     ///
     /// # Errors
     ///
@@ -235,13 +237,13 @@ impl Handle {
         self.status.borrow().clone()
     }
 
-    /// Waits until the status changes, and answers it; nothing if the assistant is not running any more.
+    /// Waits until the status changes, and returns it; `None` if the assistant is not running any more.
     pub async fn status_changed(&mut self) -> Option<Status> {
         self.status.changed().await.ok()?;
         Some(self.status.borrow_and_update().clone())
     }
 
-    /// Waits until every message accepted so far has been dealt with, or cannot be for now.
+    /// Waits until every message accepted so far has been dealt with, or cannot be dealt with for now.
     pub async fn at_rest(&self) -> Rest {
         let mut status = self.status.clone();
         let rest = status
@@ -262,7 +264,7 @@ impl Handle {
         }
     }
 
-    /// Asks the assistant to save a snapshot and end. What is under way is dropped, and taken up by the next start.
+    /// Asks the assistant to save a snapshot and end. Work under way is dropped; the next start resumes it.
     pub async fn shut_down(&self) {
         // An assistant that has ended already needs no asking.
         drop(self.commands.send(Command::Shutdown).await);

@@ -1,9 +1,9 @@
-//! What a model is shown: instructions, whom it knows, what was asked of it for good, what comes to mind, earlier turns,
-//! lines overheard, the message, and what was done about it.
+//! What a model is shown: instructions, people it knows, standing orders, remembered lines, earlier turns, overheard
+//! lines, the message, and what was done about it.
 //!
-//! Every part has a hard cap in tokens. Earlier turns are left out whole and oldest first, so that a call and its
-//! result, and a message and its answer, stay or go together. A message is counted once, when it comes, as it will be
-//! shown; only one too long to be shown whole is counted again, as far as it is.
+//! Every part has a hard cap in tokens. Earlier turns are left out whole and oldest first, so that a call stays with
+//! its result and a message with its answer. A message is counted once, on arrival, in the form in which it will be
+//! shown. Only a message that is too long to be shown whole is counted again.
 
 mod conversation;
 mod excerpt;
@@ -29,12 +29,12 @@ pub(crate) use preamble::{Offer, Preamble, leaves_room};
 pub(crate) use remembered::{Budgets, line_tokens};
 pub(crate) use shorter::{Length, shorter};
 
-/// Tokens a message takes besides its text, the line ends between its parts included.
+/// Tokens that a message takes in addition to its text, the line ends between its parts included.
 const MESSAGE: u32 = 12;
-/// Tokens a call and its result take besides their texts: two ids, and what ties them together.
+/// Tokens that a call and its result take in addition to their texts: two ids, and what connects them.
 const CALL: u32 = 36;
 
-/// What stands before the overheard lines, and behind them.
+/// What precedes the overheard lines, and what follows them.
 const OVERHEARD: &str = "(Overheard lately, not said to you:)";
 const SAID_TO_YOU: &str = "(And this is for you:)";
 
@@ -43,7 +43,7 @@ const SAID_TO_YOU: &str = "(And this is for you:)";
 pub(crate) struct Prompt {
     pub(crate) request: ChatRequest,
     pub(crate) tokens: u32,
-    /// The same as if all tools were offered; prompts are compared by it.
+    /// The tokens if all tools were offered; lengths of prompts are compared by this number.
     length: u32,
     pub(crate) offer: Offer,
 }
@@ -51,7 +51,7 @@ pub(crate) struct Prompt {
 /// How much of what could be shown fits, and how many tokens all of it takes.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
-    /// What is shown of what was looked up.
+    /// The part of the memory's answer that is shown.
     remembered: Remembered,
     /// How many of the newest overheard lines.
     lines: usize,
@@ -68,7 +68,7 @@ struct Choice {
     tokens: u32,
 }
 
-/// How many tokens the prompt for the next step of `turn` takes, at most, with every result in it whole. Pure.
+/// How many tokens the prompt for the next step of `turn` takes at most, if it shows every result whole. Pure.
 pub(crate) fn tokens(
     state: &State,
     turn: &Turn,
@@ -80,12 +80,12 @@ pub(crate) fn tokens(
     choice.tokens.saturating_add(choice.cut)
 }
 
-/// The size of the context window as far as it is known, in tokens: the configured one, or less if less was learnt.
+/// The size of the context window in tokens: the configured one, or less if a smaller limit was learnt.
 pub(crate) fn window(state: &State, config: &AssistantConfig, preamble: &Preamble) -> u32 {
     Room::of(state, config, preamble).window()
 }
 
-/// How many tokens what is looked up for `turn` may take.
+/// How many tokens the memory's answer for `turn` may take.
 pub(crate) fn budgets(
     state: &State,
     turn: &Turn,
@@ -97,7 +97,7 @@ pub(crate) fn budgets(
     Budgets::within(room.before_the_turn(now), config)
 }
 
-/// The places in the log of what the prompt shows by itself, whatever is looked up within `budgets`.
+/// The sequence numbers of what the prompt shows anyway, whatever the memory returns within `budgets`.
 pub(crate) fn shown_anyway(
     state: &State,
     turn: &Turn,
@@ -208,17 +208,17 @@ fn called(call: &CallState) -> TurnCall {
     }
 }
 
-/// How many tokens of reply are asked for behind a prompt of `tokens` tokens.
+/// How many reply tokens to request after a prompt of `tokens` tokens.
 fn reply_tokens(config: &AssistantConfig, room: Room, tokens: u32) -> Option<u32> {
     let most = config.max_tokens?;
     Some(most.min(room.reply_behind(tokens)))
 }
 
-/// Divides the context window. The current turn stands whole but for the end of a long message, and of long results
-/// where they do not fit; what comes before it takes what is left, so that a turn that grows pushes overheard lines
-/// and the oldest turns out.
+/// Divides the context window. The current turn is shown whole, except for the end of a long message and of long
+/// results that do not fit. The parts before it share what is left, so a turn that grows displaces overheard lines and
+/// the oldest turns.
 ///
-/// Where nothing was looked up yet, `reserved` tokens are left free for it.
+/// If the memory was not searched yet, `reserved` tokens are left free for it.
 fn choose(
     state: &State,
     turn: &Turn,
@@ -242,7 +242,7 @@ fn choose(
     } else {
         (whole, None)
     };
-    // A provider that would not take a prompt with everything in it is asked once more with the bare message.
+    // If the provider refused the full prompt, the next one shows the message alone.
     let left = match turn.refusals {
         0 => room.before_the_turn(now),
         _ => 0,
@@ -279,8 +279,8 @@ fn choose(
     }
 }
 
-/// How many tokens everything up to the current turn takes, instead of `now`, if its results share what is left, and
-/// the most that one of them takes then. Counts the results again, which only a turn that overflows makes necessary.
+/// How many tokens everything up to the current turn takes, instead of `now`, if its results share the remaining room,
+/// and the most tokens of one result then. Counts the results again, which is needed only if a turn overflows.
 fn with_results_cut(turn: &Turn, now: u32, room: Room, preamble: &Preamble) -> (u32, u32) {
     let counter = &*preamble.counter;
     let results = || {
@@ -296,11 +296,11 @@ fn with_results_cut(turn: &Turn, now: u32, room: Room, preamble: &Preamble) -> (
 }
 
 fn result(call: &CallState) -> &str {
-    // A prompt is measured before its open calls are answered; until then a result takes no room.
+    // The prompt is measured before its open calls are answered; an open call has no result and takes no room.
     call.result.as_deref().unwrap_or_default()
 }
 
-/// How many of these fit the budget before the first that does not, and how many tokens they take.
+/// How many items fit the budget before the first that does not, and how many tokens they take.
 fn fitting(sizes: impl Iterator<Item = u32>, budget: u32) -> (usize, u32) {
     let mut taken = (0, 0);
     for size in sizes {
@@ -319,7 +319,7 @@ fn turn_tokens(turn: &Turn, message_cap: u32, form: ToolCalling, preamble: &Prea
     let steps = turn.own_steps().map(|step| {
         let calls = step.calls.iter().map(|call| match form {
             ToolCalling::Native => CALL,
-            // Here the name stands before the result, too.
+            // With tools as text, the name also precedes the result.
             ToolCalling::Fallback => CALL.saturating_add(bytes(&call.call.name).min(64)),
         });
         let calls = calls.fold(step.tokens, u32::saturating_add);
@@ -339,8 +339,8 @@ fn heard(turn: &Turn, choice: Choice, preamble: &Preamble) -> String {
         .text
 }
 
-/// The overheard lines that fit, oldest first, if there are any. They stand between two lines of their own, which
-/// nobody else can write: all that is quoted stands behind a mark.
+/// The overheard lines that fit, oldest first, if there are any. They are between two marker lines, which nobody else
+/// can write, because every quoted line starts with a mark.
 fn overheard(state: &State, choice: Choice, preamble: &Preamble) -> Option<String> {
     let first = state.ambient.len().checked_sub(choice.lines)?;
     let mut lines = state.ambient.range(first..).peekable();

@@ -1,8 +1,8 @@
 //! What an assistant is at one moment: a fold over its events.
 //!
-//! Nothing changes a state but [`State::apply`], and that reads nothing but the event: no clock, no
-//! configuration. So a snapshot and the events after it give the same state as all events, whatever the
-//! configuration was, and the [hash](State::hash) of both is equal.
+//! Only [`State::apply`] changes a state, and it reads nothing but the event: no clock, no configuration. So a snapshot
+//! and the events after it give the same state as all events, whatever the configuration was, and the
+//! [hash](State::hash) of both is equal.
 
 mod errors;
 mod pauses;
@@ -41,9 +41,9 @@ use crate::event::{
 pub const HISTORY_KEPT: usize = 200;
 /// How many tokens of finished turns a state keeps, so that long replies do not make it grow without bound.
 const HISTORY_TOKENS_KEPT: u64 = 1_000_000;
-/// How many of the messages that were given up a state knows.
+/// How many of the messages that were given up a state remembers.
 const GIVEN_UP_KEPT: usize = 100;
-/// How many services a state knows. There are as many as an operator has configured in one life.
+/// How many services a state remembers. The number grows only with the services that the operator configures.
 const SERVICES_KNOWN: usize = 64;
 /// How many overheard lines a state keeps.
 pub const AMBIENT_KEPT: usize = 50;
@@ -59,7 +59,7 @@ pub struct Heard {
     pub perception: Perception,
     /// How far it is believed.
     pub trust: Trust,
-    /// How many tokens it takes as it is shown, the line that is vouched for included.
+    /// How many tokens it takes as it is shown, with the header line about its sender.
     pub tokens: u32,
     /// What makes the name of its sender suspicious.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -125,8 +125,8 @@ pub struct State {
     pub aside: Vec<Turn>,
     /// Finished turns, oldest first.
     pub history: VecDeque<Turn>,
-    /// The places of the last messages that were given up, because every prompt with them failed. No later prompt shows
-    /// them.
+    /// The sequence numbers of the last messages that were given up, because every prompt with them failed. No later
+    /// prompt shows them.
     pub given_up: VecDeque<Seq>,
     /// Remembered lines that were shown lately.
     pub recalled: ShownLines,
@@ -139,7 +139,8 @@ pub struct State {
     /// The services of models that asked to be left alone.
     #[serde(default)]
     pub pauses: Pauses,
-    /// The services that have answered before. One of them that has no such model is away; nobody has to configure another.
+    /// The services that have answered before. If one of them reports that it has no such model, it counts as
+    /// temporarily away; the operator need not change the configuration.
     pub known_services: BTreeSet<ServiceName>,
     /// How the model's service was lately.
     pub service: Service,
@@ -172,7 +173,7 @@ impl State {
             Event::Misread(misread) => self.on_turn(|turn| turn.misread(misread)),
             Event::ModelFailed(failed) => self.fail(failed, at),
             Event::ToolAnswered(answered) => {
-                // Where there is no such tool, there is none that could be watched.
+                // A tool that does not exist has no failure rate to watch.
                 if answered.category.is_some() && answered.tool != NOOP {
                     self.note(&answered.tool, answered.verdict);
                 }
@@ -237,7 +238,8 @@ impl State {
         }
     }
 
-    /// Begins with the message at this place, or goes on with it. What was under way steps aside.
+    /// Starts a turn for the message with this sequence number, or continues the turn that it has. The turn that was
+    /// under way steps aside.
     fn take_up(&mut self, trigger: Seq) {
         let is_it = |turn: &Turn| turn.trigger_seq() == trigger;
         if self.turn.as_ref().is_some_and(is_it) {
@@ -258,7 +260,8 @@ impl State {
         }
     }
 
-    /// Counts how a call of a tool ended, unless it is what is said instead of an answer, or before one.
+    /// Counts how a tool call ended, except for a call that speaks instead of an answer (an apology) or before one (a
+    /// wait notice).
     fn note(&mut self, tool: &str, verdict: Verdict) {
         let Some(turn) = &self.turn else { return };
         let is_notice = turn.steps.last().is_some_and(|step| step.is_notice);
@@ -296,7 +299,8 @@ impl State {
         let learnt = self.turn.as_mut().and_then(|turn| turn.narrowed.take());
         self.window = match learnt {
             Some(narrowed) => {
-                // It may be longer than it should have been: no prompt is shorter than what must be in it.
+                // The prompt may be longer than the learnt limit: some parts are never left out. The model took it, so
+                // the limit is at least its length.
                 let tokens = narrowed.tokens.max(replied.prompt_tokens);
                 let narrowed = Narrowed { tokens, ..narrowed };
                 Some(LearntWindow::new(narrowed, &replied.model))
@@ -326,16 +330,16 @@ impl State {
         self.on_turn(Turn::got_no_reply);
         let service = failed.service.as_ref();
         let has_answered = service.is_some_and(|service| self.known_services.contains(service));
-        // A gateway whose backend is away says that there is no such model, perhaps for one prompt only.
+        // A gateway whose backend is away reports that the model does not exist, perhaps for one prompt only.
         let is_away = failed.kind == ModelErrorKind::NotFound && has_answered;
         let blame = match failed.kind.may_depend_on_the_prompt() || is_away {
             true => Blame::ServiceOrMessage,
             false => Blame::Service,
         };
         match (failed.kind, &mut self.turn) {
-            // Nobody was asked: an outage that outlasts the patience of the emergency stop ends by itself.
+            // No call was sent, so this does not count as a failure: a long outage ends by itself.
             (ModelErrorKind::LeftAlone(_), _) | (_, None) => {}
-            // Whatever is asked, nothing helps but another configuration.
+            // Every prompt fails like this until somebody changes the configuration.
             (ModelErrorKind::Auth, _) => self.errors.failed(),
             (ModelErrorKind::NotFound, _) if !is_away => self.errors.failed(),
             (kind, Some(turn)) => turn.model_failed(kind, blame, at),
@@ -356,7 +360,7 @@ impl State {
         self.pauses.at(now).next().is_some() || turns.any(waits)
     }
 
-    /// How long prompts may be in a context window of so many tokens, if something was learnt about it.
+    /// The learnt limits on the length of prompts, if any are known for a context window of `window` tokens.
     #[must_use]
     pub fn narrowed(&self, window: u32) -> Option<Narrowed> {
         let here = self.turn.as_ref().and_then(|turn| turn.narrowed);
@@ -376,7 +380,7 @@ impl State {
         turn.recollected = None;
         turn.narrowed = None;
         if ended.reason == StopReason::GivenUp {
-            // No later prompt shows what made the provider refuse this one.
+            // The provider refused this message, so no later prompt shows it.
             push_bounded(&mut self.given_up, turn.trigger_seq(), GIVEN_UP_KEPT);
             return;
         }
@@ -426,7 +430,7 @@ impl State {
         self.inbox.len() + self.aside.len() + usize::from(self.turn.is_some())
     }
 
-    /// When the oldest message was accepted that waits for an answer.
+    /// When the oldest message that waits for an answer was accepted.
     #[must_use]
     pub fn waiting_since(&self) -> Option<Timestamp> {
         let open = self.turn.iter().chain(&self.aside);

@@ -32,12 +32,12 @@ struct Batch {
     events: Vec<Event>,
     answers: Vec<Sorted>,
     heard: BTreeMap<WorldId, u64>,
-    /// Whom the batch has met.
+    /// The people whom the batch has met.
     people: People,
     triggers: usize,
 }
 
-/// A message, what it is answered, and whether that is only true once the batch is on disk.
+/// A message, the reply to its sender, and whether that reply holds only once the batch is on disk.
 struct Sorted {
     delivery: Delivery,
     reply: Reply,
@@ -46,8 +46,8 @@ struct Sorted {
 }
 
 impl Assistant {
-    /// Accepts messages, together with those that wait behind them: one write for all. Answers the command that
-    /// ended the row of messages, if one did.
+    /// Accepts messages, together with those that wait behind them: one write for all. Returns the command that ended
+    /// the row of messages, if there was one.
     pub(super) async fn hear(&mut self, first: Asked) -> Result<Option<Command>, RunError> {
         let mut asked = vec![first];
         let mut after = None;
@@ -78,7 +78,7 @@ impl Assistant {
             events if events.is_empty() => Saved::Yes,
             events => self.commit(events).await?,
         };
-        // Whoever learns that a message was accepted must not find the assistant at rest before it was dealt with.
+        // A caller who learns that a message was accepted must not find the assistant at rest before it was dealt with.
         self.publish();
         for Sorted {
             delivery,
@@ -98,7 +98,7 @@ impl Assistant {
         Ok(())
     }
 
-    /// The error of whoever hands over a message that could not be written.
+    /// The error for callers whose message could not be written.
     fn unwritable(&self) -> PerceiveError {
         let cause = match &self.progress.activity {
             Activity::Stalled { cause } => cause.clone(),
@@ -107,8 +107,8 @@ impl Assistant {
         PerceiveError::Storage { cause }
     }
 
-    /// Remembers the first delivery of each world that was refused, until it is accepted: a later one that was
-    /// accepted before it would make it look like a duplicate.
+    /// Remembers the first delivery of each world that was refused, until it is accepted. If a later one were accepted
+    /// first, the refused one would look like a duplicate.
     fn note_refusal(&mut self, delivery: Delivery, result: &Result<Accepted, PerceiveError>) {
         let Delivery { world, number } = delivery;
         match result {
@@ -123,7 +123,7 @@ impl Assistant {
         }
     }
 
-    /// Says what a message is answered, and whether that is only true once the batch is on disk.
+    /// Decides the reply to a message, and whether that reply holds only once the batch is on disk.
     fn sort(
         &mut self,
         perception: Perception,
@@ -183,7 +183,7 @@ impl Assistant {
     ) -> Perceived {
         let trust = source_trust(&perception.attested, &self.config.classify);
         let doubts = self.doubts(&perception.attested, batch);
-        // What a prompt will show is counted, not what was said: a line break takes more tokens there.
+        // Counts what a prompt will show, not what was said: a line break takes more tokens in a prompt.
         let shown = render::perception(&perception, trust, &doubts, usize::MAX);
         let tokens = self.ports.counter.count(&shown).tokens;
         Perceived {
@@ -195,7 +195,7 @@ impl Assistant {
         }
     }
 
-    /// What makes the name of a sender suspicious. The operator is told once.
+    /// What makes the name of a sender suspicious. The operator is warned once.
     fn doubts(&self, attested: &Attested, batch: &People) -> Vec<NameDoubt> {
         let people = &self.state.people;
         let own = [self.config.key.as_str(), render::YOU];

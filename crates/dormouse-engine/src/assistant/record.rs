@@ -15,15 +15,16 @@ use crate::{
 /// After how many events a snapshot is saved. Folding so many takes 5 ms, and a snapshot may be half a megabyte.
 const SNAPSHOT_EVERY: u64 = 2_000;
 
-/// How long an event that nobody needs on disk waits for a write that somebody needs. A crash within that time is
-/// one a moment earlier.
+/// How long an event that nobody relies on yet waits for a write that somebody relies on. A crash within that time has
+/// the effect of a crash a moment earlier.
 const WRITE_WITHIN: Duration = Duration::from_millis(20);
 
 /// Events that are in the state and not on disk yet.
 #[derive(Debug, Default)]
 pub(super) struct Unwritten {
     events: Vec<Recorded>,
-    /// When they are written although nothing asks for it; nothing if a write has failed, which advancing tries again.
+    /// When they are written even if nothing asks for it; `None` if a write has failed, because then `advance` tries
+    /// again.
     due: Option<Instant>,
 }
 
@@ -50,7 +51,7 @@ impl Unwritten {
 impl Assistant {
     /// Folds events into the state, and leaves them to be written with the next ones that somebody relies on.
     ///
-    /// Joining them is what makes a message cheap: each write is two syncs, and only a few keep a promise.
+    /// Joining events makes a message cheap: each write costs two syncs, and only a few writes keep a promise.
     pub(super) fn note(&mut self, events: Vec<Event>) {
         if events.is_empty() {
             return;
@@ -65,8 +66,8 @@ impl Assistant {
         }
     }
 
-    /// Writes what has to be on disk before this call to the outside: before an act, everything, above all its
-    /// intention; before the memory is asked, what it takes in from the log.
+    /// Writes what must be on disk before this call to the outside. Before an act that is everything, above all its
+    /// intention; before a search of the memory it is what the memory takes in from the log.
     pub(super) async fn write_before(&mut self, call: &OutsideCall) -> Result<Saved, RunError> {
         let is_needed = match call {
             OutsideCall::Perform(_) | OutsideCall::AskAfter(_) => true,
@@ -87,8 +88,8 @@ impl Assistant {
         self.commit(Vec::new()).await
     }
 
-    /// Writes events, together with those that wait for that, and then folds them into the state. If they cannot be
-    /// written, they never happened; those that wait go on waiting.
+    /// Writes events, together with those that wait to be written, and then folds them into the state. If they cannot
+    /// be written, they never happened; the waiting ones keep waiting.
     pub(super) async fn commit(&mut self, events: Vec<Event>) -> Result<Saved, RunError> {
         let at = self.ports.clock.now();
         let waiting = self.progress.unwritten.events.iter();
@@ -158,11 +159,12 @@ impl Assistant {
     /// Notes since when those who wait have seen no sign of the assistant.
     fn note_sign(&mut self, at: Timestamp, event: &Event) {
         match event {
-            // What was done is seen, and the end of a tick is reported. What a tick waits for is not what came before it.
+            // People see what was done, and the end of a tick is reported. What a tick waits for is not what came
+            // before it.
             Event::TickStarted(_) | Event::TickEnded(_) | Event::EffectSettled(_) => {
                 self.progress.silent_since = None;
             }
-            // Its sender was not there when the others learnt that it takes longer.
+            // Its sender was not there when the others were notified that the answer takes longer.
             Event::Perceived(it)
                 if it.classification.verdict == MessageVerdict::Trigger
                     && self.slow_since().is_some() =>
@@ -173,7 +175,7 @@ impl Assistant {
         }
     }
 
-    /// Tells those who watch what is on disk now.
+    /// Sends the watchers what is on disk now.
     async fn tell(&mut self, written: Vec<Recorded>) {
         if self.watchers.is_empty() {
             return;
@@ -189,8 +191,8 @@ impl Assistant {
         }
     }
 
-    /// Saves a snapshot of what is on disk, if that is more than the last one holds. Failing to is harmless: the log is
-    /// the truth.
+    /// Saves a snapshot of what is on disk, if the log has grown since the last one. A failure is harmless: the log is
+    /// authoritative.
     pub(super) async fn save_snapshot(&mut self) {
         if self.progress.since_snapshot == 0 {
             return;
@@ -214,7 +216,7 @@ impl Assistant {
     }
 }
 
-/// What an error comes from in the end: for a disk, the file and what the operating system says.
+/// The root cause of an error: for a disk error, the file and what the operating system says.
 fn root_cause(error: &dyn Error) -> String {
     let mut cause = error;
     while let Some(deeper) = cause.source() {

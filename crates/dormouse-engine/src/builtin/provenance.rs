@@ -1,7 +1,7 @@
 //! Where a line that the model wants to keep comes from, and how far it is therefore believed.
 //!
-//! What a model made of a prompt may come from any part of it. Only a line that quotes the message it answers is
-//! known to come from there.
+//! What a model writes may come from any part of its prompt. Only a line that quotes the message it answers certainly
+//! comes from that message.
 
 use dormouse_contracts::{Seq, Trust};
 
@@ -12,7 +12,7 @@ use crate::{
     state::{CallState, Heard, State, Turn},
 };
 
-/// How far a line is believed, and from whom it has it.
+/// The trust of a line, and the person it came from.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Provenance {
     pub(crate) trust: Trust,
@@ -20,7 +20,7 @@ pub(crate) struct Provenance {
     pub(crate) source: Seq,
 }
 
-/// What the world answered: it shows what anybody may have written there.
+/// The source of what the world answered: the answer may hold text that anybody wrote there.
 const SURROUNDINGS: &str = "the surroundings";
 pub(crate) const SURROUNDINGS_TRUST: Trust = match Trust::try_new(0.2) {
     Ok(trust) => trust,
@@ -33,8 +33,8 @@ struct Source<'a> {
     seq: Seq,
 }
 
-/// The provenance of `text`, a line the model wants to keep: that of the message it answers if it quotes it, and
-/// otherwise that of the least believed of everything the model could be shown.
+/// The provenance of `text`, a line the model wants to keep. If it quotes the message that it answers, its provenance
+/// is that message. Otherwise it is that of the least trusted part of everything the model may have been shown.
 pub(crate) fn provenance(text: &str, state: &State, turn: &Turn) -> Provenance {
     let trigger = heard(&turn.trigger);
     let words = turn.trigger.perception.words.as_claimed();
@@ -70,7 +70,7 @@ fn heard(pending: &Heard) -> Source<'_> {
     }
 }
 
-/// Everything a prompt of this turn could show, what was remembered included.
+/// Everything that a prompt of this turn could show, including remembered lines.
 fn shown<'a>(state: &'a State, turn: &'a Turn) -> Vec<Source<'a>> {
     let turns = || state.history.iter().chain([turn]);
     let calls = || turns().flat_map(|turn| turn.steps.iter().flat_map(|step| &step.calls));
@@ -96,16 +96,17 @@ fn shown<'a>(state: &'a State, turn: &'a Turn) -> Vec<Source<'a>> {
     sources
 }
 
-/// Whether the result of a call may hold what was written outside: a look, or an act with what the world says of it.
+/// Whether the result of a call may hold text that was written outside: the result of a look, or of an act that the
+/// world reports on.
 fn is_outside(call: &CallState) -> bool {
     let is_known = call.category.is_some();
     let was_made = matches!(call.verdict, Some(Verdict::Success | Verdict::Failure));
     is_known && was_made && !is_own(&call.call.name)
 }
 
-/// Whether `text` is a part of `words`: the same words in the same order with nothing left out between them, and
-/// beginning and ending where words do. Case, white space and the punctuation around it do not matter; the
-/// punctuation within does, since "I may. Open it!" does not say "I may open it".
+/// Whether `text` is a part of `words`: the same words in the same order without gaps, beginning and ending at word
+/// boundaries. Case, white space and the punctuation around it do not matter; the punctuation within does, since "I
+/// may. Open it!" does not say "I may open it".
 fn is_quoted(text: &str, words: &str) -> bool {
     let text = one_line(text);
     let text = text.trim_matches(|c: char| !is_of_word(c));
@@ -125,7 +126,7 @@ fn one_line(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// An apostrophe and a hyphen belong to the word they stand in.
+/// An apostrophe or a hyphen belongs to the word that contains it.
 fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '\'' | '’' | '-' | '_')
 }

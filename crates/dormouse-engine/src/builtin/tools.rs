@@ -13,13 +13,13 @@ pub(super) const UPDATE_ENTITY_PROFILE: &str = "update_entity_profile";
 pub(super) const UPDATE_RELATIONSHIP: &str = "update_relationship";
 pub(super) const ADD_PENDING_ACTION: &str = "add_pending_action";
 pub(super) const COMPLETE_PENDING_ACTION: &str = "complete_pending_action";
-/// What older programs called storing a line. Its result repeats the line and nothing else.
+/// The name by which older programs stored a line. Its result repeats the line and nothing else.
 const REMEMBER: &str = "remember";
 
 /// The longest line that is remembered, in characters.
 const LINE_LIMIT: usize = 2_000;
 
-/// Whether the results of this tool hold nothing that was written outside, or tell by themselves where it comes from.
+/// Whether the results of this tool hold no text from outside, or record themselves where it comes from.
 pub(super) fn is_own(tool: &str) -> bool {
     [
         NOOP,
@@ -36,7 +36,7 @@ pub(super) fn is_own(tool: &str) -> bool {
     .contains(&tool)
 }
 
-/// Whether a tool is called to learn something, so that an answer can only come after it.
+/// Whether a tool is called to look something up, so that an answer can only follow its result.
 pub(crate) fn is_look_up(tool: &ToolSpec) -> bool {
     let is_own = [RECALL_MEMORIES, GET_ENTITY_PROFILE].contains(&tool.name.as_str());
     tool.reach == ToolReach::Query || (tool.reach == ToolReach::Inward && is_own)
@@ -51,7 +51,7 @@ pub fn builtin_tools() -> Result<Vec<ToolSpec>, IdError> {
     specs([memory_tools(), entity_tools(), vec![noop()]])
 }
 
-/// Those of the tools that an assistant does not live without: its memory, and doing nothing.
+/// The tools that no assistant can do without: its memory, and doing nothing.
 pub(crate) fn barest_tools() -> Result<Vec<ToolSpec>, IdError> {
     specs([memory_tools(), Vec::new(), vec![noop()]])
 }

@@ -76,8 +76,8 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Next {
     }
 }
 
-/// The key of the effect that is intended next: unique in the life of the assistant by its place in the log, and
-/// among all its lives by the time, so that a log restored from a backup does not meet the receipts of what it forgot.
+/// The key of the next effect. Its sequence number makes it unique in the life of the assistant. The time makes it
+/// unique among all its lives, so that a log restored from a backup does not meet the receipts of what it forgot.
 fn effect_key(view: View<'_>) -> Option<EffectKey> {
     let (now, place) = (view.now.as_micros(), view.state.seq.next());
     let key = EffectKey::try_new(format!("{}/{now}/{place}", view.config.key));
@@ -103,7 +103,7 @@ pub(super) fn failure(error: &str) -> Value {
     json!({"success": false, "error": error})
 }
 
-/// The event that a call has its result.
+/// The event that records the result of a call.
 pub(super) fn answer(view: View<'_>, call: &CallState, verdict: Verdict, content: Value) -> Event {
     let spec = view.tools.get(&call.call.name);
     let (content, tokens) = content_for_model(view, content);
@@ -118,8 +118,8 @@ pub(super) fn answer(view: View<'_>, call: &CallState, verdict: Verdict, content
     })
 }
 
-/// A result as JSON text, word for word as the model will see it, and how many tokens it takes. Where it fills the
-/// context window, a word of advice stands in it.
+/// A result as JSON text, word for word as the model will see it, and how many tokens it takes. If it fills the context
+/// window, it contains advice to finish.
 pub(super) fn content_for_model(view: View<'_>, content: Value) -> (String, u32) {
     let mut content = cut(content);
     let mut text = safe_json(&content);
@@ -132,13 +132,13 @@ pub(super) fn content_for_model(view: View<'_>, content: Value) -> (String, u32)
     (text, tokens)
 }
 
-/// JSON text in which nothing that somebody wrote hides or passes for a token of a chat template.
+/// JSON text in which nobody's text can hide characters or pass for a token of a chat template.
 fn safe_json(content: &Value) -> String {
     let json = content.to_string();
     escape_template_tokens(&escape_hidden_json(&json)).into_owned()
 }
 
-/// Keeps a result within [`RESULT_LIMIT`]: of a longer one the beginning is shown, as text.
+/// Keeps a result within [`RESULT_LIMIT`]: a longer one is cut, and its beginning is shown as text.
 fn cut(content: Value) -> Value {
     let text = content.to_string();
     if text.len() <= RESULT_LIMIT {

@@ -26,19 +26,19 @@ use crate::{
 /// The longest wait after an error.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
-/// The longest wait after a rate limit without a time. Limits are renewed every minute as a rule.
+/// The longest wait after a rate limit without a time. Rate limits usually renew every minute.
 const LONGEST_RATE_WAIT: Duration = Duration::from_secs(60);
 
-/// The longest wait for a world out of reach. Asking it costs nothing, and somebody waits for what is done there.
+/// The longest wait for a world out of reach. Asking the world costs nothing, and people in it wait for the result.
 const LONGEST_WORLD_WAIT: Duration = Duration::from_secs(30);
-/// After so many times that a world was there and did not answer an act, it may fail once more to, and the outcome is
+/// If a world could be reached this many times without answering an act, its next such failure settles the act as
 /// unknown.
 const UNANSWERED: u32 = 4;
 
-/// The longest a provider is waited for, whether it asked for that or is left alone. What is longer is a mistake, or no
-/// provider to wait for.
+/// The longest wait for a provider, whether it asked for the pause or is not called for now. A longer pause is a
+/// mistake, or the provider is not worth waiting for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3_600);
-/// The longest reply that is taken, in bytes; a longer one would not fit into the log for long.
+/// The longest reply that is kept whole, in bytes. Longer replies may not fit into the log.
 const REPLY_LIMIT: usize = 512 * 1024;
 /// The longest reason of a failure that is kept, in bytes.
 const REASON_LIMIT: usize = 500;
@@ -95,9 +95,9 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         Reading::Unreadable(note) => (Vec::new(), Some(note)),
         Reading::Unsayable => (Vec::new(), None),
     };
-    // As it is shown to the model again.
+    // Counts a text in the form in which the model sees it again.
     let counted = |text: &str| view.counter.count(&escape_template_tokens(text)).tokens;
-    // Where the calls stood in the text, they say all that the text said.
+    // If the calls were parsed out of the text, they already hold all that the text said.
     let text_is_shown = calls.is_empty() || !reply.tool_calls.is_empty();
     let text = if text_is_shown {
         counted(&reply.content)
@@ -142,7 +142,7 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
     events
 }
 
-/// A reply of which no more is kept than fits into the log. Text that is cut counts as cut off by the model.
+/// Cuts a reply to the length that the log can take. Text that is cut counts as cut off by the model.
 fn shortened_reply(mut reply: ChatReply) -> ChatReply {
     if size(&reply) > REPLY_LIMIT {
         reply.reasoning = beginning_bytes(&reply.reasoning, REASON_LIMIT).to_owned();
@@ -154,14 +154,14 @@ fn shortened_reply(mut reply: ChatReply) -> ChatReply {
     reply
 }
 
-/// Gives the calls of a reply ids of our own: unique in the whole conversation, whatever the provider sent.
+/// Gives the calls of a reply our own ids, which are unique in the whole conversation, whatever the provider sent.
 ///
 /// Neighbouring calls that speak are parts of one answer, like those of a text that is too long for one call.
 pub(super) fn named(view: View<'_>, mut calls: Vec<RawCall>) -> Vec<Call> {
     let place = view.state.seq.next();
     let most = view.config.limits.max_parts();
     let speech = |call: &RawCall| view.tools.get(&call.name).filter(|it| it.speech.is_some());
-    // A model that slips into repeating itself says it once.
+    // A model that repeats the same speech in one reply says it once.
     calls.dedup_by(|call, before| call == before && speech(call).is_some());
     let mut has_spoken = false;
     let parts = calls.into_iter().flat_map(|call| {
@@ -187,7 +187,7 @@ pub(super) fn named(view: View<'_>, mut calls: Vec<RawCall>) -> Vec<Call> {
 pub(crate) struct Failed {
     pub(crate) kind: ModelErrorKind,
     pub(crate) attempts: u32,
-    /// How long the prompt was, if it can have been too long.
+    /// How long the prompt was, if it may have been too long.
     pub(crate) prompt: Option<prompt::Length>,
     pub(crate) duration: Duration,
     /// Which of the model's services failed, if it is known.
@@ -210,12 +210,12 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
         narrowed,
     })];
     if narrowed.is_some() {
-        // The tick goes on with a prompt that is shorter. Each is shorter than the one before, so that ends.
+        // The tick goes on with a shorter prompt. Each one is shorter than the one before, so this ends.
         return events;
     }
     let wait = left_alone_until(view, failed).max(after_failed_call(view, kind));
-    // A prompt that is refused is tried once more with nothing in it but the message. If that is refused too, or if there is
-    // nothing left to shorten, the message is given up, or it would keep all others waiting for ever.
+    // A prompt that is refused is tried once more with nothing in it but the message. If that is refused too, or
+    // nothing is left to shorten, the message is given up. Otherwise it would block all others for ever.
     let refused_before = view
         .state
         .turn
@@ -252,7 +252,8 @@ fn paused_until(view: View<'_>, failed: &Failed) -> Option<Timestamp> {
     }
 }
 
-/// The end of a wait that the turn itself remembers. A pause that was asked for belongs to its service, where that is known.
+/// The end of a wait that the turn itself keeps. A requested pause is kept for its service instead, if the service is
+/// known.
 fn left_alone_until(view: View<'_>, failed: &Failed) -> Timestamp {
     match paused_until(view, failed) {
         Some(_) => view.now,
@@ -263,7 +264,7 @@ fn left_alone_until(view: View<'_>, failed: &Failed) -> Timestamp {
     }
 }
 
-/// As much of a reason as is kept.
+/// The beginning of a reason, cut to the length that is kept.
 fn shortened(reason: &str) -> String {
     beginning_bytes(reason, REASON_LIMIT).to_owned()
 }
@@ -279,17 +280,19 @@ fn narrowed(view: View<'_>, failed: &Failed) -> Option<Narrowed> {
     prompt::shorter(state, turn, config, preamble, length)
 }
 
-/// When to go on with a message after the errors it led to: one tick later, twice as long after each further one.
+/// When to resume a message after the errors that it caused: one tick later, and twice as long after each further
+/// error.
 pub(super) fn after_error(view: View<'_>, turn: &Turn) -> Timestamp {
     wait(view, turn.failures, LONGEST_WAIT)
 }
 
-/// When to ask again after one more call that got no reply, about this message or any other.
+/// When to ask again after another call without a reply, whether for this message or for any other.
 fn after_failed_call(view: View<'_>, kind: ModelErrorKind) -> Timestamp {
     let here = view.state.turn.as_ref().map_or(0, |turn| turn.failed_calls);
     let failed = here.max(view.state.service.failures);
     match kind {
-        // The service is well. A pause that doubles at once misses most of the moments at which it would answer.
+        // The service is up. A wait that doubles from the first failure misses most of the moments at which it would
+        // answer.
         ModelErrorKind::RateLimited(_) => wait(view, failed.max(1), LONGEST_RATE_WAIT),
         _ => wait(view, failed.saturating_add(1), LONGEST_WAIT),
     }
@@ -308,7 +311,7 @@ fn wait(view: View<'_>, errors: u32, longest: Duration) -> Timestamp {
     )
 }
 
-/// The event that follows when an effect's outcome is known, or known to be unknowable.
+/// The event that follows when an effect's outcome is known, or will never be known.
 pub(crate) fn on_settled(view: View<'_>, key: EffectKey, outcome: Outcome) -> Vec<Event> {
     let captured = view
         .state
@@ -355,7 +358,7 @@ pub(crate) fn on_world_failure(view: View<'_>, failure: &WorldFailure) -> Vec<Ev
         && turn.silences >= UNANSWERED
         && let Some(effect) = turn.open_effect()
     {
-        // It can be asked, and never answers this act: nobody knows what the act does to it.
+        // The world can be reached and still never answers this act, so nobody knows what the act did.
         return on_settled(view, effect.key.clone(), Outcome::Unknown);
     }
     let Some(call) = turn.open_call() else {
@@ -374,8 +377,8 @@ pub(crate) fn on_world_failure(view: View<'_>, failure: &WorldFailure) -> Vec<Ev
     vec![failed, ended]
 }
 
-/// An outcome that fits into the log and can be read back: of a receipt that is too large or too deep, only that is
-/// kept.
+/// An outcome that fits into the log and can be read back. For a receipt that is too large or too deep, only that fact
+/// is kept.
 fn bounded(outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::Done(receipt) if !is_deeper(&receipt.detail, RECEIPT_DEPTH) => {
@@ -437,7 +440,7 @@ pub(crate) fn on_observed(
     vec![calls::answer(view, call, verdict, content)]
 }
 
-/// The event that follows when what is worth knowing was looked up.
+/// The event that follows when the memory was searched for a turn.
 pub(crate) fn on_recollected(view: View<'_>, found: Recollected<RecalledLine>) -> Vec<Event> {
     match &view.state.turn {
         Some(turn) if turn.ticking => {

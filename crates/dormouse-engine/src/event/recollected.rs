@@ -1,4 +1,4 @@
-//! What was looked up before a turn is thought about.
+//! What the memory returned for a turn, before the model is asked.
 
 use dormouse_contracts::{EntityId, Seq, Timestamp, Trust};
 use dormouse_memory::{RecordId, RecordKind};
@@ -6,25 +6,24 @@ use serde::{Deserialize, Serialize};
 
 use super::{LOG_ORIGIN, SEVERAL, Source};
 
-/// What is worth knowing for a turn, as it was looked up then. The prompt shows it; nothing of it is looked up again
-/// when the log is replayed.
+/// What the memory returned for a turn. The prompt shows it; a replay of the log does not search again.
 ///
-/// In the log a line that was written lately is only named. A turn has whole lines.
+/// In the log, a line that was written recently is only referenced by its number. A turn has whole lines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Recollected<Item = RecalledItem> {
-    /// What is remembered that fits, in the order it is shown.
+    /// The remembered lines that fit, in the order in which they are shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Item>,
-    /// The people and things it has to do with.
+    /// What is known about the people and things that the turn involves.
     #[serde(skip_serializing_if = "RecalledBlock::is_empty")]
     pub entities: RecalledBlock,
-    /// What people asked for once and for all.
+    /// Standing orders: what people asked for once and for all.
     #[serde(skip_serializing_if = "RecalledBlock::is_empty")]
     pub orders: RecalledBlock,
-    /// By what recall went.
+    /// How the memory was searched.
     pub mode: RecallMode,
-    /// Why nothing was recalled, if that failed. The turn goes on without.
+    /// Why nothing was recalled, if that failed. The turn goes on without memories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<RecallFailure>,
 }
@@ -33,10 +32,10 @@ pub struct Recollected<Item = RecalledItem> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum RecalledItem {
-    /// The line with this number in the memory, as it was written last: the state has it
+    /// The line with this number in the memory, unchanged since it was last written to the log: the state has it
     /// ([`State::recalled`](crate::State::recalled)).
     Again(RecordId),
-    /// A line that was not shown lately, or is not what it was then.
+    /// A line that was not shown recently, or has changed since.
     New(RecalledLine),
 }
 
@@ -59,21 +58,21 @@ pub struct RecalledLine {
     /// What kind of thing it is.
     #[serde(default)]
     pub kind: RecordKind,
-    /// Where the memory has it from: `log:42` is event 42 of this log.
+    /// The origin that the memory has recorded: `log:42` is event 42 of this log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// How many tokens it takes as it is shown.
     pub tokens: u32,
 }
 
-/// A part of a prompt that was put together from what is known. The default is empty.
+/// A part of a prompt that was composed from what is known. The default is empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecalledBlock {
     /// The text as it is shown, with its heading; empty if there is nothing to show.
     pub text: String,
     /// How many tokens it takes.
     pub tokens: u32,
-    /// The lowest trust of what it was made of.
+    /// The lowest trust of its parts.
     pub trust: Trust,
 }
 
@@ -88,22 +87,22 @@ impl Default for RecalledBlock {
 }
 
 impl RecalledBlock {
-    /// Is there nothing in it?
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 }
 
-/// By what recall went.
+/// How the memory was searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RecallMode {
-    /// By words, because that is all there is.
+    /// By words only; no other search is available.
     #[default]
     Words,
-    /// By words, because similarity could not be had; the reason in one word (`encoder`).
+    /// By words, because search by similarity failed; the reason in one word (`encoder`).
     WordsBecause(String),
     /// By words and by similarity.
     WordsAndVectors,
@@ -114,7 +113,7 @@ pub enum RecallMode {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RecallFailure {
-    /// It took longer than it may.
+    /// It took longer than the limit.
     TimedOut,
     /// The memory could not be read or written.
     Memory,
@@ -147,7 +146,7 @@ impl<Item> Default for Recollected<Item> {
 }
 
 impl<Item> Recollected<Item> {
-    /// The same with other items.
+    /// The same data with other items.
     pub(crate) fn with_items<Other>(
         self,
         change: impl FnOnce(Vec<Item>) -> Vec<Other>,
@@ -163,7 +162,7 @@ impl<Item> Recollected<Item> {
 }
 
 impl Recollected<RecalledLine> {
-    /// Where all of it comes from.
+    /// The sources of all its parts.
     pub(crate) fn sources(&self) -> Vec<Source> {
         let lines = self.items.iter().map(|line| Source {
             trust: line.trust,
@@ -183,7 +182,7 @@ impl Recollected<RecalledLine> {
 }
 
 impl RecalledLine {
-    /// The place in the log it goes back to, if it does.
+    /// The sequence number in the log that it goes back to, if there is one.
     pub(crate) fn log_seq(&self) -> Option<Seq> {
         let place = self.origin.as_deref()?.strip_prefix(LOG_ORIGIN)?;
         place.parse().ok().map(Seq)

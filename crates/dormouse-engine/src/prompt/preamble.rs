@@ -1,4 +1,4 @@
-//! What stands before every conversation: who the assistant is, how to read what follows, and its tools.
+//! What precedes every conversation: who the assistant is, how to read the prompt, and its tools.
 
 use std::{fmt, sync::Arc};
 
@@ -11,7 +11,7 @@ use crate::{
     event::NOOP,
 };
 
-/// The largest share of the context window that may be taken up before anything is said, in percent.
+/// The largest share of the context window, in percent, that may be used before anything is said.
 const LARGEST_SHARE: u64 = 50;
 
 const HOW_TO_READ: &str = "\
@@ -52,21 +52,21 @@ pub(super) struct Offered {
     pub(super) tokens: u32,
 }
 
-/// The parts of every prompt that never change while an assistant runs, and what counts the others.
+/// The parts of every prompt that never change while an assistant runs, and the counter for the other parts.
 #[derive(Clone)]
 pub(crate) struct Preamble {
     all: Offered,
     speech: Offered,
     /// Tokens of instructions and tools, with all tools offered.
     pub(super) tokens: u32,
-    /// Tokens of what stands around overheard lines.
+    /// Tokens of the marker lines around overheard lines.
     pub(super) labels: u32,
-    /// Tokens of what stands before remembered lines.
+    /// Tokens of the heading above remembered lines.
     pub(super) memories: u32,
     pub(super) counter: Arc<dyn TokenCounter>,
 }
 
-/// Persona and tools take so much of the context window that no room is left to live in.
+/// Persona and tools take so much of the context window that too little room is left for a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "persona and tools take {tokens} tokens of a context window of {window}; at most {LARGEST_SHARE} percent of it \
@@ -89,7 +89,7 @@ impl Preamble {
         let all = Offered::new(config, tools.definitions(), &*counter);
         let speaks = tools.specs().filter(|tool| tool.speech.is_some());
         let speech = match speaks.count() {
-            // In a world where nobody can speak, acting is all that is left.
+            // If nobody can speak in this world, acting is all that is left.
             0 => all.clone(),
             _ => {
                 let last = tools
@@ -165,7 +165,7 @@ impl fmt::Debug for Preamble {
     }
 }
 
-/// Checks that the preamble leaves room for a conversation. Pure.
+/// Checks that the preamble leaves enough room for a conversation. Pure.
 ///
 /// # Errors
 ///

@@ -10,10 +10,10 @@ use super::{
 };
 use crate::event::DecodeError;
 
-/// After how many events it is told how far catching up has come.
+/// After how many events the progress of catching up is reported.
 const TOLD_EVERY: u64 = 20 * PAGE as u64;
 
-/// A memory could not catch up with its log. What it had taken in before, it keeps; the next attempt goes on there.
+/// A memory could not catch up with its log. It keeps what it had taken in before; the next attempt resumes there.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CatchUpError {
@@ -26,7 +26,7 @@ pub enum CatchUpError {
     /// The memory could not be read or written.
     #[error("the memory could not take in the log")]
     Memory(#[from] MemoryError),
-    /// The memory is one of another assistant.
+    /// The memory belongs to another assistant.
     #[error("the memory is that of {owner}, and the log is that of {key}")]
     OtherAssistant {
         /// Whose memory it is.
@@ -34,7 +34,8 @@ pub enum CatchUpError {
         /// Whose log it is.
         key: AssistantId,
     },
-    /// The memory has taken in what the log does not hold: it belongs to another log, or the log is an older copy.
+    /// The memory has taken in events that the log does not hold: it belongs to another log, or the log is an older
+    /// copy.
     #[error(
         "the memory is newer than the log: it knows the log up to event {through}, and the log ends before. Restore \
          both from the same backup, or rebind the memory to this log, which keeps all that it holds"
@@ -43,7 +44,8 @@ pub enum CatchUpError {
         /// How far the memory knows the log.
         through: Seq,
     },
-    /// The memory has taken in another log, or one that was set back and has grown differently since.
+    /// The memory has taken in another log, or a log that was restored to an earlier point and has grown differently
+    /// since.
     #[error(
         "the memory was made of another log: event {through} of that one was written at {known}, and event {through} \
          of this one at {found}. Restore the log it was made of, or rebind the memory to this log, which keeps all \
@@ -60,7 +62,7 @@ pub enum CatchUpError {
 }
 
 impl CatchUpError {
-    /// Whether memory and log do not belong together, as opposed to one that cannot be read at the moment.
+    /// Whether memory and log do not belong together. False if one of them only cannot be read at the moment.
     #[must_use]
     pub fn is_mismatch(&self) -> bool {
         match self {
@@ -77,20 +79,20 @@ pub struct CaughtUp {
     pub through: Seq,
     /// How many events were read for it now.
     pub events: u64,
-    /// How many changes of what is known of people and things were refused, because they did not fit. They are refused
-    /// each time.
+    /// How many changes of what is known about people and things were refused because they did not fit. Every attempt
+    /// refuses them again.
     pub refused: u64,
 }
 
 /// Takes in what is new in the log of one assistant since the memory's checkpoint, a page at a time: each page and the
-/// new checkpoint are one write. Taking in the same log again adds nothing, and a memory comes out the same however
-/// often this was interrupted.
+/// new checkpoint are one write. Taking in the same log again adds nothing, and interruptions do not change the
+/// resulting memory.
 ///
-/// Costs two reads where nothing is new. The future can be dropped at any moment; what was taken in stays.
+/// Costs two reads if nothing is new. The future can be dropped at any moment; the memory keeps what it has taken in.
 ///
 /// # Errors
 ///
-/// [`CatchUpError`]; the memory is as far as it came.
+/// [`CatchUpError`]; the memory keeps the progress it made.
 pub async fn catch_up<L: ReadEvents + ?Sized>(
     log: &L,
     key: &AssistantId,
@@ -178,7 +180,7 @@ impl Progress {
                     );
                 }
             }
-            // Somebody else did it meanwhile: an attempt before this one that was given up waiting for.
+            // Another catch-up did it meanwhile: an earlier attempt whose caller stopped waiting.
             Taken::Moved { through } => {
                 self.through = through;
                 self.context = log.context(through).await?;

@@ -23,7 +23,7 @@ use crate::{
 
 /// The longest name of a speaker that is kept, in characters.
 const NAME_LIMIT: usize = 64;
-/// How far the assistant's own words are believed where an older program did not write down what they came from.
+/// The trust of the assistant's own words if an older program did not record what they came from.
 const UNKNOWN_LINEAGE: Trust = match Trust::try_new(0.2) {
     Ok(trust) => trust,
     Err(_) => Trust::NONE,
@@ -43,9 +43,9 @@ pub(crate) fn is_for_memory(event: &Event) -> bool {
 /// What a page of events means.
 pub(super) struct Page {
     pub(super) items: Vec<Intake>,
-    /// The last event that is in it; the page may end before all events.
+    /// The last event in the page; the page may end before the last event that was given.
     pub(super) through: LogPosition,
-    /// What the events behind it go on from.
+    /// The context in which the events after it continue.
     pub(super) context: Context,
 }
 
@@ -82,16 +82,16 @@ pub(super) fn page(
 
 struct Mapping<'a> {
     key: &'a AssistantId,
-    /// As it is before the page.
+    /// The people and things that are known before the page.
     known: &'a Entities,
-    /// Whom this page has met, under which name, and whether they are known from then on.
+    /// Whom this page has met, by which name, and whether they are known from then on.
     met: BTreeMap<EntityId, (String, bool)>,
     items: Vec<Intake>,
 }
 
 impl Mapping<'_> {
-    /// Takes an event in. False if it belongs to the next page, because what it means depends on what this one does to
-    /// what is known: somebody has another name than before, or somebody is called by name who may just have come.
+    /// Takes an event in. Returns false if the event belongs to the next page, because its meaning depends on what this
+    /// page changes: somebody has a new name, or somebody who is addressed by name may have just arrived.
     fn take(&mut self, read: &Read, context: &Context) -> bool {
         let (seq, at) = (read.stored.seq, read.stored.at);
         match &read.event {
@@ -116,7 +116,7 @@ impl Mapping<'_> {
         self.items.push(Intake::Entity(Box::new(change), at));
     }
 
-    /// Adds a note, unless it is one that no memory takes. An event that cannot be kept must not stop all behind it.
+    /// Adds a note, unless no memory accepts it. An event that cannot be kept must not stop all later ones.
     fn note(&mut self, seq: Seq, note: Note) {
         let note = note.from_origin(format!("{LOG_ORIGIN}{seq}"));
         match note.check() {
@@ -125,7 +125,7 @@ impl Mapping<'_> {
         }
     }
 
-    /// What was heard was said when the world says so; what it does to what is known counts from when it came, since the
+    /// The note has the time that the world reports. Changes to what is known have the time of arrival, because the
     /// clocks of worlds may be wrong.
     fn perceived(&mut self, seq: Seq, at: Timestamp, perceived: &Perceived) -> bool {
         let attested = &perceived.perception.attested;
@@ -172,7 +172,7 @@ impl Mapping<'_> {
         }
     }
 
-    /// What follows from having heard somebody; nothing if that depends on an earlier event of this page.
+    /// The changes that follow from hearing somebody; `None` if they depend on an earlier event of this page.
     fn meeting(&mut self, perceived: &Perceived) -> Option<Vec<EntityChange>> {
         let attested = &perceived.perception.attested;
         let Some(entity) = attested.sender.id() else {
@@ -248,7 +248,8 @@ impl Mapping<'_> {
             .derivation(Derivation::Stored)
             .at(at)
             .trusted(*trust);
-        // Names repeat: only of the message it answers is it known whose name that is.
+        // Different people may have the same name. Only if the line came from the message that is being answered is it
+        // known whose name it is.
         let asked = trigger.filter(|trigger| trigger.seq == *source);
         let asked = asked.map(|trigger| &trigger.attested.sender);
         let id = asked.filter(|sender| somebody(sender.name()) == from);
@@ -257,7 +258,7 @@ impl Mapping<'_> {
             NameSkeleton::of(from).is_confusable_with(&NameSkeleton::of(self.key.as_str()));
         note = match from.as_str() {
             YOU => note.said_by(self.key.as_str()),
-            // Nobody passes for the assistant by its name.
+            // Nobody else passes for the assistant by using its name.
             _ if is_own_name && id.is_none() => note.said_by("someone"),
             from => said_by(note, speaker(from, id)),
         };
@@ -271,7 +272,7 @@ impl Mapping<'_> {
     }
 }
 
-/// What a text says that an effect says to somebody, if it says anything.
+/// The words that an effect says to somebody, if it says anything.
 pub(crate) fn words_of(arguments: &Arguments) -> Option<&str> {
     let words = arguments.get("message")?.as_str()?;
     (!words.trim().is_empty()).then_some(words)
@@ -285,7 +286,7 @@ enum Listener {
     Named(String),
 }
 
-/// Whoever is named, and without a name whoever spoke.
+/// The person who is named in the arguments, or else the sender of the message.
 fn spoken_to(intended: &EffectIntended, trigger: &Trigger) -> Listener {
     let sender = &trigger.attested.sender;
     let id = sender.id().cloned().map_or(Listener::Nobody, Listener::Id);
@@ -309,7 +310,7 @@ fn said_in(intended: &EffectIntended, trigger: &Trigger, listener: Option<&Entit
     }
 }
 
-/// An instruction is one only if the assistant was spoken to.
+/// A sentence counts as an instruction only if it was said to the assistant.
 fn kind(words: &str, is_directed: bool) -> RecordKind {
     match recognise(words) {
         Some(OrderKind::Instruction) if is_directed => RecordKind::Instruction,
@@ -318,7 +319,7 @@ fn kind(words: &str, is_directed: bool) -> RecordKind {
     }
 }
 
-/// A name that a memory takes, and the id if there is one. Nobody where the world names nobody.
+/// A name that the memory accepts, and the id if there is one. `None` if the world names nobody.
 fn speaker(name: &str, id: Option<&EntityId>) -> Option<(String, Option<EntityId>)> {
     let name = shortened(name).or_else(|| shortened(id?.as_str()))?;
     Some((name, id.cloned()))

@@ -13,7 +13,7 @@ use crate::event::{
 
 /// How much command output one effect collects, in bytes.
 const CAPTURE_LIMIT: usize = 8 * 1024;
-/// What stands behind output that was longer.
+/// What follows output that was cut off.
 const CUT_OFF: &str = "\n(the output goes on)\n";
 
 /// A message and everything done about it. It stays open over several ticks if it must.
@@ -23,7 +23,7 @@ pub struct Turn {
     pub trigger: Heard,
     /// What was looked up for it, until it is finished.
     pub recollected: Option<Recollected<RecalledLine>>,
-    /// Where the least believed comes from of what was remembered and shown in it.
+    /// The least trusted sources of the remembered lines that this turn showed.
     pub sources: Sources,
     /// What the model did, in order.
     pub steps: Vec<Step>,
@@ -31,24 +31,25 @@ pub struct Turn {
     pub steps_this_tick: u32,
     /// How many calls were made in the tick that is under way.
     pub calls_this_tick: u32,
-    /// How many ticks it has taken since it began, or since somebody last cleared a stop; those that found the model left
-    /// alone and did nothing are not among them, nor those that could not reach the world.
+    /// How many ticks it has taken since it began, or since somebody last cleared a stop. Ticks that did nothing
+    /// because the model gave no reply, and ticks that could not reach the world, do not count.
     pub ticks: u32,
-    /// How many errors have come of it in a row.
+    /// How many errors in a row it caused.
     pub failures: u32,
     /// How many model calls for it failed in a row.
     pub failed_calls: u32,
-    /// Whether a model call for it has failed since anybody was last answered, in a way that it may be the cause of. If the next one to be answered is another
-    /// message, the failure was this message's.
+    /// Whether a model call for it has failed since the last answer to anybody, in a way that it may have caused. If
+    /// the next answered message is another one, this message caused the failure.
     pub is_suspect: bool,
-    /// Since when all model calls for it failed in a way that it may be the cause of; those that were not made do not count.
+    /// The time since which all model calls for it failed in a way that it may have caused. Calls that were not sent do
+    /// not count.
     #[serde(default)]
     pub failing_since: Option<Timestamp>,
     /// Why it ends without an answer, once that is decided.
     pub unanswered: Option<UnansweredCause>,
     /// How often in a row its world could not be reached.
     pub unreached: u32,
-    /// How often meanwhile its world was there, and did not answer its act.
+    /// How often during that time its world could be reached, but did not answer its act.
     pub silences: u32,
     /// Why the world could not be reached the last time, if it could not be.
     pub obstacle: Option<String>,
@@ -103,7 +104,7 @@ impl Turn {
 
     pub(super) fn begin_tick(&mut self) {
         self.ticking = true;
-        // A call that waits for its world belongs to the step that made it, whichever tick carries it out.
+        // A call that waits for its world belongs to the step that made it, even if a later tick carries it out.
         if self.open_call().is_none() {
             self.steps_this_tick = 0;
             self.calls_this_tick = 0;
@@ -111,7 +112,7 @@ impl Turn {
         self.ticks = self.ticks.saturating_add(1);
         self.resume_at = None;
         self.waits_for = None;
-        // What could not be looked up is looked up again.
+        // A look-up that failed is tried again.
         self.recollected
             .take_if(|recollected| recollected.failure.is_some());
     }
@@ -126,14 +127,14 @@ impl Turn {
         self.narrowings = self.narrowings.saturating_add(1);
     }
 
-    /// The model gave no reply. A tick that came to nothing because of that is none.
+    /// The model gave no reply. A tick that did nothing for that reason does not count.
     pub(super) fn got_no_reply(&mut self) {
         if self.steps_this_tick == 0 {
             self.ticks = self.ticks.saturating_sub(1);
         }
     }
 
-    /// The call that got no reply was made.
+    /// The call was sent, and got no reply.
     pub(super) fn model_failed(&mut self, kind: ModelErrorKind, blame: Blame, at: Timestamp) {
         self.failed_calls = self.failed_calls.saturating_add(1);
         self.is_suspect |= blame == Blame::ServiceOrMessage;
@@ -148,20 +149,20 @@ impl Turn {
         }
     }
 
-    /// An error came of it.
+    /// It caused an error.
     pub(super) fn failed(&mut self) {
         self.failures = self.failures.saturating_add(1);
     }
 
-    /// Other messages are dealt with before it goes on.
+    /// Other messages go before it.
     pub(super) fn step_aside(mut self) -> Self {
-        // What is worth knowing may be something else by then.
+        // Other memories may be relevant by then.
         self.recollected = None;
         self
     }
 
-    /// Whether others may be dealt with while it waits: after an error that may be its own, and not where something is
-    /// still to be done about it.
+    /// Whether other messages may go before it while it waits. They may after an error that it may have caused, if no
+    /// call is open.
     pub(crate) fn may_step_aside(&self) -> bool {
         let after_error = matches!(
             self.last_stop,
@@ -170,7 +171,7 @@ impl Turn {
         !self.ticking && self.resume_at.is_some() && after_error && self.open_call().is_none()
     }
 
-    /// The world was out of reach. However long that lasts, it is not the message that takes so many ticks.
+    /// The world was out of reach. However long that lasts, the ticks do not count against the message.
     pub(super) fn unreached(&mut self, failed: WorldFailed) {
         self.unreached = self.unreached.saturating_add(1);
         self.silences = self.silences.saturating_add(failed.silent.into());
@@ -229,7 +230,7 @@ impl Turn {
         });
     }
 
-    /// It ends without an answer; what says so is a step like one of the model's.
+    /// It ends without an answer; the calls that say so form a step, like a step of the model.
     pub(super) fn unanswered(&mut self, unanswered: Unanswered) {
         self.unanswered = Some(unanswered.cause);
         self.steps_this_tick = self.steps_this_tick.saturating_add(1);
@@ -243,7 +244,8 @@ impl Turn {
         });
     }
 
-    /// Its answer takes long. What asks the sender to wait is a step that the model did not take, and counts as none.
+    /// Its answer takes long. The notice to its sender is a step that the model did not take, and does not count as one
+    /// of the model's.
     pub(super) fn delayed(&mut self, delayed: Delayed) {
         self.knows_of_outage |= delayed.cause == DelayCause::Outage;
         self.steps.push(Step {
@@ -353,7 +355,7 @@ impl Turn {
         self.note(verdict);
     }
 
-    /// Counts how a call ended. A success takes the errors before it back.
+    /// Counts how a call ended. A success clears the errors before it.
     fn note(&mut self, verdict: Verdict) {
         match verdict {
             Verdict::Success => self.failures = 0,

@@ -15,12 +15,12 @@ use crate::{
     event::{RecallFailure, SEVERAL, Source},
 };
 
-/// How many ids are named where a name is not clear.
+/// How many ids an error names if a name is ambiguous.
 const NAMED: usize = 5;
-/// How many observations a profile tells, the newest.
+/// How many observations a profile lists, newest first.
 const OBSERVATIONS: usize = 10;
 
-/// Asks the memory, within `limit`. A failure is one of the call.
+/// Asks the memory, within `limit`. If this fails, only the call fails.
 pub(crate) async fn ask_memory(
     ports: Ports,
     key: AssistantId,
@@ -116,12 +116,12 @@ async fn recall_answer(
     })
 }
 
-/// A trust score as it is written elsewhere in the prompt.
+/// A trust score in the form in which the prompt writes it elsewhere.
 fn two_digits(trust: Trust) -> f64 {
     f64::from((trust.score() * 100.0).round()) / 100.0
 }
 
-/// Whose profile is meant, by id or by name.
+/// The profile with this id or name.
 fn resolve<'a>(known: &'a Entities, who: &str) -> Result<&'a Profile, String> {
     let by_id = EntityId::try_new(who).ok();
     if let Some(profile) = by_id.as_ref().and_then(|id| known.profile(id)) {
@@ -144,7 +144,7 @@ fn resolve<'a>(known: &'a Entities, who: &str) -> Result<&'a Profile, String> {
     }
 }
 
-/// Whether something may be noted of somebody.
+/// Whether a fact may be noted about somebody.
 fn check(known: &Entities, who: &str, draft: Draft, now: Timestamp) -> MemoryAnswer {
     let profile = match resolve(known, who) {
         Ok(profile) => profile,
@@ -157,7 +157,7 @@ fn check(known: &Entities, who: &str, draft: Draft, now: Timestamp) -> MemoryAns
         .active_conversation(entity, now, stale_after)
         .is_some();
     for change in &changes {
-        // The conversation it belongs to begins with the change before it.
+        // The change before this one begins its conversation.
         let begins = matches!(change, EntityChange::ActionAdded { .. }) && !is_talking;
         if !begins && let Err(error) = known.check(change, now) {
             return MemoryAnswer::Refused(error.to_string());

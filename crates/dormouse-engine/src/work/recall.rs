@@ -1,4 +1,4 @@
-//! Looking up what is worth knowing before a turn is thought about.
+//! Searching the memory for a turn, before the model is asked.
 
 use std::time::Duration;
 
@@ -16,24 +16,25 @@ use crate::{
     prompt::{Budgets, line_tokens},
     render::{YOU, somebody},
 };
-/// The most records one look takes in, however few tokens each has.
+/// The most records of one search, however few tokens each has.
 const MOST_RECORDS: usize = 50;
-/// How much of a remembered text is kept in the log again, in characters.
+/// How much of a remembered text is copied into the log, in characters.
 const TEXT_LIMIT: usize = 4_000;
 
-/// What is to be looked up.
+/// What to search for.
 #[derive(Clone, Debug)]
 pub(crate) struct RecallQuery {
     pub(crate) query: String,
-    /// Origins that are shown anyway, or wait.
+    /// Origins that the prompt shows anyway, or that wait for their turn.
     pub(crate) without: Vec<String>,
-    /// What came into the log behind this place waits, too.
+    /// Events after this one wait for their turn, too.
     pub(crate) through: Seq,
     pub(crate) budgets: Budgets,
     pub(crate) now: Timestamp,
 }
 
-/// Looks up what is worth knowing, within `limit`. Never fails: what could not be looked up is empty, and says why.
+/// Searches the memory for a turn, within `limit`. Never fails: a part that could not be looked up is empty and says
+/// why.
 pub(crate) async fn recall(
     ports: Ports,
     key: AssistantId,
@@ -111,7 +112,7 @@ async fn lines(
     let mut lines = Vec::new();
     for found in recall.items {
         let mut line = line(key, &found.record);
-        // A neighbour of what fits may be shown anyway, too.
+        // The memory may also return neighbours of a match, which the prompt may show anyway.
         let is_shown = line
             .origin
             .as_ref()
@@ -120,7 +121,8 @@ async fn lines(
             continue;
         }
         line.tokens = line_tokens(&line, counter);
-        // The memory counts a line as it writes it; here it counts as the prompt shows it.
+        // The memory counts tokens in the form in which it writes a line; here they count in the form in which the
+        // prompt shows it.
         if line.tokens <= room {
             room -= line.tokens;
             lines.push(line);
@@ -129,12 +131,12 @@ async fn lines(
     Ok((lines, mode))
 }
 
-/// Whether a line came into the log behind this place, so that it is not dealt with yet.
+/// Whether a line came into the log after this event, so that it is not dealt with yet.
 pub(super) fn waits(line: &RecalledLine, through: Seq) -> bool {
     line.log_seq().is_some_and(|seq| seq > through)
 }
 
-/// By what recall went, as the log keeps it.
+/// The mode of the search, as the log keeps it.
 pub(super) fn mode(mode: &SearchMode) -> RecallMode {
     match mode {
         SearchMode::Words => RecallMode::Words,
@@ -148,7 +150,7 @@ pub(super) fn mode(mode: &SearchMode) -> RecallMode {
     }
 }
 
-/// A record as a line of a prompt, not counted yet.
+/// A record as a line of a prompt. Its tokens are not counted yet.
 pub(super) fn line(key: &AssistantId, record: &Record) -> RecalledLine {
     RecalledLine {
         text: beginning(&record.text, TEXT_LIMIT).to_owned(),
@@ -166,7 +168,8 @@ pub(super) fn line(key: &AssistantId, record: &Record) -> RecalledLine {
     }
 }
 
-/// The name of who said it. What the assistant itself said has its key and no id; nobody else's name passes for it.
+/// The name of who said it. For the assistant's own words this is its key, without an id; nobody else passes for it by
+/// name.
 fn from(key: &AssistantId, speaker: Option<&Speaker>) -> String {
     match speaker {
         None => "someone".to_owned(),
@@ -204,8 +207,8 @@ fn entities(known: &Entities, ask: &RecallQuery, counter: &dyn TokenCounter) -> 
     }
 }
 
-/// The lowest trust of what the block may show of somebody. What is to be done was put into words by the assistant, and
-/// nothing says any more what those were made of.
+/// The lowest trust of what the block may show about somebody. The assistant worded the pending actions, and no record
+/// says what they came from.
 fn believed(known: &Entities, id: &EntityId, policy: &BlockPolicy) -> Trust {
     let observations = known.profile(id).map(|profile| &profile.observations);
     let observations = observations.into_iter().flatten();
@@ -219,5 +222,5 @@ fn believed(known: &Entities, id: &EntityId, policy: &BlockPolicy) -> Trust {
     }
 }
 
-/// The least trust of what is recalled.
+/// The lowest trust that a recalled line may have.
 pub(super) const LEAST_TRUST: Trust = MIN_TRUST;

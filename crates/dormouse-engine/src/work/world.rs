@@ -39,7 +39,7 @@ impl WorldFailure {
         self.kind == WorldErrorKind::NotReached
     }
 
-    /// The same where only a question was asked: whatever became of it, nothing happened by it.
+    /// The same for a call that only asked a question: nothing can have happened by it.
     fn of_a_question(self) -> Self {
         Self {
             kind: WorldErrorKind::NotReached,
@@ -57,7 +57,7 @@ impl fmt::Display for WorldFailure {
     }
 }
 
-/// The causes of an error, outermost first. One that the text before it repeats is left out.
+/// The causes of an error, outermost first. A cause that the text before it already contains is left out.
 fn causes(error: &dyn Error) -> Option<String> {
     let mut told = String::new();
     let mut next = error.source();
@@ -96,8 +96,8 @@ pub(crate) async fn perform(ports: Ports, effect: Effect, limit: Duration) -> Do
     done(effect, outcome)
 }
 
-/// Finds out what became of an effect that was left behind: by a process before this one, or by a tick that could not
-/// reach the world.
+/// Finds out what became of an effect that was left open by an earlier process, or by a tick that could not reach the
+/// world.
 pub(crate) async fn ask_after(ports: Ports, effect: Effect, limit: Duration) -> Done {
     let outcome = find_out(&ports.world, &*ports.chance, &effect, limit).await;
     done(effect, outcome)
@@ -113,9 +113,9 @@ fn done(effect: Effect, outcome: Result<Outcome, WorldFailure>) -> Done {
     }
 }
 
-/// Asks the world what became of an effect. Where the world is certain that it never saw the key, the effect is
-/// carried out once more under the same key, which is safe: whatever arrives twice is done once. A world that cannot
-/// be asked leaves the question open.
+/// Asks the world what became of an effect. If the world is certain that it never saw the key, the effect is carried
+/// out once more under the same key. That is safe: an effect that arrives twice is done once. If the world cannot be
+/// asked, the question stays open.
 async fn find_out(
     world: &Arc<dyn World>,
     chance: &dyn Chance,
@@ -142,7 +142,7 @@ async fn try_perform(
     try_world(chance, limit, Repeat::Unsafe, perform).await
 }
 
-/// Whether a call that was not answered may be made again just like that.
+/// Whether a call that was not answered may simply be made again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repeat {
     /// It only asks.
@@ -151,8 +151,7 @@ enum Repeat {
     Unsafe,
 }
 
-/// Calls the world, again if the call did not reach it, or was not answered and only asks. An attempt longer than
-/// `limit` counts as unanswered.
+/// Calls the world. Calls again if the call did not reach the world, or if it only asks and was not answered.
 async fn try_world<T, Call>(
     chance: &dyn Chance,
     limit: Duration,
