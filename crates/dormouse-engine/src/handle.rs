@@ -153,8 +153,7 @@ pub struct Handle {
 
 impl Handle {
     /// Hands a message over. If this returns `Logged`, the message is on disk and survives a crash; it will be answered
-    /// once. When this answers `Logged`, the message is on disk and survives a crash; it will be answered once.
-    /// Dropping the future may leave the message accepted or not; sending it again is safe, because a delivery is
+    /// once. Dropping the future may leave the message accepted or not; sending it again is safe, because a delivery is
     /// recognised by its number. Hand over the deliveries of one world in order, from one task: a delivery that arrives
     /// after a later one counts as a duplicate.
     ///
