@@ -1,4 +1,4 @@
-//! Putting a household together: log, world, model, assistant and player.
+//! Composing a household: log, world, model, assistant and player.
 
 use std::{
     fs, io,
@@ -48,9 +48,9 @@ pub(crate) struct Household {
     pub(crate) models: Vec<GuardedModel>,
     /// After how long a sender is notified that the answer takes longer.
     pub(crate) slow_after: Duration,
-    /// What they took.
+    /// The usage of its models.
     pub(crate) accounts: Accounts,
-    /// What is learnt of its models meanwhile.
+    /// What is learnt about its models during the visit.
     pub(crate) learning: Learning,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Body {
     pub(crate) name: String,
 }
 
-/// The household could not be put together. Nothing that was there has changed.
+/// The household could not be composed. Existing files are unchanged.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ComposeError {
     /// The data folder cannot be used.
@@ -73,7 +73,7 @@ pub(crate) enum ComposeError {
     /// The memory cannot be opened.
     #[error("the memory cannot be opened")]
     Memory(#[from] dormouse_memory::MemoryOpenError),
-    /// The memory is not that of this log.
+    /// The memory does not belong to this log.
     #[error(transparent)]
     Mismatch(#[from] Box<Mismatch>),
     /// Its encoder or vector index cannot be used.
@@ -104,7 +104,7 @@ pub(crate) enum ComposeError {
     /// A limit is out of range.
     #[error(transparent)]
     Limits(#[from] OutOfRange),
-    /// The assistant's log cannot be folded, or its tools make no set.
+    /// The assistant's log cannot be folded, or its tools conflict.
     #[error("the assistant cannot be woken")]
     Wake(#[from] WakeError),
 }
@@ -122,11 +122,12 @@ pub(crate) async fn household(
         tracing::warn!("{warning}");
     }
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    // The log first: it is what another process has open, and what must not be lost. Whoever has it open has the folder.
+    // The log is opened first: another process would hold it, and it must not be lost. The process that has it open
+    // owns the folder.
     let log_was_missing = is_missing(&data.log());
     let log = RedbLog::open(&data.log())?;
     let key = config.assistant.key();
-    // Declared behind the log, so that a file is removed while nobody else can begin to use it.
+    // Declared after the log, so that a file is removed while the log still keeps other processes out.
     let mut new_files = NewFiles::default();
     new_files.add(data.log(), log_was_missing && is_empty(&log));
     new_files.add(data.world(), is_missing(&data.world()));
@@ -205,7 +206,7 @@ pub(crate) async fn household(
     })
 }
 
-/// Files that were missing before. They are removed if they are not kept: a refusal leaves the folder as it was.
+/// Files that did not exist before. They are removed unless they are kept: a failed start leaves the folder as it was.
 #[derive(Debug, Default)]
 struct NewFiles(Vec<PathBuf>);
 
@@ -224,7 +225,7 @@ impl NewFiles {
 impl Drop for NewFiles {
     fn drop(&mut self) {
         for file in &self.0 {
-            // One that was not made yet need not be removed.
+            // A file that was not created yet need not be removed.
             if let Err(error) = fs::remove_file(file)
                 && error.kind() != io::ErrorKind::NotFound
             {
@@ -235,16 +236,16 @@ impl Drop for NewFiles {
 }
 
 fn is_missing(file: &Path) -> bool {
-    // A link to nothing is there.
+    // A dangling link counts as present.
     fs::symlink_metadata(file).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
-/// Whether nobody has written into the log. Another process may have made it in this moment, and used it.
+/// Whether nobody has written into the log. Another process may have created it just now, and used it.
 fn is_empty(log: &RedbLog) -> bool {
     log.assistants().is_ok_and(|known| known.is_empty())
 }
 
-/// A pause outlives the process that was asked for it, so that failover skips the paused service after a restart.
+/// A pause also applies after a restart, so that failover skips the paused service.
 fn keep_pausing(models: &[GuardedModel], pauses: &Pauses, now: Timestamp) {
     for pause in pauses.at(now) {
         let asked = |model: &&GuardedModel| model.services().contains(&pause.by);

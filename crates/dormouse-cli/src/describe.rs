@@ -12,7 +12,7 @@ use dormouse_text::{escape_id, shortened};
 
 use crate::grammar::counted;
 
-/// That another model answers than before, in a sentence.
+/// A sentence that says that another model answers than before.
 pub(crate) fn switch(switch: &ModelSwitch) -> String {
     let of = |(provider, model): &(ProviderId, ModelName)| match provider.as_str() == model.as_str()
     {
@@ -37,7 +37,7 @@ mod tests;
 /// How much of a text is printed.
 const EXCERPT: usize = 160;
 
-/// An event in words. One that this program cannot read is printed as it is.
+/// An event in words. An event that this program cannot read is printed as it is.
 pub(crate) fn event(stored: &StoredEvent) -> String {
     let what = match Event::decode(stored) {
         Ok(event) => decoded(&event),
@@ -193,7 +193,7 @@ pub(crate) fn unanswered(cause: UnansweredCause) -> String {
     }
 }
 
-/// That the world could not be reached, and why.
+/// A sentence that says that the world could not be reached, and why.
 pub(crate) fn world_failure(reason: Option<&str>) -> String {
     let reason = reason.map(|reason| format!(": {}", excerpt(reason)));
     format!(
@@ -202,7 +202,7 @@ pub(crate) fn world_failure(reason: Option<&str>) -> String {
     )
 }
 
-/// The pause that a failed call ended with, if it did.
+/// The pause that followed a failed call, if there was one.
 pub(crate) fn paused(failed: &ModelFailed) -> Option<Pause> {
     let (by, until) = (failed.service.clone()?, failed.paused_until?);
     Some(Pause { by, until })
@@ -225,12 +225,12 @@ fn second(at: Timestamp) -> String {
     format!("{} UTC", text.get(11..19).unwrap_or(&text))
 }
 
-/// A duration in the unit that it is long in: `120 ms`, `1.5 s`, `2 min 5 s`.
+/// A duration in the largest unit that fits: `120 ms`, `1.5 s`, `2 min 5 s`.
 fn rounded(milliseconds: f64) -> String {
     if milliseconds < 0.5 {
         return "under 1 ms".to_owned();
     }
-    // What rounds to the next unit is written in that.
+    // A value that rounds up to the next unit is written in that unit.
     if milliseconds < 999.5 {
         return format!("{milliseconds:.0} ms");
     }
@@ -276,7 +276,7 @@ pub(crate) fn activity(activity: &Activity) -> String {
     }
 }
 
-/// Since when messages wait, and until when nothing happens; nothing if a call is under way.
+/// Since when messages wait, and what the assistant waits for; `None` if a call is under way.
 pub(crate) fn held(name: &str, status: &Status) -> Option<String> {
     let is_held = matches!(
         status.activity,
@@ -348,7 +348,7 @@ fn ending(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The id of a sender, by which it cannot be taken for another: names can look alike.
+/// The id of a sender, because names can look alike.
 fn id_of(sender: &Sender, doubts: &[NameDoubt]) -> String {
     let doubts: String = doubts.iter().map(|doubt| format!("; {doubt}")).collect();
     let id = sender.id().map(|id| escape_id(id.as_str()));

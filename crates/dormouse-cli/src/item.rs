@@ -1,4 +1,4 @@
-//! What `play` has to tell, one thing at a time. As JSON, these are the lines of `docs/json-output.md`.
+//! What `play` prints, one item at a time. As JSON, these are the lines of `docs/json-output.md`.
 
 use dormouse_classify::Classification;
 use dormouse_contracts::{Perception, Sender, SourceKind, Timestamp, Trust, invariant};
@@ -12,7 +12,7 @@ use crate::{
     grammar::posed,
 };
 
-/// One thing to tell.
+/// One item to print.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Item {
@@ -24,7 +24,7 @@ pub(crate) enum Item {
     Message(Message),
     /// Something happened to the assistant; it is on disk.
     Event(EventLine),
-    /// A line of input was not carried out, or not as it stands.
+    /// A line of input was not carried out, or not as it was written.
     Rejected {
         /// Which line, counted from 1.
         line: u64,
@@ -50,10 +50,10 @@ pub(crate) struct EndLine {
     /// Why they wait, if a file cannot be written or a service cannot be reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cause: Option<String>,
-    /// The first of them.
+    /// The first of these messages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) open: Vec<OpenMessage>,
-    /// Whose pause they wait for.
+    /// The pause that they wait for.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub(crate) pause: Option<PauseLine>,
     /// The command that lets a stopped assistant go on, for people.
@@ -70,7 +70,7 @@ pub(crate) struct OpenMessage {
     pub(crate) from: String,
     /// Its beginning.
     pub(crate) text: String,
-    /// The tool by which it is about to be answered: the act is decided, and was not confirmed.
+    /// The tool that is about to answer it: the act is decided, and was not confirmed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) act: Option<String>,
 }
@@ -80,7 +80,7 @@ pub(crate) struct OpenMessage {
 pub(crate) struct PauseLine {
     pub(crate) asked_by: String,
     pub(crate) until: String,
-    /// The same for people.
+    /// The same pause in words, for people.
     #[serde(skip)]
     pub(crate) told: String,
     /// The command that ends it, for people.
@@ -118,7 +118,7 @@ pub(crate) enum End {
     Interrupted,
 }
 
-/// Who is here and who thinks.
+/// Who is present, and which model answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Ready {
     pub(crate) assistant: String,
@@ -137,7 +137,7 @@ pub(crate) struct Ready {
     pub(crate) clear: String,
 }
 
-/// Something that happened in the world: the player's own act, or what the player perceived.
+/// Something that happened in the world: the player's own act, or a perception of the player.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum World {
@@ -163,7 +163,7 @@ pub(crate) struct OwnAct {
 }
 
 impl OwnAct {
-    /// What `by` did, and what came of it.
+    /// What `by` did, and the result.
     pub(crate) fn new(at: Timestamp, by: &str, act: &'static str, seen: &ActView) -> Self {
         let mut own = Self {
             at: at.to_string(),
@@ -186,7 +186,7 @@ impl OwnAct {
         own
     }
 
-    /// What `by` saw, looking at the thing or person `to`.
+    /// What `by` saw by looking at the thing or person `to`.
     pub(crate) fn look_at(at: Timestamp, by: &str, to: String, seen: String) -> Self {
         Self {
             at: at.to_string(),
@@ -225,7 +225,7 @@ pub(crate) struct Sight {
     pub(crate) channel: Option<String>,
     pub(crate) text: String,
     pub(crate) delivery: u64,
-    /// Whether it happened before this visit: it may have been printed by the last one.
+    /// Whether it happened before this visit: the last visit may have printed it.
     #[serde(skip_serializing_if = "is_false")]
     pub(crate) earlier: bool,
     /// Whether an assistant did it, for the terminal.
@@ -314,7 +314,7 @@ pub(crate) struct EventLine {
     pub(crate) data: Value,
 }
 
-/// The event's fields, by way of the very bytes the log keeps: numbers look the same here and there.
+/// The event's fields, decoded from the bytes that the log keeps: numbers look the same in both places.
 fn payload(recorded: &Recorded) -> Result<Value, serde_json::Error> {
     let encoded = recorded.event.encode(recorded.at)?;
     serde_json::from_slice(&encoded.payload)

@@ -12,7 +12,7 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-/// How lines are set apart.
+/// How lines of the assistant are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     /// Text alone.
@@ -46,7 +46,7 @@ pub(crate) fn render(item: &Item, style: Style) -> Option<String> {
             format!("line {line} was not carried out: {reason}"),
             LineKind::Program,
         ),
-        // Whoever types sees the line.
+        // A player at a terminal sees the line that failed.
         Item::Rejected { reason, .. } => {
             (format!("That was not done: {reason}"), LineKind::Program)
         }
@@ -57,7 +57,7 @@ pub(crate) fn render(item: &Item, style: Style) -> Option<String> {
     Some(decorated(&text, kind, by_assistant, style))
 }
 
-/// A pose is shown to whoever makes it as everybody sees it.
+/// The player who makes a pose sees it as everybody else does.
 fn kind_of_act(act: &str) -> LineKind {
     match act {
         "pose" => LineKind::Deed,
@@ -73,7 +73,7 @@ fn kind_of_perception(kind: &str) -> LineKind {
     }
 }
 
-/// The one place where text of a visit meets a terminal: neutralised first, then marked and coloured.
+/// All text of a visit passes here before it reaches a terminal: neutralised first, then marked and coloured.
 fn decorated(text: &str, kind: LineKind, by_assistant: bool, style: Style) -> String {
     let safe = indented(&neutralise(text));
     let line = format!("{} {safe}", kind.char());
@@ -133,7 +133,7 @@ fn welcome(ready: &Ready) -> String {
 fn perceived(sight: &Sight) -> String {
     let text = in_words(sight);
     match sight.earlier {
-        // Nobody's text stands in front of the name, so nobody can fake this.
+        // No other text precedes the name, so nobody can fake this.
         true => format!("(earlier, {}) {text}", sight.at),
         false => text,
     }
@@ -190,7 +190,7 @@ fn farewell(end: &EndLine) -> Option<String> {
     }
 }
 
-/// Why the messages wait, and a line for each that is named.
+/// Why the messages wait, and a line for each message that is listed.
 fn still_open(end: &EndLine) -> String {
     let cause = end.cause.as_ref();
     let mut text = cause.map_or_else(String::new, |cause| format!("\nThe cause: {cause}."));

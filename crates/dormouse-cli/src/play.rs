@@ -1,4 +1,4 @@
-//! `dormouse play`: the terminal, or a pipe, is a player in the world the assistant lives in.
+//! `dormouse play`: a terminal or a pipe acts as a player in the assistant's world.
 
 use std::{
     io::{self, IsTerminal},
@@ -62,8 +62,8 @@ use waiting::Waiting;
 /// How long the end of a visit may take after a signal.
 const HASTE: Duration = Duration::from_secs(2);
 
-/// How long a reader may read nothing after a signal. Then the program no longer waits for the reader: together with
-/// the rest of the work that is well within a second.
+/// How long the reader of the output may read nothing after a signal. After that the program no longer waits for the
+/// reader. Together with the rest of the work this takes well under a second.
 const STALLED: Duration = Duration::from_millis(300);
 
 /// Visits the assistant until the input ends or somebody leaves.
@@ -90,7 +90,7 @@ pub(crate) fn run(
     attend(&data, &config, &chosen, &play, &tape, diagnostics)
 }
 
-/// The same, and keeps what is said to models.
+/// The same, and records the exchanges with models.
 pub(crate) fn record(
     places: &Places,
     record: &Record,
@@ -104,8 +104,8 @@ pub(crate) fn record(
     let recorder = record::recorder(record, &service, &chosen.keys())?;
     let tape = Tape::Recording(recorder.clone());
     let exit = attend(&data, &config, &chosen, &record.play, &tape, diagnostics);
-    // Whatever the visit came to, what was said until then is worth keeping. Where nothing was said an empty file would
-    // only be in the way of the next attempt.
+    // Even if the visit failed, the exchanges until then are worth keeping. Without any exchange, an empty file would
+    // only block the next attempt.
     if exit.is_err() && recorder.cassette().exchanges.is_empty() {
         return exit;
     }
@@ -200,7 +200,7 @@ async fn visit(
         learning,
         ..
     } = household;
-    // What a recording says was learnt when it was made.
+    // A replay teaches nothing new: it was learnt when the recording was made.
     let learning = play.replay.is_none().then_some(learning);
     let printing = (audience, learning, memory_notices);
     let mut tasks = Tasks::start(assistant, pump, events, printing, screen.clone());
@@ -222,7 +222,7 @@ async fn visit(
         signal = signals.next() => Ok(VisitEnd::Signal(signal)),
         () = screen.failed() => Ok(VisitEnd::ReaderGone),
         error = tasks.failed() => Err(error),
-        // Before the feed: what the player did is printed before its consequences.
+        // Polled before the feed: what the player did is printed before its consequences.
         ending = drive(&mut session, terminal.as_mut(), pace) => ending,
         error = feed.run() => Err(error.into()),
     };
@@ -241,7 +241,7 @@ async fn visit(
         tasks.end().await;
         let drained = feed.drain().await;
         drop(feed);
-        // What a recording answers was paid when it was made.
+        // The calls of a replay were paid when the recording was made.
         let spent = play.replay.is_none().then(|| spent(&accounts)).flatten();
         for text in [spent, tape.left()].into_iter().flatten() {
             screen.show(Item::Notice { text }).await;
@@ -267,7 +267,7 @@ async fn visit(
     ending.exit()
 }
 
-/// Finishes the rest of the work. After a signal it takes at most [`HASTE`], and does not wait for a reader who reads
+/// Finishes the rest of the work. After a signal it takes at most [`HASTE`], and does not wait for a reader that reads
 /// nothing.
 async fn hurry<T>(
     signals: &mut Signals,
@@ -282,7 +282,7 @@ async fn hurry<T>(
             _ = signals.next() => {}
         }
     }
-    // What waits to be printed would hold back the assistant, too, and with it the end of its log.
+    // Items that cannot be printed would also delay the assistant, and with it the last writes to its log.
     let reading = async {
         reader.give_up_once_stalled(STALLED).await;
         std::future::pending::<()>().await;
@@ -293,7 +293,7 @@ async fn hurry<T>(
     }
 }
 
-/// Closes log and world, which blocks while what waits is written.
+/// Closes log and world. This blocks until pending writes are done.
 async fn close(log: RedbLog, sandbox: Sandbox) {
     let closing = tokio::task::spawn_blocking(move || {
         drop(sandbox);
@@ -373,7 +373,7 @@ fn ready(data: &DataFolder, chosen: &Chosen, household: &Household, clear: &str)
     })
 }
 
-/// What was spent, if anything was that somebody is paid for.
+/// What was spent on models that are not offline, if anything.
 fn spent(accounts: &Accounts) -> Option<String> {
     let total = accounts
         .ledger()
@@ -391,7 +391,7 @@ fn spent(accounts: &Accounts) -> Option<String> {
     })
 }
 
-/// A lock whose holder panicked is still good here: what it guards is replaced whole.
+/// A lock is still usable after its holder panicked, because its value is always replaced as a whole.
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! `dormouse record` and `--replay`: what is said to models, kept in a file and played from it.
+//! `dormouse record` and `--replay`: exchanges with models, kept in a file and played back from it.
 
 use std::{
     fs::File,
@@ -17,16 +17,16 @@ use dormouse_providers::{Network, Secret, ServedBy};
 
 use crate::{args::Record, exit::Exit, grammar::counted, provider::ProviderFlags};
 
-/// What is not compared when a visit is replayed: a prompt tells the time of day and what is remembered.
+/// Paths that a replay does not compare: a prompt contains the time of day and remembered lines.
 const PROMPTS: [&str; 4] = ["/messages", "/input", "/instructions", "/system"];
 
-/// An address nobody listens at; a replay asks nobody.
+/// An address at which no server listens; a replay calls no server.
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 /// Recording or replaying cannot be done.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TapeError {
-    /// There is something at the place of the new file.
+    /// A file already exists at the path of the new one.
     #[error("{} is there already; nothing is ever written over. Name a new file", file.display())]
     Exists {
         /// The file.
@@ -43,7 +43,7 @@ pub(crate) enum TapeError {
     Open {
         /// The file.
         file: PathBuf,
-        /// What the operating system said.
+        /// What the operating system reported.
         source: io::Error,
     },
     /// The recording cannot be read.
@@ -54,13 +54,13 @@ pub(crate) enum TapeError {
         /// Why not.
         source: CassetteReadError,
     },
-    /// The recording holds nothing that was asked of a model.
+    /// The recording holds no request to a model.
     #[error("the recording {} holds no request to a model", file.display())]
     Empty {
         /// The file.
         file: PathBuf,
     },
-    /// The recording holds something suspicious.
+    /// The recording holds something that may be a secret or personal data.
     #[error(
         "nothing was written to {}: {} in it may be secrets or personal data ({first}{}). Look at what was asked and \
          answered; --accept writes it all the same",
@@ -98,20 +98,20 @@ impl TapeError {
     }
 }
 
-/// What becomes of what is said to models.
+/// What happens to calls to models.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Tape {
-    /// It is said.
+    /// They are sent.
     #[default]
     None,
-    /// It is said, and kept.
+    /// They are sent, and recorded.
     Recording(Recorder),
-    /// It is answered from a recording.
+    /// They are answered from a recording.
     Replaying(Player),
 }
 
 impl Tape {
-    /// The network with this tape in it.
+    /// The network settings with this tape in use.
     pub(crate) fn network(&self, network: Network) -> Network {
         match self {
             Self::None => network,
@@ -120,7 +120,7 @@ impl Tape {
         }
     }
 
-    /// What there is to say of it at the end of a visit.
+    /// The notice at the end of a visit about recorded exchanges that were not used.
     pub(crate) fn left(&self) -> Option<String> {
         let Self::Replaying(player) = self else {
             return None;
@@ -132,7 +132,7 @@ impl Tape {
     }
 }
 
-/// A recorder for a new file, of a visit in which this provider answers. The keys are never in it.
+/// A recorder for a new file, for a visit with this provider. The recording never contains the keys.
 pub(crate) fn recorder(
     record: &Record,
     provider: &str,
@@ -150,7 +150,7 @@ pub(crate) fn recorder(
         let file = record.file.clone();
         return Err(TapeError::NoFolder { file });
     }
-    // A key that is too short to be looked for has not the shape of one either.
+    // A key that is too short to search for does not look like a key either.
     let rules = keys.iter().fold(ScrubRules::new(), |rules, key| {
         rules.clone().with_secret(key.expose()).unwrap_or(rules)
     });
@@ -171,12 +171,12 @@ pub(crate) fn recorder(
 pub(crate) struct Written {
     /// How many exchanges.
     pub(crate) exchanges: usize,
-    /// How many places in them look like chance: ids of requests mostly, and who knows what.
+    /// How many strings in them look random: mostly request ids.
     pub(crate) random: usize,
 }
 
-/// Writes what was recorded. What has the shape of a secret or of personal data and was not scrubbed keeps it from being
-/// written; what only looks like chance is counted.
+/// Writes the recording. Unscrubbed text that has the form of a secret or of personal data prevents that; text that
+/// only looks random is counted.
 pub(crate) fn save(recorder: &Recorder, record: &Record) -> Result<Written, TapeError> {
     let cassette = recorder.cassette();
     let accepted = if record.accept {
@@ -205,7 +205,7 @@ pub(crate) fn save(recorder: &Recorder, record: &Record) -> Result<Written, Tape
     }
 }
 
-/// A recording that is replayed, and the provider whose words are in it.
+/// A recording to replay, and the flags of the provider that it recorded.
 pub(crate) fn replay(
     file: &Path,
     flags: &ProviderFlags,
@@ -231,8 +231,8 @@ pub(crate) fn replay(
     Ok((Tape::Replaying(Player::new(cassette, config)), flags))
 }
 
-/// The flags for a visit with the offline model, which asks nobody and answers alike each time: nothing of it is in the
-/// recording but that it answered.
+/// The flags for a visit with the offline model. It makes no requests and always answers alike, so its recording only
+/// says that it was used.
 fn offline(cassette: &Cassette, flags: &ProviderFlags) -> Option<ProviderFlags> {
     let offline = ServedBy::Offline;
     (cassette.about.service == offline.as_str()).then(|| ProviderFlags {
@@ -243,7 +243,7 @@ fn offline(cassette: &Cassette, flags: &ProviderFlags) -> Option<ProviderFlags> 
     })
 }
 
-/// The flags that make requests like those of the recording: by the path that was asked, and the model that was named.
+/// The flags that make requests like those of the recording: derived from its path and its model name.
 fn provider_of(cassette: &Cassette, flags: &ProviderFlags) -> Option<ProviderFlags> {
     let request = cassette.exchanges.iter().map(|exchange| &exchange.request);
     let mut requests = request.filter(|request| request.method == "POST");
@@ -263,7 +263,7 @@ fn provider_of(cassette: &Cassette, flags: &ProviderFlags) -> Option<ProviderFla
         .get("model")
         .and_then(|model| model.as_str()?.parse().ok());
     let asked = flags.provider.is_some();
-    // What was learnt of the model on this machine is not what was known when it was recorded.
+    // What this machine has learnt about the model may differ from what was known during the recording.
     let offers_tools = |body: &serde_json::Value| {
         let tools = body.get("tools").and_then(serde_json::Value::as_array);
         tools.is_some_and(|tools| !tools.is_empty())

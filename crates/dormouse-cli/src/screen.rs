@@ -1,7 +1,7 @@
 //! The one writer of standard output.
 //!
-//! A thread of its own, so that a reader who does not keep up holds back whoever prints, and nobody else: signals
-//! and the assistant's acceptance of messages go on.
+//! It is a thread of its own, so that a slow reader delays only the tasks that print. Signals and the acceptance of
+//! messages go on.
 
 use std::{
     io::{self, ErrorKind, Write},
@@ -22,7 +22,7 @@ use crate::{
     plain::{self, Style},
 };
 
-/// How many things may wait to be printed.
+/// How many items may wait to be printed.
 const QUEUE: usize = 256;
 
 /// How things are printed.
@@ -36,7 +36,7 @@ pub(crate) enum Format {
 
 /// Where text goes.
 pub(crate) trait Surface: Send {
-    /// Prints text that ends with a line feed, and sees to it that it is seen at once.
+    /// Prints text that ends with a line feed, and flushes it.
     fn put(&mut self, text: String) -> io::Result<()>;
 }
 
@@ -57,7 +57,7 @@ impl Surface for Stdout {
 enum Condition {
     /// It waits for something to print.
     Idle,
-    /// It prints; the number tells this thing from the next.
+    /// It prints; the number distinguishes this item from the next.
     Printing(u64),
     /// It cannot print any more.
     Failed,
@@ -71,7 +71,7 @@ impl Condition {
     }
 }
 
-/// A thing that waits to be printed, and what to note once it is.
+/// An item that waits to be printed, and what to note once it is printed.
 #[derive(Debug)]
 struct Queued {
     item: Item,
@@ -84,13 +84,13 @@ impl From<Item> for Queued {
     }
 }
 
-/// Room for one more thing to be printed.
+/// Room for one more item to be printed.
 #[derive(Debug)]
 pub(crate) struct Place<'a>(mpsc::Permit<'a, Queued>);
 
 impl Place<'_> {
-    /// Prints a thing, and sends `number` to `printed` once it is printed. If that fails, or the reader is given up before,
-    /// nothing is sent.
+    /// Prints an item, and sends `number` to `printed` once it is printed. If that fails, or if the reader is given up
+    /// before, nothing is sent.
     pub(crate) fn send_noting(self, item: Item, printed: &watch::Sender<u64>, number: u64) {
         let note = Some((printed.clone(), number));
         self.0.send(Queued { item, note });
@@ -111,7 +111,7 @@ pub(crate) struct Writer {
     condition: watch::Sender<Condition>,
 }
 
-/// Whoever reads what is printed, as far as the writer notices.
+/// The reader of the output, as far as the writer notices it.
 #[derive(Debug)]
 pub(crate) struct Reader(watch::Sender<Condition>);
 
@@ -127,7 +127,7 @@ impl Screen {
         let own = condition.clone();
         thread::Builder::new()
             .name("screen".to_owned())
-            // Whoever gave the writer up does not wait for how it ends.
+            // If the writer was given up, nobody waits for its result.
             .spawn(move || drop(end.send(write_all(items, &surface, format, &own))))?;
         let screen = Self {
             queue,
@@ -136,7 +136,7 @@ impl Screen {
         Ok((screen, Writer { ended, condition }))
     }
 
-    /// Prints a thing, after those before it. Waits while too many are waiting. Once the reader is gone, this does
+    /// Prints an item, after the items before it. Waits while the queue is full. Once the reader is gone, this does
     /// nothing.
     pub(crate) async fn show(&self, item: Item) {
         if let Some(Place(place)) = self.place().await {
@@ -144,13 +144,13 @@ impl Screen {
         }
     }
 
-    /// Prints a thing if there is room for it at once.
+    /// Prints an item if the queue has room for it at once.
     pub(crate) fn try_show(&self, item: Item) {
         drop(self.queue.try_send(item.into()));
     }
 
-    /// A place for one more thing, so that nothing has to be awaited between printing it and noting that. Once the
-    /// reader is gone there is none.
+    /// Reserves room for one more item, so that the caller need not await anything between printing it and noting that.
+    /// Returns `None` once the reader is gone.
     pub(crate) async fn place(&self) -> Option<Place<'_>> {
         select! {
             biased;
@@ -159,31 +159,31 @@ impl Screen {
         }
     }
 
-    /// Waits until nothing more is printed, because that has become impossible or the reader was given up.
+    /// Waits until nothing more will be printed, because printing fails or the reader was given up.
     pub(crate) async fn over(&self) {
         self.reached(Condition::is_over).await;
     }
 
-    /// Waits until printing has become impossible; [`Writer::finish`] says whether that is an error.
+    /// Waits until printing fails; [`Writer::finish`] says whether that is an error.
     pub(crate) async fn failed(&self) {
         self.reached(|now| *now == Condition::Failed).await;
     }
 
     async fn reached(&self, condition: impl FnMut(&Condition) -> bool) {
         if self.condition.clone().wait_for(condition).await.is_err() {
-            // The writer ended well, which it does when nobody prints any more.
+            // The writer ended normally, because every [`Screen`] was dropped.
             std::future::pending().await
         }
     }
 }
 
 impl Writer {
-    /// Whoever reads what it prints.
+    /// The reader of the output.
     pub(crate) fn reader(&self) -> Reader {
         Reader(self.condition.clone())
     }
 
-    /// Waits until everything is printed, every [`Screen`] having been dropped, or until the reader is given up.
+    /// Waits until everything is printed and every [`Screen`] is dropped, or until the reader is given up.
     pub(crate) async fn finish(self) -> io::Result<()> {
         let mut condition = self.condition.subscribe();
         let given_up = condition.wait_for(|now| *now == Condition::GivenUp);
@@ -206,14 +206,14 @@ impl Reader {
         *self.0.borrow() == Condition::GivenUp
     }
 
-    /// Waits until one thing has been in print for longer than `patience`, and gives the reader up: from then on printing does
-    /// nothing, and nobody waits for it.
+    /// Waits until printing one item has taken longer than `patience`, and gives the reader up: from then on printing
+    /// does nothing, and nobody waits for it.
     pub(crate) async fn give_up_once_stalled(&self, patience: Duration) {
         let mut condition = self.0.subscribe();
         loop {
             let now = *condition.borrow_and_update();
             if !matches!(now, Condition::Printing(_)) {
-                // The sender is here, so only a change ends this.
+                // This has the sender, so only a change ends the wait.
                 drop(condition.changed().await);
             } else if timeout(patience, condition.changed()).await.is_err() {
                 break;
@@ -257,7 +257,7 @@ fn write_all(
     None
 }
 
-/// Says what the writer is doing, to whoever still waits for it.
+/// Publishes what the writer is doing, unless the reader was given up.
 fn note(condition: &watch::Sender<Condition>, now: Condition) {
     condition.send_if_modified(|condition| {
         let is_awaited = *condition != Condition::GivenUp;
@@ -268,7 +268,7 @@ fn note(condition: &watch::Sender<Condition>, now: Condition) {
     });
 }
 
-/// Says that printing has become impossible. A reader who has gone is no error.
+/// Publishes that printing fails. A reader that has gone is not an error.
 fn fail(condition: &watch::Sender<Condition>, error: io::Error) -> Option<io::Error> {
     note(condition, Condition::Failed);
     (error.kind() != ErrorKind::BrokenPipe).then_some(error)
@@ -332,7 +332,7 @@ mod tests {
         assert!(writer.finish().await.is_err());
     }
 
-    /// A surface that takes nothing until it is released.
+    /// A surface that blocks until it is released.
     struct Stalled(std::sync::mpsc::Receiver<()>);
 
     impl Surface for Stalled {

@@ -1,4 +1,4 @@
-//! `dormouse log salvage`: copies what is readable of a damaged log, and lets the memories follow the copy.
+//! `dormouse log salvage`: copies the readable part of a damaged log, and binds the memories to the copy.
 
 use std::{
     fs, io,
@@ -18,7 +18,7 @@ use crate::{
     grammar::counted,
 };
 
-/// How many damaged logs are kept beside the one in use.
+/// How many damaged logs are kept next to the one in use.
 const KEPT_ASIDE: u32 = 64;
 
 /// The new log could not take the place of the damaged one.
@@ -51,7 +51,7 @@ pub(super) enum NewLog {
     Replaces,
 }
 
-/// Copies what is readable of the log at `from` into a new one at `into`.
+/// Copies the readable part of the log at `from` into a new one at `into`.
 pub(super) fn run(
     data: &DataFolder,
     from: &Path,
@@ -104,8 +104,8 @@ fn replace(
     Ok(())
 }
 
-/// Gives `new` the name `log`, and returns where the file of that name is kept. Where the file system has hard links, one of
-/// the two has the name at every moment; otherwise a start in between would begin a new log.
+/// Gives `new` the name `log`, and returns where the old file is kept. If the file system has hard links, the name
+/// always belongs to one of the two files. Otherwise a start in between would begin a new log.
 fn swap(log: &Path, new: &Path) -> io::Result<PathBuf> {
     let names = (1..=KEPT_ASIDE).map(|number| {
         let mut name = log.as_os_str().to_owned();
@@ -123,7 +123,7 @@ fn swap(log: &Path, new: &Path) -> io::Result<PathBuf> {
     }
     match (fs::rename(new, log), has_two_names) {
         (Ok(()), _) => Ok(aside),
-        // The folder is left as it was.
+        // Restores the folder.
         (Err(error), true) => fs::remove_file(&aside).and(Err(error)),
         (Err(error), false) => fs::rename(&aside, log).and(Err(error)),
     }

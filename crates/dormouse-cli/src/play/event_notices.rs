@@ -1,4 +1,4 @@
-//! Printing what happens to the assistant: every event for a program, only failures for people.
+//! Prints what happens to the assistant: every event for programs, only failures for people.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(super) enum Audience {
         name: String,
         /// Who serves its model, and where.
         server: String,
-        /// How to let it go on after an emergency stop, when the program has ended.
+        /// The command that clears an emergency stop after the program has ended.
         clear: String,
     },
 }
@@ -58,12 +58,12 @@ async fn notices(texts: Option<impl IntoIterator<Item = String>>, screen: &Scree
     }
 }
 
-/// What the events before mean for the next one.
+/// What earlier events mean for the next one.
 #[derive(Debug, Default)]
 struct Before {
     /// How the model failed in the tick under way.
     failed: Option<String>,
-    /// What was said of a world that is out of reach. The same is not said again until the world is back.
+    /// The notice about a world that cannot be reached. The same notice is not repeated until the world is back.
     unreached: Option<String>,
 }
 
@@ -78,7 +78,7 @@ fn failure_notice(event: &Event, before: &mut Before, audience: &Audience) -> Op
         return None;
     };
     match event {
-        // It is asked again at once, with a shorter prompt.
+        // The model is asked again at once, with a shorter prompt.
         Event::ModelFailed(it) if it.narrowed.is_some() => None,
         Event::ModelFailed(it) => {
             let attempts = counted(it.attempts, "attempt", "attempts");
@@ -140,7 +140,7 @@ fn failure_notice(event: &Event, before: &mut Before, audience: &Audience) -> Op
     }
 }
 
-/// The notice when the log can no longer be written, and when it can be again.
+/// The notice when the log can no longer be written, and when it can be written again.
 pub(super) fn log_stall(activity: &Activity, name: &str, was_stalled: bool) -> Option<String> {
     match (activity, was_stalled) {
         (Activity::Stalled { cause }, false) => Some(format!(

@@ -1,7 +1,7 @@
 //! Input that is not a terminal: one line is one act, and the end of input waits for pending answers.
 //!
-//! Lines are read ahead of the one that is carried out, within [`LINES_AHEAD`] and [`BYTES_AHEAD`], so that a command acts
-//! as soon as it is read, while the lines around it keep their order.
+//! Lines are read ahead of the one that is carried out, within [`LINES_AHEAD`] and [`BYTES_AHEAD`], so that a command
+//! acts as soon as it is read. Other lines keep their order.
 
 use std::{
     io::{self, BufReader},
@@ -28,15 +28,15 @@ use crate::input::{
 /// How many lines are read ahead of the one that is carried out.
 const LINES_AHEAD: usize = 256;
 
-/// How many bytes these lines may have together.
+/// How many bytes these lines may have in total.
 const BYTES_AHEAD: usize = 1 << 20;
 
 /// When the next line is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pace {
-    /// As soon as the one before is carried out, for programs that keep track by themselves.
+    /// As soon as the line before is carried out, for programs that keep track by themselves.
     AtOnce,
-    /// Once the assistant is at rest, so that what is printed reads as it happened.
+    /// Once the assistant is at rest, so that the output reads in the order of events.
     InTurn,
 }
 
@@ -47,14 +47,14 @@ struct Queued {
     _room: OwnedSemaphorePermit,
 }
 
-/// The end of the queue at which lines are put in.
+/// The input end of the queue.
 struct Queue {
     lines: mpsc::Sender<Queued>,
     room: Arc<Semaphore>,
     phase: watch::Sender<Phase>,
 }
 
-/// Nobody carries out lines any more.
+/// No task carries out lines any more.
 struct Closed;
 
 impl Queue {
@@ -80,10 +80,10 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits until every line that can be carried out at the moment is.
+    /// Waits until every line that can be carried out now has been carried out.
     async fn quiet(&self) {
         let mut phase = self.phase.subscribe();
-        // This has a sender, so it ends only when the phase is another.
+        // This has a sender, so it ends only when the phase changes.
         drop(phase.wait_for(|phase| *phase != Phase::CarryingOut).await);
     }
 }
@@ -102,7 +102,8 @@ pub(super) async fn drive(session: &mut Session, pace: Pace) -> Result<VisitEnd,
     }
 }
 
-/// Puts lines into the queue, and carries out commands that act at once. Ends with the input, or when somebody leaves.
+/// Puts lines into the queue, and carries out commands that act at once. Ends at the end of input, or when the player
+/// leaves.
 async fn read_ahead(
     mut lines: mpsc::Receiver<io::Result<Line>>,
     operator: &Operator,
@@ -132,7 +133,7 @@ fn command_at_once(line: &io::Result<Line>, assistant: &str) -> Option<Command> 
     }
 }
 
-/// How many bytes of the queue's room a line takes. No line is longer than all of it.
+/// How many bytes of the queue's room a line takes. No line takes more than all of it.
 fn length(line: &io::Result<Line>) -> u32 {
     let text = line.as_ref().ok().and_then(|line| line.text.as_ref().ok());
     let bytes = text.map_or(0, String::len).min(BYTES_AHEAD);
@@ -155,7 +156,7 @@ async fn carry_out(
         }
         if pace == Pace::InTurn && !session.is_leaving() {
             phase.send_replace(Phase::Waiting);
-            // However it comes to rest, stopped or switched off, the next line is carried out.
+            // However the assistant comes to rest (even stopped or switched off), the next line is carried out.
             session.settle_or_leave().await;
         }
         if queued.is_empty() {
@@ -194,7 +195,7 @@ mod tests {
 
     use super::*;
 
-    /// How many lines of this length are read ahead where none is carried out.
+    /// How many lines of this length are read ahead if none is carried out.
     async fn read_ahead_of(length: usize) -> usize {
         let (queue, mut queued) = Queue::new(watch::Sender::new(Phase::Idle));
         let flood = async {
@@ -205,7 +206,7 @@ mod tests {
                 }
             }
         };
-        // It waits once there is no room, and not before.
+        // It waits only once there is no room.
         select! {
             biased;
             () = unconstrained(flood) => {}

@@ -21,7 +21,7 @@ mod surroundings;
 /// Whether the session goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
-    /// It does.
+    /// It goes on.
     Go,
     /// Somebody asked to leave.
     Quit,
@@ -30,7 +30,7 @@ pub(super) enum Flow {
 /// Whether a command may act now: it never overtakes a line that is about to reach the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// No line is there.
+    /// There is no line.
     Idle,
     /// A line is being carried out.
     CarryingOut,
@@ -41,7 +41,7 @@ pub(super) enum Phase {
 /// What becomes of a line that the world cannot take at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unwritten {
-    /// The player reads why, and can type it again.
+    /// The player learns why, and can type it again.
     IsRefused,
     /// It waits.
     Waits,
@@ -57,9 +57,9 @@ pub(super) struct Session {
     resident: Body,
     player: Body,
     pumped: watch::Receiver<Pumped>,
-    /// The last delivery to the player that was handed to the screen.
+    /// The number of the last delivery to the player that was handed to the screen.
     shown: watch::Receiver<u64>,
-    /// The last delivery to the assistant that came of the player's acts.
+    /// The number of the last delivery to the assistant that the player's acts caused.
     sent: u64,
     unwritten: Unwritten,
     /// The line that waits for the world, and why.
@@ -146,7 +146,7 @@ impl Session {
     pub(super) async fn waiting(&self) -> Waiting {
         let done = self.pumped.borrow().done;
         let unheard = self.sandbox.perceptions(&self.resident.id, done, FEED_PAGE);
-        // A world that cannot be read has said so already.
+        // If the world cannot be read, that has already been reported.
         let unheard = unheard.await.unwrap_or_default();
         let state = self.handle.inspect().await;
         Waiting::new(self.handle.status().activity, state.as_ref(), &unheard)
@@ -201,8 +201,8 @@ impl Session {
         Flow::Go
     }
 
-    /// Has the world carry out an act. While the world cannot be written, a line out of a pipe waits: nobody is there to
-    /// type it again.
+    /// Has the world carry out an act. While the world cannot be written, a line from a pipe waits, because nobody is
+    /// there to type it again.
     async fn carried_out(&mut self, number: u64, act: Act) -> Result<Acted, ActError> {
         let mut failures = 0;
         loop {
@@ -241,7 +241,7 @@ impl Session {
     /// Waits until the player leaves without waiting for answers.
     async fn left(&self) {
         let mut leaving = self.leaving.subscribe();
-        // The session has a sender, so this ends only when it is set.
+        // The session has a sender, so this ends only when the value is set.
         drop(leaving.wait_for(|leaving| *leaving).await);
     }
 
@@ -268,15 +268,15 @@ impl Session {
         format!("{name} is not here ({others}). `page {name} = TEXT` reaches it anywhere")
     }
 
-    /// Waits until everything the player did has reached the assistant, and the assistant has come to rest.
-    /// What the player perceives of that is on its way to be printed by then.
+    /// Waits until everything the player did has reached the assistant, and the assistant has come to rest. By then,
+    /// everything the player perceives of it is queued for printing.
     pub(super) async fn settle(&mut self) -> Rest {
         let rest = self.rest().await;
         self.all_shown().await;
         rest
     }
 
-    /// As [`Session::settle`], unless the player leaves first.
+    /// Like [`Session::settle`], but ends early if the player leaves.
     pub(super) async fn settle_or_leave(&mut self) {
         let mut leaving = self.leaving.subscribe();
         select! {
@@ -285,7 +285,7 @@ impl Session {
         }
     }
 
-    /// Waits until the assistant has taken in everything the player did, or takes nothing at the moment.
+    /// Waits until the assistant has taken in everything the player did, or accepts nothing at the moment.
     pub(super) async fn hand_over(&mut self) {
         let sent = self.sent;
         let taken_in = |pumped: &Pumped| pumped.done >= sent || pumped.held;
@@ -310,7 +310,7 @@ impl Session {
             if !held && self.nothing_after(done).await {
                 return rest;
             }
-            // What the assistant did may have reached its own senses; that is heard, too, before the end.
+            // The assistant may perceive its own acts; it hears that, too, before the end.
             if self
                 .pumped
                 .wait_for(|pumped| pumped.done > done || pumped.held != held)
@@ -322,12 +322,12 @@ impl Session {
         }
     }
 
-    /// Waits until everything the player has perceived is on its way to be printed.
+    /// Waits until everything the player has perceived is queued for printing.
     pub(super) async fn all_shown(&mut self) {
         loop {
             let last = *self.shown.borrow_and_update();
             let more = self.sandbox.perceptions(&self.player.id, last, 1).await;
-            // If the world cannot be asked, whoever watches it says so.
+            // If the world cannot be read, the task that watches it reports that.
             if more.map_or(true, |more| more.is_empty()) || self.shown.changed().await.is_err() {
                 return;
             }

@@ -1,4 +1,4 @@
-//! A player at a terminal: line editing, history, and lines that arrive while one types.
+//! A player at a terminal: line editing, history, and output that arrives while the player types.
 
 use std::{
     fmt,
@@ -31,12 +31,12 @@ use crate::{
 mod mode;
 mod wrap;
 
-/// How long the prompt waits for a quick answer, so that it comes below it.
+/// How long the next prompt waits for a quick answer, so that it appears below the answer.
 const QUICK: Duration = Duration::from_millis(200);
-/// After how long a notice says that the assistant is thinking.
+/// The time after which a notice says that the assistant is thinking.
 const SLOW: Duration = Duration::from_millis(400);
 
-/// The terminal. Its editor is taken by the thread that reads lines.
+/// The terminal. The thread that reads lines takes its editor.
 pub(super) struct Terminal {
     editor: Option<DefaultEditor>,
     history: PathBuf,
@@ -56,7 +56,7 @@ impl fmt::Debug for Terminal {
 /// Prints above the line that is being typed.
 struct TerminalSurface {
     printer: Option<Box<dyn ExternalPrinter + Send>>,
-    /// How many columns there were when the last line was begun; 0 if nobody knows.
+    /// How many columns there were when the last line was begun; 0 if unknown.
     width: Arc<AtomicU16>,
 }
 
@@ -82,7 +82,7 @@ struct Typed {
 }
 
 impl Terminal {
-    /// Takes the terminal over. Its mode is remembered, to be given back.
+    /// Takes control of the terminal. Its mode is remembered, to be restored.
     pub(super) fn open(data: &DataFolder) -> Result<Self, PlayError> {
         let failed = |error: ReadlineError| PlayError::Terminal(error.into());
         let mode = mode::Mode::remember();
@@ -94,7 +94,7 @@ impl Terminal {
         {
             tracing::warn!(%error, "the history could not be read");
         }
-        // Some terminals can do no more than print; lines then simply follow each other.
+        // Some terminals can only print; lines then simply follow each other.
         let printer = editor
             .create_external_printer()
             .ok()
@@ -119,17 +119,17 @@ impl Terminal {
         Arc::clone(&self.surface) as _
     }
 
-    /// Gives the terminal back as it was, also while a line is being typed. A terminal that takes no output is waited for no
-    /// longer than `patience`.
+    /// Restores the terminal, even while a line is being typed. If the terminal takes no output, this waits no longer
+    /// than `patience`.
     pub(super) fn restore(self, reader: &Reader, patience: Duration) {
         self.mode.give_back();
-        // The writer still holds the surface of a reader who was given up.
+        // If the reader was given up, the writer still holds the surface.
         if !reader.is_given_up() {
             within(patience, move || leave_line(&self.surface));
         }
     }
 
-    /// Carries out what is typed until somebody leaves.
+    /// Carries out typed lines until the player leaves.
     pub(super) async fn drive(&mut self, session: &mut Session) -> Result<VisitEnd, PlayError> {
         // What happened before this visit is printed first.
         session.all_shown().await;
@@ -143,20 +143,20 @@ impl Terminal {
                     if session.line(number, Ok(line)).await == Flow::Quit {
                         break;
                     }
-                    // Whether it was quick does not matter; the answer comes either way.
+                    // It does not matter whether it was quick: the answer is printed anyway.
                     drop(timeout(QUICK, session.settle()).await);
                 }
                 Err(ReadlineError::Interrupted | ReadlineError::Eof) => break,
                 Err(error) => return Err(PlayError::Terminal(error.into())),
             }
-            // The reader waits for it; if it has gone, so does the loop.
+            // The thread that reads waits for it; if that thread has ended, so does this loop.
             drop(next.send(prompt(&session.status())));
         }
         drop(typed);
         Ok(VisitEnd::Quit)
     }
 
-    /// Reads lines in a thread of its own. Dropping the receiver lets it end after the line it is at.
+    /// Reads lines in a thread of its own. If the receiver is dropped, the thread ends after its current line.
     fn read(&mut self, first: String) -> Result<mpsc::Receiver<Typed>, PlayError> {
         let (sender, receiver) = mpsc::channel(1);
         let Some(editor) = self.editor.take() else {
@@ -168,7 +168,7 @@ impl Terminal {
             .name("terminal".to_owned())
             .spawn(move || {
                 read_lines(editor, first, &history, &width, &sender);
-                // From here on nothing is typed, and text goes to the terminal directly.
+                // From here on nobody types, and text goes directly to the terminal.
                 lock(&surface).printer = None;
             })
             .map_err(PlayError::System)?;
@@ -176,7 +176,7 @@ impl Terminal {
     }
 }
 
-/// Leaves the line that the editor is still at, and the mode in which pasted text is marked.
+/// Leaves the line in the editor, and the mode that marks pasted text.
 fn leave_line(surface: &Mutex<TerminalSurface>) {
     if lock(surface).printer.is_some() {
         let mut out = io::stdout().lock();
@@ -184,12 +184,12 @@ fn leave_line(surface: &Mutex<TerminalSurface>) {
     }
 }
 
-/// Does what may block for ever in a thread of its own, and waits for it no longer than `patience`.
+/// Does work that may block for ever in a thread of its own, and waits for it no longer than `patience`.
 fn within(patience: Duration, work: impl FnOnce() + Send + 'static) {
     let (done, waiting) = std_mpsc::sync_channel(1);
     let work = move || {
         work();
-        // Nobody waits for it any more if it took too long.
+        // The receiver is gone if it took too long.
         done.send(()).ok();
     };
     match thread::Builder::new()
@@ -253,8 +253,8 @@ fn prompt(status: &Status) -> String {
     )
 }
 
-/// Says that the assistant is thinking if that takes longer than a moment, once each time. The prompt that is on the screen may say
-/// something else; it is as old as the line behind it.
+/// Says that the assistant is thinking if that takes longer than a moment, once per time. The prompt on the screen may
+/// say something else, because it is as old as the last typed line.
 pub(super) async fn follow_status(mut handle: Handle, name: &str, screen: Screen) {
     let mut reported = false;
     loop {

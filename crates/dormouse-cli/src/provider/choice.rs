@@ -17,7 +17,7 @@ use crate::config::ProviderSection;
 #[derive(Clone, Debug)]
 pub(crate) struct Chosen {
     pub(super) choice: Choice,
-    /// What was found, for the further models that the configuration names.
+    /// The findings, for the further models that the configuration names.
     found: Findings,
     /// Why it was chosen, for people.
     pub(crate) why: String,
@@ -27,14 +27,14 @@ pub(crate) struct Chosen {
 #[derive(Clone, Debug)]
 pub(super) struct Findings {
     pub(super) available: Available,
-    /// The key that the configuration names, and whose it is.
+    /// The key that the configuration names, and the provider that it belongs to.
     pub(super) own_key: Option<OwnKey>,
     /// Whether a server was named without a provider.
     by_server: bool,
 }
 
 impl Chosen {
-    /// Who serves the model, and which.
+    /// The provider and the model.
     pub(crate) fn name(&self) -> (String, String) {
         match &self.choice {
             Choice::Offline { .. } => ("offline".to_owned(), "offline".to_owned()),
@@ -109,7 +109,7 @@ impl Chosen {
 }
 
 impl Findings {
-    /// A model that is named with its provider, with its key.
+    /// A model that is named together with its provider, and its key.
     pub(super) fn wished(&self, wish: &ModelRef) -> Result<Choice, ProviderError> {
         let choice = choose_model(wish, &self.available).map_err(ProviderError::Choice)?;
         let elsewhere = matches!(
@@ -130,7 +130,7 @@ impl Findings {
 /// A list of models. The first one that is available answers.
 #[derive(Clone, Debug)]
 pub(crate) struct List {
-    /// The purpose of its requests; `None` for all that have no list of their own.
+    /// The purpose of its requests; `None` for the list of all purposes without a list of their own.
     pub(crate) purpose: Option<Purpose>,
     pub(crate) models: Vec<Choice>,
 }
@@ -164,7 +164,7 @@ pub(super) fn find(
         ollama_host: environment.text("OLLAMA_HOST")?,
         ollama_answers: None,
     };
-    // The configured server belongs to the configured provider, not to another one that a flag asks for.
+    // The configured server belongs to the configured provider, not to another provider that a flag selects.
     let written_for = section.kind.unwrap_or(ServedBy::Local);
     let is_meant = flags.provider.is_none_or(|by| by == written_for);
     let written = section.base_url.as_ref().filter(|_| is_meant);
@@ -185,7 +185,7 @@ pub(super) fn find(
     })
 }
 
-/// Chooses among what was found.
+/// Chooses from the findings.
 pub(super) fn decide(found: Findings, flags: &ProviderFlags) -> Result<Chosen, ProviderError> {
     let choice = choose(&found.available).map_err(|error| match error {
         ChoiceError::NoServer => ProviderError::NoServer,
@@ -208,7 +208,7 @@ pub(super) fn decide(found: Findings, flags: &ProviderFlags) -> Result<Chosen, P
     })
 }
 
-/// The offline model must not answer in place of a model that was asked for.
+/// The offline model must not answer in place of a requested model.
 fn refuse_unknown(choice: &Choice, flags: &ProviderFlags) -> Result<(), ProviderError> {
     let other = flags
         .model
@@ -220,7 +220,7 @@ fn refuse_unknown(choice: &Choice, flags: &ProviderFlags) -> Result<(), Provider
     }
 }
 
-/// Sets the server of the provider that was asked for. A server named without a provider is `local`.
+/// Sets the server of the requested provider. A server named without a provider is `local`.
 fn take_server(available: &mut Available, url: String) -> Result<(), ProviderError> {
     match available.requested {
         None | Some(ServedBy::Local) => {

@@ -19,13 +19,13 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 /// How many token counts are cached: the parts of a prompt, and some more.
 const COUNTED: NonZeroUsize = NonZeroUsize::new(1_024).unwrap();
 
-/// How many calls may wait for a place.
+/// How many calls may wait for a slot.
 const WAITING: u32 = 64;
 
 /// All models of an assistant.
 #[derive(Debug)]
 pub(crate) struct Models {
-    /// The model that the assistant asks: the lists behind one interface.
+    /// The model that the assistant asks: all lists behind one interface.
     pub(crate) model: FailoverModel,
     /// Each of them, ordered by the name of its service.
     pub(crate) each: Vec<GuardedModel>,
@@ -33,13 +33,13 @@ pub(crate) struct Models {
     pub(crate) board: HealthBoard,
     /// What they used.
     pub(crate) accounts: Accounts,
-    /// Counts tokens as the first of them does.
+    /// Counts tokens as the first of these models does.
     pub(crate) counter: Arc<CalibratedCounter>,
     /// The context window of the first of them, if it is known.
     pub(crate) window: Option<u32>,
-    /// How long one attempt may take, including the wait for a place and for the rate limit.
+    /// How long one attempt may take, including the wait for a slot and for the rate limit.
     pub(crate) timeout: Duration,
-    /// Bounds the retries of all callers.
+    /// Limits the retries of all callers.
     pub(crate) retry_budget: RetryBudget,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn assemble(
     let mut uses = Vec::new();
     for list in chosen.lists(section)? {
         match list.purpose {
-            // Its first model is the chosen one, which is already there.
+            // Its first model is the chosen one, which already exists.
             None => {
                 for choice in list.models.iter().skip(1) {
                     main = main.then(assembler.guarded(choice)?.model);
@@ -149,7 +149,7 @@ struct ModelAssembler<'a> {
     network: &'a Network,
     board: HealthBoard,
     accounts: Accounts,
-    /// The budget of the caller, who retries around all models. Each guard reports how much is left of it.
+    /// The budget of the caller, which retries across all models. Each guard reports how much is left of it.
     retry_budget: RetryBudget,
     made: BTreeMap<String, Made>,
 }

@@ -45,7 +45,7 @@ impl CommandFailure for ListModelsError {
     }
 }
 
-/// Shows everything; makes a request only for the models of a server.
+/// Shows everything; sends a request only to list the models of a server.
 pub(super) fn run(
     context: &Context,
     flags: &ProviderFlags,

@@ -1,4 +1,4 @@
-//! What is asked, and what is made of the answers.
+//! The requests of a check, and the conclusions from the replies.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::{
     provider::asking::{Answer, Probed},
 };
 
-/// Room for a short answer, and for the thoughts of a model that thinks.
+/// Room for a short answer, and for the reasoning of a model.
 const ROOM: u32 = 1_024;
 
 fn question(text: &str) -> ChatRequest {
@@ -40,7 +40,7 @@ pub(super) fn words() -> ChatRequest {
     question("Count from one to ten, in words. Say nothing else.")
 }
 
-/// What came of it.
+/// The checks of that answer.
 pub(super) fn answer(answer: &Answer) -> Vec<Check> {
     let reply = match &answer.outcome {
         Ok(reply) => reply,
@@ -152,7 +152,7 @@ fn field(field: &RequestField) -> String {
     }
 }
 
-/// What a probe of its tools showed.
+/// The check of its tool calls.
 pub(super) fn tools(probed: &Probed) -> Check {
     let finding = match (probed.verdict, probed.failure()) {
         (ProbeVerdict::Inconclusive, failure) => {
@@ -178,7 +178,7 @@ pub(super) fn offered(learnt: ToolCalling, configured: Option<ToolCalling>, is_n
     Check::new("remembered", finding).with("calling", json!(learnt))
 }
 
-/// The object that is asked for.
+/// The object that the request asks for.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "whether it can be read is all that is asked")]
@@ -187,7 +187,7 @@ struct Animal {
     legs: i64,
 }
 
-/// A question whose answer shall fit a schema.
+/// A question whose answer has to fit a schema.
 pub(super) fn json_request() -> ChatRequest {
     ChatRequest {
         output: OutputFormat::Schema {
@@ -206,7 +206,7 @@ pub(super) fn json_request() -> ChatRequest {
     }
 }
 
-/// Whether it does.
+/// Whether the answer fits the schema.
 pub(super) fn json(answer: &Answer) -> Check {
     let reply = match &answer.outcome {
         Ok(reply) => reply,
