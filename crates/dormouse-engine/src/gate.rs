@@ -1,4 +1,4 @@
-//! The idle gate: is there a reason to think?
+//! The idle gate: decides whether there is a reason to think.
 //!
 //! Pure and cheap. Without a reason no prompt is built and no model is called.
 
@@ -14,7 +14,7 @@ use crate::{
 /// Longer than anything the engine ever waits for.
 const LONGEST_WAIT: Duration = Duration::from_secs(2 * 3_600);
 
-/// Why a tick does nothing, in the order in which the reasons are asked for.
+/// Why a tick does nothing, in the order in which the reasons are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Skip {
@@ -24,7 +24,7 @@ pub enum Skip {
     Disabled,
     /// The tick before is still under way.
     Collision,
-    /// Every service of the model asked to be left alone, at least until then.
+    /// Every service of the model asked for a pause, at least until then.
     Paused(Timestamp),
     /// The open turn waits, after an error or between two single actions.
     Waiting(Timestamp),
@@ -38,12 +38,12 @@ pub enum Skip {
 pub enum Reason {
     /// A message waits.
     Message(Seq),
-    /// A message is being worked on, and it is time to go on with it.
+    /// A message is being worked on, and it is time to continue.
     OpenTurn(Seq),
 }
 
 impl Reason {
-    /// The place in the log of the message it is about.
+    /// The sequence number of the message.
     #[must_use]
     pub fn trigger(self) -> Seq {
         match self {
@@ -52,11 +52,11 @@ impl Reason {
     }
 }
 
-/// Decides whether a tick that comes at `now` has a reason to think, with a model that `services` answer for.
+/// Decides whether a tick at `now` has a reason to think, if `services` answer for the model.
 ///
 /// # Errors
 ///
-/// The [`Skip`] that applies first. It costs no model call.
+/// The first [`Skip`] that applies. It costs no model call.
 pub fn gate(
     state: &State,
     switch: Switch,
@@ -71,7 +71,7 @@ pub fn gate(
     }
     match &state.turn {
         Some(turn) if turn.ticking => Err(Skip::Collision),
-        // A turn that waits for its world goes on with its act, and needs no model for that.
+        // A turn that waits for its world continues with its act, and needs no model for that.
         Some(turn) if turn.open_call().is_some() => open_turn(turn, services, now),
         turn => match (state.pauses.of_all(services, now), turn) {
             _ if state.waiting() == 0 => Err(Skip::Idle),
@@ -82,7 +82,7 @@ pub fn gate(
     }
 }
 
-/// Which of all messages comes next, where none has to come first.
+/// Which of all messages comes next, if none has to come first.
 fn among_all(state: &State, services: &[ServiceName], now: Timestamp) -> Result<Reason, Skip> {
     if let Some(at) = state.service.held_until(services)
         && !is_past(at, now)
@@ -94,15 +94,15 @@ fn among_all(state: &State, services: &[ServiceName], now: Timestamp) -> Result<
     let open = open.map_or(Err(Skip::Idle), |turn| open_turn(turn, services, now));
     let fresh = next_fresh(state).map(|heard| Reason::Message(heard.seq));
     match (open, fresh) {
-        // A message that has not failed yet shows whether another one would be answered.
+        // A message that has not failed yet shows whether the model answers other messages.
         (_, Some(fresh)) if state.service.is_silent() => Ok(fresh),
         (Err(_), Some(fresh)) => Ok(fresh),
         (open, _) => open,
     }
 }
 
-/// The first message that was not tried yet. Those of people whose messages have just failed come last, so that nobody
-/// waits for all that somebody else sent before.
+/// The first message that was not tried yet. People whose messages have just failed come last, so that nobody waits for
+/// all earlier messages of one person.
 fn next_fresh(state: &State) -> Option<&Heard> {
     let open = state.turn.iter().chain(&state.aside);
     let suspects: Vec<_> = open
@@ -124,6 +124,6 @@ fn open_turn(turn: &Turn, services: &[ServiceName], now: Timestamp) -> Result<Re
 }
 
 fn is_past(at: Timestamp, now: Timestamp) -> bool {
-    // No wait is as long as the longest; the clock was set back meanwhile.
+    // The engine never waits that long: the clock was set back meanwhile.
     at <= now || at.since(now) > LONGEST_WAIT
 }

@@ -1,7 +1,7 @@
-//! How things are put into words for a model.
+//! Texts that the model reads.
 //!
-//! A message has one line that the world vouches for, in brackets, and then what somebody wrote, each line
-//! behind `> `. Nothing that is written can look like the first line, and no name can add to it or end it.
+//! A message has one line that the world vouches for, in brackets. After it comes what somebody wrote, each line behind
+//! `> `. Nothing that somebody writes can look like the first line, and no name can extend or end it.
 
 mod name;
 mod quote;
@@ -14,14 +14,14 @@ use quote::quote;
 
 use crate::event::{NameDoubt, RecalledLine};
 
-/// The name by which the assistant itself goes in what it remembers.
+/// The name of the assistant in its own memories.
 pub(crate) const YOU: &str = "you";
-/// Whoever bears that name in the world.
+/// The name for a person who is called that in the world.
 const NAMED_YOU: &str = "someone called You";
 /// The most characters of a remembered line that are shown.
 const LINE: usize = 2_000;
 
-/// The name of somebody else, by which nobody passes for the assistant itself.
+/// The name of another person, which never passes for the assistant itself.
 pub(crate) fn somebody(name: &str) -> &str {
     if NameSkeleton::of(name).is_confusable_with(&NameSkeleton::of(YOU)) {
         NAMED_YOU
@@ -30,8 +30,8 @@ pub(crate) fn somebody(name: &str) -> &str {
     }
 }
 
-/// A message as the model reads it. Of what was written, the marks before its lines included, no more than
-/// `max_chars` characters are shown; what is left out is said.
+/// A message as the model reads it. At most `max_chars` characters of the text are shown, including the marks before
+/// its lines; a note says what is left out.
 pub(crate) fn perception(
     perception: &Perception,
     trust: Trust,
@@ -56,8 +56,8 @@ pub(crate) fn perception(
     text
 }
 
-/// A remembered line as the model reads it: `(from "NAME" (ID), trust 0.90, TIME)`, and what was said. Round brackets tell it
-/// from a message that waits.
+/// A remembered line as the model reads it: `(from "NAME" (ID), trust 0.90, TIME)`, and what was said. Round brackets
+/// distinguish it from a message that waits.
 pub(crate) fn memory(line: &RecalledLine) -> String {
     let from = match line.from.as_str() {
         YOU => YOU.to_owned(),
@@ -80,9 +80,9 @@ pub(crate) fn memory(line: &RecalledLine) -> String {
     )
 }
 
-/// `[HOW from "NAME" (ID), trust 0.90, TIME]`, and `(ID; DOUBT; DOUBT)` where the name is not what it seems. The name
-/// stands in quotation marks, and neither it nor the id can hold a quotation mark, a bracket, a comma or a semicolon. No
-/// two ids are shown alike.
+/// `[HOW from "NAME" (ID), trust 0.90, TIME]`, and `(ID; DOUBT; DOUBT)` if the name is suspicious. The name is in
+/// quotation marks, and neither it nor the id can contain a quotation mark, a bracket, a comma or a semicolon. No two
+/// ids look the same.
 fn headline(attested: &Attested, trust: Trust, doubts: &[NameDoubt]) -> String {
     let how = match &attested.source {
         SourceKind::Whisper => "whisper".to_owned(),

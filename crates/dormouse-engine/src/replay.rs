@@ -7,7 +7,7 @@ use crate::{
     state::State,
 };
 
-/// The version of a state's JSON; a snapshot of another version is passed over and the log folded whole.
+/// The version of a state's JSON. A snapshot of another version is ignored, and the whole log is folded.
 const SNAPSHOT_SCHEMA: u16 = 5;
 /// How many events are read at a time.
 const PAGE: usize = 512;
@@ -24,13 +24,13 @@ pub enum ReplayError {
     Decode(#[from] DecodeError),
 }
 
-/// Folds the log of one assistant from its first event up to and including the place `up_to`, without a snapshot.
+/// Folds the log of one assistant from its first event up to and including `up_to`, without a snapshot.
 ///
 /// Takes one page of events into memory at a time. The future can be dropped at any moment.
 ///
 /// # Errors
 ///
-/// [`ReplayError`], which names the first place that could not be read.
+/// [`ReplayError`], which names the first event that could not be read.
 pub async fn replay<L: ReadEvents + ?Sized>(
     log: &L,
     key: &AssistantId,
@@ -43,7 +43,7 @@ pub async fn replay<L: ReadEvents + ?Sized>(
 ///
 /// # Errors
 ///
-/// [`ReplayError`], which names the first place that could not be read.
+/// [`ReplayError`], which names the first event that could not be read.
 pub async fn restore<L: ReadEvents + LoadSnapshot + ?Sized>(
     log: &L,
     key: &AssistantId,
@@ -54,11 +54,11 @@ pub async fn restore<L: ReadEvents + LoadSnapshot + ?Sized>(
 /// A state folded from a log.
 pub(crate) struct Restored {
     pub(crate) state: State,
-    /// How many events were folded behind the snapshot.
+    /// How many events were folded after the snapshot.
     pub(crate) folded: u64,
 }
 
-/// As [`restore`]; says also how much of the log was folded.
+/// Like [`restore`], and also says how much of the log was folded.
 pub(crate) async fn restore_counted<L: ReadEvents + LoadSnapshot + ?Sized>(
     log: &L,
     key: &AssistantId,

@@ -1,6 +1,6 @@
-//! What a model's reply is to the assistant: calls, words to be said, or nothing that can be acted on.
+//! What a model's reply means to the assistant: calls, words to say, or nothing that it can act on.
 //!
-//! What a reply holds is read by `dormouse-dialects`; here is decided where words go.
+//! `dormouse-dialects` reads the content of a reply; this module decides where words go.
 
 mod parts;
 mod speech;
@@ -12,12 +12,12 @@ use crate::{config::ToolCalling, state::Heard};
 use parts::CUT_OFF;
 pub(crate) use speech::{in_parts, spoken};
 
-/// A call as it stood in a reply.
+/// A call as the reply contained it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RawCall {
     pub(crate) name: String,
     pub(crate) arguments: String,
-    /// Whether it goes on with what the call before it said.
+    /// Whether it continues the speech of the call before it.
     pub(crate) continues: bool,
 }
 
@@ -26,9 +26,10 @@ pub(crate) struct RawCall {
 pub(crate) enum Reading {
     /// Calls, in order.
     Calls(Vec<RawCall>),
-    /// Nothing that can be acted on; the note tells the model why.
+    /// Nothing that the assistant can act on; the note tells the model why.
     Unreadable(&'static str),
-    /// Words for those on a channel, where nothing speaks. The model has given its answer, and could not give it better.
+    /// Words for people on a channel, but no tool speaks there. The model has given its answer, and could not give a
+    /// better one.
     Unsayable,
 }
 
@@ -48,12 +49,12 @@ const WRAPPED: &str = "Your last reply held a tool call among other words. Nothi
                        tool itself, without words around the call.";
 const NO_WAY: &str = "Nobody heard your last reply: no tool speaks the way you were spoken to. Call one of the tools.";
 
-/// Reads the calls of a reply. `is_tool` tells whether there is a tool of that name; `tools` are those that speak.
+/// Reads the calls of a reply. `is_tool` says whether a tool has that name; `tools` are the tools that speak.
 ///
-/// What is a call is decided by [`dormouse_dialects::parse_reply`]: what a model with native tool calling only quotes is none, and
-/// neither is what it was made to repeat, word for word, by the message it answers. Other plain text of such a model is taken as
-/// said, by the way it was spoken to; but a call among words that does not stand in the message is a call gone wrong, which
-/// nobody should hear.
+/// [`dormouse_dialects::parse_reply`] decides what counts as a call. Two things do not count: a call that a model with
+/// native tool calling only quotes, and a call that it repeats word for word from the message it answers. Other plain
+/// text of such a model counts as said, in the way it was spoken to. But a call among words that is not in the message
+/// is a failed call, which nobody should hear.
 pub(crate) fn read(
     reply: &ChatReply,
     form: ToolCalling,
@@ -104,14 +105,14 @@ fn is_on_channel(heard: &Heard) -> bool {
     matches!(heard.perception.attested.source, SourceKind::Channel(_))
 }
 
-/// What stands between the first bracket of a text and the last: the calls in it, and what stands between them.
+/// The text from the first bracket to the last: the calls in it, and everything between them.
 fn between_brackets(text: &str) -> &str {
     let start = text.find(['{', '[', '<']).unwrap_or(0);
     let end = text.rfind(['}', ']', '>']).map_or(text.len(), |at| at + 1);
     text.get(start..end).unwrap_or(text)
 }
 
-/// Does a reply say nothing but what stands in the message it answers? White space does not count.
+/// Whether a reply only repeats a part of the message it answers. White space does not count.
 fn repeats(reply: &str, message: &str) -> bool {
     let letters = |text: &str| -> String { text.split_whitespace().collect() };
     letters(message).contains(&letters(reply))

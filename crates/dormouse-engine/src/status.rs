@@ -21,14 +21,14 @@ pub enum Activity {
     Acting,
     /// Waiting for a moment, after an error or between two single actions.
     Waiting(Timestamp),
-    /// Waiting for a moment, because its world could not be reached. What it was about to do is done then.
+    /// Waiting for a moment, because its world could not be reached. The pending act is done then.
     WorldUnreachable {
         /// When the world is tried again.
         until: Timestamp,
         /// Why it could not be reached, as far as that is known.
         cause: Option<String>,
     },
-    /// Waiting because the services of its model asked to be left alone; this one may be asked first.
+    /// Waiting because the services of its model asked for a pause; the pause of this one ends first.
     Paused(Pause),
     /// Waiting until its log can be written again.
     Stalled {
@@ -69,23 +69,23 @@ impl Skipped {
     }
 }
 
-/// An assistant at a glance.
+/// A summary of an assistant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// What it is doing.
     pub activity: Activity,
-    /// Since when those who wait have seen no sign of the assistant, where that is longer than
-    /// [`AssistantConfig::slow_after`](crate::AssistantConfig::slow_after). Also while nothing is under way: when that ends, the
-    /// activity says.
+    /// The time since which people who wait have seen no sign of the assistant, if that is longer than
+    /// [`AssistantConfig::slow_after`](crate::AssistantConfig::slow_after). Also while nothing is under way: when that
+    /// ends, the activity says.
     pub slow_since: Option<Timestamp>,
-    /// When the oldest message was accepted that waits for an answer.
+    /// When the oldest message that waits for an answer was accepted.
     pub waiting_since: Option<Timestamp>,
     /// How many messages wait for an answer, the one being worked on included.
     pub waiting: usize,
     /// How many messages ended without an answer, in its whole life.
     pub unanswered: u64,
-    /// Whether its model or its world could not be reached so often in a row that nobody should wait for them. They
-    /// are tried again all the same.
+    /// Whether its model or its world failed so often in a row that nobody should wait for them. They are still tried
+    /// again.
     pub is_out: bool,
     /// The last event of its log.
     pub seq: Seq,
@@ -99,6 +99,6 @@ pub struct Status {
     pub max_context_tokens: u32,
     /// What it has spent in its whole life.
     pub spent: Spent,
-    /// How many lines it has kept on purpose. It remembers everything else it heard besides.
+    /// How many lines it has kept on purpose. It also remembers everything else that it heard.
     pub memories: u64,
 }

@@ -1,7 +1,7 @@
 //! The calls to the outside: the model, the world and the memory.
 //!
-//! Each runs as one future beside the actor, so that messages are accepted meanwhile. None of them reads or
-//! changes the state.
+//! Each runs as one future next to the actor, so that messages are accepted meanwhile. None of them reads or changes
+//! the state.
 
 mod indexing;
 mod memory_query;
@@ -60,7 +60,7 @@ pub(crate) enum Done {
         call: CallId,
         seen: Result<Value, Rejection>,
     },
-    /// The world could not be reached, so the call is still to be made.
+    /// The world could not be reached, so the call has to be made again.
     WorldFailed(WorldFailure),
     Recollected(Box<Recollected<RecalledLine>>),
     MemoryAnswered {
@@ -89,11 +89,11 @@ async fn caught_up(ports: &Ports, key: &AssistantId) -> Result<(), RecallFailure
 pub(crate) struct Bounds {
     /// One attempt.
     pub(crate) attempt: Duration,
-    /// From the beginning of the first attempt to that of the last.
+    /// From the beginning of the first attempt to the beginning of the last.
     pub(crate) retry_for: Duration,
 }
 
-/// Asks the model: three attempts within `bounds`, with a pause between them, as far as the budget for retries goes.
+/// Asks the model: up to three attempts within `bounds`, with a pause between them, if the retry budget allows.
 pub(crate) async fn ask(ports: Ports, prompt: Prompt, bounds: Bounds, budget: RetryBudget) -> Done {
     let started = ports.clock.now();
     let begun = Instant::now();
@@ -105,7 +105,7 @@ pub(crate) async fn ask(ports: Ports, prompt: Prompt, bounds: Bounds, budget: Re
         &budget,
         || ports.chance.unit(),
         |error: &Arc<ModelError>| {
-            // Attempts that fail late leave somebody waiting in silence; a tick that ends says why.
+            // An attempt that fails late leaves somebody waiting in silence; ending the tick reports why.
             let may_retry = error.kind().is_retryable() && begun.elapsed() < bounds.retry_for;
             match (may_retry, error.kind().pause()) {
                 (true, Some(pause)) => RetryVerdict::RetryAfter(pause),
@@ -132,7 +132,7 @@ pub(crate) async fn ask(ports: Ports, prompt: Prompt, bounds: Bounds, budget: Re
     let duration = ports.clock.now().since(started);
     match result {
         Ok(reply) => Done::Replied {
-            // Behind a failover it is not always the same one.
+            // With failover, different models may answer.
             model: reply.info.as_ref().map_or(name, |info| &info.model).clone(),
             reply,
             prompt_tokens: prompt.tokens,
@@ -148,13 +148,13 @@ pub(crate) async fn ask(ports: Ports, prompt: Prompt, bounds: Bounds, budget: Re
     }
 }
 
-/// The last error of the attempts of one call that reached the service.
+/// The last error that reached the service, among the attempts of one call.
 #[derive(Debug, Default)]
 struct LastFailure(Mutex<Option<Arc<ModelError>>>);
 
 impl LastFailure {
-    /// Why an attempt failed. The circuit often opens between two attempts; the call then failed because of the attempt
-    /// before, which reached the service, and not because the second one was not made.
+    /// The reason of a failed attempt. The circuit often opens between two attempts. The call then failed because of
+    /// the attempt before, which reached the service, and not because the next one was not sent.
     fn reason_of(&self, error: ModelError) -> Arc<ModelError> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let was_made = !matches!(error.kind(), ModelErrorKind::LeftAlone(_));
@@ -169,7 +169,8 @@ impl LastFailure {
     }
 }
 
-/// Which of the model's services failed. One that is not among them is not known by its name: nothing may wait for it.
+/// The service of the model that failed. A service that is not in the list is not named, because nothing may wait for
+/// it.
 fn service_of(error: &ModelError, services: &[ServiceName]) -> Option<ServiceName> {
     let provider = ServiceName::from(error.provider());
     let named = error.service().cloned().into_iter().chain([provider]);

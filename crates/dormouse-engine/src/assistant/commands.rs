@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Assistant {
-    /// Does as a command says, and as those say that were taken from the mailbox with it.
+    /// Carries out a command, and the commands that were taken from the mailbox with it.
     pub(super) async fn obey(&mut self, mut command: Command) -> Result<ControlFlow<()>, RunError> {
         loop {
             let next = match command {

@@ -1,4 +1,4 @@
-//! What others see of a running assistant, and when it looks up by itself.
+//! What others see of a running assistant, and when it wakes by itself.
 
 use dormouse_contracts::Timestamp;
 use tokio::time::Instant;
@@ -13,7 +13,8 @@ use crate::{
 
 impl Assistant {
     pub(super) fn tick(&mut self) {
-        // What a tick may do was done when its reason came up; the timer only counts the ticks that do nothing.
+        // The work of a tick was done as soon as there was a reason for it; the timer only counts the ticks that do
+        // nothing.
         let skip = match &self.progress.activity {
             Activity::Thinking | Activity::Acting => Skip::Collision,
             Activity::Waiting(at) | Activity::WorldUnreachable { until: at, .. } => {
@@ -30,7 +31,7 @@ impl Assistant {
 
     pub(super) fn rest(&mut self, skip: Skip) {
         match skip {
-            // Its last sign was the end of the tick before, or the start of the program.
+            // The last sign was the end of the tick before, or the start of the program.
             Skip::Waiting(_) | Skip::Paused(_) => {
                 let now = self.ports.clock.now();
                 self.progress.silent_since.get_or_insert(now);
@@ -57,7 +58,7 @@ impl Assistant {
                 let pause = self.state.pauses.of_all(&self.services, now);
                 pause.map_or(Activity::Waiting(until), Activity::Paused)
             }
-            // Until something was written again, that is what everybody waits for.
+            // Until something is written again, everybody waits for the log.
             Skip::Collision | Skip::Idle => match &self.progress.activity {
                 stalled @ Activity::Stalled { .. } => stalled.clone(),
                 _ => Activity::Idle,
@@ -81,11 +82,11 @@ impl Assistant {
         Some(Instant::now() + at.since(self.ports.clock.now()))
     }
 
-    /// Whether model or world could not be reached so often in a row that nobody should wait for them.
+    /// Whether model or world failed so often in a row that nobody should wait for them.
     pub(super) fn is_out(&self) -> bool {
         let unreached = self.state.turn.as_ref().map_or(0, |turn| turn.unreached);
         let failures = self.state.service.silences.max(unreached);
-        // While something is tried, it may be that model and world are back, or that another model is asked.
+        // During an attempt, model and world may be back, or another model may be asked.
         let is_waiting = matches!(
             self.progress.activity,
             Activity::Waiting(_) | Activity::WorldUnreachable { .. } | Activity::Paused(_)
@@ -93,7 +94,7 @@ impl Assistant {
         is_waiting && failures >= self.config.limits.max_consecutive_errors()
     }
 
-    /// Since when those who wait have seen no sign of the assistant, if that exceeds `slow_after`.
+    /// The time since which people who wait have seen no sign of the assistant, if that is longer than `slow_after`.
     pub(super) fn slow_since(&self) -> Option<Timestamp> {
         let now = self.ports.clock.now();
         let is_slow = |since: &Timestamp| now.since(*since) >= self.config.slow_after;
@@ -124,7 +125,7 @@ impl Assistant {
             memories: state.remembered,
         };
         self.status.send_if_modified(|current| {
-            // Ticks that did nothing wake nobody.
+            // Ticks that did nothing do not wake the watchers.
             current.skipped = status.skipped;
             let changed = *current != status;
             *current = status;

@@ -10,11 +10,11 @@ use crate::{
     state::Turn,
 };
 
-/// How many ticks one message may take. More than this is no outage, and nobody would notice what it costs.
+/// How many ticks one message may take. More than this is not an outage, and its cost would go unnoticed.
 const TICKS_PER_TURN: u32 = 20;
 const GIVEN_UP: &str = "not done: the message is given up after too many errors";
 
-/// Why the message is to be given up, if it is.
+/// Why the message has to be given up, if it does.
 pub(super) fn hopeless(view: View<'_>, turn: &Turn) -> Option<UnansweredCause> {
     if turn.failures >= view.config.limits.max_consecutive_errors() {
         return Some(UnansweredCause::Failures(turn.failures));
@@ -22,8 +22,8 @@ pub(super) fn hopeless(view: View<'_>, turn: &Turn) -> Option<UnansweredCause> {
     (turn.ticks > TICKS_PER_TURN).then_some(UnansweredCause::EndlessTurn(turn.ticks))
 }
 
-/// Why the message is to be given up after a further call that failed so, if it is: for long it alone has failed, in a
-/// way that it may be the cause of, and nobody else was answered or failed meanwhile.
+/// Why the message has to be given up after another such failure, if it does: for a long time only this message has
+/// failed, in a way that it may have caused, and no other message was answered or failed.
 pub(super) fn outlasted(view: View<'_>, kind: ModelErrorKind) -> Option<UnansweredCause> {
     let turn = view
         .state
@@ -31,7 +31,7 @@ pub(super) fn outlasted(view: View<'_>, kind: ModelErrorKind) -> Option<Unanswer
         .as_ref()
         .filter(|turn| may_be_its_own(view, turn))?;
     let lasted = view.waited_since(turn.failing_since?);
-    // Little can be said of a server that was hardly asked meanwhile, because its circuit was open.
+    // A server that was hardly called in that time, because its circuit was open, shows little.
     let calls = turn.failed_calls.saturating_add(1);
     let is_over = kind.may_depend_on_the_prompt()
         && calls >= view.config.limits.max_consecutive_errors()
@@ -43,13 +43,14 @@ pub(super) fn outlasted(view: View<'_>, kind: ModelErrorKind) -> Option<Unanswer
     is_over.then(|| UnansweredCause::NoReply(u32::try_from(lasted.as_secs()).unwrap_or(u32::MAX)))
 }
 
-/// Whether the message will be given up if it goes on failing like this.
+/// Whether the message will be given up if it keeps failing like this.
 pub(super) fn may_be_its_own(view: View<'_>, turn: &Turn) -> bool {
     let is_alone = view.state.service.fails_only_for(turn.trigger_seq());
     is_alone && turn.failing_since.is_some() && view.config.limits.give_up_after().is_some()
 }
 
-/// Why the turn would end without an answer, if it ends for this reason. Where the model chose to be silent, that is one.
+/// Why the turn would end without an answer, if it ends for this reason. If the model chose to be silent, that counts
+/// as an answer.
 pub(super) fn silent(view: View<'_>, turn: &Turn, ended: &TickEnded) -> Option<UnansweredCause> {
     if ended.resume_at.is_some() {
         return None;
@@ -66,9 +67,9 @@ pub(super) fn silent(view: View<'_>, turn: &Turn, ended: &TickEnded) -> Option<U
 /// How much of an answer was said in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Said {
-    /// Nothing, or only words before a look-up ("Let me look"), which announce an answer.
+    /// Nothing, or only words before a look-up ("Let me look"), which only announce an answer.
     Nothing,
-    /// The beginning. The world did not take the rest.
+    /// The beginning. The world did not accept the rest.
     Beginning,
     /// All of it.
     Answer,
@@ -85,7 +86,7 @@ fn said(view: View<'_>, turn: &Turn) -> Said {
                 said = Said::Nothing;
             }
         }
-        // Behind a hole nothing else is said in the same step.
+        // After a lost part, the same step says nothing else.
         if step.has_hole() {
             said = Said::Beginning;
         }
@@ -93,7 +94,7 @@ fn said(view: View<'_>, turn: &Turn) -> Said {
     said
 }
 
-/// The events by which a message ends without an answer. What its sender is told is carried out after them.
+/// The events that end a message without an answer. The words for its sender are said after them.
 pub(super) fn end(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> Vec<Event> {
     let last = turn.steps.last();
     let mut events = last.map_or_else(Vec::new, |step| calls::skip_the_rest(view, step, GIVEN_UP));
@@ -116,7 +117,7 @@ pub(super) fn end(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> Vec<Ev
     events
 }
 
-/// What comes next where a message ends without an answer: its sender is told, once, and the turn closes.
+/// What comes next if a message ends without an answer: its sender is notified, once, and the turn closes.
 pub(super) fn conclude(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> Next {
     let broken_off = turn.steps.last().filter(|step| step.is_broken_off());
     match (turn.open_call(), broken_off) {

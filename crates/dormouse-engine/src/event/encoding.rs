@@ -4,10 +4,10 @@ use dormouse_contracts::{NewEvent, Seq, StoredEvent, Timestamp};
 
 use super::Event;
 
-/// The version of the payloads below. A reader of a newer program upcasts older ones in [`Event::decode`].
+/// The version of the payloads below. A newer program converts older payloads in [`Event::decode`].
 const SCHEMA: u16 = 1;
 
-/// An event of the log is not one this program knows.
+/// This program cannot read an event of the log.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -33,7 +33,7 @@ pub enum DecodeError {
         /// Its schema.
         found: u16,
     },
-    /// The payload is not what its kind and schema say.
+    /// The payload does not match its kind and schema.
     #[error("event {seq} ({kind}) cannot be read")]
     Payload {
         /// Its place.
@@ -74,7 +74,7 @@ macro_rules! kinds {
             ///
             /// # Errors
             ///
-            /// [`DecodeError`], which names the event's place and says what to do.
+            /// [`DecodeError`], which names the event's sequence number and says what to do.
             pub fn decode(stored: &StoredEvent) -> Result<Self, DecodeError> {
                 let StoredEvent { seq, kind, schema, payload, .. } = stored;
                 if *schema > SCHEMA {
@@ -112,7 +112,7 @@ kinds! {
 }
 
 impl Event {
-    /// The event as the log takes it.
+    /// The event in the form that the log stores.
     ///
     /// # Errors
     ///

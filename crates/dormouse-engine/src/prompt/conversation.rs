@@ -1,4 +1,4 @@
-//! Turns as the messages of a chat, in the form the model can read.
+//! Turns as the messages of a chat, in the form that the model can read.
 
 use dormouse_contracts::{Message, ToolCall};
 use dormouse_text::escape_template_tokens;
@@ -9,12 +9,13 @@ use crate::{
     state::{CallState, Step, Turn},
 };
 
-/// The name under which a call is sent back whose name servers refuse. Its result says what was wrong with it.
+/// The name that replaces the name of a call that servers would reject. The result of the call says what was wrong with
+/// it.
 const UNKNOWN_TOOL: &str = "unknown_tool";
-/// The longest name of a function that servers take.
+/// The longest function name that servers accept.
 const NAME_LIMIT: usize = 64;
 
-/// The messages of a chat. Neighbouring messages of the user are one message: some chat templates refuse a
+/// The messages of a chat. Consecutive messages of the user become one message, because some chat templates reject a
 /// conversation in which the roles do not alternate.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
@@ -42,8 +43,9 @@ impl Conversation {
         }
     }
 
-    /// Adds what the model did in a turn. `shown` says what is shown of a result. A notice that asks the sender to wait is
-    /// left out: a model that sees it among its own calls takes it for an answer.
+    /// Adds what the model did in a turn. `shown` returns the text that is shown of a result. A notice that asks the
+    /// sender to wait is left out: a model that sees it among its own calls mistakes it for an answer. A notice that
+    /// asks the sender to wait is left out: a model that sees it among its own calls takes it for an answer.
     pub(super) fn steps(
         &mut self,
         turn: &Turn,
@@ -61,10 +63,10 @@ impl Conversation {
         }
     }
 
-    /// What a model said may repeat what somebody dictated to it.
+    /// The model's words may repeat what somebody dictated to it.
     fn assistant(&mut self, content: &str, tool_calls: Vec<ToolCall>) {
         let content = escape_template_tokens(content).into_owned();
-        // An empty reply is not shown: servers refuse an assistant's message with nothing in it.
+        // An empty reply is not shown: servers reject an empty message of the assistant.
         if !(content.is_empty() && tool_calls.is_empty()) {
             self.messages.push(Message::Assistant {
                 content,
@@ -101,7 +103,8 @@ impl Conversation {
     }
 }
 
-/// The name as it can be sent back: servers refuse the whole conversation for one that no function can have.
+/// The name in a form that can be sent back: one name that no function can have makes servers reject the whole
+/// conversation.
 fn sendable_name(call: &CallState) -> &str {
     let name = call.call.name.as_str();
     let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
@@ -112,9 +115,9 @@ fn sendable_name(call: &CallState) -> &str {
     }
 }
 
-/// The arguments as they can be sent back: servers refuse a conversation whose arguments are no JSON object. A string
-/// that holds an object is that object, as it was when the call was checked. Tokens of chat templates stand only within
-/// strings, so that what is left of them is JSON still.
+/// The arguments in a form that can be sent back: servers reject a conversation whose arguments are not a JSON object.
+/// A string that contains an object becomes that object, as when the call was checked. Tokens of chat templates occur
+/// only within strings, so the text without them is still JSON.
 fn sendable_arguments(call: &CallState) -> String {
     let text = call.call.arguments.as_str();
     match serde_json::from_str::<Value>(text) {

@@ -5,7 +5,7 @@ use dormouse_text::beginning;
 
 use crate::{render, state::Heard};
 
-/// A text as it is shown, and how many tokens that takes.
+/// A text as it is shown, and its number of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Excerpt {
     pub(super) text: String,
@@ -17,8 +17,8 @@ impl Heard {
         render::perception(&self.perception, self.trust, &self.doubts, max_chars)
     }
 
-    /// The message as it is shown within `cap` tokens: whole, or its beginning. The line that the world vouches for
-    /// and the note on what is missing are always there, even where they alone take more.
+    /// The message as it is shown within `cap` tokens: whole, or its beginning. The line that the world vouches for and
+    /// the note on what is missing are always included, even if they alone take more.
     pub(in crate::prompt) fn within(&self, cap: u32, counter: &dyn TokenCounter) -> Excerpt {
         let whole = Excerpt {
             text: self.shown(usize::MAX),
@@ -27,7 +27,7 @@ impl Heard {
         whole.within(cap, counter, |chars| self.shown(chars))
     }
 
-    /// How many tokens it takes within `cap`. A message that fits was counted when it came and is not touched.
+    /// How many tokens it takes within `cap`. A message that fits was counted on arrival and is not counted again.
     pub(super) fn tokens_within(&self, cap: u32, counter: &dyn TokenCounter) -> u32 {
         if self.tokens <= cap {
             self.tokens
@@ -51,14 +51,15 @@ impl Excerpt {
         })
     }
 
-    /// This text if it takes no more than `cap` tokens, and else as much of it as does; `shown` gives so many
-    /// characters of it.
+    /// This text if it takes at most `cap` tokens, otherwise as much of it as fits; `shown` returns its form with that
+    /// many characters.
     fn within(self, cap: u32, counter: &dyn TokenCounter, shown: impl Fn(usize) -> String) -> Self {
         if self.tokens <= cap {
             return self;
         }
-        // As many characters as would fit if all took the same number of tokens. Where the first take more than
-        // the others (a text that goes from Chinese to spaces), at least half of them go at each further attempt.
+        // Starts with as many characters as would fit if all took the same number of tokens. If the first ones take
+        // more than the others (a text that goes from Chinese to spaces), each further attempt drops at least half of
+        // them.
         let mut chars = scaled(self.text.chars().count(), cap, self.tokens);
         loop {
             let text = shown(chars);

@@ -1,5 +1,5 @@
-//! What was looked up for a turn, as its prompt shows it: whom it has to do with, what was asked of the assistant for
-//! good, and what comes to mind.
+//! The memory's answer for a turn, as the prompt shows it: the people and things involved, standing orders, and
+//! remembered lines.
 
 use dormouse_contracts::{TokenCounter, invariant};
 
@@ -11,7 +11,7 @@ use crate::{
     state::Turn,
 };
 
-/// What stands before remembered lines. Nobody else can write it: all that is quoted stands behind a mark.
+/// The heading above remembered lines. Nobody else can write it, because every quoted line starts with a mark.
 pub(super) const MEMORIES: &str = "\
 [MEMORIES]
 What comes to mind, in the order of time. Each line in round brackets says who said it, how far to believe it, and when. \
@@ -22,17 +22,17 @@ const ENTITIES: u32 = 512;
 /// The most tokens of the block of standing orders.
 const ORDERS: u32 = 512;
 
-/// How many tokens each part of what is looked up may take.
+/// How many tokens each part of the memory's answer may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Budgets {
     pub(crate) entities: u32,
     pub(crate) orders: u32,
-    /// Of the remembered lines, what stands before them left out.
+    /// The tokens of the remembered lines, without their heading.
     pub(crate) memories: u32,
 }
 
 impl Budgets {
-    /// The budgets where `left` tokens are left for everything before the current turn.
+    /// The budgets if `left` tokens are left for everything before the current turn.
     pub(super) fn within(left: u32, config: &AssistantConfig) -> Self {
         let all = room::remembered(left);
         Self {
@@ -42,7 +42,7 @@ impl Budgets {
         }
     }
 
-    /// The most that all of it takes as it is shown.
+    /// The most tokens that all parts take when shown.
     pub(super) fn shown(self, preamble: &Preamble) -> u32 {
         let around = 3 * MESSAGE;
         let all = [self.entities, self.orders, self.memories, preamble.memories];
@@ -50,7 +50,7 @@ impl Budgets {
     }
 }
 
-/// How many tokens a remembered line takes as it is shown.
+/// How many tokens a remembered line takes when shown.
 pub(crate) fn line_tokens(line: &RecalledLine, counter: &dyn TokenCounter) -> u32 {
     counter
         .count(&render::memory(line))
@@ -58,7 +58,7 @@ pub(crate) fn line_tokens(line: &RecalledLine, counter: &dyn TokenCounter) -> u3
         .saturating_add(1)
 }
 
-/// How much is shown of what was looked up.
+/// How much of the memory's answer is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Remembered {
     entities: bool,
@@ -69,8 +69,8 @@ pub(super) struct Remembered {
 }
 
 impl Remembered {
-    /// What fits into `left` tokens: whole blocks first, then as many lines as are left room for, the newest first. They
-    /// were looked up for a turn that has grown since.
+    /// What fits into `left` tokens: whole blocks first, then as many lines as there is room for, the newest first. The
+    /// turn may have grown since they were looked up.
     pub(super) fn within(left: u32, turn: &Turn, preamble: &Preamble) -> Self {
         let Some(recollected) = &turn.recollected else {
             return Self::default();
@@ -113,7 +113,7 @@ impl Remembered {
     }
 }
 
-/// Takes a block out of the room there is, if it is not empty and fits.
+/// Takes the tokens of a block out of `room`, if the block is not empty and fits.
 fn take(block: &RecalledBlock, room: &mut u32) -> bool {
     let tokens = block.tokens.saturating_add(MESSAGE);
     let fits = !block.is_empty() && tokens <= *room;

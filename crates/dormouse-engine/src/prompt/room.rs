@@ -3,22 +3,23 @@
 use super::Preamble;
 use crate::{config::AssistantConfig, state::State};
 
-/// Tokens kept free for the reply where the operator does not say how long one may be.
+/// Tokens kept free for the reply if the operator does not say how long one may be.
 const REPLY: u32 = 1_000;
-/// The share of the context window up to which earlier turns and overheard lines fill a prompt, in percent. Above it
-/// the model is advised to come to an end.
+/// Earlier turns and overheard lines fill a prompt up to this share of the context window, in percent. Above it the
+/// model is advised to finish.
 const FILLED_UP_TO: u32 = 60;
-/// The share one message may take of what instructions and reply leave, in percent.
+/// The share of one message, in percent, of what instructions and reply leave free.
 const MESSAGE: u32 = 25;
-/// The share of what is left besides the current turn that may be taken by what was looked up for it, in percent.
+/// The share of the memory's answer, in percent, of what the current turn leaves free.
 const REMEMBERED: u32 = 50;
-/// The share overheard lines may take of what is left besides the current turn, in percent.
+/// The share of overheard lines, in percent, of what the current turn leaves free.
 const OVERHEARD: u32 = 10;
-/// The most tokens that a message is always left, where a prompt was too long for the model.
+/// A message is always left this many tokens (but never more than without the limit), even if a prompt was too long for
+/// the model.
 const MESSAGE_LEFT: u32 = 256;
-/// At this share of the longest prompt a learnt window is taken to be full, in percent.
+/// A learnt window counts as full at this share of it, in percent.
 const LEARNT_FULL: u32 = 80;
-/// One overheard line may take this share of what all of them may, in percent.
+/// The share of one overheard line, in percent, of the room for all of them.
 const OVERHEARD_LINE: u32 = 25;
 
 /// The context window of a prompt, divided among instructions (preamble), reply, messages and the rest.
@@ -28,9 +29,9 @@ pub(super) struct Room {
     preamble: u32,
     /// Tokens that stay free for the reply.
     reply: u32,
-    /// The most tokens of a prompt, as far as that was learnt.
+    /// The most tokens of a prompt, if a limit was learnt.
     longest: u32,
-    /// The most tokens of a reply, likewise.
+    /// The most tokens of a reply, if a limit was learnt.
     longest_reply: u32,
 }
 
@@ -51,7 +52,7 @@ impl Room {
         }
     }
 
-    /// The same window if no prompt and no reply is longer than so many tokens.
+    /// The same window with these limits on the length of prompts and replies.
     pub(super) fn up_to(self, prompt: u32, reply: u32) -> Self {
         Self {
             longest: self.longest.min(prompt),
@@ -60,12 +61,12 @@ impl Room {
         }
     }
 
-    /// The most tokens of a prompt, as far as that was learnt.
+    /// The most tokens of a prompt, if a limit was learnt.
     pub(super) fn longest(self) -> u32 {
         self.longest
     }
 
-    /// The size of the window that a prompt should be measured by, in tokens.
+    /// The size of the window against which prompts are measured, in tokens.
     pub(super) fn window(self) -> u32 {
         // A prompt at the learnt limit counts as full: it takes `CRITICAL_PERCENT` of this window, at which the loop ends.
         let learnt = u64::from(self.longest) * 100 / u64::from(LEARNT_FULL);
@@ -74,8 +75,8 @@ impl Room {
 
     /// The most tokens one message takes.
     pub(super) fn message(self) -> u32 {
-        // A learnt limit can leave hardly more than the instructions. Some words of the message are shown even then, or the model
-        // would not know what to answer; but never more than without the limit.
+        // A learnt limit can leave little more than the instructions. Even then some words of the message are shown, or
+        // the model would not know what to answer; but never more than without the limit.
         let within = |whole: u32| share(whole.saturating_sub(self.preamble), MESSAGE);
         let usual = within(self.window.saturating_sub(self.reply));
         within(self.whole()).max(usual.min(MESSAGE_LEFT))
@@ -86,28 +87,28 @@ impl Room {
         self.window.saturating_sub(self.reply).min(self.longest)
     }
 
-    /// What is left for everything before the current turn, if that and the preamble take `taken` tokens.
+    /// The room for everything before the current turn, if the current turn and the preamble take `taken` tokens.
     pub(super) fn before_the_turn(self, taken: u32) -> u32 {
-        // Of the configured window, not of the learnt one: the limit itself is the second bound.
+        // A share of the configured window, not of the learnt one: the learnt limit is the second bound.
         share(self.window, FILLED_UP_TO)
             .min(self.whole())
             .saturating_sub(taken)
     }
 
-    /// The longest reply that can be asked for behind a prompt of `tokens` tokens.
+    /// The longest reply that can be requested after a prompt of `tokens` tokens.
     pub(super) fn reply_behind(self, tokens: u32) -> u32 {
-        // Servers refuse a request for no token at all.
+        // Servers reject a request for zero tokens.
         let left = self.window.saturating_sub(tokens);
         left.min(self.longest_reply).max(1)
     }
 }
 
-/// The most tokens that what was looked up takes of what is `left`.
+/// The most tokens that the memory's answer takes of what is `left`.
 pub(super) fn remembered(left: u32) -> u32 {
     share(left, REMEMBERED)
 }
 
-/// The most tokens all overheard lines take of what is `left`, and one of them.
+/// The most tokens that all overheard lines take of what is `left`, and the most of one line.
 pub(super) fn overheard(left: u32) -> (u32, u32) {
     let all = share(left, OVERHEARD);
     (all, share(all, OVERHEARD_LINE))

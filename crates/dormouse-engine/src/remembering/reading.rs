@@ -1,4 +1,4 @@
-//! Reading a log for a memory: a page of events, with what they refer to.
+//! Reading a log for a memory: pages of events, and the messages that they refer to.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ use crate::event::{Event, StopReason};
 
 /// How many events are read, and taken in, at a time.
 pub(super) const PAGE: usize = 512;
-/// How far it is looked back at first for the tick that a place is in. A usual tick has fewer events; each further
-/// look goes twice as far. This is done with every message, and decoding events is what it costs.
+/// How many events to read back at first, to find the tick that contains an event. A usual tick has fewer events; each
+/// further attempt reads twice as many. This happens with every message, and its cost is decoding events.
 const LOOK_BACK: usize = 16;
 
 /// A log, as a memory reads it.
@@ -23,18 +23,18 @@ pub(super) struct Log<'a, L: ?Sized> {
     pub(super) key: &'a AssistantId,
 }
 
-/// The messages that ticks of a page are about, by place.
+/// The messages that the ticks of a page work on, by sequence number.
 pub(super) type Triggers = BTreeMap<Seq, Trigger>;
 
 impl<L: ReadEvents + ?Sized> Log<'_, L> {
-    /// The next events after a place, at most `limit`. None where the log ends.
+    /// The next events after this sequence number, at most `limit`. Empty at the end of the log.
     pub(super) async fn page(&self, after: Seq, limit: usize) -> Result<Vec<Read>, CatchUpError> {
         let stored = self.events.read(self.key, after, limit).await?;
         let events = stored.into_iter().map(Read::of);
         Ok(events.collect::<Result<_, _>>()?)
     }
 
-    /// The messages that the ticks of a page are about. Most stand in it; the others are looked up.
+    /// The messages that the ticks of a page work on. Most are in the page; the others are looked up.
     pub(super) async fn triggers(&self, page: &[Read]) -> Result<Triggers, CatchUpError> {
         let mut triggers = Triggers::new();
         for read in page {
@@ -66,7 +66,8 @@ impl<L: ReadEvents + ?Sized> Log<'_, L> {
     ///
     /// # Errors
     ///
-    /// [`CatchUpError::Ahead`] if the log ends before, and [`CatchUpError::OtherLog`] if its event there is another one.
+    /// [`CatchUpError::Ahead`] if the log ends before it, and [`CatchUpError::OtherLog`] if the log has a different
+    /// event there.
     pub(super) async fn check(&self, through: LogPosition) -> Result<(), CatchUpError> {
         let Some(before) = through.seq.checked_sub(1) else {
             return Ok(());
@@ -75,7 +76,7 @@ impl<L: ReadEvents + ?Sized> Log<'_, L> {
         expect(through, found.first())
     }
 
-    /// What the place `through` is about; goes back to the tick before it, and to the tick that intended the act under way.
+    /// The context at `through`. Reads back to the tick before it, and to the tick that intended the open act.
     ///
     /// # Errors
     ///
@@ -107,7 +108,7 @@ impl<L: ReadEvents + ?Sized> Log<'_, L> {
         Ok(context)
     }
 
-    /// The message of the last tick alone: the ones before do not matter.
+    /// Only the message of the last tick: earlier ones do not matter.
     async fn last_trigger(&self, page: &[Read]) -> Result<Triggers, CatchUpError> {
         let mut ticks = page.iter().rev();
         let last = ticks.find(|read| matches!(read.event, Event::TickStarted(_)));
@@ -118,7 +119,7 @@ impl<L: ReadEvents + ?Sized> Log<'_, L> {
     }
 }
 
-/// Whether what is known at the end of these events depends on none before them.
+/// Whether these events alone determine the context at their end.
 fn says_all(events: &[Read]) -> bool {
     let mut newest_first = events.iter().rev().map(|read| &read.event);
     let has_tick = newest_first
@@ -126,7 +127,7 @@ fn says_all(events: &[Read]) -> bool {
         .any(|event| matches!(event, Event::TickStarted(_)));
     let knows_the_act = newest_first.any(|event| match event {
         Event::EffectIntended(_) | Event::EffectSettled(_) => true,
-        // Only a tick that could not reach its world leaves an act to the next one.
+        // Only a tick that could not reach its world leaves an act to the next tick.
         Event::TickEnded(ended) => ended.reason != StopReason::WorldUnreachable,
         _ => false,
     });

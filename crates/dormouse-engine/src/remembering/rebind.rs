@@ -1,4 +1,4 @@
-//! Binding a memory to a log that is not the one it was made of: a log that was lost and begun anew, or set back.
+//! Binding a memory to a log other than its own: a log that was lost and begun anew, or restored to an earlier point.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const RECORDS: usize = 1_000;
 /// Why records were detached.
 const REASON: &str = "bound to another log";
 
-/// What came of binding a memory to a log.
+/// The result of binding a memory to a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rebound {
     /// The memory follows this log already. Nothing was changed.
@@ -31,11 +31,11 @@ pub enum Rebound {
     },
 }
 
-/// Lets a memory go on with this log, whatever log it has taken in before. Nothing is lost: records of events that the log
-/// does not hold are kept without them, and so is everything that people changed by hand. The part that the two logs share
-/// is not taken in again; [`catch_up`](super::catch_up()) takes in the rest.
+/// Binds a memory to this log, whatever log it has taken in before. Nothing is lost: records of events that the log
+/// does not hold are detached and kept, and so is everything that people changed by hand. The part that the two logs
+/// share is not taken in again; [`catch_up`](super::catch_up()) takes in the rest.
 ///
-/// Reads the records, and the log as far as the two agree. Nobody else may write either meanwhile.
+/// Reads the records, and the log up to the point where the two differ. Nobody else may write to either meanwhile.
 ///
 /// # Errors
 ///
@@ -63,13 +63,13 @@ pub async fn rebind<L: ReadEvents + ?Sized>(
     })
 }
 
-/// A record that was made of an event.
+/// A record that was made from an event.
 struct OfEvent {
     id: RecordId,
     at: Timestamp,
 }
 
-/// The records that were made of a log, by event.
+/// The records that were made from a log, by event.
 async fn from_log(memory: &Memory) -> Result<BTreeMap<Seq, OfEvent>, CatchUpError> {
     let mut known = BTreeMap::new();
     let mut after = None;
@@ -88,7 +88,7 @@ async fn from_log(memory: &Memory) -> Result<BTreeMap<Seq, OfEvent>, CatchUpErro
     }
 }
 
-/// The last event before the log and what the memory knows of its own log disagree.
+/// The last event before the log differs from what the memory knows of its own log.
 async fn shared<L: ReadEvents + ?Sized>(
     log: &Log<'_, L>,
     known: &BTreeMap<Seq, OfEvent>,
@@ -110,7 +110,7 @@ async fn shared<L: ReadEvents + ?Sized>(
     }
 }
 
-/// Whether a record, or that there is none, is what a memory makes of an event.
+/// Whether a memory would make this record from the event, or none if there is none.
 fn agrees(read: &Read, record: Option<&OfEvent>) -> bool {
     let found = record.map(|record| record.at);
     match &read.event {
@@ -122,7 +122,7 @@ fn agrees(read: &Read, record: Option<&OfEvent>) -> bool {
             }
         }
         Event::Remembered(_) => found == Some(read.stored.at),
-        // Not everything that was done is something said.
+        // Not every effect that was done is speech.
         Event::EffectSettled(settled) if matches!(settled.outcome, Outcome::Done(_)) => {
             found.is_none_or(|at| at == read.stored.at)
         }

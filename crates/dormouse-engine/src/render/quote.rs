@@ -1,28 +1,29 @@
-//! What somebody wrote, line by line, so that none of it can pass for anything else.
+//! What somebody wrote, line by line, so that no part of it can pass for anything else.
 
 use dormouse_contracts::invariant;
 use dormouse_text::{beginning, escape_template_tokens, is_hidden};
 
-/// What stands before each line that somebody wrote.
+/// The mark before each line that somebody wrote.
 const MARK: &str = "\n> ";
 
-/// A text with a mark before each of its lines, and what was left out of it.
+/// A text with a mark before each of its lines, and how much was left out.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Quoted {
     pub(super) text: String,
-    /// How many blank lines were left out because one stands before them.
+    /// How many blank lines were left out because they follow another one.
     pub(super) blank_lines_left_out: usize,
     /// How many bytes at the end of the text are not shown.
     pub(super) bytes_left_out: usize,
 }
 
-/// Puts a mark before each line of `words`. No more than `max_chars` characters come out, and of neighbouring blank
-/// lines only one: a text of nothing but line ends would come out several times as long as it is. No token of a chat
-/// template comes out.
+/// Puts a mark before each line of `words`. At most `max_chars` characters are returned, and only one of consecutive
+/// blank lines: otherwise a text of only line ends would become several times as long. The result contains no token of
+/// a chat template.
 pub(super) fn quote(words: &str, max_chars: usize) -> Quoted {
     let safe = escape_template_tokens(words);
     let mut quoted = quote_lines(&safe, max_chars);
-    // An escape keeps the number of characters, but not that of bytes; what is missing is told in bytes of what was written.
+    // An escape keeps the number of characters, but not of bytes; the missing part is reported in bytes of the
+    // original.
     let shown = safe.len() - quoted.bytes_left_out;
     let shown = invariant!(safe.get(..shown), "a quotation is cut between characters");
     let shown = shown.chars().count();
@@ -41,7 +42,7 @@ fn quote_lines(words: &str, max_chars: usize) -> Quoted {
     for line in words.split_inclusive(is_line_break) {
         let text = line.trim_end_matches(is_line_break);
         let is_blank = text.trim().is_empty();
-        // A return and a line feed are one line end.
+        // A carriage return and a line feed are one line end.
         let is_second_half = after_return && line == "\n";
         after_return = line.ends_with('\r');
         if is_blank && after_blank && !is_second_half {
@@ -63,8 +64,8 @@ fn quote_lines(words: &str, max_chars: usize) -> Quoted {
 }
 
 impl Quoted {
-    /// Adds a line, or as much of it as there is room for, and says how many bytes of it that is; nothing if there
-    /// is no room for any of it.
+    /// Adds a line, or the part of it for which there is room. Returns how many bytes of it that is; `None` if there is
+    /// no room for any of it.
     fn push(&mut self, line: &str, room: &mut usize) -> Option<usize> {
         let rest = room.checked_sub(MARK.len())?;
         if rest == 0 && !line.is_empty() {
@@ -85,8 +86,8 @@ fn is_line_break(c: char) -> bool {
     )
 }
 
-/// Joiners and selectors stay: without them some scripts and emoji cannot be written. Everything else that is hidden could
-/// carry a text that people do not see.
+/// Joiners and selectors stay: without them some scripts and emoji cannot be written. Every other hidden character
+/// could carry text that people do not see.
 fn visible(c: char) -> char {
     let is_part_of_writing = matches!(c, '\t' | '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}');
     if is_hidden(c) && !is_part_of_writing {

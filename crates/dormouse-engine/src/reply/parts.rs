@@ -1,16 +1,16 @@
-//! A long text as several acts.
+//! Dividing a long text into several acts.
 
-/// What stands behind words that go on, though nobody knows how or nobody hears it.
+/// What follows words that go on, but whose rest is unknown or unheard.
 pub(crate) const CUT_OFF: &str = " …";
-/// What stands behind an answer that was longer than the assistant may say.
+/// What follows an answer that was longer than the assistant may say.
 const LEFT_OUT: &str = " … (There is more, but it is too long to say.)";
-/// A sentence that ends before this share of a part is no place to divide it, in percent: the part would be too short.
+/// A sentence that ends before this share of a part, in percent, is not a place to divide: the part would be too short.
 const SHORTEST: usize = 25;
 
-/// Divides a text into at most `most` parts of at most `longest` characters each, at the ends of sentences where
-/// there are any, else between words, else between characters. No part is blank.
+/// Divides a text into at most `most` parts of at most `longest` characters each: at the ends of sentences if possible,
+/// otherwise between words, otherwise between characters. No part is blank.
 ///
-/// A text that needs more parts is cut at the end of the last one, and says so.
+/// A text that needs more parts is cut at the end of the last one, and a note says so.
 pub(crate) fn parts(text: &str, longest: usize, most: usize) -> Vec<String> {
     let (longest, most) = (longest.max(1), most.max(1));
     let mut rest = text.trim();
@@ -28,10 +28,10 @@ pub(crate) fn parts(text: &str, longest: usize, most: usize) -> Vec<String> {
     parts
 }
 
-/// The beginning of a text, with a mark behind it where there is room for one.
+/// The beginning of a text, followed by a mark if there is room for one.
 fn cut(text: &str, longest: usize) -> String {
     let marks = [LEFT_OUT, CUT_OFF];
-    // Only a mark that leaves most of the part to the words.
+    // A mark is used only if it leaves most of the part to the words.
     let mark = marks
         .into_iter()
         .find(|mark| mark.chars().count() * 4 <= longest);
@@ -40,7 +40,7 @@ fn cut(text: &str, longest: usize) -> String {
     part.trim_end().to_owned() + mark
 }
 
-/// Divides a text behind at most `longest` characters.
+/// Divides a text after at most `longest` characters.
 fn divided(text: &str, longest: usize) -> (&str, &str) {
     let Some(end) = place(text, longest) else {
         return (text, "");
@@ -54,12 +54,12 @@ fn divided(text: &str, longest: usize) -> (&str, &str) {
     text.split_at(sentence.or(word).unwrap_or(end))
 }
 
-/// Where the character number `count` begins, if there is one.
+/// The byte position of character number `count`, if there is one.
 fn place(text: &str, count: usize) -> Option<usize> {
     text.char_indices().nth(count).map(|(at, _)| at)
 }
 
-/// The last places so far where a sentence and a word ended.
+/// The last positions so far at which a sentence and a word ended.
 #[derive(Default)]
 struct Ends {
     sentence: Option<usize>,
@@ -75,7 +75,7 @@ impl Ends {
         if self.is_closed {
             self.sentence = Some(at);
         }
-        // Of these no white space stands behind.
+        // No white space follows these characters.
         self.is_closed = matches!(c, '。' | '！' | '？');
         if c.is_whitespace() {
             self.word = Some(at);

@@ -6,9 +6,9 @@ use serde_json::Value;
 use super::{RawCall, parts::parts};
 use crate::state::Heard;
 
-/// The call that says a text by the way the assistant was spoken to, if there is a tool that speaks so.
+/// The call that says a text in the way the assistant was spoken to, if a tool can do that.
 ///
-/// What was said in private is never answered aloud, and what was said on a channel only there.
+/// A private message is never answered in public, and a message on a channel is answered only there.
 pub(crate) fn spoken(text: &str, trigger: &Heard, tools: &[&ToolSpec]) -> Option<RawCall> {
     let attested = &trigger.perception.attested;
     let (kind, to) = match &attested.source {
@@ -20,7 +20,7 @@ pub(crate) fn spoken(text: &str, trigger: &Heard, tools: &[&ToolSpec]) -> Option
         | SourceKind::Pose
         | SourceKind::Emit
         | SourceKind::CommandOutput => (SpeechKind::Aloud, attested.sender.name()),
-        // Who hears an answer to a kind of source this version does not know cannot be told.
+        // This version does not know the kind of source, so it cannot know who would hear the answer.
         _ => return None,
     };
     let mut speeches = tools
@@ -39,7 +39,8 @@ pub(crate) fn spoken(text: &str, trigger: &Heard, tools: &[&ToolSpec]) -> Option
     })
 }
 
-/// A call as it can be made: one that says more than its tool takes at once becomes several, `most` at the most.
+/// A call in a form that can be made: if it says more than its tool takes at once, it becomes several calls, at most
+/// `most`.
 pub(crate) fn in_parts(call: RawCall, tool: Option<&ToolSpec>, most: usize) -> Vec<RawCall> {
     divided(&call, tool, most).unwrap_or_else(|| vec![call])
 }
@@ -50,7 +51,7 @@ fn divided(call: &RawCall, tool: Option<&ToolSpec>, most: usize) -> Option<Vec<R
     let longest = tool.longest_words()?;
     let arguments = object(&call.arguments)?;
     let text = arguments.get(words)?.as_str()?;
-    // Nothing is longer in characters than in bytes.
+    // A text never has more characters than bytes.
     if text.len() <= longest || text.chars().count() <= longest {
         return None;
     }
@@ -68,7 +69,7 @@ fn divided(call: &RawCall, tool: Option<&ToolSpec>, most: usize) -> Option<Vec<R
     (!calls.is_empty()).then_some(calls)
 }
 
-/// The arguments, as the check of the call will read them.
+/// The arguments in the form in which the check of the call reads them.
 fn object(arguments: &str) -> Option<Arguments> {
     match serde_json::from_str(arguments).ok()? {
         Value::Object(object) => Some(object),

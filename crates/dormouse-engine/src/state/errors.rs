@@ -1,44 +1,45 @@
-//! What went wrong lately, for the emergency stop.
+//! Recent errors, for the emergency stop.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use dormouse_text::beginning;
 use serde::{Deserialize, Serialize};
 
-/// Over how many of a tool's last calls its failure rate is taken.
+/// The failure rate of a tool is computed over this many of its last calls.
 pub const RECENT_CALLS: usize = 20;
 /// How many tools are watched; a model that invents names must not make the state grow.
 const TOOLS_WATCHED: usize = 64;
-/// How many of a tool's failures are noted for the messages of one person.
+/// At most this many recent failures of a tool count for the messages of one person.
 const FAILURES_OF_ONE: usize = 4;
 
 /// Errors in a row, and how the last calls of each tool ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorRecord {
-    /// How many errors have come without a success between them. The errors of a message count against the message; once
-    /// it is given up they are one error here, and none if a message of the same person is one already.
+    /// How many errors occurred without a success between them. The errors of a message count against that message. If
+    /// it is given up, they count as one error here, or as none if another given-up message of the same person is
+    /// already counted.
     pub consecutive: u32,
-    /// Whose messages are among them.
+    /// The people whose messages are among them.
     pub given_up: BTreeSet<String>,
-    /// For each tool, how its last calls ended, oldest first: nothing for a success, and for a failure whose message it
-    /// was called for.
+    /// For each tool, how its last calls ended, oldest first: `None` for a success, and for a failure the person whose
+    /// message it was called for.
     pub recent: BTreeMap<String, VecDeque<Option<String>>>,
 }
 
 impl ErrorRecord {
-    /// There was an error that no message is to blame for.
+    /// Counts an error that no message caused.
     pub(super) fn failed(&mut self) {
         self.consecutive = self.consecutive.saturating_add(1);
     }
 
-    /// A message of this person was given up.
+    /// Counts a message of this person that was given up.
     pub(super) fn gave_up(&mut self, person: &str) {
         if self.given_up.insert(person.to_owned()) {
             self.failed();
         }
     }
 
-    /// A tool failed in a call for a message of this person.
+    /// Counts a failure of a tool in a call for a message of this person.
     pub(super) fn tool_failed(&mut self, tool: &str, person: &str) {
         self.note(tool, Some(person));
     }
@@ -73,9 +74,9 @@ impl ErrorRecord {
         calls.push_back(failed_for.map(ToOwned::to_owned));
     }
 
-    /// A tool that failed in at least four of five of its last [`RECENT_CALLS`] calls, if there is one. So a loop
-    /// of one success and four failures ends too, though it never has many errors in a row. One person's messages make
-    /// up no more than four of these failures.
+    /// A tool that failed in at least four of five of its last [`RECENT_CALLS`] calls, if there is one. So a loop of
+    /// one success and four failures also ends, although it never has many errors in a row. At most four of these
+    /// failures come from one person's messages.
     #[must_use]
     pub fn failing_tool(&self) -> Option<&str> {
         self.recent

@@ -1,14 +1,14 @@
-//! Which services asked to be left alone, and until when.
+//! Which services asked for a pause, and until when.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use dormouse_contracts::{ServiceName, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// A longer pause than this is never kept: the clock was set back meanwhile.
+/// A longer pause is not kept: it means that the clock was set back.
 const LONGEST: Duration = Duration::from_secs(2 * 3_600);
 
-/// That nobody asks the model until a moment, because a service asked for it.
+/// A pause of the model until a moment, because a service asked for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pause {
     /// The service that asked for it.
@@ -17,24 +17,24 @@ pub struct Pause {
     pub until: Timestamp,
 }
 
-/// The pauses that services asked for. Each binds the service that asked, and no other.
+/// The pauses that services asked for. Each applies only to the service that asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Pauses(BTreeMap<ServiceName, Timestamp>);
 
 impl Pauses {
-    /// Takes in a pause that was asked for at `now`, and forgets those that are over.
+    /// Adds a pause that was requested at `now`, and forgets pauses that are over.
     pub(super) fn add(&mut self, pause: Pause, now: Timestamp) {
         self.0.retain(|_, until| *until > now);
         self.0.insert(pause.by, pause.until);
     }
 
-    /// Somebody wants all services to be asked again.
+    /// Ends all pauses, because somebody wants all services to be asked again.
     pub(super) fn end(&mut self) {
         self.0.clear();
     }
 
-    /// The pauses that hold at `now`.
+    /// The pauses in force at `now`.
     pub fn at(&self, now: Timestamp) -> impl Iterator<Item = Pause> {
         let holds = move |until: Timestamp| until > now && until.since(now) <= LONGEST;
         let pauses = self.0.iter().filter(move |(_, until)| holds(**until));
@@ -44,7 +44,7 @@ impl Pauses {
         })
     }
 
-    /// The pause that ends first, if each of `services` has asked for one that holds at `now`.
+    /// The pause that ends first, if each of `services` has one in force at `now`.
     #[must_use]
     pub fn of_all(&self, services: &[ServiceName], now: Timestamp) -> Option<Pause> {
         let pauses = services.iter().map(|service| {

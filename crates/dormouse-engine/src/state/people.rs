@@ -1,4 +1,4 @@
-//! Who was heard under which name, so that nobody passes for somebody else by a name of the same look.
+//! The people who were heard, with their names, so that nobody passes for somebody else by a name that looks alike.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::NameDoubt;
 
-/// How many people a state knows by name; those not heard for longest are forgotten first.
+/// How many people a state knows by name. It first forgets those who have been silent for longest.
 const PEOPLE_KEPT: usize = 500;
 
 /// The people that were heard lately, most recently heard last.
@@ -43,11 +43,11 @@ impl People {
         (self.0.iter()).find(|person| person.is(attested) && person.name == name)
     }
 
-    /// What makes the name of a sender suspicious. `own` is what the assistant itself is called, and `newest` knows whom
-    /// these people do not know yet.
+    /// What makes the name of a sender suspicious. `own` are the names of the assistant; `newest` knows people that
+    /// these do not know yet.
     ///
-    /// Somebody keeps the doubts under which they were first heard by their name: whoever had a name first is not made
-    /// doubtful by those who imitate it.
+    /// A person keeps the doubts under which their name was first heard. So an imitator does not make the first bearer
+    /// of a name suspicious.
     pub(crate) fn doubts<'a>(
         &self,
         attested: &Attested,
@@ -81,7 +81,7 @@ impl People {
         doubts
     }
 
-    /// Takes note of somebody who was heard.
+    /// Records that somebody was heard.
     pub(crate) fn meet(&mut self, attested: &Attested, doubts: &[NameDoubt]) {
         let Some(id) = attested.sender.id() else {
             return;

@@ -1,4 +1,4 @@
-//! Remembered lines that were shown lately.
+//! Remembered lines that were shown recently.
 
 use std::collections::VecDeque;
 
@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{RecalledItem, RecalledLine};
 
-/// How many lines are kept. One look finds 50 at most, and the next one finds many of them again.
+/// How many lines are kept. One search finds 50 at most, and the next one finds many of them again.
 const LINES_KEPT: usize = 256;
 /// How many bytes of text are kept, so that long lines do not make snapshots large.
 const BYTES_KEPT: usize = 128 * 1024;
 
-/// Remembered lines that were shown lately, the latest last. The log names a line that is among them, and does not
-/// repeat it; since they are part of the state, a replay knows what is named.
+/// Remembered lines that were shown recently, the latest last. The log references such a line by number and does not
+/// repeat it. They are part of the state, so a replay can resolve the numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ShownLines(VecDeque<RecalledLine>);
 
 impl ShownLines {
-    /// These lines as the log takes them: those that stand here as they are by their numbers.
+    /// These lines as the log stores them: lines that are unchanged here become their numbers.
     pub(crate) fn named(&self, lines: Vec<RecalledLine>) -> Vec<RecalledItem> {
         let named = lines.into_iter().map(|line| {
             if self.0.contains(&line) {
@@ -30,7 +30,7 @@ impl ShownLines {
         named.collect()
     }
 
-    /// The lines that the log names or writes down. From now on they are the latest here.
+    /// The lines that the log references or contains. They become the latest lines here.
     pub(super) fn take_in(&mut self, items: Vec<RecalledItem>) -> Vec<RecalledLine> {
         let lines: Vec<_> = items
             .into_iter()
@@ -49,7 +49,7 @@ impl ShownLines {
         lines
     }
 
-    /// Forgets the earliest lines beyond what is kept.
+    /// Forgets the oldest lines beyond the limits.
     fn forget(&mut self) {
         let mut bytes: usize = self.0.iter().map(|line| line.text.len()).sum();
         while (self.0.len() > LINES_KEPT || bytes > BYTES_KEPT)
@@ -81,7 +81,7 @@ mod tests {
         }
     }
 
-    /// What the log holds of each look, and what a replay makes of it.
+    /// What the log stores of each search, and what a replay makes of it.
     fn looked(looks: &[Vec<RecalledLine>]) -> (Vec<Vec<RecalledItem>>, Vec<Vec<RecalledLine>>) {
         let mut lately = ShownLines::default();
         let looks = looks.iter().map(|lines| {

@@ -1,11 +1,11 @@
-//! One step of a turn: a reply of the model, its calls, and what came of them.
+//! One step of a turn: a reply of the model, its calls, and their results.
 
 use dormouse_contracts::{Arguments, CallId, EffectKey, Outcome, Seq, ToolCategory, ToolName};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Call, Verdict};
 
-/// One reply of the model and what came of it.
+/// One reply of the model and its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// The text of the reply.
@@ -16,7 +16,7 @@ pub struct Step {
     pub misread: Option<String>,
     /// Whether the model could only speak.
     pub speech_only: bool,
-    /// Whether the engine made it, to ask the sender to wait. The model did not.
+    /// Whether the engine made it, to ask the sender to wait. The model did not make it.
     pub is_notice: bool,
     /// How many tokens all of it takes in a prompt.
     pub tokens: u32,
@@ -27,7 +27,7 @@ pub struct Step {
 pub struct CallState {
     /// The call.
     pub call: Call,
-    /// The outward act it led to, if it led to one.
+    /// The outward act of this call, if there is one.
     pub effect: Option<EffectState>,
     /// Its result as the model sees it, once it has one.
     pub result: Option<String>,
@@ -48,22 +48,22 @@ pub struct EffectState {
     pub arguments: Arguments,
     /// What became of it, once that is known.
     pub outcome: Option<Outcome>,
-    /// Where in the log that stands.
+    /// The sequence number of the event that recorded the outcome.
     pub settled: Option<Seq>,
-    /// What the world printed meanwhile.
+    /// What the world printed while the act was under way.
     pub captured: String,
 }
 
 impl Step {
-    /// The first call that has no result yet, and the one before it.
+    /// The next part of an answer that has no result yet, and the call before it.
     fn open_part(&self) -> Option<(&CallState, &CallState)> {
         let open = self.calls.iter().position(|call| call.result.is_none())?;
         let (open, before) = (self.calls.get(open)?, self.calls.get(open.checked_sub(1)?)?);
         open.call.continues.then_some((open, before))
     }
 
-    /// The place of the call that the next one goes on with, if the next one is a further part of an answer and all
-    /// parts before it are made.
+    /// The index of the call with which the answer begins, if the next call is a further part of that answer and the
+    /// part before it was made.
     pub(crate) fn part_of(&self) -> Option<usize> {
         let (open, before) = self.open_part()?;
         let made = before.verdict == Some(Verdict::Success);
@@ -72,7 +72,7 @@ impl Step {
         first.map(|(place, _)| place).last().filter(|_| made)
     }
 
-    /// Whether the beginning of an answer was said in it, and not the rest.
+    /// Whether the beginning of an answer was said in it, but not the rest.
     pub(crate) fn has_hole(&self) -> bool {
         let mut has_begun = false;
         self.calls.iter().any(|call| {
@@ -84,7 +84,7 @@ impl Step {
         })
     }
 
-    /// Whether the next call goes on with one that was not made, and is not to be made either.
+    /// Whether the next call continues a call that was not made, so that it must not be made either.
     pub(crate) fn is_broken_off(&self) -> bool {
         self.open_part().is_some() && self.part_of().is_none()
     }
@@ -107,7 +107,7 @@ impl CallState {
             .is_some_and(|effect| effect.key == *key)
     }
 
-    /// Whether it happened, for all that is known.
+    /// Whether it happened, or may have happened.
     pub(crate) fn may_be_made(&self) -> bool {
         self.verdict == Some(Verdict::Success) || self.is_unknown()
     }
@@ -118,7 +118,7 @@ impl CallState {
         effect.is_some_and(|effect| effect.outcome == Some(Outcome::Unknown))
     }
 
-    /// The id that ties the result to the call.
+    /// The id that connects the result to the call.
     #[must_use]
     pub fn id(&self) -> &CallId {
         &self.call.id
