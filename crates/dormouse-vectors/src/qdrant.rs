@@ -35,26 +35,27 @@ pub use self::{
 /// The most numbers in one request to remove points.
 const IDS_AT_ONCE: usize = 4_096;
 
-/// A limit above which the number of points is asked for first: a server makes room for as many hits as it is asked.
+/// Above this limit the number of points is counted first, because a server reserves memory for as many hits as
+/// requested.
 const MODEST_LIMIT: usize = 10_000;
 
 /// Collections on a Qdrant server or cluster, over gRPC.
 ///
-/// Tried with servers 1.18; the payload of a point is `assistant`, `trust` and `at` (µs since 1970), each indexed, so
-/// that a filter costs little. Collections are named `prefix~name`. Answers are approximate once a collection is large
+/// Tested with server 1.18. Collections are named `prefix~name`. Answers are approximate once a collection is large
 /// enough for the server to build its graph. Times after the year 2255 are filtered to within a millisecond or so.
 ///
 /// At most [`QdrantConfig::requests_at_once`] requests are under way and further ones wait their turn, within the same
-/// [`QdrantConfig::timeout`], or [`QdrantConfig::make_timeout`] where a collection is made. Points go out in requests of at most 256 points and 4 MiB, one after the other; each is
-/// answered once its points can be found, and they survive the server's death. On a broken connection each request is
-/// tried once more, or at every other address; beyond that nothing is retried, and there is no circuit breaker: that is for the caller, who knows
-/// what can wait. Dropping a future gives up its answer; what it asked for may happen all the same.
+/// [`QdrantConfig::timeout`], or [`QdrantConfig::make_timeout`] where a collection is made. Points are sent in requests
+/// of at most 256 points and 4 MiB, one after the other. Each request returns once its points can be found; they
+/// survive a crash of the server. On a broken connection each request is tried once more, or at every other address.
+/// Beyond that nothing is retried, and there is no circuit breaker: the caller knows what can wait. Dropping a future
+/// gives up its result; the server may still execute the request.
 ///
-/// With `https` the server's certificate must be signed by an authority that the system knows, or by
+/// With `https` the server's certificate must be signed by an authority that the system trusts, or by
 /// [`QdrantConfig::authority`].
 ///
-/// Errors carry what the server said, without the key. They are [`VectorErrorKind::Unavailable`] for failures that may pass,
-/// also when the disk of the server is full, and [`VectorErrorKind::Refused`] outside a tokio runtime.
+/// Errors contain the server's message, without the key. They are [`VectorErrorKind::Unavailable`] for failures that
+/// may pass, including a full disk of the server, and [`VectorErrorKind::Refused`] outside a tokio runtime.
 ///
 /// # Examples
 ///
@@ -74,7 +75,7 @@ pub struct Qdrant {
 }
 
 impl Qdrant {
-    /// An index on that server. Nothing is sent before the first request, so a server that is away is no error.
+    /// An index on that server. Nothing is sent before the first request, so a server that is down is not an error.
     ///
     /// # Errors
     ///
@@ -86,7 +87,7 @@ impl Qdrant {
         })
     }
 
-    /// The failure as the caller sees it. What was known of the collection may be what was wrong.
+    /// The failure for the caller. If the cached facts about the collection may have caused it, they are forgotten.
     fn refuse(&self, collection: &CollectionName, failure: Failure) -> VectorError {
         let is_stale = matches!(
             failure.kind,
@@ -102,7 +103,7 @@ impl Qdrant {
         collections::dimensions(&self.wire, &self.known, collection).await
     }
 
-    /// Refuses if the collection is not there now.
+    /// Fails if the collection does not exist now.
     async fn check_presence(&self, collection: &CollectionName) -> Result<usize, Failure> {
         collections::current_dimensions(&self.wire, &self.known, collection).await
     }
@@ -177,7 +178,7 @@ impl Qdrant {
         Ok(hits)
     }
 
-    /// A limit the server can make room for: never more than there are points.
+    /// A limit that the server can allocate: never more than there are points.
     async fn modest(&self, collection: &CollectionName, limit: usize) -> Result<usize, Failure> {
         match limit {
             0 => self.check_presence(collection).await.map(|_| 0),
@@ -230,7 +231,7 @@ impl Qdrant {
     }
 }
 
-/// Refuses an answer that came before the points can be found.
+/// Fails if the server answered before the points can be found.
 fn applied(answer: &PointsOperationResponse) -> Result<(), Failure> {
     let status = answer.result.as_ref().map(|result| result.status);
     if status == Some(UpdateStatus::Completed as i32) {

@@ -61,7 +61,7 @@ impl From<OperationError> for EdgeFailure {
             OperationError::ValidationError { .. } => VectorErrorKind::Refused,
             _ => VectorErrorKind::Unavailable,
         };
-        // The engine's error carries a backtrace that is for its makers.
+        // The engine's error also carries a backtrace, which only helps its developers.
         Self::because(kind, error.to_string())
     }
 }
@@ -73,7 +73,7 @@ pub(super) struct Shard {
 }
 
 impl Shard {
-    /// Makes an empty one in a folder that is there and empty.
+    /// Makes an empty collection in an existing empty folder.
     pub(super) fn make(folder: &Path, dimensions: usize) -> Result<(), EdgeFailure> {
         let params = EdgeVectorParams::builder(dimensions, Distance::Cosine).build();
         let config = EdgeConfig {
@@ -100,7 +100,7 @@ impl Shard {
         Ok(())
     }
 
-    /// Opens one that is there.
+    /// Opens an existing collection.
     pub(super) fn load(folder: &Path) -> Result<Self, EdgeFailure> {
         let damaged = |error: String| {
             EdgeFailure::because(
@@ -160,7 +160,7 @@ impl Shard {
         self.write(PointOperations::DeletePoints { ids })
     }
 
-    /// Writes, and is back when it is on disk.
+    /// Writes, and returns when the write is on disk.
     fn write(&self, operation: PointOperations) -> Result<(), EdgeFailure> {
         self.engine
             .update(UpdateOperation::PointOperation(operation))?;
@@ -222,7 +222,8 @@ impl Shard {
     }
 }
 
-/// The filter in the engine's words. It compares numbers as floats; up to 2⁵³ µs, in the year 2255, none is lost.
+/// The filter in the engine's format. The engine compares numbers as floats; they are exact up to 2⁵³ µs, in the year
+/// 2255.
 fn edge_filter(filter: &PointFilter) -> Result<Option<Filter>, EdgeFailure> {
     let mut must: Vec<Value> = Vec::new();
     if let Some(assistant) = &filter.assistant {
@@ -249,8 +250,8 @@ fn edge_filter(filter: &PointFilter) -> Result<Option<Filter>, EdgeFailure> {
         .map_err(|error| EdgeFailure::because(VectorErrorKind::Refused, error))
 }
 
-/// What a collection has lost that the engine would replace without a word: it numbers changes by its log, and passes
-/// over those it takes for old; and it removes a segment that says no version.
+/// The part that a collection has lost and that the engine would silently replace. The engine numbers changes by its
+/// log, and skips changes whose number looks old. It also removes a segment without a version.
 fn lost(folder: &Path) -> Option<&'static str> {
     if !has(&folder.join("wal"), |_| true) {
         return Some("its log is missing");
@@ -259,7 +260,7 @@ fn lost(folder: &Path) -> Option<&'static str> {
     (!has(&folder.join("segments"), whole)).then_some("its segments are missing")
 }
 
-/// Whether anything in a folder is like this. What begins with a dot does not count.
+/// Whether an entry of the folder satisfies `like`. Names that begin with a dot do not count.
 fn has(folder: &Path, like: impl Fn(&Path) -> bool) -> bool {
     let entries = std::fs::read_dir(folder).into_iter().flatten();
     entries
