@@ -42,7 +42,6 @@ pub(super) struct ReportedLimit {
 /// for a bucket, the time to the reset is the missing part of its period, within a tenth. If no period fits, the limit
 /// is treated as a window, which is stricter. The same holds if nothing is left, unless an earlier report showed the
 /// same period: a window that was used up at once has the same numbers.
-/// a window that was used up at once looks like that too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Refill {
     #[default]
