@@ -253,8 +253,8 @@ fn prompt(status: &Status) -> String {
     )
 }
 
-/// Says that the assistant is thinking if that takes longer than a moment, once per time. The prompt on the screen may
-/// say something else, because it is as old as the last typed line.
+/// Says that the assistant is thinking if that takes longer than a moment, once for each such time. The prompt on the
+/// screen may say something else, because it is as old as the last typed line.
 pub(super) async fn follow_status(mut handle: Handle, name: &str, screen: Screen) {
     let mut reported = false;
     loop {
