@@ -44,8 +44,7 @@ impl Conversation {
     }
 
     /// Adds what the model did in a turn. `shown` returns the text that is shown of a result. A notice that asks the
-    /// sender to wait is left out: a model that sees it among its own calls mistakes it for an answer. A notice that
-    /// asks the sender to wait is left out: a model that sees it among its own calls takes it for an answer.
+    /// sender to wait is left out: a model that sees it among its own calls mistakes it for an answer.
     pub(super) fn steps(
         &mut self,
         turn: &Turn,
