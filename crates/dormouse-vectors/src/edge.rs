@@ -20,18 +20,19 @@ use shards::OpenShards;
 
 /// An index of vectors in a folder, by the engine of Qdrant's server.
 ///
-/// What it has answered is on disk: everything is flushed first, about ten milliseconds for each call that writes, so
-/// give it many points at once. The engine's own log is not replayed after a crash, which is why nothing is answered
-/// that only that log has.
+/// When a call returns, its changes are on disk. Every call that writes flushes them, which takes about ten
+/// milliseconds, so pass many points at once. The engine's own log is not replayed after a crash, so no call returns
+/// before the flush.
 ///
 /// All work happens on one thread of its own, in the order of the calls; at most sixteen wait for it. Dropping an index
-/// ends the thread after what is under way. Dropping the future of a call does not stop what was begun. Where the
-/// engine panics, which it does on damaged files, the call is refused as [`VectorErrorKind::Damaged`]: discard the
-/// collection and feed it again.
+/// ends the thread after the call under way. Dropping the future of a call does not stop a call that has begun. If the
+/// engine panics, which it does on damaged files, the call fails with [`VectorErrorKind::Damaged`]: discard the
+/// collection and fill it again.
 ///
-/// It searches exactly, which is good to some hundred thousand points. The engine never shortens its log, some two
-/// megabytes for a thousand points of 384 numbers each time they are written: discard a collection that is often replaced and
-/// fill it again. It writes warnings by the crate `log`; the filter `qdrant_edge=error` silences them.
+/// It searches exactly, which is fast enough for some hundred thousand points. The engine never shortens its log, which
+/// grows by some two megabytes each time a thousand points of 384 numbers are written: discard a collection that is
+/// often replaced and fill it again. It writes warnings with the crate `log`; the filter `qdrant_edge=error` silences
+/// them.
 pub struct Edge {
     folder: PathBuf,
     actor: EdgeActor,
@@ -41,13 +42,13 @@ pub struct Edge {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EdgeError {
-    /// Another index, of this process or another one, has it.
+    /// Another index, in this process or another one, has the folder open.
     #[error("{} is in use by another process", folder.display())]
     InUse {
         /// The folder.
         folder: PathBuf,
     },
-    /// The file system refuses.
+    /// The file system reported an error.
     #[error("{} cannot be used", folder.display())]
     Io {
         /// The folder.
@@ -64,11 +65,11 @@ impl Edge {
     ///
     /// # Errors
     ///
-    /// [`EdgeError`] if the folder is in use, or cannot be.
+    /// [`EdgeError`] if the folder is in use, or cannot be used.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, EdgeError> {
         let folder = folder.as_ref();
         let shards = OpenShards::open(folder)?;
-        // However the path is written, it is one index.
+        // Different paths to the same folder are one index.
         let folder = folder.canonicalize().map_err(|source| EdgeError::Io {
             folder: folder.to_owned(),
             source,
@@ -80,7 +81,7 @@ impl Edge {
         Ok(Self { folder, actor })
     }
 
-    /// Has `work` done, and gives a failure the name of this index.
+    /// Sends `work` to the thread, and adds the name of this index to a failure.
     fn ask<'a, T: Send + 'static>(
         &'a self,
         work: impl FnOnce(&mut OpenShards) -> Result<T, EdgeFailure> + Send + 'static,

@@ -16,12 +16,12 @@ use super::{
 };
 use crate::direction::check_dimensions;
 
-/// What the names of folders begin with that are being made or removed. No collection's folder begins so.
+/// The prefix of folders that are being made or removed. No collection's folder starts with it.
 const ASIDE: &str = "~";
-/// What the name of a collection's folder begins with, so that none is `.` or the lock.
+/// The prefix of a collection's folder, so that no folder is named `.` or like the lock.
 const COLLECTION: &str = "c_";
 
-/// The collections of a folder, and the lock that keeps others out.
+/// The collections of a folder, and the lock that keeps other indexes out.
 pub(super) struct OpenShards {
     folder: PathBuf,
     open: BTreeMap<CollectionName, Shard>,
@@ -84,7 +84,7 @@ impl OpenShards {
         })
     }
 
-    /// Does something with a collection, which is opened for it if it is not.
+    /// Runs work on a collection, and opens the collection first if it is not open.
     pub(super) fn with<T>(
         &mut self,
         name: &CollectionName,
@@ -104,7 +104,7 @@ impl OpenShards {
         }
     }
 
-    /// Removes a collection, also one that cannot be opened.
+    /// Removes a collection, even one that cannot be opened.
     pub(super) fn discard(&mut self, name: &CollectionName) -> Result<(), EdgeFailure> {
         drop(self.open.remove(name));
         let (place, aside) = (self.place(name), self.aside(name));
@@ -119,7 +119,7 @@ impl OpenShards {
     /// Closes all collections; they are opened again when they are needed.
     pub(super) fn close(&mut self) {
         for (_, shard) in std::mem::take(&mut self.open) {
-            // What panicked once may do so again.
+            // An engine that panicked once may panic again.
             drop(catch_unwind(AssertUnwindSafe(|| drop(shard))));
         }
     }
@@ -133,7 +133,7 @@ impl OpenShards {
     }
 }
 
-/// Removes what a crash left half made or half removed.
+/// Removes folders that a crash left partly made or partly removed.
 fn sweep(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

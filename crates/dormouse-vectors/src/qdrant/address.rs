@@ -1,4 +1,4 @@
-//! Where a server is, who asks it, and under which names.
+//! The address of a server, the key, and the prefix of collection names.
 
 use std::fmt;
 
@@ -7,32 +7,32 @@ use http::Uri;
 /// The port on which a server speaks gRPC by default.
 const GRPC_PORT: u16 = 6334;
 
-/// The longest prefix in bytes: with a collection's name behind it, it stays within a server's limit of 255.
+/// The longest prefix in bytes: together with a collection's name it stays within a server's limit of 255.
 const LONGEST_PREFIX: usize = 64;
 
-/// The longest key in bytes. Tokens are some hundred.
+/// The longest key in bytes. Tokens have a few hundred.
 const LONGEST_KEY: usize = 4_096;
 
-/// Why a [`QdrantConfig`](crate::QdrantConfig) cannot be made of what was given. Repeats nothing of it, since it may be
+/// Why a value of a [`QdrantConfig`](crate::QdrantConfig) is invalid. Does not repeat the value, since it may be
 /// secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QdrantConfigError {
-    /// No address of a server.
+    /// The address is not valid.
     #[error("a server's address is like http://127.0.0.1:6334 or https://example.com:6334")]
     Url,
-    /// No certificate of an authority, or one that cannot be used.
+    /// The certificate of the authority is missing or unusable.
     #[error(
         "the certificate of an authority is a PEM file that begins with -----BEGIN CERTIFICATE-----"
     )]
     Authority,
-    /// A user or a password in the address.
+    /// The address contains a user or a password.
     #[error("a server's address has no user and password in it: the key is given apart")]
     Credentials,
-    /// A prefix that is empty, longer than 64 bytes, or has characters that a collection's name may not have.
+    /// The prefix is empty, longer than 64 bytes, or has characters that a collection's name may not have.
     #[error("a prefix has 1 to 64 letters, digits, '_', '-' or '.'")]
     Prefix,
-    /// A key that is empty, longer than 4,096 bytes, or could not be sent in a header.
+    /// The key is empty, longer than 4,096 bytes, or cannot be sent in a header.
     #[error("a key has 1 to 4096 visible ASCII characters")]
     Key,
 }
@@ -42,8 +42,8 @@ pub enum QdrantConfigError {
 pub struct QdrantUrl(String);
 
 impl QdrantUrl {
-    /// Takes an address like `http://127.0.0.1:6334`. The port may be left out if it is 6334, the one for gRPC; 6333 is
-    /// that for REST, at which nothing will answer.
+    /// Accepts an address like `http://127.0.0.1:6334`. The port may be left out if it is 6334, the port for gRPC. A
+    /// request to 6333, the port for REST, gets no answer.
     ///
     /// # Errors
     ///
@@ -87,12 +87,12 @@ impl fmt::Debug for QdrantUrl {
     }
 }
 
-/// What the names of all collections of one owner begin with, so that several can share a server.
+/// The prefix of the names of all collections of one owner, so that several owners can share a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CollectionPrefix(String);
 
 impl CollectionPrefix {
-    /// Takes a prefix of 1 to 64 letters, digits, `_`, `-` or `.`.
+    /// Accepts a prefix of 1 to 64 letters, digits, `_`, `-` or `.`.
     ///
     /// # Errors
     ///
@@ -119,12 +119,12 @@ impl Default for CollectionPrefix {
     }
 }
 
-/// The key a server asks for. It is sent to the server and shown nowhere.
+/// The key that a server requires. It is sent to the server and never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// Takes a key as the server knows it.
+    /// Accepts a key as the server knows it.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl ApiKey {
         }
     }
 
-    /// The key itself. Whoever calls this sees to it that it ends up in no log and no error.
+    /// The key itself. The caller must keep it out of logs and errors.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

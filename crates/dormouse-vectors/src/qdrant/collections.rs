@@ -1,4 +1,4 @@
-//! Collections on the server, and what is known of them here.
+//! Collections on the server, and the cached facts about them.
 
 use std::{
     collections::HashMap,
@@ -20,10 +20,10 @@ use super::{
     wire::Wire,
 };
 
-/// Stands between the prefix and the name. Neither can contain it, so no two pairs make the same name.
+/// The separator between the prefix and the name. Neither can contain it, so no two pairs give the same name.
 const SEPARATOR: char = '~';
 
-/// The lengths of vectors that were asked for once: a collection never changes its own.
+/// The cached vector lengths: a collection never changes its own.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     dimensions: Mutex<HashMap<CollectionName, usize>>,
@@ -42,7 +42,7 @@ impl Known {
         known.insert(collection.clone(), dimensions);
     }
 
-    /// For when the collection turns out to be gone, or another one of its name.
+    /// Forgets a collection that was removed, or replaced by another one of the same name.
     pub(super) fn forget(&self, collection: &CollectionName) {
         let known = self.dimensions.lock();
         let mut known = known.unwrap_or_else(PoisonError::into_inner);
@@ -50,7 +50,7 @@ impl Known {
     }
 }
 
-/// What the server says of a collection.
+/// The server's description of a collection.
 struct Described {
     dimensions: usize,
     indexed: Vec<String>,
@@ -62,7 +62,7 @@ pub(super) fn name(wire: &Wire, collection: &CollectionName) -> String {
     format!("{prefix}{SEPARATOR}{collection}")
 }
 
-/// The length of the collection's vectors, from memory if it was asked for before.
+/// The length of the collection's vectors, from the cache if it is known.
 pub(super) async fn dimensions(
     wire: &Wire,
     known: &Known,
@@ -92,7 +92,7 @@ pub(super) async fn current_dimensions(
     }
 }
 
-/// Makes the collection and the indexes of what is filtered by, as far as they are not there.
+/// Makes the collection and the indexes of the filtered fields, if they do not exist yet.
 pub(super) async fn prepare(
     wire: &Wire,
     known: &Known,
@@ -124,7 +124,7 @@ async fn create(
         shard_number: layout.shards.map(NonZeroU32::get),
         replication_factor: layout.replicas.map(NonZeroU32::get),
         write_consistency_factor: layout.write_consistency.map(NonZeroU32::get),
-        // The server waits as long for its nodes as it is waited for.
+        // The server waits for its nodes as long as this client waits for the server.
         timeout: Some(wire.config().make_timeout.as_secs().max(1)),
         ..CreateCollectionBuilder::new(name(wire, collection))
             .vectors_config(vectors)
@@ -135,7 +135,7 @@ async fn create(
         async move { client.collections().create(request).await }
     };
     let created = wire.ask_to_make(create).await;
-    // Somebody else may have made it meanwhile, and how a server says so differs between its versions.
+    // Another client may have made it meanwhile; versions of the server report that differently.
     match (describe(wire, collection).await?, created) {
         (Some(described), _) => Ok(described),
         (None, Err(failure)) => Err(failure),
@@ -159,7 +159,7 @@ async fn index(
         let name = name(wire, collection);
         let mut request = CreateFieldIndexCollectionBuilder::new(name, field, kind).wait(true);
         if field == ASSISTANT {
-            // Points of one assistant are kept together, since nearly every search is for one of them.
+            // Points of one assistant are stored together, because nearly every search is for one assistant.
             let params = KeywordIndexParamsBuilder::default().is_tenant(true);
             request = request.field_index_params(params);
         }

@@ -117,7 +117,7 @@ fn dimension(words: &str) -> Option<VectorErrorKind> {
 
 /// One line without the key in it.
 fn readable(words: &str, key: Option<&ApiKey>) -> String {
-    // First, or a key with hidden characters in it would be whole again without them.
+    // Before other changes: a key with hidden characters in it would be whole again without them.
     let line = one_line(words);
     let line = match key {
         Some(key) => line.replace(key.expose(), "***"),

@@ -1,4 +1,4 @@
-//! One request after another, no more than the server should bear, to a node that answers.
+//! Sends requests, with a limit on concurrent ones, to a node that answers.
 
 use std::{
     sync::{
@@ -25,11 +25,11 @@ use super::{
 /// On a broken connection a single node is tried once more.
 const FEWEST_ATTEMPTS: usize = 2;
 
-/// The connections, made when they are first needed and again when they broke.
+/// The connections. Each is made when it is first needed, and again after it broke.
 pub(super) struct Wire {
     /// One for each address.
     nodes: Vec<Node>,
-    /// Which node is asked next: the one that answered last.
+    /// The node that is asked next: the one that answered last.
     current: AtomicUsize,
     key: Key,
     turns: Arc<Semaphore>,
@@ -60,22 +60,21 @@ impl Node {
         })
     }
 
-    /// Needs a runtime.
+    /// Must be called within a runtime.
     fn channel(&self) -> Channel {
         let mut channel = self.channel.lock().unwrap_or_else(PoisonError::into_inner);
         let open = channel.get_or_insert_with(|| self.endpoint.connect_lazy());
         open.clone()
     }
 
-    /// Makes the next request open a new connection: the present one may hang.
+    /// Makes the next request open a new connection, because the present one may hang.
     fn disconnect(&self) {
         let mut channel = self.channel.lock().unwrap_or_else(PoisonError::into_inner);
         *channel = None;
     }
 }
 
-/// An attempt at a node. Unless it is answered, be it because it is given up from outside, the next one goes to the next
-/// node.
+/// An attempt at a node. If it gets no answer, or is dropped before, the next attempt goes to the next node.
 struct Attempt<'a> {
     wire: &'a Wire,
     at: usize,
@@ -91,7 +90,7 @@ impl Drop for Attempt<'_> {
             node.disconnect();
         }
         let next = (self.at + 1) % self.wire.nodes.len().max(1);
-        // Unless another attempt has gone on to the next node already.
+        // Only if no other attempt has switched to the next node already.
         let current = &self.wire.current;
         current
             .compare_exchange(self.at, next, Ordering::Relaxed, Ordering::Relaxed)
@@ -100,7 +99,7 @@ impl Drop for Attempt<'_> {
 }
 
 impl Wire {
-    /// Connects to nothing yet.
+    /// Opens no connection yet.
     pub(super) fn new(config: QdrantConfig) -> Result<Self, QdrantConfigError> {
         let urls = std::iter::once(&config.url).chain(&config.more_urls);
         let nodes = urls
@@ -119,7 +118,7 @@ impl Wire {
         &self.config
     }
 
-    /// Makes a request when it is its turn. On a broken connection every node is tried, and a single one twice.
+    /// Sends a request when it is its turn. On a broken connection every node is tried, and a single node twice.
     pub(super) async fn ask<T, F>(&self, request: impl Fn(Client) -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<Response<T>, Status>>,
@@ -127,7 +126,7 @@ impl Wire {
         self.ask_within(self.config.timeout, request).await
     }
 
-    /// Makes a request that makes or removes something of a collection, which takes a cluster longer.
+    /// Sends a request that makes or removes a collection or an index, which takes a cluster longer.
     pub(super) async fn ask_to_make<T, F>(
         &self,
         request: impl Fn(Client) -> F,
@@ -196,7 +195,7 @@ impl Wire {
     }
 }
 
-/// Whether another connection may help.
+/// Whether a new connection may help.
 fn is_broken(status: &Status) -> bool {
     matches!(
         status.code(),
