@@ -1,12 +1,12 @@
 //! The assistant itself: a state folded from events, a tick and ReAct loop, and effects carried out at most once.
 //!
-//! Layer 4. It knows neither which store, nor which vendor, nor which world it runs on: those are
-//! [`Ports`]. Read it in this order: [`Event`] (all that can happen), [`State`] (what it adds up to), [`gate()`]
-//! (whether there is a reason to think), [`Assistant`] (the actor that lives by it), [`Handle`] (how to talk to it),
-//! [`replay()`] (the whole life again, up to any moment), [`catch_up()`] (how a memory follows from the log).
+//! Layer 4. It does not know the store, the vendor or the world it runs on: those are [`Ports`]. Read it in this order:
+//! [`Event`] (all that can happen), [`State`] (the fold of all events), [`gate()`] (whether there is a reason to
+//! think), [`Assistant`] (the actor that runs), [`Handle`] (how to talk to it), [`replay()`] (the whole life again, up
+//! to any moment), [`catch_up()`] (how a memory follows from the log).
 //!
-//! What it never does: decide by clock or chance, change its state other than by an event that is on disk, repeat an
-//! effect whose outcome is unknown, call a model without a reason.
+//! It never does any of these: decide by clock or randomness, change its state other than by an event that is on disk,
+//! repeat an effect whose outcome is unknown, call a model without a reason.
 //!
 //! Stability: events and their JSON are a format, and only grow. The Rust interface may still change.
 

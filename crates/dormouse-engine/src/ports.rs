@@ -5,23 +5,23 @@ use std::{fmt, sync::Arc};
 use dormouse_contracts::{Chance, ChatModel, Clock, EventLog, TokenCounter, World};
 use dormouse_memory::Memory;
 
-/// The adapters behind an assistant's ports. Cloning it shares them; many assistants can share all but the memory, which
-/// is one assistant's own.
+/// The adapters behind an assistant's ports. A clone shares them; many assistants can share all but the memory, which
+/// belongs to one assistant.
 #[derive(Clone)]
 pub struct Ports {
-    /// Where its life is written down.
+    /// The log of its life.
     pub log: Arc<dyn EventLog>,
-    /// Who thinks.
+    /// The model that it asks.
     pub model: Arc<dyn ChatModel>,
-    /// Where it lives.
+    /// The world that it lives in.
     pub world: Arc<dyn World>,
-    /// What time it is.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Where chance comes from.
+    /// The source of randomness.
     pub chance: Arc<dyn Chance>,
-    /// How long texts are to the model.
+    /// Counts the tokens of texts.
     pub counter: Arc<dyn TokenCounter>,
-    /// What it remembers: a projection of its log, and filled from it.
+    /// Its memory: a projection of its log, filled from the log.
     pub memory: Memory,
 }
 

@@ -1,7 +1,7 @@
 //! How an assistant's memory follows from its log.
 //!
-//! The log is the truth. What the memory holds of it is a projection with a checkpoint inside the memory's own file, so
-//! that an empty memory beside an old log fills itself, and one that was left behind by a crash catches up.
+//! The log is authoritative. The memory's content is a projection of it with a checkpoint in the memory's own file. So
+//! an empty memory next to an old log fills itself, and one that is behind after a crash catches up.
 
 mod catch_up;
 mod context;

@@ -1,4 +1,4 @@
-//! Why an assistant cannot be woken, or ends although nobody asked it to.
+//! Why an assistant cannot be woken, or ends without being asked to.
 
 use dormouse_contracts::{AppendErrorKind, IdError, Seq};
 use dormouse_tools::RegistryError;
@@ -11,20 +11,20 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WakeError {
-    /// Its configuration is one that no assistant can live by.
+    /// No assistant can run with its configuration.
     #[error("the assistant's configuration is not possible")]
     Config(#[from] ConfigError),
     /// Its log could not be folded.
     #[error("the assistant's log could not be folded into its state")]
     Replay(#[from] ReplayError),
-    /// Its memory and its log do not belong together. A memory that merely cannot be read is no such error: the
-    /// assistant lives on without it.
+    /// Its memory and its log do not belong together. A memory that merely cannot be read does not cause this error:
+    /// the assistant runs on without it.
     #[error("the assistant's memory and its log cannot be used together")]
     Memory(#[source] CatchUpError),
-    /// Its tools make no registry.
+    /// Its tools conflict.
     #[error("the assistant's tools cannot be offered")]
     Tools(#[from] RegistryError),
-    /// Persona and tools leave no room in the context window.
+    /// Persona and tools leave too little room in the context window.
     #[error("the assistant's prompt leaves no room for a conversation")]
     Preamble(#[from] PreambleTooLong),
     /// The engine's own tool has an invalid name.
@@ -32,11 +32,11 @@ pub enum WakeError {
     Name(#[from] IdError),
 }
 
-/// An assistant ended although nobody asked it to. What was accepted is on disk.
+/// An assistant ended without being asked to. Every accepted message is on disk.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// Somebody else writes the same log.
+    /// Another writer uses the same log.
     #[error(
         "the log ends at event {actual} where {expected} was expected: another writer is at work on it"
     )]
@@ -46,10 +46,10 @@ pub enum RunError {
         /// Where it ends.
         actual: Seq,
     },
-    /// The log is closed, or refuses an event for good.
+    /// The log is closed, or rejects an event for good.
     #[error("the log does not take events any more: {0}")]
     Log(AppendErrorKind),
-    /// An event could not be put into JSON.
+    /// An event could not be encoded as JSON.
     #[error("an event could not be written down")]
     Encode(#[from] serde_json::Error),
 }

@@ -1,4 +1,4 @@
-//! What a call asks the memory, and what comes of it.
+//! The questions of calls to the memory, and the answers.
 
 use dormouse_contracts::{EntityId, Seq, Trust};
 use dormouse_entities::{
@@ -9,24 +9,24 @@ use serde_json::Value;
 
 use crate::event::Source;
 
-/// What a call asks the memory.
+/// The question of a call to the memory.
 #[derive(Clone, Debug)]
 pub(crate) enum MemoryQuery {
-    /// What fits a question, without what is pending.
+    /// The records that match a question, without events that wait for their turn.
     Recall {
         query: String,
         limit: usize,
         without: Vec<String>,
-        /// What came into the log behind this place waits, too.
+        /// Events after this one wait for their turn, too.
         through: Seq,
     },
-    /// What is known of somebody, by name or id.
+    /// What is known about somebody, by name or id.
     Profile { who: String },
-    /// Whether something may be noted of somebody.
+    /// Whether a fact may be noted about somebody.
     Change { who: String, draft: Draft },
 }
 
-/// Something to be noted of somebody, before it is known who that is.
+/// A fact to note about somebody whose id is not known yet.
 #[derive(Clone, Debug)]
 pub(crate) enum Draft {
     Observe(NewObservation),
@@ -37,7 +37,8 @@ pub(crate) enum Draft {
 }
 
 impl Draft {
-    /// The changes it comes to, in order. An action belongs to a conversation, which begins with it if none goes on.
+    /// The resulting changes, in order. An action belongs to a conversation; if none is running, the first change
+    /// starts one.
     pub(crate) fn changes(self, entity: &EntityId) -> Vec<EntityChange> {
         let entity = entity.clone();
         match self {
@@ -72,16 +73,16 @@ impl Draft {
     }
 }
 
-/// What came of asking.
+/// The answer of the memory.
 #[derive(Debug)]
 pub(crate) enum MemoryAnswer {
-    /// This was found, and comes from there.
+    /// This was found, and these are its sources.
     Found { result: Value, sources: Vec<Source> },
     /// These changes fit what is known now.
     Fits {
         changes: Vec<EntityChange>,
         result: Value,
     },
-    /// Nothing, and why.
+    /// Nothing, for this reason.
     Refused(String),
 }

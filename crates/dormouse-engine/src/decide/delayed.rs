@@ -1,4 +1,4 @@
-//! Asking somebody to wait whose answer takes long.
+//! Asking a sender to wait whose answer takes long.
 
 use super::{View, outcomes, unanswered};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The events by which the sender of the message is asked to wait: once for each message, if the operator wants that.
-/// What is said is carried out after them, and the model goes on meanwhile.
+/// The words are said after them, while the model works on.
 pub(crate) fn on_delay(view: View<'_>) -> Vec<Event> {
     let waiting = view.state.turn.as_ref();
     let waiting = waiting.filter(|turn| turn.ticking && !turn.is_delayed());
@@ -16,8 +16,8 @@ pub(crate) fn on_delay(view: View<'_>) -> Vec<Event> {
     asked.into_iter().collect()
 }
 
-/// The event by which the sender of the message is told, once, that the model gives no answers. A message that is about
-/// to be given up for that has another word coming.
+/// The event by which the sender of the message is notified, once, that the model gives no answers. The sender of a
+/// message that is about to be given up for that is notified in another way.
 pub(super) fn in_outage(view: View<'_>, turn: &Turn) -> Option<Event> {
     let waited = view.waited_since(turn.trigger.heard_at);
     let is_due = view.state.service.is_silent() && waited >= view.config.limits.word_after();

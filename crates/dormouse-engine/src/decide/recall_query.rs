@@ -1,4 +1,4 @@
-//! What to look up before a turn is thought about.
+//! What to search the memory for, before the model is asked.
 
 use dormouse_text::beginning;
 
@@ -11,15 +11,15 @@ use crate::{
     work::RecallQuery,
 };
 
-/// The most of a message that a question is made of, in characters.
+/// How much of a message becomes the query, in characters.
 const WORDS: usize = 2_000;
-/// A message of fewer words hardly says what it is about; what the same person said before helps.
+/// A message with fewer words says little about its subject; then the last message of the same person helps.
 const FEW_WORDS: usize = 4;
-/// The most of that earlier message, in characters.
+/// How much of that earlier message is used, in characters.
 const BEFORE: usize = 300;
 
-/// What to look up for a turn. Not what the prompt shows anyway, and not what waits to be dealt with: the question must
-/// not be found as its own answer.
+/// What to search the memory for in a turn. Excludes what the prompt shows anyway, and events that wait for their turn: the message
+/// must not be found as its own answer.
 pub(super) fn question(view: View<'_>, turn: &Turn) -> RecallQuery {
     let View {
         state,

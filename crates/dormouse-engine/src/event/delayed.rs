@@ -5,27 +5,27 @@ use serde::{Deserialize, Serialize};
 
 use super::Call;
 
-/// Why somebody is asked to wait.
+/// Why a sender is asked to wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DelayCause {
-    /// The model takes its time.
+    /// The model takes long.
     #[default]
     Slow,
-    /// The model has answered nobody for long.
+    /// The model has answered nobody for a long time.
     Outage,
 }
 
 /// The answer to a message takes long, and its sender is asked to wait. Happens at most once for each message and cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delayed {
-    /// The place in the log of the message.
+    /// The sequence number of the message.
     pub trigger: Seq,
     /// Why.
     #[serde(default)]
     pub cause: DelayCause,
-    /// What asks the sender to wait; empty where no tool speaks the way the message came.
+    /// The calls that ask the sender to wait; empty if no tool speaks in the way the message came.
     pub calls: Vec<Call>,
     /// How many tokens that takes.
     pub tokens: u32,

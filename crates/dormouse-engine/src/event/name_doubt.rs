@@ -6,19 +6,19 @@ use dormouse_contracts::EntityId;
 use dormouse_text::{NameFlaw, escape_id};
 use serde::{Deserialize, Serialize};
 
-/// What makes the name of a sender suspicious. It is decided when a message comes, shown to the model in the line that is
-/// vouched for, and shown to the operator.
+/// A reason to suspect the name of a sender. It is determined when a message arrives, shown to the model in the header
+/// line, and shown to the operator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NameDoubt {
-    /// The name holds characters that are not seen.
+    /// The name contains invisible characters.
     HiddenCharacters,
     /// The name is written in scripts that no language mixes.
     MixedScripts,
     /// The name looks like that of the assistant itself.
     LooksLikeYou,
-    /// The name looks like that of somebody else, who was heard before under it.
+    /// The name looks like the name of another person, who was heard before.
     LooksLike(EntityId),
 }
 
@@ -31,7 +31,7 @@ impl From<NameFlaw> for NameDoubt {
     }
 }
 
-/// In words for the model and for people: on one line, without brackets and commas, the id escaped.
+/// Text for the model and for people: on one line, without brackets and commas, the id escaped.
 impl fmt::Display for NameDoubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

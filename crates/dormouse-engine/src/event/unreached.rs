@@ -3,8 +3,8 @@
 use dormouse_contracts::CallId;
 use serde::{Deserialize, Serialize};
 
-/// The world could not be reached, or could not be asked what became of an act. Nothing was refused: the call stays open,
-/// and is made again when its turn goes on. This counts as no error.
+/// The world could not be reached, or could not be asked what became of an act. Nothing was refused: the call stays
+/// open, and is made again when its turn goes on. This does not count as an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorldFailed {
     /// Which call.
@@ -12,7 +12,7 @@ pub struct WorldFailed {
     /// Why, for people, as far as it is known; at most 500 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Whether the world was there, and did not answer this act.
+    /// Whether the world could be reached, but did not answer this act.
     #[serde(default)]
     pub silent: bool,
 }

@@ -1,4 +1,4 @@
-//! What to do where a prompt was too long for the model, whatever its window was said to be.
+//! What to do if a prompt was too long for the model, whatever its configured window is.
 
 use super::{Preamble, Prompt, Room, choose, reply_tokens};
 use crate::{
@@ -7,10 +7,10 @@ use crate::{
     state::{State, Turn},
 };
 
-/// How often in a row what stands behind the preamble is halved before nothing but the message is left.
+/// How often in a row the part after the preamble is halved before only the message is left.
 const HALVINGS: u32 = 4;
 
-/// How much of the context window a prompt takes, and the reply that is asked for behind it.
+/// How much of the context window a prompt takes, and the reply that is requested after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Length {
     prompt: u32,
@@ -30,11 +30,11 @@ impl Length {
     }
 }
 
-/// How long the next prompt for `turn` may be if one of this length was too long: half of what stood behind the preamble, and
-/// half of the reply; after some halvings, or where that would change nothing, only the message and what was done about
-/// it, cut.
+/// How long the next prompt for `turn` may be if one of this length was too long: half of the part after the preamble,
+/// and half of the reply. After some halvings, or if halving changes nothing, only the message and what was done about
+/// it are left, cut.
 ///
-/// `None` if nothing would be shorter than it was. So there is an end, and nothing is asked twice. Pure.
+/// `None` if nothing would be shorter than it was. So this ends, and no prompt is sent twice. Pure.
 pub(crate) fn shorter(
     state: &State,
     turn: &Turn,

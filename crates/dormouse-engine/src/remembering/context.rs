@@ -1,11 +1,11 @@
-//! What a place in a log is about: the message that is worked on there, and the act under way.
+//! The context of a position in a log: the message that is worked on there, and the open act.
 
 use dormouse_contracts::{Attested, Seq, StoredEvent};
 use dormouse_memory::LogPosition;
 
 use crate::event::{DecodeError, EffectIntended, Event, Perceived};
 
-/// An event with its place and time.
+/// An event with its sequence number and time.
 #[derive(Clone, Debug)]
 pub(super) struct Read {
     pub(super) stored: StoredEvent,
@@ -43,8 +43,8 @@ impl Trigger {
     }
 }
 
-/// What is known at a place in the log of what went before, as far as the events behind it refer to it: the tick, and
-/// the act under way. An act whose world was out of reach is settled by a later tick than the one that intended it.
+/// What later events need to know about earlier ones: the tick, and the open act. If the world could not be reached, a
+/// later tick settles the act.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Context {
     pub(super) trigger: Option<Trigger>,
@@ -52,7 +52,7 @@ pub(super) struct Context {
 }
 
 impl Context {
-    /// Goes on by one event. `trigger` finds the message at a place.
+    /// Advances by one event. `trigger` finds the message with a sequence number.
     pub(super) fn follow(&mut self, event: &Event, trigger: impl Fn(Seq) -> Option<Trigger>) {
         match event {
             Event::TickStarted(started) => {

@@ -3,10 +3,10 @@
 use dormouse_contracts::{Attested, EntityId, SourceKind, WorldId};
 use sha2::{Digest, Sha256};
 
-/// The longest name of a place that is kept as it is, in bytes.
+/// The longest name of a place that is kept unchanged, in bytes.
 const LIMIT: usize = 256;
 
-/// The conversation a message belongs to: a channel, the two who talk in private, or everything said around the
+/// The conversation that a message belongs to: a channel, a private conversation of two, or everything said around the
 /// assistant. Worlds do not say in which room something was said.
 pub(super) fn heard_in(attested: &Attested) -> String {
     let world = &attested.delivery.world;
@@ -35,7 +35,7 @@ pub(super) fn around(world: &WorldId) -> String {
     format!("{world}/around")
 }
 
-/// A long name, which only a strange world has, by its hash.
+/// The hash of a long name; only an unusual world has long names.
 fn bounded(name: String) -> String {
     if name.len() <= LIMIT {
         return name;

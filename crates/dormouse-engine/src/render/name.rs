@@ -1,18 +1,19 @@
-//! Names without anything that could be taken for a part of the line they stand in.
+//! Names without anything that could be mistaken for a part of their line.
 
 use dormouse_text::{beginning, one_line};
 
 /// The longest name that is shown, in characters.
 const LIMIT: usize = 64;
 
-/// A name in one line: without quotation marks, brackets, commas, characters that cannot be seen, and those that
-/// look like one of these. May come out empty.
+/// A name on one line: without quotation marks, brackets, commas, invisible characters, and characters that look like
+/// one of these. The result may be empty.
 pub(super) fn plain(name: &str) -> String {
     let kept: String = name.chars().filter(|c| !is_mark(*c)).collect();
     beginning(&one_line(&kept), LIMIT).trim_end().to_owned()
 }
 
-/// The marks the first line of a message is made of, and their look-alikes. An apostrophe is part of many a name.
+/// The marks in the first line of a message, and characters that look like them. Many names contain an apostrophe, so
+/// it is allowed.
 fn is_mark(c: char) -> bool {
     matches!(
         c,

@@ -1,15 +1,15 @@
-//! How the model's service was lately: whether it answers, and whether one message or all of them fail.
+//! The recent calls to the model's service: whether it answers, and whether one message or all messages fail.
 
 use dormouse_contracts::{ModelErrorKind, Seq, ServiceName, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// So many different messages that fail in a row are no matter of one message.
+/// If this many different messages fail in a row, no single message is the cause.
 const AN_OUTAGE: usize = 2;
 
-/// What a failed call may be the fault of.
+/// The possible cause of a failed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Blame {
-    /// The service, whichever message is asked about.
+    /// The service, for every message.
     Service,
     /// The service, or this message alone.
     ServiceOrMessage,
@@ -20,13 +20,13 @@ pub(super) enum Blame {
 pub struct Service {
     /// How many were made in a row.
     pub failures: u32,
-    /// How many were due in a row, those included that were not made because the service was left alone.
+    /// How many were due in a row, including those that were not sent because the service was left alone.
     pub silences: u32,
-    /// The first messages they were about.
+    /// The first messages that failed.
     failing: Vec<Seq>,
     /// Whether the failure does not depend on a message: the service asked for a pause, or is not there.
     is_its_own: bool,
-    /// Who did not answer the last one, where that is known.
+    /// The service that did not answer the last one, if it is known.
     by: Option<ServiceName>,
     /// When the last one is tried again.
     retry_at: Option<Timestamp>,
@@ -45,7 +45,7 @@ impl Service {
         self.is_its_own = blame == Blame::Service;
         self.silences = self.silences.saturating_add(1);
         if matches!(kind, ModelErrorKind::LeftAlone(_)) {
-            // Nobody was asked.
+            // No call was sent.
             return;
         }
         self.failures = self.failures.saturating_add(1);
@@ -59,8 +59,8 @@ impl Service {
         self.retry_at = at;
     }
 
-    /// Until when none of these services is to be asked, whichever message waits. Where one message alone failed, the next one is tried
-    /// at once: that shows whose fault it is.
+    /// Until when none of these services is to be asked, whichever message waits. If only one message failed, the next
+    /// message is tried at once: that shows whether the message or the service is the cause.
     pub(crate) fn held_until(&self, services: &[ServiceName]) -> Option<Timestamp> {
         if self.by.as_ref().is_some_and(|by| !services.contains(by)) {
             return None;
@@ -69,7 +69,8 @@ impl Service {
         self.retry_at.filter(|_| is_out)
     }
 
-    /// Whether no other message than this one failed since the last reply. Then nobody knows whose fault that is.
+    /// Whether only this message failed since the last reply. Then it is unknown whether the message or the service is
+    /// the cause.
     pub(crate) fn fails_only_for(&self, trigger: Seq) -> bool {
         self.failing.iter().all(|failing| *failing == trigger)
     }

@@ -1,17 +1,17 @@
-//! Where the least believed comes from of what a model was shown.
+//! The least trusted sources of what a model was shown.
 
 use serde::{Deserialize, Serialize};
 
 use crate::event::Source;
 
-/// The sources that are believed least, of all that were added. Whatever may have been made of all of them has their
-/// trust; so the others need not be kept, and of more than two names "several" is all that can be said.
+/// The least trusted of all sources that were added. A text that may be made from all of them has their trust, so the
+/// others need not be kept. More than two names are only reported as "several".
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Sources(Vec<Source>);
 
 impl Sources {
-    /// At most so many, of different names.
+    /// At most this many are kept, with different names.
     const MOST: usize = 2;
 
     pub(super) fn add_all(&mut self, sources: impl IntoIterator<Item = Source>) {
@@ -34,7 +34,7 @@ impl Sources {
         }
     }
 
-    /// The sources, all of one trust: the lowest.
+    /// The sources. All have the same trust: the lowest.
     pub fn iter(&self) -> impl Iterator<Item = &Source> {
         self.0.iter()
     }

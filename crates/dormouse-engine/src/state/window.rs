@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Narrowed;
 
-/// After so many replies the window is tried whole again: what made one prompt too long need not make others so.
+/// After this many replies the configured window is tried again: the cause of one long prompt need not make others too
+/// long.
 const FORGOTTEN_AFTER: u32 = 200;
 
 /// A window that turned out to be smaller than configured.
@@ -28,8 +29,7 @@ impl LearntWindow {
         }
     }
 
-    /// What is known after one more reply: nothing, if another model gave it or if it was long
-    /// ago that this was learnt.
+    /// What is known after one more reply; `None` if another model gave it, or if the limit was learnt long ago.
     pub(super) fn after_reply(mut self, model: &ModelName) -> Option<Self> {
         self.replies = self.replies.saturating_add(1);
         (self.model == *model && self.replies < FORGOTTEN_AFTER).then_some(self)

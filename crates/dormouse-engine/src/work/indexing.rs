@@ -1,21 +1,21 @@
-//! Work on the memory for which nobody waits.
+//! Background work on the memory.
 
 use dormouse_memory::Memory;
 
-/// How many records are embedded at a time, so that a turn that begins meanwhile throws little away.
+/// How many records are embedded at a time, so that a turn that begins meanwhile loses little work.
 const AT_A_TIME: usize = 32;
 
-/// Whether the memory's vectors lack something.
+/// Whether the memory's vectors are incomplete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Indexing {
-    /// They may.
+    /// They may be incomplete.
     #[default]
     Due,
-    /// They do not, or cannot be helped for now: the next turn tries again.
+    /// They are complete, or cannot be completed for now: the next turn tries again.
     Done,
 }
 
-/// Lets the memory embed some of what is new. Costs nothing where it has no encoder.
+/// Lets the memory embed some new records. Costs nothing without an encoder.
 pub(crate) async fn index_pending(memory: Memory) -> Indexing {
     match memory.index_pending(AT_A_TIME).await {
         Ok(progress) => {
