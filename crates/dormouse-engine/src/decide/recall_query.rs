@@ -18,8 +18,8 @@ const FEW_WORDS: usize = 4;
 /// How much of that earlier message is used, in characters.
 const BEFORE: usize = 300;
 
-/// What to search the memory for in a turn. Excludes what the prompt shows anyway, and events that wait for their turn: the message
-/// must not be found as its own answer.
+/// What to search the memory for in a turn. Excludes what the prompt shows anyway, and events that wait for their turn:
+/// the message must not be found as its own answer.
 pub(super) fn question(view: View<'_>, turn: &Turn) -> RecallQuery {
     let View {
         state,
