@@ -36,7 +36,7 @@ mod tests;
 /// A larger file is not a configuration, in bytes.
 const LIMIT: u64 = 1 << 20;
 
-/// The whole file. What is not given has its default.
+/// The whole file. Fields that are not given have their defaults.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Config {
@@ -78,7 +78,7 @@ pub(crate) enum ConfigError {
     },
 }
 
-/// What a configuration is read from.
+/// The source of a configuration.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
     /// No file; everything has its default.
@@ -88,7 +88,7 @@ pub(crate) enum Origin {
 }
 
 impl Config {
-    /// Reads the file that was asked for, or the default one if it is there.
+    /// Reads the requested file, or the default one if it exists.
     pub(crate) fn load(
         asked: Option<&Path>,
         default: &Path,
@@ -125,7 +125,7 @@ fn read(path: &Path) -> Result<Vec<u8>, ConfigError> {
         path: path.into(),
         source,
     };
-    // A pipe or a device has no length, and may have no end.
+    // A pipe or a device has no length, and may be endless.
     let mut bytes = Vec::new();
     let mut file = fs::File::open(path).map_err(failed)?.take(LIMIT + 1);
     file.read_to_end(&mut bytes).map_err(failed)?;

@@ -1,4 +1,5 @@
-//! What the program logs about itself: to standard error, as `RUST_LOG` says, and by default what nothing else tells.
+//! What the program logs about itself: to standard error, filtered by `RUST_LOG`, and by default only what is reported
+//! nowhere else.
 
 use std::{
     env,
@@ -28,9 +29,9 @@ use crate::{
     screen::Screen,
 };
 
-/// Only errors of these modules are logged by default, and warnings of all others. That a model does not answer, or that
-/// the log, the world or the memory cannot be written, is an event or a state of the assistant and is printed as such. The
-/// warnings of these modules would repeat it.
+/// By default only errors of these modules are logged; of all other modules, warnings too. If a model does not answer,
+/// or the log, the world or the memory cannot be written, that is an event or a state of the assistant and is printed
+/// as such. The warnings of these modules would repeat it.
 const ERRORS_ONLY: [&str; 7] = [
     "dormouse_resilience",
     "dormouse_engine",
@@ -41,7 +42,7 @@ const ERRORS_ONLY: [&str; 7] = [
     "dormouse_sandbox::actor",
 ];
 
-/// What `RUST_LOG` asks for, or the default if it is not set or cannot be read.
+/// The filter in `RUST_LOG`, or the default if it is not set or invalid.
 fn filter() -> Targets {
     let asked = env::var("RUST_LOG")
         .ok()
@@ -53,7 +54,7 @@ fn filter() -> Targets {
     })
 }
 
-/// Where log lines go. While somebody types at a terminal they go through the screen, above the line that is being
+/// Where log lines go. While somebody types at a terminal, they go through the screen, above the line that is being
 /// typed, if standard error is that terminal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Diagnostics {
@@ -83,7 +84,7 @@ impl Diagnostics {
         diagnostics
     }
 
-    /// Prints what was held back because there was too much of it.
+    /// Prints what was held back because there were too many lines.
     pub(crate) fn finish(&self) {
         let left = self.floods().end();
         left.iter().for_each(|line| self.print(line));
@@ -92,8 +93,8 @@ impl Diagnostics {
         }
     }
 
-    /// From now on a reader of standard error who has stopped reading is waited for only shortly. A program that handles the
-    /// signals by which it is ended needs this: it could not be ended while it waits.
+    /// From now on, writing waits only shortly for a reader of standard error that has stopped reading. A program that
+    /// handles termination signals needs this: it could not be ended while it waits.
     pub(crate) fn limit_waiting(&self) -> io::Result<()> {
         if self.stderr.get().is_none() {
             drop(self.stderr.set(StderrActor::start()?));
@@ -106,7 +107,7 @@ impl Diagnostics {
         let text = format!("{text}\n");
         match self.stderr.get() {
             Some(stderr) => stderr.write(text),
-            // There is nobody left to report to if standard error is closed.
+            // If standard error is closed, there is nobody to report to.
             None => drop(io::stderr().write_all(text.as_bytes())),
         }
     }
@@ -154,7 +155,7 @@ impl MakeWriter<'_> for Diagnostics {
     }
 
     fn make_writer_for(&self, metadata: &Metadata<'_>) -> LogLine {
-        // Who asks for more than warnings wants to see every line of them.
+        // A user who asks for more than warnings wants to see every line of them.
         let is_warning = *metadata.level() <= Level::WARN;
         let mut line = self.make_writer();
         line.place = is_warning.then(|| metadata.callsite());
@@ -162,11 +163,11 @@ impl MakeWriter<'_> for Diagnostics {
     }
 }
 
-/// One line of the log; written when it is complete.
+/// One line of the log; it is written when it is complete.
 #[derive(Debug)]
 pub(crate) struct LogLine {
     diagnostics: Diagnostics,
-    /// Where in the code it was written, if it is one that may come in floods.
+    /// The place in the code that wrote it, if such lines may come in floods.
     place: Option<Identifier>,
     bytes: Vec<u8>,
 }

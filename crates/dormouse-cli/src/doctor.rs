@@ -1,4 +1,4 @@
-//! `dormouse doctor`: is everything there, whole and usable?
+//! `dormouse doctor`: checks whether everything is present, undamaged and usable.
 
 use std::{
     error::Error,
@@ -29,7 +29,7 @@ mod memory;
 mod models;
 mod vectors;
 
-/// How many bytes are written to see whether the folder takes them: as many as a file needs.
+/// How many bytes are written to test the folder: as many as a file needs.
 const TRIAL_BYTES: usize = 1 << 20;
 
 /// Nothing could be checked.
@@ -41,8 +41,7 @@ pub(crate) enum DoctorError {
     Output(#[from] io::Error),
 }
 
-/// Checks everything and prints a line for each. The exit code is that of the first thing that is wrong; doubts
-/// leave it at 0.
+/// Checks everything and prints a line for each check. The exit code is that of the first error; doubts leave it at 0.
 pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError> {
     let data = DataFolder::locate(places.data.as_deref())?;
     let (configuration, config) = configuration(places, &data);
@@ -70,7 +69,7 @@ pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError>
     Ok(finding::exit(&findings))
 }
 
-/// Whether the program found itself to be wrong while it looked.
+/// Whether the program found one of its own assumptions broken during the checks.
 fn defects() -> Option<Finding> {
     let broken = broken_invariants();
     let text = format!(
@@ -103,7 +102,7 @@ fn folder(data: &DataFolder) -> Finding {
     }
 }
 
-/// Writes and removes a file as large as a short visit needs: neither permissions nor the first few bytes say whether a disk
+/// Writes and removes a file as large as a short visit needs. Permissions, or a few bytes, do not show whether a disk
 /// has room.
 fn try_writing(data: &DataFolder) -> io::Result<()> {
     let path = data.path().join(format!(".doctor.{}", std::process::id()));
@@ -118,7 +117,7 @@ fn try_writing(data: &DataFolder) -> io::Result<()> {
     written
 }
 
-/// What is to be said of the log, and the log itself if it is intact.
+/// The finding about the log, and the log itself if it is intact.
 fn log(data: &DataFolder) -> (Finding, Option<RedbLog>) {
     let log = match RedbLog::open_existing(&data.log()) {
         Err(LogOpenError::Absent { .. }) => {

@@ -1,4 +1,4 @@
-//! `dormouse emergency`: stopping an assistant, showing why it is stopped, and letting it go on.
+//! `dormouse emergency`: stopping an assistant, showing why it is stopped, and clearing the stop.
 
 use clap::Subcommand;
 use dormouse_contracts::AssistantId;

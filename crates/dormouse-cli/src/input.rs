@@ -1,6 +1,6 @@
-//! What a line of input means. The same in a terminal and in a pipe.
+//! The meaning of a line of input. It is the same in a terminal and in a pipe.
 //!
-//! A line is speech to the assistant unless its form says otherwise; [`form`] says which forms there are.
+//! A line is speech to the assistant unless its form says otherwise; [`form`] describes the forms.
 
 use dormouse_contracts::{IdError, Words, WordsError};
 use dormouse_sandbox::Act;
@@ -14,7 +14,7 @@ use form::Form;
 #[cfg(test)]
 mod tests;
 
-/// What `/help` says.
+/// The text of `/help`.
 pub(crate) const HELP: &str = "\
 Type a line to say it to the assistant. Besides:
   @NAME TEXT             say it to the room; the assistant that is mentioned answers
@@ -31,39 +31,39 @@ Commands to the program:
   /help   /status   /memories   /log [N]   /stop and /clear (the emergency stop)
   /retry (call the model now, even during a pause)   /quit";
 
-/// The commands of the program, for the error that names them.
+/// The commands of the program, for the error that lists them.
 const COMMANDS: &str = "/help, /status, /memories, /log [N], /stop, /clear, /retry and /quit";
 
-/// How many events `/log` shows where no number is given, and at most.
+/// How many events `/log` shows if no number is given, and at most.
 const LOG_DEFAULT: usize = 10;
 const LOG_LIMIT: usize = 1_000;
 
-/// What a line asks for.
+/// The meaning of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Input {
     /// Something to do in the world.
     Act(Act),
-    /// Going this way if there is one, and otherwise the whole line as speech.
+    /// Going this way if the way exists; otherwise the whole line is speech.
     Go {
-        /// The word of the way.
+        /// The word for the way.
         way: String,
         /// The line.
         speech: Words,
     },
-    /// Going, without a word of where.
+    /// Going, without a word for the way.
     GoNowhere,
-    /// Looking at this if it is here, and otherwise the whole line as speech.
+    /// Looking at this if it is here; otherwise the whole line is speech.
     LookAt {
-        /// What it may be called.
+        /// The possible name of the thing.
         thing: String,
         /// The line.
         speech: Words,
     },
-    /// Something to do for the program.
+    /// A command to the program.
     Command(Command),
 }
 
-/// What the program is asked for.
+/// A command to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     /// How to use it.
@@ -85,8 +85,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether it is carried out as soon as it is read, also while the lines before it wait for an answer. What shows what
-    /// came of those lines keeps its place behind them.
+    /// Whether it is carried out as soon as it is read, even while earlier lines wait for an answer. A command that
+    /// shows the results of earlier lines keeps its place after them.
     pub(crate) fn acts_at_once(self) -> bool {
         match self {
             Self::Help | Self::Status | Self::Stop | Self::Clear | Self::Retry | Self::Quit => true,
@@ -95,16 +95,16 @@ impl Command {
     }
 }
 
-/// Why a line is nothing that can be done.
+/// Why a line is not valid input.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum InputError {
-    /// There is nothing in it.
+    /// The line is blank.
     #[error("the line is empty")]
     Blank,
-    /// Its text is no message.
+    /// Its text is not a valid message.
     #[error(transparent)]
     Words(#[from] WordsError),
-    /// It begins with a slash and is no command.
+    /// It begins with a slash but is not a command.
     #[error(
         "there is no command {name:?}; there are {COMMANDS}. To say it, put \"to: \" before it"
     )]
@@ -112,23 +112,23 @@ pub(crate) enum InputError {
         /// The word, cut to 64 characters.
         name: String,
     },
-    /// It begins with the word of a form that it does not have.
+    /// It begins with the word of a form, but does not have that form.
     #[error("{form} is how that is written; to say this line to {assistant}, begin with `to: `")]
     Unfit {
         /// The form.
         form: Form,
-        /// The name of the one that plain speech goes to.
+        /// The name of the assistant that plain speech goes to.
         assistant: String,
     },
-    /// The number behind `/log` is none.
+    /// The text after `/log` is not a number.
     #[error("/log takes a number from 1 to {LOG_LIMIT}")]
     LogCount,
-    /// That is no name of a channel.
+    /// That is not a valid name of a channel.
     #[error(transparent)]
     Channel(#[from] IdError),
 }
 
-/// Reads a line. `assistant` is the name of the one that plain speech goes to.
+/// Reads a line. `assistant` is the name of the assistant that plain speech goes to.
 pub(crate) fn parse(line: &str, assistant: &str) -> Result<Input, InputError> {
     let line = line.trim();
     if line.is_empty() {

@@ -50,7 +50,8 @@ impl MemoryFile {
         self.view_with(self.builder_by(by)?, printing).await
     }
 
-    /// Opens an existing memory for reading, with the configured encoder and index. Does not say whether it is in use.
+    /// Opens an existing memory for reading, with the configured encoder and index. Does not report whether another
+    /// program uses it.
     pub(crate) async fn view_as_configured(&self) -> Result<Memory, CommandError> {
         let builder = recall::memory_builder(&self.config)?;
         Ok(builder.open_view(self.path()).await?)
@@ -104,7 +105,7 @@ impl MemoryFile {
         Ok(RedbLog::open(&self.data.log())?)
     }
 
-    /// Whose memory it is.
+    /// The assistant that owns the memory.
     pub(crate) fn key(&self) -> AssistantId {
         self.config.assistant.key()
     }
@@ -126,7 +127,7 @@ impl MemoryFile {
     }
 }
 
-/// Shows on a terminal how far a long task of the memory is.
+/// Shows the progress of a long task of the memory on a terminal.
 pub(crate) fn show_progress(progress: Progress) {
     let Progress { what, done, of } = progress;
     output::progress(&format!("{what}: {done} of {of}"));

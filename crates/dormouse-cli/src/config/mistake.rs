@@ -11,9 +11,9 @@ const LONGEST_VALUE: usize = 60;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {problem}")]
 pub(crate) struct Mistake {
-    /// Counts from 1.
+    /// The line, counted from 1.
     line: usize,
-    /// Counts characters from 1.
+    /// The column in characters, counted from 1.
     column: usize,
     problem: String,
 }
@@ -29,7 +29,7 @@ impl Mistake {
         }
     }
 
-    /// What the parser found wrong.
+    /// An error that the parser found.
     pub(super) fn from_toml(text: &str, error: &toml::de::Error) -> Self {
         Self::of_value(text, error.span().unwrap_or(0..0), error.message())
     }
@@ -91,7 +91,7 @@ fn expected_type(message: &str) -> Option<String> {
     Some(format!("expected {plain}"))
 }
 
-/// The field, its value where that may be printed, and what is wrong or was expected.
+/// The field, its value if that may be printed, and what is wrong or was expected.
 fn with_value(field: Option<&str>, value: &str, message: &str) -> String {
     let field = field.map(|field| {
         if may_be_printed(field, value) {
@@ -107,7 +107,7 @@ fn with_value(field: Option<&str>, value: &str, message: &str) -> String {
     }
 }
 
-/// Whether the value is short, and not one where somebody might have put a key.
+/// Whether the value is short, and its field is not one in which somebody might have put a key.
 fn may_be_printed(field: &str, value: &str) -> bool {
     const MAY_HOLD_A_KEY: [&str; 5] = ["key_from", "extra", "fallbacks", "uses", "embedder"];
     let is_value = !value.is_empty() && !value.starts_with('[') && !value.contains(['\n', '@']);

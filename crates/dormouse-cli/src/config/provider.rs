@@ -1,4 +1,4 @@
-//! `[provider]`: who thinks, and how much of it.
+//! `[provider]`: which model answers, and its settings.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -15,7 +15,7 @@ use super::{
     numbers::{AMinute, AtOnce, MaxTokens, Seconds, Temperature, TopP},
 };
 
-/// `[provider]`. Keys are not among its fields, only where one is.
+/// `[provider]`. Keys are not among its fields, only the place of one.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ProviderSection {
@@ -58,7 +58,7 @@ impl ProviderSection {
     }
 }
 
-/// Who may answer while nothing happens.
+/// Which models may answer heartbeats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum HeartbeatsWish {
@@ -88,7 +88,7 @@ fn wishes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ModelRef>, D
     wishes.collect::<Result<_, _>>().map_err(Error::custom)
 }
 
-/// A list of models, each as it is written.
+/// A list of models, as written.
 #[derive(Deserialize)]
 struct Wishes(#[serde(deserialize_with = "wishes")] Vec<ModelRef>);
 

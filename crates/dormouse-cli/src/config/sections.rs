@@ -12,7 +12,7 @@ use super::{
     world,
 };
 
-/// The key of an assistant that is given none.
+/// The key of an assistant without a configured key.
 pub(crate) const DEFAULT_KEY: &str = "dormouse";
 
 /// `[assistant]`: who it is.
@@ -46,7 +46,7 @@ impl Default for AssistantSection {
     }
 }
 
-/// The key that was given, if one was.
+/// The configured key, if there is one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Key(Option<AssistantId>);
 
@@ -55,7 +55,7 @@ fn key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
 }
 
 impl AssistantSection {
-    /// The assistant's key: the one that was given, or `dormouse`.
+    /// The assistant's key: the configured one, or `dormouse`.
     #[expect(
         clippy::expect_used,
         reason = "the name is a constant, and a test makes it"
@@ -67,8 +67,8 @@ impl AssistantSection {
         }
     }
 
-    /// The assistant's name in the world: the one that was given, or its key with a capital letter and without full stops,
-    /// which no name has.
+    /// The assistant's name in the world: the configured one, or its key with a capital letter. Names cannot contain
+    /// full stops, so hyphens replace them.
     pub(crate) fn name(&self) -> String {
         if let Some(name) = &self.name {
             return name.clone();
@@ -92,12 +92,12 @@ pub(crate) struct LimitsSection {
     max_consecutive_errors: Option<MaxConsecutiveErrors>,
     max_parts_per_answer: Option<MaxParts>,
     give_up_after: Option<GiveUpAfter>,
-    /// After how long a sender is notified that the answer takes longer.
+    /// The time after which a sender is notified that the answer takes longer.
     pub(crate) slow_after: Option<Seconds>,
 }
 
 impl LimitsSection {
-    /// The engine's limits with what was given, in a context window of so many tokens where none was given.
+    /// The engine's limits with the configured values. `window` is the context window if none is configured.
     pub(crate) fn limits(self, window: Option<u32>) -> Result<Limits, OutOfRange> {
         let mut limits = Limits::default();
         if let Some(tokens) = window {
@@ -140,7 +140,7 @@ impl ExecutionSection {
     }
 }
 
-/// The two fields for one thing, as they are written.
+/// The two fields for this setting, as they are written.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct ExecutionFields {

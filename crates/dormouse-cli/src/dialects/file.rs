@@ -1,4 +1,4 @@
-//! The file of the book: read whole, written whole.
+//! The file of the dialect book: read as a whole, written as a whole.
 
 use std::{
     ffi::OsString,
@@ -11,10 +11,10 @@ use dormouse_contracts::invariant;
 use dormouse_database::temporary_name;
 use dormouse_dialects::{BookError, DialectBook};
 
-/// How many damaged files are kept beside it.
+/// How many damaged files are kept next to it.
 const KEPT_ASIDE: u32 = 100;
 
-/// What was learnt cannot be read or kept. It can be learnt again, so nothing else fails because of this.
+/// The learnt dialects cannot be read or kept. They can be learnt again, so nothing else fails because of this.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DialectsError {
     /// It cannot be read.
@@ -85,7 +85,7 @@ fn read_text(file: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Writes the book beside the file, readable by its owner alone, and puts it in its place once it is on disk.
+/// Writes the book to a new file that only its owner can read, and moves it into place once it is on disk.
 pub(super) fn write_book(file: &Path, book: &DialectBook) -> Result<(), DialectsError> {
     let failed = |source| DialectsError::Write {
         file: file.to_owned(),
@@ -96,7 +96,7 @@ pub(super) fn write_book(file: &Path, book: &DialectBook) -> Result<(), Dialects
         .ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
     let written = write_whole(&new, &text).and_then(|()| fs::rename(&new, file));
     if let Err(error) = written {
-        // A part of a book is of no use. If it cannot be removed either, that is for the same reason.
+        // A partial book is useless. If it cannot be removed either, the reason is the same.
         drop(fs::remove_file(&new));
         return Err(failed(error));
     }
@@ -104,7 +104,7 @@ pub(super) fn write_book(file: &Path, book: &DialectBook) -> Result<(), Dialects
 }
 
 fn write_whole(new: &Path, text: &str) -> io::Result<()> {
-    // An earlier process with the same number may have left one behind.
+    // An earlier process with the same number may have left one.
     drop(fs::remove_file(new));
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

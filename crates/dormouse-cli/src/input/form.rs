@@ -1,8 +1,8 @@
-//! The forms a line of input can have, other than a command of the program.
+//! The forms of a line of input, other than a command of the program.
 //!
-//! The words `say`, `pose`, `whisper`, `page`, `channel` and `public` always begin a command, and one whose rest does
-//! not fit is refused: what was meant for one ear must never be spoken aloud because of a slip. The words `look` and
-//! `go` begin a command only where the rest names something, so that "look what I found" and "go on" stay speech.
+//! The words `say`, `pose`, `whisper`, `page`, `channel` and `public` always begin a command. If the rest does not fit,
+//! the line is refused, because a slip must never make private words public. The words `look` and `go` begin a command
+//! only if the rest names something, so that "look what I found" and "go on" stay speech.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use dormouse_sandbox::Act;
 
 use super::{Input, InputError};
 
-/// The words one goes by, where there is such a way; the first six also by their first letter.
+/// The words for directions; the first six can be shortened to their first letter.
 const COMPASS: [&str; 8] = ["north", "south", "east", "west", "up", "down", "in", "out"];
 const WITH_INITIAL: usize = 6;
 
@@ -45,7 +45,7 @@ impl fmt::Display for Form {
     }
 }
 
-/// What a line has the form of; nothing if it is plain speech.
+/// The input that the form of a line means; `None` if it is plain speech.
 pub(super) fn input_of(line: &str, assistant: &str) -> Result<Option<Input>, InputError> {
     if let Some(act) = act_by_sign(line)? {
         return Ok(Some(Input::Act(act)));
@@ -65,7 +65,7 @@ pub(super) fn input_of(line: &str, assistant: &str) -> Result<Option<Input>, Inp
     }
 }
 
-/// The act that a sign at the beginning of the line stands for.
+/// The act that a sign at the beginning of the line means.
 fn act_by_sign(line: &str) -> Result<Option<Act>, InputError> {
     if let Some(text) = line.strip_prefix('"') {
         let text = text
@@ -102,7 +102,8 @@ fn form_of(word: &str, rest: &str) -> Option<Form> {
         "channel" => Form::Channel,
         _ => return None,
     };
-    // "Whisper it to me" and "pages turn" are speech; "WHISPER Bob = hush" and "whispers Bob = hush" are meant for one ear.
+    // "Whisper it to me" and "pages turn" are speech; "WHISPER Bob = hush" and "whispers Bob = hush" are meant as
+    // private.
     let is_command = matches!(word, "whisper" | "page" | "channel") || word.ends_with(':');
     let is_directed = rest.contains(" = ") || rest.starts_with("= ");
     (is_command || is_directed).then_some(form)
@@ -173,7 +174,7 @@ fn going(line: &str, rest: &str) -> Result<Option<Input>, InputError> {
     })
 }
 
-/// The way that a word of the compass, or its first letter, stands for.
+/// The way that a compass word, or its first letter, means.
 fn compass(word: &str) -> Option<String> {
     let word = word.to_lowercase();
     let is_initial = word.len() == 1;

@@ -1,10 +1,10 @@
-//! Lines from a stream of bytes, however long and whatever is in them.
+//! Lines from a stream of bytes, of any length and any content.
 
 use std::io::{self, BufRead, ErrorKind};
 
 use dormouse_contracts::Words;
 
-/// The longest line that is kept, in bytes: a message of full length and what stands before it.
+/// The longest line that is kept, in bytes: a message of full length and the words before it.
 const LIMIT: usize = Words::LIMIT + 512;
 
 /// A line and its number, counted from 1.
@@ -14,7 +14,7 @@ pub(crate) struct Line {
     pub(crate) text: Result<String, LineError>,
 }
 
-/// Why a line cannot be used. It was read to its end and left out.
+/// Why a line cannot be used. It was read to its end and skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LineError {
     /// It is longer than any message.

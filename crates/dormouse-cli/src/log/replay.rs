@@ -25,7 +25,7 @@ enum ReplayFailure {
         /// The last in the log.
         end: Seq,
     },
-    /// A snapshot holds another state than the events up to its place give.
+    /// A snapshot differs from the state that the events up to its position give.
     #[error(
         "the snapshot at event {at} does not match the log: it holds {kept} in the field `{field}`, and the events up to \
          event {at} give {replayed}. The events are the truth: `dormouse log salvage` copies them into a log without snapshots"
@@ -37,7 +37,7 @@ enum ReplayFailure {
         field: String,
         /// Its value in the snapshot.
         kept: String,
-        /// Its value by the events.
+        /// Its value according to the events.
         replayed: String,
     },
     /// The log lacks events that a snapshot knows.
@@ -118,7 +118,7 @@ pub(super) fn run(
 
 fn print_state(state: &State) -> Result<(), CommandError> {
     let mut out = io::stdout().lock();
-    // Pretty JSON has line feeds of its own, which escaping would take for those of a text.
+    // Pretty JSON has line feeds of its own; escaping the whole text would escape them too.
     for line in serde_json::to_string_pretty(state)?.lines() {
         writeln!(out, "{}", escape_json(line))?;
     }

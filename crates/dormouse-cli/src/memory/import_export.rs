@@ -40,7 +40,7 @@ enum TransferError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// A part may be imported.
+    /// Some records may be imported.
     #[error(
         "the import stopped; the records imported so far are kept, and importing the same file again adds the rest"
     )]
@@ -181,7 +181,7 @@ pub(super) async fn export(file: &MemoryFile, into: Option<PathBuf>) -> Result<E
                 Ok(exported)
             });
             exported.map_err(|error| {
-                // A part of an export would be taken for the whole.
+                // Otherwise a partial export could be mistaken for a complete one.
                 drop(fs::remove_file(path));
                 TransferError::Export(error)
             })?

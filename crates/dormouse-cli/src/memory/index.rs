@@ -28,7 +28,7 @@ const STEP: usize = 256;
 /// The vectors could not be rebuilt or migrated.
 #[derive(Debug, thiserror::Error)]
 enum IndexError {
-    /// Some may be done.
+    /// Some vectors may be finished.
     #[error(
         "some vectors could not be made, because {}; the others are kept, and the same command continues from there",
         because(.0)
@@ -61,7 +61,7 @@ struct Rebuilt {
     fed: u64,
 }
 
-/// Builds again what is derived from the records.
+/// Rebuilds what is derived from the records.
 pub(super) async fn rebuild(
     file: &MemoryFile,
     by: &ByEncoder,
@@ -77,11 +77,11 @@ pub(super) async fn rebuild(
     let state = memory.encoder_state().await?;
     let with_encoder = state != EncoderState::None;
     if matches!(state, EncoderState::Other { .. }) {
-        // An index that is emptied for another encoder would serve neither.
+        // An index that is emptied for a different encoder would work for neither.
         return Err(IndexError::Vectors(Fallback::EncoderChanged).into());
     }
     if with_encoder {
-        // First, because a collection of another dimension accepts no vectors.
+        // This comes first, because a collection of another dimension accepts no vectors.
         if let Some(cause) = memory.empty_index().await? {
             return Err(IndexError::Vectors(cause).into());
         }

@@ -28,7 +28,7 @@ pub(super) struct RecordLine<'a> {
     valid_from: String,
     valid_until: Option<String>,
     standing: &'static str,
-    /// The record that took its place, or speaks for it.
+    /// The record that replaced it, or represents it.
     other: Option<String>,
     links: Vec<LinkLine>,
 }

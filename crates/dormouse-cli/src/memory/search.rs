@@ -120,7 +120,7 @@ fn parts(parts: &[(&'static str, f32)]) -> String {
     parts.join(", ")
 }
 
-/// Says what the records themselves do not show.
+/// Prints what the records themselves do not show.
 fn remark_on(summary: &Summary) {
     if summary.found == 0 {
         remark("no record matches");

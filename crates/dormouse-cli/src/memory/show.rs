@@ -45,7 +45,7 @@ impl<'a> From<&'a Record> for RecordItem<'a> {
     }
 }
 
-/// Prints the records that are asked for, one per line. Keeps one page of them, or the last ones, in memory.
+/// Prints the requested records, one per line. Keeps one page of them, or the last ones, in memory.
 pub(super) async fn list(file: &MemoryFile, asked: &List) -> Result<Exit, CommandError> {
     let printing = asked.json.printing();
     let memory = file.view(printing).await?;
@@ -115,7 +115,7 @@ struct WhyItem<'a> {
     changes: Vec<render::ChangeLine<'a>>,
 }
 
-/// Prints where a record comes from, and what happened to it.
+/// Prints where a record comes from, and its changes.
 pub(super) async fn why(file: &MemoryFile, of: Of) -> Result<Exit, CommandError> {
     let printing = of.json.printing();
     let memory = file.view(printing).await?;
@@ -146,7 +146,7 @@ fn reasons(why: &Why) -> String {
     lines.join("\n")
 }
 
-/// The event of the log that a record was made of.
+/// The event of the log from which a record was made.
 fn event(record: &Record) -> Option<u64> {
     let origin = record.provenance.origin.as_deref()?;
     origin.strip_prefix("log:")?.parse().ok()

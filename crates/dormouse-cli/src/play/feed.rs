@@ -11,16 +11,16 @@ use crate::{
     screen::Screen,
 };
 
-/// The player's character perceives nothing any more.
+/// The player's character no longer perceives anything.
 #[derive(Debug, thiserror::Error)]
 #[error("the player's senses could not be read")]
 pub(crate) struct WatchError(#[from] FeedError);
 
-/// What the player perceives, forgotten by the world only after it was printed.
+/// The perceptions of the player. The world forgets each only after it was printed.
 ///
-/// What was not printed because the program ended, or because nobody read it, is printed at the next start, before
-/// anything else. The world writes what it may forget together with its next change, or when it is closed. So after a
-/// kill the last lines are printed once more; they are marked as earlier than this visit.
+/// Perceptions that were not printed, because the program ended or nobody read the output, are printed at the next
+/// start, before anything else. The world records what it may forget together with its next change, or when it is
+/// closed. So after a kill the last lines are printed once more; they are marked as earlier than this visit.
 #[derive(Debug)]
 pub(crate) struct PlayerFeed {
     sandbox: Sandbox,
@@ -62,7 +62,7 @@ impl PlayerFeed {
         loop {
             match self.show_next().await {
                 Ok(Shown::All) => failures = 0,
-                // Whoever notices that nobody reads ends the visit.
+                // The task that notices that nobody reads ends the visit.
                 Ok(Shown::NobodyReads) => std::future::pending().await,
                 Err(error) if failures >= PATIENCE => return error,
                 Err(error) => {
@@ -83,7 +83,7 @@ impl PlayerFeed {
         Ok(shown)
     }
 
-    /// Prints what is there, and does not wait for more.
+    /// Prints what is available, and does not wait for more.
     pub(crate) async fn drain(&mut self) -> Result<(), WatchError> {
         loop {
             let last = *self.shown.borrow();
@@ -110,14 +110,14 @@ impl PlayerFeed {
         Shown::All
     }
 
-    /// Lets the world forget what was handed to the screen, once it is printed. If nobody reads any more, that is what was
-    /// printed before.
+    /// Lets the world forget what was handed to the screen, once it is printed. If nobody reads any more, the world
+    /// forgets only what was printed before.
     async fn forget_printed(&self) -> Result<(), WatchError> {
         let last = *self.shown.borrow();
         let mut seen = self.printed.subscribe();
         select! {
             biased;
-            // Either way the number is looked at below.
+            // In both cases the number is checked below.
             _ = seen.wait_for(|printed| *printed >= last) => {}
             () = self.screen.over() => {}
         }

@@ -1,4 +1,4 @@
-//! Commands to the program. They need nothing of the player's, so they work while a line is carried out.
+//! Commands to the program. They need nothing from the player's session, so they work while a line is carried out.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,7 @@ use crate::{
 
 /// How many records are read at a time.
 const PAGE: usize = 1_000;
-/// The most memories that are shown, the newest.
+/// The most memories that are shown; the newest are shown.
 const MEMORIES: usize = 100;
 
 /// Carries out commands for one player.
@@ -35,7 +35,7 @@ pub(super) struct Operator {
     key: AssistantId,
     /// The assistant's name.
     assistant: String,
-    /// The player's name, as the one who stops, clears or retries.
+    /// The player's name, recorded as the person who stops, clears or retries.
     player: String,
 }
 
@@ -58,7 +58,7 @@ impl Operator {
         &self.assistant
     }
 
-    /// Carries out a command, and prints what came of it.
+    /// Carries out a command, and prints the result.
     pub(super) async fn carry_out(&self, command: Command) -> Flow {
         let lines = match command {
             Command::Quit => return Flow::Quit,
@@ -77,8 +77,8 @@ impl Operator {
     }
 
     async fn status(&self) -> String {
-        // The memory takes in the log when a turn begins, so it may lack what the last turn brought. If it can't be written,
-        // the number is that of what it holds.
+        // The memory reads the log when a turn begins, so it may lack the last turn. If it cannot be written, the
+        // number is that of its present content.
         drop(catch_up(&self.log, &self.key, &self.memory).await);
         let stats = self.memory.stats().await.ok();
         describe::status(&self.handle.status(), stats.map(|stats| stats.in_use))
@@ -105,7 +105,7 @@ impl Operator {
         }
     }
 
-    /// Lets the model be called at once, by the guards around it and by the assistant.
+    /// Lets the model be called at once, both by the guards around it and by the assistant.
     async fn retry(&self) -> String {
         for model in &self.models {
             model.guard().configuration_changed();
@@ -119,7 +119,7 @@ impl Operator {
         }
     }
 
-    /// What was stored on purpose, the newest last.
+    /// The memories that were stored on purpose, newest last.
     async fn memories(&self) -> Vec<String> {
         if let Err(error) = catch_up(&self.log, &self.key, &self.memory).await {
             return vec![Report(&error).to_string()];

@@ -1,4 +1,4 @@
-//! Handing what the assistant perceives from its world to the assistant, in order and without leaving anything out.
+//! Hands the perceptions of the assistant from its world to the assistant, in order and without gaps.
 
 use std::time::Duration;
 
@@ -13,23 +13,23 @@ use crate::{
     screen::Screen,
 };
 
-/// The pause before what failed is tried again, at first and at most.
+/// The pause before a failed operation is tried again, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// How often in a row the world may fail to answer: about half a minute.
 pub(super) const PATIENCE: u32 = 12;
 
-/// The world does not answer any more. What it has delivered and was not accepted comes again at the next start.
+/// The world no longer answers. Deliveries that were not accepted come again at the next start.
 #[derive(Debug, thiserror::Error)]
 #[error("the world did not answer for {PATIENCE} attempts")]
 pub(crate) struct PumpError(#[source] FeedError);
 
-/// How far the pump is.
+/// The progress of the pump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pumped {
-    /// The last delivery that was dealt with.
+    /// The last delivery that was handled.
     pub(crate) done: u64,
-    /// Whether the assistant takes nothing at the moment.
+    /// Whether the assistant accepts nothing at the moment.
     pub(crate) held: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Pump {
 }
 
 impl Pump {
-    /// A pump from where the assistant's log is.
+    /// A pump that starts where the assistant's log ends.
     pub(crate) fn new(household: &Household, screen: &Screen) -> (Self, watch::Receiver<Pumped>) {
         let state = household.assistant.state();
         let done = state
@@ -91,7 +91,7 @@ impl Pump {
         }
     }
 
-    /// Hands one perception over, as often as it takes.
+    /// Hands one perception over, and repeats that until it is accepted.
     async fn hand_over(&self, perception: Perception) -> Result<(), Gone> {
         let accepted = self.accepted(&perception).await?;
         if let Some(message) = Message::new(&perception, &accepted) {
@@ -103,7 +103,7 @@ impl Pump {
             held: false,
         });
         if let Err(error) = self.sandbox.acknowledge(&self.observer, number).await {
-            // The assistant knows it; the world keeps it a little longer.
+            // The assistant has it; the world keeps it a little longer.
             tracing::debug!(%error, "a delivery could not be acknowledged");
         }
         Ok(())
@@ -115,12 +115,12 @@ impl Pump {
             match self.handle.perceive(perception.clone()).await {
                 Ok(accepted) => return Ok(accepted),
                 Err(PerceiveError::Gone) => return Err(Gone),
-                // They are handed over one after the other, each until it is accepted, so this cannot be; if it is
-                // all the same, waiting loses nothing.
+                // Perceptions are handed over one after the other, each until it is accepted. So this cannot happen; if
+                // it does, waiting loses nothing.
                 Err(error @ PerceiveError::Behind { .. }) if failures == 0 => {
                     tracing::error!(%error, "messages were handed over out of order");
                 }
-                // The assistant's status says so, too, and is shown.
+                // The assistant's status also reports this, and is shown.
                 Err(error @ PerceiveError::Storage { .. }) => {
                     tracing::debug!(%error, "a message waits in the world");
                 }
@@ -140,7 +140,7 @@ impl Pump {
 #[derive(Clone, Copy, Debug)]
 struct Gone;
 
-/// The pause after so many failures: doubled each time, up to the longest.
+/// The pause after this many failures: doubled each time, up to the longest.
 pub(super) fn pause(failures: u32) -> Duration {
     FIRST_PAUSE
         .saturating_mul(1 << failures.min(16))

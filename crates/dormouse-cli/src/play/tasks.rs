@@ -1,4 +1,4 @@
-//! The tasks beside the player's input: the assistant, its perceptions, and the notices about both.
+//! The tasks that run next to the player's input: the assistant, its perceptions, and the notices about both.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl Tasks {
         Self { set, pump }
     }
 
-    /// Also says when the assistant is thinking, for somebody at a terminal.
+    /// Also says when the assistant is thinking, for a player at a terminal.
     pub(super) fn follow_status(&mut self, handle: Handle, name: String, screen: Screen) {
         self.set.spawn(async move {
             terminal::follow_status(handle, &name, screen).await;
@@ -85,7 +85,7 @@ impl Tasks {
         });
     }
 
-    /// Says when the log cannot be written, and when it can be again.
+    /// Says when the log cannot be written, and when it can be written again.
     pub(super) fn report_stalls(&mut self, mut handle: Handle, name: String, screen: Screen) {
         self.set.spawn(async move {
             let mut was_stalled = false;
@@ -117,7 +117,7 @@ impl Tasks {
         });
     }
 
-    /// Waits until a task has ended that should run on.
+    /// Waits until a task has ended that should keep running.
     pub(super) async fn failed(&mut self) -> PlayError {
         loop {
             match self.set.join_next().await {
@@ -125,15 +125,16 @@ impl Tasks {
                 Some(Ok(Ended::Pump(Err(error)))) => return error.into(),
                 Some(Err(error)) => return PlayError::Task(error),
                 Some(Ok(Ended::Assistant(Ok(())))) | None => return PlayError::Ended,
-                // These end when the assistant does, whose own end says why.
+                // These tasks end when the assistant does; its own result says why.
                 Some(Ok(Ended::Pump(Ok(())) | Ended::Notices)) => {}
             }
         }
     }
 
-    /// Waits until the assistant, which was asked to end, has ended, and its events are printed.
+    /// Waits until the assistant, which was asked to end, has ended and its events are printed.
     pub(super) async fn end(&mut self) {
-        // It waits for the world, which may say nothing more. What it has not handed over comes at the next start.
+        // The pump waits for the world, which may report nothing more. Perceptions that were not handed over come again
+        // at the next start.
         self.pump.abort();
         while let Some(ended) = self.set.join_next().await {
             match ended {

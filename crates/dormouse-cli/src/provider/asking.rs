@@ -1,4 +1,4 @@
-//! One request, within a time, and how its reply came.
+//! One request with a time limit, and how its reply arrived.
 
 use std::{
     fmt,
@@ -21,7 +21,7 @@ use crate::exit::Report;
 pub(crate) enum Silence {
     /// The model failed.
     Failed(ModelError),
-    /// It was not done in time.
+    /// It took longer than the limit.
     TooLong(Duration),
 }
 
@@ -43,15 +43,15 @@ impl fmt::Display for Silence {
     }
 }
 
-/// What came of a request.
+/// The result of a request.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(super) outcome: Result<ChatReply, Silence>,
-    /// When the first piece came, if one did.
+    /// When the first piece arrived, if one did.
     pub(super) first: Option<Duration>,
-    /// How long it all took.
+    /// How long the whole request took.
     pub(super) whole: Duration,
-    /// In how many pieces text and thoughts came.
+    /// In how many pieces text and thoughts arrived.
     pub(super) pieces: u32,
 }
 
@@ -98,24 +98,24 @@ pub(crate) async fn one_word(model: &dyn ChatModel, limit: Duration) -> Result<(
     ask(model, &request, limit).await.outcome.map(drop)
 }
 
-/// What a probe of the tools came to.
+/// The result of a probe of the tools.
 #[derive(Debug)]
 pub(crate) struct Probed {
     pub(crate) verdict: ProbeVerdict,
-    /// All that was answered, one or two.
+    /// The answers of the probe, one or two.
     pub(super) answers: Vec<Answer>,
 }
 
 impl Probed {
-    /// Why it showed nothing, where that is known.
+    /// Why the probe was inconclusive, if that is known.
     pub(crate) fn failure(&self) -> Option<String> {
         let last = self.answers.last()?.outcome.as_ref();
         Some(last.err()?.to_string())
     }
 }
 
-/// Asks for a tool call; a second time, insisting, where that did not come to a native one. Some servers do not survive
-/// being insisted on.
+/// Asks for a tool call. If the model makes no native one, asks again and forces a call. Some servers crash on a forced
+/// call.
 pub(crate) async fn probe_tools(model: &dyn ChatModel, limit: Duration) -> Probed {
     let mut answers = Vec::new();
     let mut verdict = ProbeVerdict::Inconclusive;
@@ -128,7 +128,7 @@ pub(crate) async fn probe_tools(model: &dyn ChatModel, limit: Duration) -> Probe
             shown,
             ProbeVerdict::NativeWorks | ProbeVerdict::PrintsCalls | ProbeVerdict::IgnoresTools
         );
-        // A server that does not take the insisting has said nothing against what it showed before.
+        // If a server rejects the forced call, the first result still counts.
         if probe == ToolProbe::Auto || is_last_word {
             verdict = shown;
         }
@@ -139,7 +139,7 @@ pub(crate) async fn probe_tools(model: &dyn ChatModel, limit: Duration) -> Probe
     Probed { verdict, answers }
 }
 
-/// A model whose replies are watched as they come.
+/// A model that records when its replies arrive.
 struct Timed<'a> {
     model: &'a dyn ChatModel,
     began: Instant,

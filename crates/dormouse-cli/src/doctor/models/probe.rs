@@ -17,10 +17,10 @@ use crate::{
     provider::{Models, one_word, probe_tools},
 };
 
-/// How long a model may take for each.
+/// The time limit of a model for each of them.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What one model said.
+/// The answers of one model.
 struct Said {
     place: usize,
     name: String,
@@ -29,7 +29,7 @@ struct Said {
     tools: Option<(ProbeVerdict, Option<String>)>,
 }
 
-/// Asks all of them at the same time, without retries, and tells how it went and how they are now.
+/// Asks all of them at the same time, without retries, and reports the results and their present health.
 pub(super) fn findings(data: &DataFolder, models: &Models) -> Vec<Finding> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -61,7 +61,7 @@ async fn all(models: Vec<GuardedModel>) -> Vec<Said> {
 async fn one(place: usize, model: &GuardedModel) -> Said {
     let (provider, name) = model.identity();
     let word = one_word(model, PATIENCE).await;
-    // Who does not say a word is not asked for more.
+    // A model that does not give a word is not asked for more.
     let tools = match &word {
         Ok(()) => {
             let probed = probe_tools(model, PATIENCE).await;
@@ -99,11 +99,11 @@ fn told(said: &Said) -> Vec<Finding> {
     [Some(word), tools].into_iter().flatten().collect()
 }
 
-/// Keeps what the probes have shown.
+/// Keeps the results of the probes.
 fn remember(data: &DataFolder, said: &[Said]) -> Vec<Finding> {
     let shown = said.iter().filter_map(|said| {
         let (verdict, _) = said.tools.as_ref()?;
-        // The model in this program stays as it is.
+        // The model in this program never changes.
         let is_learnt = verdict.calling().is_some() && said.of.0.as_str() != "offline";
         is_learnt.then_some((&said.of, *verdict))
     });

@@ -1,4 +1,4 @@
-//! Lines whose meaning depends on where the player stands.
+//! Lines whose meaning depends on the player's surroundings.
 
 use dormouse::SystemClock;
 use dormouse_contracts::{Clock, Words};
@@ -19,18 +19,18 @@ impl Session {
         }
     }
 
-    /// Going, if there is such a way out of here; the line as speech otherwise.
+    /// Going, if that way leads out of here; otherwise the line is speech.
     pub(super) async fn go_or_say(&self, way: String, speech: Words) -> Act {
         match self.here().await {
             Ok(view) if !view.exits.iter().any(|exit| is_way(&way, &exit.direction)) => {
                 input::speak_to(&self.resident.name, speech)
             }
-            // Where the room cannot be seen, the act that follows says what is wrong with the world.
+            // If the room cannot be seen, the act that follows reports the problem with the world.
             Ok(_) | Err(_) => Act::Move { direction: way },
         }
     }
 
-    /// What to say to somebody who goes without saying where.
+    /// The reply to a player who goes without saying where.
     pub(super) async fn where_to(&self) -> String {
         match self.here().await {
             Ok(view) => {
@@ -43,7 +43,7 @@ impl Session {
         }
     }
 
-    /// Looking at a thing or somebody, if it is here; the line as speech otherwise.
+    /// Looking at a thing or person, if it is here; otherwise the line is speech.
     pub(super) async fn look_or_say(&mut self, number: u64, thing: &str, speech: Words) -> Flow {
         let seen = self.here().await.ok().and_then(|view| find(&view, thing));
         let Some((name, seen)) = seen else {
@@ -58,14 +58,14 @@ impl Session {
     }
 }
 
-/// Whether somebody who types `way` means the exit `direction`: the word itself, or its first letter.
+/// Whether `way` means the exit `direction`: it is the word itself, or its first letter.
 fn is_way(way: &str, direction: &str) -> bool {
     let way = way.to_lowercase();
     way == direction || (way.chars().count() == 1 && direction.starts_with(&way))
 }
 
-/// The full name of what somebody looks at, and what there is to see. It is meant by its whole name, or by one word of
-/// it that nothing else here has.
+/// The full name of what the player looks at, and what there is to see. The player may give its whole name, or one word
+/// of the name that no other thing here has.
 fn find(view: &RoomView, thing: &str) -> Option<(String, String)> {
     let wanted = thing.to_lowercase();
     let wanted = ["the ", "a ", "an "]
