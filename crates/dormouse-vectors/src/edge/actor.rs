@@ -16,14 +16,14 @@ const WAITING: usize = 16;
 
 type Job = Box<dyn FnOnce(&mut OpenShards) + Send>;
 
-/// The way to the thread. Dropping it ends the thread once nothing waits any more.
+/// The way to the thread. Dropping it ends the thread once no call waits any more.
 pub(super) struct EdgeActor {
     jobs: Option<mpsc::Sender<Job>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl EdgeActor {
-    /// Hands the collections over to a thread of their own.
+    /// Moves the collections to a thread of their own.
     pub(super) fn of(mut shards: OpenShards) -> io::Result<Self> {
         let (jobs, mut waiting) = mpsc::channel::<Job>(WAITING);
         let thread = thread::Builder::new()
@@ -55,7 +55,7 @@ impl EdgeActor {
                     "the engine met something it did not expect",
                 ))
             });
-            // Whoever asked may have gone.
+            // The caller may have stopped waiting.
             drop(reply.send(answer));
         });
         let gone = || EdgeFailure::from(VectorErrorKind::Unavailable);
@@ -66,7 +66,7 @@ impl EdgeActor {
 }
 
 impl Drop for EdgeActor {
-    /// Waits for what is under way, so that the folder is free when this returns.
+    /// Waits for the call under way, so that the folder is free when this returns.
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {

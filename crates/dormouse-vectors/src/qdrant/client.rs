@@ -19,7 +19,7 @@ impl Client {
     }
 
     pub(super) fn points(self) -> PointsClient<InterceptedService<Channel, Key>> {
-        // As many hits as were asked for may come back.
+        // An answer may contain as many hits as requested.
         PointsClient::new(self.0).max_decoding_message_size(usize::MAX)
     }
 

@@ -7,41 +7,42 @@ use std::{
 
 use super::address::{ApiKey, CollectionPrefix, QdrantUrl};
 
-/// Which server, and how patiently it is asked.
+/// The server, and the time limits of requests.
 #[derive(Clone, Debug)]
 pub struct QdrantConfig {
-    /// Where the server is.
+    /// The address of the server.
     pub url: QdrantUrl,
-    /// Other nodes of the same cluster. When the one that answered last does not answer, the next is asked.
+    /// Other nodes of the same cluster. If the node that answered last does not answer, the next one is asked.
     pub more_urls: Vec<QdrantUrl>,
-    /// The authority, as PEM, that must have signed the certificate of an `https` server, in place of those that the
-    /// system knows.
+    /// The authority, as PEM, that must have signed the certificate of an `https` server. It replaces the authorities
+    /// that the system trusts.
     pub authority: Option<String>,
-    /// The key it asks for, if it does. Over `http` the key can be read on the way: across machines, take `https`.
+    /// The key that the server requires, if any. Over `http` others can read the key on the way, so use `https` between
+    /// machines.
     pub api_key: Option<ApiKey>,
-    /// What the names of the collections begin with. The default is `dormouse`.
+    /// The prefix of the names of the collections. The default is `dormouse`.
     pub prefix: CollectionPrefix,
-    /// How long a request may take, the wait for its turn included. The default is 10 seconds.
+    /// How long a request may take, including the wait for its turn. The default is 10 seconds.
     pub timeout: Duration,
     /// How long making or removing a collection, or an index in it, may take. A cluster with a dead node takes more than
     /// ten seconds. The default is 60 seconds.
     pub make_timeout: Duration,
-    /// How collections are made. Nothing is changed about one that is there.
+    /// How collections are made. Existing collections are not changed.
     pub layout: CollectionLayout,
-    /// How long making the connection may take. The default is 3 seconds.
+    /// How long connecting may take. The default is 3 seconds.
     pub connect_timeout: Duration,
     /// How many requests may be under way at once; further ones wait. The default is 8.
     pub requests_at_once: NonZeroUsize,
 }
 
-/// How a cluster keeps a collection. What is `None` is the server's own choice.
+/// How a cluster keeps a collection. The server chooses values that are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CollectionLayout {
     /// Into how many shards its points are divided.
     pub shards: Option<NonZeroU32>,
-    /// On how many nodes each shard lies.
+    /// On how many nodes each shard is stored.
     pub replicas: Option<NonZeroU32>,
-    /// How many of these must have taken a change before it counts as made.
+    /// How many of these nodes must have accepted a change before it counts as made.
     pub write_consistency: Option<NonZeroU32>,
 }
 

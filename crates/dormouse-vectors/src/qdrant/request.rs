@@ -1,4 +1,4 @@
-//! Points and filters as the server knows them.
+//! Points and filters in the server's format.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub(super) const AT: &str = "at";
 /// The most points in one request.
 const POINTS_AT_ONCE: usize = 256;
 
-/// About the most bytes in one request.
+/// The approximate limit of bytes in one request.
 const BYTES_AT_ONCE: usize = 4 << 20;
 
 /// The size of a point in bytes without its vector and the name of its assistant.
@@ -46,7 +46,7 @@ fn size(point: &Point) -> usize {
     point.vector.len() * 4 + point.payload.assistant.as_str().len() + BYTES_OF_A_POINT
 }
 
-/// A point of length one: a server would do the same, but with fewer bits.
+/// A normalised point: a server would normalise it too, but less precisely.
 pub(super) fn point(point: &Point, dimensions: usize) -> Result<PointStruct, VectorErrorKind> {
     let payload = &point.payload;
     let payload: HashMap<String, Value> = HashMap::from([
@@ -58,7 +58,7 @@ pub(super) fn point(point: &Point, dimensions: usize) -> Result<PointStruct, Vec
     Ok(PointStruct::new(point.id, unit, payload))
 }
 
-/// `None` if everything is admitted.
+/// `None` if the filter admits every point.
 pub(super) fn filter(filter: &PointFilter) -> Option<Filter> {
     let mut all = Vec::new();
     if let Some(assistant) = &filter.assistant {
@@ -82,8 +82,8 @@ pub(super) fn filter(filter: &PointFilter) -> Option<Filter> {
     (!all.is_empty()).then(|| Filter::must(all))
 }
 
-/// The protocol has no whole numbers in ranges. Up to 2⁵³ µs, in the year 2255, none is lost; later ones are compared to
-/// within a millisecond or so.
+/// Ranges in the protocol have no integers. Floats are exact up to 2⁵³ µs, in the year 2255; later times are compared
+/// to within a millisecond or so.
 fn time(at: Timestamp) -> f64 {
     at.as_micros() as f64
 }
