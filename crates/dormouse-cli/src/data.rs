@@ -14,7 +14,7 @@ pub(crate) struct DataFolder(PathBuf);
 /// The data folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DataError {
-    /// The operating system has none for this user.
+    /// The operating system has no data folder for this user.
     #[error("this user has no data folder; name one with --data DIR")]
     NoDefault,
     /// The path is not a folder.
@@ -34,7 +34,7 @@ pub(crate) enum DataError {
 }
 
 impl DataFolder {
-    /// The folder that was asked for, or the one in the user's data folder. Touches no disk.
+    /// The requested folder, or the one in the user's data folder. Touches no disk.
     pub(crate) fn locate(asked: Option<&Path>) -> Result<Self, DataError> {
         match asked {
             Some(path) => Ok(Self(path.to_owned())),
@@ -107,7 +107,7 @@ impl DataFolder {
     }
 }
 
-/// A word as a shell reads it.
+/// A word in the form in which a shell reads it.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! `dormouse entity`: whom the assistant knows. Commands that only look create no memory.
+//! `dormouse entity`: the people and things that the assistant knows. Commands that only look create no memory.
 
 mod args;
 mod changes;

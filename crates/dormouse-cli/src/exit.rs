@@ -9,9 +9,9 @@ use crate::neutralise::{indented, neutralise};
 /// The exit codes, as `docs/exit-codes.md` documents them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// What was asked for was done.
+    /// The command was successful.
     Success,
-    /// Something failed that has no code of its own.
+    /// A failure without a code of its own.
     Failure,
     /// The command line, the configuration or the environment is wrong.
     Usage,
@@ -27,7 +27,7 @@ pub(crate) enum Exit {
     Terminated,
 }
 
-/// What `--help` says about them.
+/// The section of `--help` about them.
 pub(crate) const HELP: &str = "Exit codes:
   0    done
   1    failed; standard error says why
@@ -59,7 +59,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error with everything that led to it, safe to print. Causes that only repeat what was said are left out.
+/// An error with its causes, safe to print. Causes that only repeat an earlier message are left out.
 pub(crate) struct Report<'a>(pub(crate) &'a dyn Error);
 
 impl fmt::Display for Report<'_> {

@@ -11,7 +11,7 @@ pub(crate) fn counted(count: impl Into<u128>, one: &str, many: &str) -> String {
     }
 }
 
-/// A name with the id of who bears it, by which it cannot be taken for that of another: `Alice (player:alice)`.
+/// A name with the id of its bearer, so that it cannot be mistaken for another person's: `Alice (player:alice)`.
 pub(crate) fn identified(name: &str, id: Option<&EntityId>) -> String {
     match id {
         Some(id) => format!("{name} ({})", escape_id(id.as_str())),
@@ -19,7 +19,7 @@ pub(crate) fn identified(name: &str, id: Option<&EntityId>) -> String {
     }
 }
 
-/// Names as one says them: `Orla`, `Orla and Wick`, `Orla, Quince and Wick`.
+/// Names as in a sentence: `Orla`, `Orla and Wick`, `Orla, Quince and Wick`.
 pub(crate) fn listed(names: &[String]) -> String {
     match names {
         [] => "nobody".to_owned(),
@@ -28,7 +28,7 @@ pub(crate) fn listed(names: &[String]) -> String {
     }
 }
 
-/// A pose as it is seen: the name and the words, without a space where the words go on with the name itself.
+/// A pose as others see it: the name and the words, without a space if the words continue the name itself.
 pub(crate) fn posed(name: &str, words: &str) -> String {
     let gap = if words.starts_with(['\'', '’', ',']) {
         ""

@@ -1,7 +1,7 @@
 //! The program `dormouse`: runs a resident assistant, and inspects its log and its memory.
 //!
-//! Row 6, the composition root: it reads the environment, the clock and the command line, and chooses the log, the world
-//! and the models behind the engine's ports. It makes no decision of the engine's.
+//! Row 6, the composition root: it reads the environment, the clock and the command line, and chooses the log, the
+//! world and the models behind the engine's ports. It makes no decision that belongs to the engine.
 //!
 //! [`args`] is the command line, and each command is a module: [`play`] is the visit; [`log`], [`doctor`] and
 //! [`provider`] inspect; [`memory`], [`entity`] and [`emergency`] also change. [`command`] is what all of them need.

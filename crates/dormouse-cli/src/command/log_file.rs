@@ -1,4 +1,4 @@
-//! Opening the log of the data folder, and finding the assistant that is meant.
+//! Opening the log of the data folder, and finding the selected assistant.
 
 use std::path::Path;
 
@@ -15,15 +15,15 @@ use super::{
 };
 use crate::{config::Config, data::DataFolder, exit::Exit};
 
-/// The log does not say which assistant is meant.
+/// The log does not show which assistant is selected.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AssistantError {
     /// The log has no such assistant.
     #[error("the log has no assistant {asked}; it has: {}", list(known))]
     Unknown {
-        /// Who was asked for.
+        /// The requested assistant.
         asked: AssistantId,
-        /// Who there is.
+        /// The assistants in the log.
         known: Vec<AssistantId>,
     },
     /// There are several, and none of them is configured.
@@ -32,7 +32,7 @@ pub(crate) enum AssistantError {
         list(known)
     )]
     Several {
-        /// Who there is.
+        /// The assistants in the log.
         known: Vec<AssistantId>,
     },
 }
@@ -59,7 +59,7 @@ pub(crate) struct AssistantLog {
 }
 
 impl AssistantLog {
-    /// Opens the log of the data folder for the assistant that is asked for, the only one there, or the configured one.
+    /// Opens the log of the data folder for the requested assistant, the only one in the log, or the configured one.
     pub(crate) fn open(
         places: &Places,
         data: &DataFolder,
@@ -71,7 +71,7 @@ impl AssistantLog {
         Ok(Self { log, key, state })
     }
 
-    /// Appends one event, unless somebody else has appended one since the log was opened.
+    /// Appends one event, unless another process has appended one since the log was opened.
     pub(crate) fn append(&self, event: &Event) -> Result<(), CommandError> {
         let request = AppendRequest {
             assistant: self.key.clone(),
@@ -95,7 +95,7 @@ pub(crate) fn open_log_view(
     Ok((log, key))
 }
 
-/// The state of the assistant that is meant. Nothing is written.
+/// The state of the selected assistant. Nothing is written.
 pub(crate) fn view_state(
     places: &Places,
     data: &DataFolder,
@@ -116,7 +116,8 @@ pub(crate) fn view_log(path: &Path, printing: Printing) -> Result<LogView, Comma
     Ok(log)
 }
 
-/// The configuration is read only where the log leaves the choice open, so that a mistake in it hides no log.
+/// The configuration is read only if the log leaves a choice, so that a mistake in the configuration does not hide the
+/// log.
 fn whose(
     places: &Places,
     data: &DataFolder,

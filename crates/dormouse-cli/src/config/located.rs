@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::{mistake::Mistake, position};
 
-/// A value, and where the file has it.
+/// A value and its place in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Located<T> {
     pub(crate) value: T,
@@ -26,7 +26,7 @@ impl<T> Located<T> {
         Mistake::of_value(text, self.span.clone(), message)
     }
 
-    /// Turns the position in the text into the place in the file.
+    /// Converts the position in the text to the place in the file.
     pub(super) fn locate(&mut self, file: &str, text: &str) {
         let (line, column) = position::of(text, self.span.start);
         self.place = format!("{file}:{line}:{column}");

@@ -1,4 +1,4 @@
-//! `[[prices]]`: what a model costs, where the program does not know it or knows it wrongly.
+//! `[[prices]]`: the price of a model that the program does not know, or for which it has a wrong price.
 
 use dormouse_contracts::ProviderId;
 use dormouse_providers::{PriceDate, PriceEntry, PriceTable};
@@ -26,7 +26,7 @@ struct PriceSection {
     source: String,
 }
 
-/// The provider must be one that this program has: a price of another one would never be used.
+/// The provider must be one that this program has, because a price of any other would never be used.
 fn provider<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProviderId, D::Error> {
     let by = served_by(deserializer)?;
     ProviderId::try_new(by.as_str()).map_err(Error::custom)
@@ -38,7 +38,7 @@ pub(super) fn prices<'de, D: Deserializer<'de>>(
 ) -> Result<Vec<PriceEntry>, D::Error> {
     let sections = Vec::<PriceSection>::deserialize(deserializer)?;
     let entries: Vec<_> = sections.into_iter().map(PriceEntry::from).collect();
-    // What concerns several fields or several prices.
+    // Checks that concern several fields or several prices.
     PriceTable::listed()
         .with_overrides(&entries)
         .map_err(Error::custom)?;

@@ -1,11 +1,11 @@
-//! What the configuration names and this world does not have: channels, names and senders.
+//! Settings that name something this world does not have: channels, names and senders.
 
 use dormouse_classify::ClassifyConfig;
 use dormouse_contracts::EntityId;
 use dormouse_sandbox::{CHANNELS, check_name};
 use serde::{Deserialize, Deserializer, de::Error};
 
-/// Reads `[classify]`. A channel that the world does not have would never be heard.
+/// Reads `[classify]`. The assistant would never hear a channel that the world does not have.
 pub(super) fn classify<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<ClassifyConfig, D::Error> {
@@ -27,7 +27,7 @@ pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
     Ok(Some(name))
 }
 
-/// A warning for each id in `[classify]` that nobody in this world can have.
+/// A warning for each id in `[classify]` that no character in this world can have.
 pub(crate) fn unmatched(config: &ClassifyConfig) -> Vec<String> {
     let permitted = config.trigger_permissions.iter();
     let permitted = permitted.map(|id| ("trigger_permissions", id));
@@ -37,7 +37,7 @@ pub(crate) fn unmatched(config: &ClassifyConfig) -> Vec<String> {
     all.map(|(field, id)| warning(field, id)).collect()
 }
 
-/// Whether somebody in this world can have the id. The id of a player has the name in lower case.
+/// Whether a character in this world can have the id. The id of a player has the name in lower case.
 fn is_possible(id: &EntityId) -> bool {
     match id.as_str().split_once(':') {
         Some(("player", name)) => !name.is_empty() && name == name.to_lowercase(),

@@ -1,4 +1,4 @@
-//! Telling the same warning a few times, and how often it came besides.
+//! Prints the same warning a few times, and then only how often it came.
 
 use std::{collections::HashMap, hash::Hash, time::Duration};
 
@@ -6,12 +6,12 @@ use dormouse_contracts::Timestamp;
 
 use crate::grammar::counted;
 
-/// How many lines from one place in the code are printed as they come.
+/// How many lines from one place in the code are printed immediately.
 const SHOWN: u32 = 3;
 /// After this time the rest is summarised, and the place may print again.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// What came lately, by the place in the code it came from.
+/// Recent lines, by the place in the code that wrote them.
 #[derive(Debug)]
 pub(super) struct Floods<P> {
     places: HashMap<P, Flood>,
@@ -35,8 +35,8 @@ impl<P> Default for Floods<P> {
 }
 
 impl<P: Eq + Hash> Floods<P> {
-    /// What is to be printed now that `place` has said `line`: summaries of what was held back for [`WINDOW`], and the
-    /// line unless it is one of many.
+    /// The lines to print after `place` has written `line`: summaries of what was held back for [`WINDOW`], and the
+    /// line itself unless it is one of many.
     pub(super) fn take(&mut self, place: P, line: &str, now: Timestamp) -> Vec<String> {
         let over = |flood: &Flood| now.since(flood.since) >= WINDOW || now < flood.since;
         let over = self.places.extract_if(|_, flood| over(flood));

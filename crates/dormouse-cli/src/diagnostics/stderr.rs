@@ -1,4 +1,4 @@
-//! Standard error, written by a thread of its own, so that a reader who has stopped reading holds nobody back for long.
+//! Standard error, written by a thread of its own, so that a reader that has stopped reading delays nobody for long.
 
 use std::{
     io::{self, Write},
@@ -11,20 +11,20 @@ use std::{
     time::Duration,
 };
 
-/// How many lines may wait to be written. Those that come after them are lost.
+/// How many lines may wait to be written. Further lines are lost.
 const QUEUE: usize = 256;
 
-/// How long one line is waited for.
+/// How long to wait for one line.
 const LINE: Duration = Duration::from_millis(300);
 
-/// How long everything is waited for at the end.
+/// How long to wait for all lines at the end.
 const END: Duration = Duration::from_secs(2);
 
 /// A handle to the thread that writes. Lines are written in order, and usually before [`StderrActor::write`] returns.
 #[derive(Debug)]
 pub(super) struct StderrActor {
     lines: SyncSender<Line>,
-    /// Whether a line was waited for in vain, and none was written since.
+    /// Whether waiting for a line has timed out, and no line was written since.
     is_stalled: Arc<AtomicBool>,
 }
 
@@ -46,9 +46,9 @@ impl StderrActor {
         Ok(Self { lines, is_stalled })
     }
 
-    /// Writes a text. If its reader takes nothing, it waits in a queue; once that is full the text is lost.
+    /// Writes a text. If the reader takes nothing, the text waits in a queue; once the queue is full, it is lost.
     pub(super) fn write(&self, text: String) {
-        // Only the first line waits for a reader who takes nothing, not each one.
+        // Only the first line waits for a reader that takes nothing, not every line.
         if !self.is_stalled.load(Ordering::Relaxed) {
             self.write_within(LINE, text);
         } else {
@@ -56,7 +56,7 @@ impl StderrActor {
         }
     }
 
-    /// Waits until everything is written, though not for ever.
+    /// Waits until everything is written, up to a time limit.
     pub(super) fn finish(&self) {
         self.write_within(END, String::new());
     }
@@ -77,10 +77,10 @@ impl StderrActor {
 
 fn write_all(lines: &Receiver<Line>, is_stalled: &AtomicBool) {
     for Line { text, written } in lines {
-        // There is nobody left to report to if standard error is closed.
+        // If standard error is closed, there is nobody to report to.
         drop(io::stderr().write_all(text.as_bytes()));
         is_stalled.store(false, Ordering::Relaxed);
-        // Nobody waits for it any more if it took too long.
+        // The receiver is gone if it took too long.
         written.send(()).ok();
     }
 }

@@ -63,7 +63,7 @@ impl Dialects {
         }
     }
 
-    /// What is known of a model.
+    /// The known facts about a model.
     pub(crate) fn learnt(&self, provider: &ProviderId, model: &ModelName) -> Learnt {
         self.book.calling(provider, model)
     }

@@ -1,4 +1,4 @@
-//! Learning while the assistant lives.
+//! Learning from replies while the assistant runs.
 
 use dormouse_contracts::Timestamp;
 use dormouse_dialects::{CallingChange, ToolCalling};
@@ -11,14 +11,14 @@ use super::{
 };
 use crate::exit::Report;
 
-/// Learns from the replies of models. The way in which tools are offered is fixed while an assistant is awake, because its
-/// prompts depend on it; what is learnt applies from the next start on.
+/// Learns from the replies of models. The way in which tools are offered is fixed while an assistant is awake, because
+/// its prompts depend on it. What is learnt applies from the next start.
 #[derive(Debug)]
 pub(crate) struct Learning {
     book: Dialects,
     /// How tools are offered, to every model.
     offered: ToolCalling,
-    /// How the user wants them offered, if that was said.
+    /// The user's choice of how they are offered, if there is one.
     configured: Option<ToolCalling>,
     trouble: Option<DialectsError>,
 }
@@ -58,7 +58,7 @@ impl Learning {
         texts
     }
 
-    /// Saves what was observed and has not changed anything yet.
+    /// Saves observations that have changed nothing so far.
     pub(crate) fn ended(&mut self) -> Vec<String> {
         notices(self.book.save().err())
     }

@@ -1,4 +1,4 @@
-//! Whether the files that grow can be written: each may be on a file system of its own.
+//! Checks whether the growing files can be written: each may be on a different file system.
 
 use std::{
     fs, io,
@@ -21,14 +21,14 @@ struct FileSystem {
     files: Vec<String>,
 }
 
-/// What is to be said of the files that exist, and of their file systems.
+/// The findings about the files that exist, and about their file systems.
 pub(super) fn findings(data: &DataFolder, config: Option<&Config>) -> Vec<Finding> {
     let memory = config.map(|config| data.memory(&config.assistant.key()));
     let files = [Some(data.log()), Some(data.world()), memory];
     let mut files: Vec<PathBuf> = files.into_iter().flatten().collect();
     files.retain(|file| file.exists());
     let mut findings: Vec<_> = files.iter().filter_map(|file| unwritable(file)).collect();
-    // New files come into the folder itself.
+    // New files are created in the folder itself.
     if data.path().is_dir() {
         files.insert(0, data.path().to_owned());
     }
@@ -36,7 +36,8 @@ pub(super) fn findings(data: &DataFolder, config: Option<&Config>) -> Vec<Findin
     findings
 }
 
-/// That a file cannot be written, and why. Opening it for writing changes nothing, and finds a read-only file system.
+/// The finding that a file cannot be written, and why. Opening it for writing changes nothing, and finds a read-only
+/// file system.
 fn unwritable(file: &Path) -> Option<Finding> {
     let error = fs::OpenOptions::new().write(true).open(file).err()?;
     let text = format!("{} cannot be written: {error}", file.display());
@@ -58,7 +59,7 @@ fn space(system: &FileSystem) -> Finding {
     }
 }
 
-/// A number of bytes in the unit that it is long in: `12 KB`, `34 MB`.
+/// A number of bytes in the largest unit that fits: `12 KB`, `34 MB`.
 fn size(bytes: u64) -> String {
     match bytes {
         ..1_024 => format!("{bytes} bytes"),
@@ -67,7 +68,8 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// The file systems of these files, in the order of the first file of each. One that cannot be asked is left out.
+/// The file systems of these files, in the order of the first file of each. A file system that cannot be queried is
+/// left out.
 fn file_systems(files: &[PathBuf]) -> Vec<FileSystem> {
     let mut systems: Vec<FileSystem> = Vec::new();
     for file in files {

@@ -1,4 +1,4 @@
-//! Whether the assistants in the log can go on living: in the world there is, and not stopped.
+//! Checks whether the assistants in the log can go on: whether they belong to the present world, and are not stopped.
 
 use dormouse::{SystemClock, kinship};
 use dormouse_contracts::{AssistantId, Clock};
@@ -17,7 +17,7 @@ use crate::{
     play::kinship_exit,
 };
 
-/// What is to be said about every assistant in the log; nothing where all is well.
+/// The findings about every assistant in the log; empty if all is well.
 pub(super) fn findings(
     data: &DataFolder,
     log: &RedbLog,

@@ -1,4 +1,4 @@
-//! Whether the memory can be opened, and goes with the log.
+//! Checks whether the memory can be opened, and belongs to the log.
 
 use dormouse_memory::Stats;
 use dormouse_store::RedbLog;
@@ -12,7 +12,7 @@ use crate::{
     grammar::counted,
 };
 
-/// What is to be said of the memory. Its encoder is not asked.
+/// The finding about the memory. Its encoder is not called.
 pub(super) fn finding(data: &DataFolder, log: Option<&RedbLog>, config: &Config) -> Finding {
     if !data.memory(&config.assistant.key()).exists() {
         let text = "there is no memory yet; play makes it from the log";

@@ -1,4 +1,4 @@
-//! Who thinks for the assistant: the lists of models, and how each of them is.
+//! The models of the assistant: their lists, and the health of each.
 
 mod probe;
 
@@ -19,11 +19,11 @@ use crate::{
 struct Found {
     chosen: Chosen,
     models: Models,
-    /// What is known of each, once for each service.
+    /// The known facts about each model, once for each service.
     known: Vec<(String, Known)>,
 }
 
-/// What is to be said of the models.
+/// The findings about the models.
 pub(super) fn findings(data: &DataFolder, config: &Config, doctor: &Doctor) -> Vec<Finding> {
     let found = match look(config, doctor) {
         Ok(found) => found,
@@ -86,9 +86,9 @@ fn chosen(found: &Found, config: &Config, doctor: &Doctor, book: &Dialects) -> F
     ))
 }
 
-/// Who answers while somebody is ill, and who answers while nothing happens.
+/// Which model answers if another one is unhealthy, and which one answers heartbeats.
 fn lists(found: &Found, config: &Config) -> Vec<Finding> {
-    // They could be made, so they can be listed.
+    // The lists could be made, so they can be printed.
     let lists = found.chosen.lists(&config.provider).unwrap_or_default();
     let named = |models: &[Choice]| {
         let names: Vec<_> = models.iter().map(service).collect();

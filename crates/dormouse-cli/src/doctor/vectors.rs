@@ -1,4 +1,4 @@
-//! Whether the index of vectors answers, and holds what it should.
+//! Checks whether the vector index answers, and contains what it should.
 
 use dormouse_memory::{CheckIndexError, IndexReport};
 
@@ -11,8 +11,8 @@ use crate::{
     grammar::counted,
 };
 
-/// What is to be said of an index on a server. Nothing is said of one in this process, nor of a memory that is not
-/// there or cannot be read, of which enough is said.
+/// The finding about an index on a server. `None` for an index in this process, and for a memory that is missing or
+/// cannot be read, because other findings report that.
 pub(super) fn finding(data: &DataFolder, config: &Config) -> Option<Finding> {
     let VectorsWish::Qdrant(section) = &config.memory.vectors else {
         return None;

@@ -41,7 +41,7 @@ pub(super) fn difference(left: &Value, right: &Value) -> Option<Difference> {
     }))
 }
 
-/// The first difference among the parts of two values, with the name of the part in front of it.
+/// The first difference among the parts of two values, prefixed with the name of the part.
 fn first_inside(
     mut parts: impl Iterator<Item = (String, Option<Value>, Option<Value>)>,
 ) -> Option<Difference> {

@@ -28,7 +28,7 @@ struct AddedLine {
 pub(super) async fn add(file: &MemoryFile, asked: Add) -> Result<Exit, CommandError> {
     let printing = asked.json.printing();
     let note = note(asked);
-    // Before the memory is opened, which would create one.
+    // Checked before the memory is opened, because opening would create one.
     note.check()
         .map_err(|error| CommandError::Memory(ChangeError::Note(error).into()))?;
     let memory = file.open_or_create().await?;

@@ -1,4 +1,4 @@
-//! `dormouse memory hygiene`: what the memory says twice, and what is out of date, doubtful or secret.
+//! `dormouse memory hygiene`: duplicates, and records that are outdated, doubtful or secret.
 
 use dormouse::SystemClock;
 use dormouse_contracts::Clock;
@@ -33,7 +33,7 @@ struct Health<'a> {
     folded: Vec<u64>,
 }
 
-/// Prints what was found, and folds duplicates if that is asked for.
+/// Prints the findings, and folds duplicates if requested.
 pub(super) async fn hygiene(
     file: &MemoryFile,
     fold: Fold,

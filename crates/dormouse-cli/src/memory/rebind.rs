@@ -22,7 +22,7 @@ struct ReboundLine {
 
 /// Binds the memory to the log of the data folder, and reads what is new in it. Creates the log if it is missing.
 pub(super) async fn rebind(file: &MemoryFile, printing: Printing) -> Result<Exit, CommandError> {
-    // The memory first: without one, no log is created either.
+    // The memory is opened first: if it does not exist, no log is created either.
     let memory = file.open().await?;
     let (log, key) = (file.log()?, file.key());
     let rebound = bind(&log, &key, &memory).await?;

@@ -13,7 +13,7 @@ use crate::{
     provider::ProviderError, record::TapeError,
 };
 
-/// A visit failed. What was accepted is on disk.
+/// A visit failed. Every accepted message is on disk.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlayError {
     #[error(transparent)]

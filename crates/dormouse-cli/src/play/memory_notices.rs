@@ -1,4 +1,4 @@
-//! Notices about a memory that cannot take in what is new.
+//! Notices about a memory that cannot take in new events.
 
 use dormouse_contracts::AssistantId;
 use dormouse_engine::{Event, RecallFailure, catch_up};
@@ -28,14 +28,14 @@ impl MemoryNotices {
         }
     }
 
-    /// What is to be said after this event.
+    /// The notice after this event, if there is one.
     pub(super) async fn after(&mut self, event: &Event) -> Option<String> {
         let Event::Recollected(recollected) = event else {
             return None;
         };
         match recollected.failure {
             Some(RecallFailure::Memory) if !self.is_failing => {
-                // The event does not say why. If the same works by now, there is nothing to say.
+                // The event does not say why. If catching up works by now, there is nothing to report.
                 let error = catch_up(&self.log, &self.key, &self.memory).await.err()?;
                 self.is_failing = true;
                 Some(format!(

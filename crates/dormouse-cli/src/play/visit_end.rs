@@ -13,16 +13,16 @@ use crate::{
 pub(super) enum VisitEnd {
     /// The input ended, and the assistant came to rest like this.
     Rest(Rest),
-    /// Somebody left.
+    /// The player left.
     Quit,
-    /// A signal came.
+    /// A signal arrived.
     Signal(Exit),
     /// Nobody reads what is printed.
     ReaderGone,
 }
 
 impl VisitEnd {
-    /// Whether somebody waits for the end right now.
+    /// Whether somebody is waiting for the program to end.
     pub(super) fn is_hasty(&self) -> bool {
         matches!(self, Self::Signal(_) | Self::ReaderGone)
     }
@@ -49,7 +49,7 @@ impl VisitEnd {
             Self::Rest(Rest::Waiting) => End::Waiting,
             Self::Quit => waiting.left(),
             Self::Signal(_) => End::Interrupted,
-            // Another end, which is reported as an error, or to nobody.
+            // Other ends are reported as an error, or have no reader.
             Self::Rest(_) | Self::ReaderGone => return None,
         })
     }
@@ -65,7 +65,7 @@ impl VisitEnd {
         }
     }
 
-    /// The exit code, or the error it is.
+    /// The exit code, or the error that ended the visit.
     pub(super) fn exit(&self) -> Result<Exit, PlayError> {
         match self {
             Self::Rest(Rest::Stopped(_)) => Ok(Exit::Stopped),
@@ -77,7 +77,7 @@ impl VisitEnd {
 }
 
 impl Waiting {
-    /// What the last line says when somebody leaves.
+    /// What the last line says if the player leaves.
     fn left(&self) -> End {
         match &self.activity {
             Activity::Stopped(_) => End::Stopped,

@@ -1,4 +1,4 @@
-//! What is still open when a visit ends: which messages, what is to be done about them, and why it was not.
+//! What is still open when a visit ends: which messages, what will be done about them, and why that was not done.
 
 use dormouse_contracts::{Perception, Sender, Seq, SourceKind};
 use dormouse_engine::{Activity, Heard, State, Turn};
@@ -6,13 +6,13 @@ use dormouse_text::shortened;
 
 use crate::item::OpenMessage;
 
-/// How many open messages are named; the others are only counted.
+/// How many open messages are listed; the others are only counted.
 const NAMED: usize = 3;
 
 /// How much of a message is printed, in characters.
 const EXCERPT: usize = 60;
 
-/// What waits at the end, and for what.
+/// The messages that wait at the end, and what they wait for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Waiting {
     /// How many messages.
@@ -21,12 +21,13 @@ pub(super) struct Waiting {
     pub(super) activity: Activity,
     /// Why they wait, if a file cannot be written or a service cannot be reached.
     pub(super) cause: Option<String>,
-    /// The first of them.
+    /// The first of these messages.
     pub(super) open: Vec<OpenMessage>,
 }
 
 impl Waiting {
-    /// What waits in this state, and in the world: `unheard` is what the assistant perceived there and has not taken in.
+    /// The messages that wait in this state and in the world. `unheard` are perceptions that the assistant has not
+    /// taken in.
     pub(super) fn new(activity: Activity, state: Option<&State>, unheard: &[Perception]) -> Self {
         let accepted = state.into_iter().flat_map(accepted);
         let unheard = unheard.iter().filter(|it| asks_for_an_answer(it));
@@ -47,13 +48,13 @@ impl Waiting {
     }
 }
 
-/// The messages that are accepted and not dealt with, in the order in which they are taken up.
+/// The messages that are accepted and not finished, in the order in which they will be handled.
 fn accepted(state: &State) -> impl Iterator<Item = OpenMessage> {
     let turns = state.turn.iter().chain(&state.aside);
     turns.map(begun).chain(state.inbox.iter().map(heard))
 }
 
-/// Why the world could not be reached, where it was tried and the next attempt is under way.
+/// Why the world could not be reached, if the next attempt is already under way.
 fn obstacle(state: &State) -> Option<String> {
     state.turn.as_ref()?.obstacle.clone()
 }
@@ -84,8 +85,8 @@ fn unaccepted(perception: &Perception) -> OpenMessage {
     }
 }
 
-/// Whether a perception is a message to the assistant, by how it was said. What it is by its classification is decided
-/// when it is taken in.
+/// Whether a perception is a message to the assistant, judged by how it was said. Its classification is decided when
+/// the assistant takes it in.
 fn asks_for_an_answer(perception: &Perception) -> bool {
     let attested = &perception.attested;
     let is_direct = matches!(

@@ -14,15 +14,15 @@ pub(crate) enum ProviderError {
     /// The configuration names a place for the key that has no usable key.
     #[error("{place}: the key cannot be read")]
     KeyFrom {
-        /// Where the configuration says so.
+        /// The place of that setting in the configuration.
         place: String,
         /// Why not.
         source: ResolveSecretError,
     },
-    /// The configuration says where a key is, but not whose it is.
+    /// The configuration says where a key is, but not which provider it belongs to.
     #[error("{place}: set kind or base_url in [provider], too, which say whose key it is")]
     KeyOfNobody {
-        /// Where the configuration says so.
+        /// The place of that setting in the configuration.
         place: String,
     },
     /// A server was named for a provider that has its own, or that needs none.
@@ -30,16 +30,16 @@ pub(crate) enum ProviderError {
         "the provider {0} takes no --base-url; it belongs to openai, anthropic, ollama and local"
     )]
     BaseUrl(ServedBy),
-    /// The provider `local` was asked for without a server.
+    /// The provider `local` was requested without a server.
     #[error(
         "the provider local needs a server: give --base-url URL, or base_url under [provider] in the configuration, or \
          set DORMOUSE_BASE_URL"
     )]
     NoServer,
-    /// The provider that was asked for cannot be used.
+    /// The requested provider cannot be used.
     #[error(transparent)]
     Choice(ChoiceError),
-    /// A model was asked for that the offline provider does not have.
+    /// A model was requested that the offline provider does not have.
     #[error(
         "the provider offline does not have the model {0}{hint}. It is used because no key and no server was found: set a \
          provider's key, give --provider, or write PROVIDER:{0} in a command that takes a MODEL",
@@ -51,7 +51,7 @@ pub(crate) enum ProviderError {
     Listed {
         /// Which model.
         wish: ModelRef,
-        /// Which list: that for one use, or the one for all others.
+        /// Which list: the list for one purpose, or the one for all others.
         purpose: Option<Purpose>,
         /// Why not.
         source: Box<ProviderError>,
@@ -68,14 +68,14 @@ pub(crate) enum ProviderError {
     /// The certificates cannot be used.
     #[error("{place} is {file:?}; expected a readable file of certificates in PEM format")]
     Certificates {
-        /// Where the configuration says so.
+        /// The place of that setting in the configuration.
         place: String,
         /// The file.
         file: PathBuf,
         /// Why not.
         source: BoxError,
     },
-    /// The server's address or something else of it is wrong.
+    /// The server's address or another setting of the server is invalid.
     #[error("the provider cannot be used")]
     Server(#[source] BoxError),
 }
@@ -89,7 +89,7 @@ fn not_a_provider(model: &ModelName) -> String {
     format!(", and {prefix} is not a provider (these are: {names})")
 }
 
-/// The model and where it stands in the configuration. Its address may hold what must not be printed.
+/// The model and its place in the configuration. Its address may contain credentials that must not be printed.
 fn listed(wish: &ModelRef, purpose: Option<Purpose>) -> String {
     let model = if let ModelRef::Served { by, model, .. } = wish {
         format!("{by}:{model}")

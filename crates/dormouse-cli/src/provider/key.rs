@@ -1,4 +1,4 @@
-//! The key that the configuration names, and whose it is.
+//! The key that the configuration names, and the provider that it belongs to.
 
 use dormouse_providers::{Available, Choice, Environment, Secret, ServedBy};
 
@@ -12,8 +12,8 @@ pub(super) struct OwnKey {
     pub(super) key: Secret,
 }
 
-/// Reads the key of the configured provider, for the configured server. A server that a flag names instead does not get
-/// it.
+/// Reads the key of the configured provider, for the configured server. If a flag names another server, that server
+/// does not get the key.
 pub(super) fn own(
     flags: &ProviderFlags,
     section: &ProviderSection,
@@ -38,7 +38,7 @@ pub(super) fn own(
             let written = section.base_url.as_ref().map(|url| &url.value);
             flags.base_url.is_none() || flags.base_url.as_ref() == written
         }
-        // The configured address is not used then, so the key would go to another server.
+        // In that case the configured address is not used, so the key would go to another server.
         false => section.base_url.is_none(),
     };
     if !address_stays {
@@ -52,7 +52,7 @@ pub(super) fn own(
     Ok(key.map(|key| OwnKey { of, key }))
 }
 
-/// Puts the key where the choice looks for it, in place of one of the environment.
+/// Puts the key where the choice looks for it, replacing one from the environment.
 pub(super) fn put(available: &mut Available, own: &OwnKey) {
     let place = match own.of {
         ServedBy::OpenAi => &mut available.openai_api_key,
@@ -64,7 +64,7 @@ pub(super) fn put(available: &mut Available, own: &OwnKey) {
     *place = Some(own.key.clone());
 }
 
-/// The same choice with this key, if it is of that provider.
+/// The same choice with this key, if the key belongs to its provider.
 pub(super) fn with_own_key(own_key: Option<&OwnKey>, choice: Choice) -> Choice {
     match (choice, own_key) {
         (Choice::Server { config, reason }, Some(own))

@@ -17,7 +17,7 @@ const EXPECTED: &str = "\"exact\", the gRPC address of a Qdrant server such as \
 /// Where vectors are searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum VectorsWish {
-    /// In this process, every one of them.
+    /// In this process; a search compares every vector.
     #[default]
     Exact,
     /// On a Qdrant server.

@@ -1,10 +1,10 @@
 //! Breaking long lines between words.
 
-/// How far the lines after the first are indented, so that they cannot be taken for lines of their own.
+/// How far the lines after the first are indented, so that they cannot be mistaken for lines of their own.
 const HANGING: usize = 4;
 
-/// The text with lines of at most `width` columns, where words are not longer than that. Every character counts as one
-/// column; what is wider is broken by the terminal itself, as it always was.
+/// The text with lines of at most `width` columns, unless a word is longer. Every character counts as one column; the
+/// terminal itself breaks lines that are wider.
 pub(super) fn wrapped(text: &str, width: usize) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 16);
     for line in text.split_inclusive('\n') {
@@ -41,7 +41,7 @@ fn wrap_line(line: &str, width: usize, out: &mut String) {
     }
 }
 
-/// How many columns a text takes; the sequences that colour it take none.
+/// How many columns a text takes; colour sequences take none.
 fn columns(text: &str) -> usize {
     let mut in_sequence = false;
     text.chars()

@@ -85,7 +85,7 @@ impl ModelCheck<'_> {
             .record(self.model.identity(), Purpose::Answer, usage);
     }
 
-    /// Remembers what was learnt.
+    /// Saves what was learnt.
     fn remember(
         &mut self,
         context: &Context,

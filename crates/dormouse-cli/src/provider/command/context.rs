@@ -1,4 +1,4 @@
-//! What the commands about providers work on.
+//! What the provider commands work on.
 
 use dormouse_providers::{Choice, Environment};
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// Places, configuration and environment, read once.
+/// Paths, configuration and environment, read once.
 #[derive(Debug)]
 pub(super) struct Context {
     pub(super) places: Places,

@@ -23,7 +23,7 @@ struct PauseLine {
     until: String,
 }
 
-/// Shows the pauses that hold for the assistant that is meant. Without a log there are none.
+/// Shows the pauses in force for the selected assistant. Without a log there are none.
 pub(super) fn show(context: &Context) -> Result<(), CommandError> {
     let Context {
         places,
@@ -36,7 +36,7 @@ pub(super) fn show(context: &Context) -> Result<(), CommandError> {
     }
     let (key, state) = match view_state(places, data, None, *printing) {
         Ok(found) => found,
-        // The list of providers is useful even where the log cannot be read.
+        // The list of providers is useful even if the log cannot be read.
         Err(error) => {
             let cause = Report(&error);
             remark(&format!(

@@ -8,7 +8,7 @@ use crate::{
     finding::Finding,
 };
 
-/// One thing that was tried.
+/// The result of one check.
 #[derive(Debug)]
 pub(super) struct Check {
     name: &'static str,
@@ -25,13 +25,13 @@ impl Check {
         }
     }
 
-    /// The same with a number, or something else, for programs.
+    /// The same with a further field, such as a number, for programs.
     pub(super) fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
         self.data.insert(field.to_owned(), value.into());
         self
     }
 
-    /// As programs read it.
+    /// The check in the form that programs read.
     pub(super) fn value(&self) -> Value {
         let mut fields = Map::new();
         fields.insert("type".to_owned(), "check".into());
@@ -43,7 +43,7 @@ impl Check {
     }
 }
 
-/// Prints checks, and keeps the exit code they lead to.
+/// Prints checks, and keeps the resulting exit code.
 #[derive(Debug)]
 pub(super) struct Checks {
     printing: Printing,
