@@ -31,14 +31,14 @@ use crate::{
 ///         the call
 /// ```
 ///
-/// The breaker proper comes last, since it has to learn how each admitted call ended, and a trial must not stand in a
-/// queue. A call that it refuses is given back to the rate limit.
+/// The breaker itself comes last, because it has to learn how each admitted call ended, and a trial must not wait in a
+/// queue. If it rejects a call, the rate limit gets the call's units back.
 ///
-/// [`Guard::admit`] comes before the call, [`CallAdmission::record`] after it, however far apart they are: a streamed reply ends
-/// long after it began. Deadlines and retries are the caller's: an attempt is what is admitted.
+/// [`Guard::admit`] comes before the call and [`CallAdmission::record`] after it, however far apart they are: a
+/// streamed reply ends long after it began. The caller adds deadlines and retries: each attempt is admitted separately.
 ///
-/// A clone is another handle to the same guard: one for each service, shared by all who call it. Where nothing waits it
-/// allocates nothing.
+/// A clone is another handle to the same guard: use one per service, shared by all callers. It allocates nothing if no
+/// call waits.
 ///
 /// ```
 /// # use dormouse_resilience::{Guard, Health, RateLimit};
@@ -66,20 +66,21 @@ pub(crate) struct GuardShared {
 }
 
 impl Guard {
-    /// A guard for the service of this name, made of defaults until something else is said: see [`GuardBuilder`].
+    /// A guard for the service of this name, with defaults that [`GuardBuilder`] can change.
     pub fn builder(name: impl Into<Arc<str>>) -> GuardBuilder {
         GuardBuilder::new(name.into())
     }
 
-    /// Waits for a place and for the rate limit, and asks the breaker. `units` is what the call is estimated to cost of the
-    /// rate limit; [`CallAdmission::settle`] corrects it. Dropping the returned future gives everything back.
+    /// Waits for a place in the bulkhead and for the rate limit, and asks the breaker. `units` is the estimated cost of
+    /// the call for the rate limit; [`CallAdmission::settle`] corrects it. Dropping the returned future gives
+    /// everything back.
     ///
     /// # Errors
     ///
-    /// [`NotAttempted`], with what did not let it through. Nothing is taken of the rate limit then.
+    /// [`NotAttempted`] with the part that rejected the call. Nothing is taken from the rate limit then.
     pub async fn admit(&self, units: u32) -> Result<CallAdmission, NotAttempted> {
         let shared = &*self.shared;
-        // The clock is read once for all who do not wait, and again after each wait.
+        // The clock is read once for calls that do not wait, and again after each wait.
         let mut now = Instant::now();
         shared.breaker.peek_at(now)?;
         if let Some(limiter) = &shared.limiter {
@@ -112,7 +113,7 @@ impl Guard {
         }
     }
 
-    /// Would a call be let through by the breaker now? Never waits and changes nothing.
+    /// Whether the breaker would admit a call now. Never waits and changes nothing.
     ///
     /// # Errors
     ///
@@ -121,7 +122,7 @@ impl Guard {
         self.shared.breaker.peek()
     }
 
-    /// Takes in what the service told of its limits. Nothing happens without a rate limit;
+    /// Applies the limits that the service reported. Nothing happens without a rate limit;
     /// [`RateLimit::reported_only`](crate::RateLimit::reported_only) is one that only learns.
     pub fn observe(&self, observed: ReportedLimits) {
         if let Some(limiter) = &self.shared.limiter {
@@ -136,15 +137,14 @@ impl Guard {
         }
     }
 
-    /// Lets nobody through for so long, because the service asked for it. Nothing happens without a rate limit.
+    /// Admits no calls for this time, because the service asked for a pause. Nothing happens without a rate limit.
     pub fn pause(&self, pause: Duration) {
         if let Some(limiter) = &self.shared.limiter {
             limiter.pause(pause);
         }
     }
 
-    /// The service is another one now, or is asked with other credentials: closes the breaker and forgets what the service
-    /// told of its limits.
+    /// Closes the breaker and forgets the reported limits, because the service or its credentials changed.
     pub fn configuration_changed(&self) {
         self.shared.breaker.configuration_changed();
         if let Some(limiter) = &self.shared.limiter {
@@ -158,7 +158,7 @@ impl Guard {
         self.shared.breaker.name()
     }
 
-    /// What is known of the service.
+    /// The health of the service.
     #[must_use]
     pub fn health(&self) -> ServiceHealth {
         self.shared.health()

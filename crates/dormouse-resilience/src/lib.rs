@@ -3,19 +3,20 @@
 //! Layer 1. It knows no models, worlds or HTTP. The caller classifies failures as a [`RetryVerdict`], randomness is a
 //! function argument, and waiting uses tokio's clock, so that a paused clock controls all of it.
 //!
-//! The rule and its execution are apart. [`RetryPolicy`] says how often and how long, [`RetryState`] is the rule as
-//! a state machine without time in it, and [`retry`] carries it out. [`deadline`] bounds any future, a whole retry
-//! included: `deadline(limit, retry(…))` bounds the call, `retry(…, || deadline(limit, call()))` each attempt.
+//! The rule is separate from its execution. [`RetryPolicy`] contains the numbers, [`RetryState`] is the rule as a state
+//! machine without a clock, and [`retry`] executes it. [`deadline`] limits any future, even a whole retry:
+//! `deadline(limit, retry(…))` limits the call, `retry(…, || deadline(limit, call()))` each attempt.
 //!
 //! Likewise, [`BreakerPolicy`] contains the numbers, [`Circuit`] is the rule as a state machine without a clock, and
 //! [`CircuitBreaker`] executes it. The caller says what an error means for the service as [`Health`]. All three
 //! together: `retry(…, || breaker.guard(judge, deadline(limit, call())))`.
 //!
-//! Beside these stand, each usable alone: a [`RetryBudget`] that bounds the retries of all callers together
-//! ([`retry_within`], rule: [`Budget`]), a [`RateLimiter`] that also learns from what the service tells (rule:
-//! [`Meter`]), and a [`Bulkhead`] that bounds the calls at a time.
+//! Three more parts can each be used alone: a [`RetryBudget`] that limits the retries of all callers together
+//! ([`retry_within`], rule: [`Budget`]), a [`RateLimiter`] that also learns from what the service reports (rule:
+//! [`Meter`]), and a [`Bulkhead`] that limits concurrent calls.
 //!
-//! [`Guard`] is what calls to one service pass, in one order, and [`HealthBoard`] tells how every guarded service is.
+//! [`Guard`] combines what every call to one service passes, in one order, and [`HealthBoard`] reports the health of
+//! every guarded service.
 //!
 //! Every function that waits needs a tokio runtime with a timer and panics without one, like tokio's own `sleep`.
 //!

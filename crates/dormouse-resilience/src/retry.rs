@@ -162,7 +162,7 @@ where
     }
 }
 
-/// Tells the log that there will be another attempt.
+/// Logs that there will be another attempt.
 fn tell(attempts: &RetryState, wait: Duration, error: &impl fmt::Display) {
     tracing::warn!(
         attempt = attempts.made(),

@@ -184,7 +184,7 @@ impl Circuit {
                         }
                     }
                     Health::Ill => {
-                        // Where a trial was answered, the request may be at fault and not the service.
+                        // If an earlier trial succeeded, the request may be the cause and not the service.
                         let next = match *well {
                             0 => cooldown.saturating_mul(2).min(policy.longest_cooldown()),
                             _ => policy.cooldown(),
