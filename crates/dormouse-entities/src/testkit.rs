@@ -1,4 +1,4 @@
-//! Changes for tests, a few by hand and many by chance.
+//! Changes for tests: a few written by hand, and many random ones.
 
 use dormouse_contracts::{EntityId, Timestamp, Trust};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use crate::{
     Rapport, SpeakerRole, StaleAfter, TextLine,
 };
 
-/// So many seconds into a day.
+/// This many seconds into a day.
 pub(crate) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_micros(1_795_219_200_000_000 + seconds * 1_000_000)
 }
@@ -41,7 +41,7 @@ pub(crate) fn said(entity: &str, role: SpeakerRole, content: &str) -> EntityChan
     }
 }
 
-/// Up to `most` changes to a handful of entities, so that they meet.
+/// Up to `most` changes to a few entities, so that they affect the same ones.
 pub(crate) fn changes(most: usize) -> impl Strategy<Value = Vec<EntityChange>> {
     prop::collection::vec(change(), most.min(1)..=most)
 }

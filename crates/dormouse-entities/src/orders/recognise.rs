@@ -32,11 +32,11 @@ pub fn recognise(text: &str) -> Option<OrderKind> {
 
 /// The standing orders in a text, in order; at most five, in its first 8,000 bytes.
 ///
-/// Instructions begin with *always*, *never*, *from now on*, *in future*, *going forward*, *don't ever*,
-/// *you must/should always/never*, *I want you to always/never*, *make sure to always*, *whenever …, (do)*, *stop …ing
-/// me*, or forbid something politely or with *again*, *anymore*. Preferences begin with *call me*, *I prefer*, *I'd
-/// rather*, *I like/love/enjoy/hate …*, *I don't like*, *my favourite … is*, *I want my …*, *my pronouns are*. A greeting,
-/// A greeting, a name and *please* may precede them.
+/// Instructions begin with *always*, *never*, *from now on*, *in future*, *going forward*, *don't ever*, *you
+/// must/should always/never*, *I want you to always/never*, *make sure to always*, *whenever …, (do)*, *stop …ing me*,
+/// or forbid something politely or with *again*, *anymore*. Preferences begin with *call me*, *I prefer*, *I'd rather*,
+/// *I like/love/enjoy/hate …*, *I don't like*, *my favourite … is*, *I want my …*, *my pronouns are*. A greeting, a
+/// name and *please* may precede them.
 ///
 /// Limits: English only, sentence by sentence, by the first words. Questions, quotations and sentences about others
 /// ("she always knocks") do not count. Revocations ("forget what I said about tea") and irony are not recognised. A
