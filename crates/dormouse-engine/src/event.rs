@@ -166,7 +166,7 @@ pub struct ModelFailed {
     /// What the provider said of it, or what else is known, for people; at most 500 bytes, and without its key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The service that failed, where it is known.
+    /// The service that failed, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<ServiceName>,
     /// The end of the pause that it asked for, if that is so long that this call did not wait for it.
@@ -183,7 +183,7 @@ pub struct ModelFailed {
 pub struct Narrowed {
     /// The most tokens of a prompt.
     pub tokens: u32,
-    /// The most tokens of a reply that are asked for; absent where the operator does not say how long one may be.
+    /// The most tokens of a reply that are requested; absent if the operator does not say how long one may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<u32>,
     /// The context window that was configured when this was learnt, in tokens. It does not apply to any other window.
@@ -209,7 +209,7 @@ pub struct ToolAnswered {
     pub call: CallId,
     /// The name the model used.
     pub tool: String,
-    /// The tool's category; absent where there is no such tool.
+    /// The tool's category; absent if the tool does not exist.
     pub category: Option<ToolCategory>,
     /// How it ended.
     pub verdict: Verdict,

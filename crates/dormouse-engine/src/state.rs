@@ -67,7 +67,7 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// Whose message it is: an id, or a name where the world gives none.
+    /// The person who sent the message: an id, or a name if the world gives no id.
     pub(crate) fn person(&self) -> &str {
         let sender = &self.perception.attested.sender;
         sender.id().map_or(sender.name(), |id| id.as_str())
@@ -90,9 +90,10 @@ pub struct Spent {
     pub replies: u64,
     /// Model calls that failed.
     pub failures: u64,
-    /// Tokens of all prompts, as the provider counted them, or as they were counted here where it did not say.
+    /// Tokens of all prompts, as the provider counted them, or as the engine counted them if the provider did not
+    /// report any.
     pub prompt_tokens: u64,
-    /// Tokens of all replies, likewise.
+    /// Tokens of all replies, counted in the same way.
     pub completion_tokens: u64,
 }
 

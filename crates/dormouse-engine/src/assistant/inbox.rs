@@ -46,7 +46,7 @@ struct Sorted {
 }
 
 impl Assistant {
-    /// Accepts messages, together with those that wait behind them: one write for all. Returns the command that ended
+    /// Accepts messages, together with those that wait after them: one write for all. Returns the command that ended
     /// the row of messages, if there was one.
     pub(super) async fn hear(&mut self, first: Asked) -> Result<Option<Command>, RunError> {
         let mut asked = vec![first];

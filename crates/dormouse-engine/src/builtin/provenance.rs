@@ -1,4 +1,4 @@
-//! Where a line that the model wants to keep comes from, and how far it is therefore believed.
+//! The source of a line that the model wants to keep, and the resulting trust.
 //!
 //! What a model writes may come from any part of its prompt. Only a line that quotes the message it answers certainly
 //! comes from that message.

@@ -120,7 +120,7 @@ pub async fn catch_up<L: ReadEvents + ?Sized>(
 ///
 /// # Errors
 ///
-/// [`CatchUpError`]; [`CatchUpError::is_mismatch`] where it does not.
+/// [`CatchUpError`]; if it does not follow, [`CatchUpError::is_mismatch`] is true.
 pub async fn check_log<L: ReadEvents + ?Sized>(
     log: &L,
     key: &AssistantId,

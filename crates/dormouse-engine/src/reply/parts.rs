@@ -66,7 +66,7 @@ struct Ends {
     word: Option<usize>,
     /// Whether the sentence is over if white space follows.
     is_over: bool,
-    /// Whether it is over whatever follows.
+    /// Whether it is over, whatever follows.
     is_closed: bool,
 }
 

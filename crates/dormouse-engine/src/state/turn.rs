@@ -55,7 +55,7 @@ pub struct Turn {
     pub obstacle: Option<String>,
     /// How often the provider refused the prompt for good.
     pub refusals: u32,
-    /// How long its prompts may be, where one was too long.
+    /// How long its prompts may be, if one was too long.
     pub narrowed: Option<Narrowed>,
     /// How often in a row its prompt was made shorter.
     pub narrowings: u32,
@@ -209,11 +209,11 @@ impl Turn {
             speech_only,
             ..
         } = replied;
-        // Where the calls stood in the text, they say all that the text said.
         self.narrowings = 0;
         self.failed_calls = 0;
         self.is_suspect = false;
         self.failing_since = None;
+        // If the calls were parsed out of the text, they already hold all that the text said.
         let text_is_call = reply.tool_calls.is_empty() && !calls.is_empty();
         self.steps_this_tick = self.steps_this_tick.saturating_add(1);
         self.steps.push(Step {

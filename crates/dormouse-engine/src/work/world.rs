@@ -14,7 +14,7 @@ use crate::Ports;
 /// Why the world gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WorldFailure {
-    /// `NotReached` where nothing happened, or where nobody could be asked what happened.
+    /// `NotReached` if nothing happened, or if nobody could be asked what happened.
     pub(crate) kind: WorldErrorKind,
     /// What is known of the cause, for people.
     pub(crate) reason: Option<String>,
