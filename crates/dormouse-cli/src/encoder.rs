@@ -33,7 +33,7 @@ pub(crate) fn parse(text: &str) -> Result<EmbedderRef, ParseEmbedderError> {
     }
 }
 
-/// The requested embedder; `None` if none is. Connects to nothing yet.
+/// The requested embedder; `None` if no embedder is requested. Connects to nothing yet.
 pub(crate) fn open(
     requested: &EmbedderRef,
     environment: &Environment,

@@ -1,4 +1,4 @@
-//! What a check found, and telling it line by line.
+//! The findings of checks, and printing them line by line.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use crate::{
     neutralise::{indented, neutralise},
 };
 
-/// What one check found.
+/// The finding of one check.
 #[derive(Debug)]
 pub(crate) enum Finding {
     Fine(String),
@@ -16,7 +16,7 @@ pub(crate) enum Finding {
 }
 
 impl Finding {
-    /// The word in front of it.
+    /// The word before the finding.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::Fine(_) => "ok",
@@ -25,7 +25,7 @@ impl Finding {
         }
     }
 
-    /// What was found.
+    /// The text of the finding.
     pub(crate) fn text(&self) -> &str {
         match self {
             Self::Fine(text) | Self::Doubtful(text) | Self::Wrong(text, _) => text,
@@ -33,7 +33,7 @@ impl Finding {
     }
 }
 
-/// A line for each.
+/// Prints one line for each finding.
 pub(crate) fn print(findings: &[Finding]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for finding in findings {
@@ -43,7 +43,7 @@ pub(crate) fn print(findings: &[Finding]) -> io::Result<()> {
     out.flush()
 }
 
-/// The code of the first that is wrong; doubts leave it at 0.
+/// The exit code of the first error; doubts leave it at 0.
 pub(crate) fn exit(findings: &[Finding]) -> Exit {
     let wrong = findings.iter().find_map(|finding| match finding {
         Finding::Wrong(_, exit) => Some(*exit),

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::neutralise::escape_json;
 
-/// The value on one line, with its line feed. Nothing in it steers a terminal.
+/// The value on one line, with its line feed. No part of it can control a terminal.
 pub(crate) fn line<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
     let json = serde_json::to_string(value)?;
     Ok(format!("{}\n", escape_json(&json)))

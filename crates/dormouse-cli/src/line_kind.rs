@@ -1,6 +1,6 @@
 //! The kinds of lines of a visit, and the character that each kind begins with.
 
-/// The kind of a line. Nobody can type its character: in text from outside it is escaped.
+/// The kind of a line. Text from outside never contains its character, because it is escaped there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineKind {
     /// What the player did.

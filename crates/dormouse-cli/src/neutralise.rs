@@ -1,5 +1,5 @@
-//! Making text safe to print: what could steer a terminal, hide, or pass for a line of the program is shown instead of
-//! obeyed.
+//! Making text safe to print. Characters that could control a terminal, hide, or imitate a line of the program are
+//! shown as escapes instead.
 
 use std::borrow::Cow;
 
@@ -12,9 +12,9 @@ use crate::line_kind::LineKind;
 #[cfg(test)]
 mod tests;
 
-/// The text as it may be printed: line feeds stay, tabs become spaces, and every other [hidden](is_hidden) character is
-/// written out, as in `\u{1b}`. So is the character of every [kind of line](LineKind). Text without any is
-/// returned as it is.
+/// The text in a printable form: line feeds stay, tabs become spaces, and every other [hidden](is_hidden) character is
+/// escaped, as in `\u{1b}`. The characters of every [kind of line](LineKind) are escaped too. Text without any such
+/// character is returned unchanged.
 pub(crate) fn neutralise(text: &str) -> Cow<'_, str> {
     escape(text, |c| {
         is_hidden(c) || LineKind::ALL.iter().any(|sign| sign.char() == c)

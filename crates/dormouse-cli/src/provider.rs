@@ -1,4 +1,4 @@
-//! The models that an assistant can use: choosing them, putting them together, and asking them.
+//! The models that an assistant can use: choosing them, assembling them, and asking them.
 //!
 //! [`command`] is `dormouse provider`; everything else here is used by other commands, too.
 

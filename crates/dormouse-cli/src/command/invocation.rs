@@ -17,7 +17,7 @@ pub(crate) fn retry_command(data: &DataFolder, key: &AssistantId) -> String {
     invocation("provider retry", data, key)
 }
 
-/// The command that binds the memory of the configured assistant to the log that is there.
+/// The command that binds the memory of the configured assistant to the present log.
 pub(crate) fn rebind_command(data: &DataFolder) -> String {
     format!("dormouse memory rebind {}", data.flag())
 }

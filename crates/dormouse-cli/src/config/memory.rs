@@ -1,4 +1,4 @@
-//! `[memory]`: by what it recalls.
+//! `[memory]`: how the memory recalls.
 
 mod vectors;
 
@@ -19,7 +19,7 @@ pub(crate) struct MemorySection {
     pub(crate) timeout: Option<RecallTimeout>,
 }
 
-/// The encoder that is wanted, written as `--embedder` is.
+/// The requested encoder, written as for `--embedder`.
 #[derive(Clone, Debug)]
 pub(crate) struct Embedder(pub(crate) EmbedderRef);
 

@@ -1,16 +1,16 @@
-//! Which entity a command means.
+//! Finding the entity that a command names.
 
 use dormouse_contracts::EntityId;
 use dormouse_memory::Memory;
 
 use crate::{command::CommandFailure, exit::Exit};
 
-/// No single entity is meant.
+/// The command does not name exactly one entity.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WhoError {
     #[error("no entity has the id or name {who:?}; `dormouse entity list` prints all")]
     Unknown {
-        /// What was asked for.
+        /// The id or name in the command.
         who: String,
     },
     #[error(
@@ -18,9 +18,9 @@ pub(super) enum WhoError {
         ids(known)
     )]
     Several {
-        /// What was asked for.
+        /// The id or name in the command.
         who: String,
-        /// Who has this name.
+        /// The entities with this name.
         known: Vec<EntityId>,
     },
 }

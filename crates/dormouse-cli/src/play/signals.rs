@@ -4,7 +4,7 @@ use std::io;
 
 use crate::exit::Exit;
 
-/// Listens from its creation on.
+/// Listens from the moment of its creation.
 #[derive(Debug)]
 pub(super) struct Signals {
     #[cfg(unix)]
@@ -26,7 +26,7 @@ impl Signals {
         })
     }
 
-    /// Waits for one, and answers how to end.
+    /// Waits for a signal, and returns the exit code for it.
     #[cfg(unix)]
     pub(super) async fn next(&mut self) -> Exit {
         tokio::select! {
@@ -42,7 +42,7 @@ impl Signals {
         Ok(Self {})
     }
 
-    /// Waits for one, and answers how to end.
+    /// Waits for a signal, and returns the exit code for it.
     #[cfg(not(unix))]
     pub(super) async fn next(&mut self) -> Exit {
         match tokio::signal::ctrl_c().await {

@@ -1,5 +1,5 @@
-//! The terminal's own mode. A signal can end the program in the middle of a line, while the editor has the terminal
-//! in a mode that a shell could not be used in.
+//! The terminal's own mode. A signal can end the program in the middle of a line, while the editor has the terminal in
+//! a mode that a shell cannot use.
 
 #[cfg(unix)]
 pub(super) struct Mode(Option<nix::sys::termios::Termios>);
@@ -13,7 +13,8 @@ impl Mode {
     pub(super) fn give_back(self) {
         use nix::sys::termios::{SetArg, tcsetattr};
         if let Some(mode) = self.0 {
-            // The terminal may have gone, which is one way to end; or it takes no output, so nothing waits for that.
+            // The terminal may be gone, which is one way for a visit to end. It may also take no output, so `TCSANOW`
+            // does not wait for output.
             tcsetattr(std::io::stdin(), SetArg::TCSANOW, &mode).ok();
         }
     }
