@@ -146,7 +146,7 @@ fn a_server_is_asked_for_its_models_and_what_they_cost() {
             "",
         );
         assert_eq!(run.code, Some(1), "{mood:?}");
-        assert!(run.err.contains("did not tell which models"), "{}", run.err);
+        assert!(run.err.contains("did not list its models"), "{}", run.err);
     }
 }
 
@@ -468,7 +468,7 @@ fn a_key_that_is_not_where_it_should_be_is_an_error_that_says_where() {
     for (field, said) in [
         (
             "key_from = \"sk-very-secret\"",
-            "not written down here, but where it lies",
+            "write where the key is, not the key itself",
         ),
         ("key_from = \"env:NO_SUCH_KEY\"", "set kind or base_url"),
         (

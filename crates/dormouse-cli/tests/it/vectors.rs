@@ -113,7 +113,7 @@ fn another_encoder_is_gone_over_to_and_back() {
     let again = home.run(&migrate, "");
     assert_eq!(again.code, Some(2), "{}", again.out);
     assert!(
-        again.err.contains("recall goes by large already"),
+        again.err.contains("recall already uses large"),
         "{}",
         again.err
     );
