@@ -129,6 +129,8 @@ impl Database {
 /// # Errors
 ///
 /// Any error of redb. After a disk failure every call fails.
+///
+/// [`FileKind::check_up_to_bytes`]: crate::FileKind::check_up_to_bytes
 pub fn begin_write(database: &Database) -> Result<WriteTransaction, redb::Error> {
     let mut writing = database.redb.begin_write()?;
     writing.set_two_phase_commit(true);

@@ -28,6 +28,8 @@ use crate::{
 /// # Errors
 ///
 /// [`DatabaseOpenError`], except [`DatabaseOpenError::Absent`]. Existing files are never replaced.
+///
+/// [`FileKind::check_up_to_bytes`]: crate::FileKind::check_up_to_bytes
 pub fn open(
     path: &Path,
     kind: &dyn FileSignature,
@@ -62,6 +64,8 @@ pub(crate) fn open_or_create(
 /// # Errors
 ///
 /// [`DatabaseOpenError`]; [`DatabaseOpenError::Absent`] if the file does not exist.
+///
+/// [`FileKind::check_up_to_bytes`]: crate::FileKind::check_up_to_bytes
 pub fn open_existing(path: &Path, kind: &dyn FileSignature) -> Result<Database, DatabaseOpenError> {
     open_file(FileSubject { path, kind }, &StorageMeter::default())
 }
@@ -122,6 +126,8 @@ pub struct DatabaseView {
 ///
 /// [`DatabaseOpenError`], except [`DatabaseOpenError::InUse`] and [`DatabaseOpenError::Repaired`]. Also
 /// [`DatabaseOpenError::Io`] if the other process commits faster than the file can be copied.
+///
+/// [`FileKind::check_up_to_bytes`]: crate::FileKind::check_up_to_bytes
 pub fn open_view(path: &Path, kind: &dyn FileSignature) -> Result<DatabaseView, DatabaseOpenError> {
     view_file(FileSubject { path, kind })
 }
