@@ -216,6 +216,7 @@ fn may_follow(view: View<'_>, step: &Step, call: &CallState) -> bool {
     let is_chained = |category| after(category) == LoopEffect::Continue;
     match loop_end(view, step) {
         None => true,
+        Some(StopReason::Noop) => speaks(view, call),
         Some(StopReason::TerminalTool) => {
             let tool = view.tools.get(&call.call.name);
             tool.is_some_and(|tool| tool.speech.is_some() || is_chained(tool.category))
@@ -278,7 +279,8 @@ fn loop_end(view: View<'_>, step: &Step) -> Option<StopReason> {
             // A rejected call leaves the turn with the model, so that it can correct the call. A call that may have
             // happened counts as made.
             _ if is_lost => {}
-            _ if call.call.name == NOOP => return end.or(Some(StopReason::Noop)),
+            // Words after it in the same reply are still said.
+            _ if call.call.name == NOOP => end = end.or(Some(StopReason::Noop)),
             Some(category) => match after(category) {
                 LoopEffect::Continue => {}
                 LoopEffect::EndTerminal => end = Some(StopReason::TerminalTool),

@@ -13,6 +13,8 @@ use crate::{
 
 /// Longer than anything the engine ever waits for.
 const LONGEST_WAIT: Duration = Duration::from_secs(2 * 3_600);
+/// A message that failed and is due again lets untried ones go first, but no longer than this.
+const LONGEST_YIELD: Duration = Duration::from_secs(5 * 60);
 
 /// Why a tick does nothing, in the order in which the reasons are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,12 +92,19 @@ fn among_all(state: &State, services: &[ServiceName], now: Timestamp) -> Result<
         return Err(Skip::Waiting(at));
     }
     let open = state.turn.iter().chain(&state.aside);
-    let open = open.min_by_key(|turn| (turn.resume_at, turn.trigger_seq()));
-    let open = open.map_or(Err(Skip::Idle), |turn| open_turn(turn, services, now));
+    let next = open.min_by_key(|turn| (turn.resume_at, turn.trigger_seq()));
+    let open = next.map_or(Err(Skip::Idle), |turn| open_turn(turn, services, now));
+    // It may be the cause of the failures. Each further try could close the circuit to those who wait behind it.
+    let yields = next.is_some_and(|turn| {
+        turn.failed_calls > 0
+            && turn
+                .resume_at
+                .is_none_or(|at| now.since(at) < LONGEST_YIELD)
+    });
     let fresh = next_fresh(state).map(|heard| Reason::Message(heard.seq));
     match (open, fresh) {
         // A message that has not failed yet shows whether the model answers other messages.
-        (_, Some(fresh)) if state.service.is_silent() => Ok(fresh),
+        (_, Some(fresh)) if state.service.is_silent() || yields => Ok(fresh),
         (Err(_), Some(fresh)) => Ok(fresh),
         (open, _) => open,
     }

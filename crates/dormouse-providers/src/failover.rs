@@ -40,7 +40,7 @@ pub enum Heartbeats {
 /// A chat model made of several: an ordered list for each [`Purpose`], of which the first available model answers.
 ///
 /// A model is skipped if its guard does not admit the call (it would fail with [`LeftAlone`](ModelErrorKind::LeftAlone)),
-/// or if its credentials were rejected. After a failure that opens the breaker, or a rate limit without a time, the next
+/// or if its credentials were rejected. After a failure that opens the breaker, or a rate limit, the next
 /// model answers at once, unless a part of the reply has been passed on. Any other failure goes to the caller, who may
 /// retry. Every request starts with the first model, so it is back after a successful trial.
 /// [`ReplyInfo::model`](dormouse_contracts::ReplyInfo) names the model that answered.
@@ -258,15 +258,15 @@ impl<'a> FailoverReply<'a> {
     }
 
     /// Does the next model answer? Yes, if the guard does not admit calls to the failed one, if that does not exist, or if it
-    /// limits the rate without a time.
+    /// limits the rate.
     fn falls_over(&self, at: usize, error: &ModelError) -> bool {
         let models = self.shared.candidates(self.request.purpose);
         let answers_nobody = matches!(
             error.kind(),
             ModelErrorKind::LeftAlone(_)
                 | ModelErrorKind::NotFound
-                // It is unknown when it answers again. The rate limit handles a requested pause.
-                | ModelErrorKind::RateLimited(None)
+                // The service is up, but not for this caller now. A model that is free is sooner than any pause.
+                | ModelErrorKind::RateLimited(_)
         );
         let is_open = || {
             let guard = models.get(at).map(GuardedModel::guard);

@@ -335,6 +335,29 @@ async fn one_message_that_opens_the_circuit_again_and_again_keeps_nobody_waiting
 }
 
 #[tokio::test(start_paused = true)]
+async fn messages_that_open_the_circuit_in_turn_let_the_untried_ones_go_first() {
+    let home = Home::with(poisoned_behind_a_breaker());
+    let life = home.wake().await;
+    whisper(&life, "Mallory", "POISON", 1).await;
+    whisper(&life, "Trudy", "POISON", 2).await;
+    for number in 3..=60 {
+        time::sleep(Duration::from_secs(10)).await;
+        whisper(&life, "Alice", "hello", number).await;
+        let answered = said(&home, "say hi");
+        // No longer than the circuit is open at a time.
+        assert!(
+            answered + 8 >= number as usize,
+            "{answered} of {number} were answered"
+        );
+    }
+    time::sleep(minutes(10)).await;
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    assert_eq!(said(&home, "say hi"), 58);
+    assert_eq!(said(&home, SORRY), 2, "both senders are told");
+    life.end().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_message_alone_that_keeps_the_circuit_open_is_given_up_with_a_word_too() {
     let home = Home::with(poisoned_behind_a_breaker());
     let life = home.wake().await;

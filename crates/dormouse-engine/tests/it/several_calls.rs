@@ -199,3 +199,15 @@ async fn a_kill_within_a_reply_of_several_calls_repeats_nothing_and_loses_nothin
         assert_eq!(home.deeds(), ["say One,", "say two.", "say A cellar."]);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn words_after_a_noop_in_the_same_reply_are_said() {
+    for before in [vec![], vec![look()]] {
+        let noop = ("noop", json!({"reason": "nothing to do"}));
+        let reply = [before, vec![noop, say("A cellar.")]].concat();
+        let home = replying([reply]);
+        ask(&home).await;
+        assert_eq!(home.deeds(), ["say A cellar."]);
+        assert_eq!(home.model.requests().len(), 1);
+    }
+}
