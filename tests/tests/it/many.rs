@@ -192,8 +192,9 @@ async fn live(data: &Path) {
         "{ASSISTANTS} assistants, {} messages, {events} events in {appends} appends: {syncs} syncs",
         ASSISTANTS * MESSAGES
     ));
+    // An append by itself takes two syncs. How many share one depends on how busy the machine is.
     assert!(
-        syncs < appends,
+        syncs < appends * 3 / 2,
         "appends share syncs: {syncs} for {appends}"
     );
     for pair in pairs {
