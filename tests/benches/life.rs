@@ -6,7 +6,7 @@ use dormouse_contracts::{AssistantId, ChatModel, Perception};
 use dormouse_engine::{AssistantConfig, Limits, Ports, Rest};
 use dormouse_memory::Memory;
 use dormouse_providers::Estimate;
-use dormouse_testing::{FakeWorld, FixedChance, MemoryLog};
+use dormouse_testing::{FakeWorld, FixedRandom, MemoryLog};
 use dormouse_tests::{Resident, RunningClock};
 use serde_json::json;
 
@@ -37,7 +37,7 @@ impl Life {
             model,
             world: Arc::new(world),
             clock: Arc::new(clock),
-            chance: Arc::new(FixedChance::new(0.5)),
+            random: Arc::new(FixedRandom::new(0.5)),
             counter: Arc::new(Estimate::default()),
             memory,
         };

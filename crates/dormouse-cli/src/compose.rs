@@ -1,4 +1,4 @@
-//! Composing a household: log, world, model, assistant and player.
+//! Composing a host: log, world, model, assistant and player.
 
 use std::{
     fs, io,
@@ -7,7 +7,9 @@ use std::{
     time::Duration,
 };
 
-use dormouse::{Kinship, KinshipError, SystemChance, SystemClock, kinship, resident_id};
+use dormouse::{
+    ContinuityError, SystemClock, SystemRandom, WorldContinuity, check_world, resident_id,
+};
 use dormouse_contracts::{AssistantId, ChatModel, Clock, EntityId, IdError, Timestamp};
 use dormouse_engine::{
     Assistant, AssistantConfig, Handle, OutOfRange, Pauses, Ports, Recorded, Switch, ToolCalling,
@@ -33,7 +35,7 @@ const WATCHED: usize = 256;
 
 /// Everything that `play` needs, opened and awake. Nothing runs yet.
 #[derive(Debug)]
-pub(crate) struct Household {
+pub(crate) struct Host {
     pub(crate) log: RedbLog,
     pub(crate) memory: Memory,
     pub(crate) sandbox: Sandbox,
@@ -41,9 +43,9 @@ pub(crate) struct Household {
     pub(crate) handle: Handle,
     pub(crate) events: mpsc::Receiver<Arc<Recorded>>,
     pub(crate) key: AssistantId,
-    pub(crate) resident: Body,
-    pub(crate) player: Body,
-    pub(crate) kinship: Kinship,
+    pub(crate) resident: Character,
+    pub(crate) player: Character,
+    pub(crate) continuity: WorldContinuity,
     /// Its models.
     pub(crate) models: Vec<GuardedModel>,
     /// After how long a sender is notified that the answer takes longer.
@@ -54,14 +56,7 @@ pub(crate) struct Household {
     pub(crate) learning: Learning,
 }
 
-/// Somebody's character in the world.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Body {
-    pub(crate) id: EntityId,
-    pub(crate) name: String,
-}
-
-/// The household could not be composed. Existing files are unchanged.
+/// The host could not be composed. Existing files are unchanged.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ComposeError {
     /// The data folder cannot be used.
@@ -84,7 +79,7 @@ pub(crate) enum ComposeError {
     World(#[from] dormouse_sandbox::SandboxOpenError),
     /// Log and world do not belong together.
     #[error(transparent)]
-    Kinship(#[from] KinshipError),
+    Continuity(#[from] ContinuityError),
     /// Somebody's name cannot be used in the world.
     #[error("{name:?} cannot be the name of {whose}")]
     Join {
@@ -110,13 +105,13 @@ pub(crate) enum ComposeError {
 }
 
 /// Opens everything and wakes the assistant.
-pub(crate) async fn household(
+pub(crate) async fn host(
     data: &DataFolder,
     config: &Config,
     models: Models,
     tool_calling: Option<ToolCalling>,
     player: &str,
-) -> Result<Household, ComposeError> {
+) -> Result<Host, ComposeError> {
     data.create()?;
     for warning in unmatched(&config.classify) {
         tracing::warn!("{warning}");
@@ -159,7 +154,7 @@ pub(crate) async fn household(
         model: Arc::new(model),
         world: Arc::new(sandbox.clone()),
         clock,
-        chance: Arc::new(SystemChance::default()),
+        random: Arc::new(SystemRandom::default()),
         counter,
         memory: memory.clone(),
     };
@@ -169,26 +164,22 @@ pub(crate) async fn household(
     let slow_after = settings.slow_after;
     let (assistant, handle) = Assistant::wake(settings, sandbox.tools(), ports).await?;
     keep_pausing(&each, &assistant.state().pauses, SystemClock.now());
-    let kinship = kinship(&sandbox, &key, assistant.state()).await?;
+    let continuity = check_world(&sandbox, &key, assistant.state()).await?;
     let (watcher, events) = mpsc::channel(WATCHED);
-    let resident = Body {
+    let resident = Character {
         id: resident_id(&key)?,
         name: config.assistant.name(),
+        kind: CharacterKind::Assistant(key.clone()),
     };
-    let player = Body {
+    let player = Character {
         id: EntityId::try_new(format!("player:{}", player.to_lowercase()))?,
         name: player.to_owned(),
+        kind: CharacterKind::Player,
     };
-    join(
-        &sandbox,
-        "the assistant",
-        &resident,
-        CharacterKind::Assistant(key.clone()),
-    )
-    .await?;
-    join(&sandbox, "the player", &player, CharacterKind::Player).await?;
+    join(&sandbox, "the assistant", &resident).await?;
+    join(&sandbox, "the player", &player).await?;
     new_files.keep();
-    Ok(Household {
+    Ok(Host {
         log,
         memory,
         sandbox,
@@ -198,7 +189,7 @@ pub(crate) async fn household(
         key,
         resident,
         player,
-        kinship,
+        continuity,
         models: each,
         slow_after,
         accounts,
@@ -258,21 +249,14 @@ fn keep_pausing(models: &[GuardedModel], pauses: &Pauses, now: Timestamp) {
 async fn join(
     sandbox: &Sandbox,
     whose: &'static str,
-    body: &Body,
-    kind: CharacterKind,
+    character: &Character,
 ) -> Result<(), ComposeError> {
-    let Body { id, name } = body.clone();
-    let failed = |source| ComposeError::Join {
+    let joined = sandbox.join(character.clone()).await;
+    joined.map_err(|source| ComposeError::Join {
         whose,
-        name: name.clone(),
+        name: character.name.clone(),
         source,
-    };
-    let character = Character {
-        id,
-        name: name.clone(),
-        kind,
-    };
-    sandbox.join(character).await.map_err(failed)
+    })
 }
 
 /// The configuration of the engine. Flags take precedence over the file.

@@ -22,9 +22,9 @@ mod provider;
 mod sections;
 mod world;
 
-pub(crate) use memory::{MemorySection, QdrantSection, VectorsWish};
+pub(crate) use memory::{MemorySection, QdrantSection, VectorBackend};
 pub(crate) use numbers::Seconds;
-pub(crate) use provider::{HeartbeatsWish, ProviderSection};
+pub(crate) use provider::{HeartbeatPolicy, ProviderSection};
 pub(crate) use sections::{AssistantSection, DEFAULT_KEY, ExecutionSection, LimitsSection};
 pub(crate) use world::unmatched;
 

@@ -82,10 +82,10 @@ fn decoded(event: &Event) -> String {
                 it.prompt_tokens
             )
         }
-        Event::Misread(it) => excerpt(&it.note),
+        Event::ParseFailed(it) => excerpt(&it.note),
         Event::ModelFailed(it) => {
-            let narrowed = it.narrowed.map(|narrowed| {
-                let tokens = narrowed.tokens;
+            let context_limit = it.context_limit.map(|context_limit| {
+                let tokens = context_limit.tokens;
                 format!(": tried again with at most {tokens} tokens")
             });
             let reason = it.reason.as_ref().map(|reason| format!(": {reason}"));
@@ -97,7 +97,7 @@ fn decoded(event: &Event) -> String {
                 reason.unwrap_or_default(),
                 counted(it.attempts, "attempt", "attempts"),
                 rounded(it.duration_ms),
-                narrowed.unwrap_or_default(),
+                context_limit.unwrap_or_default(),
                 pause.unwrap_or_default()
             )
         }

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use dormouse::Kinship;
+use dormouse::WorldContinuity;
 use dormouse_providers::{Accounts, ModelSwitch, ServedBy};
 use dormouse_sandbox::Sandbox;
 use dormouse_store::RedbLog;
@@ -16,7 +16,7 @@ use tokio::{runtime, select, sync::mpsc, time::timeout};
 use crate::{
     args::{Play, Record},
     command::{self, Places},
-    compose::{ComposeError, Household, household},
+    compose::{ComposeError, Host, host},
     config::Config,
     data::DataFolder,
     describe,
@@ -45,7 +45,7 @@ mod terminal;
 mod visit_end;
 mod waiting;
 
-pub(crate) use error::{PlayError, kinship_exit, world_exit};
+pub(crate) use error::{PlayError, continuity_exit, world_exit};
 
 use event_notices::Audience;
 use feed::PlayerFeed;
@@ -147,14 +147,14 @@ fn attend(
         // The receiver may have ended already.
         move |switch| drop(sender.send(switch.clone())),
     )?;
-    let household = household(
+    let host = host(
         data,
         config,
         models,
         play.provider.tool_calling,
         &play.player,
     );
-    let visit = visit(data, chosen, household, (switches, tape), play, diagnostics);
+    let visit = visit(data, chosen, host, (switches, tape), play, diagnostics);
     let result = runtime.block_on(Box::pin(visit));
     // The thread that reads the input may be waiting for a line that never comes.
     runtime.shutdown_timeout(Duration::from_millis(100));
@@ -164,32 +164,32 @@ fn attend(
 async fn visit(
     data: &DataFolder,
     chosen: &Chosen,
-    household: impl Future<Output = Result<Household, ComposeError>>,
+    host: impl Future<Output = Result<Host, ComposeError>>,
     (switches, tape): (mpsc::UnboundedReceiver<ModelSwitch>, &Tape),
     play: &Play,
     diagnostics: &Diagnostics,
 ) -> Result<Exit, PlayError> {
     let mut signals = Signals::listen().map_err(PlayError::System)?;
     diagnostics.limit_waiting().map_err(PlayError::System)?;
-    let household = household.await?;
+    let host = host.await?;
     let interactive = !play.json && io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut terminal = interactive.then(|| Terminal::open(data)).transpose()?;
     let (screen, writer) = open_screen(play, terminal.as_ref())?;
-    let (pump, pumped) = Pump::new(&household, &screen);
-    let (mut feed, shown) = PlayerFeed::open(&household, &screen).await?;
+    let (pump, pumped) = Pump::new(&host, &screen);
+    let (mut feed, shown) = PlayerFeed::open(&host, &screen).await?;
     let unwritten = match interactive {
         true => Unwritten::IsRefused,
         false => Unwritten::Waits,
     };
-    let mut session = Session::new(&household, &screen, pumped, shown, unwritten);
-    let clear = command::clear_command(data, &household.key);
-    let retry = command::retry_command(data, &household.key);
-    let audience = audience(play, chosen, &household, &clear);
-    let slow = slow(&household, &server(chosen));
-    let memory_notices = MemoryNotices::new(&household);
-    screen.show(ready(data, chosen, &household, &clear)).await;
+    let mut session = Session::new(&host, &screen, pumped, shown, unwritten);
+    let clear = command::clear_command(data, &host.key);
+    let retry = command::retry_command(data, &host.key);
+    let audience = audience(play, chosen, &host, &clear);
+    let slow = slow(&host, &server(chosen));
+    let memory_notices = MemoryNotices::new(&host);
+    screen.show(ready(data, chosen, &host, &clear)).await;
 
-    let Household {
+    let Host {
         log,
         sandbox,
         handle,
@@ -199,7 +199,7 @@ async fn visit(
         accounts,
         learning,
         ..
-    } = household;
+    } = host;
     // A replay teaches nothing new: it was learnt when the recording was made.
     let learning = play.replay.is_none().then_some(learning);
     let printing = (audience, learning, memory_notices);
@@ -324,12 +324,12 @@ async fn drive(
     }
 }
 
-fn audience(play: &Play, chosen: &Chosen, household: &Household, clear: &str) -> Audience {
+fn audience(play: &Play, chosen: &Chosen, host: &Host, clear: &str) -> Audience {
     if play.json {
         return Audience::Program;
     }
     Audience::People {
-        name: household.resident.name.clone(),
+        name: host.resident.name.clone(),
         server: server(chosen),
         clear: clear.to_owned(),
     }
@@ -345,29 +345,29 @@ fn server(chosen: &Chosen) -> String {
 }
 
 /// The notice that an answer takes longer.
-fn slow(household: &Household, server: &str) -> String {
-    let name = &household.resident.name;
-    let seconds = household.slow_after.as_secs();
+fn slow(host: &Host, server: &str) -> String {
+    let name = &host.resident.name;
+    let seconds = host.slow_after.as_secs();
     format!(
         "{name} takes longer: no answer after {seconds} s (the model is {server}). The message is kept."
     )
 }
 
-fn ready(data: &DataFolder, chosen: &Chosen, household: &Household, clear: &str) -> Item {
+fn ready(data: &DataFolder, chosen: &Chosen, host: &Host, clear: &str) -> Item {
     let (provider, model) = chosen.name();
-    let state = household.assistant.state();
+    let state = host.assistant.state();
     let stopped = state.stopped.as_ref();
     Item::Ready(Ready {
-        assistant: household.key.to_string(),
-        name: household.resident.name.clone(),
-        player: household.player.name.clone(),
+        assistant: host.key.to_string(),
+        name: host.resident.name.clone(),
+        player: host.player.name.clone(),
         provider,
         model,
         why: chosen.why.clone(),
         data: data.path().display().to_string(),
         seq: state.seq.0,
         waiting: describe::waiting(state),
-        new_world: household.kinship == Kinship::Strangers,
+        new_world: host.continuity == WorldContinuity::NotMet,
         stopped: stopped.map(|stopped| describe::stop_cause(&stopped.cause)),
         clear: clear.to_owned(),
     })

@@ -28,8 +28,8 @@ pub(crate) enum RecallError {
 pub(crate) fn memory_builder(config: &Config) -> Result<MemoryBuilder, RecallError> {
     let environment = provider::environment();
     let mut memory = Memory::builder(config.assistant.key(), SystemClock);
-    if let Some(wish) = &config.memory.embedder
-        && let Some(encoder) = encoder::open(&wish.0, &environment)?
+    if let Some(requested) = &config.memory.embedder
+        && let Some(encoder) = encoder::open(&requested.0, &environment)?
     {
         memory = memory.encoder(encoder);
     }

@@ -8,7 +8,7 @@ use dormouse_vectors::{
     ApiKey, CollectionLayout, CollectionPrefix, Qdrant, QdrantConfig, QdrantConfigError, QdrantUrl,
 };
 
-use crate::config::{QdrantSection, VectorsWish};
+use crate::config::{QdrantSection, VectorBackend};
 
 /// The vector index cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -36,10 +36,10 @@ pub(crate) enum VectorsError {
 
 /// The configured index; `None` for the one in this process. Connects to nothing yet.
 pub(crate) fn open(
-    wish: &VectorsWish,
+    requested: &VectorBackend,
     environment: &Environment,
 ) -> Result<Option<Arc<dyn VectorIndex>>, VectorsError> {
-    let VectorsWish::Qdrant(section) = wish else {
+    let VectorBackend::Qdrant(section) = requested else {
         return Ok(None);
     };
     let unusable = |source: QdrantConfigError| unusable(section, source);

@@ -9,7 +9,6 @@
 //!
 //! Stability: the most stable crate of the workspace. Enums that may grow are `non_exhaustive`.
 
-mod chance;
 mod embed;
 mod future;
 mod ids;
@@ -18,6 +17,7 @@ mod log;
 mod model;
 mod perception;
 mod port_error;
+mod random;
 mod time;
 mod tokens;
 mod tool;
@@ -25,7 +25,6 @@ mod trust;
 mod vectors;
 mod world;
 
-pub use chance::Chance;
 pub use embed::{Embedder, Embedding, EncoderInfo};
 pub use future::{BoxError, BoxFuture, BoxStream};
 pub use ids::{
@@ -45,6 +44,7 @@ pub use model::{
 };
 pub use perception::{Attested, Delivery, Perception, Sender, SourceKind, Words, WordsError};
 pub use port_error::PortError;
+pub use random::Random;
 pub use time::{Clock, Timestamp, TimestampError};
 pub use tokens::{TokenCount, TokenCounter};
 pub use tool::{Arguments, Speech, SpeechKind, ToolCategory, ToolReach, ToolSpec};

@@ -35,7 +35,7 @@ pub enum ToolReach {
     /// Reads the world. Repeating it is harmless.
     Query,
     /// Affects only the assistant: its result is an event, and nothing else happens.
-    Inward,
+    Builtin,
 }
 
 /// Who hears a tool that speaks.

@@ -7,7 +7,7 @@ use dormouse_contracts::{AssistantId, Seq, Timestamp};
 use dormouse_engine::{Assistant, AssistantConfig, Event, Ports, replay};
 use dormouse_memory::Memory;
 use dormouse_testing::{
-    CountTokens, FakeWorld, FixedChance, ManualClock, MemoryLog, Perceive, ScriptedModel,
+    CountTokens, FakeWorld, FixedRandom, ManualClock, MemoryLog, Perceive, ScriptedModel,
     ScriptedTurn,
 };
 use serde_json::json;
@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         model: Arc::new(model),
         world: Arc::new(world),
         clock: Arc::new(ManualClock::new(Timestamp::EPOCH)),
-        chance: Arc::new(FixedChance::new(0.5)),
+        random: Arc::new(FixedRandom::new(0.5)),
         counter: Arc::new(CountTokens),
         memory,
     };

@@ -233,7 +233,7 @@ fn stop_reason(view: View<'_>, turn: &Turn, step: &Step) -> Option<TickEnded> {
             resume_at: None,
         })
     };
-    if step.misread.is_some() {
+    if step.parse_failed.is_some() {
         return Some(TickEnded {
             reason: StopReason::ParseError,
             resume_at: Some(outcomes::after_error(view, turn)),

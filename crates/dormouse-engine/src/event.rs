@@ -41,7 +41,7 @@ pub enum Event {
     /// The model answered.
     Replied(Replied),
     /// The model's answer was unreadable, or held a call that cannot be made; the model is told.
-    Misread(Misread),
+    ParseFailed(ParseFailed),
     /// The model could not be reached, or refused.
     ModelFailed(ModelFailed),
     /// A tool call has its result.
@@ -147,7 +147,7 @@ pub struct Call {
 
 /// A reply could not be read. The note is shown to the model when it is asked again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Misread {
+pub struct ParseFailed {
     /// What was wrong with it, for the model to read.
     pub note: String,
     /// How many tokens the note takes.
@@ -175,12 +175,12 @@ pub struct ModelFailed {
     /// How short the next prompt is, if the prompt was too long for the model and a shorter one is tried. The tick goes
     /// on then, and this does not count as an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub narrowed: Option<Narrowed>,
+    pub context_limit: Option<ContextLimit>,
 }
 
 /// How long a prompt may be, and how many reply tokens are reserved after it, learnt from a prompt that was too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Narrowed {
+pub struct ContextLimit {
     /// The most tokens of a prompt.
     pub tokens: u32,
     /// The most tokens of a reply that are requested; absent if the operator does not say how long one may be.

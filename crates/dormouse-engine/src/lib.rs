@@ -33,9 +33,9 @@ pub use config::{
     AssistantConfig, ConfigError, ExecutionPattern, Limits, OutOfRange, Switch, ToolCalling,
 };
 pub use event::{
-    Call, ContextType, DecodeError, DelayCause, Delayed, EffectIntended, EffectSettled,
-    EmergencyStopCleared, EmergencyStopTriggered, EntityChanged, Event, Misread, ModelFailed,
-    NameDoubt, Narrowed, Perceived, RecallFailure, RecallMode, RecalledBlock, RecalledItem,
+    Call, ContextLimit, ContextType, DecodeError, DelayCause, Delayed, EffectIntended,
+    EffectSettled, EmergencyStopCleared, EmergencyStopTriggered, EntityChanged, Event, ModelFailed,
+    NameDoubt, ParseFailed, Perceived, RecallFailure, RecallMode, RecalledBlock, RecalledItem,
     RecalledLine, Recollected, Remembered, Replied, RetryRequested, Source, StopCause, StopReason,
     TickEnded, TickStarted, ToolAnswered, Unanswered, UnansweredCause, Verdict, WorldFailed,
 };
@@ -46,7 +46,7 @@ pub use prompt::PreambleTooLong;
 pub use remembering::{CatchUpError, CaughtUp, Rebound, catch_up, check_log, rebind};
 pub use replay::{ReplayError, encode_snapshot, replay, restore};
 pub use state::{
-    AMBIENT_KEPT, CallState, EffectState, ErrorRecord, HISTORY_KEPT, Heard, LearntWindow, Pause,
+    AMBIENT_KEPT, CallState, EffectState, ErrorRecord, HISTORY_KEPT, Heard, LearntLimit, Pause,
     Pauses, People, RECENT_CALLS, Service, ShownLines, Sources, Spent, State, Step, Stopped, Turn,
 };
 pub use status::{Activity, Skipped, Status};

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use dormouse_contracts::{Chance, ChatModel, Clock, EventLog, TokenCounter, World};
+use dormouse_contracts::{ChatModel, Clock, EventLog, Random, TokenCounter, World};
 use dormouse_memory::Memory;
 
 /// The adapters behind an assistant's ports. A clone shares them; many assistants can share all but the memory, which
@@ -18,7 +18,7 @@ pub struct Ports {
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The source of randomness.
-    pub chance: Arc<dyn Chance>,
+    pub random: Arc<dyn Random>,
     /// Counts the tokens of texts.
     pub counter: Arc<dyn TokenCounter>,
     /// Its memory: a projection of its log, filled from the log.

@@ -10,7 +10,7 @@ mod excerpt;
 mod preamble;
 mod remembered;
 mod room;
-mod shorter;
+mod shrink;
 
 use dormouse_contracts::{ChatRequest, Seq, ToolChoice, TurnCall, TurnContext, TurnStep};
 
@@ -27,7 +27,7 @@ use room::Room;
 pub use preamble::PreambleTooLong;
 pub(crate) use preamble::{Offer, Preamble, leaves_room};
 pub(crate) use remembered::{Budgets, line_tokens};
-pub(crate) use shorter::{Length, shorter};
+pub(crate) use shrink::{Length, shrink};
 
 /// Tokens that a message takes in addition to its text, the line ends between its parts included.
 const MESSAGE: u32 = 12;

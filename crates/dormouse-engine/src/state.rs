@@ -30,10 +30,10 @@ pub use shown_lines::ShownLines;
 pub use sources::Sources;
 pub use step::{CallState, EffectState, Step};
 pub use turn::Turn;
-pub use window::LearntWindow;
+pub use window::LearntLimit;
 
 use crate::event::{
-    Event, ModelFailed, NOOP, NameDoubt, Narrowed, Perceived, Replied, StopCause, StopReason,
+    ContextLimit, Event, ModelFailed, NOOP, NameDoubt, Perceived, Replied, StopCause, StopReason,
     TickEnded, Unanswered, Verdict,
 };
 
@@ -152,7 +152,7 @@ pub struct State {
     /// How many tokens the last prompt took.
     pub prompt_tokens: u32,
     /// How long prompts may be, if that turned out to be less than the configured window allows.
-    pub window: Option<LearntWindow>,
+    pub window: Option<LearntLimit>,
     /// What has been spent.
     pub spent: Spent,
 }
@@ -171,7 +171,9 @@ impl State {
                 self.on_turn(Turn::begin_tick);
             }
             Event::Replied(replied) => self.reply(replied),
-            Event::Misread(misread) => self.on_turn(|turn| turn.misread(misread)),
+            Event::ParseFailed(parse_failed) => {
+                self.on_turn(|turn| turn.parse_failed(parse_failed))
+            }
             Event::ModelFailed(failed) => self.fail(failed, at),
             Event::ToolAnswered(answered) => {
                 // A tool that does not exist has no failure rate to watch.
@@ -297,14 +299,20 @@ impl State {
             usage.map_or(replied.prompt_tokens, |u| u.prompt_tokens),
             usage.map_or(replied.tokens, |u| u.completion_tokens),
         );
-        let learnt = self.turn.as_mut().and_then(|turn| turn.narrowed.take());
+        let learnt = self
+            .turn
+            .as_mut()
+            .and_then(|turn| turn.context_limit.take());
         self.window = match learnt {
-            Some(narrowed) => {
+            Some(context_limit) => {
                 // The prompt may be longer than the learnt limit: some parts are never left out. The model took it, so
                 // the limit is at least its length.
-                let tokens = narrowed.tokens.max(replied.prompt_tokens);
-                let narrowed = Narrowed { tokens, ..narrowed };
-                Some(LearntWindow::new(narrowed, &replied.model))
+                let tokens = context_limit.tokens.max(replied.prompt_tokens);
+                let context_limit = ContextLimit {
+                    tokens,
+                    ..context_limit
+                };
+                Some(LearntLimit::new(context_limit, &replied.model))
             }
             None => self
                 .window
@@ -316,8 +324,8 @@ impl State {
 
     fn fail(&mut self, failed: ModelFailed, at: Timestamp) {
         self.spent.failures = self.spent.failures.saturating_add(1);
-        if let Some(narrowed) = failed.narrowed {
-            self.on_turn(|turn| turn.narrow(narrowed));
+        if let Some(context_limit) = failed.context_limit {
+            self.on_turn(|turn| turn.limit_context(context_limit));
             return;
         }
         if let (Some(by), Some(until)) = (failed.service.clone(), failed.paused_until) {
@@ -339,7 +347,7 @@ impl State {
         };
         match (failed.kind, &mut self.turn) {
             // No call was sent, so this does not count as a failure: a long outage ends by itself.
-            (ModelErrorKind::LeftAlone(_), _) | (_, None) => {}
+            (ModelErrorKind::NotAttempted(_), _) | (_, None) => {}
             // Every prompt fails like this until somebody changes the configuration.
             (ModelErrorKind::Auth, _) => self.errors.failed(),
             (ModelErrorKind::NotFound, _) if !is_away => self.errors.failed(),
@@ -363,13 +371,13 @@ impl State {
 
     /// The learnt limits on the length of prompts, if any are known for a context window of `window` tokens.
     #[must_use]
-    pub fn narrowed(&self, window: u32) -> Option<Narrowed> {
-        let here = self.turn.as_ref().and_then(|turn| turn.narrowed);
-        let learnt = self.window.as_ref().map(|learnt| learnt.narrowed);
+    pub fn context_limit(&self, window: u32) -> Option<ContextLimit> {
+        let here = self.turn.as_ref().and_then(|turn| turn.context_limit);
+        let learnt = self.window.as_ref().map(|learnt| learnt.context_limit);
         let known = [here, learnt].into_iter().flatten();
         known
-            .filter(|narrowed| narrowed.window == window)
-            .reduce(|one, other| Narrowed {
+            .filter(|context_limit| context_limit.window == window)
+            .reduce(|one, other| ContextLimit {
                 tokens: one.tokens.min(other.tokens),
                 reply: one.reply.into_iter().chain(other.reply).min(),
                 window,
@@ -379,7 +387,7 @@ impl State {
     fn close(&mut self, mut turn: Turn, ended: &TickEnded) {
         turn.suspend(ended);
         turn.recollected = None;
-        turn.narrowed = None;
+        turn.context_limit = None;
         if ended.reason == StopReason::GivenUp {
             // The provider refused this message, so no later prompt shows it.
             push_bounded(&mut self.given_up, turn.trigger_seq(), GIVEN_UP_KEPT);

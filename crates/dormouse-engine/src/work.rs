@@ -103,7 +103,7 @@ pub(crate) async fn ask(ports: Ports, prompt: Prompt, bounds: Bounds, budget: Re
     let result = retry_within(
         &RetryPolicy::model_call(),
         &budget,
-        || ports.chance.unit(),
+        || ports.random.unit(),
         |error: &Arc<ModelError>| {
             // An attempt that fails late leaves somebody waiting in silence; ending the tick reports why.
             let may_retry = error.kind().is_retryable() && begun.elapsed() < bounds.retry_for;
@@ -157,7 +157,7 @@ impl LastFailure {
     /// the attempt before, which reached the service, and not because the next one was not sent.
     fn reason_of(&self, error: ModelError) -> Arc<ModelError> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let was_made = !matches!(error.kind(), ModelErrorKind::LeftAlone(_));
+        let was_made = !matches!(error.kind(), ModelErrorKind::NotAttempted(_));
         match &*last {
             Some(before) if !was_made => Arc::clone(before),
             _ => {

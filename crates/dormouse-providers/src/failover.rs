@@ -39,7 +39,7 @@ pub enum Heartbeats {
 
 /// A chat model made of several: an ordered list for each [`Purpose`], of which the first available model answers.
 ///
-/// A model is skipped if its guard does not admit the call (it would fail with [`LeftAlone`](ModelErrorKind::LeftAlone)),
+/// A model is skipped if its guard does not admit the call (it would fail with [`NotAttempted`](ModelErrorKind::NotAttempted)),
 /// or if its credentials were rejected. After a failure that opens the breaker, or a rate limit, the next
 /// model answers at once, unless a part of the reply has been passed on. Any other failure goes to the caller, who may
 /// retry. Every request starts with the first model, so it is back after a successful trial.
@@ -263,7 +263,7 @@ impl<'a> FailoverReply<'a> {
         let models = self.shared.candidates(self.request.purpose);
         let answers_nobody = matches!(
             error.kind(),
-            ModelErrorKind::LeftAlone(_)
+            ModelErrorKind::NotAttempted(_)
                 | ModelErrorKind::NotFound
                 // The service is up, but not for this caller now. A model that is free is sooner than any pause.
                 | ModelErrorKind::RateLimited(_)

@@ -26,7 +26,7 @@ use crate::{CalibratedCounter, RequestCount};
 /// requested pause applies to every caller.
 ///
 /// The deadline bounds the whole stream from its admission, so that a service that hangs counts as failed; an outer deadline should
-/// be later. A call that is not admitted fails with [`ModelErrorKind::LeftAlone`], without a request. There are no
+/// be later. A call that is not admitted fails with [`ModelErrorKind::NotAttempted`], without a request. There are no
 /// retries inside.
 #[derive(Clone)]
 pub struct GuardedModel {
@@ -110,13 +110,13 @@ fn kind_of(refusal: NotAttempted) -> ModelErrorKind {
             reason: dormouse_resilience::OpenReason::Refused,
             ..
         }) => ModelErrorKind::Auth,
-        NotAttempted::Open(open) => ModelErrorKind::LeftAlone(open.retry_in),
+        NotAttempted::Open(open) => ModelErrorKind::NotAttempted(open.retry_in),
         NotAttempted::RateLimited(RateLimited::Later { retry_in, .. }) => {
-            ModelErrorKind::LeftAlone(Some(retry_in))
+            ModelErrorKind::NotAttempted(Some(retry_in))
         }
         // The request exceeds the limit even when it is idle: a smaller one may pass.
         NotAttempted::RateLimited(RateLimited::TooLarge { .. }) => ModelErrorKind::ContextExceeded,
-        _ => ModelErrorKind::LeftAlone(None),
+        _ => ModelErrorKind::NotAttempted(None),
     }
 }
 

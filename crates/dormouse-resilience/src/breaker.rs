@@ -37,8 +37,8 @@ pub use self::{
 ///     assert!(matches!(breaker.guard(|_| Health::Ill, call).await, Err(BreakerError::Failed(_))));
 /// }
 /// let call = async { unreachable!("it is not even begun") };
-/// let left_alone = breaker.guard(|_: &std::fmt::Error| Health::Ill, call).await;
-/// assert!(matches!(left_alone, Err::<(), _>(BreakerError::Open(_))));
+/// let not_attempted = breaker.guard(|_: &std::fmt::Error| Health::Ill, call).await;
+/// assert!(matches!(not_attempted, Err::<(), _>(BreakerError::Open(_))));
 /// assert_eq!(breaker.health().state, CircuitState::Open);
 /// # }
 /// ```

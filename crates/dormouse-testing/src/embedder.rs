@@ -15,7 +15,7 @@ use crate::gate::Gate;
 /// What a [`HashedEmbedder`] does with one call instead of answering.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum EmbedTrouble {
+pub enum EmbedFault {
     /// Fails.
     Fail(ModelErrorKind),
     /// Never answers.
@@ -38,7 +38,7 @@ pub enum EmbedTrouble {
 ///
 /// ```
 /// use dormouse_contracts::Embedder;
-/// use dormouse_testing::{EmbedTrouble, HashedEmbedder};
+/// use dormouse_testing::{EmbedFault, HashedEmbedder};
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() {
 /// let embedder = HashedEmbedder::new(64);
@@ -47,7 +47,7 @@ pub enum EmbedTrouble {
 /// let similarity = |a: usize, b: usize| -> f32 { vectors[a].iter().zip(&vectors[b]).map(|(a, b)| a * b).sum() };
 /// assert!(similarity(0, 1) > 0.5 && similarity(0, 2) < 0.3);
 ///
-/// embedder.next(EmbedTrouble::NotANumber);
+/// embedder.next(EmbedFault::NotANumber);
 /// assert!(embedder.embed(&texts).await.unwrap()[0][0].is_nan());
 /// # }
 /// ```
@@ -60,8 +60,8 @@ pub struct HashedEmbedder {
 
 #[derive(Debug, Default)]
 struct State {
-    next: VecDeque<EmbedTrouble>,
-    lasting: Option<EmbedTrouble>,
+    next: VecDeque<EmbedFault>,
+    lasting: Option<EmbedFault>,
     calls: usize,
     texts: Vec<String>,
 }
@@ -96,12 +96,12 @@ impl HashedEmbedder {
     }
 
     /// Sets the fault of the next call without one. Repeated calls set the faults of the calls after it.
-    pub fn next(&self, trouble: EmbedTrouble) {
+    pub fn next(&self, trouble: EmbedFault) {
         self.state().next.push_back(trouble);
     }
 
     /// Sets the fault of every call from now on, after those set by [`HashedEmbedder::next`].
-    pub fn from_now_on(&self, trouble: EmbedTrouble) {
+    pub fn from_now_on(&self, trouble: EmbedFault) {
         self.state().lasting = Some(trouble);
     }
 
@@ -154,16 +154,16 @@ impl HashedEmbedder {
         let mut vectors: Vec<Embedding> = texts.iter().map(|text| self.vector(text)).collect();
         match trouble {
             None => {}
-            Some(EmbedTrouble::Fail(kind)) => return Err(kind),
-            Some(EmbedTrouble::Hang) => std::future::pending().await,
-            Some(EmbedTrouble::Wait(gate)) => gate.passed().await,
-            Some(EmbedTrouble::NotANumber) => {
+            Some(EmbedFault::Fail(kind)) => return Err(kind),
+            Some(EmbedFault::Hang) => std::future::pending().await,
+            Some(EmbedFault::Wait(gate)) => gate.passed().await,
+            Some(EmbedFault::NotANumber) => {
                 vectors.iter_mut().for_each(|vector| vector.fill(f32::NAN));
             }
-            Some(EmbedTrouble::WrongDimensions) => {
+            Some(EmbedFault::WrongDimensions) => {
                 vectors.iter_mut().for_each(|vector| vector.push(0.0));
             }
-            Some(EmbedTrouble::OneTooFew) => {
+            Some(EmbedFault::OneTooFew) => {
                 vectors.pop();
             }
         }

@@ -15,7 +15,6 @@
     reason = "test support: a wrong test panics where it is wrong"
 )]
 
-mod chance;
 mod clock;
 pub mod conformance;
 mod embedder;
@@ -25,17 +24,18 @@ mod gate;
 mod log;
 mod model;
 mod perception;
+mod random;
 mod tokens;
 mod world;
 
-pub use chance::{FixedChance, SeededChance};
 pub use clock::ManualClock;
-pub use embedder::{EmbedTrouble, HashedEmbedder};
+pub use embedder::{EmbedFault, HashedEmbedder};
 pub use embedding_server::embedding_server;
 pub use gate::Gate;
 pub use log::MemoryLog;
 pub use model::{ScriptError, ScriptedModel, ScriptedTurn, Violation};
 pub use perception::Perceive;
+pub use random::{FixedRandom, SeededRandom};
 pub use tokens::CountTokens;
 pub use world::{Behaviour, FakeWorld};
 

@@ -7,11 +7,13 @@
 //! Stability: follows the crates it re-exports.
 
 #[cfg(feature = "resident")]
-mod kinship;
+mod continuity;
 #[cfg(feature = "resident")]
 mod resident;
 mod system;
 
+#[cfg(feature = "resident")]
+pub use continuity::{ContinuityError, WorldContinuity, check_world, resident_id};
 #[cfg(feature = "cassettes")]
 pub use dormouse_cassettes as cassettes;
 #[cfg(feature = "classify")]
@@ -42,10 +44,8 @@ pub use dormouse_tools as tools;
 #[cfg(feature = "memory")]
 pub use dormouse_vectors as vectors;
 #[cfg(feature = "resident")]
-pub use kinship::{Kinship, KinshipError, kinship, resident_id};
-#[cfg(feature = "resident")]
 pub use resident::{Resident, ResidentBuilder, ResidentError};
-pub use system::{SystemChance, SystemClock};
+pub use system::{SystemClock, SystemRandom};
 
 #[cfg(all(doctest, feature = "resident"))]
 #[doc = include_str!("../README.md")]

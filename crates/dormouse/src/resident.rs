@@ -17,8 +17,8 @@ use dormouse_store::RedbLog;
 use tokio::task::JoinSet;
 
 use crate::{
-    kinship::{KinshipError, kinship, resident_id},
-    system::{SystemChance, SystemClock},
+    continuity::{ContinuityError, check_world, resident_id},
+    system::{SystemClock, SystemRandom},
 };
 
 /// A resident could not be started, or a part of it failed.
@@ -39,7 +39,7 @@ pub enum ResidentError {
     Memory(#[from] dormouse_memory::MemoryOpenError),
     /// The world and the log do not belong together.
     #[error("the world and the log cannot be used together")]
-    Kinship(#[from] KinshipError),
+    Continuity(#[from] ContinuityError),
     /// A character cannot enter the world.
     #[error("the character cannot enter the world")]
     Join(#[from] JoinError),
@@ -126,18 +126,18 @@ impl ResidentBuilder {
         let memory = memory.open(self.folder.join(format!("memory-{key}.redb")));
         let memory = memory.await?;
         let world = Arc::new(sandbox.clone());
-        let chance = Arc::new(SystemChance::default());
+        let random = Arc::new(SystemRandom::default());
         let ports = Ports {
             log: Arc::new(log),
             model,
             world,
             clock,
-            chance,
+            random,
             counter,
             memory: memory.clone(),
         };
         let (assistant, handle) = Assistant::wake(self.config, sandbox.tools(), ports).await?;
-        kinship(&sandbox, &key, assistant.state()).await?;
+        check_world(&sandbox, &key, assistant.state()).await?;
         let character = Character {
             id: body.clone(),
             name: key.to_string(),

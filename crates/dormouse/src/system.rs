@@ -6,7 +6,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use dormouse_contracts::{Chance, Clock, Timestamp};
+use dormouse_contracts::{Clock, Random, Timestamp};
 
 /// The system's clock.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,13 +26,13 @@ impl Clock for SystemClock {
 
 /// Random numbers, from a keyed hash over a counter. They spread retries; they are not for secrets.
 #[derive(Debug, Default)]
-pub struct SystemChance {
+pub struct SystemRandom {
     /// Keyed by the operating system's randomness.
     key: RandomState,
     drawn: AtomicU64,
 }
 
-impl Chance for SystemChance {
+impl Random for SystemRandom {
     fn unit(&self) -> f64 {
         let hash = self
             .key
@@ -48,8 +48,8 @@ mod tests {
 
     #[test]
     fn draws_are_spread_over_zero_to_one() {
-        let chance = SystemChance::default();
-        let draws: Vec<f64> = (0..1_000).map(|_| chance.unit()).collect();
+        let random = SystemRandom::default();
+        let draws: Vec<f64> = (0..1_000).map(|_| random.unit()).collect();
         assert!(draws.iter().all(|draw| (0.0..1.0).contains(draw)));
         let low = draws.iter().filter(|draw| **draw < 0.5).count();
         assert!((300..700).contains(&low), "{low}");

@@ -11,7 +11,7 @@ use rusqlite::{Connection, params};
 
 use crate::{
     clock::now,
-    speech::{Chance, Speech},
+    speech::{RandomWords, Speech},
     times::Times,
 };
 
@@ -134,7 +134,7 @@ pub(crate) async fn with_vectors(speech: &Speech) {
     let vectors = Exact::new();
     let collection = CollectionName::try_new("turns").unwrap();
     vectors.prepare(&collection, DIMENSIONS).await.unwrap();
-    let mut chance = Chance(7);
+    let mut random = RandomWords(7);
     let assistant = AssistantId::try_new("bench").unwrap();
     let points: Vec<Point> = speech
         .turns
@@ -142,7 +142,7 @@ pub(crate) async fn with_vectors(speech: &Speech) {
         .zip(1_u64..)
         .map(|(turn, id)| Point {
             id,
-            vector: (0..DIMENSIONS).map(|_| chance.unit()).collect(),
+            vector: (0..DIMENSIONS).map(|_| random.unit()).collect(),
             payload: PointPayload {
                 assistant: assistant.clone(),
                 trust: Trust::FULL,
@@ -162,7 +162,7 @@ pub(crate) async fn with_vectors(speech: &Speech) {
     };
     let (mut scans, mut both) = (Times::default(), Times::default());
     for question in &speech.questions {
-        let query: Vec<f32> = (0..DIMENSIONS).map(|_| chance.unit()).collect();
+        let query: Vec<f32> = (0..DIMENSIONS).map(|_| random.unit()).collect();
         let begun = now();
         let hits = vectors
             .search(&collection, &query, &filter, HITS)

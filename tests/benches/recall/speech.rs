@@ -1,4 +1,4 @@
-//! Conversations made by chance, the same in every run.
+//! Conversations made by random, the same in every run.
 
 /// How many words there are; drawn by Zipf's law.
 const WORDS: usize = 60_000;
@@ -27,22 +27,22 @@ pub(crate) struct Turn {
 
 impl Speech {
     pub(crate) fn of(records: u64) -> Self {
-        let (zipf, mut chance) = (Zipf::new(), Chance(1));
-        let turns: Vec<Turn> = (0..records).map(|n| turn(n, &zipf, &mut chance)).collect();
+        let (zipf, mut random) = (Zipf::new(), RandomWords(1));
+        let turns: Vec<Turn> = (0..records).map(|n| turn(n, &zipf, &mut random)).collect();
         let step = usize::try_from((records / QUESTIONS).max(1)).unwrap();
         let questions = turns
             .iter()
             .step_by(step)
-            .map(|turn| question(&turn.text, &zipf, &mut chance))
+            .map(|turn| question(&turn.text, &zipf, &mut random))
             .collect();
         Self { turns, questions }
     }
 }
 
-fn turn(number: u64, zipf: &Zipf, chance: &mut Chance) -> Turn {
+fn turn(number: u64, zipf: &Zipf, random: &mut RandomWords) -> Turn {
     let conversation = number / TURNS;
-    let words = 8 + chance.below(33);
-    let words: Vec<String> = (0..words).map(|_| zipf.word(chance)).collect();
+    let words = 8 + random.below(33);
+    let words: Vec<String> = (0..words).map(|_| zipf.word(random)).collect();
     Turn {
         text: words.join(" "),
         speaker: format!("Speaker{}", conversation % 50 * 2 + number % 2),
@@ -52,19 +52,19 @@ fn turn(number: u64, zipf: &Zipf, chance: &mut Chance) -> Turn {
 }
 
 /// Three words of a text and two that are drawn: most questions share a rare word with what they ask for.
-fn question(text: &str, zipf: &Zipf, chance: &mut Chance) -> String {
+fn question(text: &str, zipf: &Zipf, random: &mut RandomWords) -> String {
     let words: Vec<&str> = text.split(' ').collect();
     let mut asked: Vec<String> = (0..3)
-        .map(|_| words[usize::try_from(chance.below(words.len() as u64)).unwrap()].to_owned())
+        .map(|_| words[usize::try_from(random.below(words.len() as u64)).unwrap()].to_owned())
         .collect();
-    asked.extend((0..2).map(|_| zipf.word(chance)));
+    asked.extend((0..2).map(|_| zipf.word(random)));
     asked.join(" ")
 }
 
-/// A small generator of chance (SplitMix64).
-pub(crate) struct Chance(pub(crate) u64);
+/// A small random generator (SplitMix64).
+pub(crate) struct RandomWords(pub(crate) u64);
 
-impl Chance {
+impl RandomWords {
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -99,9 +99,9 @@ impl Zipf {
         }
     }
 
-    fn word(&self, chance: &mut Chance) -> String {
+    fn word(&self, random: &mut RandomWords) -> String {
         let whole = *self.sums.last().unwrap();
-        let at = (chance.next() as f64 / u64::MAX as f64) * whole;
+        let at = (random.next() as f64 / u64::MAX as f64) * whole;
         let mut rank = self.sums.partition_point(|sum| *sum < at);
         let mut word = String::from("w");
         loop {

@@ -11,7 +11,7 @@ use dormouse_contracts::{AssistantId, Perception, ReadEvents, Seq};
 use dormouse_engine::{EffectIntended, Event, StopReason, replay, restore};
 use dormouse_store::RedbLog;
 
-use crate::household::Household;
+use crate::host::Host;
 use effects::Effects;
 
 /// The tools that answer somebody.
@@ -60,8 +60,8 @@ impl Account {
     /// If the log has a gap or a repeated delivery, if an effect has not exactly one outcome, if the world did
     /// something that was not intended or the other way round, or if the log folds to another state than its last
     /// snapshot and the tail.
-    pub(crate) async fn of(household: &Household, assistant: &AssistantId) -> Self {
-        let Household { log, sandbox } = household;
+    pub(crate) async fn of(host: &Host, assistant: &AssistantId) -> Self {
+        let Host { log, sandbox } = host;
         let events = events(log, assistant).await;
         let mut account = Self {
             heard: BTreeMap::new(),

@@ -8,11 +8,11 @@ use std::{
     time::Duration,
 };
 
-use dormouse_contracts::{AssistantId, Chance, Seq, Timestamp, Words};
+use dormouse_contracts::{AssistantId, Random, Seq, Timestamp, Words};
 use dormouse_engine::{catch_up, replay};
 use dormouse_memory::Memory;
 use dormouse_sandbox::Act;
-use dormouse_testing::SeededChance;
+use dormouse_testing::SeededRandom;
 use dormouse_tests::{Child, Program, RunningClock, tell};
 use serde_json::Value;
 use tokio::{
@@ -24,7 +24,7 @@ use message::{Kind, number_in};
 
 use crate::{
     account::{Account, Heard},
-    household::{Household, empty_memory, entity, key},
+    host::{Host, empty_memory, entity, key},
 };
 
 /// How often the program is killed.
@@ -53,7 +53,7 @@ enum Moment {
 
 /// Everything known from outside, over all lives.
 struct Ledger {
-    chance: SeededChance,
+    chance: SeededRandom,
     sent: u64,
     acknowledged: BTreeSet<u64>,
     /// About how long a start takes on this machine at this moment.
@@ -186,9 +186,9 @@ impl Ledger {
 
     /// Checks what log and world hold against what was sent and acknowledged.
     async fn check(&self, data: &Path) -> Account {
-        let household = Household::open(data);
+        let host = Host::open(data);
         let assistant = key("dormouse");
-        let account = Account::of(&household, &assistant).await;
+        let account = Account::of(&host, &assistant).await;
         account.every_message_is_answered_once();
 
         let mut heard = BTreeMap::new();
@@ -206,8 +206,8 @@ impl Ledger {
         for number in &self.acknowledged {
             assert!(heard.contains_key(number), "{number} was lost");
         }
-        no_delivery_is_missing(&household, &account).await;
-        the_memory_follows_from_the_log(&household, &assistant, data).await;
+        no_delivery_is_missing(&host, &account).await;
+        the_memory_follows_from_the_log(&host, &assistant, data).await;
         account
     }
 
@@ -225,11 +225,11 @@ impl Ledger {
 }
 
 /// Checks that each delivery of the world is in the log, or was the assistant's own deed coming back to its senses.
-async fn no_delivery_is_missing(household: &Household, account: &Account) {
+async fn no_delivery_is_missing(host: &Host, account: &Account) {
     let words = Words::try_new("that was all").unwrap();
     let to = "Dormouse".to_owned();
     let visitor = entity("player:visitor");
-    let acted = household.sandbox.act(&visitor, Act::SayTo { to, words });
+    let acted = host.sandbox.act(&visitor, Act::SayTo { to, words });
     let resident = entity("assistant:dormouse");
     let deliveries = acted.await.unwrap().deliveries;
     let next = deliveries.iter().find(|(who, _)| *who == resident);
@@ -240,16 +240,12 @@ async fn no_delivery_is_missing(household: &Household, account: &Account) {
 
 /// Checks that what the lives left in the memory's file is what a new memory takes in from the same log: nothing is
 /// missing, and nothing is there twice.
-async fn the_memory_follows_from_the_log(
-    household: &Household,
-    assistant: &AssistantId,
-    data: &Path,
-) {
+async fn the_memory_follows_from_the_log(host: &Host, assistant: &AssistantId, data: &Path) {
     let lived = Memory::builder(assistant.clone(), RunningClock::start());
     let lived = lived.open(data.join("memory-dormouse.redb")).await.unwrap();
     let anew = empty_memory(assistant);
     for memory in [&lived, &anew] {
-        catch_up(&household.log, assistant, memory).await.unwrap();
+        catch_up(&host.log, assistant, memory).await.unwrap();
     }
     let mut after = None;
     loop {
@@ -279,10 +275,10 @@ async fn ask_the_program(program: &Program, data: &Path) {
     assert!(verified.success(), "{}", program.complaints());
     let (printed, status) = program.start(&["log", "replay", "--json"]).finish().await;
     assert!(status.success(), "{}", program.complaints());
-    let household = Household::open(data);
-    assert!(household.log.verify().unwrap().is_intact());
+    let host = Host::open(data);
+    assert!(host.log.verify().unwrap().is_intact());
     let assistant: AssistantId = key("dormouse");
-    let state = replay(&household.log, &assistant, Seq(u64::MAX)).await;
+    let state = replay(&host.log, &assistant, Seq(u64::MAX)).await;
     assert_eq!(printed[0]["hash"], state.unwrap().hash().unwrap());
 }
 
@@ -301,7 +297,7 @@ async fn measured_start(program: &Program) -> Duration {
 async fn die_often(data: &Path) {
     let program = Program::over(data);
     let mut ledger = Ledger {
-        chance: SeededChance::new(9),
+        chance: SeededRandom::new(9),
         start: measured_start(&program).await,
         sent: 0,
         acknowledged: BTreeSet::new(),

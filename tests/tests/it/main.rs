@@ -8,7 +8,7 @@
 )]
 
 mod account;
-mod household;
+mod host;
 mod kill;
 mod many;
 mod memory;

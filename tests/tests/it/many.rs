@@ -23,7 +23,7 @@ use tokio::time::timeout;
 
 use crate::{
     account::Account,
-    household::{Household, entity, key},
+    host::{Host, entity, key},
 };
 
 const ASSISTANTS: u64 = 16;
@@ -83,7 +83,7 @@ impl LoadSnapshot for Counted {
 }
 
 async fn pair(
-    household: &Household,
+    host: &Host,
     number: u64,
     model: &Arc<dyn ChatModel>,
     appends: &Arc<AtomicU64>,
@@ -94,17 +94,17 @@ async fn pair(
         format!("Resident{number:02}"),
     );
     let kind = CharacterKind::Assistant(key.clone());
-    household.join(&body, &name, kind).await;
+    host.join(&body, &name, kind).await;
     let player = entity(&format!("player:{number}"));
     let guest = format!("Guest{number:02}");
-    household.join(&player, &guest, CharacterKind::Player).await;
-    let mut ports = household.ports(&key, Arc::clone(model));
+    host.join(&player, &guest, CharacterKind::Player).await;
+    let mut ports = host.ports(&key, Arc::clone(model));
     ports.log = Arc::new(Counted {
-        log: household.log.clone(),
+        log: host.log.clone(),
         appends: Arc::clone(appends),
     });
     let config = AssistantConfig::new(key.clone());
-    let resident = Resident::wake(config, household.sandbox.tools(), ports).await;
+    let resident = Resident::wake(config, host.sandbox.tools(), ports).await;
     Pair {
         key,
         body,
@@ -116,7 +116,7 @@ async fn pair(
 
 impl Pair {
     /// What the player says, one after the other.
-    async fn talk(&self, household: &Household) {
+    async fn talk(&self, host: &Host) {
         for number in 1..=MESSAGES {
             let text = match number % 4 {
                 0 => format!("what is item {}?", number - 1),
@@ -124,15 +124,15 @@ impl Pair {
                 _ => format!("remember that item {number} of {} is n{number}", self.key),
             };
             let listener = (&self.body, self.name.as_str());
-            household.whisper(&self.player, listener, &text).await;
+            host.whisper(&self.player, listener, &text).await;
         }
     }
 
     /// Hands over what the assistant perceives, until it has heard everything the player says.
-    async fn listen(&self, household: &Household) {
+    async fn listen(&self, host: &Host) {
         let (mut triggers, mut after) = (0, 0);
         while triggers < MESSAGES {
-            for perception in household.perceived(&self.body, after).await {
+            for perception in host.perceived(&self.body, after).await {
                 after = perception.attested.delivery.number;
                 if let Accepted::Logged { classification, .. } =
                     self.resident.hear(perception).await
@@ -140,15 +140,15 @@ impl Pair {
                     triggers += u64::from(classification.verdict == MessageVerdict::Trigger);
                 }
             }
-            let taken = household.sandbox.acknowledge(&self.body, after).await;
+            let taken = host.sandbox.acknowledge(&self.body, after).await;
             taken.expect("the world lets go of what was taken in");
         }
         assert_eq!(self.resident.rest().await, Rest::Settled);
     }
 
     /// Checks that its life is its own, and whole.
-    async fn check(&self, household: &Household) -> usize {
-        let account = Account::of(household, &self.key).await;
+    async fn check(&self, host: &Host) -> usize {
+        let account = Account::of(host, &self.key).await;
         account.every_message_is_answered_once();
         assert_eq!(account.triggers().count() as u64, MESSAGES);
         for heard in account.triggers() {
@@ -167,24 +167,24 @@ impl Pair {
 }
 
 async fn live(data: &Path) {
-    let household = Household::open(data);
+    let host = Host::open(data);
     let model: Arc<dyn ChatModel> = Arc::new(OfflineModel::new());
     let appends = Arc::default();
     let mut pairs = Vec::new();
     for number in 0..ASSISTANTS {
-        pairs.push(pair(&household, number, &model, &appends).await);
+        pairs.push(pair(&host, number, &model, &appends).await);
     }
-    let before = household.log.stats();
+    let before = host.log.stats();
     let at_once = pairs
         .iter()
-        .map(|pair| async { tokio::join!(pair.talk(&household), pair.listen(&household)) });
+        .map(|pair| async { tokio::join!(pair.talk(&host), pair.listen(&host)) });
     let all = timeout(LIMIT, join_all(at_once)).await;
     all.expect("everybody is answered in time");
-    let after = household.log.stats();
+    let after = host.log.stats();
 
     let mut events = 0;
     for pair in &pairs {
-        events += pair.check(&household).await;
+        events += pair.check(&host).await;
     }
     let appends = appends.load(Ordering::Relaxed);
     let syncs = after.syncs - before.syncs;
@@ -200,7 +200,7 @@ async fn live(data: &Path) {
     for pair in pairs {
         pair.resident.end().await;
     }
-    assert!(household.log.verify().unwrap().is_intact());
+    assert!(host.log.verify().unwrap().is_intact());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -21,9 +21,9 @@ use std::{
     sync::Arc,
 };
 
-use dormouse_contracts::{AssistantId, Chance, Embedder};
+use dormouse_contracts::{AssistantId, Embedder, Random};
 use dormouse_memory::{Memory, MemoryBuilder};
-use dormouse_testing::{HashedEmbedder, SeededChance};
+use dormouse_testing::{HashedEmbedder, SeededRandom};
 use dormouse_tests::RunningClock;
 use serde_json::Value;
 
@@ -47,13 +47,13 @@ fn with(encoder: &HashedEmbedder) -> MemoryBuilder {
     builder().encoder(encoder)
 }
 
-/// Chance, drawn from as numbers and members.
+/// Random, drawn from as numbers and members.
 #[derive(Debug)]
-struct Dice(SeededChance);
+struct Dice(SeededRandom);
 
 impl Dice {
     fn new(seed: u64) -> Self {
-        Self(SeededChance::new(seed))
+        Self(SeededRandom::new(seed))
     }
 
     fn below(&self, limit: u64) -> u64 {

@@ -10,7 +10,7 @@ use dormouse_tests::{Peer, Program, Resident, Server};
 
 use crate::{
     account::{Account, events},
-    household::{Household, entity, key},
+    host::{Host, entity, key},
 };
 
 /// What the peers are asked; aimock goes by these words.
@@ -45,29 +45,29 @@ async fn turn_in_process(peer: Peer, form: ToolCalling) {
         return;
     };
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let household = Household::open(folder.path());
+    let host = Host::open(folder.path());
     let (me, alice, key) = (entity("assistant:1"), entity("player:1"), key("dormouse"));
     let kind = CharacterKind::Assistant(key.clone());
-    household.join(&me, "Dormouse", kind).await;
-    household.join(&alice, "Alice", CharacterKind::Player).await;
+    host.join(&me, "Dormouse", kind).await;
+    host.join(&alice, "Alice", CharacterKind::Player).await;
     let mut config = AssistantConfig::new(key.clone());
     config.tool_calling = form;
     config.temperature = Some(0.0);
     config.max_tokens = Some(400);
-    let ports = household.ports(&key, Arc::new(model(&server)));
-    let resident = Resident::wake(config, household.sandbox.tools(), ports).await;
+    let ports = host.ports(&key, Arc::new(model(&server)));
+    let resident = Resident::wake(config, host.sandbox.tools(), ports).await;
 
-    let number = household
+    let number = host
         .whisper(&alice, (&me, "Dormouse"), question(form))
         .await;
-    for perception in household.perceived(&me, 0).await {
+    for perception in host.perceived(&me, 0).await {
         resident.hear(perception).await;
     }
     assert_eq!(resident.rest().await, Rest::Settled, "{}", server.said());
     let spent = resident.handle().status().spent;
     resident.end().await;
 
-    let events = events(&household.log, &key).await;
+    let events = events(&host.log, &key).await;
     let events: Vec<_> = events.into_iter().map(|(_, event)| event).collect();
     assert_eq!(calls(&events, form), ["inspect_location", "say"]);
     assert!(
@@ -75,15 +75,15 @@ async fn turn_in_process(peer: Peer, form: ToolCalling) {
             Event::ToolAnswered(answered) if answered.content.contains("The Common Room"))),
         "the look is answered before the greeting"
     );
-    let account = Account::of(&household, &key).await;
+    let account = Account::of(&host, &key).await;
     account.every_message_is_answered_once();
     let heard = account.triggers().next().unwrap();
     assert_eq!(heard.delivery(), number);
     assert_eq!(heard.closed, [StopReason::TerminalTool]);
     assert!(heard.answers()[0].starts_with(greeting(peer)), "{heard:?}");
-    let done = household.sandbox.effects(0).await.unwrap();
+    let done = host.sandbox.effects(0).await.unwrap();
     assert!(matches!(done[..], [ref only] if matches!(only.outcome, Outcome::Done(_))));
-    let told = household.perceived(&alice, 0).await;
+    let told = host.perceived(&alice, 0).await;
     let told = told.iter().map(|one| one.words.as_claimed());
     assert!(
         told.clone().any(|words| words.starts_with(greeting(peer))),
@@ -149,8 +149,8 @@ async fn turn_through_the_program(peer: Peer, form: ToolCalling) {
 }
 
 async fn check_folder(data: &Path) {
-    let household = Household::open(data);
-    let account = Account::of(&household, &key("dormouse")).await;
+    let host = Host::open(data);
+    let account = Account::of(&host, &key("dormouse")).await;
     account.every_message_is_answered_once();
     assert_eq!(account.triggers().count(), 1);
 }

@@ -111,8 +111,8 @@ async fn aimocks_models_are_listed_although_it_tells_nothing_more_of_them() {
         return;
     };
     for by in ["ollama", "openai", "openrouter", "anthropic"] {
-        let wish = format!("{by}:any@{}", server.base_url());
-        let choice = choose_model(&wish.parse().unwrap(), &Available::default()).unwrap();
+        let requested = format!("{by}:any@{}", server.base_url());
+        let choice = choose_model(&requested.parse().unwrap(), &Available::default()).unwrap();
         let Choice::Server { config, .. } = choice else {
             panic!("a server")
         };

@@ -6,7 +6,7 @@ use dormouse_tests::Program;
 
 use crate::{
     account::Account,
-    household::{Household, key},
+    host::{Host, key},
 };
 
 const LINES: [&str; 4] = [
@@ -38,12 +38,12 @@ async fn a_life_can_be_looked_at_as_it_was_after_any_event() {
         assert!(status.success(), "{}", program.complaints());
         hashes.push((at.parse().unwrap(), printed[0]["hash"].clone()));
     }
-    let household = Household::open(folder.path());
+    let host = Host::open(folder.path());
     for (at, hash) in hashes {
-        let state = replay(&household.log, &key("dormouse"), Seq(at)).await;
+        let state = replay(&host.log, &key("dormouse"), Seq(at)).await;
         assert_eq!(hash, state.unwrap().hash().unwrap(), "at event {at}");
     }
-    let account = Account::of(&household, &key("dormouse")).await;
+    let account = Account::of(&host, &key("dormouse")).await;
     account.every_message_is_answered_once();
     assert_eq!(account.events as u64, last, "every event was told");
     assert!(account.triggers().last().unwrap().answers()[0].contains("tea"));

@@ -120,8 +120,8 @@ impl MemoryFile {
 
     fn builder_by(&self, by: &ByEncoder) -> Result<MemoryBuilder, CommandError> {
         let mut config = self.config.clone();
-        if let Some(wish) = &by.embedder {
-            config.memory.embedder = Some(wish.clone().into());
+        if let Some(requested) = &by.embedder {
+            config.memory.embedder = Some(requested.clone().into());
         }
         Ok(recall::memory_builder(&config)?)
     }

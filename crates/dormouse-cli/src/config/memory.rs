@@ -5,7 +5,7 @@ mod vectors;
 use dormouse_providers::EmbedderRef;
 use serde::{Deserialize, Deserializer, de::Error};
 
-pub(crate) use self::vectors::{QdrantSection, VectorsWish};
+pub(crate) use self::vectors::{QdrantSection, VectorBackend};
 use super::numbers::{RecallTimeout, RecallTokens};
 use crate::encoder;
 
@@ -14,7 +14,7 @@ use crate::encoder;
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct MemorySection {
     pub(crate) embedder: Option<Embedder>,
-    pub(crate) vectors: VectorsWish,
+    pub(crate) vectors: VectorBackend,
     pub(crate) tokens: Option<RecallTokens>,
     pub(crate) timeout: Option<RecallTimeout>,
 }
@@ -24,8 +24,8 @@ pub(crate) struct MemorySection {
 pub(crate) struct Embedder(pub(crate) EmbedderRef);
 
 impl From<EmbedderRef> for Embedder {
-    fn from(wish: EmbedderRef) -> Self {
-        Self(wish)
+    fn from(requested: EmbedderRef) -> Self {
+        Self(requested)
     }
 }
 

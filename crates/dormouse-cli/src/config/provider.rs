@@ -41,9 +41,9 @@ pub(crate) struct ProviderSection {
     pub(crate) requests_per_minute: Option<AMinute>,
     pub(crate) tokens_per_minute: Option<AMinute>,
     pub(crate) at_once: Option<AtOnce>,
-    #[serde(deserialize_with = "wishes")]
+    #[serde(deserialize_with = "model_refs")]
     pub(crate) fallbacks: Vec<ModelRef>,
-    pub(crate) heartbeats: HeartbeatsWish,
+    pub(crate) heartbeats: HeartbeatPolicy,
     #[serde(deserialize_with = "uses")]
     pub(crate) uses: BTreeMap<Purpose, Vec<ModelRef>>,
 }
@@ -61,7 +61,7 @@ impl ProviderSection {
 /// Which models may answer heartbeats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum HeartbeatsWish {
+pub(crate) enum HeartbeatPolicy {
     /// The first model of the list.
     #[default]
     First,
@@ -82,28 +82,28 @@ pub(super) fn served_by<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Se
     })
 }
 
-fn wishes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ModelRef>, D::Error> {
+fn model_refs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ModelRef>, D::Error> {
     let names = Vec::<String>::deserialize(deserializer)?;
-    let wishes = names.iter().map(|name| name.parse());
-    wishes.collect::<Result<_, _>>().map_err(Error::custom)
+    let references = names.iter().map(|name| name.parse());
+    references.collect::<Result<_, _>>().map_err(Error::custom)
 }
 
 /// A list of models, as written.
 #[derive(Deserialize)]
-struct Wishes(#[serde(deserialize_with = "wishes")] Vec<ModelRef>);
+struct ModelRefs(#[serde(deserialize_with = "model_refs")] Vec<ModelRef>);
 
 fn uses<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<Purpose, Vec<ModelRef>>, D::Error> {
-    let lists = BTreeMap::<Purpose, Wishes>::deserialize(deserializer)?;
-    if let Some((purpose, _)) = lists.iter().find(|(_, Wishes(list))| list.is_empty()) {
+    let lists = BTreeMap::<Purpose, ModelRefs>::deserialize(deserializer)?;
+    if let Some((purpose, _)) = lists.iter().find(|(_, ModelRefs(list))| list.is_empty()) {
         return Err(Error::custom(format_args!(
             "the list for {purpose} is empty; expected at least one model"
         )));
     }
     Ok(lists
         .into_iter()
-        .map(|(purpose, Wishes(list))| (purpose, list))
+        .map(|(purpose, ModelRefs(list))| (purpose, list))
         .collect())
 }
 

@@ -195,7 +195,7 @@ fn what_a_memory_cannot_recall_by_is_refused_with_its_line() {
         );
     }
     let config = parse("[memory]\nembedder = \"none\"\nvectors = \"exact\"\n").unwrap();
-    assert_eq!(config.memory.vectors, VectorsWish::Exact);
+    assert_eq!(config.memory.vectors, VectorBackend::Exact);
 }
 
 #[test]

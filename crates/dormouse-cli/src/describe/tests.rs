@@ -9,7 +9,7 @@ fn stored(kind: &str, payload: &str) -> StoredEvent {
         seq: Seq(7),
         at: Timestamp::EPOCH,
         kind: kind.to_owned(),
-        schema: 1,
+        schema: 2,
         payload: payload.as_bytes().to_vec(),
     }
 }

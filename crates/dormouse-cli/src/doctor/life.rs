@@ -1,6 +1,6 @@
 //! Checks whether the assistants in the log can go on: whether they belong to the present world, and are not stopped.
 
-use dormouse::{SystemClock, kinship};
+use dormouse::{SystemClock, check_world};
 use dormouse_contracts::{AssistantId, Clock};
 use dormouse_engine::{State, restore};
 use dormouse_sandbox::Sandbox;
@@ -14,7 +14,7 @@ use crate::{
     describe,
     exit::{Exit, Report},
     grammar::counted,
-    play::kinship_exit,
+    play::continuity_exit,
 };
 
 /// The findings about every assistant in the log; empty if all is well.
@@ -48,11 +48,11 @@ fn restored(log: &RedbLog, key: &AssistantId) -> Result<State, CommandError> {
 }
 
 fn at_home(sandbox: &Sandbox, key: &AssistantId, state: &State) -> Option<Finding> {
-    match block_on(kinship(sandbox, key, state)) {
+    match block_on(check_world(sandbox, key, state)) {
         Ok(Ok(_)) => None,
         Ok(Err(error)) => Some(Finding::Wrong(
             Report(&error).to_string(),
-            kinship_exit(&error),
+            continuity_exit(&error),
         )),
         Err(error) => Some(Finding::Wrong(Report(&error).to_string(), error.exit())),
     }

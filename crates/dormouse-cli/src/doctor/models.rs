@@ -8,7 +8,7 @@ use dormouse_providers::{Choice, Network};
 use super::Finding;
 use crate::{
     args::Doctor,
-    config::{Config, HeartbeatsWish},
+    config::{Config, HeartbeatPolicy},
     data::DataFolder,
     dialects::{self, Dialects},
     exit::{Exit, Report},
@@ -107,8 +107,8 @@ fn lists(found: &Found, config: &Config) -> Vec<Finding> {
         .collect();
     if lists.iter().any(|list| list.models.len() > 1) {
         let who = match config.provider.heartbeats {
-            HeartbeatsWish::First => "the first model of the list alone answers",
-            HeartbeatsWish::Any => "any model of the list answers",
+            HeartbeatPolicy::First => "the first model of the list alone answers",
+            HeartbeatPolicy::Any => "any model of the list answers",
         };
         findings.push(Finding::Fine(format!(
             "every request goes to the first model that is available, and every switch is printed; while nobody speaks, {who}"

@@ -5,7 +5,7 @@ use dormouse_memory::{CheckIndexError, IndexReport};
 use super::{Finding, wrong};
 use crate::{
     command::{CommandError, MemoryFile, block_on},
-    config::{Config, VectorsWish},
+    config::{Config, VectorBackend},
     data::DataFolder,
     exit::Exit,
     grammar::counted,
@@ -14,7 +14,7 @@ use crate::{
 /// The finding about an index on a server. `None` for an index in this process, and for a memory that is missing or
 /// cannot be read, because other findings report that.
 pub(super) fn finding(data: &DataFolder, config: &Config) -> Option<Finding> {
-    let VectorsWish::Qdrant(section) = &config.memory.vectors else {
+    let VectorBackend::Qdrant(section) = &config.memory.vectors else {
         return None;
     };
     let file = MemoryFile::new(data.clone(), config.clone());

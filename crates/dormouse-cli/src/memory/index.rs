@@ -129,7 +129,7 @@ struct Migrated<'a> {
 /// Changes to another encoder, or back.
 pub(super) async fn migrate(file: &MemoryFile, asked: Migrate) -> Result<Exit, CommandError> {
     let printing = asked.json.printing();
-    let Some(wish) = &asked.embedder else {
+    let Some(requested) = &asked.embedder else {
         let memory = file.open().await?;
         let space = memory.roll_back().await.map_err(IndexError::Migrate)?;
         let line = Migrated {
@@ -141,8 +141,8 @@ pub(super) async fn migrate(file: &MemoryFile, asked: Migrate) -> Result<Exit, C
         return Ok(Exit::Success);
     };
     let environment = provider::environment();
-    let open = |wish| encoder::open(wish, &environment).map_err(RecallError::from);
-    let new = open(wish)?.ok_or(IndexError::NoEmbedder)?;
+    let open = |requested| encoder::open(requested, &environment).map_err(RecallError::from);
+    let new = open(requested)?.ok_or(IndexError::NoEmbedder)?;
     let former = match &asked.former {
         Some(former) => open(former)?,
         None => None,

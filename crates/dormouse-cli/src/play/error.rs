@@ -6,7 +6,7 @@ use dormouse_contracts::BoxError;
 use dormouse_engine::RunError;
 
 use super::{feed::WatchError, pump::PumpError};
-use dormouse::KinshipError;
+use dormouse::ContinuityError;
 
 use crate::{
     compose::ComposeError, config::ConfigError, data::DataError, exit::Exit,
@@ -64,7 +64,7 @@ fn compose_exit(error: &ComposeError) -> Exit {
         ComposeError::World(error) => world_exit(error),
         ComposeError::Memory(error) => crate::command::memory_open_exit(error),
         ComposeError::Recall(_) => Exit::Usage,
-        ComposeError::Kinship(error) => kinship_exit(error),
+        ComposeError::Continuity(error) => continuity_exit(error),
         ComposeError::Wake(_) | ComposeError::Mismatch(_) => Exit::Damaged,
         ComposeError::Join {
             source: dormouse_sandbox::JoinError::World(_),
@@ -79,10 +79,10 @@ fn compose_exit(error: &ComposeError) -> Exit {
 }
 
 /// The exit code for a world and a log that cannot be used together.
-pub(crate) fn kinship_exit(error: &KinshipError) -> Exit {
+pub(crate) fn continuity_exit(error: &ContinuityError) -> Exit {
     match error {
-        KinshipError::OldWorld { .. } | KinshipError::OtherLog { .. } => Exit::Damaged,
-        KinshipError::Id(_) => Exit::Usage,
+        ContinuityError::OldWorld { .. } | ContinuityError::OtherLog { .. } => Exit::Damaged,
+        ContinuityError::Id(_) => Exit::Usage,
         _ => Exit::Failure,
     }
 }

@@ -79,7 +79,7 @@ fn failure_notice(event: &Event, before: &mut Before, audience: &Audience) -> Op
     };
     match event {
         // The model is asked again at once, with a shorter prompt.
-        Event::ModelFailed(it) if it.narrowed.is_some() => None,
+        Event::ModelFailed(it) if it.context_limit.is_some() => None,
         Event::ModelFailed(it) => {
             let attempts = counted(it.attempts, "attempt", "attempts");
             let reason = it.reason.as_ref().map(|reason| format!(": {reason}"));
@@ -95,7 +95,7 @@ fn failure_notice(event: &Event, before: &mut Before, audience: &Audience) -> Op
             ));
             None
         }
-        Event::Misread(it) => Some(format!(
+        Event::ParseFailed(it) => Some(format!(
             "The reply of {name}'s model could not be read. The model is called again with this note: {}",
             it.note
         )),
@@ -155,8 +155,8 @@ pub(super) fn log_stall(activity: &Activity, name: &str, was_stalled: bool) -> O
 mod tests {
     use dormouse_contracts::{CallId, EffectKey, ModelErrorKind, Outcome, Seq, Timestamp};
     use dormouse_engine::{
-        Call, EffectSettled, EmergencyStopTriggered, ModelFailed, Narrowed, StopCause, StopReason,
-        TickEnded, Unanswered, UnansweredCause, WorldFailed,
+        Call, ContextLimit, EffectSettled, EmergencyStopTriggered, ModelFailed, StopCause,
+        StopReason, TickEnded, Unanswered, UnansweredCause, WorldFailed,
     };
 
     use super::*;
@@ -187,7 +187,7 @@ mod tests {
                 reason: None,
                 service: None,
                 paused_until: None,
-                narrowed: None,
+                context_limit: None,
             }),
             Event::TickEnded(TickEnded {
                 reason: StopReason::LlmError,
@@ -206,7 +206,7 @@ mod tests {
                 reason: None,
                 service: None,
                 paused_until: None,
-                narrowed: Some(Narrowed {
+                context_limit: Some(ContextLimit {
                     tokens: 900,
                     reply: None,
                     window: 4_096,

@@ -6,7 +6,7 @@ use tokio::{select, sync::watch, time::sleep};
 
 use super::pump::{PATIENCE, pause};
 use crate::{
-    compose::Household,
+    compose::Host,
     item::{Item, Sight, World},
     screen::Screen,
 };
@@ -35,19 +35,16 @@ pub(crate) struct PlayerFeed {
 }
 
 impl PlayerFeed {
-    /// The feed of the household's player. It must be opened before the player does anything.
+    /// The feed of the host's player. It must be opened before the player does anything.
     pub(crate) async fn open(
-        household: &Household,
+        host: &Host,
         screen: &Screen,
     ) -> Result<(Self, watch::Receiver<u64>), WatchError> {
-        let before = household
-            .sandbox
-            .last_delivery(&household.player.id)
-            .await?;
+        let before = host.sandbox.last_delivery(&host.player.id).await?;
         let (shown, seen) = watch::channel(0);
         let feed = Self {
-            sandbox: household.sandbox.clone(),
-            observer: household.player.id.clone(),
+            sandbox: host.sandbox.clone(),
+            observer: host.player.id.clone(),
             screen: screen.clone(),
             before,
             shown,

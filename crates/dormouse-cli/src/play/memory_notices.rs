@@ -5,7 +5,7 @@ use dormouse_engine::{Event, RecallFailure, catch_up};
 use dormouse_memory::Memory;
 use dormouse_store::RedbLog;
 
-use crate::{compose::Household, exit::Report};
+use crate::{compose::Host, exit::Report};
 
 /// Notices when the memory fails, once, and when it works again.
 #[derive(Debug)]
@@ -18,12 +18,12 @@ pub(super) struct MemoryNotices {
 }
 
 impl MemoryNotices {
-    pub(super) fn new(household: &Household) -> Self {
+    pub(super) fn new(host: &Host) -> Self {
         Self {
-            log: household.log.clone(),
-            key: household.key.clone(),
-            memory: household.memory.clone(),
-            name: household.resident.name.clone(),
+            log: host.log.clone(),
+            key: host.key.clone(),
+            memory: host.memory.clone(),
+            name: host.resident.name.clone(),
             is_failing: false,
         }
     }

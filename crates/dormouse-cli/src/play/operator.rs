@@ -10,7 +10,7 @@ use dormouse_store::RedbLog;
 
 use super::session::Flow;
 use crate::{
-    compose::Household,
+    compose::Host,
     describe,
     exit::Report,
     grammar::{counted, identified},
@@ -40,16 +40,16 @@ pub(super) struct Operator {
 }
 
 impl Operator {
-    pub(super) fn new(household: &Household, screen: &Screen) -> Self {
+    pub(super) fn new(host: &Host, screen: &Screen) -> Self {
         Self {
-            log: household.log.clone(),
-            memory: household.memory.clone(),
-            handle: household.handle.clone(),
-            models: household.models.clone(),
+            log: host.log.clone(),
+            memory: host.memory.clone(),
+            handle: host.handle.clone(),
+            models: host.models.clone(),
             screen: screen.clone(),
-            key: household.key.clone(),
-            assistant: household.resident.name.clone(),
-            player: household.player.name.clone(),
+            key: host.key.clone(),
+            assistant: host.resident.name.clone(),
+            player: host.player.name.clone(),
         }
     }
 

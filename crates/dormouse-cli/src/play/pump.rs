@@ -8,7 +8,7 @@ use dormouse_sandbox::{FeedError, Sandbox};
 use tokio::{sync::watch, time::sleep};
 
 use crate::{
-    compose::Household,
+    compose::Host,
     item::{Item, Message},
     screen::Screen,
 };
@@ -46,18 +46,18 @@ pub(crate) struct Pump {
 
 impl Pump {
     /// A pump that starts where the assistant's log ends.
-    pub(crate) fn new(household: &Household, screen: &Screen) -> (Self, watch::Receiver<Pumped>) {
-        let state = household.assistant.state();
+    pub(crate) fn new(host: &Host, screen: &Screen) -> (Self, watch::Receiver<Pumped>) {
+        let state = host.assistant.state();
         let done = state
             .delivered
-            .get(household.sandbox.id())
+            .get(host.sandbox.id())
             .copied()
             .unwrap_or_default();
         let (progress, pumped) = watch::channel(Pumped { done, held: false });
         let pump = Self {
-            sandbox: household.sandbox.clone(),
-            handle: household.handle.clone(),
-            observer: household.resident.id.clone(),
+            sandbox: host.sandbox.clone(),
+            handle: host.handle.clone(),
+            observer: host.resident.id.clone(),
             screen: screen.clone(),
             progress,
         };

@@ -3,12 +3,12 @@
 use dormouse::SystemClock;
 use dormouse_contracts::{Clock, WorldErrorKind};
 use dormouse_engine::{Handle, Rest, Status};
-use dormouse_sandbox::{Act, ActError, ActRefusal, Acted, FEED_PAGE, Sandbox};
+use dormouse_sandbox::{Act, ActError, ActRefusal, Acted, Character, FEED_PAGE, Sandbox};
 use tokio::{select, sync::watch, time::sleep};
 
 use super::{Pumped, Waiting, operator::Operator, pump::pause};
 use crate::{
-    compose::{Body, Household},
+    compose::Host,
     exit::Report,
     grammar::listed,
     input::{self, Input, lines::LineError},
@@ -54,8 +54,8 @@ pub(super) struct Session {
     handle: Handle,
     operator: Operator,
     screen: Screen,
-    resident: Body,
-    player: Body,
+    resident: Character,
+    player: Character,
     pumped: watch::Receiver<Pumped>,
     /// The number of the last delivery to the player that was handed to the screen.
     shown: watch::Receiver<u64>,
@@ -93,19 +93,19 @@ impl StuckLine {
 
 impl Session {
     pub(super) fn new(
-        household: &Household,
+        host: &Host,
         screen: &Screen,
         pumped: watch::Receiver<Pumped>,
         shown: watch::Receiver<u64>,
         unwritten: Unwritten,
     ) -> Self {
         Self {
-            sandbox: household.sandbox.clone(),
-            handle: household.handle.clone(),
-            operator: Operator::new(household, screen),
+            sandbox: host.sandbox.clone(),
+            handle: host.handle.clone(),
+            operator: Operator::new(host, screen),
             screen: screen.clone(),
-            resident: household.resident.clone(),
-            player: household.player.clone(),
+            resident: host.resident.clone(),
+            player: host.player.clone(),
             pumped,
             shown,
             sent: 0,

@@ -75,13 +75,13 @@ impl Chosen {
     /// A model that a list of the configuration names, with its key.
     pub(super) fn listed(
         &self,
-        wish: &ModelRef,
+        requested: &ModelRef,
         purpose: Option<Purpose>,
     ) -> Result<Choice, ProviderError> {
         self.found
-            .wished(wish)
+            .chosen_model(requested)
             .map_err(|error| ProviderError::Listed {
-                wish: wish.clone(),
+                requested: requested.clone(),
                 purpose,
                 source: Box::new(error),
             })
@@ -90,15 +90,17 @@ impl Chosen {
     /// All lists of models: the main one, which begins with the chosen model, and those for one purpose each.
     pub(crate) fn lists(&self, section: &ProviderSection) -> Result<Vec<List>, ProviderError> {
         let mut main = vec![self.choice.clone()];
-        for wish in &section.fallbacks {
-            main.push(self.listed(wish, None)?);
+        for requested in &section.fallbacks {
+            main.push(self.listed(requested, None)?);
         }
         let mut lists = vec![List {
             purpose: None,
             models: main,
         }];
-        for (purpose, wishes) in &section.uses {
-            let models = wishes.iter().map(|wish| self.listed(wish, Some(*purpose)));
+        for (purpose, references) in &section.uses {
+            let models = references
+                .iter()
+                .map(|requested| self.listed(requested, Some(*purpose)));
             lists.push(List {
                 purpose: Some(*purpose),
                 models: models.collect::<Result<_, _>>()?,
@@ -110,10 +112,10 @@ impl Chosen {
 
 impl Findings {
     /// A model that is named together with its provider, and its key.
-    pub(super) fn wished(&self, wish: &ModelRef) -> Result<Choice, ProviderError> {
-        let choice = choose_model(wish, &self.available).map_err(ProviderError::Choice)?;
+    pub(super) fn chosen_model(&self, requested: &ModelRef) -> Result<Choice, ProviderError> {
+        let choice = choose_model(requested, &self.available).map_err(ProviderError::Choice)?;
         let elsewhere = matches!(
-            wish,
+            requested,
             ModelRef::Served {
                 base_url: Some(_),
                 ..

@@ -47,10 +47,10 @@ pub(crate) enum ProviderError {
     )]
     NoSuchModel(ModelName),
     /// A model that a list of the configuration names cannot be used.
-    #[error("{} cannot be used", listed(.wish, *.purpose))]
+    #[error("{} cannot be used", listed(.requested, *.purpose))]
     Listed {
         /// Which model.
-        wish: ModelRef,
+        requested: ModelRef,
         /// Which list: the list for one purpose, or the one for all others.
         purpose: Option<Purpose>,
         /// Why not.
@@ -90,11 +90,11 @@ fn not_a_provider(model: &ModelName) -> String {
 }
 
 /// The model and its place in the configuration. Its address may contain credentials that must not be printed.
-fn listed(wish: &ModelRef, purpose: Option<Purpose>) -> String {
-    let model = if let ModelRef::Served { by, model, .. } = wish {
+fn listed(requested: &ModelRef, purpose: Option<Purpose>) -> String {
+    let model = if let ModelRef::Served { by, model, .. } = requested {
         format!("{by}:{model}")
     } else {
-        wish.to_string()
+        requested.to_string()
     };
     match purpose {
         None => format!("{model} in fallbacks under [provider]"),

@@ -11,7 +11,7 @@ use dormouse_providers::{
 use dormouse_resilience::{BulkheadPolicy, Guard, HealthBoard, RateLimit, RetryBudget};
 
 use super::{choice::Chosen, error::ProviderError, open::open};
-use crate::config::{HeartbeatsWish, ProviderSection, Seconds};
+use crate::config::{HeartbeatPolicy, ProviderSection, Seconds};
 
 /// How long one attempt of a model call may take by default.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -63,8 +63,8 @@ pub(crate) fn assemble(
     let first = assembler.guarded(&chosen.choice)?;
     let window = context_window(first.model.identity().1);
     let heartbeats = match section.heartbeats {
-        HeartbeatsWish::First => Heartbeats::FirstModelOnly,
-        HeartbeatsWish::Any => Heartbeats::AnyModel,
+        HeartbeatPolicy::First => Heartbeats::FirstModelOnly,
+        HeartbeatPolicy::Any => Heartbeats::AnyModel,
     };
     let mut main = Route::of(first.model);
     let mut uses = Vec::new();

@@ -126,16 +126,16 @@ fn a_server_in_the_configuration_is_for_the_provider_there_alone() {
         told(&flags(None, Some("http://127.0.0.1:2"))),
         of("http://127.0.0.1:2", "")
     );
-    let wished = |wish: &str| {
+    let chosen_model = |requested: &str| {
         let chosen = select(&flags(None, None), &section, &environment(pairs)).unwrap();
-        match chosen.listed(&wish.parse().unwrap(), None).unwrap() {
+        match chosen.listed(&requested.parse().unwrap(), None).unwrap() {
             Choice::Offline { .. } => None,
             Choice::Server { config, .. } => config.api_key().map(|key| key.expose().to_owned()),
         }
     };
-    assert_eq!(wished("local:m").as_deref(), Some("sk-own"));
-    assert_eq!(wished("local:m@http://127.0.0.1:2"), None);
-    assert_eq!(wished("openai:m").as_deref(), Some("sk-1"));
+    assert_eq!(chosen_model("local:m").as_deref(), Some("sk-own"));
+    assert_eq!(chosen_model("local:m@http://127.0.0.1:2"), None);
+    assert_eq!(chosen_model("openai:m").as_deref(), Some("sk-1"));
     let mut keys: Vec<_> = select(&flags(None, None), &section, &environment(pairs))
         .unwrap()
         .keys()

@@ -47,7 +47,7 @@ pub enum ModelErrorKind {
     /// No request was sent, because the circuit is open or a limit is reached. The pause is the time until the next
     /// request is possible, if it is known.
     #[error("the provider is left alone for now")]
-    LeftAlone(Option<Duration>),
+    NotAttempted(Option<Duration>),
 }
 
 /// The class of a failed call. [`ModelErrorKind`] is more precise.
@@ -94,7 +94,7 @@ impl ModelErrorKind {
             | Self::Unavailable
             | Self::TimedOut
             | Self::Interrupted
-            | Self::LeftAlone(_) => ErrorClass::Transient,
+            | Self::NotAttempted(_) => ErrorClass::Transient,
             Self::ContextExceeded | Self::Refused | Self::NotFound => ErrorClass::BusinessLogic,
             Self::Malformed => ErrorClass::Unknown,
         }
@@ -104,7 +104,7 @@ impl ModelErrorKind {
     #[must_use]
     pub fn pause(self) -> Option<Duration> {
         match self {
-            Self::RateLimited(pause) | Self::LeftAlone(pause) => pause,
+            Self::RateLimited(pause) | Self::NotAttempted(pause) => pause,
             _ => None,
         }
     }
@@ -129,7 +129,7 @@ impl ModelErrorKind {
             | Self::RateLimited(_)
             | Self::NotFound
             | Self::Unreachable
-            | Self::LeftAlone(_) => false,
+            | Self::NotAttempted(_) => false,
         }
     }
 
@@ -143,7 +143,7 @@ impl ModelErrorKind {
             | Self::TimedOut
             | Self::Interrupted
             | Self::Malformed
-            | Self::LeftAlone(_) => true,
+            | Self::NotAttempted(_) => true,
             Self::Auth | Self::ContextExceeded | Self::Refused | Self::NotFound => false,
         }
     }
@@ -163,7 +163,7 @@ impl ModelErrorKind {
             | Self::ContextExceeded
             | Self::Refused
             | Self::NotFound
-            | Self::LeftAlone(_) => false,
+            | Self::NotAttempted(_) => false,
         }
     }
 }

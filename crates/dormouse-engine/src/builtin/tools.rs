@@ -39,7 +39,7 @@ pub(super) fn is_own(tool: &str) -> bool {
 /// Whether a tool is called to look something up, so that an answer can only follow its result.
 pub(crate) fn is_look_up(tool: &ToolSpec) -> bool {
     let is_own = [RECALL_MEMORIES, GET_ENTITY_PROFILE].contains(&tool.name.as_str());
-    tool.reach == ToolReach::Query || (tool.reach == ToolReach::Inward && is_own)
+    tool.reach == ToolReach::Query || (tool.reach == ToolReach::Builtin && is_own)
 }
 
 /// The tools every assistant has, whatever its world.
@@ -75,7 +75,7 @@ impl Offered {
             description: self.description.to_owned(),
             parameters: self.parameters,
             category: ToolCategory::SafeChain,
-            reach: ToolReach::Inward,
+            reach: ToolReach::Builtin,
             timeout: ToolSpec::DEFAULT_TIMEOUT,
             speech: None,
         })

@@ -13,9 +13,9 @@ use super::{View, calls, unanswered};
 use crate::{
     builtin::MemoryAnswer,
     event::{
-        Call, EffectSettled, EmergencyStopTriggered, EntityChanged, Event, Misread, ModelFailed,
-        Narrowed, RecalledLine, Recollected, Replied, StopCause, StopReason, TickEnded,
-        UnansweredCause, Verdict, WorldFailed,
+        Call, ContextLimit, EffectSettled, EmergencyStopTriggered, EntityChanged, Event,
+        ModelFailed, ParseFailed, RecalledLine, Recollected, Replied, StopCause, StopReason,
+        TickEnded, UnansweredCause, Verdict, WorldFailed,
     },
     prompt,
     reply::{self, RawCall, Reading},
@@ -134,7 +134,7 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
     }
     if let Some(note) = note {
         let tokens = counted(note);
-        events.push(Event::Misread(Misread {
+        events.push(Event::ParseFailed(ParseFailed {
             note: note.to_owned(),
             tokens,
         }));
@@ -199,7 +199,7 @@ pub(crate) struct Failed {
 /// The events that follow when the model could not be reached, or refused.
 pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
     let kind = failed.kind;
-    let narrowed = narrowed(view, failed);
+    let context_limit = context_limit(view, failed);
     let mut events = vec![Event::ModelFailed(ModelFailed {
         kind,
         attempts: failed.attempts,
@@ -207,13 +207,13 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
         reason: failed.reason.as_deref().map(shortened),
         service: failed.service.clone(),
         paused_until: paused_until(view, failed),
-        narrowed,
+        context_limit,
     })];
-    if narrowed.is_some() {
+    if context_limit.is_some() {
         // The tick goes on with a shorter prompt. Each one is shorter than the one before, so this ends.
         return events;
     }
-    let wait = left_alone_until(view, failed).max(after_failed_call(view, kind));
+    let wait = wait_until(view, failed).max(after_failed_call(view, kind));
     // A prompt that is refused is tried once more with nothing in it but the message. If that is refused too, or
     // nothing is left to shorten, the message is given up. Otherwise it would block all others for ever.
     let refused_before = view
@@ -254,7 +254,7 @@ fn paused_until(view: View<'_>, failed: &Failed) -> Option<Timestamp> {
 
 /// The end of a wait that the turn itself keeps. A requested pause is kept for its service instead, if the service is
 /// known.
-fn left_alone_until(view: View<'_>, failed: &Failed) -> Timestamp {
+fn wait_until(view: View<'_>, failed: &Failed) -> Timestamp {
     match paused_until(view, failed) {
         Some(_) => view.now,
         None => {
@@ -270,14 +270,14 @@ fn shortened(reason: &str) -> String {
 }
 
 /// How long the next prompt may be, if this one was too long and a shorter one can be made.
-fn narrowed(view: View<'_>, failed: &Failed) -> Option<Narrowed> {
+fn context_limit(view: View<'_>, failed: &Failed) -> Option<ContextLimit> {
     let (state, config, preamble) = (view.state, view.config, view.preamble);
     let turn = state.turn.as_ref()?;
     let length = failed.prompt?;
     if failed.kind != ModelErrorKind::ContextExceeded {
         return None;
     }
-    prompt::shorter(state, turn, config, preamble, length)
+    prompt::shrink(state, turn, config, preamble, length)
 }
 
 /// When to resume a message after the errors that it caused: one tick later, and twice as long after each further

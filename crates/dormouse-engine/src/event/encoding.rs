@@ -5,7 +5,9 @@ use dormouse_contracts::{NewEvent, Seq, StoredEvent, Timestamp};
 use super::Event;
 
 /// The version of the payloads below. A newer program converts older payloads in [`Event::decode`].
-const SCHEMA: u16 = 1;
+const SCHEMA: u16 = 2;
+/// The version of the payloads before the first release. It is not read any more.
+const TRIAL_SCHEMA: u16 = 1;
 
 /// This program cannot read an event of the log.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +34,17 @@ pub enum DecodeError {
         kind: String,
         /// Its schema.
         found: u16,
+    },
+    /// A program from before the first release wrote the event.
+    #[error(
+        "event {seq} ({kind}) is in the trial format, which this version does not read; nothing was changed. Begin with \
+         an empty folder, or use the program that wrote it"
+    )]
+    TrialFormat {
+        /// Its place.
+        seq: Seq,
+        /// Its kind.
+        kind: String,
     },
     /// The payload does not match its kind and schema.
     #[error("event {seq} ({kind}) cannot be read")]
@@ -77,6 +90,9 @@ macro_rules! kinds {
             /// [`DecodeError`], which names the event's sequence number and says what to do.
             pub fn decode(stored: &StoredEvent) -> Result<Self, DecodeError> {
                 let StoredEvent { seq, kind, schema, payload, .. } = stored;
+                if *schema <= TRIAL_SCHEMA {
+                    return Err(DecodeError::TrialFormat { seq: *seq, kind: kind.clone() });
+                }
                 if *schema > SCHEMA {
                     return Err(DecodeError::NewerSchema { seq: *seq, kind: kind.clone(), found: *schema });
                 }
@@ -94,7 +110,7 @@ kinds! {
     "perceived" => Perceived,
     "tick_started" => TickStarted,
     "replied" => Replied,
-    "misread" => Misread,
+    "parse_failed" => ParseFailed,
     "model_failed" => ModelFailed,
     "tool_answered" => ToolAnswered,
     "remembered" => Remembered,

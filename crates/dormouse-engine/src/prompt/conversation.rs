@@ -56,7 +56,7 @@ impl Conversation {
                 ToolCalling::Native => self.native(step, &shown),
                 ToolCalling::Fallback => self.fallback(step, &shown),
             }
-            if let Some(note) = &step.misread {
+            if let Some(note) = &step.parse_failed {
                 self.user(&escape_template_tokens(note));
             }
         }

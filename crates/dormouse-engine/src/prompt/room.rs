@@ -41,13 +41,13 @@ impl Room {
         let left = window.saturating_sub(preamble.tokens);
         // At most half of what the instructions leave: a long reply must not push out the message that it answers.
         let reply = config.max_tokens.unwrap_or(REPLY).min(left / 2);
-        let narrowed = state.narrowed(window);
-        let reply_asked = narrowed.and_then(|narrowed| narrowed.reply);
+        let context_limit = state.context_limit(window);
+        let reply_asked = context_limit.and_then(|context_limit| context_limit.reply);
         Self {
             window,
             preamble: preamble.tokens,
             reply,
-            longest: narrowed.map_or(u32::MAX, |narrowed| narrowed.tokens),
+            longest: context_limit.map_or(u32::MAX, |context_limit| context_limit.tokens),
             longest_reply: reply_asked.unwrap_or(u32::MAX),
         }
     }

@@ -24,7 +24,7 @@ use crate::{
 /// The longest name of a speaker that is kept, in characters.
 const NAME_LIMIT: usize = 64;
 /// The trust of the assistant's own words if an older program did not record what they came from.
-const UNKNOWN_LINEAGE: Trust = match Trust::try_new(0.2) {
+const UNKNOWN_PROVENANCE: Trust = match Trust::try_new(0.2) {
     Ok(trust) => trust,
     Err(_) => Trust::NONE,
 };
@@ -217,7 +217,7 @@ impl Mapping<'_> {
             .derivation(Derivation::Heard)
             .at(at)
             .said_by(self.key.as_str())
-            .trusted(intended.trust.unwrap_or(UNKNOWN_LINEAGE));
+            .trusted(intended.trust.unwrap_or(UNKNOWN_PROVENANCE));
         if let Some(trigger) = trigger {
             note = note.in_thread(said_in(intended, trigger, listener.as_ref()));
         }

@@ -44,7 +44,7 @@ impl Service {
         self.by = by;
         self.is_its_own = blame == Blame::Service;
         self.silences = self.silences.saturating_add(1);
-        if matches!(kind, ModelErrorKind::LeftAlone(_)) {
+        if matches!(kind, ModelErrorKind::NotAttempted(_)) {
             // No call was sent.
             return;
         }

@@ -13,7 +13,7 @@ pub struct Step {
     /// The calls of the reply, in order.
     pub calls: Vec<CallState>,
     /// What was wrong with the reply, if it could not be read.
-    pub misread: Option<String>,
+    pub parse_failed: Option<String>,
     /// Whether the model could only speak.
     pub speech_only: bool,
     /// Whether the engine made it, to ask the sender to wait. The model did not make it.

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{CallState, EffectState, Heard, Sources, Step, service::Blame};
 use crate::event::{
-    DelayCause, Delayed, EffectIntended, EffectSettled, Misread, NOOP, Narrowed, RecalledLine,
-    Recollected, Replied, StopReason, TickEnded, ToolAnswered, Unanswered, UnansweredCause,
-    Verdict, WorldFailed,
+    ContextLimit, DelayCause, Delayed, EffectIntended, EffectSettled, NOOP, ParseFailed,
+    RecalledLine, Recollected, Replied, StopReason, TickEnded, ToolAnswered, Unanswered,
+    UnansweredCause, Verdict, WorldFailed,
 };
 
 /// How much command output one effect collects, in bytes.
@@ -56,7 +56,7 @@ pub struct Turn {
     /// How often the provider refused the prompt for good.
     pub refusals: u32,
     /// How long its prompts may be, if one was too long.
-    pub narrowed: Option<Narrowed>,
+    pub context_limit: Option<ContextLimit>,
     /// How often in a row its prompt was made shorter.
     pub narrowings: u32,
     /// Whether its sender was told that the model gives no answers.
@@ -92,7 +92,7 @@ impl Turn {
             silences: 0,
             obstacle: None,
             refusals: 0,
-            narrowed: None,
+            context_limit: None,
             narrowings: 0,
             knows_of_outage: false,
             ticking: false,
@@ -122,8 +122,8 @@ impl Turn {
         self.recollected = Some(recollected);
     }
 
-    pub(super) fn narrow(&mut self, narrowed: Narrowed) {
-        self.narrowed = Some(narrowed);
+    pub(super) fn limit_context(&mut self, context_limit: ContextLimit) {
+        self.context_limit = Some(context_limit);
         self.narrowings = self.narrowings.saturating_add(1);
     }
 
@@ -223,7 +223,7 @@ impl Turn {
                 reply.content
             },
             calls: calls.into_iter().map(CallState::new).collect(),
-            misread: None,
+            parse_failed: None,
             speech_only,
             is_notice: false,
             tokens,
@@ -237,7 +237,7 @@ impl Turn {
         self.steps.push(Step {
             content: String::new(),
             calls: unanswered.calls.into_iter().map(CallState::new).collect(),
-            misread: None,
+            parse_failed: None,
             speech_only: true,
             is_notice: false,
             tokens: unanswered.tokens,
@@ -251,7 +251,7 @@ impl Turn {
         self.steps.push(Step {
             content: String::new(),
             calls: delayed.calls.into_iter().map(CallState::new).collect(),
-            misread: None,
+            parse_failed: None,
             speech_only: false,
             is_notice: true,
             tokens: delayed.tokens,
@@ -269,11 +269,11 @@ impl Turn {
         self.steps.iter().filter(|step| !step.is_notice)
     }
 
-    pub(super) fn misread(&mut self, misread: Misread) {
+    pub(super) fn parse_failed(&mut self, parse_failed: ParseFailed) {
         self.failed();
         if let Some(step) = self.steps.last_mut() {
-            step.misread = Some(misread.note);
-            step.tokens = step.tokens.saturating_add(misread.tokens);
+            step.parse_failed = Some(parse_failed.note);
+            step.tokens = step.tokens.saturating_add(parse_failed.tokens);
         }
     }
 

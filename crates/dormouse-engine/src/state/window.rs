@@ -3,7 +3,7 @@
 use dormouse_contracts::ModelName;
 use serde::{Deserialize, Serialize};
 
-use crate::event::Narrowed;
+use crate::event::ContextLimit;
 
 /// After this many replies the configured window is tried again: the cause of one long prompt need not make others too
 /// long.
@@ -11,19 +11,19 @@ const FORGOTTEN_AFTER: u32 = 200;
 
 /// A window that turned out to be smaller than configured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LearntWindow {
+pub struct LearntLimit {
     /// How long prompts may be.
-    pub narrowed: Narrowed,
+    pub context_limit: ContextLimit,
     /// The model that answered the first prompt that was short enough.
     pub model: ModelName,
     /// How many replies it has given since.
     pub replies: u32,
 }
 
-impl LearntWindow {
-    pub(super) fn new(narrowed: Narrowed, model: &ModelName) -> Self {
+impl LearntLimit {
+    pub(super) fn new(context_limit: ContextLimit, model: &ModelName) -> Self {
         Self {
-            narrowed,
+            context_limit,
             model: model.clone(),
             replies: 0,
         }

@@ -3,7 +3,7 @@
 use std::{error::Error, fmt, sync::Arc, time::Duration};
 
 use dormouse_contracts::{
-    CallId, Chance, Effect, EffectInquiry, Outcome, Query, Rejection, World, WorldError,
+    CallId, Effect, EffectInquiry, Outcome, Query, Random, Rejection, World, WorldError,
     WorldErrorKind,
 };
 use dormouse_resilience::{RetryPolicy, RetryVerdict, deadline, retry};
@@ -75,7 +75,7 @@ fn causes(error: &dyn Error) -> Option<String> {
 /// Looks at the world.
 pub(crate) async fn observe(ports: Ports, call: CallId, query: Query, limit: Duration) -> Done {
     let look = || ports.world.observe(&query);
-    let seen = match try_world(&*ports.chance, limit, Repeat::Harmless, look).await {
+    let seen = match try_world(&*ports.random, limit, Repeat::Harmless, look).await {
         Err(failure) if failure.is_unreached() => return Done::WorldFailed(failure),
         Err(failure) => Err(Rejection {
             reason: failure.to_string(),
@@ -87,10 +87,10 @@ pub(crate) async fn observe(ports: Ports, call: CallId, query: Query, limit: Dur
 
 /// Carries out an effect that nobody has begun yet.
 pub(crate) async fn perform(ports: Ports, effect: Effect, limit: Duration) -> Done {
-    let (world, chance) = (ports.world, ports.chance);
-    let outcome = match try_perform(&world, &*chance, &effect, limit).await {
+    let (world, random) = (ports.world, ports.random);
+    let outcome = match try_perform(&world, &*random, &effect, limit).await {
         Err(failure) if failure.is_unreached() => Err(failure),
-        Err(_unanswered) => find_out(&world, &*chance, &effect, limit).await,
+        Err(_unanswered) => find_out(&world, &*random, &effect, limit).await,
         Ok(outcome) => Ok(outcome),
     };
     done(effect, outcome)
@@ -99,7 +99,7 @@ pub(crate) async fn perform(ports: Ports, effect: Effect, limit: Duration) -> Do
 /// Finds out what became of an effect that was left open by an earlier process, or by a tick that could not reach the
 /// world.
 pub(crate) async fn ask_after(ports: Ports, effect: Effect, limit: Duration) -> Done {
-    let outcome = find_out(&ports.world, &*ports.chance, &effect, limit).await;
+    let outcome = find_out(&ports.world, &*ports.random, &effect, limit).await;
     done(effect, outcome)
 }
 
@@ -118,28 +118,28 @@ fn done(effect: Effect, outcome: Result<Outcome, WorldFailure>) -> Done {
 /// asked, the question stays open.
 async fn find_out(
     world: &Arc<dyn World>,
-    chance: &dyn Chance,
+    random: &dyn Random,
     effect: &Effect,
     limit: Duration,
 ) -> Result<Outcome, WorldFailure> {
     let inquire = || world.inquire(&effect.key);
-    let inquiry = try_world(chance, limit, Repeat::Harmless, inquire).await;
+    let inquiry = try_world(random, limit, Repeat::Harmless, inquire).await;
     match inquiry.map_err(WorldFailure::of_a_question)? {
         EffectInquiry::Done(receipt) => Ok(Outcome::Done(receipt)),
         EffectInquiry::Rejected(rejection) => Ok(Outcome::Rejected(rejection)),
-        EffectInquiry::NeverSeen => try_perform(world, chance, effect, limit).await,
+        EffectInquiry::NeverSeen => try_perform(world, random, effect, limit).await,
         EffectInquiry::CannotTell => Ok(Outcome::Unknown),
     }
 }
 
 async fn try_perform(
     world: &Arc<dyn World>,
-    chance: &dyn Chance,
+    random: &dyn Random,
     effect: &Effect,
     limit: Duration,
 ) -> Result<Outcome, WorldFailure> {
     let perform = || world.perform(effect);
-    try_world(chance, limit, Repeat::Unsafe, perform).await
+    try_world(random, limit, Repeat::Unsafe, perform).await
 }
 
 /// Whether a call that was not answered may simply be made again.
@@ -153,7 +153,7 @@ enum Repeat {
 
 /// Calls the world. Calls again if the call did not reach the world, or if it only asks and was not answered.
 async fn try_world<T, Call>(
-    chance: &dyn Chance,
+    random: &dyn Random,
     limit: Duration,
     repeat: Repeat,
     mut call: impl FnMut() -> Call,
@@ -176,6 +176,6 @@ where
         Repeat::Unsafe | Repeat::Harmless => RetryVerdict::Retry,
     };
     let policy = RetryPolicy::tool_call();
-    let tried = retry(&policy, || chance.unit(), verdict, attempt).await;
+    let tried = retry(&policy, || random.unit(), verdict, attempt).await;
     tried.map_err(|exhausted| exhausted.error)
 }

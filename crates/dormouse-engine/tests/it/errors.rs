@@ -381,8 +381,8 @@ fn cause(home: &Home) -> Option<UnansweredCause> {
 #[tokio::test(start_paused = true)]
 async fn being_left_alone_between_steps_does_not_keep_one_message_going_for_ever() {
     let recall = || ScriptedTurn::call("recall_memories", json!({"query": "tea"}));
-    let left_alone = || ScriptedTurn::Fail(ModelErrorKind::LeftAlone(Some(minutes(5))));
-    let home = Home::new((0..1_000).flat_map(|_| [recall(), left_alone()]));
+    let not_attempted = || ScriptedTurn::Fail(ModelErrorKind::NotAttempted(Some(minutes(5))));
+    let home = Home::new((0..1_000).flat_map(|_| [recall(), not_attempted()]));
     let rest = home.hear(Perceive::whisper("Alice", "hello").build()).await;
     assert_eq!(rest, Rest::Settled);
     assert_eq!(cause(&home), Some(UnansweredCause::EndlessTurn(21)));

@@ -1,11 +1,15 @@
-//! Events written by the first format are read by every later one.
+//! Events of the first released format are read by every later one.
 
-use dormouse_contracts::{Seq, StoredEvent, Timestamp};
-use dormouse_engine::{DecodeError, Event, State};
+use dormouse_contracts::{
+    Append, AppendRequest, NewEvent, ReadEvents, Seq, StoredEvent, Timestamp,
+};
+use dormouse_engine::{DecodeError, Event, State, restore};
 use serde_json::Value;
 
-/// One event a line, as a life that met everything wrote them under schema 1.
-const SCHEMA_1: &str = include_str!("../fixtures/events-1.jsonl");
+use crate::home::{Home, key};
+
+/// One event a line, as a life that met everything wrote them under schema 2.
+const SCHEMA_2: &str = include_str!("../fixtures/events-2.jsonl");
 
 fn stored(line: &str) -> StoredEvent {
     let fields: Value = serde_json::from_str(line).unwrap();
@@ -19,10 +23,10 @@ fn stored(line: &str) -> StoredEvent {
 }
 
 #[test]
-fn every_kind_of_event_of_schema_1_is_read_and_written_the_same() {
+fn every_kind_of_event_of_schema_2_is_read_and_written_the_same() {
     let mut kinds = std::collections::BTreeSet::new();
     let mut state = State::default();
-    for line in SCHEMA_1.lines() {
+    for line in SCHEMA_2.lines() {
         let stored = stored(line);
         let event = Event::decode(&stored).unwrap();
         let again: Value =
@@ -38,7 +42,7 @@ fn every_kind_of_event_of_schema_1_is_read_and_written_the_same() {
     assert_eq!(state.remembered, 1);
     assert_eq!(
         (state.seq, state.stopped),
-        (Seq(SCHEMA_1.lines().count() as u64), None)
+        (Seq(SCHEMA_2.lines().count() as u64), None)
     );
 }
 
@@ -78,7 +82,7 @@ fn every_event_that_came_with_the_memory_is_read_and_written_the_same() {
             seq: Seq(1),
             at: Timestamp::EPOCH,
             kind: kind.to_owned(),
-            schema: 1,
+            schema: 2,
             payload: payload.as_bytes().to_vec(),
         };
         let event = Event::decode(&stored).unwrap();
@@ -92,21 +96,47 @@ fn every_event_that_came_with_the_memory_is_read_and_written_the_same() {
 
 #[test]
 fn an_event_of_a_newer_program_is_refused_by_its_place_and_kind() {
-    let mut newer = stored(SCHEMA_1.lines().next().unwrap());
-    newer.schema = 2;
+    let mut newer = stored(SCHEMA_2.lines().next().unwrap());
+    newer.schema = 3;
     assert!(matches!(
         Event::decode(&newer),
         Err(DecodeError::NewerSchema {
             seq: Seq(1),
-            found: 2,
+            found: 3,
             ..
         })
     ));
     newer.kind = "dreamt".to_owned();
-    newer.schema = 1;
+    newer.schema = 2;
     let error = Event::decode(&newer).unwrap_err().to_string();
     assert!(
         error.contains("event 1") && error.contains("\"dreamt\""),
         "{error}"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_of_the_trial_format_is_refused_with_its_reason_and_is_not_changed() {
+    let home = Home::new([]);
+    let payload = SCHEMA_2.lines().next().unwrap();
+    let event = NewEvent {
+        at: Timestamp::EPOCH,
+        kind: "perceived",
+        schema: 1,
+        payload: payload.as_bytes().to_vec(),
+    };
+    let request = AppendRequest {
+        assistant: key(),
+        expected: Seq(0),
+        events: vec![event],
+    };
+    home.log.append(request).await.unwrap();
+    let error = restore(&home.log, &key()).await.unwrap_err();
+    let reason = std::error::Error::source(&error).unwrap().to_string();
+    assert!(
+        reason.contains("trial format") && reason.contains("empty folder"),
+        "{reason}"
+    );
+    let events = home.log.read(&key(), Seq(0), 10).await.unwrap();
+    assert_eq!(events.len(), 1);
 }

@@ -10,7 +10,7 @@ use dormouse_engine::{
 };
 use dormouse_memory::Memory;
 use dormouse_testing::{
-    CountTokens, FakeWorld, FixedChance, MemoryLog, ScriptedModel, ScriptedTurn,
+    CountTokens, FakeWorld, FixedRandom, MemoryLog, ScriptedModel, ScriptedTurn,
 };
 use tokio::{task::JoinSet, time::Instant};
 
@@ -88,7 +88,7 @@ impl Home {
             model: self.model.clone(),
             world: Arc::new(self.world.clone()),
             clock: self.clock.clone(),
-            chance: Arc::new(FixedChance::new(0.5)),
+            random: Arc::new(FixedRandom::new(0.5)),
             counter: Arc::new(CountTokens),
             memory: self.memory.clone(),
         }

@@ -19,7 +19,6 @@ mod impostors;
 mod long_answers;
 mod memory;
 mod messages;
-mod old_log;
 mod one_message;
 mod outages;
 mod pattern;

@@ -231,7 +231,7 @@ async fn a_server_that_limits_the_rate_without_a_time_answers_nearly_as_often_as
     let home = Home::with(ScriptedModel::looping(ScriptedTurn::with(move |_| {
         let permit = match breaker.admit() {
             Ok(permit) => permit,
-            Err(open) => return ScriptedTurn::Fail(ModelErrorKind::LeftAlone(open.retry_in)),
+            Err(open) => return ScriptedTurn::Fail(ModelErrorKind::NotAttempted(open.retry_in)),
         };
         let (kind, now) = (ModelErrorKind::RateLimited(None), time::Instant::now());
         let mut next = next.lock().unwrap();
@@ -298,7 +298,7 @@ async fn a_message_that_fails_for_an_hour_while_nothing_else_is_asked_is_given_u
 fn poisoned_behind_a_breaker() -> ScriptedModel {
     let breaker = CircuitBreaker::new("provider", BreakerPolicy::service());
     ScriptedModel::looping(ScriptedTurn::with(move |request| match breaker.admit() {
-        Err(open) => ScriptedTurn::Fail(ModelErrorKind::LeftAlone(open.retry_in)),
+        Err(open) => ScriptedTurn::Fail(ModelErrorKind::NotAttempted(open.retry_in)),
         Ok(permit) if asks(request, "POISON") => {
             permit.record(Health::Ill);
             ScriptedTurn::Fail(ModelErrorKind::Unavailable)
@@ -477,7 +477,7 @@ async fn a_message_alone_outlives_what_it_cannot_have_caused_and_its_sender_is_t
     for kind in [
         ModelErrorKind::Unreachable,
         ModelErrorKind::RateLimited(None),
-        ModelErrorKind::LeftAlone(Some(minutes(5))),
+        ModelErrorKind::NotAttempted(Some(minutes(5))),
     ] {
         let (model, _) = out_until(time::Instant::now() + minutes(300), kind);
         let home = Home::with(model);

@@ -91,7 +91,7 @@ async fn whoever_looks_right_after_waking_sees_what_it_waits_for() {
 
 #[tokio::test(start_paused = true)]
 async fn a_message_outlives_a_provider_that_is_left_alone_for_hours() {
-    let five_minutes = ModelErrorKind::LeftAlone(Some(minutes(5)));
+    let five_minutes = ModelErrorKind::NotAttempted(Some(minutes(5)));
     let failing = (0..100).map(|_| ScriptedTurn::Fail(five_minutes));
     let home = Home::new(failing.chain([say("there you are")]));
     let before = time::Instant::now();
@@ -123,7 +123,7 @@ async fn a_message_outlives_an_outage_behind_a_breaker_and_hardly_anybody_calls_
     let home = Home::with(ScriptedModel::looping(ScriptedTurn::with(move |_| {
         let permit = match breaker.admit() {
             Ok(permit) => permit,
-            Err(open) => return ScriptedTurn::Fail(ModelErrorKind::LeftAlone(open.retry_in)),
+            Err(open) => return ScriptedTurn::Fail(ModelErrorKind::NotAttempted(open.retry_in)),
         };
         counted.fetch_add(1, Relaxed);
         if time::Instant::now() < well_at {
@@ -161,7 +161,7 @@ async fn slow(life: &mut Life) -> time::Instant {
 #[tokio::test(start_paused = true)]
 async fn whoever_waits_while_nothing_is_under_way_sees_when_that_ends() {
     let pauses = [
-        ModelErrorKind::LeftAlone(Some(minutes(5))),
+        ModelErrorKind::NotAttempted(Some(minutes(5))),
         ModelErrorKind::RateLimited(Some(minutes(5))),
     ];
     for pause in pauses {

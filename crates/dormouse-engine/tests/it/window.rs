@@ -48,8 +48,7 @@ async fn talk(home: &Home, from: u64, times: u64, length: usize) {
 }
 
 fn narrowings(home: &Home) -> usize {
-    let is_narrowing =
-        |event: &Event| matches!(event, Event::ModelFailed(failed) if failed.narrowed.is_some());
+    let is_narrowing = |event: &Event| matches!(event, Event::ModelFailed(failed) if failed.context_limit.is_some());
     home.events()
         .iter()
         .filter(|event| is_narrowing(event))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dormouse_contracts::ModelErrorKind;
 use dormouse_memory::{EncoderState, Fallback, Note, RecallRequest, SearchMode};
-use dormouse_testing::{EmbedTrouble, Gate, HashedEmbedder};
+use dormouse_testing::{EmbedFault, Gate, HashedEmbedder};
 use dormouse_vectors::Exact;
 
 use crate::{add, at, builder, found, points, said, with_vectors};
@@ -40,10 +40,10 @@ async fn recall_uses_words_and_vectors_with_an_encoder() {
 #[tokio::test]
 async fn while_the_encoder_fails_recall_uses_words_and_indexing_catches_up_later() {
     for failure in [
-        EmbedTrouble::Fail(ModelErrorKind::Unavailable),
-        EmbedTrouble::NotANumber,
-        EmbedTrouble::WrongDimensions,
-        EmbedTrouble::OneTooFew,
+        EmbedFault::Fail(ModelErrorKind::Unavailable),
+        EmbedFault::NotANumber,
+        EmbedFault::WrongDimensions,
+        EmbedFault::OneTooFew,
     ] {
         let (encoder, index) = parts();
         let memory = with_vectors(Arc::new(encoder.clone()), index.clone())
@@ -81,7 +81,7 @@ async fn an_encoder_that_hangs_does_not_delay_recall() {
         .unwrap();
     let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
     memory.index_pending(100).await.unwrap();
-    encoder.from_now_on(EmbedTrouble::Hang);
+    encoder.from_now_on(EmbedFault::Hang);
     let recall = memory.recall("peppermint").await.unwrap();
     assert_eq!(recall.mode, SearchMode::WordsBecause(Fallback::Encoder));
     assert_eq!(recall.items[0].record.id, tea);
@@ -161,7 +161,7 @@ async fn an_encoder_that_hangs_is_no_longer_called_after_a_few_questions() {
         .unwrap();
     add(&memory, said("Alice", 1, "peppermint tea")).await;
     memory.index_pending(100).await.unwrap();
-    encoder.from_now_on(EmbedTrouble::Hang);
+    encoder.from_now_on(EmbedFault::Hang);
     let mut modes = Vec::new();
     for _ in 0..12 {
         modes.push(memory.recall("peppermint").await.unwrap().mode);
@@ -181,7 +181,7 @@ async fn a_text_without_a_vector_or_one_bad_reply_of_the_encoder_does_not_hold_u
         .ephemeral()
         .unwrap();
     add(&memory, said("Alice", 1, "peppermint tea")).await;
-    encoder.next(EmbedTrouble::NotANumber);
+    encoder.next(EmbedFault::NotANumber);
     let progress = memory.index_pending(100).await.unwrap();
     assert_eq!(
         (progress.interrupted_by, progress.indexed),
@@ -200,7 +200,7 @@ async fn a_record_erased_while_the_encoder_works_gets_no_vector() {
     let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
     let boat = add(&memory, said("Alice", 2, "a boat")).await;
     let gate = Gate::default();
-    encoder.next(EmbedTrouble::Wait(gate.clone()));
+    encoder.next(EmbedFault::Wait(gate.clone()));
     let (progress, ()) = tokio::join!(memory.index_pending(100), async {
         gate.reached().await;
         memory.erase(tea, "asked to").await.unwrap();
@@ -240,7 +240,7 @@ async fn the_answer_counts_changes_that_are_not_in_the_index_yet() {
         .open(&path)
         .await
         .unwrap();
-    encoder.from_now_on(EmbedTrouble::Fail(ModelErrorKind::Unavailable));
+    encoder.from_now_on(EmbedFault::Fail(ModelErrorKind::Unavailable));
     let by_words = RecallRequest::new("cup").by_words();
     assert_eq!(memory.recall(by_words).await.unwrap().waiting, 0);
     add(&memory, said("Alice", 301, "a late cup")).await;
@@ -261,7 +261,7 @@ async fn only_records_of_the_requested_similarity_are_recalled() {
     assert_eq!(found(&memory, "peppermint tea").await.len(), 2);
     let similar = || RecallRequest::new("peppermint tea").min_similarity(0.9);
     assert_eq!(found(&memory, similar()).await, [tea]);
-    encoder.from_now_on(EmbedTrouble::Fail(ModelErrorKind::Unavailable));
+    encoder.from_now_on(EmbedFault::Fail(ModelErrorKind::Unavailable));
     assert_eq!(found(&memory, similar()).await.len(), 2);
 }
 
@@ -270,7 +270,7 @@ async fn an_encoder_that_embedded_nothing_does_not_block_another() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
     let typo = HashedEmbedder::named("typo", 32);
-    typo.from_now_on(EmbedTrouble::Fail(ModelErrorKind::Unavailable));
+    typo.from_now_on(EmbedFault::Fail(ModelErrorKind::Unavailable));
     let memory = builder().encoder(Arc::new(typo)).open(&path).await.unwrap();
     add(&memory, said("Alice", 1, "peppermint tea")).await;
     memory.recall("peppermint").await.unwrap();

@@ -6,7 +6,7 @@ use dormouse_contracts::ModelErrorKind;
 use dormouse_memory::{
     EncoderState, Memory, MigrateError, MigrationPlan, SearchMode, SpaceState, SwitchPolicy,
 };
-use dormouse_testing::{EmbedTrouble, Gate, HashedEmbedder};
+use dormouse_testing::{EmbedFault, Gate, HashedEmbedder};
 use dormouse_vectors::Exact;
 
 use crate::{add, builder, points, said};
@@ -133,7 +133,7 @@ async fn embedding_under_way_does_not_undo_a_switch() {
     memory.roll_back().await.unwrap();
     add(&memory, said("Alice", 90_000, "a new cup")).await;
     let gate = Gate::default();
-    old.next(EmbedTrouble::Wait(gate.clone()));
+    old.next(EmbedFault::Wait(gate.clone()));
     let (progress, ()) = tokio::join!(memory.index_pending(100), async {
         gate.reached().await;
         memory.roll_back().await.unwrap();
@@ -186,7 +186,7 @@ async fn a_migration_that_stopped_continues_where_it_was() {
         add(&memory, said("Alice", n, &format!("cup number {n} of tea"))).await;
     }
     memory.index_pending(1_000).await.unwrap();
-    new.from_now_on(EmbedTrouble::Fail(ModelErrorKind::Unavailable));
+    new.from_now_on(EmbedFault::Fail(ModelErrorKind::Unavailable));
     let stopped = memory
         .migrate(new.clone(), MigrationPlan::default(), |_| {})
         .await;

@@ -37,13 +37,13 @@ impl Failures {
 
 /// Is `before` reported rather than `last`?
 fn takes_precedence(before: ModelErrorKind, last: ModelErrorKind) -> bool {
-    use ModelErrorKind::{Auth, LeftAlone};
+    use ModelErrorKind::{Auth, NotAttempted};
     match (before, last) {
         // The shortest pause wins; without a known time it may be over at any moment.
-        (LeftAlone(before), LeftAlone(last)) => soon(before) < soon(last),
+        (NotAttempted(before), NotAttempted(last)) => soon(before) < soon(last),
         (Auth, _) => false,
         (_, Auth) => true,
-        (_, LeftAlone(_)) => true,
+        (_, NotAttempted(_)) => true,
         _ => false,
     }
 }

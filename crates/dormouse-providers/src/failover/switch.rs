@@ -34,7 +34,7 @@ pub enum SwitchCause {
 impl SwitchCause {
     pub(super) fn of(error: &ModelError) -> Self {
         match error.kind() {
-            ModelErrorKind::LeftAlone(_) => Self::NotAttempted,
+            ModelErrorKind::NotAttempted(_) => Self::NotAttempted,
             ModelErrorKind::Auth => Self::Refused,
             kind => Self::Failed(kind.class()),
         }

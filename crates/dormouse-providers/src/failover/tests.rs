@@ -271,8 +271,8 @@ async fn a_wrong_key_of_a_fallback_does_not_hide_when_the_first_model_recovers()
         let failed = complete(&model, &asking(Purpose::Answer)).await;
         kinds.push(failed.unwrap_err().kind());
     }
-    let left_alone = ModelErrorKind::LeftAlone(Some(COOLDOWN));
-    assert_eq!(kinds, [ModelErrorKind::Unavailable, left_alone]);
+    let not_attempted = ModelErrorKind::NotAttempted(Some(COOLDOWN));
+    assert_eq!(kinds, [ModelErrorKind::Unavailable, not_attempted]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -285,7 +285,7 @@ async fn if_no_model_was_attempted_the_shortest_pause_is_reported() {
     tokio::time::advance(COOLDOWN / 3).await;
     complete(&models[1], &asking(Purpose::Answer)).await.ok();
     let failed = complete(&model, &asking(Purpose::Answer)).await;
-    let soonest = ModelErrorKind::LeftAlone(Some(COOLDOWN * 2 / 3));
+    let soonest = ModelErrorKind::NotAttempted(Some(COOLDOWN * 2 / 3));
     assert_eq!(failed.unwrap_err().kind(), soonest);
 }
 

@@ -40,8 +40,8 @@ async fn after_five_failures_calls_are_not_attempted_until_the_trial() {
         assert_eq!(kind(&model).await, Err(ModelErrorKind::Unavailable));
     }
     let half_a_minute = Duration::from_secs(30);
-    let left_alone = ModelErrorKind::LeftAlone(Some(half_a_minute));
-    assert_eq!(kind(&model).await, Err(left_alone), "no request is made");
+    let not_attempted = ModelErrorKind::NotAttempted(Some(half_a_minute));
+    assert_eq!(kind(&model).await, Err(not_attempted), "no request is made");
     tokio::time::advance(half_a_minute).await;
     assert_eq!(kind(&model).await.as_deref(), Ok("Yes."));
     assert_eq!(kind(&model).await.as_deref(), Ok("Please."));
@@ -131,7 +131,7 @@ async fn a_dropped_stream_records_nothing_and_frees_its_permit() {
     let request = request();
     let mut first = model.stream(&request);
     assert!(first.next().now_or_never().is_none());
-    assert_eq!(kind(&model).await, Err(ModelErrorKind::LeftAlone(None)));
+    assert_eq!(kind(&model).await, Err(ModelErrorKind::NotAttempted(None)));
     drop(first);
     assert_eq!(kind(&model).await.as_deref(), Ok("Yes."));
     assert_eq!(model.guard().health().circuit.failures, 0);

@@ -2,16 +2,16 @@
 
 use dormouse_retrieval::{Config, Index, SearchQuery};
 
-use crate::text::{Chance, conversations};
+use crate::text::{RandomWords, conversations};
 
 const TURNS: u64 = 20_000;
 
 fn questions(texts: &[String]) -> Vec<String> {
-    let mut chance = Chance(3);
+    let mut random = RandomWords(3);
     let question = |_| {
-        let text = &texts[usize::try_from(chance.below(TURNS)).unwrap_or(0)];
+        let text = &texts[usize::try_from(random.below(TURNS)).unwrap_or(0)];
         let mut words: Vec<String> = text.split(' ').take(5).map(Into::into).collect();
-        words.push(chance.word());
+        words.push(random.word());
         words.join(" ")
     };
     (0..100).map(question).collect()

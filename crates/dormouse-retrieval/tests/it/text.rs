@@ -3,10 +3,10 @@
 use dormouse_contracts::Timestamp;
 use dormouse_retrieval::{Config, Index, Unit};
 
-/// A small generator of chance (SplitMix64).
-pub(crate) struct Chance(pub(crate) u64);
+/// A small random generator (SplitMix64).
+pub(crate) struct RandomWords(pub(crate) u64);
 
-impl Chance {
+impl RandomWords {
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -39,11 +39,11 @@ impl Chance {
 
 /// An index of that many turns in conversations of thirty.
 pub(crate) fn conversations(turns: u64, config: Config) -> (Index, Vec<String>) {
-    let mut chance = Chance(7);
+    let mut random = RandomWords(7);
     let mut index = Index::new(config);
     let mut texts = Vec::new();
     for id in 0..turns {
-        let text = chance.text(id / 30);
+        let text = random.text(id / 30);
         index.insert(&Unit {
             id,
             text: &text,

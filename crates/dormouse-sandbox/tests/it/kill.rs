@@ -8,9 +8,9 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use dormouse_contracts::{Chance, Effect, EffectInquiry, EffectKey, Inquire, Outcome, Perform};
+use dormouse_contracts::{Effect, EffectInquiry, EffectKey, Inquire, Outcome, Perform, Random};
 use dormouse_sandbox::{Sandbox, SandboxOpenError};
-use dormouse_testing::SeededChance;
+use dormouse_testing::SeededRandom;
 use serde_json::json;
 
 use crate::cast::{Place, character, effect, id, open};
@@ -136,14 +136,14 @@ async fn done(world: &Sandbox) -> BTreeSet<String> {
 #[tokio::test]
 async fn a_killed_world_has_done_every_effect_it_answered_and_each_once() {
     let place = Place::new();
-    let chance = SeededChance::new(7);
+    let random = SeededRandom::new(7);
     let mut answered = BTreeSet::new();
     for round in 0..ROUNDS {
         // The first is killed while it makes the file.
         let answers = if round == 0 {
             0
         } else {
-            1 + (chance.unit() * 60.0) as usize
+            1 + (random.unit() * 60.0) as usize
         };
         answered.extend(run_and_kill(&place.path(), round, answers));
 

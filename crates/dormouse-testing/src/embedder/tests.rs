@@ -50,11 +50,11 @@ fn another_name_is_another_encoder() {
 async fn it_breaks_in_every_way_it_is_told_and_then_no_more() {
     let embedder = HashedEmbedder::new(8);
     let two = texts(&["one", "two"]);
-    embedder.next(EmbedTrouble::Fail(ModelErrorKind::Unavailable));
-    embedder.next(EmbedTrouble::NotANumber);
-    embedder.next(EmbedTrouble::WrongDimensions);
-    embedder.next(EmbedTrouble::OneTooFew);
-    embedder.next(EmbedTrouble::Hang);
+    embedder.next(EmbedFault::Fail(ModelErrorKind::Unavailable));
+    embedder.next(EmbedFault::NotANumber);
+    embedder.next(EmbedFault::WrongDimensions);
+    embedder.next(EmbedFault::OneTooFew);
+    embedder.next(EmbedFault::Hang);
     let failed = embedder.embed(&two).await.unwrap_err();
     assert_eq!(failed.kind(), ModelErrorKind::Unavailable);
     let not_numbers = embedder.embed(&two).await.unwrap();
@@ -69,13 +69,13 @@ async fn it_breaks_in_every_way_it_is_told_and_then_no_more() {
 #[tokio::test]
 async fn trouble_lasts_until_it_recovers_and_a_gate_holds_a_call() {
     let embedder = HashedEmbedder::new(8);
-    embedder.from_now_on(EmbedTrouble::Fail(ModelErrorKind::TimedOut));
+    embedder.from_now_on(EmbedFault::Fail(ModelErrorKind::TimedOut));
     for _ in 0..3 {
         assert!(embedder.embed(&[]).await.is_err());
     }
     let gate = Gate::new();
     embedder.clone().recover();
-    embedder.next(EmbedTrouble::Wait(gate.clone()));
+    embedder.next(EmbedFault::Wait(gate.clone()));
     let one = texts(&["one"]);
     let mut held = embedder.embed(&one);
     assert!((&mut held).now_or_never().is_none());

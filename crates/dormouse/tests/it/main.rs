@@ -5,7 +5,7 @@
 use std::{fs, path::Path};
 
 use dormouse::{
-    KinshipError, Resident, ResidentError,
+    ContinuityError, Resident, ResidentError,
     contracts::{AssistantId, EntityId, Words},
     engine::WakeError,
     sandbox::{Act, Character, CharacterKind},
@@ -47,7 +47,7 @@ async fn a_world_older_than_the_log_is_refused_before_a_message_is_taken_for_an_
         assert!(
             matches!(
                 refused,
-                Err(ResidentError::Kinship(KinshipError::OldWorld { .. }))
+                Err(ResidentError::Continuity(ContinuityError::OldWorld { .. }))
             ),
             "{refused:?}"
         );

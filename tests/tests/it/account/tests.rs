@@ -13,26 +13,26 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::household::{entity, key};
+use crate::host::{entity, key};
 
 /// A life of one answered whisper.
-async fn a_life() -> (TempDir, Household, AssistantId) {
+async fn a_life() -> (TempDir, Host, AssistantId) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let household = Household::open(folder.path());
+    let host = Host::open(folder.path());
     let (me, alice, key) = (entity("assistant:1"), entity("player:1"), key("dormouse"));
     let kind = CharacterKind::Assistant(key.clone());
-    household.join(&me, "Dormouse", kind).await;
-    household.join(&alice, "Alice", CharacterKind::Player).await;
-    let ports = household.ports(&key, Arc::new(OfflineModel::new()));
+    host.join(&me, "Dormouse", kind).await;
+    host.join(&alice, "Alice", CharacterKind::Player).await;
+    let ports = host.ports(&key, Arc::new(OfflineModel::new()));
     let config = AssistantConfig::new(key.clone());
-    let resident = Resident::wake(config, household.sandbox.tools(), ports).await;
-    household.whisper(&alice, (&me, "Dormouse"), "hello").await;
-    for perception in household.perceived(&me, 0).await {
+    let resident = Resident::wake(config, host.sandbox.tools(), ports).await;
+    host.whisper(&alice, (&me, "Dormouse"), "hello").await;
+    for perception in host.perceived(&me, 0).await {
         resident.hear(perception).await;
     }
     resident.rest().await;
     resident.end().await;
-    (folder, household, key)
+    (folder, host, key)
 }
 
 /// An act that the engine never decided.
@@ -45,24 +45,24 @@ fn forged(actor: &AssistantId) -> Effect {
     }
 }
 
-async fn log(household: &Household, assistant: &AssistantId, events: Vec<Event>) {
+async fn log(host: &Host, assistant: &AssistantId, events: Vec<Event>) {
     let encoded = events.iter().map(|event| event.encode(Timestamp::EPOCH));
     let request = AppendRequest {
         assistant: assistant.clone(),
-        expected: Seq(events_of(household, assistant).await),
+        expected: Seq(events_of(host, assistant).await),
         events: encoded.collect::<Result<_, _>>().unwrap(),
     };
-    household.log.append(request).await.unwrap();
+    host.log.append(request).await.unwrap();
 }
 
-async fn events_of(household: &Household, assistant: &AssistantId) -> u64 {
-    events(&household.log, assistant).await.len() as u64
+async fn events_of(host: &Host, assistant: &AssistantId) -> u64 {
+    events(&host.log, assistant).await.len() as u64
 }
 
 #[tokio::test]
 async fn a_whole_life_passes() {
-    let (_folder, household, key) = a_life().await;
-    let account = Account::of(&household, &key).await;
+    let (_folder, host, key) = a_life().await;
+    let account = Account::of(&host, &key).await;
     account.every_message_is_answered_once();
     assert_eq!(account.triggers().count(), 1);
 }
@@ -70,35 +70,35 @@ async fn a_whole_life_passes() {
 #[tokio::test]
 #[should_panic(expected = "nothing is done unintended")]
 async fn an_act_that_is_not_in_the_log_is_noticed() {
-    let (_folder, household, key) = a_life().await;
-    household.sandbox.perform(&forged(&key)).await.unwrap();
-    Account::of(&household, &key).await;
+    let (_folder, host, key) = a_life().await;
+    host.sandbox.perform(&forged(&key)).await.unwrap();
+    Account::of(&host, &key).await;
 }
 
 #[tokio::test]
 #[should_panic(expected = "left: 2")]
 async fn a_second_answer_is_noticed() {
-    let (_folder, household, key) = a_life().await;
+    let (_folder, host, key) = a_life().await;
     let effect = forged(&key);
-    let outcome = household.sandbox.perform(&effect).await.unwrap();
+    let outcome = host.sandbox.perform(&effect).await.unwrap();
     let settled = EffectSettled {
         key: effect.key,
         outcome,
         content: String::new(),
         tokens: 0,
     };
-    let mut more = begun(&household, &key).await;
+    let mut more = begun(&host, &key).await;
     more.push(Event::EffectIntended(intended(&key)));
     more.push(Event::EffectSettled(settled));
-    log(&household, &key, more).await;
-    Account::of(&household, &key)
+    log(&host, &key, more).await;
+    Account::of(&host, &key)
         .await
         .every_message_is_answered_once();
 }
 
 /// The beginning of the life's only turn, once more.
-async fn begun(household: &Household, key: &AssistantId) -> Vec<Event> {
-    let events = events(&household.log, key).await.into_iter();
+async fn begun(host: &Host, key: &AssistantId) -> Vec<Event> {
+    let events = events(&host.log, key).await.into_iter();
     events
         .map(|(_, event)| event)
         .filter(|event| matches!(event, Event::TickStarted(_)))
@@ -125,9 +125,9 @@ fn intended(actor: &AssistantId) -> EffectIntended {
 #[tokio::test]
 #[should_panic(expected = "no effect is without its outcome")]
 async fn an_effect_without_an_outcome_is_noticed() {
-    let (_folder, household, key) = a_life().await;
-    let mut more = begun(&household, &key).await;
+    let (_folder, host, key) = a_life().await;
+    let mut more = begun(&host, &key).await;
     more.push(Event::EffectIntended(intended(&key)));
-    log(&household, &key, more).await;
-    Account::of(&household, &key).await;
+    log(&host, &key, more).await;
+    Account::of(&host, &key).await;
 }

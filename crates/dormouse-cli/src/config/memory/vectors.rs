@@ -16,7 +16,7 @@ const EXPECTED: &str = "\"exact\", the gRPC address of a Qdrant server such as \
 
 /// Where vectors are searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum VectorsWish {
+pub(crate) enum VectorBackend {
     /// In this process; a search compares every vector.
     #[default]
     Exact,
@@ -58,7 +58,7 @@ fn addresses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, 
     }
 }
 
-impl<'de> Deserialize<'de> for VectorsWish {
+impl<'de> Deserialize<'de> for VectorBackend {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(TextOrTable)
     }
@@ -67,16 +67,16 @@ impl<'de> Deserialize<'de> for VectorsWish {
 struct TextOrTable;
 
 impl<'de> Visitor<'de> for TextOrTable {
-    type Value = VectorsWish;
+    type Value = VectorBackend;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(EXPECTED)
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<VectorsWish, E> {
+    fn visit_str<E: Error>(self, text: &str) -> Result<VectorBackend, E> {
         match text {
-            "exact" => Ok(VectorsWish::Exact),
-            address if is_address(address) => Ok(VectorsWish::Qdrant(QdrantSection {
+            "exact" => Ok(VectorBackend::Exact),
+            address if is_address(address) => Ok(VectorBackend::Qdrant(QdrantSection {
                 addresses: vec![text.to_owned()],
                 ..QdrantSection::default()
             })),
@@ -84,8 +84,8 @@ impl<'de> Visitor<'de> for TextOrTable {
         }
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<VectorsWish, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<VectorBackend, A::Error> {
         let section = QdrantSection::deserialize(MapAccessDeserializer::new(table))?;
-        Ok(VectorsWish::Qdrant(section))
+        Ok(VectorBackend::Qdrant(section))
     }
 }

@@ -65,7 +65,7 @@ pub(crate) struct Which {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     /// With its provider.
-    Wish(ModelRef),
+    Model(ModelRef),
     /// Of the chosen provider.
     Bare(ModelName),
 }
@@ -74,7 +74,7 @@ pub(super) enum Asked {
 #[derive(Debug, thiserror::Error)]
 pub(super) enum AskedError {
     #[error(transparent)]
-    Wish(#[from] ModelRefError),
+    Model(#[from] ModelRefError),
     #[error("{0} is a provider; expected a model as well, as in {0}:MODEL")]
     ProviderAlone(ServedBy),
     #[error("this is not a model name")]
@@ -91,7 +91,7 @@ impl FromStr for Asked {
             None => (text, text == ServedBy::Offline.as_str()),
         };
         Ok(match ServedBy::from_str(provider) {
-            Ok(_) if has_model => Self::Wish(text.parse()?),
+            Ok(_) if has_model => Self::Model(text.parse()?),
             Ok(by) => return Err(AskedError::ProviderAlone(by)),
             Err(_) => Self::Bare(ModelName::try_new(text)?),
         })
@@ -108,9 +108,9 @@ mod tests {
         for name in ["llama3.2", "qwen3:8b", "openai/gpt-4.1"] {
             assert_eq!(name.parse::<Asked>().unwrap(), bare(name));
         }
-        for wish in ["ollama:qwen3:8b", "local:m@http://127.0.0.1:1", "offline"] {
-            let asked = Asked::Wish(wish.parse().unwrap());
-            assert_eq!(wish.parse::<Asked>().unwrap(), asked);
+        for requested in ["ollama:qwen3:8b", "local:m@http://127.0.0.1:1", "offline"] {
+            let asked = Asked::Model(requested.parse().unwrap());
+            assert_eq!(requested.parse::<Asked>().unwrap(), asked);
         }
         for none in [
             "",

@@ -44,7 +44,9 @@ impl Context {
         let section = &self.config.provider;
         let mut flags: ProviderFlags = of.flags.clone();
         match &of.asked {
-            Some(Asked::Wish(wish)) => find(&flags, section, &self.environment)?.wished(wish),
+            Some(Asked::Model(requested)) => {
+                find(&flags, section, &self.environment)?.chosen_model(requested)
+            }
             asked => {
                 if let Some(Asked::Bare(model)) = asked {
                     flags.model = Some(model.clone());

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::{context::Context, pauses, status::ProviderStatus};
 use crate::{
     command::{CommandError, CommandFailure, Printing, block_on, say},
-    config::HeartbeatsWish,
+    config::HeartbeatPolicy,
     exit::{Exit, Report},
     provider::{
         choice::{Chosen, decide, find},
@@ -116,8 +116,8 @@ impl ChosenLine {
             address: chosen.server().map(str::to_owned),
             why: chosen.why.clone(),
             heartbeats: match context.config.provider.heartbeats {
-                HeartbeatsWish::First => "first",
-                HeartbeatsWish::Any => "any",
+                HeartbeatPolicy::First => "first",
+                HeartbeatPolicy::Any => "any",
             },
             lists,
         })

@@ -6,9 +6,9 @@ use dormouse_sandbox::{FeedError, Sandbox};
 
 /// What a world is to an assistant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kinship {
+pub enum WorldContinuity {
     /// They have not met: the world is new, or another one than before.
-    Strangers,
+    NotMet,
     /// The assistant lives there, and the world remembers all that it heard there.
     Acquainted,
 }
@@ -16,7 +16,7 @@ pub enum Kinship {
 /// A world and a log that cannot be used together. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum KinshipError {
+pub enum ContinuityError {
     /// The log remembers deliveries that the world has not made: its next ones would be taken for those.
     #[error(
         "the world is older than the log: its last delivery to {assistant} is number {made}, and the log remembers \
@@ -64,16 +64,16 @@ pub fn resident_id(key: &AssistantId) -> Result<EntityId, IdError> {
 ///
 /// # Errors
 ///
-/// [`KinshipError`]: the two cannot be used together, or the world could not be asked.
-pub async fn kinship(
+/// [`ContinuityError`]: the two cannot be used together, or the world could not be asked.
+pub async fn check_world(
     sandbox: &Sandbox,
     assistant: &AssistantId,
     state: &State,
-) -> Result<Kinship, KinshipError> {
-    let (made, kinship) = match sandbox.last_delivery(&resident_id(assistant)?).await {
-        Ok(made) => (made, Kinship::Acquainted),
-        Err(FeedError::NotJoined { .. }) => (0, Kinship::Strangers),
-        Err(error) => return Err(KinshipError::Feed(error)),
+) -> Result<WorldContinuity, ContinuityError> {
+    let (made, continuity) = match sandbox.last_delivery(&resident_id(assistant)?).await {
+        Ok(made) => (made, WorldContinuity::Acquainted),
+        Err(FeedError::NotJoined { .. }) => (0, WorldContinuity::NotMet),
+        Err(error) => return Err(ContinuityError::Feed(error)),
     };
     let remembered = state.delivered.get(sandbox.id()).copied();
     // A log that remembers no world at all may have been begun anew, after the old one was lost.
@@ -82,13 +82,13 @@ pub async fn kinship(
     }
     let remembered = remembered.unwrap_or_default();
     if made < remembered {
-        return Err(KinshipError::OldWorld {
+        return Err(ContinuityError::OldWorld {
             made,
             assistant: assistant.clone(),
             remembered,
         });
     }
-    Ok(kinship)
+    Ok(continuity)
 }
 
 /// Whether the assistant can have met this world just now, in a visit that was killed before its log knew of the world.
@@ -97,18 +97,18 @@ async fn check_history(
     sandbox: &Sandbox,
     assistant: &AssistantId,
     made: u64,
-) -> Result<(), KinshipError> {
+) -> Result<(), ContinuityError> {
     let kept = sandbox.perceptions(&resident_id(assistant)?, 0, 1).await;
-    let kept = kept.map_err(KinshipError::Feed)?;
+    let kept = kept.map_err(ContinuityError::Feed)?;
     let first = kept.first().map(|it| it.attested.delivery.number);
     if first == Some(1) {
         return Ok(());
     }
     // A log keeps no trace of deliveries that were ignored, but of every act.
     let effects = sandbox.effects(0).await;
-    let effects = effects.map_err(|error| KinshipError::Feed(FeedError::World(error)))?;
+    let effects = effects.map_err(|error| ContinuityError::Feed(FeedError::World(error)))?;
     match effects.iter().any(|it| it.effect.actor == *assistant) {
-        true => Err(KinshipError::OtherLog {
+        true => Err(ContinuityError::OtherLog {
             made,
             assistant: assistant.clone(),
         }),

@@ -3,7 +3,7 @@
 use super::{Preamble, Prompt, Room, choose, reply_tokens};
 use crate::{
     config::AssistantConfig,
-    event::Narrowed,
+    event::ContextLimit,
     state::{State, Turn},
 };
 
@@ -35,13 +35,13 @@ impl Length {
 /// it are left, cut.
 ///
 /// `None` if nothing would be shorter than it was. So this ends, and no prompt is sent twice. Pure.
-pub(crate) fn shorter(
+pub(crate) fn shrink(
     state: &State,
     turn: &Turn,
     config: &AssistantConfig,
     preamble: &Preamble,
     length: Length,
-) -> Option<Narrowed> {
+) -> Option<ContextLimit> {
     let room = Room::of(state, config, preamble);
     let half = length.prompt.saturating_sub(preamble.tokens) / 2;
     let half = preamble.tokens.saturating_add(half);
@@ -54,7 +54,7 @@ pub(crate) fn shorter(
         let reply = reply_tokens(config, *room, prompt);
         prompt <= length.prompt && Length { prompt, reply }.whole() < length.whole()
     })?;
-    Some(Narrowed {
+    Some(ContextLimit {
         tokens: room.longest(),
         reply,
         window: config.limits.max_context_tokens(),

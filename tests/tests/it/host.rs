@@ -8,16 +8,16 @@ use dormouse_memory::Memory;
 use dormouse_providers::Estimate;
 use dormouse_sandbox::{Act, Character, CharacterKind, Sandbox};
 use dormouse_store::RedbLog;
-use dormouse_testing::FixedChance;
+use dormouse_testing::FixedRandom;
 use dormouse_tests::RunningClock;
 
 /// A log and a world, opened where the program has them.
-pub(crate) struct Household {
+pub(crate) struct Host {
     pub(crate) log: RedbLog,
     pub(crate) sandbox: Sandbox,
 }
 
-impl Household {
+impl Host {
     pub(crate) fn open(data: &Path) -> Self {
         Self {
             log: RedbLog::open(&data.join("log.redb")).expect("the log opens"),
@@ -34,7 +34,7 @@ impl Household {
             model,
             world: Arc::new(self.sandbox.clone()),
             clock: Arc::new(RunningClock::start()),
-            chance: Arc::new(FixedChance::new(0.5)),
+            random: Arc::new(FixedRandom::new(0.5)),
             counter: Arc::new(Estimate::default()),
         }
     }

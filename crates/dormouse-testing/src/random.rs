@@ -5,21 +5,21 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use dormouse_contracts::Chance;
+use dormouse_contracts::Random;
 
-/// A [`Chance`] that draws the same numbers from the same seed, on every machine.
+/// A [`Random`] that draws the same numbers from the same seed, on every machine.
 ///
 /// It is the splitmix64 generator (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014):
 /// good enough for tests, and for nothing else. A clone is another handle: both draw from the same sequence.
 #[derive(Clone, Debug)]
-pub struct SeededChance {
+pub struct SeededRandom {
     state: Arc<AtomicU64>,
 }
 
 /// What splitmix64 adds to its state with each draw: 2⁶⁴ divided by the golden ratio, made odd.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-impl SeededChance {
+impl SeededRandom {
     /// A generator with this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
@@ -37,19 +37,19 @@ impl SeededChance {
     }
 }
 
-impl Chance for SeededChance {
+impl Random for SeededRandom {
     fn unit(&self) -> f64 {
         // An f64 holds 53 bits exactly: the upper ones, as the fraction of 2⁵³ they are.
         (self.draw() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
-/// A [`Chance`] that always draws the same number, for no jitter or for the largest.
+/// A [`Random`] that always draws the same number, for no jitter or for the largest.
 #[derive(Clone, Copy, Debug)]
-pub struct FixedChance(f64);
+pub struct FixedRandom(f64);
 
-impl FixedChance {
-    /// A chance that always draws `unit`.
+impl FixedRandom {
+    /// A random that always draws `unit`.
     ///
     /// # Panics
     ///
@@ -65,7 +65,7 @@ impl FixedChance {
     }
 }
 
-impl Chance for FixedChance {
+impl Random for FixedRandom {
     fn unit(&self) -> f64 {
         self.0
     }
@@ -79,9 +79,9 @@ mod tests {
 
     #[test]
     fn the_draws_are_those_of_splitmix64() {
-        let chance = SeededChance::new(1_234_567);
+        let random = SeededRandom::new(1_234_567);
         // What other implementations of it draw from this seed.
-        let drawn = [chance.draw(), chance.draw(), chance.draw()];
+        let drawn = [random.draw(), random.draw(), random.draw()];
         assert_eq!(
             drawn,
             [
@@ -94,21 +94,21 @@ mod tests {
 
     #[test]
     fn a_thousand_draws_are_spread_evenly() {
-        let chance = SeededChance::new(7);
-        let mean = (0..1000).map(|_| chance.unit()).sum::<f64>() / 1000.0;
+        let random = SeededRandom::new(7);
+        let mean = (0..1000).map(|_| random.unit()).sum::<f64>() / 1000.0;
         assert!((0.45..0.55).contains(&mean), "{mean}");
     }
 
     #[test]
     #[should_panic(expected = "1 is never drawn")]
     fn one_is_never_drawn() {
-        FixedChance::new(1.0).unit();
+        FixedRandom::new(1.0).unit();
     }
 
     proptest! {
         #[test]
         fn every_draw_is_a_unit_and_decided_by_the_seed(seed: u64) {
-            let (one, two) = (SeededChance::new(seed), SeededChance::new(seed));
+            let (one, two) = (SeededRandom::new(seed), SeededRandom::new(seed));
             for _ in 0..8 {
                 let unit = one.unit();
                 prop_assert!((0.0..1.0).contains(&unit));
