@@ -17,6 +17,7 @@ mod log;
 mod model;
 mod perception;
 mod port_error;
+mod provenance;
 mod random;
 mod time;
 mod tokens;
@@ -44,6 +45,7 @@ pub use model::{
 };
 pub use perception::{Attested, Delivery, Perception, Sender, SourceKind, Words, WordsError};
 pub use port_error::PortError;
+pub use provenance::{Attribution, Origin, OriginError};
 pub use random::Random;
 pub use time::{Clock, Timestamp, TimestampError};
 pub use tokens::{TokenCount, TokenCounter};
