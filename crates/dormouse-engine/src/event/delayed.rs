@@ -3,7 +3,7 @@
 use dormouse_contracts::Seq;
 use serde::{Deserialize, Serialize};
 
-use super::Call;
+use super::turn::Call;
 
 /// Why a sender is asked to wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

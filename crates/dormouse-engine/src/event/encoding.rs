@@ -2,11 +2,9 @@
 
 use dormouse_contracts::{NewEvent, Seq, StoredEvent, Timestamp};
 
-use super::Event;
+use super::{effect, kinds::Event, memory, perception, safety, service, turn};
 
-/// The version of the payloads below. A newer program converts older payloads in [`Event::decode`].
-const SCHEMA: u16 = 2;
-/// The version of the payloads before the first release. It is not read any more.
+/// The schema of all events before the first release. It is not read any more.
 const TRIAL_SCHEMA: u16 = 1;
 
 /// This program cannot read an event of the log.
@@ -23,9 +21,9 @@ pub enum DecodeError {
         /// Its kind.
         kind: String,
     },
-    /// The payload's shape is newer than this program.
+    /// The schema of the event's family is newer than this program.
     #[error(
-        "event {seq} ({kind}) has schema {found}, and this version reads up to {SCHEMA}: use the program that wrote it"
+        "event {seq} ({kind}) has schema {found}, and this version reads up to {supported}: use the program that wrote it"
     )]
     NewerSchema {
         /// Its place.
@@ -34,6 +32,8 @@ pub enum DecodeError {
         kind: String,
         /// Its schema.
         found: u16,
+        /// The newest schema of its family that this program reads.
+        supported: u16,
     },
     /// A program from before the first release wrote the event.
     #[error(
@@ -58,20 +58,33 @@ pub enum DecodeError {
     },
 }
 
-macro_rules! kinds {
-    ($($kind:literal => $variant:ident),+ $(,)?) => {
+/// The kinds of each family, in the order in which they are documented.
+macro_rules! families {
+    ($($family:ident { $($kind:literal => $variant:ident),+ $(,)? })+) => {
         #[cfg(test)]
-        const KINDS: &[&str] = &[$($kind),+];
+        const KINDS: &[&str] = &[$($($kind),+),+];
+
+        /// The newest schema of a kind; `None` for an unknown kind.
+        fn schema_of(kind: &str) -> Option<u16> {
+            match kind {
+                $($($kind)|+ => Some($family::SCHEMA),)+
+                _ => None,
+            }
+        }
 
         impl Event {
             /// The name of the event's kind, as the log keeps it.
             #[must_use]
             pub fn kind(&self) -> &'static str {
-                match self { $(Self::$variant(_) => $kind),+ }
+                match self { $($(Self::$variant(_) => $kind),+),+ }
+            }
+
+            fn schema(&self) -> u16 {
+                match self { $($(Self::$variant(_))|+ => $family::SCHEMA),+ }
             }
 
             fn payload(&self) -> Result<Vec<u8>, serde_json::Error> {
-                match self { $(Self::$variant(inner) => serde_json::to_vec(inner)),+ }
+                match self { $($(Self::$variant(inner) => serde_json::to_vec(inner)),+),+ }
             }
 
             /// The event's fields as JSON, for printing.
@@ -80,7 +93,7 @@ macro_rules! kinds {
             ///
             /// An error of serde_json, if a number in it is not finite.
             pub fn to_json(&self) -> Result<serde_json::Value, serde_json::Error> {
-                match self { $(Self::$variant(inner) => serde_json::to_value(inner)),+ }
+                match self { $($(Self::$variant(inner) => serde_json::to_value(inner)),+),+ }
             }
 
             /// Reads an event back.
@@ -93,12 +106,15 @@ macro_rules! kinds {
                 if *schema <= TRIAL_SCHEMA {
                     return Err(DecodeError::TrialFormat { seq: *seq, kind: kind.clone() });
                 }
-                if *schema > SCHEMA {
-                    return Err(DecodeError::NewerSchema { seq: *seq, kind: kind.clone(), found: *schema });
+                if let Some(supported) = schema_of(kind)
+                    && *schema > supported
+                {
+                    let (kind, found) = (kind.clone(), *schema);
+                    return Err(DecodeError::NewerSchema { seq: *seq, kind, found, supported });
                 }
                 let broken = |source| DecodeError::Payload { seq: *seq, kind: kind.clone(), source };
                 match kind.as_str() {
-                    $($kind => serde_json::from_slice(payload).map(Self::$variant).map_err(broken),)+
+                    $($($kind => serde_json::from_slice(payload).map(Self::$variant).map_err(broken),)+)+
                     _ => Err(DecodeError::UnknownKind { seq: *seq, kind: kind.clone() }),
                 }
             }
@@ -106,25 +122,37 @@ macro_rules! kinds {
     };
 }
 
-kinds! {
-    "perceived" => Perceived,
-    "tick_started" => TickStarted,
-    "replied" => Replied,
-    "parse_failed" => ParseFailed,
-    "model_failed" => ModelFailed,
-    "tool_answered" => ToolAnswered,
-    "remembered" => Remembered,
-    "recollected" => Recollected,
-    "entity_changed" => EntityChanged,
-    "effect_intended" => EffectIntended,
-    "effect_settled" => EffectSettled,
-    "world_failed" => WorldFailed,
-    "unanswered" => Unanswered,
-    "delayed" => Delayed,
-    "tick_ended" => TickEnded,
-    "emergency_stop_triggered" => EmergencyStopTriggered,
-    "emergency_stop_cleared" => EmergencyStopCleared,
-    "retry_requested" => RetryRequested,
+families! {
+    perception {
+        "perceived" => Perceived,
+    }
+    turn {
+        "tick_started" => TickStarted,
+        "replied" => Replied,
+        "parse_failed" => ParseFailed,
+        "tool_answered" => ToolAnswered,
+        "unanswered" => Unanswered,
+        "delayed" => Delayed,
+        "tick_ended" => TickEnded,
+    }
+    effect {
+        "effect_intended" => EffectIntended,
+        "effect_settled" => EffectSettled,
+        "world_failed" => WorldFailed,
+    }
+    memory {
+        "remembered" => Remembered,
+        "recollected" => Recollected,
+        "entity_changed" => EntityChanged,
+    }
+    service {
+        "model_failed" => ModelFailed,
+        "retry_requested" => RetryRequested,
+    }
+    safety {
+        "emergency_stop_triggered" => EmergencyStopTriggered,
+        "emergency_stop_cleared" => EmergencyStopCleared,
+    }
 }
 
 impl Event {
@@ -137,7 +165,7 @@ impl Event {
         Ok(NewEvent {
             at,
             kind: self.kind(),
-            schema: SCHEMA,
+            schema: self.schema(),
             payload: self.payload()?,
         })
     }

@@ -4,7 +4,7 @@ use dormouse_contracts::{EntityId, Seq, Timestamp, Trust};
 use dormouse_memory::{RecordId, RecordKind};
 use serde::{Deserialize, Serialize};
 
-use super::{LOG_ORIGIN, SEVERAL, Source};
+use super::memory::{LOG_ORIGIN, SEVERAL, Source};
 
 /// What the memory returned for a turn. The prompt shows it; a replay of the log does not search again.
 ///

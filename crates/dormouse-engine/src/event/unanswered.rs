@@ -3,7 +3,7 @@
 use dormouse_contracts::Seq;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, StopReason};
+use super::turn::{Call, StopReason};
 
 /// Why a message gets no answer from the model, or only a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

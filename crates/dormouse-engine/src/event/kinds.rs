@@ -1,0 +1,54 @@
+//! Every kind of event.
+
+use super::{
+    delayed::Delayed,
+    effect::{EffectIntended, EffectSettled, WorldFailed},
+    memory::{EntityChanged, Remembered},
+    perception::Perceived,
+    recollected::Recollected,
+    safety::{EmergencyStopCleared, EmergencyStopTriggered},
+    service::{ModelFailed, RetryRequested},
+    turn::{ParseFailed, Replied, TickEnded, TickStarted, ToolAnswered},
+    unanswered::Unanswered,
+};
+
+/// Something that happened to an assistant, or that it decided.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A message was accepted.
+    Perceived(Perceived),
+    /// A tick found a reason to think.
+    TickStarted(TickStarted),
+    /// The model answered.
+    Replied(Replied),
+    /// The model's answer was unreadable, or held a call that cannot be made; the model is told.
+    ParseFailed(ParseFailed),
+    /// The model could not be reached, or refused.
+    ModelFailed(ModelFailed),
+    /// A tool call has its result.
+    ToolAnswered(ToolAnswered),
+    /// A line was taken into memory.
+    Remembered(Remembered),
+    /// The memory was searched for a turn, before the model is asked.
+    Recollected(Recollected),
+    /// Something about a person or thing was noted on purpose.
+    EntityChanged(EntityChanged),
+    /// An outward act was decided. It is on disk before it is done.
+    EffectIntended(EffectIntended),
+    /// What became of an outward act.
+    EffectSettled(EffectSettled),
+    /// The world could not be reached; the call is made again later.
+    WorldFailed(WorldFailed),
+    /// A message ends without an answer.
+    Unanswered(Unanswered),
+    /// The answer to a message takes long, and its sender is asked to wait.
+    Delayed(Delayed),
+    /// A tick is over.
+    TickEnded(TickEnded),
+    /// The emergency stop was triggered: no further ticks until somebody clears it.
+    EmergencyStopTriggered(EmergencyStopTriggered),
+    /// The emergency stop was cleared.
+    EmergencyStopCleared(EmergencyStopCleared),
+    /// Somebody wants the model to be asked again now, whatever pause it asked for.
+    RetryRequested(RetryRequested),
+}

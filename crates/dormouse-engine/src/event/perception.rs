@@ -1,0 +1,26 @@
+//! What reaches the assistant from its worlds.
+
+use dormouse_classify::Classification;
+use dormouse_contracts::{Perception, Trust};
+use serde::{Deserialize, Serialize};
+
+use super::name_doubt::NameDoubt;
+
+/// The version of these events in the log.
+pub(super) const SCHEMA: u16 = 2;
+
+/// A message was accepted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Perceived {
+    /// What the world delivered.
+    pub perception: Perception,
+    /// What it is to the assistant, and by which rule.
+    pub classification: Classification,
+    /// How far it is believed.
+    pub trust: Trust,
+    /// How many tokens it takes as a prompt shows it.
+    pub tokens: u32,
+    /// What makes the name of its sender suspicious.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<NameDoubt>,
+}

@@ -1,0 +1,161 @@
+//! What is done about a message, from its first tick to its last.
+
+use dormouse_contracts::{CallId, ChatReply, ModelName, Seq, ServiceName, Timestamp, ToolCategory};
+use serde::{Deserialize, Serialize};
+
+use super::memory::Source;
+
+/// The version of these events in the log.
+pub(super) const SCHEMA: u16 = 2;
+/// The tool by which a model says that it is done. Calling it is neither a success nor an error.
+pub(crate) const NOOP: &str = "noop";
+
+/// Which kind of prompt a tick builds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ContextType {
+    /// A message waits for an answer.
+    TickEvent,
+}
+
+/// A tick found a reason to think: it takes up the oldest waiting message, or goes on with the open turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TickStarted {
+    /// Counts the ticks that found a reason, from 1.
+    pub tick: u64,
+    /// Which kind of prompt it builds.
+    pub context: ContextType,
+    /// The place in the log of the message it works on.
+    pub trigger: Seq,
+}
+
+/// The model answered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Replied {
+    /// The model that answered.
+    pub model: ModelName,
+    /// The whole reply, as it came.
+    pub reply: ChatReply,
+    /// The calls that were parsed from it, in order, including calls that were written in its text.
+    pub calls: Vec<Call>,
+    /// How many tokens the reply takes when it is shown to the model again.
+    pub tokens: u32,
+    /// How many tokens the prompt took.
+    pub prompt_tokens: u32,
+    /// How long the call took, retries included, in milliseconds.
+    pub duration_ms: f64,
+    /// Whether it was the last step of its turn, in which the model could only speak.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub speech_only: bool,
+    /// The services that answer for the model, unless they are known to have answered before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<ServiceName>,
+}
+
+/// A call read out of a reply. Whether there is such a tool is not decided yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// Ties the result to the call.
+    pub id: CallId,
+    /// The name the model used.
+    pub name: String,
+    /// The arguments as the model wrote them. If an answer is too long for one call, this is the part for this call.
+    pub arguments: String,
+    /// Whether it continues the speech of the call before it. It is made only if that call was made.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub continues: bool,
+}
+
+/// A reply could not be read. The note is shown to the model when it is asked again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParseFailed {
+    /// What was wrong with it, for the model to read.
+    pub note: String,
+    /// How many tokens the note takes.
+    pub tokens: u32,
+}
+
+/// How a tool call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It did what it was called for.
+    Success,
+    /// It failed; this counts as an error.
+    Failure,
+    /// It was not made, because the turn had already ended. No error.
+    Skipped,
+}
+
+/// A call that changes nothing outside has its result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolAnswered {
+    /// Which call.
+    pub call: CallId,
+    /// The name the model used.
+    pub tool: String,
+    /// The tool's category; absent if the tool does not exist.
+    pub category: Option<ToolCategory>,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// The result as JSON text, word for word as the model sees it.
+    pub content: String,
+    /// How many tokens that takes.
+    pub tokens: u32,
+    /// Where the least trusted part of it comes from, if it holds remembered lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Source>,
+}
+
+/// Why a tick's loop came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StopReason {
+    /// The model said that it is done.
+    Noop,
+    /// A TERMINAL tool ran: it is the other party's turn to speak.
+    TerminalTool,
+    /// A DANGEROUS tool ran: one in a tick.
+    DangerousTool,
+    /// The prompt takes 80 % of the context window or more.
+    CriticalTokens,
+    /// The configured number of steps is reached.
+    MaxIterations,
+    /// The model could not be reached, or refused.
+    LlmError,
+    /// The model's reply could not be read.
+    ParseError,
+    /// The world could not be reached. The turn stays open, and what it was about to do is done later.
+    WorldUnreachable,
+    /// The message is given up: it led to too many errors.
+    GivenUp,
+}
+
+impl StopReason {
+    /// The reason's code, as the documents name it (`"terminal_tool"`).
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Noop => "noop",
+            Self::TerminalTool => "terminal_tool",
+            Self::DangerousTool => "dangerous_tool",
+            Self::CriticalTokens => "critical_tokens",
+            Self::MaxIterations => "max_iterations",
+            Self::LlmError => "llm_error",
+            Self::ParseError => "parse_error",
+            Self::WorldUnreachable => "world_unreachable",
+            Self::GivenUp => "given_up",
+        }
+    }
+}
+
+/// A tick is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TickEnded {
+    /// Why its loop ended.
+    pub reason: StopReason,
+    /// When to resume the turn, if it stays open (the message is not answered yet).
+    pub resume_at: Option<Timestamp>,
+}
