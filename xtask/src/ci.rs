@@ -5,7 +5,7 @@ use xshell::{Shell, cmd};
 use crate::metadata::Metadata;
 use crate::report::Report;
 use crate::workspace::Result;
-use crate::{deny, examples, features, peers, test, tidy};
+use crate::{deny, examples, features, test, tidy};
 
 pub(crate) fn run(sh: &Shell) -> Result {
     let metadata = Metadata::read(sh)?;
@@ -14,9 +14,9 @@ pub(crate) fn run(sh: &Shell) -> Result {
     report.step("tidy", || tidy::run(sh));
     deny::check(sh, &mut report);
     report.step("clippy", || clippy(sh));
-    report.step("tests", || tests(sh));
+    report.step("tests", || test::tests(sh));
     report.step("optional parts", || test::optional_parts(sh));
-    report.step("doc tests", || doc_tests(sh));
+    report.step("doc tests", || test::doc_tests(sh));
     report.step("examples", || examples::run(sh));
     report.step("docs", || docs(sh));
     report.step("each feature", || features::check(sh, &metadata));
@@ -33,26 +33,6 @@ fn clippy(sh: &Shell) -> Result {
     cmd!(
         sh,
         "cargo clippy --workspace --all-targets --all-features -- -D warnings"
-    )
-    .run()?;
-    Ok(())
-}
-
-/// All tests except doc tests, examples and benches. Clippy compiles the benches, and `cargo xtask bench` runs them.
-fn tests(sh: &Shell) -> Result {
-    cmd!(
-        sh,
-        "cargo test --workspace --exclude dormouse-encoder --no-fail-fast --lib --bins --tests"
-    )
-    .env(peers::REQUIRED, peers::found())
-    .run()?;
-    Ok(())
-}
-
-fn doc_tests(sh: &Shell) -> Result {
-    cmd!(
-        sh,
-        "cargo test --workspace --exclude dormouse-encoder --no-fail-fast --doc"
     )
     .run()?;
     Ok(())

@@ -1,21 +1,43 @@
 //! `cargo xtask test`: the tests that every contributor can run without installing anything.
 
+use std::num::NonZero;
+
 use xshell::{Shell, cmd};
 
 use crate::peers;
 use crate::workspace::Result;
 
 pub(crate) fn run(sh: &Shell) -> Result {
-    let tested = all(sh);
+    let tested = tests(sh).and_then(|()| doc_tests(sh));
     println!("\n{}", skipped());
     tested
 }
 
-/// Unit, integration, end-to-end and doc tests of every crate that the programs have by default.
-fn all(sh: &Shell) -> Result {
-    cmd!(sh, "cargo test --workspace --exclude dormouse-encoder")
-        .env(peers::REQUIRED, peers::found())
-        .run()?;
+/// Unit, integration and end-to-end tests of every crate that the programs have by default. Examples and benches are
+/// compiled by other steps of `cargo xtask ci`.
+pub(crate) fn tests(sh: &Shell) -> Result {
+    cmd!(
+        sh,
+        "cargo test --workspace --exclude dormouse-encoder --no-fail-fast --lib --bins --tests"
+    )
+    .env(peers::REQUIRED, peers::found())
+    .env("RUST_TEST_THREADS", threads().to_string())
+    .run()?;
+    Ok(())
+}
+
+/// How many tests of one program run at a time. Many of them wait for a disk or for another process.
+fn threads() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    3 * cores
+}
+
+pub(crate) fn doc_tests(sh: &Shell) -> Result {
+    cmd!(
+        sh,
+        "cargo test --workspace --exclude dormouse-encoder --no-fail-fast --doc"
+    )
+    .run()?;
     Ok(())
 }
 
