@@ -80,7 +80,7 @@ pub(crate) enum ConfigError {
 
 /// The source of a configuration.
 #[derive(Clone, Debug)]
-pub(crate) enum Origin {
+pub(crate) enum ConfigSource {
     /// No file; everything has its default.
     Defaults,
     /// This file.
@@ -92,11 +92,11 @@ impl Config {
     pub(crate) fn load(
         asked: Option<&Path>,
         default: &Path,
-    ) -> Result<(Self, Origin), ConfigError> {
+    ) -> Result<(Self, ConfigSource), ConfigError> {
         let path = asked.unwrap_or(default);
         match read(path) {
             Err(ConfigError::Read { source, .. }) if asked.is_none() && is_absent(&source) => {
-                Ok((Self::default(), Origin::Defaults))
+                Ok((Self::default(), ConfigSource::Defaults))
             }
             Err(error) => Err(error),
             Ok(bytes) => {
@@ -106,7 +106,7 @@ impl Config {
                         path: path.into(),
                         mistake,
                     })?;
-                Ok((config, Origin::File(path.into())))
+                Ok((config, ConfigSource::File(path.into())))
             }
         }
     }

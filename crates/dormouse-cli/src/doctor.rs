@@ -15,7 +15,7 @@ use dormouse_store::{LogOpenError, RedbLog};
 use crate::{
     args::Doctor,
     command::{Places, log_open_exit},
-    config::{Config, Origin, unmatched},
+    config::{Config, ConfigSource, unmatched},
     data::{DataError, DataFolder},
     exit::{Exit, Report},
     finding::{self, Finding},
@@ -169,11 +169,11 @@ fn wrong(error: &dyn Error, exit: Exit) -> Finding {
 
 fn configuration(places: &Places, data: &DataFolder) -> (Finding, Option<Config>) {
     match Config::load(places.config.as_deref(), &data.config()) {
-        Ok((config, Origin::File(path))) => (
+        Ok((config, ConfigSource::File(path))) => (
             Finding::Fine(format!("the configuration {} is valid", path.display())),
             Some(config),
         ),
-        Ok((config, Origin::Defaults)) => (
+        Ok((config, ConfigSource::Defaults)) => (
             Finding::Fine("there is no configuration file; the defaults apply".to_owned()),
             Some(config),
         ),

@@ -34,7 +34,7 @@ pub use open::LogOpenError;
 pub use rows::{MAX_KIND_BYTES, MAX_PAYLOAD_BYTES, MAX_SNAPSHOT_BYTES};
 pub use salvage::{SalvageError, SalvageReport, salvage};
 pub use scan::{Readable, Stop};
-pub use signature::Origin;
+pub use signature::Creation;
 pub use stats::WriteStats;
 pub use verify::{AssistantReport, VerifyReport};
 pub use view::LogView;

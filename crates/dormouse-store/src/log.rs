@@ -21,7 +21,7 @@ use crate::{
     events,
     fault::{Fault, contained},
     open::{self, Absence, LogOpenError, OpenedLog},
-    signature::Origin,
+    signature::Creation,
     stats::{Counters, WriteStats},
     verify::{self, VerifyReport},
 };
@@ -72,7 +72,7 @@ pub struct RedbLog {
 struct Core {
     database: Arc<DatabaseHandle>,
     counters: Arc<Counters>,
-    origin: Origin,
+    creation: Creation,
     writes: mpsc::Sender<Request>,
     reads: mpsc::Sender<ReadJob>,
     closing: Arc<AtomicBool>,
@@ -120,7 +120,7 @@ impl RedbLog {
             core: Arc::new(Core {
                 database: Arc::clone(&database),
                 counters: Arc::clone(&counters),
-                origin: opened.origin,
+                creation: opened.creation,
                 writes,
                 reads,
                 closing: Arc::clone(&closing),
@@ -164,8 +164,8 @@ impl RedbLog {
 
     /// When and by which program the file was made.
     #[must_use]
-    pub fn origin(&self) -> &Origin {
-        &self.core.origin
+    pub fn creation(&self) -> &Creation {
+        &self.core.creation
     }
 
     /// Reads every event and snapshot and compares each with its checksum and its place.

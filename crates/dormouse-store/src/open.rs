@@ -11,7 +11,7 @@ use crate::{
     fault::{Fault, contained},
     rows::{EVENTS, HEADS, SNAPSHOTS},
     scan::{Readable, scan},
-    signature::{self, LOG_FILE, Origin},
+    signature::{self, Creation, LOG_FILE},
 };
 
 mod error;
@@ -29,7 +29,7 @@ pub(crate) enum Absence {
 #[derive(Debug)]
 pub(crate) struct OpenedLog {
     pub(crate) database: DatabaseHandle,
-    pub(crate) origin: Origin,
+    pub(crate) creation: Creation,
 }
 
 /// Opens the file, or creates it.
@@ -64,13 +64,13 @@ pub(crate) fn check_opened(
 }
 
 fn check(database: DatabaseHandle) -> Result<OpenedLog, Fault> {
-    let origin = contained(|| {
+    let creation = contained(|| {
         let transaction = database.begin_read()?;
         check_ends(&transaction)?;
-        let origin = signature::origin(&transaction).map_err(DatabaseFault::from)?;
-        origin.ok_or_else(events::corrupt)
+        let creation = signature::creation(&transaction).map_err(DatabaseFault::from)?;
+        creation.ok_or_else(events::corrupt)
     })?;
-    Ok(OpenedLog { database, origin })
+    Ok(OpenedLog { database, creation })
 }
 
 /// Compares each head with the last event of its assistant. Otherwise a log that lost its end would look like a shorter log.

@@ -17,7 +17,7 @@ const PROGRAM: &str = concat!("dormouse-store ", env!("CARGO_PKG_VERSION"));
 /// When and by which program a log was created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Origin {
+pub struct Creation {
     /// When the file was created, by the clock of its file system; the epoch if that is unknown.
     pub at: Timestamp,
     /// The program and version that created it (`"dormouse-store 0.1.0"`).
@@ -92,8 +92,8 @@ impl FileSignature for LogFile {
     }
 }
 
-/// The origin of a log; `None` if it is damaged.
-pub(crate) fn origin(transaction: &ReadTransaction) -> Result<Option<Origin>, redb::Error> {
+/// The creation of a log; `None` if it is damaged.
+pub(crate) fn creation(transaction: &ReadTransaction) -> Result<Option<Creation>, redb::Error> {
     let table = transaction.open_table(META)?;
     let (Ok(at), Ok(program)) = (fact(&table, CREATED_AT)?, fact(&table, CREATED_BY)?) else {
         return Ok(None);
@@ -102,7 +102,7 @@ pub(crate) fn origin(transaction: &ReadTransaction) -> Result<Option<Origin>, re
         return Ok(None);
     };
     let at = Timestamp::from_micros(at);
-    Ok(Some(Origin { at, program }))
+    Ok(Some(Creation { at, program }))
 }
 
 type MetaTable = ReadOnlyTable<&'static [u8], &'static [u8]>;

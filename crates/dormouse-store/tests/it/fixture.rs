@@ -35,7 +35,7 @@ async fn a_log_written_by_the_first_format_opens_and_is_whole() {
     let path = folder.path().join("log.redb");
     fs::copy(FORMAT_1, &path).unwrap();
     let log = RedbLog::open_existing(&path).unwrap();
-    assert_eq!(log.origin().program, "dormouse-store 0.1.0");
+    assert_eq!(log.creation().program, "dormouse-store 0.1.0");
     assert_eq!(
         log.assistants().unwrap(),
         [(assistant("alice"), Seq(3)), (assistant("bob.2"), Seq(1))]

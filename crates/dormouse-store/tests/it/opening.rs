@@ -19,8 +19,8 @@ fn a_missing_log_is_made_only_when_that_is_wanted() {
     assert!(!path.exists());
 
     let log = RedbLog::open(&path).unwrap();
-    assert!(log.origin().program.starts_with("dormouse-store "));
-    assert!(log.origin().at.as_micros() > 0);
+    assert!(log.creation().program.starts_with("dormouse-store "));
+    assert!(log.creation().at.as_micros() > 0);
     let names: Vec<_> = fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
