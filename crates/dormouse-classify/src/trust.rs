@@ -36,8 +36,9 @@ const fn score(score: f32) -> Trust {
 /// An entry for the sender in [`ClassifyConfig::trust_overrides`] replaces all of these, up or down. Command output is
 /// the exception: it belongs to the assistant and has no sender. A pure function without heap allocation.
 ///
-/// Neither the words nor an @mention are arguments, so a sender cannot raise the score by writing something:
-/// *addressed* is the server's routing, and an @mention in a room stays at 0.4.
+/// Neither the words nor an @mention are arguments, so a sender cannot raise the score by writing something. A world
+/// whose server parses `@key` itself attests the speech as *addressed*, which it vouches for. In any other world an
+/// @mention is only text, and the speech keeps the score of its source.
 ///
 /// The sender's history does not count yet. Until entity profiles enter the score, the operator's overrides are the
 /// only judgement of individual senders.

@@ -52,7 +52,8 @@ pub enum SourceKind {
     Whisper,
     /// To one listener anywhere.
     Page,
-    /// Aloud, and directed at the assistant by the server's own routing (not by an @mention in the text).
+    /// Aloud, and directed at the assistant as the server found: by its own routing, or by an `@key` that the server
+    /// itself parsed. Not by an @mention that only the text shows.
     Addressed,
     /// On a channel.
     Channel(ChannelId),

@@ -34,5 +34,32 @@ pub fn terms(text: &str) -> Vec<String> {
     terms
 }
 
+/// The words of `text` in order, in lower case without accents, common words included. "Alice's" is `alice`. Text in
+/// scripts without spaces between words becomes pairs of neighbouring characters.
+///
+/// ```
+/// assert_eq!(dormouse_retrieval::words("Zoë's tea, at 5"), ["zoe", "tea", "at", "5"]);
+/// ```
+#[must_use]
+pub fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let _all = each_word(text, |word| {
+        words.push(word.to_owned());
+        ControlFlow::Continue(())
+    });
+    words
+}
+
+/// The base form of a word that [`words`] returned: its English irregular form or stem. Other words change little.
+///
+/// ```
+/// assert_eq!(dormouse_retrieval::base_form("bought"), "buy");
+/// assert_eq!(dormouse_retrieval::base_form("horses"), dormouse_retrieval::base_form("horse"));
+/// ```
+#[must_use]
+pub fn base_form(word: &str) -> String {
+    Analyser::new().base_form(word).into_owned()
+}
+
 #[cfg(test)]
 mod tests;

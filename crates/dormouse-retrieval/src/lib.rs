@@ -8,7 +8,8 @@
 //! baseline for comparison.
 //!
 //! Everything is a pure function of its arguments: no clock, no randomness, no I/O. [`named_times`] finds the times
-//! that a text names, relative to when it was said. [`terms`] returns the terms that are compared.
+//! that a text names, relative to when it was said. [`terms`] returns the terms that are compared; [`words`] and
+//! [`base_form`] are the steps that lead to them.
 //!
 //! Stability: experimental. The weights and features are measured, and better measurements will change them, the scores
 //! and the order. A snapshot of another version is rejected, never misread.
@@ -25,7 +26,7 @@ mod text_features;
 mod unit;
 mod weights;
 
-pub use analyse::terms;
+pub use analyse::{base_form, terms, words};
 pub use config::Config;
 pub use dates::{NamedTime, named_times};
 pub use index::{Index, Insertion, Removal};

@@ -1,8 +1,8 @@
 //! The effect of an act: a pure function of the positions of all characters. It passes words on without reading them,
-//! except to check that they are not blank.
+//! except to check that they are not blank, and to find which assistants speech mentions.
 
 use dormouse_contracts::{ChannelId, EntityId, Sender, SourceKind, Words, WordsError};
-use dormouse_text::{beginning, is_blank};
+use dormouse_text::{beginning, is_blank, mentions};
 
 use crate::{
     act::{Act, ActRefusal, ActView},
@@ -57,7 +57,7 @@ pub(crate) fn decide(roster: &Roster, actor: &EntityId, act: &Act) -> Result<Dec
         return Err(ActRefusal::Words(WordsError::Empty));
     }
     match act {
-        Act::Say(words) => Ok(scene.aloud(&SourceKind::Say, words)),
+        Act::Say(words) => Ok(scene.say(words)),
         Act::Pose(words) => Ok(scene.aloud(&SourceKind::Pose, words)),
         Act::SayTo { to, words } => scene.say_to(to, words),
         Act::Whisper { to, words } => {
@@ -140,9 +140,25 @@ impl<'a> Scene<'a> {
         self.spoken(heard, source, words)
     }
 
+    /// Speech to the room. It is addressed to each assistant whose key it mentions.
+    fn say(&self, words: &Words) -> Decision {
+        let mut decision = self.aloud(&SourceKind::Say, words);
+        for heard in &mut decision.heard {
+            let observer = self.roster.find(&heard.observer);
+            let is_mentioned = observer
+                .and_then(Present::key)
+                .is_some_and(|key| mentions(words.as_claimed(), key.as_str()));
+            // An assistant that mentions itself does not speak to itself.
+            if is_mentioned && heard.observer != *self.id {
+                heard.source = SourceKind::Addressed;
+            }
+        }
+        decision
+    }
+
     fn say_to(&self, to: &str, words: &Words) -> Result<Decision, ActRefusal> {
         let (listener, present) = self.listener_here(to)?;
-        let mut decision = self.aloud(&SourceKind::Say, words);
+        let mut decision = self.say(words);
         for heard in &mut decision.heard {
             if heard.observer == *listener {
                 heard.source = SourceKind::Addressed;

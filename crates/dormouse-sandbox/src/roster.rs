@@ -43,8 +43,16 @@ impl Present {
         }
     }
 
+    /// The key of the assistant that controls it, if one does.
+    pub(crate) fn key(&self) -> Option<&AssistantId> {
+        match &self.kind {
+            Kind::Guest(CharacterKind::Assistant(key)) => Some(key),
+            Kind::Guest(CharacterKind::Player) | Kind::Resident => None,
+        }
+    }
+
     pub(crate) fn is_assistant(&self) -> bool {
-        matches!(self.kind, Kind::Guest(CharacterKind::Assistant(_)))
+        self.key().is_some()
     }
 
     pub(crate) fn perceives(&self) -> bool {

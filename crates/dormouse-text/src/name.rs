@@ -1,5 +1,7 @@
 //! Names: their characters, and which of them look alike.
 
+use std::borrow::Cow;
+
 use unicode_normalization::char::is_combining_mark;
 use unicode_security::{mixed_script::AugmentedScriptSet, skeleton};
 
@@ -81,6 +83,33 @@ impl NameSkeleton {
         let others = [&other.written, &other.folded];
         others.contains(&&self.written) || others.contains(&&self.folded)
     }
+}
+
+/// The text with every character of another script that looks like a Latin letter or a digit replaced by that one
+/// (`Вob` with a Cyrillic В becomes `Bob`), and without [hidden](is_hidden) characters other than white space. Two words
+/// that look the same become equal; ASCII characters stay as they are.
+#[must_use]
+pub fn fold_look_alikes(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    let mut folded = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_ascii() {
+            folded.push(character);
+        } else if !is_hidden(character) {
+            folded.push(latin_of(character).unwrap_or(character));
+        }
+    }
+    Cow::Owned(folded)
+}
+
+/// The ASCII letter or digit that a character looks like.
+fn latin_of(character: char) -> Option<char> {
+    let text = character.to_string();
+    let mut looks_like = skeleton(&text);
+    let only = looks_like.next().filter(char::is_ascii_alphanumeric)?;
+    looks_like.next().is_none().then_some(only)
 }
 
 #[cfg(test)]
@@ -170,7 +199,25 @@ mod tests {
         assert_eq!(marks.chars().find(|c| is_name_character(*c)), None);
     }
 
+    #[test]
+    fn letters_of_other_scripts_become_the_latin_letters_they_look_like() {
+        for (written, folded) in [
+            ("the vаult соdе", "the vault code"),
+            ("Sta\u{200b}r", "Star"),
+            ("Zoë 日本", "Zoë 日本"),
+            ("plain I l 1 0", "plain I l 1 0"),
+        ] {
+            assert_eq!(fold_look_alikes(written), folded);
+        }
+    }
+
     proptest! {
+        #[test]
+        fn folding_look_alikes_twice_changes_nothing_more(text in any::<String>()) {
+            let once = fold_look_alikes(&text).into_owned();
+            prop_assert_eq!(fold_look_alikes(&once).into_owned(), once);
+        }
+
         #[test]
         fn names_that_differ_in_case_or_hidden_characters_are_the_same_person(
             name in "[A-Za-z]{1,8}( [a-z]{1,5})?",

@@ -22,7 +22,10 @@ const PURE: &[(&str, &[&str])] = &[
         &["unicode-normalization", "unicode-security"],
     ),
     ("dormouse-redact", &["base64", "regex"]),
-    ("dormouse-classify", &["dormouse-contracts", "serde"]),
+    (
+        "dormouse-classify",
+        &["dormouse-contracts", "dormouse-text", "serde"],
+    ),
     (
         "dormouse-dialects",
         &[
@@ -184,7 +187,9 @@ mod tests {
         let unsound = package("dormouse-classify", &[("tokio", "null")]);
         assert_eq!(
             impure(&unsound),
-            ["dormouse-classify does without tokio: it may use dormouse-contracts, serde"]
+            [
+                "dormouse-classify does without tokio: it may use dormouse-contracts, dormouse-text, serde"
+            ]
         );
         assert!(impure(&package("dormouse-engine", &[("tokio", "null")])).is_empty());
     }

@@ -170,7 +170,7 @@ fn a_thing_or_somebody_here_can_be_looked_at() {
 }
 
 #[test]
-fn a_mention_in_room_speech_wakes_it_without_raising_trust() {
+fn a_mention_that_the_world_parses_is_addressed_to_it() {
     let home = Home::new();
     let run = home.play("@dormouse hello\n@orla hello\n");
     let messages = run.of_type("message");
@@ -184,7 +184,7 @@ fn a_mention_in_room_speech_wakes_it_without_raising_trust() {
     let mentioned = of("@dormouse hello");
     assert_eq!(
         (mentioned["rule"].as_str(), mentioned["trust"].as_f64()),
-        (Some("2"), Some(0.4))
+        (Some("2"), Some(0.7))
     );
     assert_eq!(of("@orla hello")["classification"], "context");
 }

@@ -1,6 +1,6 @@
 //! Reduces words to terms.
 
-use std::{fmt, ops::ControlFlow};
+use std::{borrow::Cow, fmt, ops::ControlFlow};
 
 use rust_stemmers::{Algorithm, Stemmer};
 
@@ -35,8 +35,13 @@ impl Analyser {
         if stop::is_stop_word(word) {
             return None;
         }
+        Some(each(&self.base_form(word)))
+    }
+
+    /// The base form of one folded word.
+    pub(crate) fn base_form<'a>(&self, word: &'a str) -> Cow<'a, str> {
         let word = irregular::base_form(word).unwrap_or(word);
-        Some(each(&self.stemmer.stem(word)))
+        self.stemmer.stem(word)
     }
 }
 

@@ -271,10 +271,56 @@ fn hostile() -> impl Strategy<Value = String> {
     })
 }
 
+#[test]
+fn speech_that_mentions_a_key_is_addressed_to_that_assistant_alone() {
+    let said = |actor: &str, text: &str| {
+        let decided = decide(&company(), &id(actor), &Act::Say(words(text))).unwrap();
+        noticed(&decided)
+    };
+    assert_eq!(
+        said("Alice", "Orla, ask @dormouse."),
+        [
+            "Bob: Say from entity Alice",
+            "Dormouse: Addressed from entity Alice",
+            "Vole: Say from entity Alice",
+        ]
+    );
+    assert_eq!(
+        said("Vole", "@vole asks @bob and @Dormouse"),
+        [
+            "Alice: Say from assistant Vole",
+            "Bob: Say from assistant Vole",
+            "Dormouse: Addressed from assistant Vole",
+            "Vole: Say from myself true",
+        ]
+    );
+    for unaddressed in ["dormouse@example.org", "@dormouse2", "Dormouse?"] {
+        let noticed = said("Alice", unaddressed);
+        assert!(!noticed.concat().contains("Addressed"), "{unaddressed}");
+    }
+}
+
+#[test]
+fn a_mention_in_a_pose_a_whisper_or_on_a_channel_stays_what_it_is() {
+    let pose = Act::Pose(words("waves at @dormouse"));
+    let whisper = Act::Whisper {
+        to: to("Vole"),
+        words: words("ask @vole"),
+    };
+    let channel = Act::Channel {
+        channel: ChannelId::try_new("public").unwrap(),
+        words: words("@dormouse hello"),
+    };
+    for act in [pose, whisper, channel] {
+        let decided = decide(&company(), &id("Alice"), &act).unwrap();
+        assert!(!noticed(&decided).concat().contains("Addressed"), "{act:?}");
+    }
+}
+
 proptest! {
     #[test]
     fn whatever_the_words_are_who_notices_what_from_whom_stays_the_same(
-        text in hostile(),
+        text in hostile().prop_filter("a mention is read", |text| !text.contains('@')),
         kind in 0..6,
         actor in prop::sample::select(vec!["Alice", "Dormouse"]),
     ) {

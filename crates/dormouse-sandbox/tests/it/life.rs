@@ -96,6 +96,11 @@ fn is_assistant(who: usize) -> bool {
     who >= 3
 }
 
+/// The texts of this life mention one key.
+fn mentions_key_of(who: usize, text: &str) -> bool {
+    is_assistant(who) && CAST[who] == "Dormouse" && text.starts_with("@Dormouse")
+}
+
 fn sender(who: usize) -> Sender {
     let (id, name) = (id(CAST[who]), CAST[who].to_owned());
     if is_assistant(who) {
@@ -153,7 +158,11 @@ impl Model {
         let public = SourceKind::Channel(ChannelId::try_new("public").unwrap());
         let own = match doing {
             Doing::Say(text) => {
-                self.tell(who, |_, it| it.room == room, &SourceKind::Say, Some(text));
+                let mentioned = |other| mentions_key_of(other, text);
+                let rest = |other, it: &Someone| it.room == room && !mentioned(other);
+                self.tell(who, rest, &SourceKind::Say, Some(text));
+                let addressed = |other, it: &Someone| it.room == room && mentioned(other);
+                self.tell(who, addressed, &SourceKind::Addressed, Some(text));
                 (SourceKind::Say, text)
             }
             Doing::Pose(text) => {
@@ -168,14 +177,11 @@ impl Model {
                 if *to == who || self.people.get(to).is_none_or(|it| it.room != room) {
                     return false;
                 }
-                let rest = |other, it: &Someone| other != *to && it.room == room;
+                let addressed = |other| other == *to || mentions_key_of(other, text);
+                let rest = |other, it: &Someone| it.room == room && !addressed(other);
                 self.tell(who, rest, &SourceKind::Say, Some(text));
-                self.tell(
-                    who,
-                    |other, _| other == *to,
-                    &SourceKind::Addressed,
-                    Some(text),
-                );
+                let spoken_to = |other, it: &Someone| it.room == room && addressed(other);
+                self.tell(who, spoken_to, &SourceKind::Addressed, Some(text));
                 (SourceKind::Say, text)
             }
             Doing::Whisper(to, text) => {
