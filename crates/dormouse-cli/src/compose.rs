@@ -163,7 +163,7 @@ pub(crate) async fn host(
     settings.retry_budget = retry_budget;
     let slow_after = settings.slow_after;
     let (assistant, handle) = Assistant::wake(settings, sandbox.tools(), ports).await?;
-    keep_pausing(&each, &assistant.state().pauses, SystemClock.now());
+    keep_pausing(&each, &assistant.state().services.pauses, SystemClock.now());
     let continuity = check_world(&sandbox, &key, assistant.state()).await?;
     let (watcher, events) = mpsc::channel(WATCHED);
     let resident = Character {

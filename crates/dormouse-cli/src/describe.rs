@@ -292,7 +292,7 @@ pub(crate) fn held(name: &str, status: &Status) -> Option<String> {
 
 /// How many messages wait for an answer, the one being worked on included.
 pub(crate) fn waiting(state: &State) -> usize {
-    state.waiting()
+    state.turns.len()
 }
 
 /// The status on one line, with the number of memories if it is known.

@@ -64,7 +64,7 @@ pub(crate) fn run(places: &Places, command: Emergency) -> Result<Exit, CommandEr
 /// Triggers the stop, as an event that says who did it.
 fn stop(log: &AssistantLog, by: &str) -> Result<(), CommandError> {
     let AssistantLog { key, state, .. } = log;
-    if let Some(stopped) = &state.stopped {
+    if let Some(stopped) = state.stop.stopped() {
         let (at, cause) = (stopped.at, describe::stop_cause(&stopped.cause));
         return say(&format!("{key} is already stopped, since {at}: {cause}"));
     }
@@ -81,7 +81,7 @@ fn stop(log: &AssistantLog, by: &str) -> Result<(), CommandError> {
 /// Clears the stop, as an event that says who did it.
 fn clear(log: &AssistantLog, by: &str) -> Result<(), CommandError> {
     let AssistantLog { key, state, .. } = log;
-    let Some(stopped) = &state.stopped else {
+    let Some(stopped) = state.stop.stopped() else {
         return say(&format!("{key} is not stopped; there is nothing to clear"));
     };
     log.append(&Event::EmergencyStopCleared(EmergencyStopCleared {
@@ -114,7 +114,7 @@ fn show(
 ) -> Result<Exit, CommandError> {
     let printing = json.printing();
     let (key, state) = view_state(places, data, of.assistant, printing)?;
-    let (stopped, waiting) = (state.stopped.as_ref(), describe::waiting(&state));
+    let (stopped, waiting) = (state.stop.stopped(), describe::waiting(&state));
     let line = StopLine {
         r#type: "emergency",
         assistant: &key,

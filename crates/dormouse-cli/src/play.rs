@@ -356,7 +356,7 @@ fn slow(host: &Host, server: &str) -> String {
 fn ready(data: &DataFolder, chosen: &Chosen, host: &Host, clear: &str) -> Item {
     let (provider, model) = chosen.name();
     let state = host.assistant.state();
-    let stopped = state.stopped.as_ref();
+    let stopped = state.stop.stopped();
     Item::Ready(Ready {
         assistant: host.key.to_string(),
         name: host.resident.name.clone(),

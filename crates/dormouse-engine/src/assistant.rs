@@ -209,7 +209,7 @@ impl Assistant {
         let mut asked: Option<BoxFuture<'static, Done>> = None;
         let mut indexing: Option<BoxFuture<'static, Indexing>> = None;
         loop {
-            if self.state.stopped.is_some() {
+            if self.state.stop.is_on() {
                 // An operator must not wait for a model. Work that was begun is resumed as after a crash.
                 work = None;
                 asked = None;

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::{
     event::{Event, LOG_ORIGIN, Remembered},
-    state::{State, Turn},
+    state::{State, Trigger, Turn},
 };
 pub(crate) use memory_query::{Draft, MemoryAnswer, MemoryQuery};
 pub(crate) use provenance::{Provenance, SURROUNDINGS_TRUST, provenance};
@@ -200,12 +200,12 @@ impl Call<'_> {
 /// The origins of the message that is worked on and of those that wait: they are dealt with, and not recalled. Those
 /// that were given up are not either, or what made them fail would make others fail.
 pub(crate) fn pending(state: &State, turn: &Turn) -> Vec<String> {
-    let waiting = state.inbox.iter().map(|heard| heard.seq);
-    let aside = state.aside.iter().map(Turn::trigger_seq);
-    let given_up = state.given_up.iter().copied();
+    let waiting = state.turns.waiting().map(Trigger::seq);
+    let aside = state.turns.aside().map(Turn::trigger_seq);
+    let given_up = state.history.given_up();
     let all = waiting
         .chain(aside)
         .chain(given_up)
-        .chain([turn.trigger.seq]);
+        .chain([turn.trigger_seq()]);
     all.map(|seq| format!("{LOG_ORIGIN}{seq}")).collect()
 }

@@ -29,7 +29,7 @@ use crate::{
     },
     gate::{Skip, gate},
     prompt::{self, Offer, Preamble, Prompt},
-    state::{CallState, State, Step, Turn},
+    state::{CallState, Phase, State, Step, Turn},
     work::RecallQuery,
 };
 
@@ -96,9 +96,9 @@ pub(crate) enum OutsideCall {
 pub(crate) fn next(view: View<'_>) -> Next {
     let state = view.state;
     // If a message ends without an answer, its sender learns that before the assistant stops.
-    let is_ending = |turn: &Turn| turn.ticking && turn.unanswered.is_some();
-    if state.stopped.is_none()
-        && !state.turn.as_ref().is_some_and(is_ending)
+    let is_ending = |turn: &Turn| matches!(turn.phase, Phase::Ending(_));
+    if !state.stop.is_on()
+        && !state.turns.current().is_some_and(is_ending)
         && let Some(cause) = stop_cause(view)
     {
         return Next::Decided(vec![Event::EmergencyStopTriggered(
@@ -108,12 +108,12 @@ pub(crate) fn next(view: View<'_>) -> Next {
     match gate(state, view.config.switch, view.services, view.now) {
         // The tick under way is this one: there is one actor, and it asks what comes next in its own tick.
         Err(Skip::Collision) => state
-            .turn
-            .as_ref()
+            .turns
+            .current()
             .map_or(Next::Rest(Skip::Idle), |turn| in_tick(view, turn)),
         Err(skip) => Next::Rest(skip),
         Ok(reason) => Next::Decided(vec![Event::TickStarted(TickStarted {
-            tick: state.ticks.saturating_add(1),
+            tick: state.counts.ticks.saturating_add(1),
             context: ContextType::TickEvent,
             trigger: reason.trigger(),
         })]),
@@ -145,7 +145,7 @@ fn in_tick(view: View<'_>, turn: &Turn) -> Next {
             Next::Outside(OutsideCall::AskAfter(effect))
         };
     }
-    if let Some(cause) = turn.unanswered {
+    if let Phase::Ending(cause) = turn.phase {
         return unanswered::conclude(view, turn, cause);
     }
     if let Some(cause) = unanswered::hopeless(view, turn) {
@@ -154,7 +154,7 @@ fn in_tick(view: View<'_>, turn: &Turn) -> Next {
     match (turn.steps.last(), turn.open_call()) {
         (Some(step), Some(call)) => {
             let is_part = step.part_of().is_some();
-            let is_free = is_part || step.speech_only || step.is_notice;
+            let is_free = is_part || step.only_speaks() || step.is_notice();
             if step.is_broken_off() {
                 Next::Decided(calls::skip_the_rest(view, step, BROKEN_OFF))
             } else if !may_follow(view, step, call) {
@@ -244,8 +244,8 @@ fn stop_reason(view: View<'_>, turn: &Turn, step: &Step) -> Option<TickEnded> {
     }
     match view.config.pattern {
         // It was the last step. The reason depends on whether the steps or calls are used up.
-        _ if step.speech_only && has_used_up(view, turn, 0) => closed(StopReason::MaxIterations),
-        _ if step.speech_only => closed(StopReason::CriticalTokens),
+        _ if step.only_speaks() && has_used_up(view, turn, 0) => closed(StopReason::MaxIterations),
+        _ if step.only_speaks() => closed(StopReason::CriticalTokens),
         ExecutionPattern::ReactLoop => None,
         ExecutionPattern::SingleAction => Some(TickEnded {
             reason: StopReason::MaxIterations,
@@ -258,7 +258,7 @@ fn stop_reason(view: View<'_>, turn: &Turn, step: &Step) -> Option<TickEnded> {
 fn loop_end(view: View<'_>, step: &Step) -> Option<StopReason> {
     // A wait notice does not answer anybody. If only the beginning of an answer was said, it is the model's turn, as
     // after any rejected call.
-    if step.is_notice || step.has_hole() {
+    if step.is_notice() || step.has_hole() {
         return None;
     }
     // Speech that continues in the next call is not complete yet.
@@ -294,7 +294,7 @@ fn loop_end(view: View<'_>, step: &Step) -> Option<StopReason> {
 
 fn ask(view: View<'_>, turn: &Turn) -> Next {
     // After a refused prompt, the next prompt holds the message alone.
-    if turn.recollected.is_none() && turn.refusals == 0 {
+    if turn.recollected.is_none() && turn.failures.refusals == 0 {
         let question = recall_query::question(view, turn);
         return Next::Outside(OutsideCall::Recall(Box::new(question)));
     }
@@ -347,7 +347,7 @@ fn percent_of(window: u32, tokens: u32) -> u64 {
 
 /// The advice about its use of the context window that the model gets in a result of `result` tokens, if it needs any.
 fn advisory(view: View<'_>, result: u32) -> Option<&'static str> {
-    let turn = view.state.turn.as_ref()?;
+    let turn = view.state.turns.current()?;
     match percent(view, turn, result) {
         _ if has_used_up(view, turn, 1) => Some("Provide final response now"),
         CRITICAL_PERCENT.. => Some("Provide final response now"),

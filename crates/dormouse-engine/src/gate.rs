@@ -8,7 +8,7 @@ use dormouse_contracts::{Seq, ServiceName, Timestamp};
 
 use crate::{
     config::Switch,
-    state::{Heard, State, Turn},
+    state::{State, Trigger, Turn, Wait},
 };
 
 /// Longer than anything the engine ever waits for.
@@ -38,18 +38,18 @@ pub enum Skip {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// A message waits.
-    Message(Seq),
-    /// A message is being worked on, and it is time to continue.
+    /// A message, or something that became due, waits for its turn.
+    Waiting(Seq),
+    /// A turn is open, and it is time to continue.
     OpenTurn(Seq),
 }
 
 impl Reason {
-    /// The sequence number of the message.
+    /// The sequence number of what calls for the turn.
     #[must_use]
     pub fn trigger(self) -> Seq {
         match self {
-            Self::Message(seq) | Self::OpenTurn(seq) => seq,
+            Self::Waiting(seq) | Self::OpenTurn(seq) => seq,
         }
     }
 }
@@ -65,18 +65,18 @@ pub fn gate(
     services: &[ServiceName],
     now: Timestamp,
 ) -> Result<Reason, Skip> {
-    if state.stopped.is_some() {
+    if state.stop.is_on() {
         return Err(Skip::EmergencyStop);
     }
     if switch == Switch::Disabled {
         return Err(Skip::Disabled);
     }
-    match &state.turn {
-        Some(turn) if turn.ticking => Err(Skip::Collision),
+    match state.turns.current() {
+        Some(turn) if turn.is_ticking() => Err(Skip::Collision),
         // A turn that waits for its world continues with its act, and needs no model for that.
         Some(turn) if turn.open_call().is_some() => open_turn(turn, services, now),
-        turn => match (state.pauses.of_all(services, now), turn) {
-            _ if state.waiting() == 0 => Err(Skip::Idle),
+        turn => match (state.services.pauses.of_all(services, now), turn) {
+            _ if state.turns.is_empty() => Err(Skip::Idle),
             (Some(pause), _) => Err(Skip::Paused(pause.until)),
             (None, Some(turn)) if !turn.may_step_aside() => open_turn(turn, services, now),
             (None, _) => among_all(state, services, now),
@@ -86,48 +86,50 @@ pub fn gate(
 
 /// Which of all messages comes next, if none has to come first.
 fn among_all(state: &State, services: &[ServiceName], now: Timestamp) -> Result<Reason, Skip> {
-    if let Some(at) = state.service.held_until(services)
+    if let Some(at) = state.services.recent.held_until(services)
         && !is_past(at, now)
     {
         return Err(Skip::Waiting(at));
     }
-    let open = state.turn.iter().chain(&state.aside);
-    let next = open.min_by_key(|turn| (turn.resume_at, turn.trigger_seq()));
+    let open = state.turns.open();
+    let resume_at = |turn: &Turn| turn.wait().map(|wait| wait.until);
+    let next = open.min_by_key(|turn| (resume_at(turn), turn.trigger_seq()));
     let open = next.map_or(Err(Skip::Idle), |turn| open_turn(turn, services, now));
     // It may be the cause of the failures. Each further try could close the circuit to those who wait behind it.
     let yields = next.is_some_and(|turn| {
-        turn.failed_calls > 0
-            && turn
-                .resume_at
-                .is_none_or(|at| now.since(at) < LONGEST_YIELD)
+        turn.failures.calls > 0 && resume_at(turn).is_none_or(|at| now.since(at) < LONGEST_YIELD)
     });
-    let fresh = next_fresh(state).map(|heard| Reason::Message(heard.seq));
+    let fresh = next_fresh(state).map(|trigger| Reason::Waiting(trigger.seq()));
     match (open, fresh) {
         // A message that has not failed yet shows whether the model answers other messages.
-        (_, Some(fresh)) if state.service.is_silent() || yields => Ok(fresh),
+        (_, Some(fresh)) if state.services.recent.is_silent() || yields => Ok(fresh),
         (Err(_), Some(fresh)) => Ok(fresh),
         (open, _) => open,
     }
 }
 
-/// The first message that was not tried yet. People whose messages have just failed come last, so that nobody waits for
+/// What was not tried yet and comes next. People whose messages have just failed come last, so that nobody waits for
 /// all earlier messages of one person.
-fn next_fresh(state: &State) -> Option<&Heard> {
-    let open = state.turn.iter().chain(&state.aside);
-    let suspects: Vec<_> = open
-        .filter(|turn| turn.is_suspect)
-        .map(|turn| turn.trigger.person())
-        .collect();
-    let is_free = |heard: &&Heard| !suspects.contains(&heard.person());
-    let free = state.inbox.iter().find(is_free);
-    free.or_else(|| state.inbox.front())
+fn next_fresh(state: &State) -> Option<&Trigger> {
+    let suspects = state.turns.open().filter(|turn| turn.failures.is_suspect);
+    let suspects: Vec<_> = suspects.filter_map(|turn| turn.trigger.person()).collect();
+    let is_free = |trigger: &&Trigger| {
+        let person = trigger.person();
+        person.is_none_or(|person| !suspects.contains(&person))
+    };
+    let free = state.turns.waiting().find(is_free);
+    free.or_else(|| state.turns.waiting().next())
 }
 
 fn open_turn(turn: &Turn, services: &[ServiceName], now: Timestamp) -> Result<Reason, Skip> {
-    let waits_for = turn.waits_for.as_ref();
-    let is_for_others = waits_for.is_some_and(|service| !services.contains(service));
-    match turn.resume_at {
-        Some(at) if !is_past(at, now) && !is_for_others => Err(Skip::Waiting(at)),
+    let is_for_others = |wait: &Wait| {
+        let service = wait.service.as_ref();
+        service.is_some_and(|service| !services.contains(service))
+    };
+    match turn.wait() {
+        Some(wait) if !is_past(wait.until, now) && !is_for_others(wait) => {
+            Err(Skip::Waiting(wait.until))
+        }
         _ => Ok(Reason::OpenTurn(turn.trigger_seq())),
     }
 }

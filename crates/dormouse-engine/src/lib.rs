@@ -46,8 +46,10 @@ pub use prompt::PreambleTooLong;
 pub use remembering::{CatchUpError, CaughtUp, Rebound, catch_up, check_log, rebind};
 pub use replay::{ReplayError, encode_snapshot, replay, restore};
 pub use state::{
-    AMBIENT_KEPT, CallState, EffectState, ErrorRecord, HISTORY_KEPT, Heard, LearntLimit, Pause,
-    Pauses, People, RECENT_CALLS, Service, ShownLines, Sources, Spent, State, Step, Stopped, Turn,
+    CallState, Counts, Deliveries, EffectState, EmergencyStop, ErrorRecord, HISTORY_KEPT, Heard,
+    History, LearntLimit, OVERHEARD_KEPT, Occasion, OccasionKind, Overheard, Pause, Pauses, People,
+    Phase, RECENT_CALLS, Service, Services, ShownLines, Sources, Spent, State, Step, StepKind,
+    Stopped, Trigger, Turn, TurnFailures, Turns, Wait, Window, WorldReach,
 };
 pub use status::{Activity, Skipped, Status};
 

@@ -107,8 +107,8 @@ pub(crate) fn shown_anyway(
 ) -> Vec<Seq> {
     let room = Room::of(state, config, preamble);
     let choice = choose(state, turn, config, preamble, room, budgets.shown(preamble));
-    let turns = state.history.iter().rev().take(choice.turns);
-    let lines = state.ambient.iter().rev().take(choice.lines);
+    let turns = state.history.turns().rev().take(choice.turns);
+    let lines = state.overheard.iter().rev().take(choice.lines);
     let spoken = |turn: &Turn| -> Vec<Seq> {
         let calls = turn.steps.iter().flat_map(|step| &step.calls);
         let effects = calls.filter_map(|call| call.effect.as_ref());
@@ -118,7 +118,7 @@ pub(crate) fn shown_anyway(
         .chain([turn])
         .flat_map(|turn| {
             let mut places = spoken(turn);
-            places.push(turn.trigger.seq);
+            places.push(turn.trigger_seq());
             places
         })
         .collect();
@@ -137,13 +137,14 @@ pub(crate) fn build(
     let form = config.tool_calling;
     let room = Room::of(state, config, preamble);
     let choice = choose(state, turn, config, preamble, room, 0);
-    let first = state.history.len().saturating_sub(choice.turns);
+    let earlier = state.history.turns();
+    let left_out = earlier.len().saturating_sub(choice.turns);
 
     let mut conversation = Conversation::of(preamble.offered(offer).system.clone());
     for part in choice.remembered.parts(turn) {
         conversation.user(&part);
     }
-    for earlier in state.history.range(first..) {
+    for earlier in earlier.skip(left_out) {
         conversation.user(&heard(earlier, choice, preamble));
         conversation.steps(earlier, form, |call| result(call).to_owned());
     }
@@ -172,7 +173,7 @@ pub(crate) fn build(
         extra: config.extra_params.clone(),
         // The instructions come first and stay as they are.
         stable_messages: 1,
-        turn: Some(Box::new(context(turn, preamble.offered(offer)))),
+        turn: context(turn, preamble.offered(offer)).map(Box::new),
         ..ChatRequest::default()
     };
     let before = preamble.offered(offer).tokens;
@@ -188,17 +189,18 @@ pub(crate) fn build(
     }
 }
 
-/// The turn as data, for a model that reads no prompt.
-fn context(turn: &Turn, offered: &Offered) -> TurnContext {
+/// The turn as data, for a model that reads no prompt; `None` if no message called for the turn.
+fn context(turn: &Turn, offered: &Offered) -> Option<TurnContext> {
+    let message = turn.message()?;
     let steps = turn.own_steps().map(|step| TurnStep {
         text: step.content.clone(),
         calls: step.calls.iter().map(called).collect(),
     });
-    TurnContext {
-        trigger: turn.trigger.perception.clone(),
+    Some(TurnContext {
+        trigger: message.perception.clone(),
         tools_in_text: offered.listed.clone(),
         steps: steps.collect(),
-    }
+    })
 }
 
 fn called(call: &CallState) -> TurnCall {
@@ -243,7 +245,7 @@ fn choose(
         (whole, None)
     };
     // If the provider refused the full prompt, the next one shows the message alone.
-    let left = match turn.refusals {
+    let left = match turn.failures.refusals {
         0 => room.before_the_turn(now),
         _ => 0,
     };
@@ -254,7 +256,7 @@ fn choose(
     };
     let left = left.saturating_sub(taken);
     let (all_lines, line_cap) = room::overheard(left);
-    let lines = state.ambient.iter().rev().map(|line| {
+    let lines = state.overheard.iter().rev().map(|line| {
         let tokens = line.tokens_within(line_cap, &*preamble.counter);
         tokens.saturating_add(MESSAGE)
     });
@@ -263,7 +265,11 @@ fn choose(
         0 => 0,
         _ => line_tokens.saturating_add(preamble.labels),
     };
-    let earlier = state.history.iter().rev().take(config.limits.max_history());
+    let earlier = state
+        .history
+        .turns()
+        .rev()
+        .take(config.limits.max_history());
     let earlier = earlier.map(|turn| turn_tokens(turn, message_cap, form, preamble));
     let (turns, turns_tokens) = fitting(earlier, left.saturating_sub(line_tokens));
     let before = [remembered.tokens, line_tokens, turns_tokens];
@@ -342,8 +348,9 @@ fn heard(turn: &Turn, choice: Choice, preamble: &Preamble) -> String {
 /// The overheard lines that fit, oldest first, if there are any. They are between two marker lines, which nobody else
 /// can write, because every quoted line starts with a mark.
 fn overheard(state: &State, choice: Choice, preamble: &Preamble) -> Option<String> {
-    let first = state.ambient.len().checked_sub(choice.lines)?;
-    let mut lines = state.ambient.range(first..).peekable();
+    let lines = state.overheard.iter();
+    let left_out = lines.len().checked_sub(choice.lines)?;
+    let mut lines = lines.skip(left_out).peekable();
     lines.peek()?;
     let lines = lines.map(|line| {
         let excerpt = line.within(choice.line_cap, &*preamble.counter);

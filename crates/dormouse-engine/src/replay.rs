@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The version of a state's JSON. A snapshot of another version is ignored, and the whole log is folded.
-const SNAPSHOT_SCHEMA: u16 = 5;
+const SNAPSHOT_SCHEMA: u16 = 6;
 /// How many events are read at a time.
 const PAGE: usize = 512;
 
@@ -86,7 +86,7 @@ async fn fold<L: ReadEvents + ?Sized>(
             break;
         }
         for stored in page.iter().take_while(|stored| stored.seq <= up_to) {
-            state.apply(stored.seq, stored.at, Event::decode(stored)?);
+            state.apply(stored.seq, stored.at, &Event::decode(stored)?);
         }
     }
     Ok(state)

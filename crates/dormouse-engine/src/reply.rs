@@ -8,7 +8,7 @@ mod speech;
 use dormouse_contracts::{ChatReply, SourceKind, ToolSpec};
 use dormouse_dialects::{Anomaly, Content, parse_reply};
 
-use crate::{config::ToolCalling, state::Heard};
+use crate::{config::ToolCalling, state::Trigger};
 use parts::CUT_OFF;
 pub(crate) use speech::{in_parts, spoken};
 
@@ -58,16 +58,16 @@ const NO_WAY: &str = "Nobody heard your last reply: no tool speaks the way you w
 pub(crate) fn read(
     reply: &ChatReply,
     form: ToolCalling,
-    trigger: &Heard,
+    trigger: &Trigger,
     is_tool: impl Fn(&str) -> bool,
     tools: &[&ToolSpec],
 ) -> Reading {
-    let said = |text: &str| match spoken(text, trigger, tools) {
+    let said = |text: &str| match speech::answer(text, trigger, tools) {
         Some(call) => Reading::Calls(vec![call]),
         None if is_on_channel(trigger) => Reading::Unsayable,
         None => Reading::Unreadable(NO_WAY),
     };
-    let message = trigger.perception.words.as_claimed();
+    let message = trigger.message().map_or("", |_| trigger.words());
     let repeated = || repeats(&reply.content, message);
     let read = parse_reply(reply, form, &is_tool);
     let is_wrapped = |text: &str| {
@@ -101,8 +101,9 @@ pub(crate) fn read(
     }
 }
 
-fn is_on_channel(heard: &Heard) -> bool {
-    matches!(heard.perception.attested.source, SourceKind::Channel(_))
+fn is_on_channel(trigger: &Trigger) -> bool {
+    let source = trigger.message().map(|it| &it.perception.attested.source);
+    matches!(source, Some(SourceKind::Channel(_)))
 }
 
 /// The text from the first bracket to the last: the calls in it, and everything between them.

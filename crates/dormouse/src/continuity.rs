@@ -75,7 +75,7 @@ pub async fn check_world(
         Err(FeedError::NotJoined { .. }) => (0, WorldContinuity::NotMet),
         Err(error) => return Err(ContinuityError::Feed(error)),
     };
-    let remembered = state.delivered.get(sandbox.id()).copied();
+    let remembered = state.delivered.last(sandbox.id());
     // A log that remembers no world at all may have been begun anew, after the old one was lost.
     if made > 0 && remembered.is_none() && !state.delivered.is_empty() {
         check_history(sandbox, assistant, made).await?;

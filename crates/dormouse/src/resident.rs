@@ -147,8 +147,7 @@ impl ResidentBuilder {
         let heard = assistant
             .state()
             .delivered
-            .get(sandbox.id())
-            .copied()
+            .last(sandbox.id())
             .unwrap_or_default();
         let mut running = JoinSet::new();
         running.spawn(assistant.run());

@@ -59,7 +59,7 @@ fn at_home(sandbox: &Sandbox, key: &AssistantId, state: &State) -> Option<Findin
 }
 
 fn stopped(data: &DataFolder, key: &AssistantId, state: &State) -> Option<Finding> {
-    let stopped = state.stopped.as_ref()?;
+    let stopped = state.stop.stopped()?;
     let text = format!(
         "{key} is stopped since {}: {}; {}. `{}` lets it go on",
         stopped.at,
@@ -71,7 +71,7 @@ fn stopped(data: &DataFolder, key: &AssistantId, state: &State) -> Option<Findin
 }
 
 fn paused(data: &DataFolder, key: &AssistantId, state: &State) -> Vec<Finding> {
-    let pauses = state.pauses.at(SystemClock.now());
+    let pauses = state.services.pauses.at(SystemClock.now());
     let told = pauses.map(|pause| {
         Finding::Doubtful(format!(
             "{key}'s model is not called {}; {}. `{}` ends the pause",

@@ -48,11 +48,7 @@ impl Pump {
     /// A pump that starts where the assistant's log ends.
     pub(crate) fn new(host: &Host, screen: &Screen) -> (Self, watch::Receiver<Pumped>) {
         let state = host.assistant.state();
-        let done = state
-            .delivered
-            .get(host.sandbox.id())
-            .copied()
-            .unwrap_or_default();
+        let done = state.delivered.last(host.sandbox.id()).unwrap_or_default();
         let (progress, pumped) = watch::channel(Pumped { done, held: false });
         let pump = Self {
             sandbox: host.sandbox.clone(),

@@ -1,7 +1,7 @@
 //! What is still open when a visit ends: which messages, what will be done about them, and why that was not done.
 
 use dormouse_contracts::{Perception, Sender, Seq, SourceKind};
-use dormouse_engine::{Activity, Heard, State, Turn};
+use dormouse_engine::{Activity, Heard, State, Trigger, Turn};
 use dormouse_text::shortened;
 
 use crate::item::OpenMessage;
@@ -50,22 +50,24 @@ impl Waiting {
 
 /// The messages that are accepted and not finished, in the order in which they will be handled.
 fn accepted(state: &State) -> impl Iterator<Item = OpenMessage> {
-    let turns = state.turn.iter().chain(&state.aside);
-    turns.map(begun).chain(state.inbox.iter().map(heard))
+    let begun = state.turns.open().filter_map(begun);
+    let waiting = state.turns.waiting().filter_map(Trigger::message);
+    begun.chain(waiting.map(heard))
 }
 
 /// Why the world could not be reached, if the next attempt is already under way.
 fn obstacle(state: &State) -> Option<String> {
-    state.turn.as_ref()?.obstacle.clone()
+    state.turns.current()?.world.obstacle.clone()
 }
 
-fn begun(turn: &Turn) -> OpenMessage {
+fn begun(turn: &Turn) -> Option<OpenMessage> {
+    let message = turn.message()?;
     let effect = turn.open_call().and_then(|call| call.effect.as_ref());
     let act = effect.map(|effect| effect.tool.to_string());
-    OpenMessage {
+    Some(OpenMessage {
         act,
-        ..heard(&turn.trigger)
-    }
+        ..heard(message)
+    })
 }
 
 fn heard(heard: &Heard) -> OpenMessage {

@@ -48,7 +48,7 @@ impl Assistant {
     }
 
     async fn stop(&mut self, stopped_by: String) -> Result<Result<(), StopError>, RunError> {
-        if self.state.stopped.is_some() {
+        if self.state.stop.is_on() {
             return Ok(Err(StopError::AlreadyOn));
         }
         let cause = StopCause::Operator(stopped_by);
@@ -60,7 +60,7 @@ impl Assistant {
     }
 
     async fn clear_stop(&mut self, cleared_by: String) -> Result<Result<(), ClearError>, RunError> {
-        if self.state.stopped.is_none() {
+        if !self.state.stop.is_on() {
             return Ok(Err(ClearError::NotActive));
         }
         let event = Event::EmergencyStopCleared(EmergencyStopCleared { cleared_by });

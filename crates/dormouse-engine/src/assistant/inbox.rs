@@ -130,7 +130,7 @@ impl Assistant {
         batch: &mut Batch,
     ) -> (Result<Accepted, PerceiveError>, bool) {
         let delivery = perception.attested.delivery.clone();
-        if self.state.has_heard(&perception) {
+        if self.state.delivered.contains(&perception) {
             return (Ok(Accepted::Duplicate), false);
         }
         if batch
@@ -146,7 +146,8 @@ impl Assistant {
             return (Err(PerceiveError::Behind { refused }), false);
         }
         let classification = self.classification(&perception);
-        let waiting = self.state.inbox.len() + self.state.aside.len() + batch.triggers;
+        let waiting =
+            self.state.turns.waiting().len() + self.state.turns.aside().len() + batch.triggers;
         match classification.verdict {
             MessageVerdict::Ignore => return (Ok(Accepted::Ignored { classification }), false),
             MessageVerdict::Trigger if waiting >= INBOX_LIMIT => {
@@ -219,8 +220,8 @@ impl Assistant {
         }
         let effect_open = self
             .state
-            .turn
-            .as_ref()
+            .turns
+            .current()
             .is_some_and(|turn| turn.open_effect().is_some());
         let capture = if effect_open {
             Capture::Active

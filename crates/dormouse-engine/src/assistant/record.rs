@@ -152,7 +152,7 @@ impl Assistant {
             self.progress.indexing = Indexing::Due;
         }
         self.note_sign(at, &event);
-        self.state.apply(seq, at, event.clone());
+        self.state.apply(seq, at, &event);
         Recorded { seq, at, event }
     }
 

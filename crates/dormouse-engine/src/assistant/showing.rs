@@ -8,8 +8,14 @@ use crate::{
     config::Switch,
     event::StopReason,
     gate::Skip,
+    state::Turn,
     status::{Activity, Status},
 };
+
+fn waits_for_its_world(turn: &Turn) -> bool {
+    let after = turn.wait().and_then(|wait| wait.after);
+    after == Some(StopReason::WorldUnreachable)
+}
 
 impl Assistant {
     pub(super) fn tick(&mut self) {
@@ -41,21 +47,21 @@ impl Assistant {
             }
         }
         self.progress.activity = match skip {
-            Skip::EmergencyStop => match &self.state.stopped {
+            Skip::EmergencyStop => match self.state.stop.stopped() {
                 Some(stopped) => Activity::Stopped(stopped.cause.clone()),
                 None => Activity::Idle,
             },
             Skip::Disabled => Activity::Disabled,
-            Skip::Waiting(until) => match &self.state.turn {
-                Some(turn) if turn.last_stop == Some(StopReason::WorldUnreachable) => {
-                    let cause = turn.obstacle.clone();
+            Skip::Waiting(until) => match self.state.turns.current() {
+                Some(turn) if waits_for_its_world(turn) => {
+                    let cause = turn.world.obstacle.clone();
                     Activity::WorldUnreachable { until, cause }
                 }
                 _ => Activity::Waiting(until),
             },
             Skip::Paused(until) => {
                 let now = self.ports.clock.now();
-                let pause = self.state.pauses.of_all(&self.services, now);
+                let pause = self.state.services.pauses.of_all(&self.services, now);
                 pause.map_or(Activity::Waiting(until), Activity::Paused)
             }
             // Until something is written again, everybody waits for the log.
@@ -84,8 +90,9 @@ impl Assistant {
 
     /// Whether model or world failed so often in a row that nobody should wait for them.
     pub(super) fn is_out(&self) -> bool {
-        let unreached = self.state.turn.as_ref().map_or(0, |turn| turn.unreached);
-        let failures = self.state.service.silences.max(unreached);
+        let unreached = self.state.turns.current();
+        let unreached = unreached.map_or(0, |turn| turn.world.failures);
+        let failures = self.state.services.recent.silences.max(unreached);
         // During an attempt, model and world may be back, or another model may be asked.
         let is_waiting = matches!(
             self.progress.activity,
@@ -103,7 +110,7 @@ impl Assistant {
 
     pub(super) fn publish(&self) {
         let state = &self.state;
-        let activity = match (&state.stopped, self.config.switch) {
+        let activity = match (state.stop.stopped(), self.config.switch) {
             (Some(stopped), _) => Activity::Stopped(stopped.cause.clone()),
             (None, Switch::Disabled) => Activity::Disabled,
             (None, Switch::Enabled) => self.progress.activity.clone(),
@@ -112,17 +119,17 @@ impl Assistant {
         let status = Status {
             activity,
             slow_since: self.slow_since(),
-            waiting_since: state.waiting_since(),
-            waiting: state.waiting().max(unwritten),
-            unanswered: state.unanswered,
+            waiting_since: state.turns.since(),
+            waiting: state.turns.len().max(unwritten),
+            unanswered: state.counts.unanswered,
             is_out: self.is_out(),
             seq: self.written(),
-            ticks: state.ticks,
+            ticks: state.counts.ticks,
             skipped: self.progress.skipped,
-            prompt_tokens: state.prompt_tokens,
+            prompt_tokens: state.counts.prompt_tokens,
             max_context_tokens: self.config.limits.max_context_tokens(),
             spent: state.spent,
-            memories: state.remembered,
+            memories: state.counts.remembered,
         };
         self.status.send_if_modified(|current| {
             // Ticks that did nothing do not wake the watchers.

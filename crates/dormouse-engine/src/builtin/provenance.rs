@@ -8,8 +8,8 @@ use dormouse_contracts::{Seq, Trust};
 use super::tools::is_own;
 use crate::{
     event::{SEVERAL, Verdict},
-    render::somebody,
-    state::{CallState, Heard, State, Turn},
+    render::{YOU, somebody},
+    state::{CallState, State, Trigger, Turn},
 };
 
 /// The trust of a line, and the person it came from.
@@ -36,8 +36,8 @@ struct Source<'a> {
 /// The provenance of `text`, a line the model wants to keep. If it quotes the message that it answers, its provenance
 /// is that message. Otherwise it is that of the least trusted part of everything the model may have been shown.
 pub(crate) fn provenance(text: &str, state: &State, turn: &Turn) -> Provenance {
-    let trigger = heard(&turn.trigger);
-    let words = turn.trigger.perception.words.as_claimed();
+    let trigger = cause(&turn.trigger);
+    let words = turn.trigger.words();
     let sources = if is_quoted(text, words) {
         vec![trigger]
     } else {
@@ -46,14 +46,14 @@ pub(crate) fn provenance(text: &str, state: &State, turn: &Turn) -> Provenance {
     let lowest = sources
         .iter()
         .map(|source| source.trust)
-        .fold(turn.trigger.trust, Trust::lowest);
+        .fold(turn.trigger.trust(), Trust::lowest);
     let mut least = sources.iter().filter(|source| source.trust == lowest);
     let first = least.next();
     let from = first.map_or(SEVERAL, |source| source.from);
     let (from, source) = if least.all(|other| other.from == from) {
-        (from, first.map_or(turn.trigger.seq, |source| source.seq))
+        (from, first.map_or(turn.trigger_seq(), |source| source.seq))
     } else {
-        (SEVERAL, turn.trigger.seq)
+        (SEVERAL, turn.trigger_seq())
     };
     Provenance {
         trust: lowest,
@@ -62,20 +62,23 @@ pub(crate) fn provenance(text: &str, state: &State, turn: &Turn) -> Provenance {
     }
 }
 
-fn heard(pending: &Heard) -> Source<'_> {
+fn cause(trigger: &Trigger) -> Source<'_> {
+    let from = trigger.message().map_or(YOU, |heard| {
+        somebody(heard.perception.attested.sender.name())
+    });
     Source {
-        trust: pending.trust,
-        from: somebody(pending.perception.attested.sender.name()),
-        seq: pending.seq,
+        trust: trigger.trust(),
+        from,
+        seq: trigger.seq(),
     }
 }
 
 /// Everything that a prompt of this turn could show, including remembered lines.
 fn shown<'a>(state: &'a State, turn: &'a Turn) -> Vec<Source<'a>> {
-    let turns = || state.history.iter().chain([turn]);
+    let turns = || state.history.turns().chain([turn]);
     let calls = || turns().flat_map(|turn| turn.steps.iter().flat_map(|step| &step.calls));
-    let mut sources: Vec<_> = turns().map(|turn| heard(&turn.trigger)).collect();
-    sources.extend(state.ambient.iter().map(|line| Source {
+    let mut sources: Vec<_> = turns().map(|turn| cause(&turn.trigger)).collect();
+    sources.extend(state.overheard.iter().map(|line| Source {
         trust: line.trust,
         from: somebody(line.perception.attested.sender.name()),
         seq: line.seq,
@@ -84,14 +87,14 @@ fn shown<'a>(state: &'a State, turn: &'a Turn) -> Vec<Source<'a>> {
         sources.push(Source {
             trust: SURROUNDINGS_TRUST,
             from: SURROUNDINGS,
-            seq: turn.trigger.seq,
+            seq: turn.trigger_seq(),
         });
     }
     let remembered = turns().flat_map(|turn| turn.sources.iter());
     sources.extend(remembered.map(|source| Source {
         trust: source.trust,
         from: &source.from,
-        seq: source.seq.unwrap_or(turn.trigger.seq),
+        seq: source.seq.unwrap_or(turn.trigger_seq()),
     }));
     sources
 }
@@ -212,14 +215,14 @@ mod tests {
                 }),
             ];
             for event in events {
-                state.apply(state.seq.next(), Timestamp::EPOCH, event);
+                state.apply(state.seq.next(), Timestamp::EPOCH, &event);
             }
             if number <= others.len() as u64 {
                 let ended = Event::TickEnded(TickEnded {
                     reason: StopReason::Noop,
                     resume_at: None,
                 });
-                state.apply(state.seq.next(), Timestamp::EPOCH, ended);
+                state.apply(state.seq.next(), Timestamp::EPOCH, &ended);
             }
         }
         state
@@ -261,9 +264,9 @@ mod tests {
                 }),
             ];
             for event in events {
-                state.apply(state.seq.next(), Timestamp::EPOCH, event);
+                state.apply(state.seq.next(), Timestamp::EPOCH, &event);
             }
-            let turn = state.turn.as_ref().unwrap();
+            let turn = state.turns.current().unwrap();
             for text in ["the gate is shut", "nobody gets in"] {
                 assert_eq!(
                     provenance(text, &state, turn).from,
@@ -282,14 +285,14 @@ mod tests {
             own in 0_u8..=10,
         ) {
             let state = after(&others, &remembered, own);
-            let turn = state.turn.as_ref().unwrap();
+            let turn = state.turns.current().unwrap();
             let shown = remembered.iter().cycle().take(others.len() + 1).flatten();
             let lowest = others.iter().chain([&own]).chain(shown).min().unwrap();
             let paraphrase = provenance("nobody can get through the gate", &state, turn);
             prop_assert_eq!(paraphrase.trust, trust(*lowest));
             let quotation = provenance("The gate is shut!", &state, turn);
             prop_assert_eq!(quotation.trust, trust(own));
-            prop_assert_eq!(quotation.source, turn.trigger.seq);
+            prop_assert_eq!(quotation.source, turn.trigger_seq());
         }
 
         #[test]

@@ -31,7 +31,7 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Next {
         }
     };
     let spec = checked.spec;
-    let is_last = turn.steps.last().is_some_and(|step| step.speech_only);
+    let is_last = turn.steps.last().is_some_and(Step::only_speaks);
     if is_last && spec.speech.is_none() && spec.name.as_str() != NOOP {
         return Next::Decided(vec![skip(view, call, NOT_OFFERED)]);
     }

@@ -10,8 +10,8 @@ use crate::{
 /// The events by which the sender of the message is asked to wait: once for each message, if the operator wants that.
 /// The words are said after them, while the model works on.
 pub(crate) fn on_delay(view: View<'_>) -> Vec<Event> {
-    let waiting = view.state.turn.as_ref();
-    let waiting = waiting.filter(|turn| turn.ticking && !turn.is_delayed());
+    let waiting = view.state.turns.current();
+    let waiting = waiting.filter(|turn| turn.is_ticking() && !turn.is_delayed());
     let asked = waiting.and_then(|turn| ask(view, turn, DelayCause::Slow));
     asked.into_iter().collect()
 }
@@ -19,9 +19,12 @@ pub(crate) fn on_delay(view: View<'_>) -> Vec<Event> {
 /// The event by which the sender of the message is notified, once, that the model gives no answers. The sender of a
 /// message that is about to be given up for that is notified in another way.
 pub(super) fn in_outage(view: View<'_>, turn: &Turn) -> Option<Event> {
-    let waited = view.waited_since(turn.trigger.heard_at);
-    let is_due = view.state.service.is_silent() && waited >= view.config.limits.word_after();
-    let is_due = is_due && !turn.knows_of_outage && !unanswered::may_be_its_own(view, turn);
+    let waited = view.waited_since(turn.trigger.since());
+    let is_due =
+        view.state.services.recent.is_silent() && waited >= view.config.limits.word_after();
+    let is_due = is_due
+        && !turn.is_delayed_by(DelayCause::Outage)
+        && !unanswered::may_be_its_own(view, turn);
     is_due.then(|| ask(view, turn, DelayCause::Outage))?
 }
 
@@ -31,8 +34,9 @@ fn ask(view: View<'_>, turn: &Turn, cause: DelayCause) -> Option<Event> {
         DelayCause::Outage => view.config.outage_notice.trim(),
     };
     let tools: Vec<_> = view.tools.specs().collect();
-    let said = (!notice.is_empty()).then(|| reply::spoken(notice, &turn.trigger, &tools));
-    let calls = outcomes::named(view, said.flatten().into_iter().collect());
+    let message = turn.message().filter(|_| !notice.is_empty());
+    let said = message.and_then(|message| reply::spoken(notice, message, &tools));
+    let calls = outcomes::named(view, said.into_iter().collect());
     (!calls.is_empty()).then(|| {
         Event::Delayed(Delayed {
             trigger: turn.trigger_seq(),

@@ -70,7 +70,7 @@ fn milliseconds(duration: Duration) -> f64 {
 
 /// The events that follow from a reply.
 pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> Vec<Event> {
-    let Some(turn) = &view.state.turn else {
+    let Some(turn) = view.state.turns.current() else {
         return Vec::new();
     };
     let reply = shortened_reply(reply);
@@ -114,7 +114,7 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         speech_only,
         duration,
     } = answered;
-    let is_known = |service| view.state.known_services.contains(service);
+    let is_known = |service| view.state.services.known.contains(service);
     let services = match view.services.iter().all(is_known) {
         true => Vec::new(),
         false => view.services.to_vec(),
@@ -218,14 +218,14 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
     // nothing is left to shorten, the message is given up. Otherwise it would block all others for ever.
     let refused_before = view
         .state
-        .turn
-        .as_ref()
-        .is_some_and(|turn| turn.refusals > 0);
+        .turns
+        .current()
+        .is_some_and(|turn| turn.failures.refusals > 0);
     let is_given_up =
         kind == ModelErrorKind::ContextExceeded || (kind.refuses_the_prompt() && refused_before);
     let refused = is_given_up.then_some(UnansweredCause::Refused);
     let cause = refused.or_else(|| unanswered::outlasted(view, kind));
-    if let (Some(cause), Some(turn)) = (cause, &view.state.turn) {
+    if let (Some(cause), Some(turn)) = (cause, view.state.turns.current()) {
         events.extend(unanswered::end(view, turn, cause));
         return events;
     }
@@ -272,7 +272,7 @@ fn shortened(reason: &str) -> String {
 /// How long the next prompt may be, if this one was too long and a shorter one can be made.
 fn context_limit(view: View<'_>, failed: &Failed) -> Option<ContextLimit> {
     let (state, config, preamble) = (view.state, view.config, view.preamble);
-    let turn = state.turn.as_ref()?;
+    let turn = state.turns.current()?;
     let length = failed.prompt?;
     if failed.kind != ModelErrorKind::ContextExceeded {
         return None;
@@ -283,13 +283,14 @@ fn context_limit(view: View<'_>, failed: &Failed) -> Option<ContextLimit> {
 /// When to resume a message after the errors that it caused: one tick later, and twice as long after each further
 /// error.
 pub(super) fn after_error(view: View<'_>, turn: &Turn) -> Timestamp {
-    wait(view, turn.failures, LONGEST_WAIT)
+    wait(view, turn.failures.errors, LONGEST_WAIT)
 }
 
 /// When to ask again after another call without a reply, whether for this message or for any other.
 fn after_failed_call(view: View<'_>, kind: ModelErrorKind) -> Timestamp {
-    let here = view.state.turn.as_ref().map_or(0, |turn| turn.failed_calls);
-    let failed = here.max(view.state.service.failures);
+    let turn = view.state.turns.current();
+    let here = turn.map_or(0, |turn| turn.failures.calls);
+    let failed = here.max(view.state.services.recent.failures);
     match kind {
         // The service is up. A wait that doubles from the first failure misses most of the moments at which it would
         // answer.
@@ -315,9 +316,9 @@ fn wait(view: View<'_>, errors: u32, longest: Duration) -> Timestamp {
 pub(crate) fn on_settled(view: View<'_>, key: EffectKey, outcome: Outcome) -> Vec<Event> {
     let captured = view
         .state
-        .turn
-        .as_ref()
-        .and_then(|turn| turn.open_effect())
+        .turns
+        .current()
+        .and_then(Turn::open_effect)
         .map(|effect| effect.captured.as_str());
     let outcome = bounded(outcome);
     let mut content = match &outcome {
@@ -350,12 +351,12 @@ pub(crate) fn on_settled(view: View<'_>, key: EffectKey, outcome: Outcome) -> Ve
 /// The events that follow when the world could not be reached. Nothing was refused, so the call stays open: it is made
 /// again by a later tick.
 pub(crate) fn on_world_failure(view: View<'_>, failure: &WorldFailure) -> Vec<Event> {
-    let Some(turn) = &view.state.turn else {
+    let Some(turn) = view.state.turns.current() else {
         return Vec::new();
     };
     let is_silent = failure.kind == WorldErrorKind::Unanswered;
     if is_silent
-        && turn.silences >= UNANSWERED
+        && turn.world.silences >= UNANSWERED
         && let Some(effect) = turn.open_effect()
     {
         // The world can be reached and still never answers this act, so nobody knows what the act did.
@@ -369,7 +370,11 @@ pub(crate) fn on_world_failure(view: View<'_>, failure: &WorldFailure) -> Vec<Ev
         reason: failure.reason.as_deref().map(shortened),
         silent: is_silent,
     });
-    let pause = wait(view, turn.unreached.saturating_add(1), LONGEST_WORLD_WAIT);
+    let pause = wait(
+        view,
+        turn.world.failures.saturating_add(1),
+        LONGEST_WORLD_WAIT,
+    );
     let ended = Event::TickEnded(TickEnded {
         reason: StopReason::WorldUnreachable,
         resume_at: Some(pause),
@@ -428,9 +433,9 @@ pub(crate) fn on_observed(
 ) -> Vec<Event> {
     let open = view
         .state
-        .turn
-        .as_ref()
-        .and_then(|turn| turn.open_call())
+        .turns
+        .current()
+        .and_then(Turn::open_call)
         .filter(|call| call.id() == id);
     let Some(call) = open else { return Vec::new() };
     let (verdict, content) = match seen {
@@ -442,8 +447,8 @@ pub(crate) fn on_observed(
 
 /// The event that follows when the memory was searched for a turn.
 pub(crate) fn on_recollected(view: View<'_>, found: Recollected<RecalledLine>) -> Vec<Event> {
-    match &view.state.turn {
-        Some(turn) if turn.ticking => {
+    match view.state.turns.current() {
+        Some(turn) if turn.is_ticking() => {
             let found = found.with_items(|lines| view.state.recalled.named(lines));
             vec![Event::Recollected(found)]
         }
@@ -453,7 +458,7 @@ pub(crate) fn on_recollected(view: View<'_>, found: Recollected<RecalledLine>) -
 
 /// The events that follow when the memory was asked for a call.
 pub(crate) fn on_memory_answer(view: View<'_>, id: &CallId, answer: MemoryAnswer) -> Vec<Event> {
-    let open = view.state.turn.as_ref().and_then(|turn| turn.open_call());
+    let open = view.state.turns.current().and_then(Turn::open_call);
     let Some(call) = open.filter(|call| call.id() == id) else {
         return Vec::new();
     };

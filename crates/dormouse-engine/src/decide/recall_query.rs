@@ -1,5 +1,6 @@
 //! What to search the memory for, before the model is asked.
 
+use dormouse_contracts::EntityId;
 use dormouse_text::beginning;
 
 use super::View;
@@ -45,9 +46,9 @@ fn query(state: &State, turn: &Turn) -> String {
     if words.split_whitespace().count() >= FEW_WORDS {
         return words.to_owned();
     }
-    let who = turn.trigger.perception.attested.sender.id();
-    let mut earlier = state.history.iter().rev();
-    let earlier = earlier.find(|turn| turn.trigger.perception.attested.sender.id() == who);
+    let who = sender(turn);
+    let mut earlier = state.history.turns().rev();
+    let earlier = earlier.find(|turn| sender(turn) == who);
     match earlier {
         Some(earlier) if who.is_some() => {
             let before = beginning(self::words(earlier), BEFORE);
@@ -58,5 +59,9 @@ fn query(state: &State, turn: &Turn) -> String {
 }
 
 fn words(turn: &Turn) -> &str {
-    turn.trigger.perception.words.as_claimed()
+    turn.trigger.words()
+}
+
+fn sender(turn: &Turn) -> Option<&EntityId> {
+    turn.message()?.perception.attested.sender.id()
 }

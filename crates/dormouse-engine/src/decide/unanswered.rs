@@ -16,8 +16,8 @@ const GIVEN_UP: &str = "not done: the message is given up after too many errors"
 
 /// Why the message has to be given up, if it does.
 pub(super) fn hopeless(view: View<'_>, turn: &Turn) -> Option<UnansweredCause> {
-    if turn.failures >= view.config.limits.max_consecutive_errors() {
-        return Some(UnansweredCause::Failures(turn.failures));
+    if turn.failures.errors >= view.config.limits.max_consecutive_errors() {
+        return Some(UnansweredCause::Failures(turn.failures.errors));
     }
     (turn.ticks > TICKS_PER_TURN).then_some(UnansweredCause::EndlessTurn(turn.ticks))
 }
@@ -27,12 +27,12 @@ pub(super) fn hopeless(view: View<'_>, turn: &Turn) -> Option<UnansweredCause> {
 pub(super) fn outlasted(view: View<'_>, kind: ModelErrorKind) -> Option<UnansweredCause> {
     let turn = view
         .state
-        .turn
-        .as_ref()
+        .turns
+        .current()
         .filter(|turn| may_be_its_own(view, turn))?;
-    let lasted = view.waited_since(turn.failing_since?);
+    let lasted = view.waited_since(turn.failures.since?);
     // A server that was hardly called in that time, because its circuit was open, shows little.
-    let calls = turn.failed_calls.saturating_add(1);
+    let calls = turn.failures.calls.saturating_add(1);
     let is_over = kind.may_depend_on_the_prompt()
         && calls >= view.config.limits.max_consecutive_errors()
         && view
@@ -45,14 +45,18 @@ pub(super) fn outlasted(view: View<'_>, kind: ModelErrorKind) -> Option<Unanswer
 
 /// Whether the message will be given up if it keeps failing like this.
 pub(super) fn may_be_its_own(view: View<'_>, turn: &Turn) -> bool {
-    let is_alone = view.state.service.fails_only_for(turn.trigger_seq());
-    is_alone && turn.failing_since.is_some() && view.config.limits.give_up_after().is_some()
+    let is_alone = view
+        .state
+        .services
+        .recent
+        .fails_only_for(turn.trigger_seq());
+    is_alone && turn.failures.since.is_some() && view.config.limits.give_up_after().is_some()
 }
 
 /// Why the turn would end without an answer, if it ends for this reason. If the model chose to be silent, that counts
 /// as an answer.
 pub(super) fn silent(view: View<'_>, turn: &Turn, ended: &TickEnded) -> Option<UnansweredCause> {
-    if ended.resume_at.is_some() {
+    if ended.resume_at.is_some() || turn.message().is_none() {
         return None;
     }
     match (said(view, turn), ended.reason) {
@@ -98,18 +102,23 @@ fn said(view: View<'_>, turn: &Turn) -> Said {
 pub(super) fn end(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> Vec<Event> {
     let last = turn.steps.last();
     let mut events = last.map_or_else(Vec::new, |step| calls::skip_the_rest(view, step, GIVEN_UP));
+    let Some(message) = turn.message() else {
+        // Nobody waits for an answer.
+        events.push(closed(cause));
+        return events;
+    };
     let apology = match cause {
         UnansweredCause::NoSpeech => "",
         _ if said(view, turn) == Said::Beginning => view.config.broken_off.trim(),
         _ => view.config.apology.trim(),
     };
     let tools: Vec<_> = view.tools.specs().collect();
-    let said = (!apology.is_empty()).then(|| reply::spoken(apology, &turn.trigger, &tools));
+    let said = (!apology.is_empty()).then(|| reply::spoken(apology, message, &tools));
     let calls = outcomes::named(view, said.flatten().into_iter().collect());
     let tokens = view.counter.count(apology).tokens;
     events.push(Event::Unanswered(Unanswered {
         trigger: turn.trigger_seq(),
-        from: turn.trigger.perception.attested.sender.name().to_owned(),
+        from: message.perception.attested.sender.name().to_owned(),
         cause,
         tokens: if calls.is_empty() { 0 } else { tokens },
         calls,
@@ -123,9 +132,13 @@ pub(super) fn conclude(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> N
     match (turn.open_call(), broken_off) {
         (Some(_), Some(step)) => Next::Decided(calls::skip_the_rest(view, step, GIVEN_UP)),
         (Some(call), None) => calls::next_call(view, turn, call),
-        (None, _) => Next::Decided(vec![Event::TickEnded(TickEnded {
-            reason: cause.stop_reason(),
-            resume_at: None,
-        })]),
+        (None, _) => Next::Decided(vec![closed(cause)]),
     }
+}
+
+fn closed(cause: UnansweredCause) -> Event {
+    Event::TickEnded(TickEnded {
+        reason: cause.stop_reason(),
+        resume_at: None,
+    })
 }

@@ -3,7 +3,10 @@
 use dormouse_contracts::TokenCounter;
 use dormouse_text::beginning;
 
-use crate::{render, state::Heard};
+use crate::{
+    render,
+    state::{Heard, Trigger},
+};
 
 /// A text as it is shown, and its number of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +36,33 @@ impl Heard {
             self.tokens
         } else {
             self.within(cap, counter).tokens
+        }
+    }
+}
+
+impl Trigger {
+    /// The message, or what became due, as it is shown within `cap` tokens.
+    pub(in crate::prompt) fn within(&self, cap: u32, counter: &dyn TokenCounter) -> Excerpt {
+        match self {
+            Self::Message(heard) => heard.within(cap, counter),
+            Self::Occasion(occasion) => {
+                let whole = Excerpt {
+                    text: occasion.text.clone(),
+                    tokens: occasion.tokens,
+                };
+                whole.within(cap, counter, |chars| {
+                    beginning(&occasion.text, chars).to_owned()
+                })
+            }
+        }
+    }
+
+    /// How many tokens it takes within `cap`.
+    pub(super) fn tokens_within(&self, cap: u32, counter: &dyn TokenCounter) -> u32 {
+        match self {
+            Self::Message(heard) => heard.tokens_within(cap, counter),
+            Self::Occasion(occasion) if occasion.tokens <= cap => occasion.tokens,
+            Self::Occasion(_) => self.within(cap, counter).tokens,
         }
     }
 }

@@ -4,13 +4,18 @@ use dormouse_contracts::{Arguments, SourceKind, Speech, SpeechKind, ToolSpec};
 use serde_json::Value;
 
 use super::{RawCall, parts::parts};
-use crate::state::Heard;
+use crate::state::{Heard, Trigger};
+
+/// The call that answers with a text, if somebody waits for an answer and a tool can say it.
+pub(super) fn answer(text: &str, trigger: &Trigger, tools: &[&ToolSpec]) -> Option<RawCall> {
+    spoken(text, trigger.message()?, tools)
+}
 
 /// The call that says a text in the way the assistant was spoken to, if a tool can do that.
 ///
 /// A private message is never answered in public, and a message on a channel is answered only there.
-pub(crate) fn spoken(text: &str, trigger: &Heard, tools: &[&ToolSpec]) -> Option<RawCall> {
-    let attested = &trigger.perception.attested;
+pub(crate) fn spoken(text: &str, message: &Heard, tools: &[&ToolSpec]) -> Option<RawCall> {
+    let attested = &message.perception.attested;
     let (kind, to) = match &attested.source {
         SourceKind::Whisper => (SpeechKind::Whisper, attested.sender.name()),
         SourceKind::Page => (SpeechKind::Page, attested.sender.name()),

@@ -8,16 +8,17 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::state::Heard;
 
-fn pending(perceive: Perceive) -> Heard {
-    Heard {
+fn pending(perceive: Perceive) -> Trigger {
+    Trigger::Message(Heard {
         seq: Seq(1),
         heard_at: Timestamp::EPOCH,
         perception: perceive.build(),
         trust: Trust::FULL,
         tokens: 1,
         doubts: Vec::new(),
-    }
+    })
 }
 
 fn reply(content: &str) -> ChatReply {
@@ -55,7 +56,7 @@ fn tools() -> [ToolSpec; 2] {
 fn read_with(
     reply: &ChatReply,
     form: ToolCalling,
-    trigger: &Heard,
+    trigger: &Trigger,
     is_tool: impl Fn(&str) -> bool,
 ) -> Reading {
     read(reply, form, trigger, is_tool, &[&tools()[0]])

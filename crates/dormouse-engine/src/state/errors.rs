@@ -2,8 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use dormouse_contracts::Outcome;
 use dormouse_text::beginning;
 use serde::{Deserialize, Serialize};
+
+use super::{service::Blame, services::Services, step::Step, turn::Turn, turns::Turns};
+use crate::event::{Event, NOOP, Verdict};
 
 /// The failure rate of a tool is computed over this many of its last calls.
 pub const RECENT_CALLS: usize = 20;
@@ -27,31 +31,64 @@ pub struct ErrorRecord {
 }
 
 impl ErrorRecord {
+    /// Folds one event in. `turns` are those before the event.
+    pub(super) fn apply(&mut self, event: &Event, turns: &Turns, services: &Services) {
+        let Some(turn) = turns.current() else {
+            if matches!(event, Event::EmergencyStopCleared(_)) {
+                *self = Self::default();
+            }
+            return;
+        };
+        match event {
+            // A tool that does not exist has no failure rate to watch.
+            Event::ToolAnswered(it) if it.category.is_some() && it.tool != NOOP => {
+                self.ended(&it.tool, it.verdict, turn);
+            }
+            Event::EffectSettled(settled) => {
+                let verdict = match settled.outcome {
+                    Outcome::Done(_) => Verdict::Success,
+                    Outcome::Rejected(_) | Outcome::Unknown => Verdict::Failure,
+                };
+                if let Some(tool) = turn.effect_tool(&settled.key) {
+                    self.ended(tool, verdict, turn);
+                }
+            }
+            Event::Unanswered(it) if it.cause.is_error() => self.gave_up(turn.trigger.person()),
+            Event::ModelFailed(failed) if services.blame(failed) == Blame::Configuration => {
+                self.failed();
+            }
+            Event::EmergencyStopCleared(_) => *self = Self::default(),
+            _ => {}
+        }
+    }
+
+    /// Counts how a tool call ended, except for a call that speaks instead of an answer (an apology) or before one (a
+    /// wait notice).
+    fn ended(&mut self, tool: &str, verdict: Verdict, turn: &Turn) {
+        match verdict {
+            _ if turn.steps.last().is_some_and(Step::is_of_the_engine) => {}
+            Verdict::Success => self.tool_succeeded(tool),
+            Verdict::Failure => self.note(tool, Some(turn.trigger.person().unwrap_or_default())),
+            Verdict::Skipped => {}
+        }
+    }
+
     /// Counts an error that no message caused.
-    pub(super) fn failed(&mut self) {
+    fn failed(&mut self) {
         self.consecutive = self.consecutive.saturating_add(1);
     }
 
     /// Counts a message of this person that was given up.
-    pub(super) fn gave_up(&mut self, person: &str) {
-        if self.given_up.insert(person.to_owned()) {
+    fn gave_up(&mut self, person: Option<&str>) {
+        if person.is_none_or(|person| self.given_up.insert(person.to_owned())) {
             self.failed();
         }
     }
 
-    /// Counts a failure of a tool in a call for a message of this person.
-    pub(super) fn tool_failed(&mut self, tool: &str, person: &str) {
-        self.note(tool, Some(person));
-    }
-
-    pub(super) fn tool_succeeded(&mut self, tool: &str) {
+    fn tool_succeeded(&mut self, tool: &str) {
         self.consecutive = 0;
         self.given_up.clear();
         self.note(tool, None);
-    }
-
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
     }
 
     fn note(&mut self, tool: &str, failed_for: Option<&str>) {

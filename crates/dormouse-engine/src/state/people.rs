@@ -6,7 +6,7 @@ use dormouse_contracts::{Attested, EntityId, WorldId};
 use dormouse_text::{NameFlaw, NameSkeleton};
 use serde::{Deserialize, Serialize};
 
-use crate::event::NameDoubt;
+use crate::event::{Event, NameDoubt};
 
 /// How many people a state knows by name. It first forgets those who have been silent for longest.
 const PEOPLE_KEPT: usize = 500;
@@ -33,6 +33,12 @@ impl Person {
 }
 
 impl People {
+    pub(super) fn apply(&mut self, event: &Event) {
+        if let Event::Perceived(perceived) = event {
+            self.meet(&perceived.perception.attested, &perceived.doubts);
+        }
+    }
+
     /// Whether somebody was heard before, under the name they have now.
     pub(crate) fn knows(&self, attested: &Attested) -> bool {
         self.find(attested).is_some()

@@ -9,6 +9,12 @@ const AN_OUTAGE: usize = 2;
 /// The possible cause of a failed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Blame {
+    /// The prompt alone: a shorter one, or one without what was refused, may be answered.
+    Prompt,
+    /// Nothing: the call was not sent.
+    NotSent,
+    /// The configuration: every prompt fails like this until somebody changes it.
+    Configuration,
     /// The service, for every message.
     Service,
     /// The service, or this message alone.
@@ -42,7 +48,7 @@ impl Service {
         blame: Blame,
     ) {
         self.by = by;
-        self.is_its_own = blame == Blame::Service;
+        self.is_its_own = blame != Blame::ServiceOrMessage;
         self.silences = self.silences.saturating_add(1);
         if matches!(kind, ModelErrorKind::NotAttempted(_)) {
             // No call was sent.

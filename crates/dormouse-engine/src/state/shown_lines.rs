@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{RecalledItem, RecalledLine};
+use crate::event::{Event, RecalledItem, RecalledLine};
 
 /// How many lines are kept. One search finds 50 at most, and the next one finds many of them again.
 const LINES_KEPT: usize = 256;
@@ -30,23 +30,30 @@ impl ShownLines {
         named.collect()
     }
 
-    /// The lines that the log references or contains. They become the latest lines here.
-    pub(super) fn take_in(&mut self, items: Vec<RecalledItem>) -> Vec<RecalledLine> {
-        let lines: Vec<_> = items
-            .into_iter()
-            .filter_map(|item| match item {
-                RecalledItem::New(line) => Some(line),
-                RecalledItem::Again(record) => {
-                    let mut known = self.0.iter();
-                    known.find(|line| line.record == record).cloned()
-                }
-            })
-            .collect();
+    /// The lines that the log references or contains.
+    pub(super) fn lines(&self, items: Vec<RecalledItem>) -> Vec<RecalledLine> {
+        let lines = items.into_iter().filter_map(|item| match item {
+            RecalledItem::New(line) => Some(line),
+            RecalledItem::Again(record) => {
+                let mut known = self.0.iter();
+                known.find(|line| line.record == record).cloned()
+            }
+        });
+        lines.collect()
+    }
+
+    /// Folds one event in: the lines that it shows become the latest lines here.
+    pub(super) fn apply(&mut self, event: &Event) {
+        if let Event::Recollected(found) = event {
+            self.take_in(self.lines(found.items.clone()));
+        }
+    }
+
+    fn take_in(&mut self, lines: Vec<RecalledLine>) {
         self.0
             .retain(|old| lines.iter().all(|line| line.record != old.record));
-        self.0.extend(lines.iter().cloned());
+        self.0.extend(lines);
         self.forget();
-        lines
     }
 
     /// Forgets the oldest lines beyond the limits.
@@ -86,7 +93,11 @@ mod tests {
         let mut lately = ShownLines::default();
         let looks = looks.iter().map(|lines| {
             let items = lately.named(lines.clone());
-            (items.clone(), lately.take_in(items))
+            {
+                let lines = lately.lines(items.clone());
+                lately.take_in(lines.clone());
+                (items, lines)
+            }
         });
         looks.unzip()
     }
@@ -123,12 +134,12 @@ mod tests {
         let mut lately = ShownLines::default();
         for lines in looks {
             let items = lately.named(lines);
-            lately.take_in(items);
+            lately.take_in(lately.lines(items));
         }
         assert_eq!(lately.0.len(), LINES_KEPT);
         for n in 0..20 {
             let items = lately.named(vec![line(n, &long)]);
-            lately.take_in(items);
+            lately.take_in(lately.lines(items));
         }
         assert!(lately.0.len() <= 4);
         let items = lately.named(vec![line(3, &long)]);

@@ -3,7 +3,7 @@
 use dormouse_contracts::{Arguments, CallId, EffectKey, Outcome, Seq, ToolCategory, ToolName};
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Call, Verdict};
+use crate::event::{Call, DelayCause, Verdict};
 
 /// One reply of the model and its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,12 +14,24 @@ pub struct Step {
     pub calls: Vec<CallState>,
     /// What was wrong with the reply, if it could not be read.
     pub parse_failed: Option<String>,
-    /// Whether the model could only speak.
-    pub speech_only: bool,
-    /// Whether the engine made it, to ask the sender to wait. The model did not make it.
-    pub is_notice: bool,
+    /// Who took it, and what could be done in it.
+    pub kind: StepKind,
     /// How many tokens all of it takes in a prompt.
     pub tokens: u32,
+}
+
+/// Who took a step, and what could be done in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepKind {
+    /// The model, which could call every tool.
+    Free,
+    /// The model, which could only speak: it was its last step.
+    Last,
+    /// The engine, which speaks in place of an answer.
+    Apology,
+    /// The engine, which asks the sender to wait.
+    Notice(DelayCause),
 }
 
 /// A call and how far it has come.
@@ -55,6 +67,31 @@ pub struct EffectState {
 }
 
 impl Step {
+    pub(super) fn new(kind: StepKind, calls: &[Call], tokens: u32) -> Self {
+        Self {
+            content: String::new(),
+            calls: calls.iter().cloned().map(CallState::new).collect(),
+            parse_failed: None,
+            kind,
+            tokens,
+        }
+    }
+
+    /// Whether it asks the sender to wait.
+    pub(crate) fn is_notice(&self) -> bool {
+        matches!(self.kind, StepKind::Notice(_))
+    }
+
+    /// Whether the engine took it, and not the model.
+    pub(super) fn is_of_the_engine(&self) -> bool {
+        matches!(self.kind, StepKind::Notice(_) | StepKind::Apology)
+    }
+
+    /// Whether nothing but speech is possible in it.
+    pub(crate) fn only_speaks(&self) -> bool {
+        matches!(self.kind, StepKind::Last | StepKind::Apology)
+    }
+
     /// The next part of an answer that has no result yet, and the call before it.
     fn open_part(&self) -> Option<(&CallState, &CallState)> {
         let open = self.calls.iter().position(|call| call.result.is_none())?;

@@ -1,26 +1,37 @@
-//! One turn: a message and everything done about it until it is answered.
+//! One turn: what called for it, and everything done about that until it is over.
 
-use dormouse_contracts::{EffectKey, ModelErrorKind, Outcome, Seq, ServiceName, Timestamp, Words};
+mod phase;
+
+use dormouse_contracts::{EffectKey, ModelErrorKind, Outcome, Seq, Timestamp, Words};
 use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{CallState, EffectState, Heard, Sources, Step, service::Blame};
-use crate::event::{
-    ContextLimit, DelayCause, Delayed, EffectIntended, EffectSettled, NOOP, ParseFailed,
-    RecalledLine, Recollected, Replied, StopReason, TickEnded, ToolAnswered, Unanswered,
-    UnansweredCause, Verdict, WorldFailed,
+use super::{
+    heard::Heard,
+    service::Blame,
+    sources::Sources,
+    step::{CallState, EffectState, Step, StepKind},
+    trigger::Trigger,
 };
+use crate::event::{
+    ContextLimit, DelayCause, Delayed, EffectIntended, EffectSettled, ModelFailed, NOOP,
+    ParseFailed, RecalledLine, Recollected, Replied, StopReason, ToolAnswered, Unanswered, Verdict,
+    WorldFailed,
+};
+pub use phase::{Phase, Wait};
 
 /// How much command output one effect collects, in bytes.
 const CAPTURE_LIMIT: usize = 8 * 1024;
 /// What follows output that was cut off.
 const CUT_OFF: &str = "\n(the output goes on)\n";
 
-/// A message and everything done about it. It stays open over several ticks if it must.
+/// What called for it, and everything done about that. It stays open over several ticks if it must.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// The message it answers.
-    pub trigger: Heard,
+    /// What called for it.
+    pub trigger: Trigger,
+    /// How far it has come.
+    pub phase: Phase,
     /// What was looked up for it, until it is finished.
     pub recollected: Option<Recollected<RecalledLine>>,
     /// The least trusted sources of the remembered lines that this turn showed.
@@ -34,87 +45,111 @@ pub struct Turn {
     /// How many ticks it has taken since it began, or since somebody last cleared a stop. Ticks that did nothing
     /// because the model gave no reply, and ticks that could not reach the world, do not count.
     pub ticks: u32,
+    /// What went wrong in it.
+    pub failures: TurnFailures,
+    /// How its world was reached lately.
+    pub world: WorldReach,
+    /// How long its prompts may be, if one was too long.
+    pub context_limit: Option<ContextLimit>,
+    /// How often in a row its prompt was made shorter.
+    pub narrowings: u32,
+}
+
+/// What went wrong in a turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnFailures {
     /// How many errors in a row it caused.
-    pub failures: u32,
+    pub errors: u32,
     /// How many model calls for it failed in a row.
-    pub failed_calls: u32,
+    pub calls: u32,
+    /// How often the provider refused the prompt for good.
+    pub refusals: u32,
     /// Whether a model call for it has failed since the last answer to anybody, in a way that it may have caused. If
     /// the next answered message is another one, this message caused the failure.
     pub is_suspect: bool,
     /// The time since which all model calls for it failed in a way that it may have caused. Calls that were not sent do
     /// not count.
-    #[serde(default)]
-    pub failing_since: Option<Timestamp>,
-    /// Why it ends without an answer, once that is decided.
-    pub unanswered: Option<UnansweredCause>,
-    /// How often in a row its world could not be reached.
-    pub unreached: u32,
-    /// How often during that time its world could be reached, but did not answer its act.
+    pub since: Option<Timestamp>,
+}
+
+impl TurnFailures {
+    /// It caused an error.
+    fn add(&mut self) {
+        self.errors = self.errors.saturating_add(1);
+    }
+
+    /// The call was sent, and got no reply.
+    fn no_reply(&mut self, kind: ModelErrorKind, blame: Blame, at: Timestamp) {
+        self.calls = self.calls.saturating_add(1);
+        self.is_suspect |= blame == Blame::ServiceOrMessage;
+        let since = self.since.unwrap_or(at);
+        self.since = kind.may_depend_on_the_prompt().then_some(since);
+    }
+
+    /// The model replied.
+    fn replied(&mut self) {
+        self.calls = 0;
+        self.is_suspect = false;
+        self.since = None;
+    }
+}
+
+/// How the world of a turn was reached lately.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorldReach {
+    /// How often in a row it could not be reached.
+    pub failures: u32,
+    /// How often during that time it could be reached, but did not answer the act.
     pub silences: u32,
-    /// Why the world could not be reached the last time, if it could not be.
+    /// Why it could not be reached the last time, if it could not be.
     pub obstacle: Option<String>,
-    /// How often the provider refused the prompt for good.
-    pub refusals: u32,
-    /// How long its prompts may be, if one was too long.
-    pub context_limit: Option<ContextLimit>,
-    /// How often in a row its prompt was made shorter.
-    pub narrowings: u32,
-    /// Whether its sender was told that the model gives no answers.
-    #[serde(default)]
-    pub knows_of_outage: bool,
-    /// True between the start and the end of a tick.
-    pub ticking: bool,
-    /// When to go on with it, between two ticks.
-    pub resume_at: Option<Timestamp>,
-    /// The service whose failure it waits after. With other services it need not wait.
-    #[serde(default)]
-    pub waits_for: Option<ServiceName>,
-    /// Why its last tick ended.
-    pub last_stop: Option<StopReason>,
 }
 
 impl Turn {
-    pub(super) fn new(trigger: Heard) -> Self {
+    /// A turn whose first tick begins.
+    pub(super) fn new(trigger: Trigger) -> Self {
         Self {
             trigger,
+            phase: Phase::Working { failed: None },
             recollected: None,
             sources: Sources::default(),
             steps: Vec::new(),
             steps_this_tick: 0,
             calls_this_tick: 0,
             ticks: 0,
-            failures: 0,
-            failed_calls: 0,
-            is_suspect: false,
-            failing_since: None,
-            unanswered: None,
-            unreached: 0,
-            silences: 0,
-            obstacle: None,
-            refusals: 0,
+            failures: TurnFailures::default(),
+            world: WorldReach::default(),
             context_limit: None,
             narrowings: 0,
-            knows_of_outage: false,
-            ticking: false,
-            resume_at: None,
-            waits_for: None,
-            last_stop: None,
         }
     }
 
     pub(super) fn begin_tick(&mut self) {
-        self.ticking = true;
+        self.phase.begin_tick();
         // A call that waits for its world belongs to the step that made it, even if a later tick carries it out.
         if self.open_call().is_none() {
             self.steps_this_tick = 0;
             self.calls_this_tick = 0;
         }
         self.ticks = self.ticks.saturating_add(1);
-        self.resume_at = None;
-        self.waits_for = None;
         // A look-up that failed is tried again.
         self.recollected
             .take_if(|recollected| recollected.failure.is_some());
+    }
+
+    /// Whether a tick works on it.
+    #[must_use]
+    pub fn is_ticking(&self) -> bool {
+        matches!(self.phase, Phase::Working { .. } | Phase::Ending(_))
+    }
+
+    /// What it waits for, between two ticks.
+    #[must_use]
+    pub fn wait(&self) -> Option<&Wait> {
+        match &self.phase {
+            Phase::Waiting(wait) => Some(wait),
+            Phase::Working { .. } | Phase::Ending(_) | Phase::Over(_) => None,
+        }
     }
 
     pub(super) fn recollect(&mut self, recollected: Recollected<RecalledLine>) {
@@ -122,40 +157,39 @@ impl Turn {
         self.recollected = Some(recollected);
     }
 
-    pub(super) fn limit_context(&mut self, context_limit: ContextLimit) {
-        self.context_limit = Some(context_limit);
-        self.narrowings = self.narrowings.saturating_add(1);
-    }
-
-    /// The model gave no reply. A tick that did nothing for that reason does not count.
-    pub(super) fn got_no_reply(&mut self) {
+    /// A model call failed.
+    pub(super) fn model_failed(&mut self, failed: &ModelFailed, blame: Blame, at: Timestamp) {
+        if let Some(context_limit) = failed.context_limit {
+            self.context_limit = Some(context_limit);
+            self.narrowings = self.narrowings.saturating_add(1);
+            return;
+        }
+        if let Phase::Working { failed: service } = &mut self.phase {
+            service.clone_from(&failed.service);
+        }
+        if blame == Blame::Prompt {
+            self.failures.refusals = self.failures.refusals.saturating_add(1);
+            return;
+        }
+        // A tick that did nothing because the model gave no reply does not count.
         if self.steps_this_tick == 0 {
             self.ticks = self.ticks.saturating_sub(1);
         }
-    }
-
-    /// The call was sent, and got no reply.
-    pub(super) fn model_failed(&mut self, kind: ModelErrorKind, blame: Blame, at: Timestamp) {
-        self.failed_calls = self.failed_calls.saturating_add(1);
-        self.is_suspect |= blame == Blame::ServiceOrMessage;
-        let since = self.failing_since.unwrap_or(at);
-        self.failing_since = kind.may_depend_on_the_prompt().then_some(since);
+        if matches!(blame, Blame::Service | Blame::ServiceOrMessage) {
+            self.failures.no_reply(failed.kind, blame, at);
+        }
     }
 
     /// Another message was answered.
     pub(super) fn another_was_answered(&mut self) {
-        if std::mem::take(&mut self.is_suspect) {
-            self.failed();
+        if std::mem::take(&mut self.failures.is_suspect) {
+            self.failures.add();
         }
-    }
-
-    /// It caused an error.
-    pub(super) fn failed(&mut self) {
-        self.failures = self.failures.saturating_add(1);
     }
 
     /// Other messages go before it.
     pub(super) fn step_aside(mut self) -> Self {
+        self.interrupt();
         // Other memories may be relevant by then.
         self.recollected = None;
         self
@@ -164,31 +198,35 @@ impl Turn {
     /// Whether other messages may go before it while it waits. They may after an error that it may have caused, if no
     /// call is open.
     pub(crate) fn may_step_aside(&self) -> bool {
-        let after_error = matches!(
-            self.last_stop,
-            Some(StopReason::LlmError | StopReason::ParseError)
-        );
-        !self.ticking && self.resume_at.is_some() && after_error && self.open_call().is_none()
+        let after = self.wait().and_then(|wait| wait.after);
+        let after_error = matches!(after, Some(StopReason::LlmError | StopReason::ParseError));
+        after_error && self.open_call().is_none()
     }
 
     /// The world was out of reach. However long that lasts, the ticks do not count against the message.
-    pub(super) fn unreached(&mut self, failed: WorldFailed) {
-        self.unreached = self.unreached.saturating_add(1);
-        self.silences = self.silences.saturating_add(failed.silent.into());
-        self.obstacle = failed.reason;
+    pub(super) fn unreached(&mut self, failed: &WorldFailed) {
+        self.world.failures = self.world.failures.saturating_add(1);
+        self.world.silences = self.world.silences.saturating_add(failed.silent.into());
+        self.world.obstacle.clone_from(&failed.reason);
         self.ticks = self.ticks.saturating_sub(1);
     }
 
-    fn reached(&mut self) {
-        self.unreached = 0;
-        self.silences = 0;
-        self.obstacle = None;
+    /// The tick is over, and a later one goes on.
+    pub(super) fn suspend(&mut self, reason: StopReason, resume_at: Timestamp) {
+        self.phase.wait(resume_at, Some(reason));
     }
 
-    pub(super) fn suspend(&mut self, ended: &TickEnded) {
-        self.ticking = false;
-        self.resume_at = ended.resume_at;
-        self.last_stop = Some(ended.reason);
+    /// The tick under way ends before its time; the next one goes on at once.
+    pub(super) fn interrupt(&mut self) {
+        self.phase.wait(Timestamp::EPOCH, None);
+    }
+
+    /// The turn as it is kept when it is over.
+    pub(super) fn closed(mut self, reason: StopReason) -> Self {
+        self.phase = Phase::Over(reason);
+        self.recollected = None;
+        self.context_limit = None;
+        self
     }
 
     pub(super) fn resume_now(&mut self) {
@@ -197,128 +235,105 @@ impl Turn {
     }
 
     pub(super) fn wait_no_longer(&mut self) {
-        self.failing_since = None;
-        self.resume_at = self.resume_at.map(|_| Timestamp::EPOCH);
+        self.failures.since = None;
+        if let Phase::Waiting(wait) = &mut self.phase {
+            wait.until = Timestamp::EPOCH;
+        }
     }
 
-    pub(super) fn replied(&mut self, replied: Replied) {
-        let Replied {
-            reply,
-            calls,
-            tokens,
-            speech_only,
-            ..
-        } = replied;
+    pub(super) fn replied(&mut self, replied: &Replied) {
         self.narrowings = 0;
-        self.failed_calls = 0;
-        self.is_suspect = false;
-        self.failing_since = None;
+        self.context_limit = None;
+        self.failures.replied();
+        let kind = match replied.speech_only {
+            true => StepKind::Last,
+            false => StepKind::Free,
+        };
+        let mut step = Step::new(kind, &replied.calls, replied.tokens);
         // If the calls were parsed out of the text, they already hold all that the text said.
-        let text_is_call = reply.tool_calls.is_empty() && !calls.is_empty();
+        if !replied.reply.tool_calls.is_empty() || replied.calls.is_empty() {
+            step.content.clone_from(&replied.reply.content);
+        }
+        self.take_step(step);
+    }
+
+    fn take_step(&mut self, step: Step) {
         self.steps_this_tick = self.steps_this_tick.saturating_add(1);
-        self.steps.push(Step {
-            content: if text_is_call {
-                String::new()
-            } else {
-                reply.content
-            },
-            calls: calls.into_iter().map(CallState::new).collect(),
-            parse_failed: None,
-            speech_only,
-            is_notice: false,
-            tokens,
-        });
+        self.steps.push(step);
     }
 
     /// It ends without an answer; the calls that say so form a step, like a step of the model.
-    pub(super) fn unanswered(&mut self, unanswered: Unanswered) {
-        self.unanswered = Some(unanswered.cause);
-        self.steps_this_tick = self.steps_this_tick.saturating_add(1);
-        self.steps.push(Step {
-            content: String::new(),
-            calls: unanswered.calls.into_iter().map(CallState::new).collect(),
-            parse_failed: None,
-            speech_only: true,
-            is_notice: false,
-            tokens: unanswered.tokens,
-        });
+    pub(super) fn unanswered(&mut self, unanswered: &Unanswered) {
+        self.phase = Phase::Ending(unanswered.cause);
+        let step = Step::new(StepKind::Apology, &unanswered.calls, unanswered.tokens);
+        self.take_step(step);
     }
 
     /// Its answer takes long. The notice to its sender is a step that the model did not take, and does not count as one
     /// of the model's.
-    pub(super) fn delayed(&mut self, delayed: Delayed) {
-        self.knows_of_outage |= delayed.cause == DelayCause::Outage;
-        self.steps.push(Step {
-            content: String::new(),
-            calls: delayed.calls.into_iter().map(CallState::new).collect(),
-            parse_failed: None,
-            speech_only: false,
-            is_notice: true,
-            tokens: delayed.tokens,
-        });
+    pub(super) fn delayed(&mut self, delayed: &Delayed) {
+        let kind = StepKind::Notice(delayed.cause);
+        self.steps
+            .push(Step::new(kind, &delayed.calls, delayed.tokens));
     }
 
     /// Whether its sender was asked to wait.
     #[must_use]
     pub fn is_delayed(&self) -> bool {
-        self.steps.iter().any(|step| step.is_notice)
+        self.steps.iter().any(Step::is_notice)
+    }
+
+    /// Whether its sender was asked to wait for this reason.
+    pub(crate) fn is_delayed_by(&self, cause: DelayCause) -> bool {
+        let mut steps = self.steps.iter();
+        steps.any(|step| step.kind == StepKind::Notice(cause))
     }
 
     /// The steps that the model took, in order.
     pub fn own_steps(&self) -> impl Iterator<Item = &Step> {
-        self.steps.iter().filter(|step| !step.is_notice)
+        self.steps.iter().filter(|step| !step.is_notice())
     }
 
-    pub(super) fn parse_failed(&mut self, parse_failed: ParseFailed) {
-        self.failed();
+    pub(super) fn parse_failed(&mut self, parse_failed: &ParseFailed) {
+        self.failures.add();
         if let Some(step) = self.steps.last_mut() {
-            step.parse_failed = Some(parse_failed.note);
+            step.parse_failed = Some(parse_failed.note.clone());
             step.tokens = step.tokens.saturating_add(parse_failed.tokens);
         }
     }
 
-    pub(super) fn answered(&mut self, answered: ToolAnswered) {
-        self.reached();
+    pub(super) fn answered(&mut self, answered: &ToolAnswered) {
+        self.world = WorldReach::default();
         let Some(step) = self.steps.last_mut() else {
             return;
         };
         step.tokens = step.tokens.saturating_add(answered.tokens);
-        let is_notice = step.is_notice;
-        if answered.tool != NOOP && !is_notice {
-            self.note(answered.verdict);
-        }
-        let Some(step) = self.steps.last_mut() else {
-            return;
-        };
-        self.sources.add_all(answered.sources);
+        let is_notice = step.is_notice();
+        self.sources.add_all(answered.sources.iter().cloned());
         if let Some(call) = step.calls.iter_mut().find(|c| c.call.id == answered.call) {
-            call.result = Some(answered.content);
+            call.result = Some(answered.content.clone());
             call.verdict = Some(answered.verdict);
             call.category = answered.category;
             if answered.verdict != Verdict::Skipped && !call.call.continues && !is_notice {
                 self.calls_this_tick = self.calls_this_tick.saturating_add(1);
             }
         }
+        if answered.tool != NOOP && !is_notice {
+            self.note(answered.verdict);
+        }
     }
 
-    pub(super) fn intended(&mut self, intended: EffectIntended) {
-        let EffectIntended {
-            key,
-            call,
-            tool,
-            category,
-            arguments,
-            trust: _,
-        } = intended;
+    pub(super) fn intended(&mut self, intended: &EffectIntended) {
         let Some(step) = self.steps.last_mut() else {
             return;
         };
-        if let Some(state) = step.calls.iter_mut().find(|c| c.call.id == call) {
-            state.category = Some(category);
+        let mut calls = step.calls.iter_mut();
+        if let Some(state) = calls.find(|call| call.call.id == intended.call) {
+            state.category = Some(intended.category);
             state.effect = Some(EffectState {
-                key,
-                tool,
-                arguments,
+                key: intended.key.clone(),
+                tool: intended.tool.clone(),
+                arguments: intended.arguments.clone(),
                 outcome: None,
                 settled: None,
                 captured: String::new(),
@@ -326,8 +341,8 @@ impl Turn {
         }
     }
 
-    pub(super) fn settled(&mut self, seq: Seq, settled: EffectSettled) {
-        self.reached();
+    pub(super) fn settled(&mut self, seq: Seq, settled: &EffectSettled) {
+        self.world = WorldReach::default();
         let Some(step) = self.steps.last_mut() else {
             return;
         };
@@ -336,17 +351,17 @@ impl Turn {
         };
         step.tokens = step.tokens.saturating_add(settled.tokens);
         let is_part = call.call.continues;
-        call.result = Some(settled.content);
+        call.result = Some(settled.content.clone());
         let verdict = match settled.outcome {
             Outcome::Done(_) => Verdict::Success,
             Outcome::Rejected(_) | Outcome::Unknown => Verdict::Failure,
         };
         call.verdict = Some(verdict);
         if let Some(effect) = &mut call.effect {
-            effect.outcome = Some(settled.outcome);
+            effect.outcome = Some(settled.outcome.clone());
             effect.settled = Some(seq);
         }
-        if step.is_notice {
+        if step.is_notice() {
             return;
         }
         // All parts of an answer are one call.
@@ -358,8 +373,8 @@ impl Turn {
     /// Counts how a call ended. A success clears the errors before it.
     fn note(&mut self, verdict: Verdict) {
         match verdict {
-            Verdict::Success => self.failures = 0,
-            Verdict::Failure => self.failed(),
+            Verdict::Success => self.failures.errors = 0,
+            Verdict::Failure => self.failures.add(),
             Verdict::Skipped => {}
         }
     }
@@ -398,12 +413,12 @@ impl Turn {
 
     /// The tool of the outward act with this key.
     #[must_use]
-    pub fn effect_tool(&self, key: &EffectKey) -> Option<String> {
+    pub fn effect_tool(&self, key: &EffectKey) -> Option<&str> {
         let calls = self.steps.last()?.calls.iter();
         let effect = calls
             .filter_map(|call| call.effect.as_ref())
             .find(|effect| effect.key == *key)?;
-        Some(effect.tool.as_str().to_owned())
+        Some(effect.tool.as_str())
     }
 
     /// The first call that has no result yet, of the last step.
@@ -416,16 +431,22 @@ impl Turn {
             .find(|call| call.result.is_none())
     }
 
-    /// The place in the log of the message this turn answers.
+    /// The place in the log of what called for this turn.
     #[must_use]
     pub fn trigger_seq(&self) -> Seq {
-        self.trigger.seq
+        self.trigger.seq()
+    }
+
+    /// The message that this turn answers, if somebody waits for an answer.
+    #[must_use]
+    pub fn message(&self) -> Option<&Heard> {
+        self.trigger.message()
     }
 
     /// How many tokens the turn takes in a prompt.
     #[must_use]
     pub fn tokens(&self) -> u32 {
-        self.own_steps().fold(self.trigger.tokens, |sum, step| {
+        self.own_steps().fold(self.trigger.tokens(), |sum, step| {
             sum.saturating_add(step.tokens)
         })
     }

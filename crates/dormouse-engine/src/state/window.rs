@@ -3,7 +3,8 @@
 use dormouse_contracts::ModelName;
 use serde::{Deserialize, Serialize};
 
-use crate::event::ContextLimit;
+use super::turns::Turns;
+use crate::event::{ContextLimit, Event, Replied};
 
 /// After this many replies the configured window is tried again: the cause of one long prompt need not make others too
 /// long.
@@ -21,7 +22,7 @@ pub struct LearntLimit {
 }
 
 impl LearntLimit {
-    pub(super) fn new(context_limit: ContextLimit, model: &ModelName) -> Self {
+    fn new(context_limit: ContextLimit, model: &ModelName) -> Self {
         Self {
             context_limit,
             model: model.clone(),
@@ -30,8 +31,50 @@ impl LearntLimit {
     }
 
     /// What is known after one more reply; `None` if another model gave it, or if the limit was learnt long ago.
-    pub(super) fn after_reply(mut self, model: &ModelName) -> Option<Self> {
+    fn after_reply(mut self, model: &ModelName) -> Option<Self> {
         self.replies = self.replies.saturating_add(1);
         (self.model == *model && self.replies < FORGOTTEN_AFTER).then_some(self)
+    }
+}
+
+/// How long prompts may be, if that turned out to be less than the configured window allows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Window(Option<LearntLimit>);
+
+impl Window {
+    /// Folds one event in. `turns` are those before the event.
+    pub(super) fn apply(&mut self, event: &Event, turns: &Turns) {
+        if let Event::Replied(replied) = event {
+            let current = turns.current();
+            let found = current.and_then(|turn| turn.context_limit);
+            self.reply(replied, found);
+        }
+    }
+
+    /// A prompt was answered that had to keep to `found`, if that was just found.
+    fn reply(&mut self, replied: &Replied, found: Option<ContextLimit>) {
+        self.0 = match found {
+            Some(context_limit) => {
+                // The prompt may be longer than the learnt limit: some parts are never left out. The model took it, so
+                // the limit is at least its length.
+                let tokens = context_limit.tokens.max(replied.prompt_tokens);
+                let context_limit = ContextLimit {
+                    tokens,
+                    ..context_limit
+                };
+                Some(LearntLimit::new(context_limit, &replied.model))
+            }
+            None => {
+                let learnt = self.0.take();
+                learnt.and_then(|learnt| learnt.after_reply(&replied.model))
+            }
+        };
+    }
+
+    /// The limit that was learnt, if one was.
+    #[must_use]
+    pub fn learnt(&self) -> Option<&LearntLimit> {
+        self.0.as_ref()
     }
 }

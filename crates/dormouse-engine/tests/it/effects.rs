@@ -144,7 +144,10 @@ async fn a_world_out_of_reach_delays_answers_and_loses_none() {
     );
     assert!(home.world.reused_keys().is_empty());
     let state = life.handle.inspect().await.unwrap();
-    assert_eq!((state.errors.consecutive, state.history.len()), (0, 5));
+    assert_eq!(
+        (state.errors.consecutive, state.history.turns().len()),
+        (0, 5)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -156,7 +159,15 @@ async fn a_world_out_of_reach_for_hours_is_no_error_and_no_endless_turn() {
         .await;
     time::sleep(minutes(600)).await;
     assert_eq!(home.deeds(), ["move", "say here I am"]);
-    assert!(life.handle.inspect().await.unwrap().stopped.is_none());
+    assert!(
+        life.handle
+            .inspect()
+            .await
+            .unwrap()
+            .stop
+            .stopped()
+            .is_none()
+    );
     life.end().await.unwrap();
 }
 

@@ -69,7 +69,7 @@ async fn a_model_that_is_not_there_loses_no_message() {
     let rest = life.handle.at_rest().await;
     assert_eq!(rest, Rest::Stopped(StopCause::ConsecutiveErrors(5)));
     let state = replay(&home.log, &key(), Seq(u64::MAX)).await.unwrap();
-    assert!(state.given_up.is_empty() && state.turn.is_some());
+    assert!(state.history.given_up().len() == 0 && state.turns.current().is_some());
 }
 
 #[tokio::test(start_paused = true)]
@@ -347,7 +347,7 @@ async fn a_message_the_provider_refuses_is_given_up_and_the_others_are_answered(
     );
     let state = life.handle.inspect().await.unwrap();
     assert_eq!(
-        (state.given_up.len(), state.history.len()),
+        (state.history.given_up().len(), state.history.turns().len()),
         (1, 1),
         "it is known which one was given up"
     );

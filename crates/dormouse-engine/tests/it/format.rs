@@ -36,13 +36,13 @@ fn every_kind_of_event_of_schema_2_is_read_and_written_the_same() {
             serde_json::from_slice::<Value>(&stored.payload).unwrap()
         );
         kinds.insert(stored.kind.clone());
-        state.apply(stored.seq, stored.at, event);
+        state.apply(stored.seq, stored.at, &event);
     }
     assert_eq!(kinds.len(), 12, "every kind is there: {kinds:?}");
-    assert_eq!(state.remembered, 1);
+    assert_eq!(state.counts.remembered, 1);
     assert_eq!(
-        (state.seq, state.stopped),
-        (Seq(SCHEMA_2.lines().count() as u64), None)
+        (state.seq, state.stop.is_on()),
+        (Seq(SCHEMA_2.lines().count() as u64), false)
     );
 }
 

@@ -142,7 +142,7 @@ async fn what_one_person_says_never_stops_the_assistant_for_another() {
         whisper(&life, "Alice", "hello", 21).await;
         time::sleep(minutes(600)).await;
         let state = life.handle.inspect().await.unwrap();
-        assert_eq!(state.stopped, None, "{name}");
+        assert!(!state.stop.is_on(), "{name}");
         assert_eq!(said(&home, "say hi"), 1, "{name}");
         life.end().await.unwrap();
     }
@@ -604,9 +604,9 @@ proptest! {
             let over: u64 = weather.iter().map(|weather| weather.minutes).sum();
             time::sleep(minutes(over + 180)).await;
             let state = life.handle.inspect().await.unwrap();
-            prop_assert_eq!(&state.stopped, &None);
-            let mut open = state.turn.iter().chain(&state.aside);
-            prop_assert!(state.inbox.is_empty() && open.all(|turn| turn.is_delayed()));
+            prop_assert!(!state.stop.is_on());
+            let mut open = state.turns.open();
+            prop_assert!(state.turns.waiting().len() == 0 && open.all(|turn| turn.is_delayed()));
 
             // What still waits are messages that all fail alike. Others show whose fault that is.
             let mut others = 0;
@@ -616,12 +616,12 @@ proptest! {
                 time::sleep(minutes(15)).await;
             }
             let state = life.handle.inspect().await.unwrap();
-            prop_assert_eq!(&state.stopped, &None);
+            prop_assert!(!state.stop.is_on());
             prop_assert_eq!(life.handle.at_rest().await, Rest::Settled);
             let (hi, sorry) = (said(&home, "say hi"), said(&home, SORRY));
             let all = number + others;
             prop_assert_eq!(hi + sorry, usize::try_from(all).unwrap(), "each once: {:?}", home.deeds());
-            prop_assert_eq!(state.unanswered, u64::try_from(sorry).unwrap());
+            prop_assert_eq!(state.counts.unanswered, u64::try_from(sorry).unwrap());
             let is_fine = |weather: &Weather| weather.fails.is_none();
             if weather.iter().all(is_fine) {
                 let poisons = sayings.iter().filter(|said| said.is_poison).count();

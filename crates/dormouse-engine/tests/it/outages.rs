@@ -173,14 +173,15 @@ async fn whoever_waits_while_nothing_is_under_way_sees_when_that_ends() {
         let seen = slow(&mut life).await;
         assert_eq!((seen - begun).as_secs(), 20, "{pause:?}");
         let status = life.handle.status();
-        let heard = life.handle.inspect().await.unwrap().turn.unwrap();
-        assert_eq!(status.waiting_since, Some(heard.trigger.heard_at));
+        let state = life.handle.inspect().await.unwrap();
+        let heard_at = state.turns.current().unwrap().trigger.since();
+        assert_eq!(status.waiting_since, Some(heard_at));
         let until = match status.activity {
             Activity::Waiting(until) => until,
             Activity::Paused(pause) => pause.until,
             other => panic!("{other:?}"),
         };
-        assert_eq!(until.since(heard.trigger.heard_at), minutes(5));
+        assert_eq!(until.since(heard_at), minutes(5));
 
         // Whoever comes later learns it, too.
         time::sleep(minutes(1)).await;
@@ -214,7 +215,7 @@ async fn a_service_that_has_answered_and_then_knows_no_such_model_is_an_outage()
     }
     time::sleep(minutes(150)).await;
     let state = life.handle.inspect().await.unwrap();
-    assert_eq!((state.stopped, state.errors.consecutive), (None, 0));
+    assert_eq!((state.stop.is_on(), state.errors.consecutive), (false, 0));
     time::sleep(minutes(60)).await;
     assert_eq!(life.handle.at_rest().await, Rest::Settled);
     let answers = home.deeds().iter().filter(|deed| *deed == "say hi").count();

@@ -91,7 +91,7 @@ async fn a_life_can_be_looked_at_as_it_was_at_any_event() {
     for place in 0..=end {
         let state = replay(&home.log, &key(), Seq(place)).await.unwrap();
         assert_eq!(state.seq, Seq(place));
-        known.push(state.remembered);
+        known.push(state.counts.remembered);
     }
     assert_eq!((known[0], known[known.len() - 1]), (0, 1));
     assert!(known.is_sorted());

@@ -81,7 +81,7 @@ async fn a_prompt_that_is_too_long_gets_shorter_until_it_fits_and_that_is_rememb
         state.errors.consecutive, 0,
         "it was mended, and is no error"
     );
-    assert!(state.window.is_some());
+    assert!(state.window.learnt().is_some());
 
     // What fits was halved by our own count, which is not the model's: it may take one more step.
     talk(&home, 22, 5, 20).await;
@@ -120,10 +120,10 @@ async fn what_was_learnt_is_tried_again_after_two_hundred_replies() {
     talk(&home, 21, 10, 2).await;
     let learnt = narrowings(&home);
     let state = replay(&home.log, &key(), Seq(u64::MAX)).await.unwrap();
-    assert!(state.window.is_some());
+    assert!(state.window.learnt().is_some());
     talk(&home, 31, 200, 2).await;
     let state = replay(&home.log, &key(), Seq(u64::MAX)).await.unwrap();
-    assert_eq!(state.window, None);
+    assert_eq!(state.window.learnt(), None);
     assert_eq!(narrowings(&home), learnt);
 }
 
@@ -136,8 +136,11 @@ async fn a_message_that_fits_into_no_prompt_is_given_up_and_known_and_teaches_no
     talk(&home, 11, 1, 2_000).await;
     assert!(home.model.requests().len() <= 10 + MOST_REQUESTS);
     let state = replay(&home.log, &key(), Seq(u64::MAX)).await.unwrap();
-    assert_eq!((state.given_up.len(), state.history.len()), (1, 10));
-    assert_eq!(state.window, None);
+    assert_eq!(
+        (state.history.given_up().len(), state.history.turns().len()),
+        (1, 10)
+    );
+    assert_eq!(state.window.learnt(), None);
 
     room.store(usize::MAX, Ordering::SeqCst);
     talk(&home, 12, 1, 20).await;
@@ -191,7 +194,7 @@ async fn a_reply_for_which_there_is_no_room_is_asked_for_shorter() {
     let asked: Vec<_> = requests.iter().map(|request| request.max_tokens).collect();
     assert_eq!(asked, [8_000, 4_000, 2_000, 2_000, 2_000].map(Some));
     let state = replay(&home.log, &key(), Seq(u64::MAX)).await.unwrap();
-    assert!(state.given_up.is_empty());
+    assert!(state.history.given_up().len() == 0);
 }
 
 proptest! {
@@ -225,8 +228,8 @@ proptest! {
                 assert!(asked.len() <= MOST_REQUESTS, "{asked:?}");
                 assert!(asked.is_sorted_by(|one, next| one > next), "{asked:?}");
                 let is_answered = asked.last().is_some_and(|last| *last <= fits);
-                let is_given_up = alive.given_up.back().is_some_and(|seq| {
-                    alive.history.back().is_none_or(|turn| turn.trigger_seq() < *seq)
+                let is_given_up = alive.history.given_up().last().is_some_and(|seq| {
+                    alive.history.turns().next_back().is_none_or(|turn| turn.trigger_seq() < seq)
                 });
                 assert!(is_answered != is_given_up, "{asked:?} of {fits}");
                 assert_eq!(replay(&home.log, &key(), Seq(u64::MAX)).await.unwrap(), alive);

@@ -45,7 +45,7 @@ pub(super) fn show(context: &Context) -> Result<(), CommandError> {
             return Ok(());
         }
     };
-    for pause in state.pauses.at(SystemClock.now()) {
+    for pause in state.services.pauses.at(SystemClock.now()) {
         let line = PauseLine {
             asked_by: pause.by.to_string(),
             until: pause.until.to_string(),
@@ -78,6 +78,7 @@ pub(super) fn end(
     }
     log.append(&Event::RetryRequested(RetryRequested { requested_by }))?;
     let pauses: Vec<_> = state
+        .services
         .pauses
         .at(now)
         .map(|it| describe::pause(&it))

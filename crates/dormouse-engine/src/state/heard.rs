@@ -1,0 +1,43 @@
+//! A message that was accepted.
+
+use dormouse_contracts::{Perception, Seq, Timestamp, Trust};
+use serde::{Deserialize, Serialize};
+
+use crate::event::{NameDoubt, Perceived};
+
+/// A message that was accepted: one that waits for its turn, is being answered, or was overheard.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Heard {
+    /// Its place in the log.
+    pub seq: Seq,
+    /// When it was accepted.
+    pub heard_at: Timestamp,
+    /// What the world delivered.
+    pub perception: Perception,
+    /// How far it is believed.
+    pub trust: Trust,
+    /// How many tokens it takes as it is shown, with the header line about its sender.
+    pub tokens: u32,
+    /// What makes the name of its sender suspicious.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<NameDoubt>,
+}
+
+impl Heard {
+    pub(super) fn new(seq: Seq, heard_at: Timestamp, perceived: &Perceived) -> Self {
+        Self {
+            seq,
+            heard_at,
+            perception: perceived.perception.clone(),
+            trust: perceived.trust,
+            tokens: perceived.tokens,
+            doubts: perceived.doubts.clone(),
+        }
+    }
+
+    /// The person who sent the message: an id, or a name if the world gives no id.
+    pub(crate) fn person(&self) -> &str {
+        let sender = &self.perception.attested.sender;
+        sender.id().map_or(sender.name(), |id| id.as_str())
+    }
+}

@@ -1,0 +1,60 @@
+//! Turns that are over.
+
+use std::collections::VecDeque;
+
+use dormouse_contracts::Seq;
+use serde::{Deserialize, Serialize};
+
+use super::turn::Turn;
+use crate::event::StopReason;
+
+/// How many finished turns a state keeps; a prompt may show fewer.
+pub const HISTORY_KEPT: usize = 200;
+/// How many tokens of finished turns a state keeps, so that long replies do not make it grow without bound.
+const HISTORY_TOKENS_KEPT: u64 = 1_000_000;
+/// How many of the messages that were given up a state remembers.
+const GIVEN_UP_KEPT: usize = 100;
+
+/// Turns that are over, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct History {
+    turns: VecDeque<Turn>,
+    given_up: VecDeque<Seq>,
+}
+
+impl History {
+    /// Takes in a turn that was closed for this reason.
+    pub(super) fn take_in(&mut self, turn: Turn, reason: StopReason) {
+        if reason == StopReason::GivenUp {
+            // The provider refused this message, so no later prompt shows it.
+            push_bounded(&mut self.given_up, turn.trigger.seq(), GIVEN_UP_KEPT);
+            return;
+        }
+        push_bounded(&mut self.turns, turn, HISTORY_KEPT);
+        let sizes = self.turns.iter().map(|turn| u64::from(turn.tokens()));
+        let mut tokens: u64 = sizes.sum();
+        while tokens > HISTORY_TOKENS_KEPT
+            && let Some(oldest) = self.turns.pop_front()
+        {
+            tokens = tokens.saturating_sub(u64::from(oldest.tokens()));
+        }
+    }
+
+    /// The turns, oldest first.
+    pub fn turns(&self) -> impl DoubleEndedIterator<Item = &Turn> + ExactSizeIterator {
+        self.turns.iter()
+    }
+
+    /// The sequence numbers of the last messages that were given up, because every prompt with them failed. No later
+    /// prompt shows them.
+    pub fn given_up(&self) -> impl ExactSizeIterator<Item = Seq> {
+        self.given_up.iter().copied()
+    }
+}
+
+fn push_bounded<T>(queue: &mut VecDeque<T>, item: T, limit: usize) {
+    if queue.len() >= limit {
+        queue.pop_front();
+    }
+    queue.push_back(item);
+}

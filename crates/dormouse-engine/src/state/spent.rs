@@ -1,0 +1,63 @@
+//! What was spent and done over the whole life.
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Event, Replied};
+
+/// What has been spent, over the whole life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Model calls that were answered.
+    pub replies: u64,
+    /// Model calls that failed.
+    pub failures: u64,
+    /// Tokens of all prompts, as the provider counted them, or as the engine counted them if the provider did not
+    /// report any.
+    pub prompt_tokens: u64,
+    /// Tokens of all replies, counted in the same way.
+    pub completion_tokens: u64,
+}
+
+impl Spent {
+    pub(super) fn apply(&mut self, event: &Event) {
+        match event {
+            Event::Replied(replied) => self.reply(replied),
+            Event::ModelFailed(_) => self.failures = self.failures.saturating_add(1),
+            _ => {}
+        }
+    }
+
+    fn reply(&mut self, replied: &Replied) {
+        let usage = replied.reply.usage;
+        let prompt = usage.map_or(replied.prompt_tokens, |usage| usage.prompt_tokens);
+        let completion = usage.map_or(replied.tokens, |usage| usage.completion_tokens);
+        self.replies = self.replies.saturating_add(1);
+        self.prompt_tokens = self.prompt_tokens.saturating_add(prompt.into());
+        self.completion_tokens = self.completion_tokens.saturating_add(completion.into());
+    }
+}
+
+/// What was done, counted over the whole life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Ticks that found a reason to think.
+    pub ticks: u64,
+    /// Messages that ended without an answer, those that were given up included.
+    pub unanswered: u64,
+    /// Lines that it has kept on purpose. The lines themselves are in its memory.
+    pub remembered: u64,
+    /// How many tokens the last prompt took.
+    pub prompt_tokens: u32,
+}
+
+impl Counts {
+    pub(super) fn apply(&mut self, event: &Event) {
+        match event {
+            Event::TickStarted(started) => self.ticks = started.tick,
+            Event::Unanswered(_) => self.unanswered = self.unanswered.saturating_add(1),
+            Event::Remembered(_) => self.remembered = self.remembered.saturating_add(1),
+            Event::Replied(replied) => self.prompt_tokens = replied.prompt_tokens,
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! What waits for a turn, and the turns that are open.
+
+use std::collections::VecDeque;
+
+use dormouse_classify::MessageVerdict;
+use dormouse_contracts::{Seq, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    heard::Heard, services::Services, shown_lines::ShownLines, trigger::Trigger, turn::Turn,
+};
+use crate::event::{Event, Perceived, StopReason, TickEnded};
+
+/// What waits for a turn, and the turns that are open.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Turns {
+    waiting: VecDeque<Trigger>,
+    current: Option<Turn>,
+    aside: Vec<Turn>,
+}
+
+/// A turn that was closed, and why.
+pub(super) struct Closed {
+    pub(super) turn: Turn,
+    pub(super) reason: StopReason,
+}
+
+impl Turns {
+    /// Folds one event in. Returns the turn that it closes, if it closes one.
+    pub(super) fn apply(
+        &mut self,
+        seq: Seq,
+        at: Timestamp,
+        event: &Event,
+        services: &Services,
+        recalled: &ShownLines,
+    ) -> Option<Closed> {
+        match event {
+            Event::Perceived(perceived) => self.perceive(seq, at, perceived),
+            Event::TickStarted(started) => {
+                // A tick for a trigger that nobody knows works on nothing.
+                if self.take_up(started.trigger) {
+                    self.on_current(Turn::begin_tick);
+                }
+            }
+            Event::Replied(replied) => {
+                self.aside.iter_mut().for_each(Turn::another_was_answered);
+                self.on_current(|turn| turn.replied(replied));
+            }
+            Event::ParseFailed(failed) => self.on_current(|turn| turn.parse_failed(failed)),
+            Event::ModelFailed(failed) => {
+                let blame = services.blame(failed);
+                self.on_current(|turn| turn.model_failed(failed, blame, at));
+            }
+            Event::ToolAnswered(answered) => self.on_current(|turn| turn.answered(answered)),
+            Event::Recollected(found) => {
+                let found = found.clone().with_items(|items| recalled.lines(items));
+                self.on_current(|turn| turn.recollect(found));
+            }
+            Event::EffectIntended(intended) => self.on_current(|turn| turn.intended(intended)),
+            Event::EffectSettled(settled) => self.on_current(|turn| turn.settled(seq, settled)),
+            Event::WorldFailed(failed) => self.on_current(|turn| turn.unreached(failed)),
+            Event::Unanswered(it) => self.on(it.trigger, |turn| turn.unanswered(it)),
+            Event::Delayed(it) => self.on(it.trigger, |turn| turn.delayed(it)),
+            Event::TickEnded(ended) => return self.end_tick(ended),
+            Event::EmergencyStopTriggered(_) => self.on_current(Turn::interrupt),
+            Event::EmergencyStopCleared(_) => self.open_mut().for_each(Turn::resume_now),
+            Event::RetryRequested(_) => self.open_mut().for_each(Turn::wait_no_longer),
+            Event::Remembered(_) | Event::EntityChanged(_) => {}
+        }
+        None
+    }
+
+    fn perceive(&mut self, seq: Seq, at: Timestamp, perceived: &Perceived) {
+        match perceived.classification.verdict {
+            MessageVerdict::Trigger => {
+                let heard = Heard::new(seq, at, perceived);
+                self.waiting.push_back(Trigger::Message(heard));
+            }
+            MessageVerdict::Capture => {
+                self.on_current(|turn| turn.capture(&perceived.perception.words));
+            }
+            MessageVerdict::Context | MessageVerdict::Ignore => {}
+        }
+    }
+
+    /// Starts a turn for this trigger, or continues the turn that it has; the turn that was under way steps aside.
+    /// Returns whether there is such a trigger.
+    fn take_up(&mut self, trigger: Seq) -> bool {
+        let is_it = |turn: &Turn| turn.trigger.seq() == trigger;
+        if self.current.as_ref().is_some_and(is_it) {
+            return true;
+        }
+        let next = match self.aside.iter().position(is_it) {
+            Some(place) => Some(self.aside.remove(place)),
+            None => {
+                let place = self.waiting.iter().position(|it| it.seq() == trigger);
+                let waiting = place.and_then(|place| self.waiting.remove(place));
+                waiting.map(Turn::new)
+            }
+        };
+        let Some(next) = next else { return false };
+        if let Some(before) = self.current.replace(next) {
+            self.aside.push(before.step_aside());
+        }
+        true
+    }
+
+    fn end_tick(&mut self, ended: &TickEnded) -> Option<Closed> {
+        if let Some(resume_at) = ended.resume_at {
+            self.on_current(|turn| turn.suspend(ended.reason, resume_at));
+            return None;
+        }
+        let reason = ended.reason;
+        let turn = self.current.take()?.closed(reason);
+        Some(Closed { turn, reason })
+    }
+
+    fn on_current(&mut self, change: impl FnOnce(&mut Turn)) {
+        if let Some(turn) = &mut self.current {
+            change(turn);
+        }
+    }
+
+    /// Changes the turn under way, if it is the one for this trigger.
+    fn on(&mut self, trigger: Seq, change: impl FnOnce(&mut Turn)) {
+        let turn = self.current.as_mut();
+        if let Some(turn) = turn.filter(|turn| turn.trigger.seq() == trigger) {
+            change(turn);
+        }
+    }
+
+    fn open_mut(&mut self) -> impl Iterator<Item = &mut Turn> {
+        self.current.iter_mut().chain(&mut self.aside)
+    }
+
+    /// What waits for its turn, oldest first.
+    pub fn waiting(&self) -> impl ExactSizeIterator<Item = &Trigger> {
+        self.waiting.iter()
+    }
+
+    /// The turn that is under way, if one is.
+    #[must_use]
+    pub fn current(&self) -> Option<&Turn> {
+        self.current.as_ref()
+    }
+
+    /// Turns that have failed and are taken up again, while others are dealt with.
+    pub fn aside(&self) -> impl ExactSizeIterator<Item = &Turn> {
+        self.aside.iter()
+    }
+
+    /// All turns that are begun and not over: the one under way first.
+    pub fn open(&self) -> impl Iterator<Item = &Turn> {
+        self.current.iter().chain(&self.aside)
+    }
+
+    /// How many triggers are not dealt with, those that are being worked on included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.waiting.len() + self.open().count()
+    }
+
+    /// Whether there is nothing to do.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Since when the oldest trigger waits that is not dealt with.
+    #[must_use]
+    pub fn since(&self) -> Option<Timestamp> {
+        let begun = self.open().map(|turn| &turn.trigger);
+        begun.chain(&self.waiting).map(Trigger::since).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_classify::{Classification, Rule};
+    use dormouse_contracts::Trust;
+    use dormouse_testing::Perceive;
+
+    use super::super::{Occasion, OccasionKind, State};
+    use super::*;
+    use crate::event::{ContextType, TickStarted};
+
+    fn heard(number: u64) -> Event {
+        Event::Perceived(Perceived {
+            perception: Perceive::whisper("Alice", "hello").number(number).build(),
+            classification: Classification {
+                verdict: MessageVerdict::Trigger,
+                rule: Rule::DirectMessage,
+            },
+            trust: Trust::FULL,
+            tokens: 1,
+            doubts: Vec::new(),
+        })
+    }
+
+    fn tick(tick: u64, trigger: u64) -> Event {
+        Event::TickStarted(TickStarted {
+            tick,
+            context: ContextType::TickEvent,
+            trigger: Seq(trigger),
+        })
+    }
+
+    fn ended() -> Event {
+        Event::TickEnded(TickEnded {
+            reason: StopReason::ParseError,
+            resume_at: Some(Timestamp::EPOCH),
+        })
+    }
+
+    fn folded(events: &[Event]) -> Turns {
+        let mut state = State::default();
+        for event in events {
+            state.apply(state.seq.next(), Timestamp::EPOCH, event);
+        }
+        state.turns
+    }
+
+    #[test]
+    fn a_tick_works_on_the_trigger_that_it_names_and_on_no_other() {
+        let events = [heard(1), heard(2), tick(1, 2)];
+        let turns = folded(&events);
+        let current = turns.current().unwrap();
+        assert_eq!((current.trigger_seq(), current.ticks), (Seq(2), 1));
+        assert_eq!(
+            turns.waiting().map(Trigger::seq).collect::<Vec<_>>(),
+            [Seq(1)]
+        );
+
+        // The trigger of the last tick is not known, so the turn that waits keeps waiting.
+        let events = [heard(1), tick(1, 1), ended(), tick(2, 7)];
+        let turns = folded(&events);
+        let current = turns.current().unwrap();
+        assert_eq!((current.ticks, current.is_ticking()), (1, false));
+    }
+
+    #[test]
+    fn what_became_due_gets_a_turn_in_which_nobody_waits_for_an_answer() {
+        let occasion = Occasion {
+            seq: Seq(1),
+            at: Timestamp::EPOCH,
+            kind: OccasionKind::GoalDue,
+            text: "(The roses want water.)".to_owned(),
+            trust: Trust::FULL,
+            tokens: 6,
+        };
+        let mut turns = Turns {
+            waiting: VecDeque::from([Trigger::Occasion(occasion)]),
+            ..Turns::default()
+        };
+        assert!(turns.take_up(Seq(1)));
+        let current = turns.current().unwrap();
+        assert!(current.is_ticking() && current.message().is_none());
+        assert_eq!((current.tokens(), turns.len()), (6, 1));
+    }
+}
