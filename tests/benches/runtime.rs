@@ -23,16 +23,9 @@ mod ticking;
 use table::Table;
 
 fn main() {
-    // `cargo test --all-targets` starts this as well, and wants no figures.
-    if !std::env::args().any(|argument| argument == "--bench") {
-        println!("measured by `cargo bench`");
+    let Some((runtime, mut table)) = Table::begin_benchmark() else {
         return;
-    }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let mut table = Table::begin();
+    };
     classifying::measure(&mut table);
     redacting::measure(&mut table);
     runtime.block_on(appending::measure(&mut table));

@@ -1,6 +1,8 @@
-//! Measuring, and telling what was measured.
+//! Measures, and prints the figures.
 
 use std::time::{Duration, Instant};
+
+use tokio::runtime::{self, Runtime};
 
 pub(crate) use crate::clock::now;
 
@@ -23,6 +25,16 @@ pub(crate) struct Row<'a> {
 }
 
 impl Table {
+    /// A runtime and a table; `None` in `cargo test --all-targets`, which starts benchmarks too and needs no figures.
+    pub(crate) fn begin_benchmark() -> Option<(Runtime, Self)> {
+        if !std::env::args().any(|argument| argument == "--bench") {
+            println!("measured by `cargo bench`");
+            return None;
+        }
+        let runtime = runtime::Builder::new_current_thread().enable_all().build();
+        Some((runtime.unwrap(), Self::begin()))
+    }
+
     pub(crate) fn begin() -> Self {
         let heads = ("measured", "", "baseline", "ratio");
         println!(

@@ -9,7 +9,8 @@ use dormouse_providers::RequestedEmbedderError;
 
 use crate::{
     config::Config,
-    encoder, provider,
+    encoder::OPENER,
+    provider,
     vectors::{self, VectorsError},
 };
 
@@ -29,7 +30,7 @@ pub(crate) fn memory_builder(config: &Config) -> Result<MemoryBuilder, RecallErr
     let environment = provider::environment();
     let mut memory = Memory::builder(config.assistant.key(), SystemClock);
     if let Some(requested) = &config.memory.embedder
-        && let Some(encoder) = encoder::open(&requested.0, &environment)?
+        && let Some(encoder) = OPENER.open_requested(&requested.0, &environment)?
     {
         memory = memory.encoder(encoder);
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dormouse_providers::EmbedderRef;
 
-use crate::{dataset::Format, encoder};
+use crate::{dataset::Format, encoder::OPENER};
 
 /// What `--help` says about the exit codes.
 const EXIT_CODES: &str = "Exit codes:
@@ -39,7 +39,7 @@ pub(crate) struct Recall {
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<FormatName>,
     /// Also measure recall by vectors of this encoder: folder:PATH, openai:MODEL[@URL], ollama:MODEL[@URL] or none
-    #[arg(long, value_name = "ENCODER", default_value = "none", value_parser = encoder::parse)]
+    #[arg(long, value_name = "ENCODER", default_value = "none", value_parser = |text: &str| OPENER.parse(text))]
     pub(crate) embedder: EmbedderRef,
     /// Also measure recall by words after similar records were linked
     #[arg(long)]

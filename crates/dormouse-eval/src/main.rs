@@ -96,7 +96,8 @@ fn recall(asked: &Recall) -> Result<(), EvalError> {
 }
 
 async fn measure(asked: &Recall) -> Result<Report, EvalError> {
-    let encoder = encoder::open(&asked.embedder, &Environment::of(|name| env::var_os(name)))?;
+    let encoder = encoder::OPENER
+        .open_requested(&asked.embedder, &Environment::of(|name| env::var_os(name)))?;
     let dataset = dataset::read(&asked.file, asked.format.map(Into::into))?;
     let mut receipts = match &asked.receipts {
         Some(path) => Receipts::into(path, &asked.file)?,

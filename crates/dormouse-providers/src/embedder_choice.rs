@@ -9,7 +9,7 @@ use dormouse_contracts::ModelName;
 
 pub use self::{
     embedder_ref::{EmbedderRef, EmbedderRefError},
-    open::{OpenEmbedderError, RequestedEmbedderError, open_embedder, open_requested_embedder},
+    open::{EmbedderOpener, OpenEmbedderError, RequestedEmbedderError},
 };
 use crate::{
     Available, OllamaConfig, OpenAiConfig, OpenAiEmbedderConfig, Secret, ServedBy,

@@ -30,6 +30,28 @@ pub(crate) trait EmbeddingApi: Send + Sync {
     ) -> (Option<Value>, Result<Vec<Embedding>, WrongVectors>);
 }
 
+/// Implements [`Embedder`](dormouse_contracts::Embedder) for encoders with one `server`.
+macro_rules! delegate_embedder {
+    ($embedder:ident) => {
+        impl dormouse_contracts::Embedder for $embedder {
+            fn info(&self) -> dormouse_contracts::EncoderInfo {
+                self.server.info()
+            }
+
+            fn embed<'a>(
+                &'a self,
+                texts: &'a [String],
+            ) -> dormouse_contracts::BoxFuture<
+                'a,
+                Result<Vec<dormouse_contracts::Embedding>, dormouse_contracts::ModelError>,
+            > {
+                self.server.embed(texts)
+            }
+        }
+    };
+}
+pub(crate) use delegate_embedder;
+
 /// A text encoder on a server.
 #[derive(Debug)]
 pub(crate) struct EmbeddingServer<A> {

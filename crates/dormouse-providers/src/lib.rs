@@ -51,9 +51,8 @@ pub use choice::{
     ServerConfig, choose, choose_model,
 };
 pub use embedder_choice::{
-    EmbedderChoice, EmbedderChoiceError, EmbedderRef, EmbedderRefError, EmbedderSettings,
-    NoEmbedder, OpenEmbedderError, RequestedEmbedderError, choose_embedder, open_embedder,
-    open_requested_embedder,
+    EmbedderChoice, EmbedderChoiceError, EmbedderOpener, EmbedderRef, EmbedderRefError,
+    EmbedderSettings, NoEmbedder, OpenEmbedderError, RequestedEmbedderError, choose_embedder,
 };
 pub use environment::{Environment, EnvironmentError};
 pub use failover::{

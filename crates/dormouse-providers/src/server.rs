@@ -19,7 +19,7 @@ use tokio::time::Instant;
 pub(crate) use self::wire_request::{WireRequest, WireRequestBuilder};
 use crate::{
     http::{self, Failure, HttpClient},
-    stream::{Decoder, Draft, Framing, ReplyStream},
+    stream::{Decoder, Draft, ReplyStream},
 };
 
 /// How many unsupported fields are removed from one request.
@@ -32,19 +32,10 @@ const RETRY_FIELDS_AFTER: Duration = Duration::from_secs(60 * 60);
 pub(crate) trait Api: Send + Sync {
     /// Decodes the events of one reply.
     type Decoder: Decoder;
-    /// How the stream is split into events.
-    const FRAMING: Framing;
 
-    /// Returns the URL of requests.
-    fn url(&self) -> &Url;
-
-    /// Returns the request in the vendor's format, without those fields.
-    fn write(
-        &self,
-        model: &ModelName,
-        request: &ChatRequest,
-        without: &BTreeSet<RequestField>,
-    ) -> WireRequest;
+    /// Returns the request in the vendor's format. `body` names the model, and drops the fields that the server does not
+    /// support.
+    fn write(&self, request: &ChatRequest, body: WireRequestBuilder<'_>) -> WireRequest;
 
     /// Returns a decoder for the reply to `request`.
     fn decoder(&self, request: &ChatRequest) -> Self::Decoder;
@@ -57,7 +48,8 @@ pub(crate) trait Api: Send + Sync {
 
 /// A model on a server.
 pub(crate) struct Server<A> {
-    pub(crate) api: A,
+    api: A,
+    url: Url,
     http: HttpClient,
     pub(crate) provider: ProviderId,
     pub(crate) model: ModelName,
@@ -103,9 +95,17 @@ struct Fields {
 }
 
 impl<A: Api> Server<A> {
-    pub(crate) fn new(api: A, http: HttpClient, provider: ProviderId, model: ModelName) -> Self {
+    /// Creates a model that sends its requests to `url`.
+    pub(crate) fn new(
+        api: A,
+        url: Url,
+        http: HttpClient,
+        provider: ProviderId,
+        model: ModelName,
+    ) -> Self {
         Self {
             api,
+            url,
             http,
             provider,
             model,
@@ -156,7 +156,6 @@ impl<A: Api> Server<A> {
         let decoder = self.api.decoder(request);
         Ok(ReplyStream::new(
             self.http.pieces(answer),
-            A::FRAMING,
             decoder,
             draft,
             redact.clone(),
@@ -168,7 +167,9 @@ impl<A: Api> Server<A> {
         let mut without = self.fields().known(Instant::now());
         let mut again = MAX_DROPPED_FIELDS;
         loop {
-            let wire_request = self.api.write(&self.model, request, &without);
+            let wire_request = self
+                .api
+                .write(request, WireRequestBuilder::new(&self.model, &without));
             let failure = match self.send(&wire_request).await {
                 Ok(answer) => {
                     self.fields().learn(without, Instant::now());
@@ -193,7 +194,7 @@ impl<A: Api> Server<A> {
     async fn send(&self, wire_request: &WireRequest) -> Result<Response, Failure> {
         let body = serde_json::to_vec(&wire_request.body);
         let body = body.map_err(|error| Failure::Request(Box::new(error)))?;
-        self.http.stream(self.api.url(), body, A::FRAMING).await
+        self.http.stream(&self.url, body, A::Decoder::FRAMING).await
     }
 
     /// Logs each field once that is left out.
@@ -243,7 +244,7 @@ impl<A: Api> fmt::Debug for Server<A> {
         f.debug_struct("Server")
             .field("provider", &self.provider)
             .field("model", &self.model)
-            .field("url", &self.api.url().as_str())
+            .field("url", &self.url.as_str())
             .field("http", &self.http)
             .finish_non_exhaustive()
     }

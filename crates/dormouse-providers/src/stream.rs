@@ -7,9 +7,9 @@ mod framing;
 mod json;
 mod lines;
 mod reply_stream;
-
 #[cfg(test)]
-pub(crate) use draft::test_draft;
+pub(crate) mod test_replies;
+
 pub(crate) use {
     counts::TokenCounts,
     draft::{Draft, REPLY_LIMIT},

@@ -10,6 +10,8 @@ use dormouse_tests::{LIMIT, Peer, Server};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use crate::providers_openai::answer_calls;
+
 const KEY: &str = "sk-the-right-key";
 
 fn model(server: &Server, key: Option<&str>) -> AnthropicModel {
@@ -81,20 +83,7 @@ async fn a_turn_of_two_tools(peer: Peer) {
         assert_eq!(reply.finish, FinishReason::ToolCalls, "{reply:?}");
         let names: Vec<_> = reply.tool_calls.iter().map(|call| &call.name).collect();
         assert_eq!(names, [expected], "{reply:?}");
-        let mut results = Vec::new();
-        for call in &reply.tool_calls {
-            let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
-            assert!(arguments.is_object(), "{call:?}");
-            results.push(Message::Tool {
-                call_id: call.id.clone(),
-                content: "{\"location\": \"The Common Room\"}".to_owned(),
-            });
-        }
-        request.messages.push(Message::Assistant {
-            content: reply.content,
-            tool_calls: reply.tool_calls,
-        });
-        request.messages.extend(results);
+        answer_calls(&mut request, reply);
     }
 }
 

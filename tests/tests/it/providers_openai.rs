@@ -4,7 +4,7 @@ use std::error::Error;
 
 use dormouse_contracts::{
     ChatModel, ChatReply, ChatRequest, FinishReason, Message, ModelError, ModelErrorKind,
-    ModelName, OutputFormat, ProviderId, ToolDefinition, complete,
+    ModelName, OutputFormat, ProviderId, ToolCall, ToolDefinition, complete,
 };
 use dormouse_providers::{
     OpenAiApi, OpenAiConfig, OpenAiModel, OpenRouterConfig, OpenRouterModel, Secret,
@@ -81,6 +81,24 @@ impl Through {
     }
 }
 
+/// Appends the reply and a result for each of its calls to the conversation.
+pub(crate) fn answer_calls(request: &mut ChatRequest, reply: ChatReply) {
+    let result = |call: &ToolCall| {
+        let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
+        assert!(arguments.is_object(), "{call:?}");
+        Message::Tool {
+            call_id: call.id.clone(),
+            content: "{\"location\": \"The Common Room\"}".to_owned(),
+        }
+    };
+    let results: Vec<_> = reply.tool_calls.iter().map(result).collect();
+    request.messages.push(Message::Assistant {
+        content: reply.content,
+        tool_calls: reply.tool_calls,
+    });
+    request.messages.extend(results);
+}
+
 fn asking(words: &str) -> ChatRequest {
     ChatRequest {
         messages: vec![
@@ -139,20 +157,7 @@ async fn a_turn_of_two_tools(server: &Server, through: Through) {
         let reply = through.ask(server, &request).await;
         assert_eq!(reply.finish, FinishReason::ToolCalls, "{reply:?}");
         assert_eq!(names(&reply), [expected], "{through:?}: {reply:?}");
-        let mut results = Vec::new();
-        for call in &reply.tool_calls {
-            let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
-            assert!(arguments.is_object(), "{call:?}");
-            results.push(Message::Tool {
-                call_id: call.id.clone(),
-                content: "{\"location\": \"The Common Room\"}".to_owned(),
-            });
-        }
-        request.messages.push(Message::Assistant {
-            content: reply.content,
-            tool_calls: reply.tool_calls,
-        });
-        request.messages.extend(results);
+        answer_calls(&mut request, reply);
     }
 }
 

@@ -7,7 +7,7 @@ use dormouse_contracts::{AssistantId, Timestamp, Trust};
 use dormouse_providers::EmbedderRef;
 
 use super::output::Printing;
-use crate::encoder;
+use crate::encoder::OPENER;
 
 /// Where things are.
 #[derive(Clone, Debug, Args)]
@@ -51,7 +51,7 @@ impl JsonFlag {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ByEncoder {
     /// The encoder to use instead of the configured one: folder:PATH, openai:MODEL[@URL], ollama:MODEL[@URL] or none
-    #[arg(long, value_name = "ENCODER", value_parser = encoder::parse)]
+    #[arg(long, value_name = "ENCODER", value_parser = |text: &str| OPENER.parse(text))]
     pub(crate) embedder: Option<EmbedderRef>,
 }
 

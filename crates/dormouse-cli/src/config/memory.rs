@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 pub(crate) use self::vectors::{QdrantSection, VectorBackend};
 use super::numbers::{RecallTimeout, RecallTokens};
-use crate::encoder;
+use crate::encoder::OPENER;
 
 /// `[memory]`. Keys are not among its fields: they stay in the environment.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -32,6 +32,6 @@ impl From<EmbedderRef> for Embedder {
 impl<'de> Deserialize<'de> for Embedder {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        encoder::parse(&text).map(Self).map_err(Error::custom)
+        OPENER.parse(&text).map(Self).map_err(Error::custom)
     }
 }

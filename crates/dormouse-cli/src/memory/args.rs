@@ -9,7 +9,7 @@ use dormouse_providers::EmbedderRef;
 
 use crate::{
     command::{ByEncoder, JsonFlag, moment, trust},
-    encoder,
+    encoder::OPENER,
 };
 
 /// Looking into a memory, and changing it.
@@ -190,10 +190,10 @@ pub(crate) struct Search {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Migrate {
     /// The new encoder: folder:PATH, openai:MODEL[@URL] or ollama:MODEL[@URL]
-    #[arg(long, value_name = "ENCODER", value_parser = encoder::parse, required_unless_present = "back")]
+    #[arg(long, value_name = "ENCODER", value_parser = |text: &str| OPENER.parse(text), required_unless_present = "back")]
     pub(crate) embedder: Option<EmbedderRef>,
     /// The encoder in use, to compare with [default: compare with recall by words]
-    #[arg(long, value_name = "ENCODER", value_parser = encoder::parse)]
+    #[arg(long, value_name = "ENCODER", value_parser = |text: &str| OPENER.parse(text))]
     pub(crate) former: Option<EmbedderRef>,
     /// Change even if recall gets worse
     #[arg(long, conflicts_with = "compare")]

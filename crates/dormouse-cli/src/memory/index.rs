@@ -15,7 +15,7 @@ use crate::{
         ByEncoder, CommandError, CommandFailure, MemoryFile, Printing, memory_exit, progress,
         show_progress,
     },
-    encoder,
+    encoder::OPENER,
     exit::Exit,
     grammar::counted,
     provider,
@@ -141,7 +141,10 @@ pub(super) async fn migrate(file: &MemoryFile, asked: Migrate) -> Result<Exit, C
         return Ok(Exit::Success);
     };
     let environment = provider::environment();
-    let open = |requested| encoder::open(requested, &environment).map_err(RecallError::from);
+    let open = |requested| {
+        let opened = OPENER.open_requested(requested, &environment);
+        opened.map_err(RecallError::from)
+    };
     let new = open(requested)?.ok_or(IndexError::NoEmbedder)?;
     let former = match &asked.former {
         Some(former) => open(former)?,

@@ -1,8 +1,8 @@
 //! A chat model behind Anthropic's Messages API.
 
-use std::{collections::BTreeSet, num::NonZeroU32, time::Duration};
+use std::{num::NonZeroU32, time::Duration};
 
-use dormouse_contracts::{ChatRequest, ModelName, RequestField};
+use dormouse_contracts::ChatRequest;
 use reqwest::{
     Url,
     header::{HeaderMap, HeaderName, HeaderValue},
@@ -15,8 +15,8 @@ use super::{
 use crate::{
     Secret,
     http::{self, Credentials, HttpClient, Key, Network, ServerConfigError},
-    server::{Api, Server, WireRequest, delegate_chat_model},
-    stream::{Framing, REPLY_LIMIT},
+    server::{Api, Server, WireRequest, WireRequestBuilder, delegate_chat_model},
+    stream::REPLY_LIMIT,
 };
 
 /// A model on any server with Anthropic's Messages API: Anthropic's own, llama-server, and gateways.
@@ -65,7 +65,6 @@ pub struct AnthropicModel {
 
 #[derive(Debug)]
 struct Messages {
-    url: Url,
     output_limit: u32,
 }
 
@@ -100,10 +99,10 @@ impl AnthropicModel {
         let (base, http) = reach(&config.base_url, config.api_key, network)?;
         let known = Generation::of(&config.model).output_limit();
         let api = Messages {
-            url: http::below(&base, "/messages"),
             output_limit: config.output_limit.map_or(known, NonZeroU32::get),
         };
-        let server = Server::new(api, http, config.provider, config.model);
+        let url = http::below(&base, "/messages");
+        let server = Server::new(api, url, http, config.provider, config.model);
         Ok(Self { server })
     }
 }
@@ -131,19 +130,9 @@ pub(crate) fn reach(
 
 impl Api for Messages {
     type Decoder = MessageDecoder;
-    const FRAMING: Framing = Framing::ServerSentEvents;
 
-    fn url(&self) -> &Url {
-        &self.url
-    }
-
-    fn write(
-        &self,
-        model: &ModelName,
-        request: &ChatRequest,
-        without: &BTreeSet<RequestField>,
-    ) -> WireRequest {
-        request::write(request, model, self.output_limit, without)
+    fn write(&self, request: &ChatRequest, body: WireRequestBuilder<'_>) -> WireRequest {
+        request::write(request, self.output_limit, body)
     }
 
     fn decoder(&self, request: &ChatRequest) -> MessageDecoder {

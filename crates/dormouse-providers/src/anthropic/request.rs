@@ -1,10 +1,7 @@
 //! A chat request in Anthropic's format.
 
-use std::collections::BTreeSet;
-
 use dormouse_contracts::{
-    ChatRequest, Message, ModelName, OutputFormat, ReasoningEffort, RequestField, ToolChoice,
-    ToolDefinition,
+    ChatRequest, Message, OutputFormat, ReasoningEffort, RequestField, ToolChoice, ToolDefinition,
 };
 use serde_json::{Map, Value, json};
 
@@ -25,18 +22,14 @@ const OUTPUT_NAMES: [&str; 4] = [
 /// Writes a streamed request. `output_limit` applies to requests without a length limit.
 pub(super) fn write(
     request: &ChatRequest,
-    model: &ModelName,
     output_limit: u32,
-    without: &BTreeSet<RequestField>,
+    mut body: WireRequestBuilder<'_>,
 ) -> WireRequest {
-    let generation = Generation::of(model);
+    let generation = Generation::of(body.model());
     let max_tokens = request.max_tokens.unwrap_or(output_limit);
-    let mut body = WireRequestBuilder::without(without);
-    body.set("model", model.as_str())
-        .set("max_tokens", max_tokens)
-        .set("stream", true);
-    messages(&mut body, request, without);
-    let thinking = Thinking::of(request, generation.thinking(), max_tokens, without);
+    body.set("max_tokens", max_tokens).set("stream", true);
+    messages(&mut body, request);
+    let thinking = Thinking::of(request, generation.thinking(), max_tokens, &body);
     if thinking.left_out {
         body.leave_out(RequestField::ReasoningEffort);
     }
@@ -46,7 +39,7 @@ pub(super) fn write(
         RequestField::ReasoningEffort,
         thinking.thinking.clone(),
     );
-    let config = output_config(&mut body, request, thinking.effort, without);
+    let config = output_config(&mut body, request, thinking.effort);
     body.extra(&request.extra);
     let mut written = body.finish();
     written.optional.extend(config);
@@ -54,11 +47,7 @@ pub(super) fn write(
 }
 
 /// Writes the conversation and the tools.
-fn messages(
-    body: &mut WireRequestBuilder<'_>,
-    request: &ChatRequest,
-    without: &BTreeSet<RequestField>,
-) {
+fn messages(body: &mut WireRequestBuilder<'_>, request: &ChatRequest) {
     let names = ToolNames::of(&request.tools);
     let stable = request.stable_messages;
     let conversation = Conversation::of(&request.messages);
@@ -84,7 +73,7 @@ fn messages(
         conversation::mark(last);
     }
     body.offer("tools", RequestField::Tools, Some(tools));
-    if !without.contains(&RequestField::Tools) {
+    if body.supports(&RequestField::Tools) {
         tool_choice(body, &request.tool_choice, &names);
     }
 }
@@ -154,7 +143,6 @@ fn output_config(
     body: &mut WireRequestBuilder<'_>,
     request: &ChatRequest,
     effort: Option<&str>,
-    without: &BTreeSet<RequestField>,
 ) -> Vec<(String, RequestField)> {
     let mut config = Map::new();
     let mut fields = Vec::new();
@@ -163,7 +151,7 @@ fn output_config(
         fields.push(("effort", RequestField::ReasoningEffort));
     }
     let format = match &request.output {
-        OutputFormat::Schema { schema, .. } if !without.contains(&RequestField::Output) => {
+        OutputFormat::Schema { schema, .. } if body.supports(&RequestField::Output) => {
             closed(schema)
         }
         // The API has no JSON mode without a schema.
@@ -211,19 +199,18 @@ impl Thinking {
         request: &ChatRequest,
         form: ThinkingForm,
         max_tokens: u32,
-        without: &BTreeSet<RequestField>,
+        body: &WireRequestBuilder<'_>,
     ) -> Self {
         let Some(effort) = request.reasoning_effort else {
             return Self::default();
         };
-        let left = |field| without.contains(&field);
-        let forced = forces_a_tool(request) && !left(RequestField::ToolChoice);
+        let forced = forces_a_tool(request) && body.supports(&RequestField::ToolChoice);
         match form {
             // Without the field these models do not think, which is the minimum.
             ThinkingForm::None | ThinkingForm::Budget if effort == ReasoningEffort::Minimal => {
                 Self::default()
             }
-            _ if left(RequestField::ReasoningEffort) => Self::unsupported(),
+            _ if !body.supports(&RequestField::ReasoningEffort) => Self::unsupported(),
             ThinkingForm::None => Self::unsupported(),
             ThinkingForm::Effort => Self::by_effort(effort, forced),
             // The API rejects a budget if a tool is forced, and within a turn that started without thoughts: those

@@ -50,6 +50,11 @@ pub enum EmbedderRefError {
     /// The path of the folder is missing.
     #[error("folder: needs the path of a model's folder, as in folder:/models/minilm")]
     NoPath,
+    /// This program was built without embedders in folders.
+    #[error(
+        "this program was built without the feature `encoder`, which folder: needs; build it again with --features encoder, or use openai: or ollama:"
+    )]
+    NotBuiltIn,
     /// The model name is missing.
     #[error("openai: and ollama: need a model name, as in openai:text-embedding-3-small")]
     NoModel,

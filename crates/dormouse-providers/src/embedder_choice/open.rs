@@ -4,7 +4,10 @@ use std::{path::Path, sync::Arc};
 
 use dormouse_contracts::{BoxError, Embedder};
 
-use super::{EmbedderChoice, EmbedderChoiceError, EmbedderRef, EmbedderSettings, choose_embedder};
+use super::{
+    EmbedderChoice, EmbedderChoiceError, EmbedderRef, EmbedderRefError, EmbedderSettings,
+    choose_embedder,
+};
 use crate::{Available, Environment, EnvironmentError, ServedBy};
 
 /// Why the chosen embedder cannot be created.
@@ -22,7 +25,7 @@ pub enum OpenEmbedderError {
     /// The server's address is invalid, or the HTTP client cannot be created; the source is a `ServerConfigError`.
     #[error("the embedder's server cannot be used: {0}")]
     Server(#[source] BoxError),
-    /// The model in the folder cannot be used; the source is the error of `in_folder`.
+    /// The model in the folder cannot be used; the source is the error of the function that opens folders.
     #[error("{0}")]
     Folder(#[source] BoxError),
 }
@@ -42,47 +45,81 @@ pub enum RequestedEmbedderError {
     Open(#[from] OpenEmbedderError),
 }
 
-/// Creates the embedder that a user requested (`--embedder`), with the servers and keys of the environment; `None` if the
-/// user requested none.
-///
-/// Sends nothing. A folder is opened by `in_folder`, as in [`open_embedder`].
-///
-/// # Errors
-///
-/// [`RequestedEmbedderError`], with advice.
-pub fn open_requested_embedder(
-    requested: &EmbedderRef,
-    environment: &Environment,
-    in_folder: impl FnOnce(&Path) -> Result<Arc<dyn Embedder>, BoxError>,
-) -> Result<Option<Arc<dyn Embedder>>, RequestedEmbedderError> {
-    let available = Available::for_embedder(environment)?;
-    let settings = EmbedderSettings {
-        requested: Some(requested.clone()),
-        ..EmbedderSettings::default()
-    };
-    // The provider of the chat model only matters if no embedder is requested.
-    let choice = choose_embedder(ServedBy::Offline, &available, &settings)?;
-    Ok(open_embedder(choice, in_folder)?)
+type OpenFolder = fn(&Path) -> Result<Arc<dyn Embedder>, BoxError>;
+
+/// Parses and opens the embedders that one program offers: those on servers, and those in folders if it has an encoder.
+#[derive(Clone, Copy, Debug)]
+pub struct EmbedderOpener {
+    open_folder: Option<OpenFolder>,
 }
 
-/// Creates the chosen embedder, if any.
-///
-/// Sends nothing. A folder is opened by `in_folder`: encoders that run in this process are in `dormouse-encoder`.
-///
-/// # Errors
-///
-/// [`OpenEmbedderError`], with advice. A program may go on without an embedder: memories are then found by their words.
-pub fn open_embedder(
-    choice: EmbedderChoice,
-    in_folder: impl FnOnce(&Path) -> Result<Arc<dyn Embedder>, BoxError>,
-) -> Result<Option<Arc<dyn Embedder>>, OpenEmbedderError> {
-    match choice {
-        EmbedderChoice::None { .. } => Ok(None),
-        EmbedderChoice::OpenAi(config) => over_openai(config).map(Some),
-        EmbedderChoice::Ollama(config) => over_ollama(config).map(Some),
-        EmbedderChoice::Folder(folder) => in_folder(&folder)
-            .map(Some)
-            .map_err(OpenEmbedderError::Folder),
+impl EmbedderOpener {
+    /// Opens folders with this function, such as `LocalEncoder::open` of `dormouse-encoder`.
+    pub const fn with_folders(open_folder: OpenFolder) -> Self {
+        Self {
+            open_folder: Some(open_folder),
+        }
+    }
+
+    /// Rejects folders: the program was built without the feature `encoder`.
+    pub const fn without_folders() -> Self {
+        Self { open_folder: None }
+    }
+
+    /// Parses what a user wrote (`--embedder`).
+    ///
+    /// # Errors
+    ///
+    /// [`EmbedderRefError`]; [`NotBuiltIn`](EmbedderRefError::NotBuiltIn) for a folder that this program cannot open.
+    pub fn parse(self, text: &str) -> Result<EmbedderRef, EmbedderRefError> {
+        match text.parse()? {
+            EmbedderRef::Folder(_) if self.open_folder.is_none() => {
+                Err(EmbedderRefError::NotBuiltIn)
+            }
+            requested => Ok(requested),
+        }
+    }
+
+    /// Creates the embedder that a user requested, with the servers and keys of the environment; `None` if the user requested
+    /// none. Sends nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestedEmbedderError`], with advice.
+    pub fn open_requested(
+        self,
+        requested: &EmbedderRef,
+        environment: &Environment,
+    ) -> Result<Option<Arc<dyn Embedder>>, RequestedEmbedderError> {
+        let available = Available::for_embedder(environment)?;
+        let settings = EmbedderSettings {
+            requested: Some(requested.clone()),
+            ..EmbedderSettings::default()
+        };
+        // The provider of the chat model only matters if no embedder is requested.
+        let choice = choose_embedder(ServedBy::Offline, &available, &settings)?;
+        Ok(self.open(choice)?)
+    }
+
+    /// Creates the chosen embedder, if any. Sends nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenEmbedderError`], with advice. A program may go on without an embedder: memories are then found by their words.
+    pub fn open(
+        self,
+        choice: EmbedderChoice,
+    ) -> Result<Option<Arc<dyn Embedder>>, OpenEmbedderError> {
+        match choice {
+            EmbedderChoice::None { .. } => Ok(None),
+            EmbedderChoice::OpenAi(config) => over_openai(config).map(Some),
+            EmbedderChoice::Ollama(config) => over_ollama(config).map(Some),
+            EmbedderChoice::Folder(folder) => {
+                let open = self.open_folder;
+                let open = open.ok_or(OpenEmbedderError::NotBuiltIn { feature: "encoder" })?;
+                open(&folder).map(Some).map_err(OpenEmbedderError::Folder)
+            }
+        }
     }
 }
 

@@ -203,10 +203,29 @@ fn the_text_after_folder_colon_is_the_path() {
 }
 
 #[test]
+fn a_program_without_the_encoder_refuses_folders_when_it_parses_them() {
+    let program = EmbedderOpener::without_folders();
+    let refused = program.parse("folder:/models/minilm").unwrap_err();
+    assert_eq!(refused, EmbedderRefError::NotBuiltIn);
+    assert!(
+        refused
+            .to_string()
+            .contains("build it again with --features encoder")
+    );
+    assert!(program.parse("ollama:m").is_ok());
+    let with_encoder = EmbedderOpener::with_folders(|_| Err("no model".into()));
+    assert_eq!(
+        with_encoder.parse("folder:/m"),
+        Ok(EmbedderRef::Folder("/m".into()))
+    );
+}
+
+#[test]
 fn a_choice_opens_or_names_what_is_missing() {
-    let open = |choice| match open_embedder(choice, |folder| {
+    let opener = EmbedderOpener::with_folders(|folder| {
         Err(format!("no model in {}", folder.display()).into())
-    }) {
+    });
+    let open = |choice| match opener.open(choice) {
         Ok(Some(embedder)) => embedder.info().model.to_string(),
         Ok(None) => "none".to_owned(),
         Err(error) => error.to_string(),

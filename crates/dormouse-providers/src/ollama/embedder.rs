@@ -1,13 +1,13 @@
 //! A text encoder behind Ollama.
 
-use dormouse_contracts::{BoxFuture, Embedder, Embedding, EncoderInfo, ModelError, ModelName};
+use dormouse_contracts::{Embedding, ModelName};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::OllamaConfig;
 use crate::{
     ServedBy,
-    embedding_server::{EmbeddingApi, EmbeddingServer},
+    embedding_server::{EmbeddingApi, EmbeddingServer, delegate_embedder},
     http::{self, Credentials, HttpClient, Network, ServerConfigError},
     vectors::{Dimensions, WrongVectors},
 };
@@ -88,15 +88,4 @@ impl EmbeddingApi for OllamaEmbeddings {
     }
 }
 
-impl Embedder for OllamaEmbedder {
-    fn info(&self) -> EncoderInfo {
-        self.server.info()
-    }
-
-    fn embed<'a>(
-        &'a self,
-        texts: &'a [String],
-    ) -> BoxFuture<'a, Result<Vec<Embedding>, ModelError>> {
-        self.server.embed(texts)
-    }
-}
+delegate_embedder!(OllamaEmbedder);

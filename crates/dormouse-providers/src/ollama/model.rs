@@ -1,9 +1,6 @@
 //! A chat model behind Ollama.
 
-use std::collections::BTreeSet;
-
-use dormouse_contracts::{ChatRequest, ModelName, RequestField};
-use reqwest::Url;
+use dormouse_contracts::ChatRequest;
 
 use super::{
     OllamaModelConfig,
@@ -13,8 +10,7 @@ use super::{
 use crate::{
     ServedBy,
     http::{self, Credentials, HttpClient, Network, ServerConfigError},
-    server::{Api, Server, WireRequest, delegate_chat_model},
-    stream::Framing,
+    server::{Api, Server, WireRequest, WireRequestBuilder, delegate_chat_model},
 };
 
 /// A model on an Ollama server, version 0.8 or later, which streams tool calls. Uses `POST /api/chat`.
@@ -40,10 +36,7 @@ pub struct OllamaModel {
 }
 
 #[derive(Debug)]
-struct Chat {
-    url: Url,
-    keeping: LoadOptions,
-}
+struct Chat(LoadOptions);
 
 impl OllamaModel {
     /// Creates a model from its configuration. Sends nothing.
@@ -68,33 +61,21 @@ impl OllamaModel {
         } = config;
         let base = http::root(&server.base_url)?;
         let http = HttpClient::try_new(&base, Credentials::bearer(server.api_key), network)?;
-        let chat = Chat {
-            url: http::below(&base, "/api/chat"),
-            keeping: LoadOptions {
-                context_window,
-                keep_alive,
-            },
-        };
-        let server = Server::new(chat, http, ServedBy::Ollama.id(), server.model);
+        let chat = Chat(LoadOptions {
+            context_window,
+            keep_alive,
+        });
+        let url = http::below(&base, "/api/chat");
+        let server = Server::new(chat, url, http, ServedBy::Ollama.id(), server.model);
         Ok(Self { server })
     }
 }
 
 impl Api for Chat {
     type Decoder = ChatDecoder;
-    const FRAMING: Framing = Framing::JsonLines;
 
-    fn url(&self) -> &Url {
-        &self.url
-    }
-
-    fn write(
-        &self,
-        model: &ModelName,
-        request: &ChatRequest,
-        without: &BTreeSet<RequestField>,
-    ) -> WireRequest {
-        request::write(request, model, self.keeping, without)
+    fn write(&self, request: &ChatRequest, body: WireRequestBuilder<'_>) -> WireRequest {
+        request::write(request, self.0, body)
     }
 
     fn decoder(&self, _: &ChatRequest) -> ChatDecoder {

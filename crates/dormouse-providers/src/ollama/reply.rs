@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     http::Failure,
-    stream::{self, Decoder, Draft, Event, TokenCounts},
+    stream::{self, Decoder, Draft, Event, Framing, TokenCounts},
 };
 
 /// Decodes the lines of a chat. It has no state, since each call arrives whole in one line.
@@ -13,6 +13,8 @@ use crate::{
 pub(super) struct ChatDecoder;
 
 impl Decoder for ChatDecoder {
+    const FRAMING: Framing = Framing::JsonLines;
+
     fn take(&mut self, event: Event<'_>, draft: &mut Draft) -> Result<(), Failure> {
         let line = draft.parse::<Value>(event.data)?;
         if !line.is_object() {

@@ -1,10 +1,6 @@
 //! A chat request in Ollama's format.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    num::NonZeroU32,
-    time::Duration,
-};
+use std::{collections::BTreeMap, num::NonZeroU32, time::Duration};
 
 use dormouse_contracts::{
     CallId, ChatRequest, Message, ModelName, OutputFormat, ReasoningEffort, RequestField, ToolCall,
@@ -25,13 +21,10 @@ pub(super) struct LoadOptions {
 /// Writes a streamed request.
 pub(super) fn write(
     request: &ChatRequest,
-    model: &ModelName,
     keeping: LoadOptions,
-    without: &BTreeSet<RequestField>,
+    mut body: WireRequestBuilder<'_>,
 ) -> WireRequest {
-    let mut body = WireRequestBuilder::without(without);
-    body.set("model", model.as_str())
-        .set("messages", messages(&request.messages))
+    body.set("messages", messages(&request.messages))
         .set("stream", true)
         // The server rejects a long prompt instead of cutting it, and ends a reply at the end of the window instead of dropping its start.
         .set("truncate", false)
@@ -39,8 +32,8 @@ pub(super) fn write(
     if let Some(keep_alive) = keeping.keep_alive {
         body.set("keep_alive", seconds(keep_alive));
     }
-    offer_tools(&mut body, request, without);
-    let effort = request.reasoning_effort;
+    offer_tools(&mut body, request);
+    let (effort, model) = (request.reasoning_effort, body.model());
     body.offer(
         "think",
         RequestField::ReasoningEffort,
@@ -108,18 +101,14 @@ fn seconds(keep_alive: KeepAlive) -> Value {
     }
 }
 
-fn offer_tools(
-    body: &mut WireRequestBuilder<'_>,
-    request: &ChatRequest,
-    without: &BTreeSet<RequestField>,
-) {
+fn offer_tools(body: &mut WireRequestBuilder<'_>, request: &ChatRequest) {
     if request.tools.is_empty() || request.tool_choice == ToolChoice::None {
         return;
     }
     let tools: Vec<_> = request.tools.iter().map(tool).collect();
     body.offer("tools", RequestField::Tools, Some(tools));
     let is_chosen = !matches!(request.tool_choice, ToolChoice::Auto);
-    if is_chosen && !without.contains(&RequestField::Tools) {
+    if is_chosen && body.supports(&RequestField::Tools) {
         body.leave_out(RequestField::ToolChoice);
     }
 }

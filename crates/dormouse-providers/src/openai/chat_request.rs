@@ -1,9 +1,6 @@
 //! A chat request in the format of OpenAI's chat completions.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_openai::types::chat::{
     ChatCompletionMessageToolCall, ChatCompletionMessageToolCalls, ChatCompletionNamedToolChoice,
@@ -13,53 +10,38 @@ use async_openai::types::chat::{
     ChatCompletionTools, FunctionCall, FunctionName, FunctionObject, ToolChoiceOptions,
 };
 use dormouse_contracts::{
-    ChatRequest, Message, ModelName, OutputFormat, ReasoningEffort, RequestField, ToolCall,
-    ToolChoice, ToolDefinition, invariant,
+    ChatRequest, Message, OutputFormat, ReasoningEffort, RequestField, ToolCall, ToolChoice,
+    ToolDefinition, invariant,
 };
-use reqwest::Url;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::chat_reply::ChatDecoder;
 use crate::{
-    http::{self, Failure},
+    http::Failure,
     server::{Api, WireRequest, WireRequestBuilder},
-    stream::Framing,
 };
 
 /// Chat completions at one server.
 #[derive(Debug)]
 pub(super) struct ChatCompletions {
-    url: Url,
     length: LearntLength,
 }
 
 impl ChatCompletions {
-    pub(super) fn below(base: &Url) -> Self {
-        let length_field = LengthField::at(invariant!(base.host_str(), "a web server has a host"));
+    pub(super) fn at(host: &str) -> Self {
         Self {
-            url: http::below(base, "/chat/completions"),
-            length: LearntLength::begin(length_field),
+            length: LearntLength::begin(LengthField::at(host)),
         }
     }
 }
 
 impl Api for ChatCompletions {
     type Decoder = ChatDecoder;
-    const FRAMING: Framing = Framing::ServerSentEvents;
 
-    fn url(&self) -> &Url {
-        &self.url
-    }
-
-    fn write(
-        &self,
-        model: &ModelName,
-        request: &ChatRequest,
-        without: &BTreeSet<RequestField>,
-    ) -> WireRequest {
+    fn write(&self, request: &ChatRequest, body: WireRequestBuilder<'_>) -> WireRequest {
         let dialect = Dialect::openai(self.length.field());
-        let mut body = chat(request, model, dialect, without);
+        let mut body = chat(request, dialect, body);
         body.extra(&request.extra);
         body.finish()
     }
@@ -117,26 +99,23 @@ impl Dialect {
 /// [`WireRequestBuilder::extra`].
 pub(crate) fn chat<'a>(
     request: &ChatRequest,
-    model: &ModelName,
     dialect: Dialect,
-    without: &'a BTreeSet<RequestField>,
+    mut body: WireRequestBuilder<'a>,
 ) -> WireRequestBuilder<'a> {
     let messages: Vec<_> = request.messages.iter().filter_map(message).collect();
-    let mut body = WireRequestBuilder::without(without);
     let (counting, include) = dialect.counting;
-    body.set("model", model.as_str())
-        .set("messages", json(&messages))
+    body.set("messages", json(&messages))
         .set("stream", true)
         .offer(
             counting,
             RequestField::StreamUsage,
             Some(serde_json::json!({include: true})),
         );
-    if offers_tools(request, without) {
+    if offers_tools(request, &body) {
         let tools: Vec<_> = request.tools.iter().map(tool).collect();
         let choice = tool_choice(&request.tool_choice).map(|choice| json(&choice));
         body.offer("tools", RequestField::Tools, Some(json(&tools)));
-        if !without.contains(&RequestField::Tools) {
+        if body.supports(&RequestField::Tools) {
             body.offer("tool_choice", RequestField::ToolChoice, choice);
         }
     }
@@ -169,8 +148,8 @@ pub(crate) fn chat<'a>(
 }
 
 /// Are tools offered? If the request forbids calls and the server has no `tool_choice`, none are.
-pub(super) fn offers_tools(request: &ChatRequest, without: &BTreeSet<RequestField>) -> bool {
-    let may_say = !without.contains(&RequestField::ToolChoice);
+pub(super) fn offers_tools(request: &ChatRequest, body: &WireRequestBuilder<'_>) -> bool {
+    let may_say = body.supports(&RequestField::ToolChoice);
     !request.tools.is_empty() && (may_say || request.tool_choice != ToolChoice::None)
 }
 

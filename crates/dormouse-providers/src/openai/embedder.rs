@@ -2,14 +2,14 @@
 
 use std::num::NonZeroUsize;
 
-use dormouse_contracts::{BoxFuture, Embedder, Embedding, EncoderInfo, ModelError, ModelName};
+use dormouse_contracts::{Embedding, ModelName};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::OpenAiEmbedderConfig;
 use crate::{
     batches,
-    embedding_server::{EmbeddingApi, EmbeddingServer},
+    embedding_server::{EmbeddingApi, EmbeddingServer, delegate_embedder},
     http::{self, Credentials, HttpClient, Network, ServerConfigError},
     vectors::{Dimensions, WrongVectors},
 };
@@ -137,15 +137,4 @@ fn in_order(items: Vec<Item>, asked: usize) -> Result<Vec<Embedding>, WrongVecto
     Ok(items.into_iter().map(|item| item.embedding).collect())
 }
 
-impl Embedder for OpenAiEmbedder {
-    fn info(&self) -> EncoderInfo {
-        self.server.info()
-    }
-
-    fn embed<'a>(
-        &'a self,
-        texts: &'a [String],
-    ) -> BoxFuture<'a, Result<Vec<Embedding>, ModelError>> {
-        self.server.embed(texts)
-    }
-}
+delegate_embedder!(OpenAiEmbedder);

@@ -93,14 +93,25 @@ impl OpenAiModel {
         let base = http::base(&config.base_url)?;
         let http = HttpClient::try_new(&base, Credentials::bearer(config.api_key), network)?;
         let (provider, model) = (config.provider, config.model);
-        let chat = ChatCompletions::below(&base);
-        let responses = Responses::below(&base);
+        let host = invariant!(base.host_str(), "a web server has a host").to_owned();
         let made = Self {
-            chat: Server::new(chat, http.clone(), provider.clone(), model.clone()),
-            responses: Server::new(responses, http, provider, model),
+            chat: Server::new(
+                ChatCompletions::at(&host),
+                http::below(&base, "/chat/completions"),
+                http.clone(),
+                provider.clone(),
+                model.clone(),
+            ),
+            responses: Server::new(
+                Responses,
+                http::below(&base, "/responses"),
+                http,
+                provider,
+                model,
+            ),
             api: OpenAiApi::Auto,
             uses_responses: AtomicBool::new(false),
-            host: invariant!(base.host_str(), "a web server has a host").to_owned(),
+            host,
         };
         Ok(made.with_api(OpenAiApi::Auto))
     }

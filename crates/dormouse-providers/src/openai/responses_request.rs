@@ -1,53 +1,25 @@
 //! A chat request in the format of OpenAI's Responses.
 
-use std::collections::BTreeSet;
-
 use dormouse_contracts::{
-    ChatRequest, Message, ModelName, OutputFormat, ReasoningEffort, RequestField, ToolChoice,
-    ToolDefinition,
+    ChatRequest, Message, OutputFormat, ReasoningEffort, RequestField, ToolChoice, ToolDefinition,
 };
-use reqwest::Url;
 use serde_json::{Value, json};
 
 use super::{
     chat_request::{may_be_strict, offers_tools},
     responses_reply::ResponsesDecoder,
 };
-use crate::{
-    http,
-    server::{Api, WireRequest, WireRequestBuilder},
-    stream::Framing,
-};
+use crate::server::{Api, WireRequest, WireRequestBuilder};
 
 /// Responses at one server.
 #[derive(Debug)]
-pub(super) struct Responses {
-    url: Url,
-}
-
-impl Responses {
-    pub(super) fn below(base: &Url) -> Self {
-        Self {
-            url: http::below(base, "/responses"),
-        }
-    }
-}
+pub(super) struct Responses;
 
 impl Api for Responses {
     type Decoder = ResponsesDecoder;
-    const FRAMING: Framing = Framing::ServerSentEvents;
 
-    fn url(&self) -> &Url {
-        &self.url
-    }
-
-    fn write(
-        &self,
-        model: &ModelName,
-        request: &ChatRequest,
-        without: &BTreeSet<RequestField>,
-    ) -> WireRequest {
-        write(request, model, without)
+    fn write(&self, request: &ChatRequest, body: WireRequestBuilder<'_>) -> WireRequest {
+        write(request, body)
     }
 
     fn decoder(&self, _: &ChatRequest) -> ResponsesDecoder {
@@ -57,28 +29,22 @@ impl Api for Responses {
 
 /// Writes a streamed request. The server stores nothing, since each request has the whole conversation. So there are no
 /// encrypted thoughts to include: the conversation does not keep them.
-fn write(
-    request: &ChatRequest,
-    model: &ModelName,
-    without: &BTreeSet<RequestField>,
-) -> WireRequest {
+fn write(request: &ChatRequest, mut body: WireRequestBuilder<'_>) -> WireRequest {
     let (instructions, messages) = match request.messages.split_first() {
         Some((Message::System { content }, rest)) => (Some(content.as_str()), rest),
         _ => (None, request.messages.as_slice()),
     };
     let input: Vec<Value> = messages.iter().flat_map(items).collect();
-    let mut body = WireRequestBuilder::without(without);
-    body.set("model", model.as_str())
-        .set("input", input)
+    body.set("input", input)
         .set("stream", true)
         .set("store", false);
     if let Some(instructions) = instructions {
         body.set("instructions", instructions);
     }
-    if offers_tools(request, without) {
+    if offers_tools(request, &body) {
         let tools: Vec<Value> = request.tools.iter().map(tool).collect();
         body.offer("tools", RequestField::Tools, Some(tools));
-        if !without.contains(&RequestField::Tools) {
+        if body.supports(&RequestField::Tools) {
             body.offer(
                 "tool_choice",
                 RequestField::ToolChoice,

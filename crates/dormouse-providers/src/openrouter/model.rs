@@ -45,11 +45,9 @@ impl OpenRouterModel {
             ..Credentials::bearer(config.api_key)
         };
         let http = HttpClient::try_new(&base, access, network)?;
-        let api = Completions {
-            url: http::below(&base, "/chat/completions"),
-            routing: config.routing,
-        };
-        let server = Server::new(api, http, config.provider, config.model);
+        let url = http::below(&base, "/chat/completions");
+        let api = Completions(config.routing);
+        let server = Server::new(api, url, http, config.provider, config.model);
         Ok(Self { server })
     }
 }

@@ -1,48 +1,30 @@
 //! A chat request in OpenRouter's format: chat completions, with routing, cache marks and headers.
 
-use std::collections::BTreeSet;
-
-use dormouse_contracts::{ChatRequest, ModelName, RequestField};
+use dormouse_contracts::{ChatRequest, ModelName};
 use dormouse_text::{beginning_bytes, one_line};
-use reqwest::{
-    Url,
-    header::{HeaderMap, HeaderName, HeaderValue, REFERER},
-};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue, REFERER};
 use serde_json::{Map, Value, json};
 
 use super::{DataCollection, DataRetention, Fallbacks, OpenRouterConfig, Routing};
 use crate::{
     openai::{ChatDecoder, Dialect, chat},
-    server::{Api, WireRequest},
-    stream::Framing,
+    server::{Api, WireRequest, WireRequestBuilder},
 };
 
 /// Chat completions at OpenRouter.
 #[derive(Debug)]
-pub(super) struct Completions {
-    pub(super) url: Url,
-    pub(super) routing: Routing,
-}
+pub(super) struct Completions(pub(super) Routing);
 
 impl Api for Completions {
     type Decoder = ChatDecoder;
-    const FRAMING: Framing = Framing::ServerSentEvents;
 
-    fn url(&self) -> &Url {
-        &self.url
-    }
-
-    fn write(
-        &self,
-        model: &ModelName,
-        request: &ChatRequest,
-        without: &BTreeSet<RequestField>,
-    ) -> WireRequest {
-        let mut body = chat(request, model, Dialect::openrouter(), without);
-        if let Some(models) = self.routing.models_json(model) {
+    fn write(&self, request: &ChatRequest, body: WireRequestBuilder<'_>) -> WireRequest {
+        let model = body.model();
+        let mut body = chat(request, Dialect::openrouter(), body);
+        if let Some(models) = self.0.models_json(model) {
             body.set("models", models);
         }
-        if let Some(provider) = self.routing.provider_json() {
+        if let Some(provider) = self.0.provider_json() {
             body.set("provider", provider);
         }
         body.extra(&request.extra);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::RequestField;
+use dormouse_contracts::{ModelName, RequestField};
 use serde_json::{Map, Value};
 
 /// A request in a vendor's format.
@@ -19,17 +19,31 @@ pub(crate) struct WireRequest {
 /// Builds a [`WireRequest`].
 #[derive(Debug)]
 pub(crate) struct WireRequestBuilder<'a> {
+    model: &'a ModelName,
     without: &'a BTreeSet<RequestField>,
     written: WireRequest,
 }
 
 impl<'a> WireRequestBuilder<'a> {
-    /// Starts an empty request; these fields are left out.
-    pub(crate) fn without(without: &'a BTreeSet<RequestField>) -> Self {
-        Self {
+    /// Starts a request to `model`; the fields `without` are left out.
+    pub(crate) fn new(model: &'a ModelName, without: &'a BTreeSet<RequestField>) -> Self {
+        let mut builder = Self {
+            model,
             without,
             written: WireRequest::default(),
-        }
+        };
+        builder.set("model", model.as_str());
+        builder
+    }
+
+    /// Returns the model of the request.
+    pub(crate) fn model(&self) -> &'a ModelName {
+        self.model
+    }
+
+    /// Returns false if the server is known not to support the field.
+    pub(crate) fn supports(&self, field: &RequestField) -> bool {
+        !self.without.contains(field)
     }
 
     /// Sets a field that every server supports.
@@ -46,7 +60,7 @@ impl<'a> WireRequestBuilder<'a> {
         value: Option<impl Into<Value>>,
     ) -> &mut Self {
         let Some(value) = value else { return self };
-        if self.without.contains(&field) {
+        if !self.supports(&field) {
             return self.leave_out(field);
         }
         self.written.optional.push((name.to_owned(), field));
@@ -96,8 +110,9 @@ mod tests {
 
     #[test]
     fn known_unsupported_fields_are_left_out_and_reported() {
+        let model = ModelName::try_new("m").unwrap();
         let without = BTreeSet::from([RequestField::TopP, RequestField::Extra("seed".to_owned())]);
-        let mut body = WireRequestBuilder::without(&without);
+        let mut body = WireRequestBuilder::new(&model, &without);
         body.set("model", "tiny")
             .offer("temperature", RequestField::Temperature, Some(0.5))
             .offer("top_p", RequestField::TopP, Some(0.5))

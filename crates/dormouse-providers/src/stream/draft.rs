@@ -214,17 +214,3 @@ impl Draft {
         Ok(())
     }
 }
-
-/// A draft for the tests of decoders.
-#[cfg(test)]
-pub(crate) fn test_draft() -> Draft {
-    let info = ReplyInfo {
-        provider: "local".parse().unwrap(),
-        model: "tiny".parse().unwrap(),
-        served_model: None,
-        request_id: None,
-        rate_limits: dormouse_contracts::RateLimits::default(),
-        left_out: Vec::new(),
-    };
-    Draft::new(3, info, Redact::default())
-}

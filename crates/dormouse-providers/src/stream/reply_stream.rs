@@ -19,6 +19,9 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// Decodes one vendor's events into a [`Draft`].
 pub(crate) trait Decoder: Send {
+    /// How the stream is split into events.
+    const FRAMING: Framing = Framing::ServerSentEvents;
+
     /// Decodes the next event.
     fn take(&mut self, event: Event<'_>, draft: &mut Draft) -> Result<(), Failure>;
 
@@ -62,17 +65,11 @@ pub(crate) struct ReplyStream<D> {
 
 impl<D: Decoder> ReplyStream<D> {
     /// Starts to read a body.
-    pub(crate) fn new(
-        pieces: Pieces,
-        framing: Framing,
-        decoder: D,
-        draft: Draft,
-        redact: Redact,
-    ) -> Self {
+    pub(crate) fn new(pieces: Pieces, decoder: D, draft: Draft, redact: Redact) -> Self {
         Self {
             pieces,
-            lines: Lines::new(framing, redact),
-            events: Events::new(framing),
+            lines: Lines::new(D::FRAMING, redact),
+            events: Events::new(D::FRAMING),
             whole: None,
             decoder,
             draft,
@@ -127,16 +124,8 @@ impl<D: Decoder> ReplyStream<D> {
             whole.extend_from_slice(piece);
             return at_most(whole.len(), LINE_LIMIT, "bytes at once");
         }
-        let Self {
-            lines,
-            events,
-            decoder,
-            draft,
-            ..
-        } = self;
-        lines.take(piece, |line| {
-            events.take(line, |event| unless_closed(decoder, draft, event))
-        })
+        let (lines, events, mut decode) = self.parts();
+        lines.take(piece, |line| events.take(line, &mut decode))
     }
 
     /// The connection has ended. An unreadable last event was cut off.
@@ -156,26 +145,24 @@ impl<D: Decoder> ReplyStream<D> {
     }
 
     fn last_event(&mut self) -> Result<(), Failure> {
-        let Self {
-            lines,
-            events,
-            decoder,
-            draft,
-            ..
-        } = self;
-        lines.end(|line| events.take(line, |event| unless_closed(decoder, draft, event)))?;
-        events.end(|event| unless_closed(decoder, draft, event))
+        let (lines, events, mut decode) = self.parts();
+        lines.end(|line| events.take(line, &mut decode))?;
+        events.end(decode)
     }
-}
 
-/// Ignores events after the end that the server announced.
-fn unless_closed(
-    decoder: &mut impl Decoder,
-    draft: &mut Draft,
-    event: Event<'_>,
-) -> Result<(), Failure> {
-    if draft.is_closed() {
-        return Ok(());
+    /// Borrows the framing and the decoder at once. Events after the end that the server announced are ignored.
+    fn parts(
+        &mut self,
+    ) -> (
+        &mut Lines,
+        &mut Events,
+        impl FnMut(Event<'_>) -> Result<(), Failure>,
+    ) {
+        let (decoder, draft) = (&mut self.decoder, &mut self.draft);
+        let decode = move |event: Event<'_>| match draft.is_closed() {
+            true => Ok(()),
+            false => decoder.take(event, draft),
+        };
+        (&mut self.lines, &mut self.events, decode)
     }
-    decoder.take(event, draft)
 }

@@ -1,4 +1,6 @@
-use dormouse_contracts::{CallId, Message, ReasoningEffort, ToolCall, ToolName};
+use std::collections::BTreeSet;
+
+use dormouse_contracts::{CallId, Message, ModelName, ReasoningEffort, ToolCall, ToolName};
 
 use super::*;
 
@@ -8,7 +10,8 @@ fn asked(model: &str, request: &ChatRequest) -> WireRequest {
 
 fn written_without(model: &str, request: &ChatRequest, without: &[RequestField]) -> WireRequest {
     let model = ModelName::try_new(model).unwrap();
-    write(request, &model, 4_096, &without.iter().cloned().collect())
+    let without = without.iter().cloned().collect();
+    write(request, 4_096, WireRequestBuilder::new(&model, &without))
 }
 
 fn hello() -> ChatRequest {
@@ -253,7 +256,9 @@ fn asking(effort: ReasoningEffort) -> ChatRequest {
 }
 
 fn thinking(request: &ChatRequest, form: ThinkingForm, max_tokens: u32) -> Thinking {
-    Thinking::of(request, form, max_tokens, &BTreeSet::new())
+    let (model, without) = (ModelName::try_new("m").unwrap(), BTreeSet::new());
+    let body = WireRequestBuilder::new(&model, &without);
+    Thinking::of(request, form, max_tokens, &body)
 }
 
 fn budget(request: &ChatRequest, max_tokens: u32) -> Option<u64> {

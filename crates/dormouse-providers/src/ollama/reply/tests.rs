@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::stream::test_draft as draft;
+use crate::stream::test_replies::{content, draft};
 
 fn take(lines: &[String], draft: &mut Draft) -> Result<(), Failure> {
     lines.iter().try_for_each(|line| {
@@ -14,14 +14,7 @@ fn take(lines: &[String], draft: &mut Draft) -> Result<(), Failure> {
 
 /// The reply that a stream of these lines makes, without its metadata.
 fn read(lines: &[Value]) -> Result<Vec<ChatDelta>, Failure> {
-    let mut draft = draft();
-    let lines: Vec<_> = lines.iter().map(Value::to_string).collect();
-    take(&lines, &mut draft)?;
-    draft.end();
-    let deltas = std::iter::from_fn(|| draft.next());
-    Ok(deltas
-        .filter(|delta| !matches!(delta, ChatDelta::Info(_)))
-        .collect())
+    content(ChatDecoder, lines)
 }
 
 fn message(message: &Value) -> Value {

@@ -2,6 +2,8 @@ use dormouse_contracts::ToolName;
 use proptest::prelude::*;
 use serde_json::json;
 
+use std::collections::BTreeSet;
+
 use super::*;
 
 fn model(name: &str) -> ModelName {
@@ -9,12 +11,16 @@ fn model(name: &str) -> ModelName {
 }
 
 fn written(request: &ChatRequest) -> WireRequest {
-    write(
-        request,
-        &model("m"),
-        LoadOptions::default(),
-        &BTreeSet::new(),
-    )
+    written_without(&BTreeSet::new(), request, LoadOptions::default())
+}
+
+fn written_without(
+    without: &BTreeSet<RequestField>,
+    request: &ChatRequest,
+    keeping: LoadOptions,
+) -> WireRequest {
+    let model = model("m");
+    write(request, keeping, WireRequestBuilder::new(&model, without))
 }
 
 fn body(request: &ChatRequest) -> Value {
@@ -112,7 +118,7 @@ fn every_requested_field_is_written() {
         context_window: NonZeroU32::new(8192),
         keep_alive: Some(KeepAlive::For(Duration::from_millis(1500))),
     };
-    let shown = write(&request, &model("m"), keeping, &BTreeSet::new());
+    let shown = written_without(&BTreeSet::new(), &request, keeping);
     assert_eq!(shown.left_out, []);
     assert_eq!(
         Value::Object(shown.body),
@@ -183,12 +189,8 @@ fn a_choice_among_tools_is_left_out_and_none_offers_none() {
     let none = written(&with_tools(ToolChoice::None));
     assert!(!none.body.contains_key("tools") && none.left_out.is_empty());
     let unknown = BTreeSet::from([RequestField::Tools]);
-    let without = write(
-        &with_tools(ToolChoice::Required),
-        &model("m"),
-        LoadOptions::default(),
-        &unknown,
-    );
+    let required = with_tools(ToolChoice::Required);
+    let without = written_without(&unknown, &required, LoadOptions::default());
     assert!(!without.body.contains_key("tools"));
     assert_eq!(without.left_out, [RequestField::Tools]);
 }

@@ -3,25 +3,11 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::stream::test_draft as draft;
+use crate::stream::test_replies::{calls as calls_in, content, draft};
 
 /// The reply that a stream of these events makes, without its metadata.
 fn read(events: &[Value]) -> Result<Vec<ChatDelta>, Failure> {
-    let mut draft = draft();
-    let mut decoder = ChatDecoder::default();
-    for event in events {
-        let data = event.to_string();
-        let event = Event {
-            name: "",
-            data: data.as_bytes(),
-        };
-        decoder.take(event, &mut draft)?;
-    }
-    draft.end();
-    let deltas = std::iter::from_fn(|| draft.next());
-    Ok(deltas
-        .filter(|delta| !matches!(delta, ChatDelta::Info(_)))
-        .collect())
+    content(ChatDecoder::default(), events)
 }
 
 fn delta(delta: &Value) -> Value {
@@ -38,18 +24,7 @@ fn finish(reason: &str) -> Value {
 
 /// Calls as (id, name, arguments), assembled like a caller does.
 fn collected(events: &[Value]) -> Vec<(String, String, String)> {
-    let mut calls: Vec<(String, String, String)> = Vec::new();
-    for delta in read(events).unwrap() {
-        match delta {
-            ChatDelta::CallStart { index, id, name } => {
-                assert_eq!(index, calls.len());
-                calls.push((id.to_string(), name, String::new()));
-            }
-            ChatDelta::CallArguments { index, fragment } => calls[index].2.push_str(&fragment),
-            _ => {}
-        }
-    }
-    calls
+    calls_in(read(events).unwrap())
 }
 
 fn call(id: &str, name: &str, arguments: &str) -> (String, String, String) {

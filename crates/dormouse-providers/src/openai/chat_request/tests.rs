@@ -1,11 +1,14 @@
-use dormouse_contracts::{CallId, ToolName};
+use std::collections::BTreeSet;
+
+use dormouse_contracts::{CallId, ModelName, ToolName};
 use serde_json::json;
 
 use super::*;
 
 fn body(request: &ChatRequest, model: &ModelName, length_field: LengthField) -> Value {
     let without = BTreeSet::new();
-    let mut body = chat(request, model, Dialect::openai(length_field), &without);
+    let body = WireRequestBuilder::new(model, &without);
+    let mut body = chat(request, Dialect::openai(length_field), body);
     body.extra(&request.extra);
     Value::Object(body.finish().body)
 }

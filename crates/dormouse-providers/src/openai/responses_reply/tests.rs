@@ -3,30 +3,15 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::stream::test_draft as draft;
+use crate::stream::test_replies::{content, deltas, draft};
 
 fn read_all(events: &[Value]) -> Result<Vec<ChatDelta>, Failure> {
-    let mut draft = draft();
-    let mut decoder = ResponsesDecoder::default();
-    for event in events {
-        let data = event.to_string();
-        decoder.take(
-            Event {
-                name: "",
-                data: data.as_bytes(),
-            },
-            &mut draft,
-        )?;
-    }
-    draft.end();
-    Ok(std::iter::from_fn(|| draft.next()).collect())
+    deltas(ResponsesDecoder::default(), events)
 }
 
+/// The reply that a stream of these events makes, without its metadata.
 fn read(events: &[Value]) -> Result<Vec<ChatDelta>, Failure> {
-    let deltas = read_all(events)?.into_iter();
-    Ok(deltas
-        .filter(|delta| !matches!(delta, ChatDelta::Info(_)))
-        .collect())
+    content(ResponsesDecoder::default(), events)
 }
 
 fn text(text: &str) -> ChatDelta {

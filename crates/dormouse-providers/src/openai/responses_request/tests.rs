@@ -1,10 +1,13 @@
-use dormouse_contracts::{CallId, ToolCall, ToolName};
+use std::collections::BTreeSet;
+
+use dormouse_contracts::{CallId, ModelName, ToolCall, ToolName};
 
 use super::*;
 
 fn written(request: &ChatRequest) -> Value {
     let model = ModelName::try_new("m").unwrap();
-    Value::Object(write(request, &model, &BTreeSet::new()).body)
+    let without = BTreeSet::new();
+    Value::Object(write(request, WireRequestBuilder::new(&model, &without)).body)
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::{path::Path, sync::Arc};
 use dormouse_memory::{Memory, SearchMode};
 use dormouse_qdrant_double::QdrantDouble;
 use dormouse_vectors::{ApiKey, Qdrant, QdrantConfig, QdrantUrl};
+use tempfile::TempDir;
 
 use super::{add, encoder, file_in, finds_by_vectors, points, recall, with};
 
@@ -16,14 +17,19 @@ async fn open_with_key(folder: &Path, server: &QdrantDouble, key: &str) -> Memor
     memory.await.unwrap()
 }
 
-#[tokio::test]
-async fn a_wrong_key_is_said_to_be_the_cause_for_as_long_as_it_is() {
+/// A memory of 20 records whose index is complete, closed again, and its server with the keys "full" and "read".
+async fn indexed_with_a_full_key() -> (TempDir, QdrantDouble) {
     let folder = tempfile::tempdir().unwrap();
     let server = QdrantDouble::start_with_keys("full", "read").unwrap();
     let memory = open_with_key(folder.path(), &server, "full").await;
     add(&memory, 0..20).await;
     memory.index_pending(1_000).await.unwrap();
-    drop(memory);
+    (folder, server)
+}
+
+#[tokio::test]
+async fn a_wrong_key_is_said_to_be_the_cause_for_as_long_as_it_is() {
+    let (folder, server) = indexed_with_a_full_key().await;
     let memory = open_with_key(folder.path(), &server, "wrong").await;
     for _ in 0..12 {
         let recalled = recall(&memory).await;
@@ -36,12 +42,7 @@ async fn a_wrong_key_is_said_to_be_the_cause_for_as_long_as_it_is() {
 
 #[tokio::test]
 async fn a_key_that_may_only_read_keeps_nobody_from_recalling_by_vectors() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = QdrantDouble::start_with_keys("full", "read").unwrap();
-    let memory = open_with_key(folder.path(), &server, "full").await;
-    add(&memory, 0..20).await;
-    memory.index_pending(1_000).await.unwrap();
-    drop(memory);
+    let (folder, server) = indexed_with_a_full_key().await;
     let memory = open_with_key(folder.path(), &server, "read").await;
     add(&memory, 20..23).await;
     for _ in 0..12 {
@@ -61,12 +62,7 @@ async fn a_key_that_may_only_read_keeps_nobody_from_recalling_by_vectors() {
 
 #[tokio::test]
 async fn with_a_key_that_may_only_read_what_is_left_of_an_index_still_serves() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = QdrantDouble::start_with_keys("full", "read").unwrap();
-    let memory = open_with_key(folder.path(), &server, "full").await;
-    add(&memory, 0..20).await;
-    memory.index_pending(1_000).await.unwrap();
-    drop(memory);
+    let (folder, server) = indexed_with_a_full_key().await;
     server.lose_points(5);
     let memory = open_with_key(folder.path(), &server, "read").await;
     for _ in 0..3 {

@@ -8,14 +8,9 @@ use crate::{
 };
 
 pub(super) fn rows() -> Vec<Row> {
-    let row = |what, scene, kind| Row::new("Complaints", what, scene, Outcome::Fails(kind));
     let refused = Outcome::Fails(ModelErrorKind::Refused);
     vec![
-        row(
-            "400: a field is wrong",
-            |d| status(d, 400),
-            ModelErrorKind::Refused,
-        ),
+        by_status::<400>("400: a field is wrong", ModelErrorKind::Refused),
         row(
             "400: the prompt is longer than the context",
             too_long,
@@ -86,24 +81,12 @@ pub(super) fn rows() -> Vec<Row> {
             },
             ModelErrorKind::Refused,
         ),
-        row(
-            "401: the key is wrong",
-            |d| status(d, 401),
-            ModelErrorKind::Auth,
-        ),
-        row(
-            "402: no money is left",
-            |d| status(d, 402),
-            ModelErrorKind::Auth,
-        ),
-        row(
-            "403: the key may not do this",
-            |d| status(d, 403),
-            ModelErrorKind::Auth,
-        )
-        // They have no code for it.
-        .but("OpenRouter", refused)
-        .but("Ollama", refused),
+        by_status::<401>("401: the key is wrong", ModelErrorKind::Auth),
+        by_status::<402>("402: no money is left", ModelErrorKind::Auth),
+        by_status::<403>("403: the key may not do this", ModelErrorKind::Auth)
+            // They have no code for it.
+            .but("OpenRouter", refused)
+            .but("Ollama", refused),
         row(
             "403 in HTML, by a firewall",
             |_| {
@@ -115,38 +98,20 @@ pub(super) fn rows() -> Vec<Row> {
             },
             ModelErrorKind::Refused,
         ),
-        row(
-            "404: no such model",
-            |d| status(d, 404),
-            ModelErrorKind::NotFound,
-        ),
-        row(
-            "408: too slow",
-            |d| status(d, 408),
-            ModelErrorKind::TimedOut,
-        ),
-        row(
+        by_status::<404>("404: no such model", ModelErrorKind::NotFound),
+        by_status::<408>("408: too slow", ModelErrorKind::TimedOut),
+        by_status::<413>(
             "413: the request is too large, although it is short",
-            |d| status(d, 413),
             ModelErrorKind::Refused,
         ),
-        row(
+        by_status::<422>(
             "422: the request is not understood",
-            |d| status(d, 422),
             ModelErrorKind::Refused,
         ),
-        row(
-            "429: too many requests",
-            |d| status(d, 429),
-            ModelErrorKind::RateLimited(None),
-        ),
-        row("500", |d| status(d, 500), ModelErrorKind::Unavailable),
-        row(
-            "501: not implemented",
-            |d| status(d, 501),
-            ModelErrorKind::Refused,
-        ),
-        row("503", |d| status(d, 503), ModelErrorKind::Unavailable),
+        by_status::<429>("429: too many requests", ModelErrorKind::RateLimited(None)),
+        by_status::<500>("500", ModelErrorKind::Unavailable),
+        by_status::<501>("501: not implemented", ModelErrorKind::Refused),
+        by_status::<503>("503", ModelErrorKind::Unavailable),
         row(
             "504 in HTML, by a proxy",
             |_| {
@@ -158,11 +123,7 @@ pub(super) fn rows() -> Vec<Row> {
             },
             ModelErrorKind::Unavailable,
         ),
-        row(
-            "529: overloaded",
-            |d| status(d, 529),
-            ModelErrorKind::Unavailable,
-        ),
+        by_status::<529>("529: overloaded", ModelErrorKind::Unavailable),
         row(
             "an error body of 100 MB with 500",
             |_| {
@@ -172,6 +133,15 @@ pub(super) fn rows() -> Vec<Row> {
             ModelErrorKind::Unavailable,
         ),
     ]
+}
+
+fn row(what: &'static str, scene: fn(&dyn Dialect) -> Scene, kind: ModelErrorKind) -> Row {
+    Row::new("Complaints", what, scene, Outcome::Fails(kind))
+}
+
+/// A row of an error that the server answers with this status, in each dialect's own words.
+fn by_status<const CODE: u16>(what: &'static str, kind: ModelErrorKind) -> Row {
+    row(what, |d| status(d, CODE), kind)
 }
 
 fn status(dialect: &dyn Dialect, status: u16) -> Scene {
