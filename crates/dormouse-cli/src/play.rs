@@ -3,7 +3,7 @@
 use std::{
     io::{self, IsTerminal},
     pin::pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -51,13 +51,12 @@ use event_notices::Audience;
 use feed::PlayerFeed;
 use memory_notices::MemoryNotices;
 use piped::Pace;
-use pump::{Pump, Pumped};
+use pump::Pump;
 use session::{Session, Unwritten};
 use signals::Signals;
 use tasks::Tasks;
 use terminal::Terminal;
 use visit_end::VisitEnd;
-use waiting::Waiting;
 
 /// How long the end of a visit may take after a signal.
 const HASTE: Duration = Duration::from_secs(2);
@@ -389,9 +388,4 @@ fn spent(accounts: &Accounts) -> Option<String> {
             "This visit took {requests}, with {prompt} tokens of prompts and {reply} tokens of replies: {total}."
         )
     })
-}
-
-/// A lock is still usable after its holder panicked, because its value is always replaced as a whole.
-fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,41 +7,10 @@ mod words;
 
 use dormouse_contracts::Timestamp;
 
+pub use calendar::NamedTime;
 use calendar::{Calendar, Unit};
 pub(crate) use calendar::{is_full_month, month_number, month_of};
 use words::{Word, words};
-
-/// A stretch of time that a text names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum NamedTime {
-    /// From the first point to just before the second.
-    Span {
-        /// The first point of it.
-        from: Timestamp,
-        /// The first point after it.
-        until: Timestamp,
-    },
-    /// This month, 1 to 12, of any year: "in May", when it is not known which.
-    Month(i8),
-}
-
-impl NamedTime {
-    /// Beginning and end of each stretch of it between two points, in microseconds: a month comes once a year.
-    pub(crate) fn occurrences(self, between: Option<(i64, i64)>) -> Vec<(i64, i64)> {
-        let micros = |time| match time {
-            Self::Span { from, until } => Some((from.as_micros(), until.as_micros())),
-            Self::Month(_) => None,
-        };
-        match (self, between) {
-            (Self::Span { .. }, _) => micros(self).into_iter().collect(),
-            (Self::Month(_), None) => Vec::new(),
-            (Self::Month(month), Some((first, last))) => calendar::years(first, last)
-                .filter_map(|year| micros(calendar::month(year, month)?))
-                .collect(),
-        }
-    }
-}
 
 /// How many times in one text are returned.
 const MOST: usize = 8;

@@ -1,10 +1,10 @@
 //! Queries and their results.
 
-use std::{cmp::Ordering, fmt};
+use std::fmt;
 
 use dormouse_contracts::{Hit, Timestamp};
 
-use crate::{Index, ScoreParts};
+use crate::ScoreParts;
 
 /// The ranking function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,12 +106,4 @@ pub struct SearchMatch {
     pub score: f32,
     /// The contribution of each feature.
     pub parts: ScoreParts,
-}
-
-/// Best first, then newest, then by id.
-pub(crate) fn by_rank(index: &Index, a: &SearchMatch, b: &SearchMatch) -> Ordering {
-    b.score
-        .total_cmp(&a.score)
-        .then_with(|| index.at(b.id).cmp(&index.at(a.id)))
-        .then_with(|| a.id.cmp(&b.id))
 }

@@ -14,9 +14,10 @@ mod scratch;
 mod sessions;
 mod windows;
 
+use std::cmp::Ordering;
+
 use crate::{
-    Feature, Index, Ranking, ScoreParts, SearchMatch, SearchQuery, Weights, query::by_rank,
-    weights::FeatureValues,
+    Feature, Index, Ranking, ScoreParts, SearchMatch, SearchQuery, Weights, weights::FeatureValues,
 };
 use best::BestScores;
 use plan::QueryPlan;
@@ -142,3 +143,11 @@ struct Unfinished {
 
 /// More than the rounding error of adding the same parts in another order.
 const ROUNDING: f32 = 1e-5;
+
+/// Best first, then newest, then by id.
+fn by_rank(index: &Index, a: &SearchMatch, b: &SearchMatch) -> Ordering {
+    b.score
+        .total_cmp(&a.score)
+        .then_with(|| index.at(b.id).cmp(&index.at(a.id)))
+        .then_with(|| a.id.cmp(&b.id))
+}

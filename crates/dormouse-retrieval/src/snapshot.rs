@@ -9,6 +9,7 @@
 //! size hint); the sorted threads and speakers; the units with their terms by thread, time and id. Postings, links and
 //! sessions are rebuilt, so the bytes cannot contradict themselves.
 
+mod header;
 mod reading;
 mod writing;
 
@@ -20,11 +21,6 @@ use writing::SnapshotWriter;
 use dormouse_contracts::Timestamp;
 
 use crate::Unit;
-
-const MAGIC: [u8; 4] = *b"DMRX";
-/// Increased with every change of the encoding, and of the terms that a text yields.
-const VERSION: u32 = 1;
-const HEAD_BYTES: usize = 20;
 
 impl Index {
     /// The index as bytes. Indexes of the same units have the same bytes, in any order of insertion.

@@ -1,11 +1,12 @@
 //! Qdrant's engine in this process.
 
 mod actor;
+mod error;
 mod shard;
 mod shards;
 
 use std::{
-    fmt, io,
+    fmt,
     path::{Path, PathBuf},
 };
 
@@ -15,6 +16,7 @@ use dormouse_contracts::{
 };
 
 use actor::EdgeActor;
+pub use error::EdgeError;
 use shard::EdgeFailure;
 use shards::OpenShards;
 
@@ -36,27 +38,6 @@ use shards::OpenShards;
 pub struct Edge {
     folder: PathBuf,
     actor: EdgeActor,
-}
-
-/// Why a folder cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum EdgeError {
-    /// Another index, in this process or another one, has the folder open.
-    #[error("{} is in use by another process", folder.display())]
-    InUse {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// The file system reported an error.
-    #[error("{} cannot be used", folder.display())]
-    Io {
-        /// The folder.
-        folder: PathBuf,
-        /// Why.
-        #[source]
-        source: io::Error,
-    },
 }
 
 impl Edge {

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_that_is_made_shorter_is_no_trouble() {
+    fn a_shortened_prompt_is_not_reported() {
         let events = [
             Event::ModelFailed(ModelFailed {
                 kind: ModelErrorKind::ContextExceeded,
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_is_one_line_with_cause_and_way_out_and_a_good_tick_is_none() {
+    fn a_stop_is_one_line_with_cause_and_remedy_and_a_good_tick_prints_nothing() {
         let stop = Event::EmergencyStopTriggered(EmergencyStopTriggered {
             cause: StopCause::ConsecutiveErrors(5),
         });

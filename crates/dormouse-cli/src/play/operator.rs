@@ -8,7 +8,6 @@ use dormouse_memory::{Derivation, Memory, Record};
 use dormouse_providers::GuardedModel;
 use dormouse_store::RedbLog;
 
-use super::session::Flow;
 use crate::{
     compose::Host,
     describe,
@@ -18,6 +17,15 @@ use crate::{
     item::Item,
     screen::Screen,
 };
+
+/// Whether the session goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// It goes on.
+    Go,
+    /// Somebody asked to leave.
+    Quit,
+}
 
 /// How many records are read at a time.
 const PAGE: usize = 1_000;

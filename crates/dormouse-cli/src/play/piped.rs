@@ -16,9 +16,10 @@ use tokio::{
 };
 
 use super::{
-    PlayError, VisitEnd,
-    operator::Operator,
-    session::{Flow, Phase, Session},
+    error::PlayError,
+    operator::{Flow, Operator},
+    session::{Phase, Session},
+    visit_end::VisitEnd,
 };
 use crate::input::{
     self, Command, Input,

@@ -6,7 +6,11 @@ use dormouse_engine::{Handle, Rest, Status};
 use dormouse_sandbox::{Act, ActError, ActRefusal, Acted, Character, FEED_PAGE, Sandbox};
 use tokio::{select, sync::watch, time::sleep};
 
-use super::{Pumped, Waiting, operator::Operator, pump::pause};
+use super::{
+    operator::{Flow, Operator},
+    pump::{Pumped, pause},
+    waiting::Waiting,
+};
 use crate::{
     compose::Host,
     exit::Report,
@@ -17,15 +21,6 @@ use crate::{
 };
 
 mod surroundings;
-
-/// Whether the session goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flow {
-    /// It goes on.
-    Go,
-    /// Somebody asked to leave.
-    Quit,
-}
 
 /// Whether a command may act now: it never overtakes a line that is about to reach the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

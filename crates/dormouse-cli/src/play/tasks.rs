@@ -10,7 +10,7 @@ use tokio::{
 };
 
 use super::{
-    PlayError,
+    error::PlayError,
     event_notices::{self, Audience},
     memory_notices::MemoryNotices,
     pump::{Pump, PumpError},

@@ -5,7 +5,7 @@ use std::{
     io::{self, Write},
     path::PathBuf,
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU16, Ordering},
         mpsc as std_mpsc,
     },
@@ -17,10 +17,7 @@ use dormouse_engine::{Activity, Handle, Status};
 use rustyline::{Config, DefaultEditor, ExternalPrinter, error::ReadlineError};
 use tokio::{sync::mpsc, time::timeout};
 
-use super::{
-    PlayError, VisitEnd, lock,
-    session::{Flow, Session},
-};
+use super::{error::PlayError, operator::Flow, session::Session, visit_end::VisitEnd};
 use crate::{
     data::DataFolder,
     describe,
@@ -176,6 +173,11 @@ impl Terminal {
     }
 }
 
+/// A lock is still usable after its holder panicked, because its value is always replaced as a whole.
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Leaves the line in the editor, and the mode that marks pasted text.
 fn leave_line(surface: &Mutex<TerminalSurface>) {
     if lock(surface).printer.is_some() {
@@ -286,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_prompt_says_what_the_assistant_is_doing() {
+    fn the_terminal_prompt_shows_what_the_assistant_is_doing() {
         let status = Status {
             activity: Activity::Thinking,
             waiting: 2,

@@ -2,7 +2,7 @@
 
 use dormouse_engine::{Activity, Pause, Rest};
 
-use super::{PlayError, waiting::Waiting};
+use super::{error::PlayError, waiting::Waiting};
 use crate::{
     exit::Exit,
     item::{End, EndLine, Item, PauseLine},
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn leaving_early_says_what_the_messages_wait_for() {
+    fn leaving_early_prints_what_the_messages_wait_for() {
         let reason = |count, activity| {
             VisitEnd::Quit.reason(&Waiting {
                 count,

@@ -7,7 +7,37 @@ use jiff::{
     tz::Offset,
 };
 
-use super::NamedTime;
+/// A stretch of time that a text names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NamedTime {
+    /// From the first point to just before the second.
+    Span {
+        /// The first point of it.
+        from: Timestamp,
+        /// The first point after it.
+        until: Timestamp,
+    },
+    /// This month, 1 to 12, of any year: "in May", when it is not known which.
+    Month(i8),
+}
+
+impl NamedTime {
+    /// Beginning and end of each stretch of it between two points, in microseconds: a month comes once a year.
+    pub(crate) fn occurrences(self, between: Option<(i64, i64)>) -> Vec<(i64, i64)> {
+        let micros = |time| match time {
+            Self::Span { from, until } => Some((from.as_micros(), until.as_micros())),
+            Self::Month(_) => None,
+        };
+        match (self, between) {
+            (Self::Span { .. }, _) => micros(self).into_iter().collect(),
+            (Self::Month(_), None) => Vec::new(),
+            (Self::Month(number), Some((first, last))) => years(first, last)
+                .filter_map(|year| micros(month(year, number)?))
+                .collect(),
+        }
+    }
+}
 
 const MONTHS: [&str; 12] = [
     "january",

@@ -29,12 +29,12 @@ pub(super) fn of_unit(
         + weight(Feature::Session) * scratch.session(place.session)
         + weight(Feature::Turn) * scratch.first_pass.at(slot).turn / plan.most
         + weight(Feature::Speaker) * flag(plan.is_named(place.speaker))
-        + weight(Feature::Participants) * scratch.participation(index, plan, place.session)
+        + weight(Feature::Participants) * plan.participation(index, scratch, place.session)
         + weight(Feature::Answer) * before / plan.most
         + weight(Feature::Date) * plan.closeness(place.at)
         + weight(Feature::TimeTold) * flag(names_time)
         + weight(Feature::FirstPerson) * flag(card.text_features.has(TextFeatures::FIRST_PERSON))
-        + weight(Feature::Dense) * scratch.similarity(index, slot)
+        + weight(Feature::Dense) * scratch.similarity(slot, place)
 }
 
 /// The same estimate without the neighbours.
@@ -56,7 +56,7 @@ pub(super) fn by_itself(
         + weight(Feature::Session) * scratch.session(place.session)
         + weight(Feature::Turn) * own.turn / plan.most
         + weight(Feature::Speaker) * flag(plan.is_named(place.speaker))
-        + weight(Feature::Participants) * scratch.participation(index, plan, place.session)
+        + weight(Feature::Participants) * plan.participation(index, scratch, place.session)
         + weight(Feature::Date) * date
 }
 

@@ -55,9 +55,9 @@ pub(super) fn of_candidate(
         Feature::FirstPerson,
         flag(card.text_features.has(TextFeatures::FIRST_PERSON)),
     );
-    let participation = scratch.participation(index, plan, place.session);
+    let participation = plan.participation(index, scratch, place.session);
     values.set(Feature::Participants, participation);
-    values.set(Feature::Dense, scratch.similarity(index, slot));
+    values.set(Feature::Dense, scratch.similarity(slot, place));
     Some(values)
 }
 

@@ -9,7 +9,10 @@ use crate::{
     analyse::each_word,
     dates::{month_of, named_times},
     index::{lexicon::Posting, speakers::WordCase},
-    search::bm25::{K1, inverse_frequency},
+    search::{
+        bm25::{K1, inverse_frequency},
+        scratch::Scratch,
+    },
     text_features::asks_when,
 };
 
@@ -105,10 +108,22 @@ impl QueryPlan<'_> {
     }
 
     /// The share of the named speakers who speak in a session.
-    pub(super) fn participation(&self, index: &Index, session: u32) -> f32 {
+    #[inline]
+    pub(super) fn participation(&self, index: &Index, scratch: &mut Scratch, session: u32) -> f32 {
+        if self.named.is_empty() {
+            return 0.0;
+        }
+        // Cached per session, plus one: zero means "not computed".
+        let known = scratch.participations.at(session);
+        if known > 0.0 {
+            return known - 1.0;
+        }
         let named = self.named.iter();
         let there = named.filter(|speaker| index.threads.takes_part(**speaker, session));
-        there.count() as f32 / self.named.len().max(1) as f32
+        let share = there.count() as f32 / self.named.len() as f32;
+        scratch.participations.set(session, share + 1.0);
+        scratch.asked_sessions.push(session);
+        share
     }
 
     /// Whether the query names a time.
@@ -179,7 +194,7 @@ fn read_with_names(index: &Index, text: &str) -> (Vec<String>, Vec<u32>) {
 fn capitalised(text: &str) -> HashSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric());
     let mut capitalised = HashSet::new();
-    // Most texts start with a capital letter, so the first word is no evidence.
+    // Most texts start with a capital letter, so the first word proves nothing.
     for word in words.filter(|word| !word.is_empty()).skip(1) {
         if word.starts_with(char::is_uppercase) {
             let _one_or_more = each_word(word, |word| {

@@ -4,10 +4,9 @@ use std::sync::{Mutex, PoisonError};
 
 use dormouse_contracts::invariant;
 
-use crate::{
-    Index,
-    index::{column::Column, threads::NONE},
-    search::plan::QueryPlan,
+use crate::index::{
+    column::Column,
+    threads::{NONE, UnitPosition},
 };
 
 /// The first-pass score of a unit, without its neighbours.
@@ -78,37 +77,14 @@ impl Scratch {
         }
     }
 
-    /// The share of the named speakers who take part in a session.
-    #[inline]
-    pub(super) fn participation(
-        &mut self,
-        index: &Index,
-        plan: &QueryPlan<'_>,
-        session: u32,
-    ) -> f32 {
-        if plan.named.is_empty() {
-            return 0.0;
-        }
-        // Cached per session, plus one: zero means "not computed".
-        let known = self.participations.at(session);
-        if known > 0.0 {
-            return known - 1.0;
-        }
-        let share = plan.participation(index, session);
-        self.participations.set(session, share + 1.0);
-        self.asked_sessions.push(session);
-        share
-    }
-
     /// The vector similarity of a unit and its neighbours.
     #[inline]
-    pub(super) fn similarity(&self, index: &Index, slot: u32) -> f32 {
+    pub(super) fn similarity(&self, slot: u32, place: UnitPosition) -> f32 {
         if self.dense_slots.is_empty() {
             return 0.0;
         }
         let own = self.own_similarity(slot);
-        let place = index.threads.position(slot);
-        // At the edge of a session the unit replaces the missing neighbour, so that the edge is no disadvantage.
+        // At the edge of a session the unit replaces the missing neighbour, so that the edge is not a disadvantage.
         let neighbour = |slot| match slot {
             NONE => own,
             slot => self.own_similarity(slot),

@@ -61,7 +61,7 @@ impl Rank {
         let tally = index.threads.session(session);
         // All three parts are at hand without looking at any unit of the session.
         let score = plan.weight(Feature::Session) * scratch.session(session)
-            + plan.weight(Feature::Participants) * scratch.participation(index, plan, session)
+            + plan.weight(Feature::Participants) * plan.participation(index, scratch, session)
             + plan.weight(Feature::Date) * plan.closeness(tally.begun_at);
         (score > 0.0).then(|| Self {
             score,

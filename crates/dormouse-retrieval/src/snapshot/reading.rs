@@ -1,6 +1,6 @@
 //! Decodes numbers and names.
 
-use super::{HEAD_BYTES, MAGIC, VERSION};
+use super::header::{HEAD_BYTES, MAGIC, VERSION};
 
 /// Why bytes cannot be decoded. In every case the index can be rebuilt from its texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,7 +1,7 @@
 use dormouse_contracts::Timestamp;
 use proptest::prelude::*;
 
-use super::{HEAD_BYTES, SnapshotDecodeError};
+use super::{SnapshotDecodeError, header::HEAD_BYTES};
 use crate::{Config, Index, SearchQuery, Unit};
 
 fn sample() -> Index {
@@ -45,7 +45,7 @@ fn an_empty_index_is_encoded_too() {
 }
 
 #[test]
-fn the_same_units_give_the_same_bytes_whatever_was_there_before() {
+fn equal_units_encode_to_equal_bytes_after_any_history() {
     let mut index = sample();
     let bytes = index.encode();
     for id in [0, 70, 140] {
@@ -111,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_that_lie_with_a_fitting_checksum_never_panic(
+    fn corrupt_bytes_with_a_valid_checksum_never_panic(
         changes in proptest::collection::vec((0_usize..10_000, any::<u8>()), 1..8),
         cut in 0_usize..10_000,
     ) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{HEAD_BYTES, MAGIC, VERSION};
+use super::header::{HEAD_BYTES, MAGIC, VERSION};
 
 /// Collects the bytes after the header.
 #[derive(Default)]

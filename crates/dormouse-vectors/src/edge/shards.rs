@@ -11,7 +11,7 @@ use std::{
 use dormouse_contracts::{CollectionName, VectorErrorKind};
 
 use super::{
-    EdgeError,
+    error::EdgeError,
     shard::{EdgeFailure, Shard},
 };
 use crate::direction::check_dimensions;

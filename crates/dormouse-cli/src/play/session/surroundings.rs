@@ -4,7 +4,8 @@ use dormouse::SystemClock;
 use dormouse_contracts::{Clock, Words};
 use dormouse_sandbox::{Act, ActView, OtherView, RoomView};
 
-use super::{Flow, Session, refusal};
+use super::{Session, refusal};
+use crate::play::operator::Flow;
 use crate::{input, item::OwnAct};
 
 impl Session {
@@ -108,13 +109,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_way_is_meant_by_its_word_or_its_first_letter() {
+    fn an_exit_is_found_by_its_word_or_first_letter() {
         assert!(is_way("North", "north") && is_way("n", "north"));
         assert!(!is_way("no", "north") && !is_way("on", "north"));
     }
 
     #[test]
-    fn what_is_looked_at_is_meant_by_its_name_or_by_a_word_only_it_has() {
+    fn a_thing_is_found_by_its_name_or_by_a_unique_word_of_it() {
         let thing = |name: &str| ThingView {
             name: name.to_owned(),
             description: format!("A {name}."),

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_broken_is_left_as_it_is() {
+    fn a_word_longer_than_the_line_is_not_broken() {
         let long = format!("{}\n", "x".repeat(60));
         assert_eq!(wrapped(&long, 20), long);
         assert_eq!(wrapped("a b c d e f\n", 3), "a b c d e f\n");
@@ -99,7 +99,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn only_spaces_are_broken_at_and_nothing_is_lost(text in "[a-zé \\n]{0,200}", width in 0_usize..40) {
+        fn lines_break_only_at_spaces_and_lose_no_text(text in "[a-zé \\n]{0,200}", width in 0_usize..40) {
             let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
             prop_assert_eq!(words(&wrapped(&text, width)), words(&text));
         }
