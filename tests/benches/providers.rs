@@ -1,4 +1,4 @@
-//! What resilience and providers cost, each beside a named baseline measured in the same run: `cargo xtask bench`.
+//! What resilience and providers cost, each next to a named baseline measured in the same run: `cargo xtask bench`.
 //!
 //! Figures of one machine at one moment: what to look at is the ratio. Every figure is the median of several rounds.
 //! A counting allocator is installed, which costs measured code and baselines alike.
@@ -6,7 +6,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::print_stdout,
-    reason = "a measurement that goes wrong ends in a panic, and its result is a table for people"
+    reason = "a failed measurement ends in a panic, and its result is a table for people"
 )]
 
 mod clock;

@@ -1,4 +1,4 @@
-//! How often something is done in a second.
+//! Work per second.
 
 use crate::clock::now;
 

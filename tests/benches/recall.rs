@@ -1,11 +1,11 @@
-//! Recall at growing sizes, beside a linear scan and SQLite's full-text search, in one run: `cargo xtask bench`.
+//! Recall at growing sizes, compared with a linear scan and SQLite's full-text search, in one run: `cargo xtask bench`.
 //!
 //! `cargo bench -p dormouse-tests --features yardstick --bench recall -- 1000000` measures that many records only.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::print_stdout,
-    reason = "a measurement that goes wrong ends in a panic, and its result is a table for people"
+    reason = "a failed measurement ends in a panic, and its result is a table for people"
 )]
 
 mod clock;

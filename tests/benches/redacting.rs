@@ -65,10 +65,10 @@ fn compare(table: &mut Table, what: &str, piece: &str, length: usize, profile: R
     });
 }
 
-/// The text of one piece that takes most, at 64 KiB beside 8 KiB. If anything were read again and again, the longer text would be
+/// The text of one piece that takes most, at 64 KiB compared with 8 KiB. If anything were read again and again, the longer text would be
 /// eight times slower.
 fn worst(table: &mut Table, profile: RedactionProfile) {
-    // The best of several: a pause of the machine is no work.
+    // The best of several, since the machine may pause.
     let speed = |piece: &str, length: usize| {
         let text = piece.repeat(length / piece.len());
         let rounds = (0..3).map(|_| once(text.as_bytes(), ROUND, |text| scan(text, profile).len()));

@@ -81,7 +81,7 @@ impl Child {
     ///
     /// # Panics
     ///
-    /// If it is none, and as [`Child::line`] does.
+    /// If the line is not JSON, and as [`Child::line`].
     pub async fn json(&mut self) -> Option<Value> {
         let line = self.line().await?;
         Some(parsed(&line))

@@ -7,7 +7,7 @@
 #![expect(
     clippy::expect_used,
     clippy::panic,
-    reason = "test support: what goes wrong is told to the test by a panic"
+    reason = "test support: a failure ends the test by a panic"
 )]
 
 mod child;

@@ -1,4 +1,4 @@
-//! Servers that nobody here wrote.
+//! Servers that were not written for this project.
 
 use std::{
     env, fs,
@@ -64,7 +64,7 @@ impl Peer {
         }
     }
 
-    /// Starts it on a free port of this machine and waits until it answers. Where it is not installed this says so
+    /// Starts it on a free port of this machine and waits until it answers. If it is not installed, this is printed
     /// on standard output and answers nothing.
     ///
     /// # Panics
@@ -180,7 +180,7 @@ fn is_required(name: &str, required: &str) -> bool {
     names.any(|one| one == name || one == "1")
 }
 
-/// A port that nobody uses. Somebody could take it before the server does; then the server fails and says so.
+/// A port that nobody uses. Another program could take it before the server does; then the server fails with an error.
 fn free_port() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("there is a free port");
     listener

@@ -69,7 +69,7 @@ impl Program {
     }
 }
 
-/// The program's file, which is beside the folder of this test's own.
+/// The program's file, which is next to the folder of this test program.
 fn built() -> PathBuf {
     let own = env::current_exe().expect("a test knows its file");
     let folder = own

@@ -95,7 +95,7 @@ fn database(sh: &Shell) -> Result<Option<&'static str>> {
     }
     unpack(sh, &snapshot)?;
     Ok(Some(
-        "from the file beside the repository, since none could be fetched",
+        "from the file next to the repository, since none could be fetched",
     ))
 }
 

@@ -110,7 +110,7 @@ fn reason(outcome: &Outcome) -> &str {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "no assistant lives here: the time a check takes is told to a person and decides nothing"
+    reason = "no assistant lives here: the duration of a check is printed and decides nothing"
 )]
 fn now() -> Instant {
     Instant::now()
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_step_lets_the_others_run_and_fails_the_whole() {
+    fn a_failed_step_lets_the_others_run_and_fails_the_run() {
         let mut report = Report::default();
         let mut later_ran = false;
         report.step("first", || Err("no\nreally".into()));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skipped_step_is_said_and_does_not_fail_the_whole() {
+    fn a_skipped_step_is_reported_and_does_not_fail_the_run() {
         let mut report = Report::default();
         report.step_or_skip("advisories", || {
             Ok(Outcome::Skipped("no database".to_owned()))

@@ -223,7 +223,7 @@ impl FindingKind {
             Self::Organisation => "the id of an account",
             Self::Random => "random text",
             Self::Header => "a header that should not be here",
-            Self::Unreadable => "bytes that are no text",
+            Self::Unreadable => "bytes that are not text",
         }
     }
 }

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_flag_can_be_typed_as_it_stands() {
+    fn the_printed_flag_can_be_typed_unchanged() {
         let flag = |path: &str| DataFolder(path.into()).flag();
         assert_eq!(flag("/srv/tea house"), "--data '/srv/tea house'");
         assert_eq!(flag("/srv/bob's"), r"--data '/srv/bob'\''s'");

@@ -146,7 +146,7 @@ fn decoded(event: &Event) -> String {
         ),
         Event::Delayed(it) => {
             let what = match it.cause {
-                DelayCause::Outage => "told that the model gives no answers",
+                DelayCause::Outage => "informed that the model gives no answers",
                 _ => "asked to wait",
             };
             format!("the sender of event {} is {what}", it.trigger)

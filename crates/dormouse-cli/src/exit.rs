@@ -81,7 +81,7 @@ mod tests {
     struct Inner;
 
     #[test]
-    fn a_report_tells_every_cause_and_is_safe_to_print() {
+    fn a_report_names_every_cause_and_is_safe_to_print() {
         assert_eq!(Report(&Outer(Inner)).to_string(), "outer\\u{1b}: inner");
     }
 

@@ -52,11 +52,11 @@ mod tests {
     }
 
     #[test]
-    fn names_are_listed_as_one_says_them() {
+    fn names_are_listed_with_commas_and_a_final_and() {
         let names = ["Orla", "Quince", "Wick"].map(str::to_owned);
-        let told: Vec<_> = (0..=3).map(|count| listed(&names[..count])).collect();
+        let lists: Vec<_> = (0..=3).map(|count| listed(&names[..count])).collect();
         assert_eq!(
-            told,
+            lists,
             ["nobody", "Orla", "Orla and Quince", "Orla, Quince and Wick"]
         );
     }

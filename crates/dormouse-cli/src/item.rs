@@ -82,7 +82,7 @@ pub(crate) struct PauseLine {
     pub(crate) until: String,
     /// The same pause in words, for people.
     #[serde(skip)]
-    pub(crate) told: String,
+    pub(crate) text: String,
     /// The command that ends it, for people.
     #[serde(skip)]
     pub(crate) retry: String,
@@ -95,7 +95,7 @@ impl PauseLine {
             retry,
             asked_by: pause.by.to_string(),
             until: pause.until.to_string(),
-            told: describe::pause(pause),
+            text: describe::pause(pause),
         }
     }
 }

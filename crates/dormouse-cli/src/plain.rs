@@ -220,9 +220,9 @@ fn still_open(end: &EndLine) -> String {
 
 /// How long the model is not called, and how to end that.
 fn paused(pause: &PauseLine, kept: &str) -> String {
-    let PauseLine { told, retry, .. } = pause;
+    let PauseLine { text, retry, .. } = pause;
     format!(
-        "The model is not called {told}.{kept} `{retry}` lets the next start call it at once; another model is called at \
+        "The model is not called {text}.{kept} `{retry}` lets the next start call it at once; another model is called at \
          once in any case."
     )
 }

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_reader_who_has_gone_is_no_error_and_is_told() {
+    async fn a_closed_output_is_reported_but_not_an_error() {
         let (_, surface) = page(Some(ErrorKind::BrokenPipe));
         let (screen, writer) = Screen::open(surface, Format::Json).unwrap();
         screen.show(notice("one")).await;
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_reader_who_stalls_is_given_up_and_holds_nobody_back() {
+    async fn a_stalled_reader_is_given_up_and_does_not_block_the_program() {
         let (release, released) = std::sync::mpsc::channel();
         let surface = Arc::new(Mutex::new(Stalled(released)));
         let (screen, writer) = Screen::open(surface, Format::Json).unwrap();

@@ -1,4 +1,4 @@
-//! What the first bytes of a file tell before redb touches it.
+//! What the first bytes of a file reveal before redb touches it.
 //!
 //! The layout is redb's file format 3; `docs/format.md` describes the part that matters here. Nothing here decides that
 //! a file is intact. It recognises some ways in which a file is not, so that errors name them, and it mends one of them:
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_a_database_is_foreign_however_short() {
+    fn a_file_of_any_length_that_is_not_a_database_is_foreign() {
         assert_eq!(examine(b"#!/bin/sh\n", 10), Header::Foreign);
         assert_eq!(examine(b"x", 1), Header::Foreign);
     }

@@ -6,7 +6,7 @@ use redb::{ReadTransaction, TableDefinition, TableError, WriteTransaction};
 /// The key of the format number in a kind's table.
 const FORMAT_KEY: &str = "format";
 
-/// What a file contains, and how the file itself says so. It keeps one kind of file from being opened as another.
+/// What a file contains, recorded in the file itself. It keeps one kind of file from being opened as another.
 ///
 /// [`FileKind`] is the usual signature. Implement another one only for files that already say it in another way.
 pub trait FileSignature: fmt::Debug + Sync {

@@ -17,7 +17,7 @@ pub const NATIVE_CALLS_LIMIT: usize = 128;
 
 /// Parses a reply. `offered` says whether a tool of that name was offered to the model, natively or in the text.
 ///
-/// Native calls come first, whatever tools they name. Without native calls, the text may contain printed calls:
+/// Native calls come first, even of unknown tools. Without native calls, the text may contain printed calls:
 ///
 /// - With [`ToolCalling::Native`], only if the text contains nothing but calls and the marks around them, and if all of
 ///   them name offered tools. Calls that such a model quotes or thinks about are never executed.

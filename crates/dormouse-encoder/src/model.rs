@@ -11,7 +11,7 @@ use tokenizers::{Tokenizer, TruncationParams};
 use crate::{error::LocalEncoderError, folder::Folder, pooling::Pooling};
 
 /// The tokens per batch, including padding. Measured with short sentences: a quarter of it takes an eighth longer; four
-/// times as many are no faster and need more memory.
+/// times as many are not faster and need more memory.
 const TOKENS_AT_ONCE: usize = 1024;
 
 /// Why texts could not be embedded. It is the source of the error that callers get.

@@ -22,23 +22,23 @@ impl Outcome {
 }
 
 fn read_result(content: &str) -> Outcome {
-    let Ok(mut told) = serde_json::from_str::<Value>(content) else {
+    let Ok(mut json) = serde_json::from_str::<Value>(content) else {
         return Outcome::Failure("its result could not be read".to_owned());
     };
-    let result = told.get_mut("result").map(Value::take);
+    let result = json.get_mut("result").map(Value::take);
     // A result that was too long is replaced by a note next to the field.
-    let result = result.unwrap_or_else(|| told.clone());
+    let result = result.unwrap_or_else(|| json.clone());
     let is_unknown = |value: &Value| {
         value
             .get("outcome")
             .is_some_and(|outcome| outcome == "unknown")
     };
-    if is_unknown(&told) || is_unknown(&result) {
+    if is_unknown(&json) || is_unknown(&result) {
         Outcome::Unknown
-    } else if told.get("success").and_then(Value::as_bool) == Some(true) {
+    } else if json.get("success").and_then(Value::as_bool) == Some(true) {
         Outcome::Success(result)
     } else {
-        let reason = told.get("error").and_then(Value::as_str);
+        let reason = json.get("error").and_then(Value::as_str);
         Outcome::Failure(reason.unwrap_or("no reason was given").to_owned())
     }
 }

@@ -31,7 +31,7 @@ struct Line<'a> {
     memory: &'a Value,
 }
 
-/// Returns the line of a memory. Questions and the assistant's own answers are no evidence.
+/// Returns the line of a memory. Questions and the assistant's own answers are not evidence.
 fn line(memory: &Value) -> Option<Line<'_>> {
     let text = memory.get("text")?.as_str()?;
     if memory.get("from").is_some_and(|from| from == OWN) {
@@ -69,7 +69,7 @@ pub(crate) fn answer(question: &str, result: &Value) -> String {
     let quotations: Vec<String> = found
         .iter()
         .take(QUOTED)
-        .map(|(_, line)| told(line))
+        .map(|(_, line)| quoted(line))
         .collect();
     let quotations = quotations.join(" ");
     if best == asked.len() && !asked.is_empty() {
@@ -106,7 +106,7 @@ fn stem(word: &str) -> &str {
         .unwrap_or(word)
 }
 
-fn told(line: &Line<'_>) -> String {
+fn quoted(line: &Line<'_>) -> String {
     let field = |name: &str| line.memory.get(name).and_then(Value::as_str);
     let when = field("at").map(|at| format!("On {}", when(at)));
     let who = field("from").map_or_else(|| "somebody".to_owned(), plain);
@@ -177,18 +177,18 @@ mod tests {
 
     #[test]
     fn a_truncated_result_is_not_treated_as_an_empty_one() {
-        let told = answer(
+        let quoted = answer(
             "tea?",
             &json!({"success": true, "cut_off_after": 9, "result_text": "{"}),
         );
-        assert!(told.contains("more than I am shown"), "{told}");
+        assert!(quoted.contains("more than I am shown"), "{quoted}");
     }
 
     #[test]
     fn a_partial_answer_is_called_the_closest_memory() {
         let result = json!({"memories": [memory("Bob prefers tea")]});
-        let told = answer("What does Carol prefer?", &result);
-        assert!(told.starts_with("I am not sure; the closest"), "{told}");
+        let quoted = answer("What does Carol prefer?", &result);
+        assert!(quoted.starts_with("I am not sure; the closest"), "{quoted}");
     }
 
     #[test]

@@ -43,12 +43,12 @@ impl ChatModel for Vendor {
             completion_tokens: counter.count(&words).tokens,
             ..Usage::default()
         };
-        let told = [
+        let deltas = [
             ChatDelta::Text(words),
             ChatDelta::Finished(FinishReason::Stop),
             ChatDelta::Usage(usage),
         ];
-        Box::pin(stream::iter(told.map(Ok)))
+        Box::pin(stream::iter(deltas.map(Ok)))
     }
 
     fn identity(&self) -> (&ProviderId, &ModelName) {

@@ -81,7 +81,7 @@ pub enum DataRetention {
     /// As set in the account.
     #[default]
     AsAccount,
-    /// Not at all.
+    /// Without any answer.
     None,
 }
 

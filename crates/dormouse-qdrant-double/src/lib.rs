@@ -1,4 +1,4 @@
-//! A Qdrant server for tests, in process, that fails as it is told.
+//! A Qdrant server for tests, in process, that fails on request.
 //!
 //! It speaks the real protocol over a real connection on the loopback interface, made from the server side of
 //! qdrant-client's own generated code; behind it is a map. It answers what the adapter of `dormouse-vectors` asks and

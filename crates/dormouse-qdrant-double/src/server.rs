@@ -1,4 +1,4 @@
-//! The server as a whole: started, stopped, restarted, and told to fail.
+//! The server as a whole: started, stopped, restarted, and made to fail.
 
 use std::{
     io,

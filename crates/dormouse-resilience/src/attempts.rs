@@ -127,7 +127,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn the_wait_is_a_part_of_the_step() {
+    fn the_pause_is_a_jittered_part_of_the_step() {
         let mut attempts = RetryState::new(RetryPolicy::model_call());
         assert_eq!(
             attempts.failed(RetryVerdict::Retry, 0.5),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_the_other_side_asks_for_wins_and_one_too_long_ends_it() {
+    fn a_requested_pause_is_used_and_one_that_is_too_long_ends_the_retries() {
         let policy = RetryPolicy::model_call().with_longest_pause(60 * SECOND);
         let mut attempts = RetryState::new(policy);
         assert_eq!(
@@ -184,7 +184,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_wait_is_within_its_bounds_and_attempts_never_exceed_the_policy(
+        fn every_pause_is_within_its_bounds_and_attempts_never_exceed_the_policy(
             policy in policies(),
             failures in prop::collection::vec((verdicts(), units()), 1..40),
         ) {

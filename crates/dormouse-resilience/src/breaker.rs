@@ -211,7 +211,7 @@ impl fmt::Debug for CircuitBreaker {
 
 /// Permission for one call. Dropping it records nothing; if it was the trial, another call becomes the trial.
 #[derive(Debug)]
-#[must_use = "how the call ended is told to the permit"]
+#[must_use = "the result of the call must be recorded with the permit"]
 pub struct Permit {
     breaker: CircuitBreaker,
     ticket: Option<Ticket>,

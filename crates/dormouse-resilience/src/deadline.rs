@@ -52,7 +52,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_done_in_time_is_answered_and_nothing_waits_longer_than_the_limit() {
+    async fn a_result_in_time_is_returned_and_no_call_exceeds_the_deadline() {
         let begun = Instant::now();
         assert_eq!(deadline(2 * SECOND, sleep(SECOND)).await, Ok(()));
         assert_eq!(begun.elapsed(), SECOND);
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_ready_at_once_needs_no_time() {
+    async fn a_ready_future_needs_no_time() {
         assert_eq!(deadline(Duration::ZERO, ready(7)).await, Ok(7));
     }
 

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_make_no_policy_are_named() {
+    fn invalid_policy_numbers_are_named() {
         let error = |attempts, base, factor, cap| {
             RetryPolicy::try_new(attempts, base, factor, cap)
                 .unwrap_err()

@@ -73,7 +73,7 @@ impl SharedFault {
 }
 
 /// Runs `work` and turns a panic inside it into a fault. redb checks much of what it reads from a damaged
-/// file, but not all; whatever it had open is dropped and must not be used again.
+/// file, but not all; everything it had open is dropped and must not be used again.
 pub(crate) fn contained<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     catch_panic(work)?
 }

@@ -1,4 +1,4 @@
-//! Storage in memory that fails when told to, and can lose what was never synced.
+//! Storage in memory that fails on request, and can lose unsynced writes.
 
 use std::{
     io,
@@ -70,7 +70,7 @@ fn count_down(counter: &mut Option<u32>) -> io::Result<()> {
     match counter {
         Some(0) => {
             *counter = None;
-            Err(io::Error::other("told to fail"))
+            Err(io::Error::other("fails on request"))
         }
         Some(left) => {
             *left -= 1;

@@ -1,6 +1,6 @@
 //! The frame around everything that the log writes: a magic number, a checksum, a length and a format.
 //!
-//! These fourteen bytes are the same in every format there will ever be. So a reader can tell damage from a newer
+//! These fourteen bytes are the same in every format there will ever be. So a reader can distinguish damage from a newer
 //! program, and events can be found in a file whose tables cannot be read any more.
 
 use dormouse_contracts::invariant;
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn an_intact_frame_of_a_later_format_is_newer_and_not_damaged() {
-        let frame = seal_as(Magic::Event, 7, b"whatever comes");
+        let frame = seal_as(Magic::Event, 7, b"any payload");
         assert_eq!(
             unseal(Magic::Event, &frame),
             Err(FrameFault::Newer { found: 7 })

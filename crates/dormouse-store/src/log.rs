@@ -40,7 +40,7 @@ type ReadJob = Box<dyn FnOnce(&DatabaseHandle) + Send>;
 /// Implements the ports [`Append`](dormouse_contracts::Append), [`ReadEvents`](dormouse_contracts::ReadEvents),
 /// [`SaveSnapshot`](dormouse_contracts::SaveSnapshot) and [`LoadSnapshot`](dormouse_contracts::LoadSnapshot). Cloning it is cheap
 /// and every clone is the same log. One thread writes and two read, so that no disk access happens on the
-/// caller's executor, whichever that is. When the last clone is dropped, what is waiting is still written,
+/// caller's executor, of any kind. When the last clone is dropped, waiting events are still written,
 /// the threads end and the file is closed; dropping waits for that.
 ///
 /// # Examples
@@ -83,7 +83,7 @@ impl RedbLog {
     /// Opens the log in the file `path`, and makes an empty one if there is no such file.
     ///
     /// Blocks: files below 64 MiB are checked in full, which takes about a millisecond per MiB; a damaged file of
-    /// any size is read whole to tell what can be saved. A new file is made under another name in the same
+    /// any size is read whole to find what can be saved. A new file is made under another name in the same
     /// folder and appears at `path` only when it is complete and on the disk.
     ///
     /// # Errors
@@ -174,7 +174,7 @@ impl RedbLog {
     ///
     /// # Errors
     ///
-    /// [`ReadError`] if the storage failed or the log is closed. Damage is no error here but the report's subject.
+    /// [`ReadError`] if the storage failed or the log is closed. Damage is not an error here: the report describes it.
     pub fn verify(&self) -> Result<VerifyReport, ReadError> {
         verify::verify(&self.core.database).map_err(Fault::into_read_error)
     }

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_of_a_kind_is_reported_in_the_singular() {
+    fn a_count_of_one_is_reported_in_the_singular() {
         let report = |intact, snapshots_intact| {
             AssistantReport {
                 assistant: AssistantId::try_new("dormouse").unwrap(),

@@ -1,4 +1,4 @@
-//! A log for readers: in a read-only folder, and beside the process that writes it.
+//! A log for readers: in a read-only folder, and while another process writes it.
 
 use std::path::Path;
 

@@ -201,7 +201,7 @@ fn add(vector: &mut [f32], hash: u64) {
     }
 }
 
-/// FNV-1a over name and word, mixed once more: its low bits alone are no good.
+/// FNV-1a over name and word, mixed once more: its low bits alone are badly distributed.
 fn hash(name: &str, word: &str) -> u64 {
     let bytes = name.bytes().chain([0]).chain(word.bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

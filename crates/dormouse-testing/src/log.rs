@@ -119,7 +119,7 @@ impl State {
     fn append(&mut self, request: AppendRequest) -> Result<Seq, AppendErrorKind> {
         self.appends = self.appends.saturating_add(1);
         self.faults.append()?;
-        // Before the end is looked at: such a request never succeeds, wherever the log ends.
+        // Checked before the end of the log: such a request never succeeds.
         if !request.events.iter().all(is_acceptable) {
             return Err(AppendErrorKind::Unacceptable);
         }

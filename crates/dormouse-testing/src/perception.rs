@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_said_has_a_sane_value() {
+    fn unset_fields_have_sensible_defaults() {
         let heard = Perceive::say("Alice", "Hello!").number(3).build();
         assert_eq!(heard.attested.delivery.world.as_str(), "fake");
         assert_eq!(heard.attested.at.to_string(), "2026-01-01T12:00:03Z");

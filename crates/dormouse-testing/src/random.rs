@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "1 is never drawn")]
-    fn one_is_never_drawn() {
+    fn the_value_one_is_never_drawn() {
         FixedRandom::new(1.0).unit();
     }
 

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_shows_what_it_is_made_of() {
+    fn an_escaped_id_shows_each_character() {
         for (id, shown) in [
             ("player:alice", "player:alice"),
             ("#12", "#12"),

@@ -1,4 +1,4 @@
-//! A model's calls, and what it is told about them.
+//! A model's calls, and the errors it gets for them.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;

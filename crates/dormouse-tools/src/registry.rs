@@ -74,7 +74,7 @@ pub enum RegistryError {
         name: ToolName,
     },
     /// The parameters are not a valid JSON Schema, or refer to a schema outside; the source names the part.
-    #[error("the parameters of the tool \"{name}\" are no usable JSON Schema")]
+    #[error("the parameters of the tool \"{name}\" are not a usable JSON Schema")]
     Schema {
         /// Which tool.
         name: ToolName,

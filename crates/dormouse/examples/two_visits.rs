@@ -1,4 +1,4 @@
-//! Two visits to one assistant: what it was told in the first it knows in the second.
+//! Two visits to one assistant: it remembers the first one in the second.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::{error::Error, path::Path};

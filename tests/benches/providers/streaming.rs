@@ -1,4 +1,4 @@
-//! A streamed reply, beside reading the same bytes and doing nothing with them.
+//! A streamed reply, compared with reading the same bytes and doing nothing with them.
 
 use allocation_counter::measure as count_allocations;
 use dormouse_contracts::{BoxStream, ChatDelta, ChatModel, ChatRequest, Message};

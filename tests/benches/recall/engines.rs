@@ -1,4 +1,4 @@
-//! The index beside a linear scan, SQLite FTS5, and an exact index of vectors.
+//! The index compared with a linear scan, SQLite FTS5, and an exact index of vectors.
 
 use std::{collections::HashSet, hint::black_box};
 

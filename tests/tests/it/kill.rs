@@ -60,9 +60,9 @@ struct Ledger {
     start: Duration,
     starts: u32,
     kills: BTreeMap<&'static str, u32>,
-    /// The kind of the last event that this life has told.
+    /// The kind of the last event that this life printed.
     last_event: String,
-    /// How many lives ended between an effect and its outcome, as far as it was told.
+    /// How many lives ended between an effect and its outcome, according to the printed events.
     mid_effect: u32,
 }
 
@@ -146,7 +146,7 @@ impl Ledger {
                 self.note(&line);
             }
         };
-        // That the time is over is how this is meant to end; that the output is, is found out by whoever kills.
+        // It normally ends because the time is over; an end of the output is noticed by the killer.
         drop(timeout(time, reading).await);
     }
 
@@ -324,7 +324,7 @@ async fn die_often(data: &Path) {
         account.events,
     ));
     assert_eq!(ledger.kills.values().sum::<u32>(), KILLS);
-    // A loop that kills only what has not begun to live would prove nothing.
+    // Kills before the process has done anything prove nothing.
     assert!(ledger.acknowledged.len() as u32 > KILLS / 2);
     assert!(account.triggers().count() as u32 > KILLS / 2);
 }
@@ -333,7 +333,7 @@ async fn die_often(data: &Path) {
 async fn killed_200_times_every_acknowledged_message_is_answered_exactly_once() {
     let mut folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let data = folder.path().join("data");
-    // In a task of its own, so that its failure can be told apart from its success before the folder goes.
+    // In its own task, so that its result is known before the folder is removed.
     let mut lives = JoinSet::new();
     let own = data.clone();
     lives.spawn(async move { die_often(&own).await });

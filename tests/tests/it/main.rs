@@ -1,4 +1,4 @@
-//! What the whole promises: the real program over a real folder, and assistants against servers nobody here wrote.
+//! What the whole promises: the real program over a real folder, and assistants against servers that were not written for this project.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -73,27 +73,27 @@ impl Dice {
     }
 }
 
-/// A process of this same program that runs nothing but the test `name`, which finds `told` in the variable `variable`.
-fn process(name: &str, variable: &str, told: &Value) -> Command {
+/// A process of this same program that runs only the test `name`, with `parameters` in the variable `variable`.
+fn process(name: &str, variable: &str, parameters: &Value) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     command
         .args([&format!("memory::{name}"), "--exact", "--nocapture"])
-        .env(variable, told.to_string())
+        .env(variable, parameters.to_string())
         .stderr(Stdio::null());
     command
 }
 
-/// What a process was told, if it is one that was started so.
-fn told(variable: &str) -> Option<Value> {
-    let told = env::var(variable).ok()?;
-    Some(serde_json::from_str(&told).unwrap())
+/// The parameters of a process that was started in this way.
+fn parameters(variable: &str) -> Option<Value> {
+    let parameters = env::var(variable).ok()?;
+    Some(serde_json::from_str(&parameters).unwrap())
 }
 
 /// Prints a line for the process that started this one. libtest has printed half a line before the first.
 fn say(line: &Value) {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
-    // Whoever does not read any more has killed this process, or is about to.
+    // If nobody reads any more, this process is about to be killed.
     drop(write!(out, "\n{line}\n").and_then(|()| out.flush()));
 }
 
@@ -105,7 +105,7 @@ fn heard(line: &[u8]) -> Option<Value> {
     })
 }
 
-/// Waits until whoever started this process kills it, or ends.
+/// Waits until the parent kills this process, or ends.
 fn wait_for_the_end() {
     use std::io::Read;
     say(&serde_json::json!({ "done": true }));

@@ -1,4 +1,4 @@
-//! Turns of two tools, over real HTTP, with servers nobody here wrote.
+//! Turns of two tools, over real HTTP, with servers that were not written for this project.
 
 use std::{path::Path, sync::Arc};
 
@@ -36,7 +36,7 @@ fn model(server: &Server) -> OpenAiModel {
         api_key: None,
         model: ModelName::try_new("tiny").unwrap(),
     };
-    OpenAiModel::try_new(config).expect("the address is one")
+    OpenAiModel::try_new(config).expect("the address is valid")
 }
 
 /// One turn of an assistant in this process, gone over event by event.
@@ -83,12 +83,14 @@ async fn turn_in_process(peer: Peer, form: ToolCalling) {
     assert!(heard.answers()[0].starts_with(greeting(peer)), "{heard:?}");
     let done = host.sandbox.effects(0).await.unwrap();
     assert!(matches!(done[..], [ref only] if matches!(only.outcome, Outcome::Done(_))));
-    let told = host.perceived(&alice, 0).await;
-    let told = told.iter().map(|one| one.words.as_claimed());
+    let perceived = host.perceived(&alice, 0).await;
+    let perceived = perceived.iter().map(|one| one.words.as_claimed());
     assert!(
-        told.clone().any(|words| words.starts_with(greeting(peer))),
+        perceived
+            .clone()
+            .any(|words| words.starts_with(greeting(peer))),
         "{:?}",
-        told.collect::<Vec<_>>()
+        perceived.collect::<Vec<_>>()
     );
     assert_eq!((spent.replies, spent.failures), (2, 0));
     assert!(spent.prompt_tokens > 0 && spent.completion_tokens > 0);

@@ -1,4 +1,4 @@
-//! Anthropic's Messages API, over real HTTP, with servers nobody here wrote.
+//! Anthropic's Messages API, over real HTTP, with servers that were not written for this project.
 
 use std::error::Error;
 
@@ -22,7 +22,7 @@ fn model(server: &Server, key: Option<&str>) -> AnthropicModel {
         model: "tiny".parse().unwrap(),
         output_limit: None,
     })
-    .expect("the address is one")
+    .expect("the address is valid")
 }
 
 async fn ask(server: &Server, request: &ChatRequest) -> ChatReply {
@@ -178,8 +178,8 @@ async fn llama_server_takes_no_key_but_its_own() {
     for key in [None, Some("sk-the-wrong-key")] {
         let error = complete(&model(&server, key), &request).await.unwrap_err();
         assert_eq!(error.kind(), ModelErrorKind::Auth);
-        let told = format!("{error} {error:?} {}", error.source().unwrap());
-        assert!(!told.contains("sk-the"), "{told}");
+        let message = format!("{error} {error:?} {}", error.source().unwrap());
+        assert!(!message.contains("sk-the"), "{message}");
     }
     let reply = complete(&model(&server, Some(KEY)), &request).await;
     assert_eq!(reply.unwrap().finish, FinishReason::Stop);

@@ -1,4 +1,4 @@
-//! Ollama's own API, over real HTTP, with a server nobody here wrote.
+//! Ollama's own API, over real HTTP, with a server that was not written for this project.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn model(server: &Server) -> OllamaModel {
         api_key: None,
         model: "gpt-oss:20b".parse().unwrap(),
     };
-    OllamaModel::try_new(OllamaModelConfig::from(at)).expect("the address is one")
+    OllamaModel::try_new(OllamaModelConfig::from(at)).expect("the address is valid")
 }
 
 async fn ask(server: &Server, request: &ChatRequest) -> Result<ChatReply, ModelError> {
@@ -63,8 +63,8 @@ async fn aimock_calls_two_tools_over_ollamas_chat() {
             panic!("one call: {reply:?}")
         };
         assert_eq!(call.name, expected);
-        let told: serde_json::Value = serde_json::from_str(&call.arguments).unwrap();
-        assert_eq!(told, arguments);
+        let sent: serde_json::Value = serde_json::from_str(&call.arguments).unwrap();
+        assert_eq!(sent, arguments);
         let result = Message::Tool {
             call_id: call.id.clone(),
             content: "{\"location\": \"The Common Room\"}".to_owned(),
@@ -78,7 +78,7 @@ async fn aimock_calls_two_tools_over_ollamas_chat() {
 }
 
 #[tokio::test]
-async fn aimocks_thoughts_are_told_apart_from_its_words() {
+async fn aimocks_thoughts_are_separated_from_its_text() {
     let Some(server) = Peer::Aimock.start().await else {
         return;
     };
@@ -106,7 +106,7 @@ async fn aimocks_pause_is_understood_over_ollamas_chat() {
 }
 
 #[tokio::test]
-async fn aimocks_models_are_listed_although_it_tells_nothing_more_of_them() {
+async fn aimocks_models_are_listed_although_their_details_are_unknown() {
     let Some(server) = Peer::Aimock.start().await else {
         return;
     };

@@ -1,4 +1,4 @@
-//! OpenAI's two APIs and OpenRouter's, over real HTTP, with servers nobody here wrote.
+//! OpenAI's two APIs and OpenRouter's, over real HTTP, with servers that were not written for this project.
 
 use std::error::Error;
 
@@ -75,8 +75,8 @@ impl Through {
             .try_ask(server, &asking("look around and greet me"))
             .await;
         let error = error.expect_err("it fails");
-        let told = format!("{error} {error:?} {}", error.source().unwrap());
-        assert!(!told.contains(KEY), "{told}");
+        let message = format!("{error} {error:?} {}", error.source().unwrap());
+        assert!(!message.contains(KEY), "{message}");
         error.kind()
     }
 }
@@ -231,7 +231,7 @@ async fn llama_server_counts_names_itself_and_stops_at_the_limit() {
         let mut short = asking("Who are you?");
         short.max_tokens = Some(1);
         let cut = through.ask(&server, &short).await;
-        // Through Responses it says `completed`, whatever the reason.
+        // Through Responses it always reports `completed`.
         let expected = match through {
             Through::Responses => FinishReason::Stop,
             _ => FinishReason::Length,
@@ -279,8 +279,8 @@ async fn llama_server_takes_no_key_but_its_own() {
             .await
             .expect_err("the key is wrong");
         assert_eq!(error.kind(), ModelErrorKind::Auth, "{through:?}");
-        let told = format!("{error} {error:?} {}", error.source().unwrap());
-        assert!(!told.contains("sk-the"), "{told}");
+        let message = format!("{error} {error:?} {}", error.source().unwrap());
+        assert!(!message.contains("sk-the"), "{message}");
         through.ask(&server, &request).await;
     }
 }

@@ -1,4 +1,4 @@
-//! A visit is recorded with a server nobody here wrote, and replayed without any.
+//! A visit is recorded with a server that was not written for this project, and replayed without a server.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ async fn a_recorded_visit_is_replayed(peer: Peer) {
     let first = folder.path().join("first");
     let said = visit(&first, &recording).await;
     assert!(!said.is_empty(), "{}", server.said());
-    // Nobody answers any more.
+    // The server is stopped.
     drop(server);
     let second = folder.path().join("second");
     let replayed = visit(&second, &["play", "--replay", file, "--json"]).await;

@@ -1,4 +1,4 @@
-//! The program's log, folded by others than the program.
+//! The program's log, folded outside the program.
 
 use dormouse_contracts::Seq;
 use dormouse_engine::replay;
@@ -26,8 +26,8 @@ async fn a_life_can_be_looked_at_as_it_was_after_any_event() {
     }
     let (printed, status) = child.finish().await;
     assert!(status.success(), "{}", program.complaints());
-    let mut told = printed.iter().filter(|line| line["type"] == "event");
-    let last = told.next_back().expect("something happened")["seq"].clone();
+    let mut events = printed.iter().filter(|line| line["type"] == "event");
+    let last = events.next_back().expect("something happened")["seq"].clone();
     let last = last.as_u64().unwrap();
 
     let mut hashes = Vec::new();
@@ -45,6 +45,6 @@ async fn a_life_can_be_looked_at_as_it_was_after_any_event() {
     }
     let account = Account::of(&host, &key("dormouse")).await;
     account.every_message_is_answered_once();
-    assert_eq!(account.events as u64, last, "every event was told");
+    assert_eq!(account.events as u64, last, "every event was printed");
     assert!(account.triggers().last().unwrap().answers()[0].contains("tea"));
 }

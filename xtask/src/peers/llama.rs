@@ -34,7 +34,7 @@ const KEYRINGS: [&str; 2] = [
     "/usr/share/keyrings/debian-archive-keyring.pgp",
 ];
 
-/// Starts the server from wherever it was unpacked to.
+/// Starts the server from its folder.
 const START: &str = r#"#!/bin/sh
 here=$(cd "$(dirname "$0")" && pwd)
 libraries=$here/tree/usr/lib/x86_64-linux-gnu

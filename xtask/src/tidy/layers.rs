@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pure_crate_uses_nothing_that_is_not_named() {
+    fn a_pure_crate_uses_only_listed_dependencies() {
         let sound = package(
             "dormouse-classify",
             &[("serde", "null"), ("tokio", "\"dev\"")],

@@ -41,7 +41,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Replaces the host, with and without its port, by `[host]`, wherever it is a whole word in any case.
+    /// Replaces the host, with and without its port, by `[host]` where it is a whole word in any case.
     pub(crate) fn removed_from(self, text: &str) -> String {
         let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
         let parts = self.host.rsplit_once(':');

@@ -84,12 +84,12 @@ fn every_part_is_checked_and_findings_repeat_no_secret() {
         "exchange 1, request body, bytes 7..24: an e-mail address"
     );
     assert_eq!(findings[3].bytes, 7..24);
-    for told in findings
+    for shown in findings
         .iter()
         .flat_map(|finding| [finding.to_string(), format!("{finding:?}")])
     {
         for secret in ["hunter2", "alice", "34567", "a8Fk2", "203.0"] {
-            assert!(!told.contains(secret), "{told}");
+            assert!(!shown.contains(secret), "{shown}");
         }
     }
 }

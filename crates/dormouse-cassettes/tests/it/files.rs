@@ -85,17 +85,17 @@ fn an_invalid_cassette_is_rejected_with_the_location() {
         )
     };
     assert!(Cassette::from_bytes(file("1", exchange).as_bytes()).is_ok());
-    let told = |text: String| {
+    let message = |text: String| {
         Cassette::from_bytes(text.as_bytes())
             .unwrap_err()
             .to_string()
     };
     assert_eq!(
-        told(file("2", exchange)),
+        message(file("2", exchange)),
         "the cassette has version 2, and this program reads 1: use the program that wrote it, or record again"
     );
     assert_eq!(
-        told("{}".to_owned()),
+        message("{}".to_owned()),
         "this is not a cassette: the member `dormouse_cassette` with a version is missing"
     );
     for (broken, part) in [
@@ -132,8 +132,8 @@ fn an_invalid_cassette_is_rejected_with_the_location() {
             "not valid JSON at line 3",
         ),
     ] {
-        let told = told(file("1", &broken));
-        assert!(told.contains(part) && told.len() < 500, "{told}");
+        let message = message(file("1", &broken));
+        assert!(message.contains(part) && message.len() < 500, "{message}");
     }
 }
 

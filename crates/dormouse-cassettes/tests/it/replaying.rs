@@ -30,7 +30,7 @@ fn two_exchanges() -> Recorder {
 fn a_recorded_request_is_answered_with_the_recorded_chunks_and_pauses() {
     let player = Player::new(two_exchanges().cassette(), PlayerConfig::default());
     let none = HeaderMap::new();
-    // Another host, other spaces and another order say the same.
+    // Another host, other spaces and another order of fields make the same request.
     let asked = br#"{ "seed": 1, "model": "small" }"#;
     let playback = player
         .answer(post("/v1/chat/completions", &none, asked))

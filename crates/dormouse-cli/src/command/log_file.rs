@@ -107,7 +107,7 @@ pub(crate) fn view_state(
     Ok((key, state))
 }
 
-/// Opens a log that exists for reading, and says so if another process has it open.
+/// Opens a log that exists for reading, and reports if another process has it open.
 pub(crate) fn view_log(path: &Path, printing: Printing) -> Result<LogView, CommandError> {
     let log = LogView::open(path)?;
     if log.is_in_use() {

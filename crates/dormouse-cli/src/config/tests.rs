@@ -49,7 +49,7 @@ fn every_documented_field_is_read() {
 }
 
 #[test]
-fn a_wrong_type_is_said_with_line_column_field_and_what_was_expected() {
+fn a_wrong_type_is_reported_with_line_column_field_and_expectation() {
     assert_eq!(
         refused("[assistant]\nkey = \"tea\"\n\n[limits]\nmax_history = \"many\"\n"),
         "5:15: limits.max_history is \"many\"; expected a whole number, 0 or more"
@@ -57,7 +57,7 @@ fn a_wrong_type_is_said_with_line_column_field_and_what_was_expected() {
 }
 
 #[test]
-fn a_number_out_of_range_is_said_with_line_column_field_and_bounds() {
+fn a_number_out_of_range_is_reported_with_line_column_field_and_bounds() {
     assert_eq!(
         refused("[limits]\ntick_rate = 5\nmax_iterations_per_tick = 11\n"),
         "3:27: limits.max_iterations_per_tick is 11; expected 1 to 10"
@@ -120,7 +120,7 @@ fn a_key_in_the_file_is_refused_and_not_repeated() {
 }
 
 #[test]
-fn plan_execute_is_refused_with_what_there_is_instead() {
+fn plan_execute_is_refused_with_the_alternatives() {
     let error = refused("[execution]\nmode = \"plan_execute\"\n");
     assert_eq!(
         error,
@@ -149,7 +149,7 @@ fn a_mode_and_a_switch_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn names_and_scores_that_are_none_are_refused_with_their_line() {
+fn invalid_names_and_scores_are_refused_with_their_line() {
     let error = refused("[assistant]\nkey = \"dor mouse\"\n");
     assert!(
         error.starts_with("2:7: assistant.key is \"dor mouse\": an assistant key contains ' '"),
@@ -169,7 +169,7 @@ fn names_and_scores_that_are_none_are_refused_with_their_line() {
 }
 
 #[test]
-fn text_that_is_no_toml_or_no_text_is_refused_with_its_place() {
+fn invalid_toml_and_invalid_utf8_are_refused_with_their_position() {
     assert!(refused("[assistant]\nkey = \n").starts_with("2:"));
     assert_eq!(
         parse_bytes("dormouse.toml", b"[limits]\n\xff")
@@ -180,7 +180,7 @@ fn text_that_is_no_toml_or_no_text_is_refused_with_its_place() {
 }
 
 #[test]
-fn what_a_memory_cannot_recall_by_is_refused_with_its_line() {
+fn invalid_memory_settings_are_refused_with_their_line() {
     for (line, hint) in [
         ("vectors = \"qdrant\"", "gRPC address"),
         ("embedder = \"bert\"", "memory.embedder"),
@@ -199,7 +199,7 @@ fn what_a_memory_cannot_recall_by_is_refused_with_its_line() {
 }
 
 #[test]
-fn a_number_with_bounds_of_its_own_is_said_with_line_column_field_and_bounds() {
+fn a_number_with_its_own_bounds_is_reported_with_line_column_field_and_bounds() {
     for (section, line, error) in [
         (
             "provider",
@@ -246,7 +246,7 @@ fn a_number_with_bounds_of_its_own_is_said_with_line_column_field_and_bounds() {
 }
 
 #[test]
-fn a_value_that_is_not_one_is_named_with_what_was_expected() {
+fn an_invalid_value_is_named_with_the_expectation() {
     for (section, line, expected) in [
         (
             "assistant",
@@ -304,7 +304,7 @@ fn a_value_that_is_not_one_is_named_with_what_was_expected() {
 }
 
 #[test]
-fn no_error_names_a_type_of_rust_or_repeats_what_may_be_a_key() {
+fn no_error_names_a_rust_type_or_repeats_a_possible_key() {
     for line in [
         "key_from = \"sk-very-secret\"",
         "key_from = 5",

@@ -42,7 +42,7 @@ fn long_and_broken_texts_stay_on_one_line_of_bounded_length() {
 }
 
 #[test]
-fn a_stop_says_why() {
+fn a_stop_event_states_its_reason() {
     let stopped = Status {
         activity: Activity::Stopped(StopCause::ConsecutiveErrors(5)),
         ..Status::default()
@@ -66,10 +66,10 @@ fn messages_that_end_without_an_answer_are_counted_and_explained() {
         "{status}"
     );
     let payload = r#"{"trigger":7,"from":"Alice","cause":{"failures":5},"calls":[],"tokens":0}"#;
-    let told = event(&stored("unanswered", payload));
+    let line = event(&stored("unanswered", payload));
     assert!(
-        told.ends_with("the message of Alice (event 7): it led to 5 errors in a row"),
-        "{told}"
+        line.ends_with("the message of Alice (event 7): it led to 5 errors in a row"),
+        "{line}"
     );
     let done = event(&stored(
         "tick_ended",
@@ -79,7 +79,7 @@ fn messages_that_end_without_an_answer_are_counted_and_explained() {
 }
 
 #[test]
-fn a_switch_is_one_sentence_away_and_back() {
+fn a_switch_of_models_is_one_sentence_in_each_direction() {
     let local = ("local".parse().unwrap(), "tiny".parse().unwrap());
     let offline = ("offline".parse().unwrap(), "offline".parse().unwrap());
     let away = ModelSwitch {
@@ -105,7 +105,7 @@ fn a_switch_is_one_sentence_away_and_back() {
 }
 
 #[test]
-fn durations_are_rounded_to_what_matters() {
+fn durations_are_rounded_for_people() {
     for (milliseconds, expected) in [
         ("0.4", "in under 1 ms"),
         ("1.6", "in 2 ms"),
@@ -136,7 +136,7 @@ fn a_wait_of_today_is_shown_as_a_time_of_day() {
 }
 
 #[test]
-fn whoever_waits_while_no_call_is_under_way_sees_until_when() {
+fn the_status_shows_how_long_messages_wait_while_no_call_is_running() {
     let until = Timestamp::from_micros(1_795_235_761_987_654);
     let status = Status {
         activity: Activity::Waiting(until),

@@ -67,13 +67,13 @@ impl<P: Eq + Hash> Floods<P> {
 fn summaries(floods: impl Iterator<Item = Flood>) -> Vec<String> {
     let mut floods: Vec<_> = floods.filter(|flood| flood.held > 0).collect();
     floods.sort_by_key(|flood| flood.since);
-    let told = |Flood {
-                    since, held, last, ..
-                }| {
+    let printed = |Flood {
+                       since, held, last, ..
+                   }| {
         let lines = counted(held, "line", "lines");
         format!("{last} (the last of {lines} more like this since {since})")
     };
-    floods.into_iter().map(told).collect()
+    floods.into_iter().map(printed).collect()
 }
 
 #[cfg(test)]
@@ -85,13 +85,13 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_is_told_three_times_and_then_counted() {
+    fn a_repeated_warning_is_printed_three_times_and_then_counted() {
         let mut floods = Floods::default();
-        let mut told = Vec::new();
+        let mut printed = Vec::new();
         for number in 1..=12_426 {
-            told.extend(floods.take("full", &format!("WARN full {number}"), at(0)));
+            printed.extend(floods.take("full", &format!("WARN full {number}"), at(0)));
         }
-        assert_eq!(told, ["WARN full 1", "WARN full 2", "WARN full 3"]);
+        assert_eq!(printed, ["WARN full 1", "WARN full 2", "WARN full 3"]);
         let summary =
             "WARN full 12426 (the last of 12423 lines more like this since 1970-01-01T00:00:00Z)";
         assert_eq!(floods.end(), [summary]);
@@ -99,23 +99,23 @@ mod tests {
     }
 
     #[test]
-    fn what_was_held_back_is_told_once_its_time_is_over_whoever_speaks_next() {
+    fn held_back_warnings_are_counted_before_the_next_message_of_any_source() {
         let mut floods = Floods::default();
         for number in 0..5 {
             floods.take("full", &number.to_string(), at(0));
         }
         assert_eq!(floods.take("other", "x", at(59)), ["x"]);
-        let told = floods.take("third", "y", at(60));
-        assert_eq!(told.len(), 2, "{told:?}");
+        let printed = floods.take("third", "y", at(60));
+        assert_eq!(printed.len(), 2, "{printed:?}");
         assert!(
-            told[0].starts_with("4 (the last of 2 lines more"),
-            "{told:?}"
+            printed[0].starts_with("4 (the last of 2 lines more"),
+            "{printed:?}"
         );
         assert_eq!(floods.take("full", "anew", at(61)), ["anew"]);
     }
 
     #[test]
-    fn a_clock_that_goes_back_holds_nothing_back_for_ever() {
+    fn warnings_are_printed_again_after_the_clock_went_backwards() {
         let mut floods = Floods::default();
         for number in 0..5 {
             floods.take("full", &number.to_string(), at(1_000));

@@ -39,11 +39,11 @@ fn observe(book: &mut Dialects) -> Option<CallingChange> {
 }
 
 #[test]
-fn what_was_learnt_is_known_at_the_next_start_and_to_its_owner_alone() {
+fn the_learnt_book_is_loaded_at_the_next_start_and_readable_only_by_its_owner() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("dialects.json");
-    let (mut book, told) = Dialects::open(&file);
-    assert!(told.is_none());
+    let (mut book, problem) = Dialects::open(&file);
+    assert!(problem.is_none());
     assert_eq!(observe(&mut book), None);
     book.save().unwrap();
     let (mut book, _) = Dialects::open(&file);
@@ -65,19 +65,19 @@ fn what_was_learnt_is_known_at_the_next_start_and_to_its_owner_alone() {
 }
 
 #[test]
-fn a_damaged_book_is_put_aside_and_looking_leaves_it() {
+fn a_damaged_book_is_moved_aside_but_not_by_read_only_commands() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("dialects.json");
     for number in 1..=2 {
         fs::write(&file, b"\xff{").unwrap();
-        let (_, told) = Dialects::look(&file);
+        let (_, problem) = Dialects::look(&file);
         assert!(
-            matches!(told, Some(DialectsError::Unreadable { .. })),
-            "{told:?}"
+            matches!(problem, Some(DialectsError::Unreadable { .. })),
+            "{problem:?}"
         );
-        let (mut book, told) = Dialects::open(&file);
-        let Some(DialectsError::Damaged { aside, .. }) = told else {
-            panic!("{told:?}")
+        let (mut book, problem) = Dialects::open(&file);
+        let Some(DialectsError::Damaged { aside, .. }) = problem else {
+            panic!("{problem:?}")
         };
         assert!(aside.ends_with(format!("dialects.json.damaged-{number}")));
         assert_eq!(fs::read(aside).unwrap(), b"\xff{");
@@ -87,27 +87,30 @@ fn a_damaged_book_is_put_aside_and_looking_leaves_it() {
 }
 
 #[test]
-fn a_book_of_a_newer_program_or_none_at_all_is_never_written_over() {
+fn an_unreadable_or_newer_book_is_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("dialects.json");
     fs::write(&file, "{\"format\": 99}").unwrap();
-    let (mut book, told) = Dialects::open(&file);
-    assert!(matches!(told, Some(DialectsError::Newer(_))), "{told:?}");
+    let (mut book, problem) = Dialects::open(&file);
+    assert!(
+        matches!(problem, Some(DialectsError::Newer(_))),
+        "{problem:?}"
+    );
     observe(&mut book);
     book.save().unwrap();
     assert_eq!(fs::read_to_string(&file).unwrap(), "{\"format\": 99}");
 
-    let (mut book, told) = Dialects::open(folder.path());
+    let (mut book, problem) = Dialects::open(folder.path());
     assert!(
-        matches!(told, Some(DialectsError::Read { .. })),
-        "a folder: {told:?}"
+        matches!(problem, Some(DialectsError::Read { .. })),
+        "a folder: {problem:?}"
     );
     observe(&mut book);
     book.save().unwrap();
 }
 
 #[test]
-fn two_programs_do_not_lose_what_the_other_has_learnt() {
+fn two_programs_keep_what_each_has_learnt() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("dialects.json");
     let ((mut one, _), (mut other, _)) = (Dialects::open(&file), Dialects::open(&file));
@@ -126,11 +129,11 @@ fn two_programs_do_not_lose_what_the_other_has_learnt() {
 }
 
 #[test]
-fn a_disk_that_takes_nothing_is_told_and_leaves_nothing_behind() {
+fn a_full_disk_is_reported_and_no_file_is_left_behind() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("nowhere").join("dialects.json");
-    let (mut book, told) = Dialects::open(&file);
-    assert!(told.is_none());
+    let (mut book, problem) = Dialects::open(&file);
+    assert!(problem.is_none());
     observe(&mut book);
     let error = book.save().unwrap_err();
     assert!(matches!(error, DialectsError::Write { .. }), "{error:?}");
@@ -138,7 +141,7 @@ fn a_disk_that_takes_nothing_is_told_and_leaves_nothing_behind() {
 
 proptest! {
     #[test]
-    fn whatever_is_in_the_file_it_can_be_opened_and_learnt_in(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn any_file_content_can_be_opened_and_learnt_from(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("dialects.json");
         fs::write(&file, bytes).unwrap();

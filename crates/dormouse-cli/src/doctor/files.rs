@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_size_is_said_in_the_unit_it_is_long_in() {
+    fn a_size_is_printed_in_its_largest_fitting_unit() {
         let sizes = [0, 1_023, 1_024, 1_048_575, 1 << 20, 200 << 20].map(size);
         let expected = ["0 bytes", "1023 bytes", "1 KB", "1023 KB", "1 MB", "200 MB"];
         assert_eq!(sizes, expected);

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn both_line_ends_count_and_the_last_line_needs_none() {
+    fn both_line_ends_are_read_and_the_last_line_may_lack_one() {
         let lines = all(&b"one\r\n\ntwo\rmore\nlast"[..]);
         assert_eq!(
             lines,
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf8_is_refused_with_its_place_and_the_next_line_is_read() {
+    fn invalid_utf8_is_refused_with_its_position_and_the_next_line_is_read() {
         let lines = all(&b"ab\xffcd\nnext\n"[..]);
         assert_eq!(
             lines,
@@ -164,7 +164,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn however_it_arrives_it_is_cut_the_same(
+        fn the_chunks_of_the_input_do_not_change_its_lines(
             bytes in prop::collection::vec(prop_oneof![Just(b'\n'), Just(b'\r'), any::<u8>()], 0..60),
             piece in 1_usize..9,
         ) {

@@ -73,7 +73,7 @@ fn a_command_that_is_not_complete_is_refused_with_its_form_and_never_spoken() {
 }
 
 #[test]
-fn what_is_written_nearly_like_a_whisper_is_one_and_never_spoken() {
+fn a_mistyped_whisper_is_never_spoken_aloud() {
     let whisper = Act::Whisper {
         to: "Dormouse".to_owned(),
         words: words("hush"),
@@ -85,7 +85,7 @@ fn what_is_written_nearly_like_a_whisper_is_one_and_never_spoken() {
 }
 
 #[test]
-fn a_word_of_the_compass_is_a_way_and_never_speech() {
+fn a_compass_direction_is_a_move_and_never_speech() {
     for (line, way) in [
         ("south", "south"),
         ("N", "north"),
@@ -101,7 +101,7 @@ fn a_word_of_the_compass_is_a_way_and_never_speech() {
 }
 
 #[test]
-fn every_form_of_act_is_read() {
+fn every_form_of_an_act_is_parsed() {
     let to = || "Dormouse".to_owned();
     let public = || ChannelId::try_new("public").unwrap();
     for (line, act) in [
@@ -160,14 +160,14 @@ fn every_form_of_act_is_read() {
 }
 
 #[test]
-fn anything_can_be_said_to_the_assistant_behind_to() {
+fn any_text_after_to_is_speech_to_the_assistant() {
     for line in ["look", "/quit", "say hi", "@alice", "to: you", "go up"] {
         assert_eq!(parsed(&format!("to: {line}")), said_to_it(line));
     }
 }
 
 #[test]
-fn a_slash_begins_a_command_of_the_program_or_an_error_that_names_them() {
+fn a_slash_starts_a_program_command_or_an_error_that_lists_them() {
     for (line, command) in [
         ("/help", Command::Help),
         ("/status", Command::Status),

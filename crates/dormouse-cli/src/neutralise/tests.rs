@@ -11,7 +11,7 @@ fn a_text_of_several_lines_cannot_pass_for_lines_of_the_program() {
 }
 
 #[test]
-fn no_text_holds_the_sign_of_a_line() {
+fn neutralised_text_has_no_line_marker() {
     assert_eq!(neutralise("a ◉ b"), "a \\u{25c9} b");
     for sign in LineKind::ALL {
         let typed = format!("x{}y", sign.char());
@@ -21,7 +21,7 @@ fn no_text_holds_the_sign_of_a_line() {
 
 proptest! {
     #[test]
-    fn whatever_goes_in_nothing_hidden_but_line_feeds_comes_out(text in any::<String>()) {
+    fn neutralised_text_has_no_hidden_character_except_line_feeds(text in any::<String>()) {
         let safe = neutralise(&text);
         prop_assert!(safe.chars().all(|c| c == '\n' || !is_hidden(c)), "{safe:?}");
         prop_assert_eq!(neutralise(&safe).into_owned(), safe.into_owned());

@@ -16,7 +16,7 @@ fn sight(kind: &'static str, text: &str) -> Item {
 }
 
 #[test]
-fn every_kind_of_perception_says_how_it_was_said() {
+fn every_kind_of_perception_shows_its_channel() {
     for (kind, expected) in [
         ("whisper", "◉ Dormouse whispers to you: tea"),
         ("page", "◉ Dormouse pages you: tea"),
@@ -46,7 +46,7 @@ fn the_assistants_lines_are_set_apart_in_a_terminal() {
 }
 
 #[test]
-fn an_end_says_what_waits_and_what_to_do() {
+fn the_end_of_a_visit_names_waiting_messages_and_what_to_do() {
     let end = |reason, waiting| {
         let clear = "dormouse emergency clear --data tea".to_owned();
         let item = Item::End(EndLine {
@@ -74,7 +74,7 @@ fn an_end_says_what_waits_and_what_to_do() {
 }
 
 #[test]
-fn an_end_names_what_is_open_and_why() {
+fn the_end_of_a_visit_names_open_acts_and_the_reason() {
     let open = |event, text: &str, act: Option<&str>| OpenMessage {
         event,
         from: "Alice".to_owned(),

@@ -29,14 +29,14 @@ fn select_with(
 }
 
 #[test]
-fn with_nothing_found_it_is_offline_and_says_so() {
+fn without_any_provider_the_offline_model_is_chosen_and_named() {
     let chosen = select_with(&flags(None, None), &[("OPENAI_API_KEY", "")]).unwrap();
     assert_eq!(chosen.name().0, "offline");
     assert_eq!(chosen.why, "no key and no server was found");
 }
 
 #[test]
-fn a_server_named_by_flag_is_local_and_gets_no_key_of_openai() {
+fn a_server_from_a_flag_is_local_and_gets_no_openai_key() {
     let chosen = select_with(
         &flags(None, Some("http://127.0.0.1:1")),
         &[("OPENAI_API_KEY", "sk-1")],
@@ -54,7 +54,7 @@ fn a_server_named_by_flag_is_local_and_gets_no_key_of_openai() {
 }
 
 #[test]
-fn the_key_of_a_server_in_the_environment_goes_to_no_other_server() {
+fn a_key_from_the_environment_is_sent_only_to_its_server() {
     let key_at = |url, pairs| {
         let chosen = select_with(&flags(None, Some(url)), pairs).unwrap();
         let Choice::Server { config, .. } = chosen.choice else {
@@ -75,7 +75,7 @@ fn the_key_of_a_server_in_the_environment_goes_to_no_other_server() {
 }
 
 #[test]
-fn a_flag_wins_over_the_configuration_and_that_over_the_environment() {
+fn flags_win_over_the_configuration_which_wins_over_the_environment() {
     let pairs = &[("OPENAI_API_KEY", "sk-1"), ("OPENROUTER_API_KEY", "sk-2")];
     let section = ProviderSection {
         kind: Some(ServedBy::OpenRouter),
@@ -99,14 +99,14 @@ fn a_flag_wins_over_the_configuration_and_that_over_the_environment() {
 }
 
 #[test]
-fn a_server_in_the_configuration_is_for_the_provider_there_alone() {
+fn a_configured_server_is_used_only_for_its_provider() {
     let pairs = &[("OPENAI_API_KEY", "sk-1"), ("OWN", "sk-own")];
     let section = ProviderSection {
         base_url: Some("http://127.0.0.1:1".to_owned().into()),
         key_from: Some("env:OWN".parse::<SecretSource>().unwrap().into()),
         ..ProviderSection::default()
     };
-    let told = |flags: &ProviderFlags| {
+    let shown = |flags: &ProviderFlags| {
         let chosen = select(flags, &section, &environment(pairs)).unwrap();
         let Choice::Server { config, .. } = &chosen.choice else {
             panic!("a server")
@@ -116,14 +116,14 @@ fn a_server_in_the_configuration_is_for_the_provider_there_alone() {
     };
     let of = |url: &str, key: &str| (url.to_owned(), key.to_owned());
     let here = of("http://127.0.0.1:1", "sk-own");
-    assert_eq!(told(&flags(None, None)), here);
-    assert_eq!(told(&flags(Some(ServedBy::Local), None)), here);
+    assert_eq!(shown(&flags(None, None)), here);
+    assert_eq!(shown(&flags(Some(ServedBy::Local), None)), here);
     assert_eq!(
-        told(&flags(Some(ServedBy::OpenAi), None)),
+        shown(&flags(Some(ServedBy::OpenAi), None)),
         of("https://api.openai.com/v1", "sk-1")
     );
     assert_eq!(
-        told(&flags(None, Some("http://127.0.0.1:2"))),
+        shown(&flags(None, Some("http://127.0.0.1:2"))),
         of("http://127.0.0.1:2", "")
     );
     let chosen_model = |requested: &str| {
@@ -148,7 +148,7 @@ fn a_server_in_the_configuration_is_for_the_provider_there_alone() {
 }
 
 #[test]
-fn a_server_is_refused_where_it_cannot_be_meant() {
+fn a_server_is_refused_for_a_provider_without_a_configurable_address() {
     for provider in [ServedBy::OpenRouter, ServedBy::Offline] {
         let refused = select_with(&flags(Some(provider), Some("http://x")), &[]);
         assert!(
@@ -159,7 +159,7 @@ fn a_server_is_refused_where_it_cannot_be_meant() {
 }
 
 #[test]
-fn a_key_that_is_none_is_refused_and_not_repeated() {
+fn an_invalid_key_is_refused_and_not_repeated() {
     let refused = select_with(&flags(None, None), &[("OPENAI_API_KEY", "sk-1\nsk-2")]).unwrap_err();
     let text = crate::exit::Report(&refused).to_string();
     assert!(
@@ -169,7 +169,7 @@ fn a_key_that_is_none_is_refused_and_not_repeated() {
 }
 
 #[test]
-fn what_was_asked_for_and_is_not_there_is_said() {
+fn a_provider_without_key_or_address_is_refused_with_advice() {
     let refused = select_with(&flags(Some(ServedBy::OpenAi), None), &[]).unwrap_err();
     assert_eq!(
         refused.to_string(),
@@ -182,17 +182,17 @@ fn what_was_asked_for_and_is_not_there_is_said() {
 }
 
 #[test]
-fn the_budget_that_is_told_is_the_one_that_retries_are_taken_from() {
+fn the_printed_retry_budget_is_the_one_that_retries_use() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let _its_clock = runtime.enter();
     let chosen = select_with(&flags(None, None), &[]).unwrap();
     let section = ProviderSection::default();
     let network = Network::direct();
     let models = assemble(&chosen, &section, &[], &network, |_| ()).unwrap();
-    let told = || models.board.report().first().and_then(|it| it.retries_left);
-    assert_eq!(told(), Some(10));
+    let shown = || models.board.report().first().and_then(|it| it.retries_left);
+    assert_eq!(shown(), Some(10));
     for _ in 0..10 {
         models.retry_budget.withdraw().unwrap();
     }
-    assert_eq!(told(), Some(0));
+    assert_eq!(shown(), Some(0));
 }

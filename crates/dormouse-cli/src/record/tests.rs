@@ -61,7 +61,7 @@ fn a_replay_offers_tools_as_the_recording_did() {
 }
 
 #[test]
-fn a_recording_of_something_else_is_no_replay() {
+fn a_recording_without_chat_requests_names_no_provider() {
     let cassette = recorded("http://host/v1/models", "{}");
     assert!(provider_of(&cassette, &ProviderFlags::default()).is_none());
     assert!(provider_of(&Cassette::default(), &ProviderFlags::default()).is_none());

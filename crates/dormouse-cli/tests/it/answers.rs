@@ -1,4 +1,4 @@
-//! Every message has an answer or a word, and none keeps the others waiting.
+//! Every message gets an answer or a notice, and no message blocks the others.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -48,7 +48,7 @@ fn kinds(run: &Run) -> Vec<String> {
 }
 
 #[test]
-fn a_message_that_a_filter_takes_away_is_given_up_and_the_next_is_answered() {
+fn a_message_that_a_content_filter_blocks_is_given_up_and_the_next_is_answered() {
     let home = impatient();
     let server = poisoned(|| events(vec![json!({"content": ""})], "content_filter"));
     let play = ["play", "--json", "--base-url", &server.url];
@@ -97,7 +97,7 @@ fn a_message_that_the_server_always_fails_for_keeps_no_other_waiting() {
 }
 
 #[test]
-fn a_message_that_alone_always_fails_is_given_up_and_its_sender_and_the_operator_are_told() {
+fn a_message_that_always_fails_is_given_up_and_reported_to_its_sender_and_the_operator() {
     let home = Home::new();
     // Two failed calls are enough. A third would wait for the circuit, half a minute and longer.
     let settings = "[limits]\ntick_rate = 1\nmax_consecutive_errors = 2\ngive_up_after = 1\n\
@@ -132,7 +132,7 @@ fn a_message_that_alone_always_fails_is_given_up_and_its_sender_and_the_operator
 }
 
 #[test]
-fn whoever_waits_through_an_outage_is_told_once_and_answered_afterwards() {
+fn a_sender_is_informed_once_of_an_outage_and_answered_afterwards() {
     let home = Home::new();
     let text = "[limits]\ntick_rate = 1\nmax_consecutive_errors = 2\ngive_up_after = 1\n\
                 [provider]\nretry_for = 1\n";
@@ -159,7 +159,7 @@ fn a_dead_server_stops_nothing_and_the_end_of_input_ends_the_visit() {
 }
 
 #[test]
-fn a_long_story_is_told_in_parts_and_a_longer_one_says_that_it_is_cut() {
+fn a_long_answer_is_said_in_parts_and_a_longer_one_ends_with_a_notice() {
     let story = |length: usize| "The kettle sang and nobody listened. ".repeat(length / 37 + 1);
     for (length, parts) in [(5_000, 2), (40_000, 8), (200_000, 8)] {
         for as_call in [true, false] {
@@ -180,7 +180,7 @@ fn a_long_story_is_told_in_parts_and_a_longer_one_says_that_it_is_cut() {
 }
 
 #[test]
-fn whoever_hears_only_the_beginning_of_a_story_hears_that_there_is_more() {
+fn listeners_of_a_truncated_answer_are_informed_that_it_goes_on() {
     // The world does not take the second part: nothing in it can be seen.
     let story = format!(
         "{}\n{}\nThe end.",
@@ -223,7 +223,7 @@ fn a_model_that_only_looks_around_is_offered_speech_in_the_end() {
 }
 
 #[test]
-fn what_is_said_where_there_is_no_answer_is_a_setting() {
+fn the_notice_for_an_unanswered_message_is_configurable() {
     for (apology, said) in [("I am at a loss.", vec!["I am at a loss."]), ("", vec![])] {
         let home = Home::new();
         let text = format!("[assistant]\napology = {apology:?}\n");
@@ -235,7 +235,7 @@ fn what_is_said_where_there_is_no_answer_is_a_setting() {
 }
 
 #[test]
-fn people_are_told_in_a_line_what_went_unanswered() {
+fn an_unanswered_message_is_printed_in_one_line() {
     let server = Server::scripted(|_| calls("inspect_location", &json!({})));
     let run = Home::new().run(
         &["play", "--as", "Alice", "--base-url", &server.url],

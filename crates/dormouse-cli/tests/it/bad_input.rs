@@ -1,4 +1,4 @@
-//! Input nobody should send, and what comes of it.
+//! Invalid input, and how it is refused.
 
 use crate::program::{Home, Run};
 
@@ -55,7 +55,7 @@ fn a_message_one_byte_too_long_is_refused_and_one_that_fits_is_kept_whole() {
 }
 
 #[test]
-fn what_is_not_utf8_is_refused_with_its_place_and_nothing_is_done() {
+fn invalid_utf8_is_refused_with_its_position_and_has_no_effect() {
     let home = Home::new();
     let run = home.play(&b"say caf\xe9\nsay still here\n"[..]);
     assert_eq!(
@@ -115,7 +115,7 @@ fn an_unknown_command_names_the_known_ones() {
 }
 
 #[test]
-fn what_the_world_refuses_is_said_with_its_reason() {
+fn an_act_that_the_world_refuses_is_printed_with_the_reason() {
     let home = Home::new();
     let run =
         home.play("whisper Nobody = hi\nchannel moon = hi\ngo up\nhello?\ngo west\nnorth\ngo\n");
@@ -163,7 +163,7 @@ fn unknown_flags_and_names_are_refused_before_anything_is_made() {
 }
 
 #[test]
-fn a_name_that_is_taken_or_none_is_refused() {
+fn a_taken_or_invalid_name_is_refused() {
     let home = Home::new();
     let long = "x".repeat(65);
     for name in ["Dormouse", "orla", "", " Bob", "Bo\u{1b}b", &long] {

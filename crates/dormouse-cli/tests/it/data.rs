@@ -1,4 +1,4 @@
-//! The data folder: shared, damaged, taken apart.
+//! The data folder: shared, damaged, incomplete.
 
 use std::{
     fs::{self, OpenOptions},
@@ -37,7 +37,7 @@ fn two_programs_cannot_have_the_same_data() {
 }
 
 #[test]
-fn a_truncated_log_is_refused_and_left_alone_and_what_is_readable_can_be_saved() {
+fn a_truncated_log_is_refused_unchanged_and_its_readable_part_can_be_salvaged() {
     let home = Home::new();
     home.play("remember that the cup is red\n");
     let log = home.file("log.redb");
@@ -77,7 +77,7 @@ fn a_truncated_log_is_refused_and_left_alone_and_what_is_readable_can_be_saved()
 }
 
 #[test]
-fn a_file_that_is_something_else_is_refused_and_left_alone() {
+fn a_file_of_another_kind_is_refused_and_unchanged() {
     for (name, text) in [
         ("log.redb", ""),
         ("log.redb", "not a log"),
@@ -93,7 +93,7 @@ fn a_file_that_is_something_else_is_refused_and_left_alone() {
 }
 
 #[test]
-fn what_was_remembered_outlives_the_loss_of_the_world() {
+fn memories_survive_the_loss_of_the_world() {
     let home = Home::new();
     home.play("remember that the kettle is blue\n");
     fs::remove_file(home.file("world.redb")).unwrap();
@@ -181,7 +181,7 @@ fn a_memory_that_cannot_be_used_is_found_before_the_assistant_is_woken() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_said() {
+fn a_folder_that_cannot_be_created_is_reported() {
     let home = Home::new();
     let file = home.write("file", "");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dormouse"));
@@ -205,7 +205,7 @@ fn names(home: &Home) -> Vec<String> {
 }
 
 #[test]
-fn what_a_killed_start_left_is_removed_by_the_next() {
+fn leftovers_of_a_killed_start_are_removed_by_the_next_start() {
     let home = Home::new();
     let play = ["play", "--json", "--provider", "offline"];
     assert_eq!(home.run(&play, "Hello!\n").code, Some(0));
@@ -258,7 +258,7 @@ fn damaged_at_its_end() -> Home {
 }
 
 #[test]
-fn salvage_says_what_must_follow() {
+fn salvage_prints_the_next_steps() {
     let home = damaged_at_its_end();
     let saved = home.file("saved.redb");
     let run = home.run(&["log", "salvage", "--into", saved.to_str().unwrap()], "");
@@ -270,7 +270,7 @@ fn salvage_says_what_must_follow() {
 }
 
 #[test]
-fn salvage_does_what_must_follow_on_request_and_keeps_everything() {
+fn salvage_does_the_next_steps_on_request_and_keeps_every_file() {
     let home = damaged_at_its_end();
     let damaged = fs::read(home.file("log.redb")).unwrap();
     let saved = home.file("saved.redb");

@@ -20,7 +20,7 @@ fn without_log() -> Home {
 }
 
 #[test]
-fn a_log_that_is_missing_beside_its_memory_is_found_and_the_way_out_works() {
+fn a_log_that_is_missing_next_to_its_memory_is_reported_and_the_remedy_works() {
     let home = without_log();
     let run = doctor(&home);
     assert_eq!(run.code, Some(4), "{}", run.out);
@@ -44,7 +44,7 @@ fn a_log_that_is_missing_beside_its_memory_is_found_and_the_way_out_works() {
 }
 
 #[test]
-fn a_log_that_was_lost_is_found_after_a_new_one_was_begun_too() {
+fn a_lost_log_is_reported_even_after_a_new_one_was_created() {
     let home = without_log();
     assert_eq!(home.play("hello\n").code, Some(4));
     let run = doctor(&home);
@@ -53,7 +53,7 @@ fn a_log_that_was_lost_is_found_after_a_new_one_was_begun_too() {
 }
 
 #[test]
-fn a_log_that_is_missing_beside_its_world_alone_is_doubted() {
+fn a_log_that_is_missing_next_to_a_world_is_a_warning() {
     let home = without_log();
     fs::remove_file(home.file("memory-dormouse.redb")).unwrap();
     let run = doctor(&home);
@@ -110,7 +110,7 @@ fn doctor_with_the_world_elsewhere(prepare: &str) -> Run {
 }
 
 #[test]
-fn a_file_whose_own_disk_is_full_is_named_with_what_is_free_and_needed() {
+fn a_file_on_a_full_disk_is_named_with_free_and_needed_space() {
     if !may_mount() {
         return;
     }

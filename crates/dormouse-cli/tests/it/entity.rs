@@ -1,4 +1,4 @@
-//! Whom the assistant knows.
+//! The entities that the assistant knows.
 
 use crate::program::Home;
 
@@ -101,7 +101,7 @@ fn what_was_deleted_can_be_restored() {
 }
 
 #[test]
-fn whoever_is_not_known_or_not_the_only_one_is_asked_after() {
+fn an_unknown_or_ambiguous_entity_is_refused_with_the_candidates() {
     let home = acquainted();
     failed(
         &home,

@@ -1,4 +1,4 @@
-//! What happens a thousand times is not told a thousand times.
+//! A warning that repeats a thousand times is printed a few times and counted.
 
 use std::io::{BufRead, BufReader, Read, Write};
 
@@ -37,20 +37,20 @@ fn a_flood_of_warnings_is_a_few_lines_and_their_number() {
         Signal::SIGTERM,
     )
     .unwrap();
-    let mut told = String::new();
+    let mut output = String::new();
     child
         .stderr
         .take()
         .unwrap()
-        .read_to_string(&mut told)
+        .read_to_string(&mut output)
         .unwrap();
     drop(stdin);
     child.wait().unwrap();
-    let warned = told.lines().filter(|line| line.contains("WARN"));
+    let warned = output.lines().filter(|line| line.contains("WARN"));
     let warned: Vec<_> = warned.collect();
-    assert!(warned.len() <= 5, "{} lines: {told}", warned.len());
+    assert!(warned.len() <= 5, "{} lines: {output}", warned.len());
     assert!(
-        warned.len() > 1 && told.contains(" more like this"),
-        "{told}"
+        warned.len() > 1 && output.contains(" more like this"),
+        "{output}"
     );
 }

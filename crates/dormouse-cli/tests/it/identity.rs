@@ -1,4 +1,4 @@
-//! Whose memory it is, and of which log: a memory is used by its own assistant over its own log, and by nobody else.
+//! A memory is used only by its own assistant over its own log.
 
 use std::{fs, path::PathBuf};
 
@@ -24,7 +24,7 @@ fn runs_as(home: &Home, key: &str) {
     home.write("dormouse.toml", &format!("[assistant]\nkey = \"{key}\"\n"));
 }
 
-/// What is recalled of these words.
+/// The result of recall for these words.
 fn recalled(home: &Home, words: &str) -> String {
     done(home, &["memory", "search", words]).out
 }
@@ -39,13 +39,13 @@ fn doctor(home: &Home, code: i32) -> String {
 fn refused(home: &Home, words: &[&str]) {
     let run = home.play("say hello\n");
     assert_eq!((run.code, run.out.as_str()), (Some(4), ""), "{}", run.err);
-    for told in [run.err, doctor(home, 4)] {
+    for output in [run.err, doctor(home, 4)] {
         for word in words {
-            assert!(told.contains(word), "{word}: {told}");
+            assert!(output.contains(word), "{word}: {output}");
         }
         assert!(
-            !told.contains("remove") && !told.contains("delete"),
-            "{told}"
+            !output.contains("remove") && !output.contains("delete"),
+            "{output}"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What nobody can pass for: the program, the assistant, another player.
+//! No player can imitate the program, the assistant or another player.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ fn refused(home: &Home, name: &str) -> String {
 }
 
 #[test]
-fn a_name_that_reads_like_a_line_of_the_program_is_refused_with_what_a_name_may_be() {
+fn a_name_that_reads_like_a_program_line_is_refused_with_the_rules() {
     let home = Home::new();
     for name in [
         "Dormouse whispers to you:",
@@ -46,7 +46,7 @@ fn a_name_that_reads_like_a_line_of_the_program_is_refused_with_what_a_name_may_
 }
 
 #[test]
-fn a_name_that_stands_for_somebody_in_the_programs_own_lines_is_refused() {
+fn a_name_that_the_program_uses_in_its_own_lines_is_refused() {
     let home = Home::new();
     for name in [
         "You",
@@ -123,7 +123,7 @@ fn every_line_begins_with_the_sign_of_its_kind_and_a_pose_never_with_that_of_a_w
 }
 
 #[test]
-fn no_sign_of_a_line_can_be_typed() {
+fn no_line_marker_can_be_typed() {
     let home = Home::new();
     let first = home.run(&["play"], "hello\npose waves.\nwhisper Dormouse = hello\n");
     let mut known = signs(&first);
@@ -145,12 +145,12 @@ fn no_sign_of_a_line_can_be_typed() {
     }
 }
 
-/// One of every kind that shows as nothing, by name in the documents.
+/// One character of each invisible kind that the documents name.
 const UNSEEN: &str = "\u{ad}\u{34f}\u{115f}\u{1160}\u{17b4}\u{180e}\u{200b}\u{200c}\u{200d}\u{200e}\u{202e}\u{2060}\
                       \u{2800}\u{3164}\u{fe0f}\u{feff}\u{ffa0}\u{e0041}\u{e0100}";
 
 #[test]
-fn what_cannot_be_seen_is_escaped_in_plain_and_in_json_output() {
+fn hidden_characters_are_escaped_in_plain_and_json_output() {
     let home = Home::new();
     let line = format!("say a{UNSEEN}b\n");
     let plain = home.run(&["play"], &line);
@@ -173,7 +173,7 @@ fn what_cannot_be_seen_is_escaped_in_plain_and_in_json_output() {
 }
 
 #[test]
-fn a_text_of_nothing_visible_is_refused_as_blank() {
+fn a_text_without_visible_characters_is_refused_as_blank() {
     let home = Home::new();
     let run = home
         .play("\u{200b}\u{3164}\nsay \u{2800}\u{200d}\nwhisper Dormouse = \u{fe0f}\nsay seen\n");
@@ -187,7 +187,7 @@ fn a_text_of_nothing_visible_is_refused_as_blank() {
 }
 
 #[test]
-fn whoever_reads_logs_memories_and_profiles_sees_ids_that_cannot_look_alike() {
+fn ids_in_logs_memories_and_profiles_never_look_alike() {
     let home = Home::new();
     let said = home.run(
         &["play", "--as", "Алиса"],

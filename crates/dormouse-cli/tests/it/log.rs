@@ -14,11 +14,11 @@ fn lived() -> Home {
 }
 
 #[test]
-fn show_prints_the_events_that_play_told() {
+fn show_prints_the_events_that_play_printed() {
     let home = Home::new();
-    let told = home.play("Hello!\n").of_type("event");
+    let printed = home.play("Hello!\n").of_type("event");
     let shown = home.run(&["log", "show", "--json"], "");
-    assert_eq!((shown.code, shown.items()), (Some(0), told));
+    assert_eq!((shown.code, shown.items()), (Some(0), printed));
     let part = home.run(&["log", "show", "--from", "2", "--to", "3"], "");
     let seqs: Vec<_> = part
         .out
@@ -29,7 +29,7 @@ fn show_prints_the_events_that_play_told() {
 }
 
 #[test]
-fn a_range_with_nothing_in_it_is_said_on_standard_error() {
+fn an_empty_range_is_reported_on_standard_error() {
     let home = lived();
     for (range, asked) in [
         (&["--from", "3", "--to", "2"][..], "from 3 to 2"),

@@ -274,15 +274,15 @@ fn a_killed_import_keeps_what_it_acknowledged_and_another_completes_it() {
     let mut stdin = child.stdin.take().unwrap();
     let half: String = (0..LINES / 2).map(line).collect();
     stdin.write_all(half.as_bytes()).unwrap();
-    // A line that is refused is told once all before it, but for its own batch, are on disk.
+    // A refusal is printed after everything before its own batch is on disk.
     stdin.write_all(b"nonsense\n").unwrap();
     let rest: String = (LINES / 2..LINES / 2 + 2_000).map(line).collect();
     stdin.write_all(rest.as_bytes()).unwrap();
     stdin.flush().unwrap();
-    let mut told = String::new();
+    let mut output = String::new();
     let mut out = BufReader::new(child.stdout.take().unwrap());
-    out.read_line(&mut told).unwrap();
-    assert!(told.contains("\"refused\""), "{told}");
+    out.read_line(&mut output).unwrap();
+    assert!(output.contains("\"refused\""), "{output}");
     child.kill().unwrap();
     child.wait().unwrap();
 
@@ -315,10 +315,10 @@ fn hygiene_proposes_and_folds_on_demand() {
         "2026-11-20T11:00",
     ];
     done(&home, &twice);
-    let told = done(&home, &["memory", "hygiene"]).out;
+    let output = done(&home, &["memory", "hygiene"]).out;
     assert!(
-        told.contains("exact duplicates: 1") && told.contains("could be folded"),
-        "{told}"
+        output.contains("exact duplicates: 1") && output.contains("could be folded"),
+        "{output}"
     );
     let report = done(&home, &["memory", "hygiene", "--apply", "--json"])
         .items()
@@ -354,14 +354,14 @@ fn one_process_has_it_open_at_a_time() {
     let home = filled();
     let mut child = home.spawn(&["memory", "import", "-", "--json"]);
     let mut stdin = child.stdin.take().unwrap();
-    // Lines come in batches of some hundred; one of them is told once it has been read.
+    // Lines are read in batches of some hundred; a refusal is printed once its batch was read.
     stdin
         .write_all("nonsense\n".repeat(512).as_bytes())
         .unwrap();
     stdin.flush().unwrap();
-    let mut told = String::new();
+    let mut output = String::new();
     BufReader::new(child.stdout.as_mut().unwrap())
-        .read_line(&mut told)
+        .read_line(&mut output)
         .unwrap();
     let add = ["memory", "add", "tea"];
     failed(&home, &add, 3, "in use by another process");

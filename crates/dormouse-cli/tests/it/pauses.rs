@@ -1,4 +1,4 @@
-//! A provider that asks for a pause: who is bound by it, who sees it, and who ends it.
+//! A provider that requests a pause: where it applies, who sees it, and who can end it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 
@@ -38,7 +38,7 @@ fn visit_and_then(home: &Home, server: &Server, command: &str) -> Run {
 }
 
 #[test]
-fn a_pause_binds_the_provider_that_asked_for_it_and_nobody_else() {
+fn a_pause_applies_only_to_the_provider_that_requested_it() {
     let home = Home::new();
     let server = Server::start(Mood::Pausing);
     let run = visit(&home, &server, "Hello!\n");
@@ -57,7 +57,7 @@ fn a_pause_binds_the_provider_that_asked_for_it_and_nobody_else() {
 }
 
 #[test]
-fn a_pause_is_shown_with_its_end_and_who_asked_wherever_the_assistant_is_looked_at() {
+fn every_status_command_shows_a_pause_with_its_end_and_provider() {
     let home = Home::new();
     let server = Server::start(Mood::Pausing);
     let run = visit_and_then(&home, &server, "/status\n");
@@ -117,7 +117,7 @@ fn a_player_can_end_a_pause() {
 }
 
 #[test]
-fn leaving_during_a_pause_says_how_long_it_lasts_and_how_to_end_it() {
+fn leaving_during_a_pause_prints_its_end_and_how_to_end_it() {
     let home = Home::new();
     let server = Server::start(Mood::Pausing);
     let asked = format!("requested by local:default@{}", server.url);
@@ -138,7 +138,7 @@ fn leaving_during_a_pause_says_how_long_it_lasts_and_how_to_end_it() {
 }
 
 #[test]
-fn a_signal_during_a_pause_says_how_long_it_lasts_too() {
+fn a_signal_during_a_pause_prints_its_end() {
     let home = Home::new();
     let server = Server::start(Mood::Pausing);
     let mut child = home.spawn(&["play", "--json", "--base-url", &server.url]);

@@ -143,7 +143,7 @@ pub(crate) fn finish(mut child: Child, input: &[u8]) -> Run {
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     let writer = std::thread::spawn(move || {
-        // The program may end before it has read everything, which is its right.
+        // The program may end before it has read everything.
         stdin.write_all(&input).ok();
     });
     let watched = watch(&child);
@@ -165,7 +165,7 @@ pub(crate) fn finish(mut child: Child, input: &[u8]) -> Run {
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Fails if something that takes less than a second on an idle machine takes long each time. A busy machine may be slow, and
-/// its disk even slower; [`watch`] is what tells a hang.
+/// its disk even slower; [`watch`] detects a hang.
 pub(crate) fn assert_quick(mut time: impl FnMut() -> Duration) {
     let quickest = (0..3).map(|_| time()).min().unwrap();
     assert!(quickest <= Duration::from_secs(20), "{quickest:?}");

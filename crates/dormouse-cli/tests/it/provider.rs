@@ -1,4 +1,4 @@
-//! Looking at who can think, and trying it.
+//! Lists, shows and tests providers and models.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -65,9 +65,13 @@ fn every_provider_is_listed_with_whether_it_can_be_used_and_where_its_key_is() {
         (&chosen["provider"], &chosen["why"]),
         (&json!("openai"), &json!("OPENAI_API_KEY is set"))
     );
-    let told = run_with(&home, &["provider", "list"], &variables);
-    assert!(told.out.contains("set ANTHROPIC_API_KEY"), "{}", told.out);
-    assert!(!format!("{run:?}{told:?}").contains("very-secret"));
+    let output = run_with(&home, &["provider", "list"], &variables);
+    assert!(
+        output.out.contains("set ANTHROPIC_API_KEY"),
+        "{}",
+        output.out
+    );
+    assert!(!format!("{run:?}{output:?}").contains("very-secret"));
 }
 
 #[test]
@@ -102,7 +106,7 @@ fn the_lists_are_shown_as_they_are_configured() {
 }
 
 #[test]
-fn who_was_asked_for_and_cannot_be_used_is_listed_with_the_others() {
+fn an_unusable_requested_provider_is_listed_with_the_others() {
     let home = Home::new();
     let run = home.run(&["provider", "list", "--provider", "openai"], "");
     assert_eq!(run.code, Some(2));
@@ -134,10 +138,10 @@ fn a_server_is_asked_for_its_models_and_what_they_cost() {
         (&json!("tiny"), &json!(4096), &Value::Null, &json!(true))
     );
     assert_eq!(listed[1]["price"]["output"], json!(2.0));
-    let told = home.run(&args, "").out;
+    let output = home.run(&args, "").out;
     assert!(
-        told.contains("large: window 200,000; $1.00 in and $2.00 out for a million tokens"),
-        "{told}"
+        output.contains("large: window 200,000; $1.00 in and $2.00 out for a million tokens"),
+        "{output}"
     );
     for mood in [Mood::Html, Mood::Unauthorized] {
         let server = Server::start(mood);
@@ -151,7 +155,7 @@ fn a_server_is_asked_for_its_models_and_what_they_cost() {
 }
 
 #[test]
-fn what_is_known_of_a_model_is_shown_without_asking_anybody() {
+fn known_data_of_a_model_are_shown_without_a_request() {
     let home = Home::new();
     let key = [("OPENAI_API_KEY", "sk-very-secret")];
     let run = run_with(&home, &["provider", "show", "gpt-4.1-mini", "--json"], &key);
@@ -205,7 +209,7 @@ fn a_model_of_a_list_that_cannot_be_used_is_named_with_its_list() {
 }
 
 #[test]
-fn a_model_that_no_provider_here_has_is_refused_by_its_name() {
+fn a_model_of_an_unknown_provider_is_refused_with_its_name() {
     let home = Home::new();
     for args in [
         &["provider", "show", "foo"][..],
@@ -234,7 +238,7 @@ fn a_model_that_no_provider_here_has_is_refused_by_its_name() {
 }
 
 #[test]
-fn what_is_shown_of_a_model_says_whether_the_program_knows_it() {
+fn the_description_of_a_model_states_whether_it_is_known() {
     let (home, key) = (Home::new(), [("OPENAI_API_KEY", "sk-very-secret")]);
     let known = |model: &str| {
         let run = run_with(&home, &["provider", "show", model, "--json"], &key);
@@ -244,13 +248,13 @@ fn what_is_shown_of_a_model_says_whether_the_program_knows_it() {
     assert_eq!(known("foo"), json!(false));
     assert_eq!(known("gpt-4.1-mini"), json!(true));
     assert_eq!(known("offline"), json!(true));
-    let told = |model: &str| run_with(&home, &["provider", "show", model], &key).out;
+    let output = |model: &str| run_with(&home, &["provider", "show", model], &key).out;
     assert!(
-        told("foo").contains("this program does not know foo"),
+        output("foo").contains("this program does not know foo"),
         "{}",
-        told("foo")
+        output("foo")
     );
-    assert!(!told("gpt-4.1-mini").contains("does not know"));
+    assert!(!output("gpt-4.1-mini").contains("does not know"));
 }
 
 #[test]
@@ -301,7 +305,7 @@ fn the_price_that_was_configured_is_what_a_test_costs() {
 }
 
 #[test]
-fn a_server_without_tools_can_be_used_and_is_told_apart() {
+fn a_server_without_tools_is_usable_and_reported_as_such() {
     let (home, server) = (Home::new(), Server::start(Mood::NoTools));
     let run = home.run(&["provider", "test", &tiny(&server), "--json"], "");
     assert_eq!(run.code, Some(0), "{} {}", run.out, run.err);
@@ -311,7 +315,7 @@ fn a_server_without_tools_can_be_used_and_is_told_apart() {
 }
 
 #[test]
-fn what_fails_is_said_and_nothing_more_is_asked() {
+fn a_failed_check_is_reported_and_ends_the_test() {
     for (mood, said) in [
         (Mood::Html, "could not be understood"),
         (Mood::Unauthorized, "refused the credentials"),
@@ -329,7 +333,7 @@ fn what_fails_is_said_and_nothing_more_is_asked() {
 }
 
 #[test]
-fn what_a_probe_showed_is_how_tools_are_offered_at_the_next_start() {
+fn a_probe_decides_how_tools_are_offered_at_the_next_start() {
     let (home, server) = (Home::new(), Server::start(Mood::Printing));
     let doctor = home.run(&["doctor", "--probe", "--base-url", &server.url], "");
     assert_eq!(doctor.code, Some(0), "{}", doctor.out);
@@ -351,12 +355,15 @@ fn what_a_probe_showed_is_how_tools_are_offered_at_the_next_start() {
             .all(|request| request.body.get("tools").is_none()),
         "{asked:?}"
     );
-    let told = home.run(&["doctor", "--base-url", &server.url], "").out;
-    assert!(told.contains("tools offered as JSON in the text"), "{told}");
+    let output = home.run(&["doctor", "--base-url", &server.url], "").out;
+    assert!(
+        output.contains("tools offered as JSON in the text"),
+        "{output}"
+    );
 }
 
 #[test]
-fn what_replies_show_is_learnt_while_playing_told_and_kept() {
+fn replies_during_a_visit_are_learnt_from_reported_and_saved() {
     let (home, server) = (Home::new(), Server::start(Mood::Printing));
     let args = ["play", "--json", "--base-url", &server.url];
     let run = home.run(&args, "Hello!\nAnd again!\n");
@@ -373,21 +380,21 @@ fn what_replies_show_is_learnt_while_playing_told_and_kept() {
             .unwrap()
             .starts_with("Learnt of default of local")
     };
-    let told = notices.iter().filter(learnt).collect::<Vec<_>>();
-    assert_eq!(told.len(), 1, "{}", run.out);
+    let output = notices.iter().filter(learnt).collect::<Vec<_>>();
+    assert_eq!(output.len(), 1, "{}", run.out);
     assert!(
-        told[0]["text"]
+        output[0]["text"]
             .as_str()
             .unwrap()
             .ends_with("From the next start on tools are offered to it as JSON in the text."),
-        "{told:?}"
+        "{output:?}"
     );
     let kept = std::fs::read_to_string(home.file("dialects.json")).unwrap();
     assert!(kept.contains("fallback"), "{kept}");
 }
 
 #[test]
-fn a_damaged_book_is_put_aside_and_told_and_the_visit_goes_on() {
+fn a_damaged_book_is_moved_aside_and_reported_and_the_visit_goes_on() {
     let (home, server) = (Home::new(), Server::start(Mood::Fine));
     home.write("dialects.json", "no book");
     let run = home.run(&["play", "--json", "--base-url", &server.url], "Hello!\n");
@@ -463,7 +470,7 @@ fn a_key_from_a_variable_or_a_file_goes_to_its_server_and_to_no_other() {
 }
 
 #[test]
-fn a_key_that_is_not_where_it_should_be_is_an_error_that_says_where() {
+fn a_missing_key_is_an_error_that_names_its_source() {
     let home = Home::new();
     for (field, said) in [
         (
@@ -510,7 +517,7 @@ fn a_key_that_is_not_where_it_should_be_is_an_error_that_says_where() {
 }
 
 #[test]
-fn a_name_that_looks_like_a_provider_and_its_model_is_said_to_be_none() {
+fn a_model_name_with_an_unknown_provider_prefix_is_reported() {
     let home = Home::new();
     let run = home.run(&["provider", "show", "foo:bar"], "");
     assert_eq!(run.code, Some(2), "{}", run.out);

@@ -35,7 +35,7 @@ fn rebuilt(home: &Home) {
 const SEARCH: [&str; 3] = ["memory", "search", "peppermint"];
 
 #[test]
-fn a_wrong_key_is_said_in_the_servers_words_and_not_blamed_on_the_encoder() {
+fn a_wrong_qdrant_key_is_reported_in_the_servers_words_and_not_as_an_encoder_error() {
     let server = QdrantDouble::start_with_keys("full", "read").unwrap();
     let home = home(&at(&server));
     let built = with_key(&home, "full", &["memory", "rebuild"]);
@@ -105,7 +105,7 @@ fn prefix_shards_replicas_and_write_consistency_are_settings() {
 }
 
 #[test]
-fn of_several_addresses_the_next_is_asked_when_one_is_gone() {
+fn the_next_address_is_used_when_a_server_is_gone() {
     let server = QdrantDouble::start().unwrap();
     let home = home(&format!(
         "[memory.vectors]\naddresses = [\"http://127.0.0.1:9\", \"{}\"]\n",
@@ -117,7 +117,7 @@ fn of_several_addresses_the_next_is_asked_when_one_is_gone() {
 }
 
 #[test]
-fn an_encrypted_server_is_trusted_by_an_authority_of_ones_own_and_only_then() {
+fn an_encrypted_server_is_trusted_only_with_its_configured_authority() {
     let folder = tempfile::tempdir().unwrap();
     if !certificates(folder.path()) {
         println!("skipped: openssl is not there");

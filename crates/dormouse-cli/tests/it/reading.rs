@@ -1,4 +1,4 @@
-//! Commands that only look: on a folder that cannot be written, and beside a program that has the data open.
+//! Read-only commands: in a read-only folder, and while another program has the data open.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use crate::{
     program::{Home, Run, finish},
 };
 
-/// Every command that only looks, and a word of what it prints about [`lived`].
+/// Every read-only command, and a word that it prints about [`lived`].
 const LOOKS: [(&[&str], &str); 11] = [
     (&["log", "show"], "perceived"),
     (&["log", "show", "--json"], "\"perceived\""),
@@ -67,7 +67,7 @@ fn run_read_only(home: &Home, args: &[&str]) -> Run {
 }
 
 #[test]
-fn looking_works_on_a_folder_that_cannot_be_written() {
+fn read_only_commands_work_in_a_read_only_folder() {
     if !may_mount() {
         println!("skipped: a read-only mount (needs root)");
         return;
@@ -86,9 +86,9 @@ fn looking_works_on_a_folder_that_cannot_be_written() {
     assert!(add.err.contains("Read-only file system"), "{}", add.err);
 }
 
-/// What a killed program leaves needs mending, which looking does not do.
+/// A file left by a killed program needs a repair, which read-only commands do not make.
 #[test]
-fn looking_changes_nothing_of_what_a_killed_program_left() {
+fn read_only_commands_do_not_change_what_a_killed_program_left() {
     let home = lived();
     let (mut child, _stdin) = visit(&home);
     child.kill().unwrap();
@@ -115,13 +115,13 @@ fn visit(home: &Home) -> (Child, ChildStdin) {
         line.clear();
         assert!(out.read_line(&mut line).unwrap() > 0, "it ended by itself");
     }
-    // Whatever it prints from now on is of no interest, but it must not find its reader gone.
+    // Its further output is ignored, but its pipe must stay open.
     std::thread::spawn(move || out.lines().for_each(drop));
     (child, stdin)
 }
 
 #[test]
-fn looking_works_beside_a_program_that_has_the_data_open_and_says_so() {
+fn read_only_commands_work_while_another_program_is_running_and_report_it() {
     let home = lived();
     let (mut child, stdin) = visit(&home);
     for (args, said) in LOOKS {
@@ -136,16 +136,16 @@ fn looking_works_beside_a_program_that_has_the_data_open_and_says_so() {
     }
     let json = home.run(&["log", "show", "--json"], "");
     assert_eq!(json.of_type("view").len(), 1, "{}", json.out);
-    // Whoever changes something still waits for their turn.
+    // Commands that write still wait for the file.
     let add = home.run(&["memory", "add", "tea"], "");
     assert_eq!(add.code, Some(3), "{}", add.err);
     drop(stdin);
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// However fast the data change, what is read is of one moment.
+/// Each read shows one moment, even while the data change fast.
 #[test]
-fn what_is_read_beside_a_busy_program_is_never_torn() {
+fn reads_during_writes_of_another_program_are_never_torn() {
     let home = lived();
     let args = ["play", "--json", "--as", "Alice", "--provider", "offline"];
     let mut child = home.spawn(&args);

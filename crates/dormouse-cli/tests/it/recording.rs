@@ -34,7 +34,7 @@ fn a_visit_without_a_key_is_recorded_and_replayed() {
     let elsewhere = Home::new();
     let args = ["play", "--replay", &file, "--as", "Alice", "--json"];
     let mut command = elsewhere.command(&args);
-    // The replay asks nobody, whoever could be asked by now.
+    // The replay sends no request, even if a provider is configured by now.
     command
         .env("OPENAI_API_KEY", "sk-very-secret")
         .env("OPENAI_BASE_URL", &server.url);
@@ -58,7 +58,7 @@ fn a_visit_with_a_server_is_recorded_and_replayed() {
 }
 
 #[test]
-fn a_recording_in_which_a_server_was_asked_nothing_is_not_replayed_by_the_offline_model() {
+fn a_recording_without_requests_is_not_replayed_by_the_offline_model() {
     let (home, server) = (Home::new(), Server::start(Mood::Fine));
     let file = record(&home, &["--base-url", &server.url], "");
     let run = replay(&Home::new(), &file);
@@ -79,7 +79,7 @@ fn a_visit_that_fails_before_anything_was_asked_leaves_no_recording() {
 }
 
 #[test]
-fn a_replay_says_that_its_answers_come_from_the_recording_and_counts_no_request() {
+fn a_replay_names_the_recording_and_counts_no_request() {
     let (home, server) = (Home::new(), Server::start(Mood::Fine));
     let by_server: &[&str] = &["--base-url", &server.url];
     for more in [by_server, &[]] {

@@ -1,4 +1,4 @@
-//! No key is ever written anywhere.
+//! No key is written to any output or file.
 
 use std::{fs, path::Path};
 
@@ -26,7 +26,7 @@ fn forms() -> Vec<String> {
             .trim_matches('"')
             .to_owned(),
     );
-    // Wherever it begins in what is encoded, without the ends that depend on what stands around it.
+    // At every offset in the encoded text, without the ends, which depend on the surrounding bytes.
     for shift in 0..3 {
         let encoded = base64(&[b"x".repeat(shift), KEY.as_bytes().to_vec()].concat());
         let inner = encoded.trim_end_matches('=');
@@ -109,7 +109,7 @@ fn a_key_that_a_server_repeats_is_in_no_output_and_in_no_file() {
 }
 
 #[test]
-fn the_forms_are_found_where_they_are() {
+fn the_search_finds_every_form_of_a_key() {
     let line = serde_json::json!({ "said": KEY }).to_string();
     for text in [
         KEY.to_owned(),

@@ -1,9 +1,9 @@
-//! Names in the configuration that are nobody's.
+//! Names in the configuration that match no sender.
 
 use crate::program::Home;
 
 #[test]
-fn a_permission_that_matches_nobody_is_warned_about() {
+fn a_permission_that_matches_no_sender_is_a_warning() {
     for (named, meant) in [
         ("alice", "player:alice"),
         ("Alice", "player:alice"),
@@ -20,10 +20,10 @@ fn a_permission_that_matches_nobody_is_warned_about() {
         assert_eq!(run.code, Some(0), "{}", run.err);
         let doctor = home.run(&["doctor", "--provider", "offline"], "");
         assert_eq!(doctor.code, Some(0), "{}", doctor.out);
-        for told in [run.err, doctor.out] {
+        for output in [run.err, doctor.out] {
             for field in ["trigger_permissions", "trust_overrides"] {
-                let line = told.lines().find(|line| line.contains(field));
-                let line = line.unwrap_or_else(|| panic!("{field}: {told}"));
+                let line = output.lines().find(|line| line.contains(field));
+                let line = line.unwrap_or_else(|| panic!("{field}: {output}"));
                 assert!(line.contains(&format!("{named:?}")), "{line}");
                 assert!(line.contains(meant), "{line}");
             }
@@ -32,7 +32,7 @@ fn a_permission_that_matches_nobody_is_warned_about() {
 }
 
 #[test]
-fn permissions_that_somebody_can_have_are_not_warned_about() {
+fn a_permission_that_can_match_is_not_a_warning() {
     let home = Home::new();
     home.write(
         "dormouse.toml",

@@ -8,10 +8,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// How it answers.
+/// How the server answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mood {
-    /// As it should.
+    /// Correctly.
     Fine,
     /// With its calls printed into the text.
     Printing,
@@ -19,15 +19,15 @@ pub(crate) enum Mood {
     Html,
     /// With 401, and the key it was given, in several forms.
     Unauthorized,
-    /// Not at all.
+    /// Without any answer.
     Hanging,
-    /// As it should, but with 400 to whatever has tools in it.
+    /// Correctly, but with 400 to every request with tools.
     NoTools,
-    /// With 429, and the wish for a pause of three thousand years.
+    /// With 429, and a requested pause of three thousand years.
     Pausing,
-    /// The same for the first request, and as it should from then on.
+    /// The same for the first request, and correctly from then on.
     PausingOnce,
-    /// With nothing at all in its first reply, and as it should from then on.
+    /// With an empty first reply, and correctly from then on.
     BlankOnce,
 }
 
@@ -70,14 +70,14 @@ impl Server {
                     continue;
                 }
                 let answer = answer(mood, &request);
-                // A client that has left is no trouble of the server's.
+                // The client may have disconnected.
                 stream.write_all(answer.as_bytes()).ok();
             }
         });
         Self { url, asked }
     }
 
-    /// A server that answers each request as it is told: see [`events`], [`says`] and [`http`].
+    /// A server that answers each request with the given reply: see [`events`], [`says`] and [`http`].
     pub(crate) fn scripted(answer: impl Fn(&Request) -> String + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -91,7 +91,7 @@ impl Server {
                 };
                 let answer = answer(&request);
                 seen.lock().unwrap().push(request);
-                // A client that has left is no trouble of the server's.
+                // The client may have disconnected.
                 stream.write_all(answer.as_bytes()).ok();
             }
         });
@@ -204,7 +204,7 @@ fn answer(mood: Mood, request: &Request) -> String {
     }
 }
 
-/// A complaint that repeats the key, plainly and as JSON within JSON.
+/// An error that repeats the key, plainly and as JSON within JSON.
 fn complaint(key: &str) -> String {
     let escaped = json!({ "key": key });
     json!({"error": {

@@ -14,7 +14,7 @@ const FIVE_LINES: &str = "Hello!\n\
     what does Alice prefer?\n";
 
 #[test]
-fn five_lines_are_classified_by_how_they_were_said_and_the_question_is_answered_by_quoting() {
+fn lines_are_classified_by_their_channel_and_a_question_is_answered_with_a_quote() {
     let home = Home::new();
     let run = home.play(FIVE_LINES);
     assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
@@ -53,7 +53,7 @@ fn what_was_remembered_is_known_in_the_next_run() {
 }
 
 #[test]
-fn what_the_player_is_told_again_after_a_start_has_the_number_it_had() {
+fn repeated_lines_after_a_start_keep_their_numbers() {
     let home = Home::new();
     let first = home.play(FIVE_LINES).of_type("world");
     let second = home.play("what does Alice prefer?").of_type("world");
@@ -79,7 +79,7 @@ fn what_the_player_is_told_again_after_a_start_has_the_number_it_had() {
 }
 
 #[test]
-fn every_event_is_told_once_in_order_and_every_message_names_its_event() {
+fn every_event_is_printed_once_in_order_and_every_message_names_its_event() {
     let home = Home::new();
     let run = home.play(FIVE_LINES);
     let events = run.of_type("event");
@@ -100,7 +100,7 @@ fn every_event_is_told_once_in_order_and_every_message_names_its_event() {
 }
 
 #[test]
-fn plain_output_has_what_was_done_and_said_and_no_escape_sequence() {
+fn plain_output_shows_speech_and_acts_and_has_no_escape_sequence() {
     let home = Home::new();
     let run = home.run(&["play"], "Hello!\nlook\n/status\n");
     assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
@@ -122,7 +122,7 @@ fn plain_output_has_what_was_done_and_said_and_no_escape_sequence() {
 }
 
 #[test]
-fn what_comes_through_a_pipe_is_printed_as_it_happened() {
+fn piped_input_is_printed_in_the_order_of_events() {
     let home = Home::new();
     let run = home.run(
         &["play", "--as", "Alice"],
@@ -162,11 +162,17 @@ fn a_thing_or_somebody_here_can_be_looked_at() {
         .into_iter()
         .filter(|item| item["act"].is_string())
         .collect();
-    let told = |item: &serde_json::Value| (item["act"].clone(), item["to"].clone());
-    assert_eq!(told(&acts[0]), ("look".into(), "copper kettle".into()));
+    let act_and_target = |item: &serde_json::Value| (item["act"].clone(), item["to"].clone());
+    assert_eq!(
+        act_and_target(&acts[0]),
+        ("look".into(), "copper kettle".into())
+    );
     assert!(!acts[0]["seen"].as_str().unwrap().is_empty());
-    assert_eq!(told(&acts[1]), ("look".into(), "Orla".into()));
-    assert_eq!(told(&acts[2]), ("say_to".into(), "Dormouse".into()));
+    assert_eq!(act_and_target(&acts[1]), ("look".into(), "Orla".into()));
+    assert_eq!(
+        act_and_target(&acts[2]),
+        ("say_to".into(), "Dormouse".into())
+    );
 }
 
 #[test]
@@ -202,7 +208,7 @@ fn command_words_that_do_not_fit_are_speech() {
 }
 
 #[test]
-fn the_last_line_needs_no_line_end_and_carriage_returns_are_none_of_the_text() {
+fn the_last_line_needs_no_line_end_and_carriage_returns_are_dropped() {
     let home = Home::new();
     let run = home.play("say one\r\nsay two");
     let texts: Vec<_> = run.heard().into_iter().map(|(text, _, _)| text).collect();
@@ -266,7 +272,7 @@ fn a_command_acts_at_once_while_a_message_waits_for_its_answer() {
 }
 
 #[test]
-fn a_command_that_shows_what_came_of_the_lines_before_keeps_its_place() {
+fn a_command_that_shows_results_of_earlier_lines_waits_for_them() {
     let home = Home::new();
     let run = home.run(
         &["play"],
@@ -286,7 +292,7 @@ fn the_status_counts_what_is_remembered() {
 }
 
 #[test]
-fn what_is_printed_again_after_a_kill_is_marked_and_stands_above_what_is_new() {
+fn lines_repeated_after_a_kill_are_marked_and_come_before_new_ones() {
     let home = Home::new();
     let mut child = home.spawn(&["play"]);
     let mut stdin = child.stdin.take().unwrap();

@@ -3,7 +3,7 @@
 use crate::program::{Home, finish};
 
 #[test]
-fn a_mistake_in_the_configuration_is_said_with_file_line_column_field_and_what_was_expected() {
+fn a_configuration_error_names_file_line_column_field_and_expectation() {
     let home = Home::new();
     let path = home.write(
         "dormouse.toml",
@@ -20,7 +20,7 @@ fn a_mistake_in_the_configuration_is_said_with_file_line_column_field_and_what_w
 }
 
 #[test]
-fn a_configuration_that_was_named_and_is_not_there_is_an_error() {
+fn a_missing_configuration_file_that_was_named_is_an_error() {
     let home = Home::new();
     let run = home.run(&["play", "--config", "/nowhere/dormouse.toml"], "");
     assert_eq!(run.code, Some(2));
@@ -48,7 +48,7 @@ fn a_key_in_the_configuration_is_refused_and_not_repeated() {
 }
 
 #[test]
-fn what_the_file_says_about_rooms_is_what_happens() {
+fn configured_rooms_are_used() {
     let home = Home::new();
     home.write(
         "dormouse.toml",
@@ -80,7 +80,7 @@ fn a_switched_off_assistant_accepts_messages_and_answers_once_it_is_switched_on(
 }
 
 #[test]
-fn the_provider_is_chosen_from_the_environment_and_said_with_the_reason() {
+fn the_provider_is_chosen_from_the_environment_and_printed_with_the_reason() {
     let home = Home::new();
     let mut command = home.command(&["doctor"]);
     command.env("OPENROUTER_API_KEY", "sk-or-1");
@@ -105,7 +105,7 @@ fn the_provider_is_chosen_from_the_environment_and_said_with_the_reason() {
 }
 
 #[test]
-fn a_provider_that_was_asked_for_and_cannot_be_used_is_an_error() {
+fn an_unusable_requested_provider_is_an_error() {
     let home = Home::new();
     for (args, said) in [
         (&["play", "--provider", "openai"][..], "set OPENAI_API_KEY"),

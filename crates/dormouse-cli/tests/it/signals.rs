@@ -20,7 +20,7 @@ fn signal(child: &Child, signal: nix::sys::signal::Signal) {
 
 #[cfg(unix)]
 #[test]
-fn a_signal_ends_it_gracefully_and_what_was_accepted_is_kept() {
+fn a_signal_ends_the_program_gracefully_and_keeps_accepted_lines() {
     use nix::sys::signal::Signal;
     for (number, code) in [(Signal::SIGTERM, 143), (Signal::SIGINT, 130)] {
         let home = Home::new();
@@ -57,7 +57,7 @@ fn a_signal_ends_it_gracefully_and_what_was_accepted_is_kept() {
 }
 
 #[test]
-fn a_reader_who_goes_away_ends_it_quietly() {
+fn a_closed_output_ends_the_program_quietly() {
     let home = Home::new();
     let mut child = home.spawn(&["play", "--json"]);
     let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -73,7 +73,7 @@ fn a_reader_who_goes_away_ends_it_quietly() {
 
 #[cfg(unix)]
 #[test]
-fn a_reader_who_does_not_read_cannot_keep_it_from_ending() {
+fn a_blocked_output_does_not_keep_the_program_from_ending() {
     assert_quick(time_to_end_with_a_stalled_reader);
 }
 
@@ -111,7 +111,7 @@ fn line_with_a_long_answer() -> String {
 
 #[cfg(unix)]
 #[test]
-fn what_a_stalled_reader_did_not_take_comes_at_the_next_start() {
+fn lines_that_a_stalled_reader_missed_are_printed_at_the_next_start() {
     let home = Home::new();
     let mut child = home.spawn(&["play", "--json"]);
     let watched = watch(&child);

@@ -24,26 +24,26 @@ const COMMANDS: &[u8] = b"/help\r";
 const CHARACTERS: &[u8] = b"\x01abcdefgh";
 
 #[test]
-fn a_terminal_that_is_stopped_cannot_keep_it_from_ending() {
+fn a_stopped_terminal_does_not_keep_the_program_from_ending() {
     let stopped = || StoppedTerminal::start(COMMANDS, Errors::Elsewhere);
     assert_quick(|| stopped().time_to_end(Signal::SIGTERM, 143));
 }
 
 #[test]
-fn an_echo_that_nobody_takes_cannot_keep_it_from_ending() {
+fn an_unread_echo_does_not_keep_the_program_from_ending() {
     let stopped = || StoppedTerminal::start(CHARACTERS, Errors::Elsewhere);
     assert_quick(|| stopped().time_to_end(Signal::SIGTERM, 143));
 }
 
 #[test]
-fn log_lines_that_nobody_takes_cannot_keep_it_from_ending() {
+fn unread_log_lines_do_not_keep_the_program_from_ending() {
     for typed in [COMMANDS, CHARACTERS] {
         StoppedTerminal::start(typed, Errors::AtTheTerminal).time_to_end(Signal::SIGTERM, 143);
     }
 }
 
 #[test]
-fn an_interrupt_from_outside_ends_it_at_a_stopped_terminal_too() {
+fn an_interrupt_ends_the_program_at_a_stopped_terminal() {
     for typed in [COMMANDS, CHARACTERS] {
         StoppedTerminal::start(typed, Errors::Elsewhere).time_to_end(Signal::SIGINT, 130);
     }

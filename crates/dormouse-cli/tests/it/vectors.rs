@@ -37,7 +37,7 @@ fn mode(home: &Home, embedder: &str) -> Value {
 }
 
 #[test]
-fn vectors_are_made_once_and_recalled_by() {
+fn vectors_are_computed_once_and_used_by_recall() {
     let home = filled();
     let small = format!("ollama:small@{}", embedding_server());
     let rebuilt = ["memory", "rebuild", "--json", "--embedder", &small];
@@ -66,7 +66,7 @@ fn a_server_that_is_gone_leaves_recall_by_words() {
 }
 
 #[test]
-fn what_is_not_in_the_vectors_yet_is_said_to_a_person() {
+fn unindexed_records_are_reported_in_plain_output() {
     let home = filled();
     let url = embedding_server();
     let small = format!("ollama:small@{url}");
@@ -82,7 +82,7 @@ fn what_is_not_in_the_vectors_yet_is_said_to_a_person() {
 }
 
 #[test]
-fn another_encoder_is_gone_over_to_and_back() {
+fn recall_changes_to_another_encoder_and_back() {
     let home = filled();
     let url = embedding_server();
     let (small, large) = (format!("ollama:small@{url}"), format!("ollama:large@{url}"));

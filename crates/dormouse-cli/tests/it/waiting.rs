@@ -1,4 +1,4 @@
-//! A model that takes its time: who is told, and when it is given up.
+//! A slow model: who is informed, and when the call is given up.
 
 use std::io::{BufRead, BufReader, Write};
 
@@ -26,25 +26,28 @@ fn lines_until(home: &Home, server: &Server, end: &str) -> Vec<String> {
 }
 
 #[test]
-fn whoever_waits_for_a_server_that_hangs_is_told_so_and_it_is_given_up_by_its_first_byte() {
+fn a_hanging_server_is_reported_to_the_player_and_given_up_at_the_first_byte_deadline() {
     let home = Home::new();
     let settings = "[limits]\nslow_after = 1\n[provider]\nfirst_byte_timeout = 3\n";
     home.write("dormouse.toml", settings);
     let server = Server::start(Mood::Hanging);
     let lines = lines_until(&home, &server, "gave no answer");
     let slow = lines.iter().position(|line| line.contains("takes longer"));
-    let slow = slow.expect("it is told that it takes longer");
+    let slow = slow.expect("the delay is reported");
     assert!(lines[slow].contains(&server.url), "{lines:?}");
     let failed = lines.last().unwrap();
     assert!(
         failed.contains("did not begin to answer within 3s"),
         "{failed}"
     );
-    assert!(slow + 1 < lines.len(), "told first: {lines:?}");
+    assert!(
+        slow + 1 < lines.len(),
+        "reported before the answer: {lines:?}"
+    );
 }
 
 #[test]
-fn whoever_waits_is_asked_to_in_the_world_where_the_operator_wants_that() {
+fn a_configured_notice_asks_waiting_players_for_patience() {
     let home = Home::new();
     let settings = "[assistant]\nwait_notice = \"Let me think about that.\"\n\
                     [limits]\nslow_after = 1\n[provider]\nfirst_byte_timeout = 3\n";

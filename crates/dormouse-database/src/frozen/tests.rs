@@ -28,7 +28,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn it_behaves_as_a_file_and_never_changes_the_one_below(
+    fn it_behaves_like_a_file_and_never_changes_the_file_below(
         steps in proptest::collection::vec(step(), 0..30),
         is_copied in any::<bool>(),
     ) {
@@ -73,7 +73,7 @@ fn committed(commit: u8) -> Vec<u8> {
 }
 
 #[test]
-fn a_page_that_is_read_after_the_next_commit_is_refused_and_what_was_copied_stays() {
+fn a_page_read_after_the_next_commit_is_refused_and_copied_pages_stay_valid() {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), committed(1)).unwrap();
     let lazy = FrozenFile::open(file.path()).unwrap();
@@ -103,7 +103,7 @@ fn a_copy_takes_the_memory_of_its_file_and_no_more() {
 }
 
 #[test]
-fn a_file_that_a_later_commit_cut_short_is_overtaken_and_not_broken() {
+fn a_file_that_a_later_commit_shortened_is_overtaken_and_not_damaged() {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), committed(1)).unwrap();
     let frozen = FrozenFile::open(file.path()).unwrap();
@@ -114,7 +114,7 @@ fn a_file_that_a_later_commit_cut_short_is_overtaken_and_not_broken() {
 }
 
 #[test]
-fn a_file_that_is_cut_short_after_its_commit_is_looked_at_again() {
+fn a_file_that_was_shortened_after_its_commit_is_checked_again() {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), vec![7; 5 * BLOCK_BYTES]).unwrap();
     let mut frozen = FrozenFile::open(file.path()).unwrap();

@@ -70,7 +70,7 @@ fn open(tape: &Tape, kind: &FileKind) -> Database {
 }
 
 #[test]
-fn killed_at_any_moment_also_of_a_repair_a_file_holds_all_that_was_committed() {
+fn a_file_holds_every_commit_after_a_kill_at_any_moment_even_during_repair() {
     for kind in [DIARY, LARGE] {
         let tape = Tape::default();
         let database = open(&tape, &kind);

@@ -30,7 +30,7 @@ fn is_whole(database: &Database, days: usize) -> bool {
 }
 
 #[test]
-fn a_killed_process_leaves_a_file_that_opens_with_all_that_was_committed() {
+fn a_file_opens_with_every_commit_after_a_kill() {
     for (kind, bytes) in KILLED.iter() {
         let place = Place::new();
         fs::write(place.path(), bytes).unwrap();
@@ -60,7 +60,7 @@ fn a_file_that_is_not_a_database_is_foreign_and_left_as_it_is() {
 }
 
 #[test]
-fn a_truncated_file_is_an_error_whatever_its_length_and_size() {
+fn a_truncated_file_of_any_length_is_an_error() {
     let place = Place::new();
     for kind in [DIARY, LARGE] {
         for sixteenths in 0..16 {

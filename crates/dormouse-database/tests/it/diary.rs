@@ -51,7 +51,7 @@ pub(crate) fn write(database: &Database, days: std::ops::Range<u64>) -> Result<(
     })
 }
 
-/// All there is.
+/// The whole diary.
 pub(crate) fn read(database: &Database) -> Result<Vec<(u64, String)>, DatabaseFault> {
     contained(|| {
         let table = database.begin_read()?.open_table(DAYS)?;

@@ -24,7 +24,7 @@ fn child_that_stops_half_way() {
         let mut out = std::io::stdout().lock();
         writeln!(out, "half way").unwrap();
         out.flush().unwrap();
-        // Until it is killed, or told to go on by the end of its input.
+        // Until it is killed, or its input ends.
         std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
         Ok(())
     });
@@ -72,21 +72,21 @@ fn a_creation_that_is_killed_leaves_no_file_and_the_next_one_clears_up() {
 }
 
 #[test]
-fn a_creation_that_is_under_way_is_not_disturbed_and_takes_the_file_that_was_faster() {
+fn a_slower_creation_is_not_disturbed_and_uses_the_file_of_the_faster_one() {
     let place = Place::new();
     let (mut child, mut lines) = start(&place.path());
     let database = open(&place.path()).unwrap();
     assert_eq!(place.files().len(), 2, "{:?}", place.files());
     drop(child.stdin.take());
-    let told = lines.find(|line| line.contains("InUse"));
-    assert!(told.is_some(), "the child did not find the file in use");
+    let in_use = lines.find(|line| line.contains("InUse"));
+    assert!(in_use.is_some(), "the child did not find the file in use");
     child.wait().unwrap();
     assert_eq!(place.files(), ["diary.redb"]);
     assert_eq!(read(&database).unwrap().len(), 1);
 }
 
 #[test]
-fn a_creation_that_is_under_way_goes_on_when_nobody_was_faster() {
+fn an_undisturbed_creation_uses_its_own_file() {
     let place = Place::new();
     let (mut child, mut lines) = start(&place.path());
     drop(child.stdin.take());
@@ -97,7 +97,7 @@ fn a_creation_that_is_under_way_goes_on_when_nobody_was_faster() {
 }
 
 #[test]
-fn what_earlier_creations_left_is_removed_and_nothing_else() {
+fn only_leftovers_of_earlier_creations_are_removed() {
     let place = Place::written();
     let left = |name: &str| fs::write(place.beside(name), "half").unwrap();
     // The number may be that of a process that runs, such as this one: numbers come round again.
@@ -134,7 +134,7 @@ fn what_earlier_creations_left_is_removed_and_nothing_else() {
 }
 
 #[test]
-fn what_is_left_and_in_use_stays() {
+fn a_leftover_in_use_is_kept() {
     let place = Place::written();
     let theirs = place.beside(".diary.redb.1.0.new");
     let in_use = redb::Database::create(&theirs).unwrap();
@@ -195,7 +195,7 @@ mod full {
     }
 
     #[test]
-    fn a_disk_without_room_is_the_file_systems_error_and_nothing_is_left() {
+    fn a_full_disk_is_a_file_system_error_and_no_file_is_left() {
         let place = Place::new();
         // A limit for the size of a file is as good as a disk of this size, if one survives the signal.
         let status = Command::new("sh")

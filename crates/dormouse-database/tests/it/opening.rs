@@ -15,7 +15,7 @@ fn refusal(path: &Path) -> (DatabaseOpenError, String) {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_made_whole_and_opens_again() {
+fn a_missing_file_is_created_completely_and_opens_again() {
     let place = Place::new();
     let database = open(&place.path()).unwrap();
     assert_eq!(place.files(), ["diary.redb"]);
@@ -38,7 +38,7 @@ fn a_path_without_a_folder_is_in_the_current_one() {
 }
 
 #[test]
-fn what_must_be_there_and_is_not_is_not_made() {
+fn a_file_that_must_exist_is_not_created() {
     let place = Place::new();
     let error = open_existing(&place.path(), &DIARY).unwrap_err();
     assert!(matches!(error, DatabaseOpenError::Absent { .. }));
@@ -83,7 +83,7 @@ fn an_empty_file_is_an_error_and_stays_empty() {
 }
 
 #[test]
-fn a_file_in_use_says_so_and_is_free_when_it_is_closed() {
+fn a_file_in_use_is_reported_and_free_after_it_is_closed() {
     let place = Place::new();
     let first = open(&place.path()).unwrap();
     let (error, text) = refusal(&place.path());
@@ -133,7 +133,7 @@ fn a_file_of_another_kind_is_left_alone_in_both_directions() {
 }
 
 #[test]
-fn a_database_without_a_kind_or_with_its_table_used_otherwise_is_foreign() {
+fn a_database_without_a_kind_or_with_a_kind_table_of_other_types_is_foreign() {
     let place = Place::new();
     for (name, of_texts) in [("plain.redb", false), ("otherwise.redb", true)] {
         let path = place.beside(name);
@@ -210,7 +210,7 @@ fn a_path_that_is_a_folder_or_leads_nowhere_is_the_file_systems_error() {
 }
 
 #[test]
-fn whoever_opens_one_path_at_once_gets_the_same_file_or_is_told_that_it_is_in_use() {
+fn concurrent_openings_of_one_path_get_the_same_file_or_in_use() {
     for _ in 0..8 {
         let place = Place::new();
         let path = place.path();
@@ -294,7 +294,7 @@ mod unix {
     }
 
     #[test]
-    fn what_is_neither_file_nor_folder_is_foreign() {
+    fn a_path_that_is_neither_file_nor_folder_is_foreign() {
         let place = Place::new();
         let _listener = UnixListener::bind(place.path()).unwrap();
         let (error, _) = refusal(&place.path());

@@ -12,7 +12,7 @@ use redb::{ReadableTable, StorageBackend};
 
 use crate::diary::{DAYS, DIARY, Place, lay_down};
 
-/// A disk that refuses all changes while it is full. Its bytes outlive whoever has it open.
+/// A disk that refuses all changes while it is full. Its bytes outlive the handles.
 #[derive(Clone, Debug, Default)]
 struct Disk(Arc<Mutex<Platter>>);
 
@@ -107,7 +107,7 @@ fn days(diary: &DatabaseHandle) -> Result<Vec<u64>, DatabaseFault> {
 }
 
 #[test]
-fn while_the_disk_is_full_the_diary_is_read_from_a_snapshot_and_then_it_goes_on() {
+fn a_file_on_a_full_disk_is_read_from_a_snapshot_and_writable_again_afterwards() {
     let disk = Disk::default();
     let diary = disk.handle();
     write(&diary, 1).unwrap();
@@ -131,7 +131,7 @@ fn while_the_disk_is_full_the_diary_is_read_from_a_snapshot_and_then_it_goes_on(
 }
 
 #[test]
-fn a_disk_that_cannot_even_be_read_is_an_error_that_says_why_it_cannot_be_written() {
+fn an_unreadable_disk_is_an_error_with_the_cause_of_the_failed_write() {
     let disk = Disk::default();
     let diary = disk.handle();
     disk.set(true, true);
@@ -171,7 +171,7 @@ fn a_reader_keeps_its_commit_while_the_file_is_opened_again_and_a_closed_file_is
 }
 
 #[test]
-fn a_panic_in_a_transaction_is_an_error_and_nothing_of_it_is_kept() {
+fn a_panic_in_a_transaction_is_an_error_and_rolls_it_back() {
     let diary = Disk::default().handle();
     let panicked = diary.write::<(), DatabaseFault>(|_| panic!("page 7 out of range"));
     assert!(panicked.unwrap_err().is_damage());

@@ -1,4 +1,4 @@
-//! Reading beside a process that writes.
+//! Reading while another process writes.
 
 use std::{fs, sync::atomic::AtomicBool, sync::atomic::Ordering::Relaxed};
 
@@ -7,7 +7,7 @@ use dormouse_database::{DatabaseOpenError, DatabaseView, begin_write, open_view}
 use crate::diary::{DAYS, DIARY, LARGE, Place, lay_down, read, write};
 
 #[test]
-fn a_view_of_a_file_in_use_shows_what_was_committed_and_says_so() {
+fn a_view_of_a_file_in_use_shows_the_commits_and_reports_the_use() {
     for kind in [DIARY, LARGE] {
         let place = Place::new();
         let database = dormouse_database::open(&place.path(), &kind, lay_down).unwrap();
@@ -34,7 +34,7 @@ fn a_view_of_a_file_in_use_shows_what_was_committed_and_says_so() {
 }
 
 #[test]
-fn a_view_changes_nothing_and_keeps_nobody_from_opening_the_file() {
+fn a_view_neither_changes_nor_locks_the_file() {
     let place = Place::written();
     let before = fs::read(place.path()).unwrap();
     let DatabaseView {
@@ -50,7 +50,7 @@ fn a_view_changes_nothing_and_keeps_nobody_from_opening_the_file() {
 }
 
 #[test]
-fn what_a_killed_process_left_can_be_viewed_and_is_not_mended() {
+fn a_file_left_by_a_killed_process_can_be_viewed_without_repair() {
     for kind in [DIARY, LARGE] {
         let place = Place::new();
         let database = dormouse_database::open(&place.path(), &kind, lay_down).unwrap();
@@ -93,7 +93,7 @@ fn a_truncated_or_damaged_file_is_an_error_in_a_view_too() {
 
 /// Each commit writes the same text into every row, and moves all of them to other pages.
 #[test]
-fn however_fast_somebody_commits_a_view_is_of_one_commit() {
+fn a_view_shows_one_commit_during_fast_commits() {
     const ROWS: u64 = 200;
     for kind in [DIARY, LARGE] {
         let place = Place::new();

@@ -63,7 +63,7 @@ fn every_commit_reaches_the_disk_in_two_phases() {
 }
 
 #[test]
-fn what_is_not_committed_is_not_there() {
+fn uncommitted_writes_are_not_visible() {
     let place = Place::written();
     let database = dormouse_database::open_existing(&place.path(), &DIARY).unwrap();
     let writing = begin_write(&database).unwrap();
@@ -86,7 +86,7 @@ fn a_database_needs_no_file() {
     assert_eq!(format, DIARY.format);
 }
 
-/// A disk that can be full. Its bytes outlive whoever has it open.
+/// A disk that can be full. Its bytes outlive the handles.
 #[derive(Clone, Debug, Default)]
 struct Disk(Arc<Mutex<(Vec<u8>, bool)>>);
 
@@ -135,7 +135,7 @@ impl StorageBackend for Disk {
 }
 
 #[test]
-fn a_full_disk_is_told_from_damage_and_what_was_committed_is_there_when_it_has_room() {
+fn a_full_disk_is_distinguished_from_damage_and_loses_no_commit() {
     let disk = Disk::default();
     let database = disk.open().unwrap();
     write(&database, 1..5).unwrap();
@@ -152,7 +152,7 @@ fn a_full_disk_is_told_from_damage_and_what_was_committed_is_there_when_it_has_r
 }
 
 #[test]
-fn a_panic_inside_becomes_an_error_that_says_what_it_said() {
+fn a_panic_inside_becomes_an_error_with_its_message() {
     let fault = contained::<()>(|| panic!("page {} out of range", 7)).unwrap_err();
     assert!(matches!(fault, DatabaseFault::Panicked { .. }));
     assert!(!fault.is_disk());

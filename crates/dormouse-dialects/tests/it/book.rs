@@ -1,4 +1,4 @@
-//! What is learnt of models, and that it settles.
+//! What is learnt about models, and that it settles.
 
 use dormouse_contracts::{ModelName, ProviderId, Timestamp};
 use dormouse_dialects::{
@@ -132,7 +132,7 @@ fn the_book_keeps_a_bounded_number_of_recent_models() {
 }
 
 #[test]
-fn what_is_no_book_says_so() {
+fn an_invalid_book_is_an_error() {
     let json = |text: &str| DialectBook::from_json(text).unwrap_err();
     assert!(matches!(json("{}"), BookError::Json(_)));
     assert!(matches!(json("[1"), BookError::Json(_)));

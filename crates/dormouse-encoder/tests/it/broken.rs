@@ -14,12 +14,12 @@ fn error(spoil: impl FnOnce(&Path)) -> LocalEncoderError {
     let folder = Tiny::default().write();
     spoil(folder.path());
     let error = LocalEncoder::open(folder.path()).unwrap_err();
-    let told = error.to_string();
+    let message = error.to_string();
     assert!(
-        told.contains(folder.path().to_str().unwrap()),
-        "it says where: {told}"
+        message.contains(folder.path().to_str().unwrap()),
+        "it says where: {message}"
     );
-    assert!(told.contains(';'), "it says what helps: {told}");
+    assert!(message.contains(';'), "it says what helps: {message}");
     error
 }
 
@@ -117,12 +117,12 @@ fn an_impossible_model_is_rejected_before_any_calculation() {
         ("max_position_embeddings", 2),
     ] {
         let error = with_config(name, json!(value));
-        let told = error.to_string();
+        let message = error.to_string();
         assert!(
             matches!(error, LocalEncoderError::Impossible { .. }),
-            "{told}"
+            "{message}"
         );
-        assert!(told.contains(name), "{told}");
+        assert!(message.contains(name), "{message}");
     }
     let error = with_file("sentence_bert_config.json", r#"{"max_seq_length": 0}"#);
     assert!(error.to_string().contains("max_seq_length"), "{error}");

@@ -143,7 +143,7 @@ fn tokenizer() -> Value {
     let known = |id: usize| json!({"id": WORDS[id], "ids": [id], "tokens": [WORDS[id]]});
     json!({
         "version": "1.0",
-        // As in real models' files: shorter, and filling up. Neither is to be heeded.
+        // As in real models' files: truncation and padding, which must be ignored.
         "truncation": {"direction": "Right", "max_length": 12, "strategy": "LongestFirst", "stride": 0},
         "padding": {"strategy": {"Fixed": 12}, "direction": "Right", "pad_to_multiple_of": null, "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"},
         "added_tokens": (0..4).map(special).collect::<Vec<_>>(),

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_however_they_are_written() {
+    fn turn_names_are_parsed_in_every_spelling() {
         assert_eq!(named("D3:7"), [(3, 7)]);
         assert_eq!(
             named("D1:2; D1:3,D2:4 D5:6"),
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_none() {
+    fn a_text_that_is_not_a_turn_name_is_ignored() {
         for text in [
             "",
             "D",

@@ -66,23 +66,23 @@ mod tests {
 
     #[test]
     fn dates_are_read_as_they_are_published() {
-        let told = |text| parse(text).map(|at| at.to_string());
+        let parsed = |text| parse(text).map(|at| at.to_string());
         let expected = |text: &str| Some(text.to_owned());
         assert_eq!(
-            told("1:56 pm on 8 May, 2023"),
+            parsed("1:56 pm on 8 May, 2023"),
             expected("2023-05-08T13:56:00Z")
         );
         assert_eq!(
-            told("12:09 am on 13 September, 2023"),
+            parsed("12:09 am on 13 September, 2023"),
             expected("2023-09-13T00:09:00Z")
         );
         assert_eq!(
-            told("2023/12/18 (Mon) 04:17"),
+            parsed("2023/12/18 (Mon) 04:17"),
             expected("2023-12-18T04:17:00Z")
         );
-        assert_eq!(told("2023-12-18 04:17"), expected("2023-12-18T04:17:00Z"));
-        assert_eq!(told("one fine day"), None);
-        assert_eq!(told(""), None);
+        assert_eq!(parsed("2023-12-18 04:17"), expected("2023-12-18T04:17:00Z"));
+        assert_eq!(parsed("one fine day"), None);
+        assert_eq!(parsed(""), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ fn near(a: f64, b: f64) {
 }
 
 #[test]
-fn any_counts_a_question_once_however_much_is_found() {
+fn any_counts_each_question_at_most_once() {
     let ranked = [9, 4, 7];
     near(any_at(1, &ranked, &gold(&[4, 7])), 0.0);
     near(any_at(2, &ranked, &gold(&[4, 7])), 1.0);
@@ -19,7 +19,7 @@ fn any_counts_a_question_once_however_much_is_found() {
 }
 
 #[test]
-fn fraction_is_a_part_of_the_evidence() {
+fn fraction_is_the_share_of_found_evidence() {
     let ranked = [9, 4, 7];
     near(fraction_at(2, &ranked, &gold(&[4, 7, 1, 2])), 0.25);
     near(fraction_at(3, &ranked, &gold(&[4, 7, 1, 2])), 0.5);
@@ -27,7 +27,7 @@ fn fraction_is_a_part_of_the_evidence() {
 }
 
 #[test]
-fn reciprocal_rank_looks_at_the_first_evidence_alone() {
+fn reciprocal_rank_depends_only_on_the_first_evidence() {
     near(reciprocal_rank(&[9, 4, 7], &gold(&[7, 4])), 0.5);
     near(reciprocal_rank(&[9, 4, 7], &gold(&[7])), 1.0 / 3.0);
     near(reciprocal_rank(&[9, 4, 7], &gold(&[8])), 0.0);
@@ -43,7 +43,7 @@ fn gain_is_discounted_by_place_and_relative_to_the_best_possible() {
         ndcg_at(5, &[1, 9, 2], &gold(&[1, 2])),
         1.5 / 1.630_929_753_571_457_4,
     );
-    // What stands behind the fifth place counts for nothing, and no more than five are expected.
+    // Places after the fifth do not count, and at most five are expected.
     near(ndcg_at(5, &[8, 8, 8, 8, 8, 1], &gold(&[1])), 0.0);
     near(
         ndcg_at(5, &[1, 2, 3, 4, 5], &gold(&[1, 2, 3, 4, 5, 6])),
@@ -53,7 +53,7 @@ fn gain_is_discounted_by_place_and_relative_to_the_best_possible() {
 }
 
 #[test]
-fn means_are_over_questions_and_budgets_stand_in_their_order() {
+fn means_are_over_questions_and_budgets_keep_their_order() {
     let gold = Gold {
         places: gold(&[1, 2]),
         sessions: gold(&[0]),

@@ -6,7 +6,7 @@ use dormouse_testing::embedding_server;
 
 use crate::program::{Folder, command, run};
 
-/// A conversation in the form of LoCoMo: what is asked for stands in one turn, among others.
+/// A conversation in the form of LoCoMo: the evidence is in one turn, among others.
 fn talk() -> String {
     let turn = |session: usize, turn: usize| {
         let text = match (session, turn) {
@@ -48,7 +48,7 @@ fn talk() -> String {
 }
 
 #[test]
-fn the_table_stands_beside_plain_bm25_and_nothing_is_written() {
+fn the_table_compares_with_plain_bm25_and_no_file_is_written() {
     let folder = Folder::new();
     let file = folder.write("talk.json", &talk());
     let run = run(&folder, &["recall", file.to_str().unwrap()]);
@@ -69,7 +69,7 @@ fn the_table_stands_beside_plain_bm25_and_nothing_is_written() {
 }
 
 #[test]
-fn json_and_receipts_say_the_same() {
+fn json_and_receipts_agree() {
     let folder = Folder::new();
     let file = folder.write("talk.json", &talk());
     let receipts = folder.file("receipts.jsonl");
@@ -104,8 +104,11 @@ fn json_and_receipts_say_the_same() {
         let mrr = reciprocal.sum::<f64>() / 3.0;
         let blocks = report["rankings"].as_array().unwrap();
         let block = blocks.iter().find(|b| b["ranking"] == ranking).unwrap();
-        let told = block["total"]["mrr"].as_f64().unwrap();
-        assert!((mrr - told).abs() < 1e-9, "{ranking}: {mrr} and {told}");
+        let reported = block["total"]["mrr"].as_f64().unwrap();
+        assert!(
+            (mrr - reported).abs() < 1e-9,
+            "{ranking}: {mrr} and {reported}"
+        );
     }
 }
 
@@ -141,7 +144,7 @@ fn receipts_never_replace_the_data() {
 }
 
 #[test]
-fn words_and_vectors_of_a_server_are_measured_beside_words() {
+fn words_with_vectors_are_measured_next_to_words_alone() {
     let folder = Folder::new();
     let talk = serde_json::json!([{
         "conversation": {"session_1": [
@@ -163,7 +166,7 @@ fn words_and_vectors_of_a_server_are_measured_beside_words() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_failure() {
+fn a_closed_output_is_not_a_failure() {
     let folder = Folder::new();
     folder.write("talk.json", &talk());
     let mut child = command(&folder, &["recall", "talk.json"])

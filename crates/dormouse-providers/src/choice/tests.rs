@@ -309,7 +309,7 @@ fn an_address_without_a_model_name_is_rejected() {
 }
 
 #[test]
-fn a_server_is_given_another_key_whatever_its_api() {
+fn a_server_of_any_api_accepts_a_replaced_key() {
     for by in ServedBy::ALL {
         let server = ServerConfig::at(by, "http://x", key("old-key"), model("m"));
         let server = server.with_key(Secret::try_new("own-key").unwrap());

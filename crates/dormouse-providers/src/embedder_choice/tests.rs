@@ -142,7 +142,7 @@ fn a_key_is_never_sent_to_a_server_it_does_not_belong_to() {
 }
 
 #[test]
-fn openai_asked_for_without_a_key_says_what_to_set() {
+fn openai_without_a_key_names_the_variable_to_set() {
     let nothing = Available::default();
     let error = choose_embedder(ServedBy::Offline, &nothing, &asked("openai:m")).unwrap_err();
     assert!(error.to_string().contains("OPENAI_API_KEY"), "{error}");

@@ -63,7 +63,7 @@ impl Pair {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_next_model_answers_while_the_first_limits_the_rate_with_a_time_or_without() {
+async fn the_next_model_answers_while_the_first_is_rate_limited() {
     for pause in [None, Some(Duration::ZERO), Some(Duration::from_secs(3))] {
         let limited = ModelErrorKind::RateLimited(pause);
         let pair = Pair::new(failing(limited, 20), Heartbeats::default());
@@ -238,7 +238,7 @@ async fn metadata_of_a_failed_model_is_not_attributed_to_the_next() {
     let model = FailoverModel::builder(route).build();
     let reply = complete(&model, &asking(Purpose::Answer)).await.unwrap();
     assert_eq!((reply.content.as_str(), reply.usage), ("second", None));
-    let info = reply.info.expect("who answers in place of another says so");
+    let info = reply.info.expect("a fallback reports its identity");
     assert_eq!((info.model.as_str(), info.request_id), ("small", None));
 }
 

@@ -218,7 +218,7 @@ async fn any_deadline_is_accepted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_finished_reply_closes_the_breaker_even_if_nobody_reads_to_the_end() {
+async fn a_finished_reply_closes_the_breaker_even_if_the_stream_is_dropped() {
     let failures =
         std::iter::repeat_with(|| ScriptedTurn::Fail(ModelErrorKind::Unavailable)).take(5);
     let model = Arc::new(ScriptedModel::new(failures).then_for_ever(raw([finished(), used(9, 1)])));
@@ -261,7 +261,7 @@ async fn of_several_usages_the_last_one_counts_everywhere() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_provider_that_miscounts_silences_its_callers() {
+async fn an_absurd_usage_count_does_not_block_later_calls() {
     let counter = Arc::new(CalibratedCounter::new(Arc::new(crate::Estimate::default())));
     let limit = RateLimit::reported_only()
         .try_with_units(30_000, 30_000)

@@ -190,7 +190,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_are_the_same_however_they_are_cut(
+        fn the_chunks_of_a_body_do_not_change_its_lines(
             text in "[a-c\r\n]{0,60}", cuts in prop::collection::vec(0_usize..60, 0..12),
         ) {
             let text = format!("d{text}");

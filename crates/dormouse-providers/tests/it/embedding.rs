@@ -31,7 +31,7 @@ async fn the_ollama_embedder_keeps_the_promises_of_the_port() {
 }
 
 #[tokio::test]
-async fn a_server_that_reads_short_texts_only_is_sent_short_texts() {
+async fn texts_are_shortened_for_a_server_that_accepts_only_short_ones() {
     let strict = |sent: &Sent| {
         if sent.input.iter().any(|text| text.len() > 500) {
             let said = json!({"error": {"code": 500, "type": "server_error",

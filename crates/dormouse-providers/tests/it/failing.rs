@@ -361,7 +361,7 @@ async fn an_error_during_a_reply_is_reported() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_unreachable_and_one_that_hangs_up_unavailable() {
+async fn a_missing_server_is_unreachable_and_a_hung_up_connection_is_unavailable() {
     assert_eq!(
         error(Answer::raw("", Then::Close)).await.kind(),
         ModelErrorKind::Unavailable
@@ -401,7 +401,7 @@ async fn a_model_over_tls_needs_no_setup() {
 }
 
 #[test]
-fn a_model_prints_where_it_is_but_not_its_key() {
+fn debug_output_of_a_model_has_its_address_and_not_its_key() {
     let printed = format!("{:?}", model_at("http://127.0.0.1:8080/"));
     assert!(
         printed.contains("http://127.0.0.1:8080/v1/chat/completions\"")

@@ -72,7 +72,7 @@ fn an_estimate_is_close_to_the_providers_count_and_survives_a_restart() {
 }
 
 #[test]
-fn a_day_is_summed_up_with_what_is_not_known_of_it() {
+fn the_sum_of_a_day_lists_unknown_costs() {
     let prices = r#"[{ "provider": "local", "model": "tiny*", "input": 1, "output": 2.5, "source": "my electricity" }]"#;
     let prices: Vec<PriceEntry> = serde_json::from_str(prices).unwrap();
     let table = PriceTable::listed().with_overrides(&prices).unwrap();

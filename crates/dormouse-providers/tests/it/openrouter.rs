@@ -190,7 +190,7 @@ async fn an_error_during_a_reply_keeps_its_kind() {
 }
 
 #[tokio::test]
-async fn a_model_prints_neither_its_key_nor_more_than_it_must() {
+async fn debug_output_of_a_model_is_short_and_has_no_key() {
     let model = OpenRouterModel::try_new(config("http://127.0.0.1:1", "a/b")).unwrap();
     let printed = format!("{model:?} {:?}", config("http://127.0.0.1:1", "a/b"));
     assert!(

@@ -49,7 +49,7 @@ fn read_again(recorder: &Recorder) -> Cassette {
 }
 
 #[tokio::test]
-async fn what_was_recorded_is_replayed_without_a_server() {
+async fn a_recording_is_replayed_without_a_server() {
     let cut_off = Answer::stream(
         "data: {\"choices\":[{\"delta\":{\"content\":\"Go\"}}]}\n\n",
         Then::Close,

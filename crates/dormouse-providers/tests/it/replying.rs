@@ -155,7 +155,7 @@ async fn a_request_carries_key_model_and_tools_to_the_versioned_path() {
 }
 
 #[tokio::test]
-async fn without_a_key_none_is_sent() {
+async fn without_a_key_no_key_header_is_sent() {
     let server = Server::answering(vec![Answer::stream(HELLO, Then::Close)]).await;
     let model = OpenAiModel::try_new(OpenAiConfig {
         provider: "local".parse().unwrap(),

@@ -65,7 +65,7 @@ fn open(config: ServerConfig) -> (Box<dyn ChatModel>, String) {
     }
 }
 
-/// Answers that repeat the key wherever a server can.
+/// Answers that repeat the key everywhere a server can.
 fn repeating() -> Vec<Answer> {
     let said =
         format!(r#"{{"error":{{"message":"bad key {KEY}","type":"{KEY}","code":"{KEY}"}}}}"#);

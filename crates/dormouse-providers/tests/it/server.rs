@@ -125,7 +125,7 @@ impl Server {
         }
     }
 
-    /// One whole reply, but for what is known of it besides.
+    /// One whole reply, without its metadata.
     pub(crate) async fn reply(&self) -> Result<ChatReply, ModelError> {
         let reply = guarded(complete(&self.model(), &hello())).await?;
         Ok(ChatReply {

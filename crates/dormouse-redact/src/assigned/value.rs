@@ -49,7 +49,7 @@ const SHORTEST_SURE: usize = 6;
 const SHORTEST_LONG: usize = 16;
 /// The shortest value after `Bearer` and `Basic` in prose.
 const SHORTEST_CREDENTIAL: usize = 12;
-/// Words that stand for a missing or described value, instead of a password.
+/// Words that replace or describe a value, instead of a password.
 const NO_VALUES: &str = "\
     above below blank boolean changed correct default disabled empty enabled enter expired false \
     forgotten here hidden incorrect invalid missing need needed none null optional please redacted \

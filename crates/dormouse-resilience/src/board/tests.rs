@@ -17,7 +17,7 @@ fn names(board: &HealthBoard) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_query_tells_the_state_of_every_service_by_name() {
+async fn one_query_reports_the_state_of_every_service_by_name() {
     let board = HealthBoard::new();
     let (b, a) = (limited("bakery"), Guard::builder("apothecary").build());
     let post = CircuitBreaker::new("post office", BreakerPolicy::service());
@@ -78,7 +78,7 @@ async fn failures_that_count_and_limits_that_are_used_are_shown() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn those_who_wait_are_counted() {
+async fn waiting_callers_are_counted() {
     let guard = limited("bakery");
     for _ in 0..10 {
         guard.admit(0).await.unwrap().record(Health::Well);
@@ -91,7 +91,7 @@ async fn those_who_wait_are_counted() {
 }
 
 #[tokio::test]
-async fn two_of_the_same_name_are_both_shown_and_none_is_kept_alive() {
+async fn two_services_of_one_name_are_both_shown_and_neither_is_kept_alive() {
     let board = HealthBoard::new();
     let (first, second) = (limited("bakery"), limited("bakery"));
     board.watch(&first);
@@ -114,7 +114,7 @@ async fn two_of_the_same_name_are_both_shown_and_none_is_kept_alive() {
 }
 
 #[tokio::test]
-async fn a_budget_that_is_shared_is_told_by_each() {
+async fn a_shared_budget_is_reported_by_each_service() {
     let budget = RetryBudget::default();
     let guard = Guard::builder("bakery").budget(budget.clone()).build();
     budget.withdraw().unwrap();

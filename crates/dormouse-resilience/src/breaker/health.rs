@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_that_was_not_made_says_why_and_when_to_ask_again() {
+    fn a_call_that_was_not_attempted_has_a_reason_and_a_retry_time() {
         let open = CircuitOpen {
             retry_in: Some(Duration::from_secs(30)),
             reason: OpenReason::Failing,

@@ -174,25 +174,25 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn numbers_that_make_no_policy_are_named() {
+    fn invalid_policy_numbers_are_named() {
         let service = BreakerPolicy::service();
-        let told = |result: Result<BreakerPolicy, BreakerPolicyError>| {
+        let message = |result: Result<BreakerPolicy, BreakerPolicyError>| {
             result.map_or_else(|error| error.to_string(), |_| "fine".to_owned())
         };
         assert_eq!(
-            told(service.try_with_trip(0, SECOND)),
+            message(service.try_with_trip(0, SECOND)),
             "the circuit opens after 0 failures; expected 1..=1000"
         );
         assert_eq!(
-            told(service.try_with_trip(1, Duration::ZERO)),
+            message(service.try_with_trip(1, Duration::ZERO)),
             "the window is 0ns; expected more than zero and at most 1 day"
         );
         assert_eq!(
-            told(service.try_with_cooldown(2 * SECOND, SECOND)),
+            message(service.try_with_cooldown(2 * SECOND, SECOND)),
             "the cooldowns are 2s up to 1s; expected 0 < cooldown <= longest <= 1 day"
         );
         assert_eq!(
-            told(service.try_with_close_after(1001)),
+            message(service.try_with_close_after(1001)),
             "the circuit closes after 1001 successes; expected 1..=1000"
         );
         assert!(service.try_with_cooldown(SECOND, Duration::MAX).is_err());
@@ -201,6 +201,6 @@ mod tests {
         let smallest = service
             .try_with_trip(1, Duration::from_nanos(1))
             .and_then(|policy| policy.try_with_close_after(1));
-        assert_eq!(told(smallest), "fine");
+        assert_eq!(message(smallest), "fine");
     }
 }

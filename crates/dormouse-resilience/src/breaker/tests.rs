@@ -51,7 +51,7 @@ fn open_for(seconds: u32) -> BreakerError<Failure> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn five_failures_within_a_minute_open_it_and_two_good_trials_close_it() {
+async fn five_failures_within_a_minute_open_the_circuit_and_two_good_trials_close_it() {
     let breaker = breaker();
     fail(&breaker, 4).await;
     assert_eq!(call(&breaker, Ok(1)).await, Ok(1), "four are not five");
@@ -79,7 +79,7 @@ async fn five_failures_within_a_minute_open_it_and_two_good_trials_close_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failures_that_are_a_minute_apart_never_open_it() {
+async fn failures_that_are_a_minute_apart_never_open_the_circuit() {
     let breaker = breaker();
     for _ in 0..20 {
         fail(&breaker, 4).await;
@@ -117,7 +117,7 @@ async fn the_cooldown_doubles_up_to_five_minutes_and_begins_anew_once_closed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_cooldown_begins_anew_after_a_trial_that_was_answered() {
+async fn the_cooldown_restarts_after_an_answered_trial() {
     let breaker = breaker();
     fail(&breaker, 5).await;
     for _ in 0..3 {
@@ -134,7 +134,7 @@ async fn the_cooldown_begins_anew_after_a_trial_that_was_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refusal_opens_it_at_once_until_the_configuration_changes() {
+async fn a_refusal_opens_the_circuit_until_the_configuration_changes() {
     let breaker = breaker();
     let refused = call(&breaker, Err(Failure::Stranger)).await;
     assert_eq!(refused, Err(BreakerError::Failed(Failure::Stranger)));
@@ -151,7 +151,7 @@ async fn a_refusal_opens_it_at_once_until_the_configuration_changes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_wrong_with_the_request_says_nothing_about_the_service() {
+async fn a_faulty_request_does_not_change_the_circuit() {
     let breaker = breaker();
     for _ in 0..1000 {
         let wrong = call(&breaker, Err(Failure::Wrong)).await;
@@ -161,7 +161,7 @@ async fn what_is_wrong_with_the_request_says_nothing_about_the_service() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_trial_whose_caller_vanishes_lets_another_one_be_it() {
+async fn a_dropped_trial_lets_another_caller_try() {
     let breaker = breaker();
     fail(&breaker, 5).await;
     advance(30 * SECOND).await;
@@ -177,7 +177,7 @@ async fn a_trial_whose_caller_vanishes_lets_another_one_be_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_that_hangs_counts_as_ill_where_the_deadline_is_within() {
+async fn a_hanging_service_counts_as_failed_after_the_deadline_inside_the_guard() {
     let breaker = breaker();
     for _ in 0..5 {
         let call = deadline(SECOND, pending::<()>());
@@ -188,7 +188,7 @@ async fn a_service_that_hangs_counts_as_ill_where_the_deadline_is_within() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_not_let_through_is_not_begun() {
+async fn a_rejected_call_is_not_started() {
     let breaker = breaker();
     fail(&breaker, 5).await;
     let call = async { panic!("it was begun") };
@@ -203,7 +203,7 @@ async fn a_call_that_is_not_let_through_is_not_begun() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cooldown_that_is_over_is_told_without_a_call() {
+async fn the_end_of_a_cooldown_is_reported_without_a_call() {
     let breaker = breaker();
     fail(&breaker, 5).await;
     advance(32 * SECOND).await;

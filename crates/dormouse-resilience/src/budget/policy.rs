@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_make_no_budget_are_named() {
+    fn invalid_budget_numbers_are_named() {
         let error = |per_call, per_second, most| {
             BudgetPolicy::try_new(per_call, per_second, most)
                 .unwrap_err()

@@ -32,7 +32,7 @@ async fn begun<F: Future>(future: F) -> Option<F::Output> {
 }
 
 #[test]
-fn numbers_that_make_no_bulkhead_are_named() {
+fn invalid_bulkhead_numbers_are_named() {
     let error = |at_once, waiting| {
         let policy = BulkheadPolicy::try_new(at_once, waiting);
         policy.unwrap_err().to_string()
@@ -49,7 +49,7 @@ fn numbers_that_make_no_bulkhead_are_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_finds_no_place_to_wait_is_told_at_once() {
+async fn a_caller_is_rejected_at_once_when_the_queue_is_full() {
     let bulkhead = bulkhead(1, 1);
     let place = bulkhead.enter().await.unwrap();
     let mut second = pin!(bulkhead.enter());
@@ -102,7 +102,7 @@ fn visits() -> impl Strategy<Value = Vec<Visit>> {
     prop::collection::vec(visit, 1..60)
 }
 
-/// Lets all of them come, and tells the most that were in at once, and that waited.
+/// Lets all of them in, and returns the largest numbers inside and waiting.
 async fn busiest(bulkhead: &Bulkhead, visits: Vec<Visit>) -> (u32, u32) {
     let inside = Arc::new(AtomicU32::new(0));
     let most = Arc::new(AtomicU32::new(0));
@@ -122,7 +122,7 @@ async fn busiest(bulkhead: &Bulkhead, visits: Vec<Visit>) -> (u32, u32) {
                 drop(place);
                 Some(())
             };
-            // Patience ends while waiting or inside, whichever it is.
+            // The patience may end while the caller waits or while it is inside.
             timeout(Duration::from_millis(visit.patience + 1), entering).await
         });
     }
@@ -137,7 +137,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn never_more_at_a_time_than_there_are_places_and_none_is_lost(
+    fn concurrency_never_exceeds_the_places_and_no_place_is_lost(
         at_once in 1u32..5,
         waiting in 0u32..5,
         visits in visits(),
@@ -161,7 +161,7 @@ proptest! {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_came_first_is_let_in_first() {
+async fn callers_are_admitted_in_order_of_arrival() {
     let bulkhead = bulkhead(1, 10);
     let order = Arc::new(std::sync::Mutex::new(Vec::new()));
     let mut all = JoinSet::new();

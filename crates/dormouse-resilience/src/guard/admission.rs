@@ -11,7 +11,7 @@ use crate::{BulkheadPermit, Health, Permit, ReportedLimits};
 /// either case its place becomes free, and its units stay charged to the rate limit, because the service counts them
 /// too.
 #[derive(Debug)]
-#[must_use = "how the call ended is told to the admission"]
+#[must_use = "the result of the call must be recorded with the admission"]
 pub struct CallAdmission {
     guard: Guard,
     permit: Option<Permit>,

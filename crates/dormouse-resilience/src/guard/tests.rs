@@ -38,7 +38,7 @@ fn ten_units() -> RateLimit {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_that_the_service_asks_for_holds_back_every_caller() {
+async fn a_pause_requested_by_the_service_applies_to_every_caller() {
     let guard = Guard::builder("kettle")
         .rate_limit(RateLimit::reported_only())
         .build();
@@ -52,7 +52,7 @@ async fn a_pause_that_the_service_asks_for_holds_back_every_caller() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_so_many_are_under_way_and_the_rest_is_told() {
+async fn calls_beyond_the_bulkhead_are_rejected() {
     let guard = Guard::builder("kettle").bulkhead(bulkhead(1, 0)).build();
     let admission = guard.admit(0).await.unwrap();
     let full = BulkheadFull {
@@ -66,7 +66,7 @@ async fn only_so_many_are_under_way_and_the_rest_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_can_never_fit_waits_for_nothing() {
+async fn a_request_that_can_never_fit_is_rejected_without_waiting() {
     let guard = Guard::builder("kettle")
         .bulkhead(bulkhead(1, 5))
         .rate_limit(ten_units())
@@ -81,7 +81,7 @@ async fn a_request_that_can_never_fit_waits_for_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_queues_for_a_service_that_is_left_alone() {
+async fn no_caller_queues_for_an_open_circuit() {
     let guard = Guard::builder("kettle")
         .breaker(opens_at(1))
         .bulkhead(bulkhead(1, 5))
@@ -103,7 +103,7 @@ async fn nobody_queues_for_a_service_that_is_left_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_estimate_is_settled_and_the_last_word_counts() {
+async fn an_estimate_is_settled_with_the_last_reported_usage() {
     let guard = Guard::builder("kettle").rate_limit(ten_units()).build();
     let left = || guard.health().limit.unwrap().units.unwrap().left;
     let mut admission = guard.admit(8).await.unwrap();
@@ -117,7 +117,7 @@ async fn an_estimate_is_settled_and_the_last_word_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dropped_admission_counts_for_nothing_and_frees_its_place_and_the_trial() {
+async fn a_dropped_admission_records_no_result_and_frees_its_place_and_trial() {
     let guard = Guard::builder("kettle")
         .breaker(opens_at(1))
         .bulkhead(bulkhead(1, 0))
@@ -135,7 +135,7 @@ async fn a_dropped_admission_counts_for_nothing_and_frees_its_place_and_the_tria
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_dropped_while_it_waits_leaves_nothing_behind() {
+async fn a_call_dropped_while_waiting_frees_everything() {
     let guard = Guard::builder("kettle")
         .bulkhead(bulkhead(1, 5))
         .rate_limit(ten_units())
@@ -150,7 +150,7 @@ async fn a_call_that_is_dropped_while_it_waits_leaves_nothing_behind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_answer_tells_of_limits_holds_the_next_one_back() {
+async fn limits_reported_by_an_answer_apply_to_the_next_call() {
     let limit = RateLimit::reported_only().with_longest_wait(SECOND);
     let guard = Guard::builder("kettle").rate_limit(limit).build();
     let admission = guard.admit(0).await.unwrap();
@@ -215,7 +215,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn whoever_goes_away_wherever_it_waits_nothing_is_ever_kept(callers in callers()) {
+    fn callers_dropped_at_any_point_never_leak_a_permit(callers in callers()) {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .start_paused(true)
@@ -249,7 +249,7 @@ proptest! {
             for _ in 0..2 {
                 guard.admit(0).await.unwrap().record(Health::Well);
             }
-            // All places, all units, and no trial that nobody makes.
+            // All places and units are free, and no trial is held.
             let whole = [guard.admit(10).await.unwrap(), guard.admit(0).await.unwrap()];
             prop_assert_eq!(guard.health().circuit.state, CircuitState::Closed);
             prop_assert_eq!(guard.health().under_way, 2);

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_make_no_limit_are_named() {
+    fn invalid_limit_numbers_are_named() {
         let error = |per_minute, burst| {
             let limit = RateLimit::reported_only().try_with_requests(per_minute, burst);
             limit.unwrap_err().to_string()

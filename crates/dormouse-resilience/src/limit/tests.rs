@@ -39,7 +39,7 @@ fn later(retry_in: Duration, reason: LimitReason) -> Result<(), RateLimited> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_fits_gets_through_at_once_and_the_rest_waits_its_time() {
+async fn requests_within_the_limit_pass_at_once_and_others_wait() {
     let limiter = RateLimiter::new(limit());
     let begun = Instant::now();
     for expected in [0, 0, 1, 2, 3] {
@@ -65,7 +65,7 @@ async fn a_request_that_can_never_fit_is_an_error_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_waits_longer_than_the_longest_wait_and_a_hopeless_wait_is_not_begun() {
+async fn no_caller_waits_longer_than_the_limit_and_a_longer_wait_is_not_started() {
     let limiter = RateLimiter::new(limit().with_longest_wait(3 * SECOND));
     limiter.acquire(60).await.unwrap();
     let hopeless = begun(limiter.acquire(40)).await;
@@ -78,7 +78,7 @@ async fn nobody_waits_longer_than_the_longest_wait_and_a_hopeless_wait_is_not_be
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_queues_behind_others_counts_that_as_waiting() {
+async fn time_in_the_queue_counts_as_waiting() {
     let limiter = RateLimiter::new(limit().with_longest_wait(5 * SECOND));
     limiter.acquire(60).await.unwrap();
     let mut first = pin!(limiter.acquire(50));
@@ -93,7 +93,7 @@ async fn who_queues_behind_others_counts_that_as_waiting() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_is_overtaken_however_small_the_other_is() {
+async fn a_small_request_never_overtakes_a_larger_one() {
     let limiter = RateLimiter::new(limit());
     limiter.acquire(60).await.unwrap();
     let mut large = pin!(limiter.acquire(50));
@@ -109,7 +109,7 @@ async fn nobody_is_overtaken_however_small_the_other_is() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancelled_waiter_takes_nothing_and_lets_the_next_one_go() {
+async fn a_cancelled_waiter_takes_no_units_and_lets_the_next_pass() {
     let limiter = RateLimiter::new(limit());
     limiter.acquire(60).await.unwrap();
     let started = Instant::now();
@@ -125,7 +125,7 @@ async fn a_cancelled_waiter_takes_nothing_and_lets_the_next_one_go() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_holds_those_too_who_wait_already() {
+async fn a_pause_applies_to_callers_that_already_wait() {
     let limiter = RateLimiter::new(limit());
     limiter.acquire(60).await.unwrap();
     let started = Instant::now();
@@ -139,7 +139,7 @@ async fn a_pause_holds_those_too_who_wait_already() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_settled_or_given_back_lets_the_next_one_go_at_once() {
+async fn settled_or_returned_units_let_the_next_caller_pass_at_once() {
     let limiter = RateLimiter::new(limit());
     limiter.acquire(60).await.unwrap();
     let started = Instant::now();
@@ -160,7 +160,7 @@ async fn what_is_settled_or_given_back_lets_the_next_one_go_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_configuration_ends_a_pause_for_those_who_wait() {
+async fn a_new_configuration_ends_a_pause_for_waiting_callers() {
     let limiter = RateLimiter::new(RateLimit::reported_only());
     limiter.pause(50 * SECOND);
     let started = Instant::now();
@@ -172,7 +172,7 @@ async fn a_new_configuration_ends_a_pause_for_those_who_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_headers_tell_holds_requests_back() {
+async fn limits_in_headers_apply_to_later_requests() {
     let limiter = RateLimiter::new(RateLimit::reported_only());
     limiter.observe(ReportedLimits {
         requests: Some(Quota {
@@ -248,7 +248,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn never_sooner_than_a_pause_ends_and_never_more_than_the_limit_among_many_callers(
+    fn many_callers_respect_pauses_and_the_limit(
         callers in callers(),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread()

@@ -25,7 +25,7 @@ fn verdict(failure: &Failure) -> RetryVerdict {
     }
 }
 
-/// Runs an operation that fails with each of these in turn, then succeeds; tells when each attempt began.
+/// Runs an operation that fails with each of these in turn, then succeeds; returns when each attempt began.
 async fn run(failures: Vec<Failure>) -> (Result<(), Exhausted<Failure>>, Vec<Duration>) {
     let begun = Instant::now();
     let mut failures = failures.into_iter();
@@ -74,7 +74,7 @@ async fn the_last_error_and_the_number_of_attempts_are_kept() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_that_will_not_go_away_is_not_tried_again() {
+async fn a_permanent_failure_is_not_retried() {
     let (result, at) = run(vec![Failure::Wrong]).await;
     let error = result.unwrap_err();
     assert_eq!(error.to_string(), "no such thing (after 1 attempt)");
@@ -82,7 +82,7 @@ async fn a_failure_that_will_not_go_away_is_not_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_that_was_asked_for_is_kept_to_the_moment() {
+async fn a_requested_pause_is_kept_exactly() {
     let (result, at) = run(vec![Failure::SlowDown(7 * SECOND)]).await;
     assert_eq!((result, at), (Ok(()), vec![Duration::ZERO, 7 * SECOND]));
     let (result, at) = run(vec![Failure::SlowDown(3600 * SECOND)]).await;
@@ -94,7 +94,7 @@ async fn a_pause_that_was_asked_for_is_kept_to_the_moment() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_tried_after_the_retry_was_dropped() {
+async fn no_attempt_starts_after_the_retry_was_dropped() {
     let calls = Cell::new(0);
     let policy = RetryPolicy::model_call();
     let run = retry(
@@ -159,7 +159,7 @@ async fn callers_with_clones_of_a_budget_share_its_retries() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_that_was_asked_for_is_kept_within_a_budget_too_and_success_costs_nothing() {
+async fn a_requested_pause_is_kept_with_a_budget_and_success_is_free() {
     let budget = RetryBudget::new(BudgetPolicy::try_new(0.0, 0.0, 1).unwrap());
     let policy = RetryPolicy::model_call();
     let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! Many callers, and a service that has a bad day.
+//! Many callers, and a service that fails.
 
 use std::{
     sync::{
@@ -137,7 +137,7 @@ async fn retries_of_all_callers_together_stay_within_the_budget() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_that_is_down_is_left_alone_and_found_again_by_one_trial_at_a_time() {
+async fn a_failed_service_gets_one_trial_at_a_time_until_it_recovers() {
     let guard = Guard::builder("kettle").build();
     let service = Service::new(20 * SECOND);
     let answers = callers(&guard, &service, 100).await;
@@ -167,7 +167,7 @@ async fn a_service_that_is_down_is_left_alone_and_found_again_by_one_trial_at_a_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crowd_gets_through_at_the_rate_and_the_width_that_are_allowed() {
+async fn many_callers_pass_at_the_configured_rate_and_concurrency() {
     let limit = RateLimit::reported_only()
         .try_with_requests(120, 10)
         .unwrap();
@@ -272,7 +272,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn never_more_than_one_probe_whoever_calls_and_whoever_goes_away(weather in weather()) {
+    fn at_most_one_trial_runs_with_any_callers_and_cancellations(weather in weather()) {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .start_paused(true)
@@ -284,7 +284,7 @@ proptest! {
             prop_assert_eq!(trials.while_open.load(Relaxed), 0, "called while open");
             let health = guard.health();
             prop_assert_eq!((health.under_way, health.waiting), (0, 0));
-            // Whatever happened, it is called again once it is well.
+            // It is called again once it is well.
             sleep(300 * SECOND).await;
             for _ in 0..2 {
                 prop_assert_eq!(call(&guard, async { Health::Well }).await, Ended::Well);

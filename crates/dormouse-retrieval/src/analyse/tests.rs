@@ -42,7 +42,7 @@ fn scripts_without_spaces_become_pairs_of_characters() {
 }
 
 #[test]
-fn an_emoji_is_a_term_whatever_its_skin_or_style() {
+fn an_emoji_is_one_term_in_every_skin_tone_and_style() {
     assert_eq!(terms("👍🏽 ❤\u{fe0f}"), ["👍", "❤"]);
     assert_eq!(terms("🇫🇷🇯🇵"), ["🇫🇷", "🇯🇵"]);
 }

@@ -115,7 +115,7 @@ fn a_neighbour_is_packed_only_with_its_match() {
 }
 
 #[test]
-fn a_score_that_is_no_number_is_wanted_least() {
+fn an_item_with_a_nan_score_is_packed_last() {
     let items = [item(1, "one", f32::NAN), item(2, "two", -5.0)];
     assert_eq!(ids(&pack(&items, 1, &Words)), [2]);
 }

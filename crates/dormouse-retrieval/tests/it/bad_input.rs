@@ -15,7 +15,7 @@ fn unit(id: u64, text: &str) -> Unit<'_> {
 }
 
 #[test]
-fn nothing_is_found_in_an_empty_index_or_by_an_empty_query() {
+fn an_empty_index_or_an_empty_query_finds_nothing() {
     let mut index = Index::default();
     assert!(index.search(&SearchQuery::new("kettle"), 10).is_empty());
     index.insert(&unit(1, "the kettle"));
@@ -88,7 +88,7 @@ fn inserting_twice_replaces() {
 }
 
 #[test]
-fn vectors_that_are_no_numbers_or_of_nobody_are_passed_over() {
+fn invalid_vectors_and_vectors_of_unknown_units_are_ignored() {
     let mut index = Index::default();
     index.insert(&unit(1, "the kettle"));
     index.insert(&unit(2, "the ferry"));
@@ -111,7 +111,7 @@ fn vectors_that_are_no_numbers_or_of_nobody_are_passed_over() {
 }
 
 #[test]
-fn times_at_the_ends_of_time_are_places_like_others() {
+fn extreme_times_are_accepted() {
     let mut index = Index::default();
     for (id, micros) in [i64::MIN, -1, 0, i64::MAX].into_iter().enumerate() {
         index.insert(&Unit {

@@ -154,7 +154,7 @@ fn a_named_time_is_aimed_at() {
 }
 
 #[test]
-fn a_session_of_the_named_time_is_looked_at_even_if_it_shares_no_word() {
+fn a_session_at_the_named_time_is_searched_even_without_a_shared_word() {
     let mut index = talk(&[
         ("Alice", "We saw nothing but rain"),
         ("Bob", "All day long"),
@@ -173,7 +173,7 @@ fn a_session_of_the_named_time_is_looked_at_even_if_it_shares_no_word() {
 }
 
 #[test]
-fn who_asks_when_gets_turns_that_tell_a_time() {
+fn a_question_for_a_time_prefers_turns_that_name_a_time() {
     let index = talk(&[
         ("Alice", "The ferry ran aground near the island"),
         ("Alice", "The ferry ran aground last week"),
@@ -185,7 +185,7 @@ fn who_asks_when_gets_turns_that_tell_a_time() {
 }
 
 #[test]
-fn a_unit_that_only_the_encoder_finds_is_found() {
+fn a_unit_that_only_vectors_match_is_found() {
     let index = talk(&[("Alice", "The kettle sings"), ("Bob", "Boats are late")]);
     let hits = [Hit { id: 1, score: 0.8 }, Hit { id: 0, score: 0.1 }];
     let query = SearchQuery::new("ferries").dense(&hits);
@@ -207,7 +207,7 @@ fn units_that_are_not_admitted_leave_their_place_to_others() {
 }
 
 #[test]
-fn a_fact_that_stands_alone_is_found_by_its_own_words() {
+fn an_isolated_fact_is_found_by_its_own_words() {
     let mut index = Index::default();
     for (id, text) in [
         (1, "Alice keeps bees"),
@@ -283,7 +283,7 @@ fn neighbours_are_returned_in_reading_order() {
 }
 
 #[test]
-fn a_query_whose_other_words_nobody_used_finds_what_names_whom_it_names() {
+fn a_query_with_unknown_words_finds_units_about_the_named_person() {
     let index = talk(&[
         ("Alice", "Alice prefers tea"),
         ("Bob", "We had soup for lunch"),

@@ -97,7 +97,7 @@ async fn check_failure(plan: Plan, what: &str) -> bool {
 }
 
 #[tokio::test]
-async fn whichever_sync_fails_the_answer_is_true_and_the_log_goes_on() {
+async fn after_any_failed_sync_the_answer_is_true_and_the_log_goes_on() {
     let mut failures = 0;
     for syncs in 0..12 {
         let plan = Plan {
@@ -110,7 +110,7 @@ async fn whichever_sync_fails_the_answer_is_true_and_the_log_goes_on() {
 }
 
 #[tokio::test]
-async fn whichever_write_fails_the_answer_is_true_and_the_log_goes_on() {
+async fn after_any_failed_write_the_answer_is_true_and_the_log_goes_on() {
     let mut failures = 0;
     for writes in 0..24 {
         let plan = Plan {
@@ -194,7 +194,7 @@ async fn a_failed_read_is_an_error_and_the_log_recovers_by_itself() {
 }
 
 #[tokio::test]
-async fn an_append_whose_caller_has_left_is_written_all_the_same() {
+async fn an_append_is_written_even_if_its_caller_is_dropped() {
     let (disk, log) = new_log();
     let mut abandoned = Box::pin(append(&log, Seq(0), b"left".to_vec()));
     let polled = std::future::poll_fn(|context| {
@@ -236,7 +236,7 @@ async fn a_failed_commit_is_answered_to_all_who_shared_it_and_none_is_applied() 
 
 /// The disk fails at one change after the other, first while a snapshot is saved.
 #[tokio::test]
-async fn wherever_saving_a_snapshot_fails_the_events_stay_and_the_log_goes_on() {
+async fn a_snapshot_that_fails_at_any_point_loses_no_event() {
     for errno in [5, 28, 30] {
         let mut failures = 0;
         for changes in 0..20 {
@@ -290,7 +290,7 @@ fn chain(error: &dyn std::error::Error) -> String {
 }
 
 #[tokio::test]
-async fn while_the_disk_keeps_failing_the_log_can_be_read_and_every_refusal_says_why() {
+async fn a_log_on_a_failing_disk_stays_readable_and_every_refusal_has_its_cause() {
     for (errno, said) in [
         (5, "Input/output error"),
         (28, "No space left on device"),

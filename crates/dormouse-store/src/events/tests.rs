@@ -44,7 +44,7 @@ async fn disk() -> Flaky {
     disk
 }
 
-/// Changes an open log behind its back, as damage the database does not notice would.
+/// Changes an open log directly, like damage that the database does not notice.
 fn tamper(log: &RedbLog, work: impl FnOnce(&redb::WriteTransaction)) {
     let tampered = log.database().write(|transaction| {
         work(&transaction);
@@ -133,7 +133,7 @@ async fn an_event_of_a_later_format_is_newer() {
 }
 
 #[tokio::test]
-async fn a_log_whose_end_is_doubtful_takes_no_events_and_does_not_open_again() {
+async fn a_log_with_a_doubtful_end_takes_no_events_and_does_not_reopen() {
     let heads: [&dyn Fn() -> Option<Vec<u8>>; 4] = [
         &|| None,
         &|| Some(b"nonsense".to_vec()),
@@ -207,7 +207,7 @@ fn with_meta(disk: &Flaky, format: Option<Vec<u8>>) -> LogOpenError {
 }
 
 #[tokio::test]
-async fn a_file_of_a_later_format_is_newer_and_one_without_a_format_is_no_log() {
+async fn a_later_format_is_newer_and_a_file_without_a_format_is_not_a_log() {
     let body = |format: u16| [&[6][..], b"format", &format.to_le_bytes()].concat();
     let said = with_meta(&disk().await, Some(frame::seal(Magic::Meta, &body(2))));
     assert!(

@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_operating_system_refuses_is_told_from_what_failed() {
+    fn refusals_by_the_operating_system_are_distinguished_from_failures() {
         let path = Path::new("/life/log.redb");
         let denied = LogOpenError::io(path, io::ErrorKind::PermissionDenied.into());
         assert!(matches!(denied, LogOpenError::Denied { .. }));

@@ -34,7 +34,7 @@ fn scanned(pieces: &[&[u8]]) -> Vec<(u64, Stop)> {
 }
 
 #[test]
-fn records_are_found_wherever_they_are_and_however_often() {
+fn records_are_found_at_every_offset_and_in_any_number() {
     let (one, two) = (record(1, b"a"), record(2, b"b"));
     let rubbish = [0xFE, b'd', b'e', 0xFF, 0xFE, 0xFE, b'd'];
     let found = scanned(&[&rubbish, &two, &one, &[0; 99], &two, &rubbish, &one]);
@@ -54,14 +54,14 @@ fn records_across_the_edge_of_a_window_are_found() {
 }
 
 #[test]
-fn a_lost_record_ends_what_is_believed() {
+fn a_missing_record_ends_the_salvaged_events() {
     let found = scanned(&[&record(1, b"a"), &record(3, b"c")]);
     assert_eq!(found, [(1, Stop::Gap)]);
     assert_eq!(scanned(&[&record(2, b"b")]), [(0, Stop::Gap)]);
 }
 
 #[test]
-fn where_two_different_events_claim_a_position_neither_is_believed() {
+fn two_different_events_at_one_position_are_both_rejected() {
     let pieces = [
         record(1, b"a"),
         record(2, b"b"),
@@ -79,7 +79,7 @@ fn an_event_that_carries_another_as_its_payload_is_one_event() {
 }
 
 #[test]
-fn a_record_that_claims_more_than_there_is_does_no_harm() {
+fn a_record_longer_than_the_file_is_harmless() {
     let mut cut = record(1, &[b'x'; 5000]);
     cut.truncate(100);
     assert_eq!(scanned(&[&cut]), []);
@@ -122,7 +122,7 @@ async fn the_tables_decide_which_of_two_events_was_committed() {
 }
 
 #[tokio::test]
-async fn without_tables_a_contested_position_ends_what_is_believed() {
+async fn without_tables_a_contested_position_ends_the_salvaged_events() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.redb");
     contested(&path).await;

@@ -83,7 +83,7 @@ fn a_log_in_use_by_another_process_is_refused() {
 }
 
 #[test]
-fn nothing_that_was_acknowledged_is_lost_when_the_process_is_killed() {
+fn a_killed_process_loses_no_acknowledged_event() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.redb");
     let mut known = [0_u64; WRITERS as usize];
@@ -128,7 +128,7 @@ fn nothing_that_was_acknowledged_is_lost_when_the_process_is_killed() {
 }
 
 #[test]
-fn a_process_killed_while_it_makes_a_log_leaves_none_or_a_complete_one() {
+fn a_kill_during_creation_leaves_no_log_or_a_complete_one() {
     for _ in 0..10 {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.redb");

@@ -1,4 +1,4 @@
-//! Files written by earlier formats still open and still say the same.
+//! Files of earlier formats still open, with the same content.
 
 use std::fs;
 

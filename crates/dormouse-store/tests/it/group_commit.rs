@@ -102,7 +102,7 @@ async fn an_event_too_large_or_without_a_proper_kind_is_unacceptable() {
 }
 
 #[tokio::test]
-async fn after_closing_everything_answers_that_the_log_is_closed_and_what_waited_is_written() {
+async fn after_closing_every_call_reports_it_and_waiting_appends_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.redb");
     let log = RedbLog::open(&path).unwrap();

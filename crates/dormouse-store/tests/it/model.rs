@@ -77,7 +77,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_done_the_log_is_a_list_for_each_assistant(steps in proptest::collection::vec(step(), 1..30)) {
+    fn any_sequence_of_operations_keeps_a_list_of_events_per_assistant(steps in proptest::collection::vec(step(), 1..30)) {
         run(async {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("log.redb");

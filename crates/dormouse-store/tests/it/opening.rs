@@ -1,4 +1,4 @@
-//! Files that are not, or not yet, or not any more, a log.
+//! Files that are not a log.
 
 use std::{fs, path::Path};
 
@@ -11,7 +11,7 @@ fn message(error: &LogOpenError) -> String {
 }
 
 #[test]
-fn a_missing_log_is_made_only_when_that_is_wanted() {
+fn a_missing_log_is_created_only_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.redb");
     let error = RedbLog::open_existing(&path).unwrap_err();
@@ -93,7 +93,7 @@ fn filled(path: &Path) {
 }
 
 #[test]
-fn a_truncated_log_says_what_is_readable_and_salvage_copies_it() {
+fn a_truncated_log_names_its_readable_part_and_salvage_copies_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.redb");
     filled(&path);
@@ -143,7 +143,7 @@ fn assert_salvaged(path: &Path, expected: &[Readable]) {
 }
 
 #[test]
-fn nothing_is_salvaged_from_a_file_without_events() {
+fn salvage_of_a_file_without_events_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let (path, into) = (folder.path().join("x"), folder.path().join("y"));
     fs::write(&path, vec![0xFE; 3_000_000]).unwrap();

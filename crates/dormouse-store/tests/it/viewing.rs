@@ -1,4 +1,4 @@
-//! Reading a log that somebody else writes, or that nobody may.
+//! Reading a log that another process writes, or that is read-only.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use dormouse_store::{LogOpenError, LogView, RedbLog};
 use crate::{append, assistant, event, run};
 
 #[test]
-fn a_view_beside_the_writer_shows_what_was_acknowledged_and_stays_as_it_is() {
+fn a_view_during_writes_shows_acknowledged_events_and_never_changes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.redb");
     let log = RedbLog::open(&path).unwrap();
@@ -28,7 +28,7 @@ fn a_view_beside_the_writer_shows_what_was_acknowledged_and_stays_as_it_is() {
 }
 
 #[test]
-fn a_view_of_what_a_kill_left_mends_nothing_and_locks_nothing() {
+fn a_view_of_a_file_left_by_a_kill_neither_repairs_nor_locks_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.redb");
     let killed = folder.path().join("killed.redb");
@@ -45,7 +45,7 @@ fn a_view_of_what_a_kill_left_mends_nothing_and_locks_nothing() {
 }
 
 #[test]
-fn what_is_no_log_is_refused_by_a_view_too() {
+fn a_view_of_a_file_that_is_not_a_log_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.redb");
     let absent = LogView::open(&path).unwrap_err();

@@ -1,7 +1,7 @@
 //! The promises of a chat model.
 #![expect(
     clippy::panic,
-    reason = "a suite: what an implementation got wrong is told to it by a panic"
+    reason = "a suite: a broken promise is reported by a panic"
 )]
 
 mod backend;

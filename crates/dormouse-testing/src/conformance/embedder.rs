@@ -76,7 +76,7 @@ fn the_length_is_the_one_it_tells(
     );
     assert!(
         before.dimensions.is_none() || before.dimensions == info.dimensions,
-        "dimensions that were told stay as they are"
+        "reported dimensions do not change"
     );
 }
 
@@ -128,7 +128,7 @@ async fn order_is_kept_in_a_long_list(embedder: &dyn Embedder) {
         assert_close(
             Some(vector),
             apart.get(kind),
-            "vectors stand in the order of their texts",
+            "vectors are in the order of their texts",
         );
     }
 }
@@ -136,7 +136,7 @@ async fn order_is_kept_in_a_long_list(embedder: &dyn Embedder) {
 async fn a_long_text_is_cut(embedder: &dyn Embedder) {
     let mut long = "The kettle whistles, and nobody is at home. ".repeat(24_000);
     assert!(long.len() > 1 << 20);
-    // Wherever it is cut, it is not in the middle of a character.
+    // No cut is in the middle of a character.
     long.insert(0, 'é');
     let short = "The kettle whistles, and nobody is at home.".to_owned();
     let vectors = embed(embedder, &[short, long]).await;

@@ -61,12 +61,12 @@ pub async fn world(world: &dyn World, fixture: WorldFixture) {
 pub async fn world_reopened(world: &dyn World, fixture: WorldFixture) {
     let effect = (fixture.effect)(key(ONCE));
     let before = look(world, &fixture).await;
-    let told = inquire(world, &effect.key).await;
+    let answer = inquire(world, &effect.key).await;
     assert!(
-        matches!(told, EffectInquiry::Done(_) | EffectInquiry::CannotTell),
-        "what was done is remembered: {told:?}"
+        matches!(answer, EffectInquiry::Done(_) | EffectInquiry::CannotTell),
+        "a performed effect is remembered: {answer:?}"
     );
-    if let EffectInquiry::Done(receipt) = told {
+    if let EffectInquiry::Done(receipt) = answer {
         repeat_done(world, &effect, &receipt).await;
     }
     let after = look(world, &fixture).await;
@@ -91,10 +91,10 @@ async fn queries_change_nothing(world: &dyn World, fixture: &WorldFixture) {
 
 async fn asking_does_not_carry_out(world: &dyn World) {
     for _ in 0..2 {
-        let told = inquire(world, &key(NEVER)).await;
+        let answer = inquire(world, &key(NEVER)).await;
         assert!(
-            matches!(told, EffectInquiry::NeverSeen | EffectInquiry::CannotTell),
-            "nobody ever asked for this effect: {told:?}"
+            matches!(answer, EffectInquiry::NeverSeen | EffectInquiry::CannotTell),
+            "this effect was never requested: {answer:?}"
         );
     }
 }
@@ -106,19 +106,19 @@ async fn effects_happen_once_for_their_key(world: &dyn World, fixture: &WorldFix
         key(ONCE),
         "the fixture uses the key it is given"
     );
-    let told = inquire(world, &effect.key).await;
+    let answer = inquire(world, &effect.key).await;
     assert!(
-        matches!(told, EffectInquiry::NeverSeen | EffectInquiry::CannotTell),
-        "the suite wants a world that has not seen it: {told:?}"
+        matches!(answer, EffectInquiry::NeverSeen | EffectInquiry::CannotTell),
+        "the suite needs a world that has not seen the effect: {answer:?}"
     );
     let receipt = carry_out(world, &effect).await;
     let after = look(world, fixture).await;
     for _ in 0..3 {
         repeat_done(world, &effect, &receipt).await;
-        let told = inquire(world, &effect.key).await;
+        let answer = inquire(world, &effect.key).await;
         assert!(
-            told == EffectInquiry::Done(receipt.clone()) || told == EffectInquiry::CannotTell,
-            "an inquiry tells the outcome there was: {told:?}"
+            answer == EffectInquiry::Done(receipt.clone()) || answer == EffectInquiry::CannotTell,
+            "an inquiry returns the outcome of the effect: {answer:?}"
         );
     }
     let seen = look(world, fixture).await;
@@ -127,10 +127,10 @@ async fn effects_happen_once_for_their_key(world: &dyn World, fixture: &WorldFix
 
 async fn another_key_is_another_effect(world: &dyn World, fixture: &WorldFixture) {
     let another = (fixture.effect)(key(ANOTHER));
-    let told = inquire(world, &another.key).await;
+    let answer = inquire(world, &another.key).await;
     assert!(
-        matches!(told, EffectInquiry::NeverSeen | EffectInquiry::CannotTell),
-        "the same act under another key is another effect: {told:?}"
+        matches!(answer, EffectInquiry::NeverSeen | EffectInquiry::CannotTell),
+        "the same act under another key is another effect: {answer:?}"
     );
     carry_out(world, &another).await;
 }
@@ -145,7 +145,7 @@ async fn racing_calls_have_one_outcome(world: &dyn World, fixture: &WorldFixture
             .iter()
             .filter_map(|answer| answer.as_ref().err())
             .all(unanswered),
-        "a world that is reachable answers, or cannot tell: {failed:?}"
+        "a reachable world answers, or reports that it cannot tell: {failed:?}"
     );
     let outcomes: Vec<Outcome> = answered.into_iter().filter_map(Result::ok).collect();
     assert!(!outcomes.is_empty(), "one of several calls is answered");
@@ -161,12 +161,12 @@ async fn dropped_calls_can_be_asked_after(world: &dyn World, fixture: &WorldFixt
     let effect = (fixture.effect)(key(DROPPED));
     // Polled once, so that it may be under way, and dropped.
     drop(world.perform(&effect).now_or_never());
-    let told = inquire(world, &effect.key).await;
+    let answer = inquire(world, &effect.key).await;
     assert!(
-        !matches!(told, EffectInquiry::Rejected(_)),
-        "nobody refused it: {told:?}"
+        !matches!(answer, EffectInquiry::Rejected(_)),
+        "it was not refused: {answer:?}"
     );
-    if told == EffectInquiry::NeverSeen {
+    if answer == EffectInquiry::NeverSeen {
         carry_out(world, &effect).await;
     }
 }
@@ -178,10 +178,11 @@ async fn refusals_are_final(world: &dyn World, fixture: &WorldFixture) {
     for _ in 0..3 {
         let again = refuse(world, refused).await;
         assert_eq!(again, rejection, "a refusal is the same every time");
-        let told = inquire(world, &refused.key).await;
+        let answer = inquire(world, &refused.key).await;
         assert!(
-            told == EffectInquiry::Rejected(rejection.clone()) || told == EffectInquiry::CannotTell,
-            "an inquiry tells the refusal there was: {told:?}"
+            answer == EffectInquiry::Rejected(rejection.clone())
+                || answer == EffectInquiry::CannotTell,
+            "an inquiry returns the refusal: {answer:?}"
         );
     }
     assert!(
@@ -200,7 +201,10 @@ async fn inquire(world: &dyn World, key: &EffectKey) -> EffectInquiry {
     world.inquire(key).await.unwrap()
 }
 
-#[expect(clippy::panic, reason = "the suite tells what is broken by a panic")]
+#[expect(
+    clippy::panic,
+    reason = "the suite reports a broken promise by a panic"
+)]
 async fn carry_out(world: &dyn World, effect: &Effect) -> Receipt {
     match world.perform(effect).await.unwrap() {
         Outcome::Done(receipt) => receipt,
@@ -208,7 +212,10 @@ async fn carry_out(world: &dyn World, effect: &Effect) -> Receipt {
     }
 }
 
-#[expect(clippy::panic, reason = "the suite tells what is broken by a panic")]
+#[expect(
+    clippy::panic,
+    reason = "the suite reports a broken promise by a panic"
+)]
 async fn refuse(world: &dyn World, effect: &Effect) -> Rejection {
     match world.perform(effect).await.unwrap() {
         Outcome::Rejected(rejection) => rejection,

@@ -47,7 +47,7 @@ fn another_name_is_another_encoder() {
 }
 
 #[tokio::test]
-async fn it_breaks_in_every_way_it_is_told_and_then_no_more() {
+async fn it_fails_as_configured_and_then_works_again() {
     let embedder = HashedEmbedder::new(8);
     let two = texts(&["one", "two"]);
     embedder.next(EmbedFault::Fail(ModelErrorKind::Unavailable));

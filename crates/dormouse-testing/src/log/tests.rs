@@ -80,7 +80,7 @@ async fn a_closed_log_fails_everything_until_it_is_opened() {
 }
 
 #[tokio::test]
-async fn what_the_log_on_disk_would_not_take_is_unacceptable_here_too() {
+async fn an_append_that_a_log_on_disk_would_refuse_is_unacceptable() {
     let log = MemoryLog::new();
     let sized = |bytes| {
         let mut request = request(0, 2);
@@ -113,7 +113,7 @@ fn an_append_takes_place_when_it_is_called() {
 
 proptest! {
     #[test]
-    fn places_never_have_a_gap_and_a_stale_writer_never_writes(
+    fn positions_never_have_a_gap_and_a_stale_writer_never_writes(
         writes in prop::collection::vec((0_u64..12, 0_usize..4), 0..24),
     ) {
         let log = MemoryLog::new();

@@ -137,7 +137,7 @@ async fn a_reply_arrives_in_pieces_and_no_character_is_split() {
 }
 
 #[tokio::test]
-async fn a_cut_off_reply_is_interrupted_after_what_it_said() {
+async fn a_cut_off_reply_is_interrupted_after_its_text() {
     let cut_off = || ScriptedTurn::CutOff {
         text: "I was just".to_owned(),
     };
@@ -190,7 +190,7 @@ async fn a_gate_holds_a_turn_until_the_test_opens_it() {
 }
 
 #[tokio::test]
-async fn a_raw_turn_may_be_no_reply_at_all() {
+async fn a_raw_turn_need_not_be_a_valid_reply() {
     let raw = vec![
         Ok(ChatDelta::CallArguments {
             index: 0,
@@ -212,7 +212,7 @@ async fn a_looping_model_never_runs_out() {
 }
 
 #[test]
-fn a_stream_that_nobody_polls_makes_no_request() {
+fn an_unpolled_stream_makes_no_request() {
     let model = ScriptedModel::looping(ScriptedTurn::Hang);
     drop(model.stream(&asking("Hm?")));
     assert_eq!(model.requests(), []);

@@ -113,7 +113,10 @@ impl fmt::Display for Violation {
             }
             Self::ToolTwice { tool } => write!(f, "the tool {tool} is offered twice"),
             Self::NoObjectSchema { tool } => {
-                write!(f, "the parameters of the tool {tool} are no object schema")
+                write!(
+                    f,
+                    "the parameters of the tool {tool} are not an object schema"
+                )
             }
             Self::ChoiceNotOffered => f.write_str("a tool must be called that is not offered"),
             Self::OutOfRange { parameter } => write!(f, "{parameter} is out of its range"),

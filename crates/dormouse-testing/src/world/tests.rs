@@ -71,12 +71,12 @@ async fn each_failure_leaves_behind_what_it_says() {
             EffectInquiry::Rejected(rejection()),
         ),
     ];
-    for (behaviour, answer, told) in cases {
+    for (behaviour, answer, inquired) in cases {
         let world = FakeWorld::new();
         world.then(behaviour.clone());
         assert_eq!(perform(&world, "1").await, answer, "{behaviour:?}");
-        assert_eq!(inquire(&world, "1").await, told, "{behaviour:?}");
-        let happened = matches!(told, EffectInquiry::Done(_));
+        assert_eq!(inquire(&world, "1").await, inquired, "{behaviour:?}");
+        let happened = matches!(inquired, EffectInquiry::Done(_));
         assert_eq!(world.performed().len(), usize::from(happened));
     }
 }
@@ -205,9 +205,9 @@ proptest! {
         for key in keys {
             let effect = effect(&key.to_string());
             let answer = world.perform(&effect).now_or_never();
-            let told = world.inquire(&effect.key).now_or_never();
-            let told = told.expect("an inquiry is answered at once").unwrap();
-            let count = usize::from(matches!(told, EffectInquiry::Done(_)));
+            let inquired = world.inquire(&effect.key).now_or_never();
+            let inquired = inquired.expect("an inquiry is answered at once").unwrap();
+            let count = usize::from(matches!(inquired, EffectInquiry::Done(_)));
             prop_assert_eq!(world.count(&effect.key), count);
             if let Some(Ok(outcome)) = answer {
                 let done = matches!(outcome, Outcome::Done(_));

@@ -19,7 +19,7 @@ use futures_util::{FutureExt, StreamExt, future, stream};
 
 use crate::complaint;
 
-/// What an adapter does wrong.
+/// A defect of an adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wrong {
     Nothing,
@@ -251,7 +251,7 @@ fn kind(status: u16, pause: Duration) -> ModelErrorKind {
     }
 }
 
-/// What the suite complains about; that it waits for ever is a complaint too, since nothing here ever wakes it.
+/// The error that the suite reports; an endless wait is one too, since nothing here ever wakes it.
 fn complaint_about(wrong: Wrong) -> Option<String> {
     let backend = Backend(wrong);
     let judged = complaint(chat_adapter(&backend)).now_or_never();
@@ -275,12 +275,12 @@ fn every_promise_that_an_adapter_breaks_is_caught_by_the_check_that_is_about_it(
         (Wrong::OneCallOnly, "calls come whole, apart"),
         (Wrong::LosesUsage, "usage is what was counted"),
         (Wrong::CountsZero, "usage that nobody counted is unknown"),
-        (
-            Wrong::AlwaysStops,
-            "the finish reason is the one that was told",
-        ),
+        (Wrong::AlwaysStops, "the finish reason is the reported one"),
         (Wrong::TellsNothing, "tells of itself in `Info`"),
-        (Wrong::TellsAnotherProvider, "`Info` tells who was asked"),
+        (
+            Wrong::TellsAnotherProvider,
+            "`Info` names the model that was asked",
+        ),
         (Wrong::LosesTheRequestId, "name for the request"),
         (Wrong::TalksBehindTheEnd, "nothing but `Usage`"),
         (Wrong::LosesWhatIsCut, "a reply in single bytes is the same"),

@@ -14,7 +14,7 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
 
-/// What a suite complains about; nothing if it is content.
+/// The error that a suite reports; `None` if it passes.
 async fn complaint(suite: impl Future<Output = ()>) -> Option<String> {
     let panic = AssertUnwindSafe(suite).catch_unwind().await.err()?;
     let text = panic.downcast_ref::<String>().cloned();

@@ -28,7 +28,7 @@ const TOOLS: [&str; 7] = [
 ];
 
 #[test]
-fn a_slip_of_the_pen_finds_what_was_meant() {
+fn a_typing_error_suggests_the_intended_name() {
     for (slip, meant) in [
         ("whispr", "whisper"),
         ("Say", "say"),
@@ -64,7 +64,7 @@ fn the_closest_come_first_and_at_most_three() {
 
 proptest! {
     #[test]
-    fn edits_are_none_between_equals_the_same_both_ways_and_at_most_the_longer_length(
+    fn the_edit_distance_is_zero_for_equals_symmetric_and_bounded(
         a in "[abc]{0,8}",
         b in "[abc]{0,8}",
     ) {

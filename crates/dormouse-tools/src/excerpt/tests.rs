@@ -11,7 +11,7 @@ fn a_short_text_is_kept_and_a_long_one_is_cut_and_marked() {
 }
 
 #[test]
-fn what_cannot_be_seen_is_escaped() {
+fn hidden_characters_are_escaped() {
     assert_eq!(
         Excerpt::of("a\u{1b}[2J\n\u{202e}b\0").as_str(),
         r"a\u{1b}[2J\n\u{202e}b\u{0}"

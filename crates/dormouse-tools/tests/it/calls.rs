@@ -1,4 +1,4 @@
-//! Which calls are accepted, as what, and which are not.
+//! Which calls are accepted, with which arguments.
 
 use dormouse_contracts::{ToolCategory, ToolName};
 use dormouse_tools::{JsonKind, LoopEffect, Registry, ToolCallError, after};
@@ -41,7 +41,7 @@ fn arguments_encoded_twice_are_the_object_inside() {
 }
 
 #[test]
-fn a_tool_that_does_not_exist_is_named_with_what_there_is() {
+fn an_unknown_tool_is_reported_with_the_existing_ones() {
     let Err(ToolCallError::UnknownTool {
         name,
         closest,
@@ -74,7 +74,7 @@ fn names_are_compared_exactly() {
 }
 
 #[test]
-fn json_that_is_no_object_is_told_apart() {
+fn json_that_is_not_an_object_is_reported() {
     for (text, found) in [
         ("null", JsonKind::Null),
         ("true", JsonKind::Bool),
@@ -90,7 +90,7 @@ fn json_that_is_no_object_is_told_apart() {
 }
 
 #[test]
-fn text_that_is_no_json_is_told_with_its_place() {
+fn invalid_json_is_reported_with_its_position() {
     for (text, place) in [
         ("{\"a\": 1", (1, 7)),
         ("{\"a\":\n nonsense}", (2, 3)),

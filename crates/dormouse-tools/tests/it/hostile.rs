@@ -1,4 +1,4 @@
-//! Whatever a call holds, the check answers, briefly, and what it accepts fits.
+//! Every call gets a brief answer, and accepted arguments fit the schema.
 
 use dormouse_tools::{Registry, ToolCallError};
 use proptest::{
@@ -84,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn exactly_what_fits_is_accepted_and_unchanged(
+    fn arguments_are_accepted_unchanged_exactly_if_they_fit(
         value in prop_oneof![any_json(), nearly()],
     ) {
         let registry = registry();

@@ -1,4 +1,4 @@
-//! Which sets of tools are a registry.
+//! Which sets of tools a registry accepts.
 
 use std::{error::Error, time::Duration};
 
@@ -73,7 +73,7 @@ fn a_tool_without_description_or_time_is_refused() {
 }
 
 #[test]
-fn parameters_that_are_no_schema_of_an_object_are_refused() {
+fn parameters_that_are_not_an_object_schema_are_refused() {
     for parameters in [
         json!(null),
         json!(true),
@@ -173,7 +173,7 @@ fn references_within_a_schema_work_and_cycles_end() {
     let wrong = r#"{"children": [{"children": [{}, {"x": 1}]}]}"#;
     assert!(registry.check(&call("tree", wrong)).is_err());
     for name in ["circle", "itself"] {
-        // What a circle of references means is nobody's business but the schema's; that it ends is.
+        // The meaning of circular references is up to the schema, but the check must end.
         assert!(registry.check(&call(name, "[]")).is_err());
         drop(registry.check(&call(name, "{}")));
     }

@@ -1,4 +1,4 @@
-//! The exact wording of the errors a model reads: it is all it has to correct itself by.
+//! The exact wording of the errors that a model reads, since it corrects its call by them.
 
 use dormouse_tools::{Excerpt, Registry, ToolCallError};
 use serde_json::json;
@@ -30,7 +30,7 @@ fn an_unknown_tool() {
 }
 
 #[test]
-fn arguments_that_are_no_object() {
+fn arguments_that_are_not_an_object() {
     assert_eq!(
         message_for("whisper", "{\"to\": \"Alice\", \"text\": \"he"),
         "the arguments are not valid JSON: EOF while parsing a string at line 1 column 27; \
@@ -104,7 +104,7 @@ fn a_long_value_is_named_but_not_repeated() {
 }
 
 #[test]
-fn of_many_problems_the_first_are_told_and_the_others_counted() {
+fn the_first_problems_are_reported_and_the_others_counted() {
     let list = json!({"type": "object", "properties": {"of": {"items": {"type": "string"}}}});
     let registry = Registry::try_new([tool("list", list)]).unwrap();
     let numbers: Vec<u32> = (0..1_000).collect();
@@ -120,7 +120,7 @@ fn of_many_problems_the_first_are_told_and_the_others_counted() {
 }
 
 #[test]
-fn of_many_tools_as_many_are_named_as_there_is_room_for() {
+fn as_many_tools_are_named_as_fit() {
     let many = (0..500).map(|i| tool(&format!("tool_number_{i:03}"), json!({"type": "object"})));
     let registry = Registry::try_new(many).unwrap();
     let text = registry

@@ -126,7 +126,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_first_pass_is_never_further_off_than_it_says(
+        fn the_error_of_the_first_pass_never_exceeds_its_bound(
             (query, vector) in (1..200_usize).prop_flat_map(|length| (unit(length), unit(length))),
         ) {
             let (query, code) = (QueryCode::of(query), Code::of(&vector));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn both_bytes_together_are_the_number() {
+    fn the_two_bytes_make_up_the_number() {
         for number in [
             -32_512, -32_385, -129, -128, -1, 0, 1, 127, 128, 255, 32_384, 32_512,
         ] {

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_say_what_a_caller_can_do() {
+    fn each_status_code_has_its_error_kind() {
         for number in [-1, 0, 1, 2, 4, 9, 10, 13, 14, 17] {
             assert_eq!(kind(number, ""), VectorErrorKind::Unavailable, "{number}");
         }

@@ -1,4 +1,4 @@
-//! The suite for vector indexes finds what an index does wrong.
+//! The suite for vector indexes finds every defect.
 
 use std::panic::AssertUnwindSafe;
 
@@ -89,7 +89,7 @@ async fn passes(defect: Defect) -> bool {
     checked.catch_unwind().await.is_ok()
 }
 
-/// A proper index, with a defect. Says that it is durable, so that the suite looks for what it forgot.
+/// A correct index with a defect. It reports to be durable, so that the suite looks for lost points.
 struct Broken {
     inner: Exact,
     defect: Defect,
@@ -134,7 +134,7 @@ impl Broken {
 
     async fn added(&self, place: &CollectionName, points: &[Point]) -> Result<(), VectorError> {
         if let (true, Some(first)) = (self.has(Defect::MakesWhatIsMissing), points.first()) {
-            // Whether it fits is for the proper index to say.
+            // The correct index checks whether it fits.
             drop(self.inner.prepare(place, first.vector.len()).await);
         }
         if self.has(Defect::NeverReplaces) {
@@ -227,7 +227,7 @@ impl Broken {
                 hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.id.cmp(&a.id)));
             }
             Defect::ScalesScores => hits.iter_mut().for_each(|hit| hit.score *= 0.9),
-            // Only where it is one of many, so that nothing but the measured recall can tell.
+            // Only among many points, so that only the measured recall shows it.
             Defect::MissesTheNearest if limit == 10 && hits.len() > limit => drop(hits.remove(0)),
             _ => {}
         }

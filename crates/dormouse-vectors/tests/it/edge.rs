@@ -36,7 +36,7 @@ async fn a_folder_is_opened_by_one_at_a_time() {
 }
 
 #[tokio::test]
-async fn a_damaged_collection_says_so_and_can_be_discarded() {
+async fn a_damaged_collection_is_reported_and_can_be_discarded() {
     let folder = tempfile::tempdir().unwrap();
     let index = Edge::open(folder.path()).unwrap();
     let name = memories();
@@ -54,7 +54,7 @@ async fn a_damaged_collection_says_so_and_can_be_discarded() {
 }
 
 #[tokio::test]
-async fn a_collection_that_lost_its_log_or_its_segments_says_so() {
+async fn a_collection_without_its_log_or_segments_is_reported() {
     for part in ["wal", "segments"] {
         let folder = tempfile::tempdir().unwrap();
         let index = Edge::open(folder.path()).unwrap();
@@ -97,7 +97,7 @@ async fn child_that_is_killed_while_it_writes() {
 }
 
 #[tokio::test]
-async fn killed_while_it_writes_it_has_every_point_it_acknowledged() {
+async fn a_kill_during_a_write_loses_no_acknowledged_point() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([

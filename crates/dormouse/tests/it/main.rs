@@ -55,7 +55,7 @@ async fn a_world_older_than_the_log_is_refused_before_a_message_is_taken_for_an_
 }
 
 #[tokio::test]
-async fn a_memory_that_is_lost_is_made_anew_from_the_log_and_one_without_its_log_is_refused() {
+async fn a_lost_memory_is_rebuilt_from_the_log_and_one_without_its_log_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     visit(folder, 2).await;

@@ -1,4 +1,4 @@
-//! An account that overlooks something would make every test here worthless.
+//! Tests of the account itself, since every test here relies on it.
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ fn texts(items: &[Recollection]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_least_similarity_leaves_out_what_only_vectors_find_and_is_not_asked_for_by_itself() {
+async fn a_similarity_threshold_excludes_matches_by_vectors_alone_and_is_off_by_default() {
     let index = Arc::new(Exact::new());
     let memory = with(&encoder()).vectors(index).ephemeral().unwrap();
     for text in ["peppermint tea", "a boat in the harbour"] {
@@ -42,7 +42,7 @@ async fn a_least_similarity_leaves_out_what_only_vectors_find_and_is_not_asked_f
 }
 
 #[tokio::test]
-async fn of_two_that_fit_alike_the_newer_comes_first() {
+async fn the_newer_of_two_equal_matches_comes_first() {
     let memory = builder().ephemeral().unwrap();
     let day = |day: i64| Timestamp::from_micros(day * 86_400_000_000);
     for at in [day(3), day(9), day(5)] {

@@ -158,7 +158,7 @@ impl Ledger {
         for key in keys("made") {
             assert!(self.done.insert(key.clone()), "{key} was done twice");
         }
-        // What was done without anybody having been told is done all the same.
+        // Unacknowledged changes may be complete too.
         self.done.extend(keys("made_before"));
     }
 

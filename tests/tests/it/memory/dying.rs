@@ -93,7 +93,7 @@ impl Folder<'_> {
                 self.note(&line);
             }
         };
-        // That the time is over is how this is meant to end; that the output is, is found out by whoever kills.
+        // It normally ends because the time is over; an end of the output is noticed by the killer.
         drop(timeout(time, listening).await);
     }
 
@@ -180,7 +180,7 @@ async fn fill(path: &Path, seed: u64, count: u64) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn killed_200_times_nothing_acknowledged_is_lost_and_projections_are_as_rebuilt() {
+async fn killed_200_times_loses_nothing_acknowledged_and_projections_equal_a_rebuild() {
     let mut kept = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let mut all = JoinSet::new();
     for (number, (mode, times)) in FOLDERS.into_iter().enumerate() {
@@ -227,12 +227,12 @@ fn report(accounts: &[Account]) {
         .map(|(mode, moments)| format!("{} {moments:?}", mode.name()))
         .collect();
     tell(&format!(
-        "{times} kills of a memory: {}; {acknowledged} changes acknowledged, {untold} whole that nobody was told of; a model \
+        "{times} kills of a memory: {}; {acknowledged} changes acknowledged, {untold} complete but unacknowledged; a model \
          made {facts} facts, and {decisions} times they were linked, took a place or were not kept",
         kills.join(", "),
     ));
     assert!(times >= 200);
-    // A loop that kills only what has not begun to live would prove nothing.
+    // Kills before the process has done anything prove nothing.
     assert!(acknowledged as u64 > times);
     assert!(facts > 0 && decisions > 0);
 }

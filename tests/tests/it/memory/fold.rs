@@ -1,4 +1,4 @@
-//! What a list of changes makes of records and entities, worked out without the memory.
+//! Folds a list of changes into records and entities, without the memory.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ impl Fate {
         }
     }
 
-    /// What the record itself says of its fate.
+    /// The fate that the record itself states.
     pub(super) fn of(record: &Record) -> Self {
         let links = record.links.iter();
         Self {

@@ -11,7 +11,8 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::{Value, json};
 
 use super::{
-    builder, file_in, heard, held::Held, process, projections, run, say, told, wait_for_the_end,
+    builder, file_in, heard, held::Held, parameters, process, projections, run, say,
+    wait_for_the_end,
 };
 
 /// The variable in which the process on a full disk finds its folder.
@@ -24,10 +25,10 @@ const LONG: usize = 20_000;
 const BLOCKS: &str = "16384";
 
 fn folder(variable: &str) -> Option<PathBuf> {
-    Some(told(variable)?["folder"].as_str().unwrap().into())
+    Some(parameters(variable)?["folder"].as_str().unwrap().into())
 }
 
-/// A note that takes room, and can be told from others.
+/// A note that takes room, and differs from others.
 fn long(number: u64) -> Note {
     Note::new(format!("note{number} {}", "tea ".repeat(LONG / 4)))
 }
@@ -62,7 +63,7 @@ fn child_on_a_full_disk() {
             number += 1;
         };
         assert_eq!(failure, StoreErrorKind::Disk);
-        // What was kept is still answered, and nothing of what was not.
+        // Recall finds every kept note and no other.
         let found = memory.recall(RecallRequest::new("tea").limit(1_000)).await;
         let found = found.unwrap().items.len() as u64;
         assert_eq!(found, number - 1);
@@ -114,10 +115,10 @@ fn limited(command: &Command) -> Command {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_told_loses_nothing_and_the_same_process_goes_on_when_there_is_room() {
+async fn a_full_disk_is_reported_loses_no_record_and_the_process_recovers() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let told = json!({ "folder": folder.path() });
-    let command = process("full::child_on_a_full_disk", FULL, &told);
+    let parameters = json!({ "folder": folder.path() });
+    let command = process("full::child_on_a_full_disk", FULL, &parameters);
     let mut child = Child::spawn(limited(&command).into());
     let mut kept: Vec<(RecordId, u64)> = Vec::new();
     let mut failures = Vec::new();
@@ -174,10 +175,10 @@ fn child_that_has_it_open() {
 }
 
 #[tokio::test]
-async fn a_second_process_is_told_that_it_is_in_use_and_the_first_is_not_disturbed() {
+async fn a_second_process_gets_in_use_and_the_first_is_not_disturbed() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let told = json!({ "folder": folder.path() });
-    let mut child = Child::spawn(process("full::child_that_has_it_open", OPEN, &told).into());
+    let parameters = json!({ "folder": folder.path() });
+    let mut child = Child::spawn(process("full::child_that_has_it_open", OPEN, &parameters).into());
     assert_eq!(next(&mut child).await.unwrap()["open"], true);
     for rebuild in [false, true] {
         let second = if rebuild {

@@ -1,11 +1,11 @@
-//! All that a memory holds, read at once.
+//! The whole content of a memory, read at once.
 
 use std::collections::BTreeMap;
 
 use dormouse_entities::Entities;
 use dormouse_memory::{Memory, Record, RecordId, Stats, StoredChange};
 
-/// All that a memory holds.
+/// The whole content of a memory.
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) changes: Vec<StoredChange>,

@@ -29,7 +29,7 @@ pub(super) struct Ledger {
     embedded: u64,
     /// Lives since the last time.
     lives: usize,
-    /// How many changes nobody was told of were there all the same, whole.
+    /// How many unacknowledged changes were complete.
     pub(super) untold: usize,
 }
 

@@ -7,8 +7,8 @@ use dormouse_tests::Child;
 use serde_json::json;
 
 use super::{
-    builder, dreaming, encoder, file_in, migrating, process, run, say, told, wait_for_the_end,
-    with, writing::Writer,
+    builder, dreaming, encoder, file_in, migrating, parameters, process, run, say,
+    wait_for_the_end, with, writing::Writer,
 };
 
 /// The variable in which such a process finds what it is to do.
@@ -47,22 +47,22 @@ impl Mode {
 
 /// Starts a life over the memory in `folder`. `number` tells it from others, and decides what it does.
 pub(super) fn begin(folder: &Path, mode: Mode, number: u64) -> Child {
-    let told = json!({ "folder": folder, "mode": mode.name(), "number": number });
+    let parameters = json!({ "folder": folder, "mode": mode.name(), "number": number });
     let name = "life::child_that_lives_until_it_is_killed";
-    Child::spawn(process(name, LIFE, &told).into())
+    Child::spawn(process(name, LIFE, &parameters).into())
 }
 
 /// It does nothing unless it was started as a process of its own.
 #[test]
 fn child_that_lives_until_it_is_killed() {
-    let Some(told) = told(LIFE) else {
+    let Some(parameters) = parameters(LIFE) else {
         return;
     };
-    let folder = PathBuf::from(told["folder"].as_str().unwrap());
+    let folder = PathBuf::from(parameters["folder"].as_str().unwrap());
     let mode = Mode::ALL
         .into_iter()
-        .find(|mode| told["mode"] == mode.name());
-    let number = told["number"].as_u64().unwrap();
+        .find(|mode| parameters["mode"] == mode.name());
+    let number = parameters["number"].as_u64().unwrap();
     run(async {
         match mode.unwrap() {
             Mode::Writing => write(&folder, number).await,

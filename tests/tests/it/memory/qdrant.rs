@@ -1,4 +1,4 @@
-//! A memory whose vectors are on a Qdrant server, and what becomes of it when the server dies, hangs or forgets.
+//! A memory whose vectors are on a Qdrant server, and what happens when the server dies, hangs or loses data.
 
 mod keys;
 mod losing;
@@ -36,7 +36,7 @@ async fn open(folder: &Path, server: &QdrantDouble, encoder: &HashedEmbedder) ->
     memory.open(file_in(folder)).await.unwrap()
 }
 
-/// Notes that are told from others by their numbers.
+/// Notes that differ by their numbers.
 async fn add(memory: &Memory, numbers: std::ops::Range<u64>) {
     let note = |n: u64| Note::new(format!("peppermint note{n}")).said_by("Alice");
     let notes = numbers.map(note).collect();
@@ -179,7 +179,7 @@ async fn a_server_with_too_few_points_is_noticed_when_a_memory_is_opened() {
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_is_left_alone_and_recall_stays_fast_until_it_is_well() {
+async fn a_hanging_server_is_not_asked_again_and_recall_stays_fast() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = QdrantDouble::start().unwrap();
     let memory = open(folder.path(), &server, &encoder()).await;

@@ -1,4 +1,4 @@
-//! Everything that can be done to a memory, by chance.
+//! Random changes of a memory.
 
 use dormouse_contracts::{EntityId, Timestamp, Trust};
 use dormouse_entities::{
@@ -19,7 +19,7 @@ const SPEAKERS: [&str; 3] = ["Alice", "Bob", "Carol"];
 /// How many people there are.
 const PEOPLE: u64 = 5;
 
-/// Changes a memory by chance, and says what was acknowledged.
+/// Changes a memory at random, and prints what was acknowledged.
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) memory: Memory,
@@ -230,7 +230,7 @@ pub(super) fn observed(entity: EntityId, text: &str) -> Known {
     }
 }
 
-/// Says what became of a change: it was made, or does not fit what is there.
+/// Prints the result of a change: made, or refused because it does not fit.
 fn answer(reason: &str, done: Result<u64, MemoryError>) {
     match done {
         Ok(_) => say(&json!({ "did": reason })),

@@ -42,7 +42,7 @@ pub(super) fn findings(data: &DataFolder, models: &Models) -> Vec<Finding> {
         }
     };
     let said = runtime.block_on(all(models.each.clone()));
-    let mut findings: Vec<_> = said.iter().flat_map(told).collect();
+    let mut findings: Vec<_> = said.iter().flat_map(findings_of).collect();
     findings.extend(remember(data, &said));
     findings.extend(models.board.report().iter().map(health));
     findings
@@ -78,7 +78,7 @@ async fn one(place: usize, model: &GuardedModel) -> Said {
     }
 }
 
-fn told(said: &Said) -> Vec<Finding> {
+fn findings_of(said: &Said) -> Vec<Finding> {
     let name = &said.name;
     let word = match &said.word {
         Ok(()) => Finding::Fine(format!("{name} answers")),

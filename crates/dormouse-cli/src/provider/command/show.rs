@@ -122,7 +122,7 @@ fn limits(context: &Context) -> String {
     ];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
     match parts.is_empty() {
-        true => "limits as the provider tells them".to_owned(),
+        true => "limits as the provider reports them".to_owned(),
         false => format!("limits: {}", parts.join(", ")),
     }
 }

@@ -65,7 +65,7 @@ fn captions_are_part_of_the_text_and_search_words_are_not() {
 }
 
 #[test]
-fn evidence_is_found_however_it_is_written_and_what_is_not_there_is_counted() {
+fn evidence_is_found_in_every_spelling_and_missing_turns_are_counted() {
     let tea = read(tea()).unwrap();
     let known: Vec<_> = tea
         .questions
@@ -89,7 +89,7 @@ fn categories_have_their_names() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn an_invalid_entry_is_reported_with_its_position() {
     let mut broken = tea();
     broken["conversation"]["session_2"][1] = json!({"speaker": "Bob", "text": "Hm."});
     assert_eq!(

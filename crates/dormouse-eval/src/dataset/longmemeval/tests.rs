@@ -61,7 +61,7 @@ fn several_questions_may_share_a_haystack() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn an_invalid_entry_is_reported_with_its_position() {
     let raw = haystack(&json!({"questions": ["a?", "b?"], "answer_session_ids": [["a"]]}));
     assert_eq!(
         read(raw).unwrap_err(),

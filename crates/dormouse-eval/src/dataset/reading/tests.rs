@@ -8,7 +8,7 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn a_file_that_cannot_be_used_says_what_where_and_how_to_mend_it() {
+fn an_invalid_file_is_reported_with_position_and_remedy() {
     for empty in ["", " \n", "[]"] {
         assert!(
             refused(empty).starts_with("talk.json is empty; expected a JSON list"),
@@ -34,7 +34,7 @@ fn a_file_that_cannot_be_used_says_what_where_and_how_to_mend_it() {
 }
 
 #[test]
-fn a_conversation_without_questions_is_one_among_others() {
+fn a_conversation_without_questions_is_still_loaded() {
     let text = r#"[
         {"conversation": {"session_1": [{"dia_id": "D1:1", "text": "Tea."}]}},
         {"conversation": {"session_1": [{"dia_id": "D1:1", "text": "Tea."}]},

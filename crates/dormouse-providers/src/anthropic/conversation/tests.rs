@@ -45,7 +45,7 @@ fn said(role: &str, texts: &[&str]) -> Value {
 }
 
 #[test]
-fn neighbours_of_one_role_are_one_message_and_instructions_stand_apart() {
+fn consecutive_messages_of_one_role_are_merged_and_instructions_are_separate() {
     let messages = [
         system("Be brief."),
         user("one"),

@@ -59,7 +59,7 @@ fn call(id: &str, name: &str, arguments: &str) -> (String, String, String) {
 }
 
 #[test]
-fn thoughts_text_and_what_they_cost_are_told_apart() {
+fn thoughts_text_and_usage_are_separated() {
     let events = [
         json!({"type": "message_start", "message": {"id": "msg_1", "model": "tiny", "content": [], "usage":
             {"input_tokens": 7, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 20, "output_tokens": 1}}}),
@@ -103,7 +103,7 @@ fn thoughts_text_and_what_they_cost_are_told_apart() {
 }
 
 #[test]
-fn calls_whose_blocks_overlap_are_told_apart_by_their_index() {
+fn calls_in_overlapping_blocks_are_distinguished_by_index() {
     let events = [
         start(
             1,
@@ -128,7 +128,7 @@ fn calls_whose_blocks_overlap_are_told_apart_by_their_index() {
 }
 
 #[test]
-fn arguments_that_come_whole_or_not_at_all_are_an_object() {
+fn whole_or_missing_arguments_are_an_object() {
     let whole = json!({"type": "tool_use", "id": "a", "name": "look", "input": {"at": 1}});
     for events in [
         vec![start(0, &whole), stop(0)],
@@ -148,7 +148,7 @@ fn arguments_that_come_whole_or_not_at_all_are_an_object() {
 }
 
 #[test]
-fn calls_that_the_server_carries_out_itself_are_not_ours() {
+fn calls_that_the_server_executes_are_ignored() {
     let events = [
         start(
             0,
@@ -191,7 +191,7 @@ fn every_stop_reason_is_kept_and_only_the_first() {
 }
 
 #[test]
-fn an_error_within_the_stream_tells_what_can_be_done() {
+fn an_error_within_the_stream_has_its_kind() {
     for (kind, expected) in [
         ("overloaded_error", ModelErrorKind::Unavailable),
         ("api_error", ModelErrorKind::Unavailable),
@@ -299,7 +299,7 @@ fn json_value() -> impl Strategy<Value = Value> {
 }
 
 #[test]
-fn a_message_at_once_is_read_like_one_in_pieces() {
+fn a_whole_message_is_read_like_a_streamed_one() {
     let message = json!({
         "type": "message", "id": "msg_1", "model": "m", "usage": {"input_tokens": 3, "output_tokens": 2},
         "content": [
@@ -346,7 +346,7 @@ fn event() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn no_event_makes_it_fail_and_the_order_of_a_reply_is_kept(
+    fn any_event_is_accepted_without_panic_and_deltas_keep_their_order(
         events in prop::collection::vec(event(), 0..16),
     ) {
         let mut draft = draft();

@@ -177,7 +177,7 @@ fn thinking_is_a_switch_except_for_models_with_levels() {
 }
 
 #[test]
-fn a_choice_among_tools_is_left_out_and_none_offers_none() {
+fn a_tool_choice_is_left_out_and_the_choice_none_offers_no_tools() {
     let tool = json!([{"type": "function", "function": {
         "name": "say", "description": "Says it.", "parameters": {"type": "object"}
     }}]);
@@ -212,7 +212,7 @@ fn arguments_that_are_not_an_object_are_wrapped_in_an_object() {
 
 proptest! {
     #[test]
-    fn arguments_are_always_an_object_and_an_object_is_itself(text in any::<String>(), key in any::<String>()) {
+    fn arguments_are_always_an_object_and_objects_are_unchanged(text in any::<String>(), key in any::<String>()) {
         let kept = arguments(&text);
         prop_assert!(kept.len() <= 1 || serde_json::from_str::<Map<String, Value>>(&text).is_ok());
         let object = json!({ key: text });

@@ -60,7 +60,7 @@ fn a_text_reply_with_the_oddities_of_real_servers_is_read() {
 }
 
 #[test]
-fn parallel_calls_in_pieces_are_told_apart_by_their_index() {
+fn parallel_calls_in_pieces_are_distinguished_by_index() {
     let events = [
         calls(
             &json!([{"index": 0, "id": "a", "type": "function", "function": {"name": "say", "arguments": ""}}]),
@@ -78,7 +78,7 @@ fn parallel_calls_in_pieces_are_told_apart_by_their_index() {
 }
 
 #[test]
-fn calls_without_index_or_id_or_all_with_the_same_index_are_told_apart() {
+fn calls_with_missing_or_equal_indexes_are_distinguished() {
     let without_index = [
         calls(&json!([{"id": "a", "function": {"name": "say", "arguments": "{"}}])),
         calls(&json!([{"function": {"arguments": "}"}}])),
@@ -117,7 +117,7 @@ fn calls_without_index_or_id_or_all_with_the_same_index_are_told_apart() {
 }
 
 #[test]
-fn an_id_that_cannot_be_kept_is_replaced() {
+fn an_invalid_call_id_is_replaced() {
     let events = [calls(
         &json!([{"index": 0, "id": "a\nb", "function": {"name": "say"}}]),
     )];
@@ -125,7 +125,7 @@ fn an_id_that_cannot_be_kept_is_replaced() {
 }
 
 #[test]
-fn every_finish_reason_is_kept_also_unknown_ones_and_only_the_first() {
+fn the_first_finish_reason_is_kept_even_if_unknown() {
     for (reason, expected) in [
         ("stop", FinishReason::Stop),
         ("tool_calls", FinishReason::ToolCalls),
@@ -146,7 +146,7 @@ fn a_refusal_is_text() {
 }
 
 #[test]
-fn an_error_within_the_stream_is_told() {
+fn an_error_within_the_stream_is_reported() {
     let failure = read(&[json!({"error": {"code": 502, "message": "upstream died"}})]).unwrap_err();
     assert_eq!(failure.kind(), ModelErrorKind::Unavailable);
     assert_eq!(
@@ -221,7 +221,7 @@ fn json_value() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn no_event_makes_it_fail_and_no_arguments_come_before_their_call(
+    fn any_event_is_accepted_without_panic_and_arguments_follow_their_call(
         events in prop::collection::vec(json_value(), 0..8),
     ) {
         let mut draft = draft();
@@ -248,7 +248,7 @@ proptest! {
 }
 
 #[test]
-fn thoughts_are_read_once_under_whichever_name() {
+fn thoughts_are_read_once_under_each_name() {
     for event in [
         json!({"reasoning_content": "hm"}),
         json!({"reasoning": "hm", "reasoning_details": [{"type": "reasoning.text", "text": "hm"}]}),
@@ -262,7 +262,7 @@ fn thoughts_are_read_once_under_whichever_name() {
 }
 
 #[test]
-fn a_text_in_parts_is_text() {
+fn text_in_content_parts_is_text() {
     let parts =
         json!({"content": [{"type": "text", "text": "Good "}, {"type": "text", "text": "day"}]});
     let deltas = read(&[delta(&parts)]).unwrap();
@@ -270,7 +270,7 @@ fn a_text_in_parts_is_text() {
 }
 
 #[test]
-fn the_call_of_older_servers_is_a_call() {
+fn the_function_call_of_older_servers_is_a_tool_call() {
     let events = [
         delta(&json!({"function_call": {"name": "say", "arguments": ""}})),
         delta(&json!({"function_call": {"arguments": "{\"m\":"}})),
@@ -286,7 +286,7 @@ fn the_call_of_older_servers_is_a_call() {
 }
 
 #[test]
-fn an_end_that_is_an_error_is_one() {
+fn the_finish_reason_error_is_an_error() {
     for (event, kind, said) in [
         (
             json!({"error": {"code": 429, "message": "slow"}, "choices": [{"index": 0, "delta": {"content": ""}, "finish_reason": "error"}]}),
@@ -311,7 +311,7 @@ fn an_end_that_is_an_error_is_one() {
 }
 
 #[test]
-fn usage_is_read_with_all_its_parts_and_wherever_it_stands() {
+fn usage_is_read_with_all_its_parts_at_every_position() {
     let counted = json!({
         "prompt_tokens": 100, "completion_tokens": 20, "cost": 0.0025,
         "prompt_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 30},
@@ -427,7 +427,7 @@ fn outcome(
 
 proptest! {
     #[test]
-    fn the_short_way_and_the_lenient_one_always_read_the_same(
+    fn the_fast_parser_and_the_lenient_one_always_agree(
         events in prop::collection::vec(nearly_ordinary(), 1..6),
     ) {
         let short = outcome(&events, |decoder, data, draft| {
@@ -439,7 +439,7 @@ proptest! {
 }
 
 #[test]
-fn an_ordinary_event_takes_the_short_way() {
+fn an_ordinary_event_uses_the_fast_parser() {
     for event in [
         r#"{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","service_tier":"default","choices":[{"index":0,"delta":{"content":" a"},"logprobs":null,"finish_reason":null}],"usage":null,"obfuscation":"x"}"#,
         r#"{"choices":[{"finish_reason":"stop","index":0,"delta":{}}],"created":1,"id":"c","model":"m","system_fingerprint":"b","object":"chat.completion.chunk"}"#,

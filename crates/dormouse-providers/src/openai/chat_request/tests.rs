@@ -104,7 +104,7 @@ fn tools_and_their_choice_are_written_only_together() {
 }
 
 #[test]
-fn a_limit_is_written_by_the_name_the_server_knows() {
+fn a_length_limit_uses_the_name_that_the_server_supports() {
     let request = ChatRequest {
         max_tokens: Some(9),
         temperature: Some(0.7),
@@ -128,7 +128,7 @@ fn a_limit_is_written_by_the_name_the_server_knows() {
 }
 
 #[test]
-fn a_schema_is_strict_where_it_can_be() {
+fn a_schema_is_strict_where_possible() {
     for (schema, expected) in [
         (
             json!({"type": "object"}),

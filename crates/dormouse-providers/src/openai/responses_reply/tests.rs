@@ -38,7 +38,7 @@ fn arguments(index: usize, fragment: &str) -> ChatDelta {
 }
 
 #[test]
-fn a_text_reply_is_told_once_although_it_comes_three_times() {
+fn a_text_that_arrives_three_times_is_reported_once() {
     let message = json!({"type": "message", "id": "msg_1", "content": [{"type": "output_text", "text": "Good day"}]});
     let events = [
         json!({"type": "response.created", "response": {"id": "resp_1", "model": "tiny-2026", "status": "in_progress"}}),
@@ -80,7 +80,7 @@ fn a_text_reply_is_told_once_although_it_comes_three_times() {
 }
 
 #[test]
-fn calls_in_pieces_are_told_apart_and_told_once() {
+fn calls_in_pieces_are_distinguished_and_reported_once() {
     let added = |index: u64, name: &str| {
         json!({"type": "response.output_item.added", "output_index": index, "item": {
             "type": "function_call", "id": format!("fc_{index}"), "call_id": format!("call_{index}"), "name": name, "arguments": ""
@@ -113,7 +113,7 @@ fn calls_in_pieces_are_told_apart_and_told_once() {
 }
 
 #[test]
-fn what_comes_whole_only_is_told_too() {
+fn items_that_only_arrive_whole_are_reported() {
     let call = json!({"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "say", "arguments": "{}"});
     let message = json!({"type": "message", "content": [{"type": "output_text", "text": "Hm."}, {"type": "refusal", "refusal": " No."}]});
     let expected = [
@@ -134,7 +134,7 @@ fn what_comes_whole_only_is_told_too() {
 }
 
 #[test]
-fn a_reply_that_is_not_complete_says_why() {
+fn an_incomplete_reply_has_its_reason() {
     for (details, reason) in [
         (json!({"reason": "max_output_tokens"}), FinishReason::Length),
         (json!(null), FinishReason::Length),
@@ -153,7 +153,7 @@ fn a_reply_that_is_not_complete_says_why() {
 }
 
 #[test]
-fn a_failure_within_the_stream_is_told() {
+fn a_failure_within_the_stream_is_reported() {
     for (event, kind) in [
         (
             json!({"type": "response.failed", "response": {"status": "failed", "error": {"code": "server_error", "message": "oops"}}}),
@@ -219,7 +219,7 @@ fn json_value() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn no_event_makes_it_fail_and_no_arguments_come_before_their_call(
+    fn any_event_is_accepted_without_panic_and_arguments_follow_their_call(
         events in prop::collection::vec((
             prop::sample::select(vec![
                 "response.output_item.added", "response.output_item.done", "response.function_call_arguments.delta",

@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn a_sum_with_an_unknown_part_never_reads_as_a_plain_amount(
+    fn a_sum_with_an_unknown_part_is_never_rendered_as_a_plain_amount(
         costs in prop::collection::vec(cost(), 1..20),
     ) {
         let mut ledger = Ledger::default();

@@ -121,7 +121,7 @@ fn invalid_entries_are_rejected_with_their_position() {
 }
 
 #[test]
-fn a_price_reads_as_vendors_write_it() {
+fn a_price_is_rendered_as_vendors_write_it() {
     assert_eq!(
         with_cache().to_string(),
         "$3 in, $0.3 cached, $3.75 to cache, $15 out for a million tokens, by the configured prices"
@@ -166,7 +166,7 @@ fn usage() -> impl Strategy<Value = Usage> {
 
 proptest! {
     #[test]
-    fn a_cost_always_lies_between_the_cheapest_and_the_dearest_price_of_its_tokens(usage in usage()) {
+    fn a_cost_is_always_between_the_lowest_and_highest_price_of_its_tokens(usage in usage()) {
         let cost = u128::from(with_cache().cost(&usage).picos());
         let prompt = u128::from(usage.prompt_tokens);
         let reply = u128::from(usage.completion_tokens.max(usage.reasoning_tokens)) * 15_000_000;

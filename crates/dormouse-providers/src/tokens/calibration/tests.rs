@@ -144,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn more_text_never_counts_less_and_what_was_scaled_is_never_exact(
+    fn more_text_never_counts_less_and_a_scaled_count_is_never_exact(
         ratio in 0.25f64..=4.0,
         a: u32,
         b: u32,

@@ -24,7 +24,7 @@ fn count(family: Family, text: &str) -> u32 {
 }
 
 #[test]
-fn a_family_is_known_by_the_models_name_whoever_serves_it() {
+fn a_family_is_recognised_by_the_models_name_at_any_provider() {
     assert_eq!(
         family("openrouter", "anthropic/claude-3-opus"),
         Family::Claude
@@ -62,7 +62,7 @@ fn other_scripts_and_digits_are_not_counted_as_english() {
 }
 
 #[test]
-fn nothing_has_no_tokens() {
+fn an_empty_text_has_no_tokens() {
     for family in ALL {
         assert_eq!(count(family, ""), 0);
     }

@@ -47,7 +47,7 @@ impl Request {
         })
     }
 
-    /// Does the head hold this line, whatever its case?
+    /// Does the head have this line, in any case?
     pub(crate) fn has(&self, line: &str) -> bool {
         self.headers.contains(&line.to_ascii_lowercase())
     }

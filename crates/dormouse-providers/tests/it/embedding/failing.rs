@@ -192,7 +192,7 @@ async fn vectors_of_another_length_are_rejected() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_unreachable_and_a_broken_answer_is_interrupted() {
+async fn a_missing_server_is_unreachable_and_a_broken_answer_is_interrupted() {
     let embedder = openai_at("http://127.0.0.1:1", None);
     let error = guarded(embedder.embed(&texts(&["one"]))).await.unwrap_err();
     assert_eq!(error.kind(), ModelErrorKind::Unreachable);

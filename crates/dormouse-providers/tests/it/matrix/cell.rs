@@ -15,7 +15,7 @@ pub(super) const MEMORY_BYTES: u64 = 5 * 1024 * 1024;
 pub(crate) struct Row {
     /// Its section of the table.
     pub(crate) part: &'static str,
-    /// What is wrong.
+    /// The fault.
     pub(crate) what: &'static str,
     pub(crate) scene: fn(&dyn Dialect) -> Scene,
     outcome: Outcome,
@@ -81,7 +81,7 @@ impl Row {
             _ => return Err(format!("expected {}, but {shown}", outcome.words())),
         }
         if dialect.key_line().is_some() && shown.to_lowercase().contains(KEY) {
-            return Err(format!("the key is told: {shown}"));
+            return Err(format!("the key is shown: {shown}"));
         }
         if came.key_logged {
             return Err("the key is in the log".to_owned());
@@ -140,7 +140,7 @@ pub(crate) enum End {
     Failed(ModelError),
     /// At the caller's deadline, and the server saw it.
     Left,
-    /// Not at all.
+    /// Without any answer.
     Hung,
 }
 
@@ -221,7 +221,7 @@ mod tests {
             })
         };
         assert!(failed(ModelErrorKind::Auth, "oh dear").starts_with("expected `Unavailable`"));
-        assert!(failed(kind, "oh dear, SK-secret-key").starts_with("the key is told"));
+        assert!(failed(kind, "oh dear, SK-secret-key").starts_with("the key is shown"));
         assert!(failed(kind, "well").starts_with("does not tell"));
     }
 }

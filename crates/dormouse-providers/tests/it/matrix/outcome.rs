@@ -9,22 +9,22 @@ use super::story;
 /// The expected outcome of a fault.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outcome {
-    /// The whole reply, as if nothing were wrong.
+    /// The whole reply, as without the fault.
     Reply,
-    /// The whole reply, and what it cost is unknown.
+    /// The whole reply, at an unknown cost.
     Uncounted,
     /// A reply that is described by these words and passes this test.
     Other(&'static str, fn(&ChatReply) -> bool),
     /// A failure of this kind.
     Fails(ModelErrorKind),
-    /// No model is made from this configuration.
+    /// The configuration is rejected.
     NoModel,
     /// Nothing, until the caller's own deadline passes; then the connection is closed.
     Deadline,
 }
 
 impl Outcome {
-    /// It, in the table.
+    /// The outcome, as the table shows it.
     pub(crate) fn words(self) -> String {
         match self {
             Self::Reply => "reply".to_owned(),

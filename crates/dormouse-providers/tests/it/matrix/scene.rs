@@ -7,7 +7,7 @@ use crate::double::{Answer, Channel};
 pub(crate) enum Address {
     /// The host's URL and this behind it.
     Below(&'static str),
-    /// This, whatever the host's URL is.
+    /// This scene, with every URL of the host.
     Literally(&'static str),
     /// The host, by this scheme, which is not its own.
     ByScheme(&'static str),
@@ -27,7 +27,7 @@ pub(crate) enum Trust {
 /// How time passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// As it does.
+    /// In real time.
     Real,
     /// At once, from when the server has read the request.
     FromRequest,

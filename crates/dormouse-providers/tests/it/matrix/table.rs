@@ -5,25 +5,25 @@ use dormouse_contracts::ModelErrorKind;
 use super::cell::{MEMORY_BYTES, Row};
 use crate::double::Dialect;
 
-const HEAD: &str = "# What every provider makes of every fault
+const HEAD: &str = "# Every fault with every provider
 
 Written by the tests of `dormouse-providers`, which try each cell against a server on this machine that speaks the vendor's
-dialect; they fail if this page says anything else. To bring it up to date after a change:
+dialect; they fail if this page differs. To update it after a change:
 
 ```text
 DORMOUSE_WRITE_DOCS=1 cargo test -p dormouse-providers --test it matrix
 ```
 
-*Requests* is how many requests the server has read: nothing is sent twice behind the caller's back. In every cell the key is
-where the vendor wants it and in no error and no log, nothing is sent on to another server, and the client never takes more
-than {memory} MiB of memory at one time. *reply* is the whole reply, as if nothing were wrong. A name in `code` is the kind of a failure
+*Requests* is the number of requests that the server received: no request is repeated without the caller. In every cell the key is
+in the vendor's header and in no error and no log, no request goes to another server, and the client never uses more
+than {memory} MiB of memory at one time. *reply* is the whole reply, as without the fault. A name in `code` is the kind of a failure
 (`ModelErrorKind`), and this is what follows from it:
 
 ";
 
 const FOOT: &str = "
-What is not in it: names that no server resolves. Asking a resolver would leave this machine, so it is not asked; the failure takes
-the same way as a refused connection.
+Host names that cannot be resolved are not tested, since a lookup would leave this machine. Such a failure is handled
+like a refused connection.
 ";
 
 /// The matrix as Markdown.

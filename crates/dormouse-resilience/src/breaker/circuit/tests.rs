@@ -21,7 +21,7 @@ fn opened() -> Circuit {
 }
 
 #[test]
-fn a_late_end_of_a_call_from_before_counts_for_nothing() {
+fn the_late_result_of_an_earlier_call_is_ignored() {
     let mut circuit = Circuit::new(BreakerPolicy::service());
     let late: Vec<Ticket> = (0..9).map(|_| circuit.admit(at(0)).unwrap()).collect();
     for _ in 0..5 {
@@ -45,7 +45,7 @@ fn a_late_end_of_a_call_from_before_counts_for_nothing() {
 }
 
 #[test]
-fn a_late_refusal_opens_it_in_every_state_but_not_after_the_configuration_changed() {
+fn a_late_refusal_opens_the_circuit_in_every_state_unless_the_configuration_changed() {
     let mut circuit = Circuit::new(BreakerPolicy::service());
     let first = circuit.admit(at(0)).unwrap();
     let second = circuit.admit(at(0)).unwrap();
@@ -61,7 +61,7 @@ fn a_late_refusal_opens_it_in_every_state_but_not_after_the_configuration_change
 }
 
 #[test]
-fn a_trial_that_says_nothing_leaves_the_count_of_good_ones_as_it_is() {
+fn an_inconclusive_trial_does_not_change_the_count_of_good_trials() {
     let mut circuit = opened();
     for health in [Health::Well, Health::Irrelevant, Health::Well] {
         assert_eq!(circuit.state(at(30)), CircuitState::HalfOpen);
@@ -72,7 +72,7 @@ fn a_trial_that_says_nothing_leaves_the_count_of_good_ones_as_it_is() {
 }
 
 #[test]
-fn time_that_goes_backwards_stands_still() {
+fn a_backward_clock_counts_as_no_time() {
     let mut circuit = opened();
     let again = circuit.admit(at(30)).unwrap();
     circuit.record(again, Health::Ill, at(10));
@@ -85,7 +85,7 @@ fn time_that_goes_backwards_stands_still() {
 }
 
 #[test]
-fn the_failures_kept_are_never_more_than_open_it() {
+fn at_most_as_many_failures_are_kept_as_open_the_circuit() {
     let policy = BreakerPolicy::service()
         .try_with_trip(1000, at(60))
         .unwrap();
@@ -100,7 +100,7 @@ fn the_failures_kept_are_never_more_than_open_it() {
 
 proptest! {
     #[test]
-    fn a_service_that_fails_in_half_of_each_minute_is_found_well(start in 0u32..30, period in prop_oneof![Just(60u32), Just(30), Just(120)]) {
+    fn a_service_that_fails_half_of_each_minute_recovers(start in 0u32..30, period in prop_oneof![Just(60u32), Just(30), Just(120)]) {
         let is_ill = |now: Duration| now.as_secs() % u64::from(period) < u64::from(period / 2);
         let mut circuit = opened();
         let mut now = at(30 + start);
@@ -142,7 +142,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 
 proptest! {
     #[test]
-    fn never_more_than_one_trial_and_never_a_call_while_open_before_its_time(events in events()) {
+    fn at_most_one_trial_runs_and_no_call_passes_an_open_circuit(events in events()) {
         let mut circuit = Circuit::new(BreakerPolicy::service());
         let mut now = Duration::ZERO;
         let mut under_way: Vec<Ticket> = Vec::new();
@@ -181,7 +181,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_happened_a_service_that_is_well_is_called_again(events in events()) {
+    fn a_recovered_service_is_called_again_after_any_history(events in events()) {
         let mut circuit = Circuit::new(BreakerPolicy::service());
         let mut now = Duration::ZERO;
         for event in events {

@@ -5,7 +5,7 @@ use super::*;
 const SECOND: Duration = Duration::from_secs(1);
 
 #[test]
-fn a_full_budget_holds_so_many_retries_and_no_more() {
+fn a_full_budget_allows_exactly_its_capacity_of_retries() {
     let mut budget = Budget::new(BudgetPolicy::service());
     for _ in 0..10_000 {
         budget.deposit();
@@ -18,7 +18,7 @@ fn a_full_budget_holds_so_many_retries_and_no_more() {
 }
 
 #[test]
-fn ten_calls_earn_a_retry_and_so_do_two_seconds() {
+fn ten_calls_or_two_seconds_earn_a_retry() {
     let mut budget = Budget::new(BudgetPolicy::service());
     while budget.withdraw(SECOND).is_ok() {}
     for _ in 0..9 {
@@ -45,7 +45,7 @@ fn a_budget_that_earns_nothing_is_spent_once() {
 }
 
 #[test]
-fn time_that_goes_backwards_earns_nothing() {
+fn a_backward_clock_earns_no_retries() {
     let mut budget = Budget::new(BudgetPolicy::try_new(0.0, 1.0, 5).unwrap());
     for _ in 0..5 {
         assert_eq!(budget.withdraw(10 * SECOND), Ok(()));
@@ -108,7 +108,7 @@ fn stretches(policy: BudgetPolicy, events: &[Event], made: &[bool]) -> Vec<Stret
 
 proptest! {
     #[test]
-    fn the_budget_is_never_exceeded_and_never_refused_without_need(
+    fn the_budget_is_never_exceeded_and_refuses_only_when_empty(
         policy in policies(),
         events in events(),
     ) {

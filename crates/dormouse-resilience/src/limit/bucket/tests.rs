@@ -43,7 +43,7 @@ fn more_than_the_burst_never_fits() {
 }
 
 #[test]
-fn what_is_put_back_is_there_again_and_never_more_than_fit() {
+fn returned_units_are_available_again_up_to_the_burst() {
     let mut bucket = bucket(60, 10);
     assert_eq!(bucket.take(some(10), millis(0)), Ok(()));
     bucket.put_back(4);
@@ -53,7 +53,7 @@ fn what_is_put_back_is_there_again_and_never_more_than_fit() {
 }
 
 #[test]
-fn a_debt_is_waited_for_and_a_hopeless_one_is_forgiven() {
+fn callers_wait_for_a_debt_and_an_unpayable_debt_is_forgiven() {
     let mut bucket = bucket(60, 10);
     bucket.overdraw(15, millis(0));
     assert_eq!(
@@ -66,7 +66,7 @@ fn a_debt_is_waited_for_and_a_hopeless_one_is_forgiven() {
 }
 
 #[test]
-fn the_ends_of_every_range_neither_overflow_nor_let_more_through() {
+fn extreme_policies_neither_overflow_nor_exceed_the_limit() {
     let most = RateLimit::MOST_PER_MINUTE;
     for (per_minute, burst) in [(1, 1), (1, 1440), (most, 1), (most, u32::MAX)] {
         let mut bucket = bucket(per_minute, burst);
@@ -90,7 +90,7 @@ fn steps() -> impl Strategy<Value = Vec<(u64, u32)>> {
 
 proptest! {
     #[test]
-    fn never_more_in_any_stretch_of_time_than_burst_and_refill(
+    fn no_interval_admits_more_than_burst_plus_refill(
         per_minute in 1u32..500,
         burst in 1u32..30,
         steps in steps(),
@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn a_settled_estimate_leaves_what_the_actual_amount_would_have_left(
+    fn settling_an_estimate_equals_taking_the_actual_amount(
         per_minute in 1u32..500,
         burst in 20u32..30,
         steps in steps(),

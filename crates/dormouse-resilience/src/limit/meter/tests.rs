@@ -34,7 +34,7 @@ fn requests(quota: Quota) -> ReportedLimits {
 }
 
 #[test]
-fn a_request_that_does_not_get_through_takes_nothing() {
+fn a_rejected_request_takes_no_units() {
     let mut meter = Meter::new(limit());
     assert_eq!(meter.take(900, secs(0)), Ok(()));
     for _ in 0..10 {
@@ -53,7 +53,7 @@ fn a_request_that_does_not_get_through_takes_nothing() {
 }
 
 #[test]
-fn what_can_never_fit_is_an_error_even_during_a_pause() {
+fn a_request_that_can_never_fit_is_an_error_even_during_a_pause() {
     let mut meter = Meter::new(limit());
     meter.pause(secs(10), secs(0));
     let error = meter.take(1_001, secs(0)).unwrap_err();
@@ -64,7 +64,7 @@ fn what_can_never_fit_is_an_error_even_during_a_pause() {
 }
 
 #[test]
-fn the_longest_obstacle_is_the_one_that_is_told() {
+fn the_longest_wait_is_the_one_that_is_reported() {
     let mut meter = Meter::new(limit());
     for _ in 0..5 {
         assert_eq!(meter.take(200, secs(0)), Ok(()));
@@ -93,7 +93,7 @@ fn a_request_without_units_needs_none() {
 }
 
 #[test]
-fn what_the_service_tells_counts_besides_what_was_configured() {
+fn reported_limits_apply_in_addition_to_configured_ones() {
     let mut meter = Meter::new(limit());
     meter.observe(requests(quota(100, 1, secs(20))), secs(0));
     assert_eq!(meter.take(0, secs(0)), Ok(()));
@@ -109,7 +109,7 @@ fn what_the_service_tells_counts_besides_what_was_configured() {
 }
 
 #[test]
-fn without_limits_of_its_own_it_learns() {
+fn without_configured_limits_it_uses_reported_ones() {
     let mut meter = Meter::new(RateLimit::reported_only());
     for _ in 0..1_000 {
         assert_eq!(meter.take(u32::MAX, secs(0)), Ok(()));
@@ -147,7 +147,7 @@ fn a_new_configuration_ends_pauses_but_not_what_was_configured() {
 }
 
 #[test]
-fn a_limit_of_nothing_is_none() {
+fn a_zero_limit_means_no_limit() {
     let mut meter = Meter::new(RateLimit::reported_only());
     meter.observe(requests(quota(0, 0, secs(86_400))), secs(0));
     assert_eq!(meter.take(0, secs(0)), Ok(()));
@@ -159,7 +159,7 @@ fn a_limit_of_nothing_is_none() {
 }
 
 #[test]
-fn a_pause_for_ever_is_a_day() {
+fn an_endless_pause_is_capped_at_a_day() {
     let mut meter = Meter::new(RateLimit::reported_only());
     meter.pause(Duration::MAX, secs(0));
     assert_eq!(
@@ -193,7 +193,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 
 proptest! {
     #[test]
-    fn never_sooner_than_any_pause_and_never_more_than_configured_whatever_is_told(
+    fn reported_limits_never_shorten_pauses_or_raise_configured_limits(
         events in events(),
     ) {
         let mut meter = Meter::new(limit());
@@ -236,13 +236,13 @@ proptest! {
     }
 
     #[test]
-    fn within_a_told_window_no_more_than_what_remained(
+    fn a_reported_window_admits_at_most_the_remaining_requests(
         remaining in 0u64..30,
         resets_in in 1u64..50,
         steps in prop::collection::vec(0u64..2_000, 1..80),
     ) {
         let mut meter = Meter::new(RateLimit::reported_only());
-        // The first one tells that it counts in windows.
+        // The first one shows that it counts in windows.
         meter.observe(requests(quota(999, 500, secs(999))), secs(0));
         meter.observe(requests(quota(999, remaining, secs(resets_in))), secs(0));
         let (mut now, mut through) = (Duration::ZERO, 0);
@@ -263,14 +263,14 @@ proptest! {
     }
 
     #[test]
-    fn nothing_a_service_tells_silences_its_callers_for_more_than_a_day(
+    fn no_reported_limit_blocks_callers_for_more_than_a_day(
         lies in prop::collection::vec((lie(), lie(), lie(), lie(), lie()), 1..20),
         units in 0u32..1_000,
     ) {
         let mut meter = Meter::new(limit());
         let mut now = Duration::ZERO;
         for (remaining, most, resets, pause, time) in lies {
-            // A century at most: the clock stands still after some more.
+            // A century at most: the clock saturates soon after.
             now = now.saturating_add(Duration::from_nanos(time)).min(secs(3_155_760_000));
             let quota = Quota {
                 limit: Some(most).filter(|most| *most != 3),
@@ -287,7 +287,7 @@ proptest! {
         meter.pause(Duration::MAX, now);
         let day = secs(86_400);
         if meter.take(units, now + day).is_err() {
-            // Debts of units are paid off besides, in a day and the time that a burst takes.
+            // In addition, debts of units are paid off within a day and the time of a burst.
             prop_assert_eq!(meter.take(units, now + day + secs(10)), Ok(()));
         }
         meter.observe(ReportedLimits::default(), Duration::MAX);
@@ -295,7 +295,7 @@ proptest! {
     }
 }
 
-/// What a service says that means harm, or nothing.
+/// Reported limits of a faulty or hostile service.
 fn lie() -> impl Strategy<Value = u64> {
     prop_oneof![
         Just(0),

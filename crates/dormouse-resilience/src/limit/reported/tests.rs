@@ -30,7 +30,7 @@ fn bucket(limit: u64, remaining: u64, resets_in: Duration) -> ReportedLimit {
 }
 
 #[test]
-fn a_window_has_what_is_left_and_nothing_more_until_its_reset() {
+fn a_window_admits_the_remainder_until_its_reset() {
     let mut reported = window(60, 2, secs(20));
     assert_eq!(reported.wait(2, secs(1)), Duration::ZERO);
     reported.take(2, secs(1));
@@ -40,7 +40,7 @@ fn a_window_has_what_is_left_and_nothing_more_until_its_reset() {
 }
 
 #[test]
-fn a_bucket_has_one_more_after_each_interval() {
+fn a_bucket_admits_one_more_after_each_interval() {
     // 60 a minute, all of them used: one a second.
     let mut minute = bucket(60, 0, secs(60));
     assert_eq!(minute.wait(1, secs(0)), secs(1));
@@ -53,7 +53,7 @@ fn a_bucket_has_one_more_after_each_interval() {
 }
 
 #[test]
-fn which_kind_a_service_is_of_is_known_by_its_numbers() {
+fn windows_and_buckets_are_distinguished_by_their_numbers() {
     let learn = |quotas: &[Quota]| {
         let reported = quotas.iter().copied();
         reported.fold(Refill::default(), Refill::learn)
@@ -84,7 +84,7 @@ fn which_kind_a_service_is_of_is_known_by_its_numbers() {
 }
 
 #[test]
-fn where_nothing_is_left_only_a_known_bucket_is_taken_for_one() {
+fn an_empty_limit_is_a_bucket_only_if_it_was_one_before() {
     let learn = |quotas: &[Quota]| {
         let reported = quotas.iter().copied();
         reported.fold(Refill::default(), Refill::learn)
@@ -92,13 +92,13 @@ fn where_nothing_is_left_only_a_known_bucket_is_taken_for_one() {
     let nothing_left = quota(60, 0, secs(60));
     assert_eq!(learn(&[nothing_left]), Refill::AtReset);
     assert_eq!(learn(&[quota(60, 59, secs(1)), nothing_left]), EVENLY);
-    // The first answer of a window of a minute looks like a bucket of an hour, and the next one tells.
+    // The first answer of a window of a minute looks like a bucket of an hour; the next one decides.
     let first = quota(60, 59, secs(60));
     assert_eq!(learn(&[first, nothing_left]), Refill::AtReset);
 }
 
 #[test]
-fn what_is_incomplete_or_over_teaches_nothing() {
+fn incomplete_or_expired_limits_are_ignored() {
     let now = secs(5);
     let whole = quota(10, 1, secs(1));
     for quota in [
@@ -118,7 +118,7 @@ fn what_is_incomplete_or_over_teaches_nothing() {
 }
 
 #[test]
-fn without_a_limit_what_remains_is_a_window() {
+fn a_remainder_without_a_limit_is_a_window() {
     let quota = Quota {
         limit: None,
         ..quota(0, 3, secs(9))
@@ -142,14 +142,14 @@ fn absurd_numbers_are_bounded() {
     assert_eq!(
         ReportedLimit::new(of_nothing, Refill::AtReset, Duration::ZERO),
         None,
-        "nobody answers who allows nothing"
+        "a service that allows nothing does not answer"
     );
     let more_left_than_there_is = bucket(5, 500, secs(3));
     assert_eq!(more_left_than_there_is.left(secs(0)), 500);
 }
 
 #[test]
-fn what_is_more_than_the_whole_waits_for_the_reset_and_no_longer() {
+fn a_request_above_the_reported_limit_waits_for_the_reset_only() {
     assert_eq!(bucket(60, 0, secs(60)).wait(1_000, secs(10)), secs(50));
 }
 

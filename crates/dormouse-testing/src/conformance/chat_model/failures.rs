@@ -11,7 +11,7 @@ use super::{
     said::{more, start, text, thought},
 };
 
-/// The meaning of each status, whatever text the vendor adds.
+/// The meaning of each status, with any text of the vendor.
 const STATUSES: [(u16, u64, ModelErrorKind); 11] = [
     (400, 0, ModelErrorKind::Refused),
     (401, 0, ModelErrorKind::Auth),
@@ -39,7 +39,7 @@ pub(super) async fn a_status_is_a_kind(backend: &dyn ChatBackend) {
         assert_eq!(
             id,
             Some(REQUEST_ID),
-            "an error tells the backend's name for the request"
+            "an error has the backend's id of the request"
         );
     }
 }

@@ -66,7 +66,7 @@ fn same(came: &ChatReply, said: &ChatReply) {
     );
     assert_eq!(
         came.reasoning, said.reasoning,
-        "thoughts are told apart from the text"
+        "thoughts are separated from the text"
     );
     assert_eq!(
         calls(came),
@@ -75,7 +75,7 @@ fn same(came: &ChatReply, said: &ChatReply) {
     );
     assert_eq!(
         came.finish, said.finish,
-        "the finish reason is the one that was told"
+        "the finish reason is the reported one"
     );
     assert_eq!(came.usage, said.usage, "usage is what was counted");
 }
@@ -141,12 +141,12 @@ pub(super) async fn it_is_told_who_answered(backend: &dyn ChatBackend) {
     let said = reply(&[text("Hm.")], FinishReason::Stop);
     let stage = backend.stage(&BackendAnswer::Reply(said, Cut::Freely));
     let came = Protocol::read(stage.model(), &asking()).await.unwrap();
-    let mut told = came.iter().rev().filter_map(|delta| match delta {
+    let mut reported = came.iter().rev().filter_map(|delta| match delta {
         ChatDelta::Info(info) => Some(info),
         _ => None,
     });
-    let Some(last) = told.next() else {
-        panic!("a reply from a backend tells of itself in `Info`");
+    let Some(last) = reported.next() else {
+        panic!("a reply from a backend has an `Info`");
     };
     let (provider, model) = stage.model().identity();
     let ReplyInfo {
@@ -155,12 +155,16 @@ pub(super) async fn it_is_told_who_answered(backend: &dyn ChatBackend) {
         request_id,
         ..
     } = &**last;
-    assert_eq!((by, asked), (provider, model), "`Info` tells who was asked");
+    assert_eq!(
+        (by, asked),
+        (provider, model),
+        "`Info` names the model that was asked"
+    );
     let id = request_id.as_deref();
     assert_eq!(
         id,
         Some(REQUEST_ID),
-        "`Info` tells the backend's name for the request"
+        "`Info` has the backend's id of the request"
     );
 }
 

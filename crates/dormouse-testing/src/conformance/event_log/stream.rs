@@ -159,7 +159,10 @@ fn difference(found: &StoredEvent, expected: &StoredEvent) -> &'static str {
     }
 }
 
-#[expect(clippy::panic, reason = "the suite tells what is broken by a panic")]
+#[expect(
+    clippy::panic,
+    reason = "the suite reports a broken promise by a panic"
+)]
 fn complain<T>(doing: &str, error: &dyn std::error::Error) -> T {
     let cause = error.source().map(ToString::to_string);
     panic!("{doing} has to succeed: {error} ({cause:?})")

@@ -40,7 +40,7 @@ pub(super) async fn a_request_is_appended_whole_or_not_at_all(log: &dyn EventLog
         let bad = NewEvent { kind, ..event(3) };
         let answer = stream.append(1, vec![event(2), bad, event(4)]).await;
         let refused = Err(AppendErrorKind::Unacceptable);
-        assert_eq!(answer, refused, "{kind:?} is no short ASCII name");
+        assert_eq!(answer, refused, "{kind:?} is not a short ASCII name");
         stream.assert_holds(&events([1])).await;
     }
     stream.write(1, events([2])).await;

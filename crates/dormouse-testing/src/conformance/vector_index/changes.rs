@@ -88,7 +88,7 @@ pub(super) async fn removed_points_are_not_found(index: &dyn VectorIndex) {
     assert_eq!(
         shelf.count().await,
         Some(300),
-        "what is not there is no error"
+        "removing an absent point is not an error"
     );
     shelf.remove(&even).await;
     assert_eq!(

@@ -109,7 +109,7 @@ fn call_ids_are_unique_in_the_whole_request() {
 }
 
 #[test]
-fn system_messages_come_first_and_something_is_said() {
+fn system_messages_come_first_and_a_conversation_is_not_empty() {
     assert_eq!(found(Vec::new()), [Violation::NoMessages]);
     let late = vec![system(), user(), system()];
     assert_eq!(found(late), [Violation::SystemNotFirst { at: 2 }]);
@@ -174,7 +174,7 @@ fn tool(name: &str, parameters: serde_json::Value) -> ToolDefinition {
 }
 
 #[test]
-fn tools_are_told_apart_take_objects_and_are_there_to_be_chosen() {
+fn tools_have_unique_names_object_parameters_and_include_the_chosen_one() {
     let object = json!({ "type": "object" });
     let (say, go) = (
         ToolName::try_new("say").unwrap(),

@@ -12,7 +12,7 @@ use crate::{kind, memories, points};
 const UNAVAILABLE: Option<VectorErrorKind> = Some(VectorErrorKind::Unavailable);
 
 #[tokio::test]
-async fn a_server_that_is_away_is_noticed_by_the_first_request() {
+async fn a_missing_server_is_reported_by_the_first_request() {
     let mut server = QdrantDouble::start().unwrap();
     server.stop();
     let index = connect(&server, PATIENT);
@@ -23,7 +23,7 @@ async fn a_server_that_is_away_is_noticed_by_the_first_request() {
 }
 
 #[tokio::test]
-async fn a_server_without_encryption_is_no_server_at_an_encrypted_address() {
+async fn an_unencrypted_server_is_refused_at_an_encrypted_address() {
     let server = QdrantDouble::start().unwrap();
     let url = server.url().replace("http://", "https://");
     let mut config = QdrantConfig::new(QdrantUrl::try_new(&url).unwrap());
@@ -81,7 +81,7 @@ async fn a_node_that_hangs_is_passed_over_by_the_next_request() {
 }
 
 #[tokio::test]
-async fn the_error_says_why_the_server_did_not_answer() {
+async fn the_error_names_the_cause_of_the_missing_answer() {
     let mut server = QdrantDouble::start().unwrap();
     server.stop();
     let index = connect(&server, PATIENT);
@@ -91,7 +91,7 @@ async fn the_error_says_why_the_server_did_not_answer() {
 }
 
 #[tokio::test]
-async fn a_busy_server_says_for_how_long() {
+async fn a_busy_server_reports_a_retry_time() {
     let server = QdrantDouble::start().unwrap();
     let index = connect(&server, PATIENT);
     index.prepare(&memories(), 2).await.unwrap();
@@ -135,7 +135,7 @@ async fn a_call_during_which_the_server_died_is_completed_by_repeating_it() {
 }
 
 #[tokio::test]
-async fn a_server_that_comes_back_empty_is_distinguished_from_one_without_news() {
+async fn a_server_that_lost_its_data_is_distinguished_from_an_unchanged_one() {
     let mut server = QdrantDouble::start().unwrap();
     let index = connect(&server, PATIENT);
     index.prepare(&memories(), 2).await.unwrap();
@@ -160,7 +160,7 @@ async fn a_server_that_comes_back_empty_is_distinguished_from_one_without_news()
 }
 
 #[tokio::test]
-async fn a_collection_that_another_made_anew_is_noticed() {
+async fn a_collection_recreated_by_another_client_is_noticed() {
     let server = QdrantDouble::start().unwrap();
     let (index, other) = (connect(&server, PATIENT), connect(&server, PATIENT));
     index.prepare(&memories(), 2).await.unwrap();

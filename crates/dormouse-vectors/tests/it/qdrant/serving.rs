@@ -1,4 +1,4 @@
-//! A server that does its work.
+//! A server without faults.
 
 use std::num::NonZeroUsize;
 
@@ -76,7 +76,7 @@ async fn filtered_fields_are_indexed() {
 }
 
 #[tokio::test]
-async fn a_key_is_sent_and_a_missing_or_wrong_one_is_said_without_it() {
+async fn a_key_is_sent_and_a_missing_or_wrong_one_is_reported_without_printing_it() {
     let server = QdrantDouble::start_with_key("s3cr3t").unwrap();
     for (key, expected) in [
         (Some("s3cr3t"), None),
@@ -107,7 +107,7 @@ fn without_a_runtime_a_request_is_refused() {
 }
 
 #[tokio::test]
-async fn of_several_who_prepare_at_once_all_succeed() {
+async fn concurrent_preparations_all_succeed() {
     let server = QdrantDouble::start().unwrap();
     let (one, other) = (connect(&server, PATIENT), connect(&server, PATIENT));
     let name = memories();

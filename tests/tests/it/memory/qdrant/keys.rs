@@ -28,7 +28,7 @@ async fn indexed_with_a_full_key() -> (TempDir, QdrantDouble) {
 }
 
 #[tokio::test]
-async fn a_wrong_key_is_said_to_be_the_cause_for_as_long_as_it_is() {
+async fn a_wrong_key_is_reported_as_the_cause_every_time() {
     let (folder, server) = indexed_with_a_full_key().await;
     let memory = open_with_key(folder.path(), &server, "wrong").await;
     for _ in 0..12 {
@@ -41,7 +41,7 @@ async fn a_wrong_key_is_said_to_be_the_cause_for_as_long_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_key_that_may_only_read_keeps_nobody_from_recalling_by_vectors() {
+async fn a_read_only_key_still_allows_recall_by_vectors() {
     let (folder, server) = indexed_with_a_full_key().await;
     let memory = open_with_key(folder.path(), &server, "read").await;
     add(&memory, 20..23).await;
@@ -61,7 +61,7 @@ async fn a_key_that_may_only_read_keeps_nobody_from_recalling_by_vectors() {
 }
 
 #[tokio::test]
-async fn with_a_key_that_may_only_read_what_is_left_of_an_index_still_serves() {
+async fn with_a_read_only_key_the_rest_of_a_damaged_index_still_answers() {
     let (folder, server) = indexed_with_a_full_key().await;
     server.lose_points(5);
     let memory = open_with_key(folder.path(), &server, "read").await;

@@ -27,7 +27,7 @@ async fn opened(folder: &std::path::Path, server: &QdrantDouble) -> dormouse_mem
 }
 
 #[tokio::test]
-async fn a_wiped_server_is_noticed_by_a_process_that_only_asks() {
+async fn a_wiped_server_is_noticed_by_a_process_that_only_reads() {
     let folder = tempfile::tempdir().unwrap();
     let server = QdrantDouble::start().unwrap();
     let memory = opened(folder.path(), &server).await;
@@ -66,7 +66,7 @@ async fn lost_points_are_noticed_after_a_while_by_the_process_that_goes_on() {
 }
 
 #[tokio::test]
-async fn a_collection_of_another_dimension_is_made_again_and_no_migration_is_advised() {
+async fn a_collection_of_another_dimension_is_recreated_without_advice_to_migrate() {
     let folder = tempfile::tempdir().unwrap();
     let server = QdrantDouble::start().unwrap();
     let memory = opened(folder.path(), &server).await;
@@ -86,7 +86,7 @@ async fn a_collection_of_another_dimension_is_made_again_and_no_migration_is_adv
 }
 
 #[tokio::test]
-async fn recall_asks_for_no_collection_that_was_never_made() {
+async fn recall_never_queries_a_collection_that_was_never_created() {
     let folder = tempfile::tempdir().unwrap();
     let server = QdrantDouble::start().unwrap();
     let memory = opened(folder.path(), &server).await;

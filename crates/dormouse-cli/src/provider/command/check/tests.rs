@@ -49,7 +49,7 @@ fn info(left_out: Vec<RequestField>) -> Box<ReplyInfo> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_said_decides_whether_a_model_can_be_used() {
+async fn the_content_of_a_reply_decides_whether_a_model_is_usable() {
     let stop = FinishReason::Stop;
     assert_eq!(
         answered(ScriptedTurn::text("one two three four")).await,
@@ -94,7 +94,7 @@ async fn a_model_that_hangs_is_given_up_at_its_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_server_left_out_of_a_request_is_named() {
+async fn fields_that_were_left_out_of_a_request_are_named() {
     let fields = vec![
         RequestField::StreamUsage,
         RequestField::Extra("seed".to_owned()),
@@ -113,7 +113,7 @@ async fn what_a_server_left_out_of_a_request_is_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_fits_the_schema_or_it_is_said_that_it_does_not() {
+async fn an_answer_that_does_not_fit_the_schema_is_reported() {
     let judged = async |content: &str, left_out: Vec<RequestField>| -> (Value, Value) {
         let reply = ChatReply {
             content: content.to_owned(),
@@ -142,11 +142,11 @@ async fn an_answer_fits_the_schema_or_it_is_said_that_it_does_not() {
 }
 
 #[test]
-fn what_was_learnt_against_the_configuration_is_a_doubt() {
+fn experience_that_contradicts_the_configuration_is_a_warning() {
     use dormouse_engine::ToolCalling::{Fallback, Native};
-    let told =
+    let verdict =
         |learnt, configured| checks::offered(learnt, configured, true).value()["verdict"].clone();
-    assert_eq!(told(Fallback, None), "ok");
-    assert_eq!(told(Fallback, Some(Fallback)), "ok");
-    assert_eq!(told(Fallback, Some(Native)), "warn");
+    assert_eq!(verdict(Fallback, None), "ok");
+    assert_eq!(verdict(Fallback, Some(Fallback)), "ok");
+    assert_eq!(verdict(Fallback, Some(Native)), "warn");
 }

@@ -22,7 +22,7 @@ pub(super) fn rows() -> Vec<Row> {
             Outcome::Reply,
         ),
         row(
-            "with a slash at its end",
+            "with a trailing slash",
             |d| at(d, Address::Below("/")),
             Outcome::Reply,
         ),
@@ -52,7 +52,7 @@ pub(super) fn rows() -> Vec<Row> {
             Outcome::Reply,
         ),
         row(
-            "with spaces behind it",
+            "with trailing spaces",
             |d| at(d, Address::Below("  ")),
             Outcome::Reply,
         ),
@@ -63,7 +63,7 @@ pub(super) fn rows() -> Vec<Row> {
         )
         .telling("404"),
         none("empty", |d| at(d, Address::Literally(""))),
-        none("the key in its place", |d| {
+        none("the key instead of the URL", |d| {
             at(d, Address::Literally("sk-secret-key"))
         }),
         none("without a scheme", |d| {
@@ -84,7 +84,7 @@ pub(super) fn rows() -> Vec<Row> {
             )
         }),
         row(
-            "where nobody listens",
+            "at an address without a server",
             |d| at(d, Address::Nobody),
             Outcome::Fails(ModelErrorKind::Unreachable),
         )

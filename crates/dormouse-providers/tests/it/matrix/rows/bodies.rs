@@ -1,4 +1,4 @@
-//! Answers that are no streams, or not well framed.
+//! Answers that are not streams, or badly framed.
 
 use dormouse_contracts::ModelErrorKind;
 
@@ -15,7 +15,7 @@ use crate::{
 const HTML: &str = "<!doctype html><html><title>Log in, sk-secret-key</title></html>";
 const JSON: &str = "content-type: application/json\r\n";
 
-/// 10 MiB of nothing, as gzip. Several of them one behind the other are gzip too.
+/// 10 MiB of zeros, as gzip. Several of them in sequence are valid gzip too.
 const BOMB: &[u8] = include_bytes!("../../double/bomb.gz");
 
 pub(super) fn rows() -> Vec<Row> {
@@ -27,12 +27,12 @@ pub(super) fn rows() -> Vec<Row> {
         row("HTML with 200", |_| html(200), malformed),
         row("HTML with 502", |_| html(502), unavailable),
         row(
-            "HTML that says it is a stream",
+            "HTML labelled as a stream",
             |d| Scene::of(body(d, HTML)),
             malformed,
         ),
         row(
-            "HTML that says nothing",
+            "HTML without a label",
             |_| Scene::of(Answer::status(200, "", HTML)),
             malformed,
         ),
@@ -69,14 +69,14 @@ pub(super) fn rows() -> Vec<Row> {
             interrupted,
         ),
         row(
-            "a gzip bomb that nobody asked for: 100 MiB in 100 KB",
+            "an unrequested gzip bomb: 100 MiB in 100 KB",
             |d| bomb(d, 200),
             malformed,
         )
         .telling("gzip"),
         row("the same with 502", |d| bomb(d, 502), unavailable).telling("gzip"),
         row(
-            "the stream in an encoding that there is not",
+            "the stream in an unknown encoding",
             |d| Scene::of(streamed(d, "content-encoding: sk-secret-key\r\n")),
             malformed,
         ),
@@ -112,7 +112,7 @@ pub(super) fn rows() -> Vec<Row> {
         )
         .but("Ollama", interrupted),
         row(
-            "chunks whose length is no number",
+            "chunks with an invalid length",
             |d| chunked(d, "sk\r\n"),
             interrupted,
         ),
@@ -128,7 +128,7 @@ pub(super) fn rows() -> Vec<Row> {
             Outcome::Reply,
         ),
         row(
-            "`content-length` that is no number",
+            "an invalid `content-length`",
             |d| Scene::of(streamed(d, "content-length: many\r\n")),
             unavailable,
         ),

@@ -1,4 +1,4 @@
-//! Connections that end, and answers that are no HTTP.
+//! Connections that end, and answers that are not HTTP.
 
 use dormouse_contracts::ModelErrorKind;
 
@@ -37,7 +37,7 @@ pub(super) fn rows() -> Vec<Row> {
             ModelErrorKind::Unavailable,
         ),
         row(
-            "closed behind the head",
+            "closed after the head",
             |d| Scene::of(body(d, "")),
             ModelErrorKind::Interrupted,
         ),
@@ -66,7 +66,7 @@ pub(super) fn rows() -> Vec<Row> {
             ModelErrorKind::TimedOut,
         ),
         row(
-            "no HTTP at all",
+            "not HTTP",
             |_| Scene::of(Answer::raw("220 mail.example ESMTP ready\r\n\r\n")),
             ModelErrorKind::Unavailable,
         ),
@@ -88,7 +88,7 @@ pub(super) fn rows() -> Vec<Row> {
             );
             Scene::of(Answer::raw(head).and(shown(d).all()))
         }),
-        whole("headers that are no text", |d| {
+        whole("headers that are not text", |d| {
             let head = format!(
                 "HTTP/1.1 200 OK\r\ncontent-type: {}\r\nx-request-id: ",
                 d.media_type()
@@ -134,7 +134,7 @@ fn closed_behind_the_finish() -> Row {
     };
     Row::new(
         "Connections",
-        "closed behind the finish",
+        "closed after the finish",
         scene,
         Outcome::Reply,
     )

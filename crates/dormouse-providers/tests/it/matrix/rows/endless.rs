@@ -1,4 +1,4 @@
-//! Replies that are too large, too slow, or never over.
+//! Replies that are too large, too slow, or endless.
 
 use std::time::Duration;
 
@@ -17,8 +17,7 @@ use crate::{
 const MIB: usize = 1024 * 1024;
 
 pub(super) fn rows() -> Vec<Row> {
-    let row =
-        |what, scene, outcome| Row::new("Too much, too slow, never over", what, scene, outcome);
+    let row = |what, scene, outcome| Row::new("Too much, too slow, endless", what, scene, outcome);
     let malformed = Outcome::Fails(ModelErrorKind::Malformed);
     vec![
         row(
@@ -27,9 +26,9 @@ pub(super) fn rows() -> Vec<Row> {
             Outcome::Reply,
         ),
         row("100 MB of text", text, malformed).telling("262144 bytes"),
-        row("100 MB of lines that say nothing", nothings, malformed).telling("67108864 bytes"),
+        row("100 MB of keep-alives", nothings, malformed).telling("67108864 bytes"),
         row(
-            "8 MB of beginnings without a continuation",
+            "8 MB of blocks that begin and never end",
             beginnings,
             Outcome::Reply,
         )
@@ -37,12 +36,12 @@ pub(super) fn rows() -> Vec<Row> {
         .but("Anthropic", malformed),
         row("100 MB in a single line", line, malformed).telling("1048576 bytes in one line"),
         row(
-            "signs of life and nothing else, for ever",
+            "endless keep-alives and nothing else",
             |d| drip(d, shown(d).begun, 200),
             Outcome::Deadline,
         ),
         row(
-            "nothing behind the finish, and the connection stays open",
+            "nothing after the finish, and the connection stays open",
             |d| {
                 let shown = shown(d);
                 let counted = shown.begun + &shown.finish + before_the_mark(&shown.end);
@@ -51,7 +50,7 @@ pub(super) fn rows() -> Vec<Row> {
             Outcome::Reply,
         ),
         row(
-            "signs of life behind the finish, for ever",
+            "endless keep-alives after the finish",
             |d| {
                 let shown = shown(d);
                 drip(
@@ -65,7 +64,7 @@ pub(super) fn rows() -> Vec<Row> {
     ]
 }
 
-/// Everything but the last event, by which a server says that this was all.
+/// Everything except the last event, with which a server announces the end.
 fn before_the_mark(end: &str) -> &str {
     let last = end.trim_end().rfind("\n\n").map_or(0, |at| at + 2);
     &end[..last]

@@ -10,7 +10,7 @@ use crate::{
 pub(super) fn rows() -> Vec<Row> {
     let refused = Outcome::Fails(ModelErrorKind::Refused);
     vec![
-        by_status::<400>("400: a field is wrong", ModelErrorKind::Refused),
+        by_status::<400>("400: an invalid field", ModelErrorKind::Refused),
         row(
             "400: the prompt is longer than the context",
             too_long,
@@ -72,7 +72,7 @@ pub(super) fn rows() -> Vec<Row> {
             ModelErrorKind::ContextExceeded,
         ),
         row(
-            "400: the reply may not be that long",
+            "400: the requested reply is too long",
             |d| {
                 said(
                     d,
@@ -82,8 +82,8 @@ pub(super) fn rows() -> Vec<Row> {
             ModelErrorKind::Refused,
         ),
         by_status::<401>("401: the key is wrong", ModelErrorKind::Auth),
-        by_status::<402>("402: no money is left", ModelErrorKind::Auth),
-        by_status::<403>("403: the key may not do this", ModelErrorKind::Auth)
+        by_status::<402>("402: no credit left", ModelErrorKind::Auth),
+        by_status::<403>("403: the key lacks the permission", ModelErrorKind::Auth)
             // They have no code for it.
             .but("OpenRouter", refused)
             .but("Ollama", refused),
@@ -104,10 +104,7 @@ pub(super) fn rows() -> Vec<Row> {
             "413: the request is too large, although it is short",
             ModelErrorKind::Refused,
         ),
-        by_status::<422>(
-            "422: the request is not understood",
-            ModelErrorKind::Refused,
-        ),
+        by_status::<422>("422: the request is invalid", ModelErrorKind::Refused),
         by_status::<429>("429: too many requests", ModelErrorKind::RateLimited(None)),
         by_status::<500>("500", ModelErrorKind::Unavailable),
         by_status::<501>("501: not implemented", ModelErrorKind::Refused),
@@ -136,7 +133,7 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 fn row(what: &'static str, scene: fn(&dyn Dialect) -> Scene, kind: ModelErrorKind) -> Row {
-    Row::new("Complaints", what, scene, Outcome::Fails(kind))
+    Row::new("Error bodies", what, scene, Outcome::Fails(kind))
 }
 
 /// A row of an error that the server answers with this status, in each dialect's own words.

@@ -1,4 +1,4 @@
-//! Events that are not as they should be.
+//! Malformed events.
 
 use dormouse_contracts::{ChatDelta, ChatReply, FinishReason, ModelErrorKind};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub(super) fn rows() -> Vec<Row> {
     vec![
         row("invalid UTF-8 within an event", invalid_utf8, malformed),
         row(
-            "an event that is no JSON",
+            "an event that is not JSON",
             |d| garbled(d, b"sk-secret-key"),
             malformed,
         ),
@@ -32,7 +32,7 @@ pub(super) fn rows() -> Vec<Row> {
         row("`{}` as an event", |d| garbled(d, b"{}"), Outcome::Reply),
         row("`null` in every field of an event", nulls, Outcome::Reply),
         row(
-            "an event that nobody has heard of",
+            "an unknown event",
             |d| before(d, &d.unknown()),
             Outcome::Reply,
         ),
@@ -73,7 +73,7 @@ pub(super) fn rows() -> Vec<Row> {
             Outcome::Reply,
         ),
         row(
-            "more text and calls behind the finish",
+            "more text and calls after the finish",
             |d| {
                 let shown = shown(d);
                 let [start, arguments] = call(0, "call_late", "say");
@@ -153,7 +153,7 @@ pub(super) fn rows() -> Vec<Row> {
         // Its errors have words and no codes.
         .but("Ollama", Outcome::Fails(ModelErrorKind::Interrupted)),
         row(
-            "the same before anything was said",
+            "the same before any text",
             |d| Scene::of(body(d, d.broken_off(&words()))),
             Outcome::Fails(ModelErrorKind::Unavailable),
         )

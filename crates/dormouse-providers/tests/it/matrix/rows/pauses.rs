@@ -22,7 +22,7 @@ pub(super) fn rows() -> Vec<Row> {
             Some(7),
         ),
         row(
-            "a date, 30 s behind the server's own",
+            "a date, 30 s after the server's own",
             |d| {
                 pause(
                     d,
@@ -33,7 +33,7 @@ pub(super) fn rows() -> Vec<Row> {
             Some(30),
         ),
         row(
-            "the same, by a clock that is wrong by years",
+            "the same, from a clock that is off by years",
             |d| {
                 pause(
                     d,
@@ -44,7 +44,7 @@ pub(super) fn rows() -> Vec<Row> {
             Some(30),
         ),
         row(
-            "a date, years behind the server's own",
+            "a date, years after the server's own",
             |d| {
                 pause(
                     d,
@@ -55,7 +55,7 @@ pub(super) fn rows() -> Vec<Row> {
             Some(3_600),
         ),
         row(
-            "a date that is over",
+            "a date in the past",
             |d| {
                 pause(
                     d,
@@ -66,7 +66,7 @@ pub(super) fn rows() -> Vec<Row> {
             Some(0),
         ),
         row(
-            "a date, and the server tells none of its own",
+            "a date, without a date of the server",
             |d| pause(d, 429, "retry-after: Sat, 21 Nov 2026 10:15:30 GMT"),
             None,
         ),
@@ -77,7 +77,7 @@ pub(super) fn rows() -> Vec<Row> {
         ),
         row("negative", |d| pause(d, 429, "retry-after: -1"), None),
         row(
-            "no number and no date",
+            "neither a number nor a date",
             |d| pause(d, 429, "retry-after: soon"),
             None,
         ),

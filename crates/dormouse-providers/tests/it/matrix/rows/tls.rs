@@ -17,7 +17,7 @@ pub(super) fn rows() -> Vec<Row> {
     let unreachable = Outcome::Fails(ModelErrorKind::Unreachable);
     vec![
         row(
-            "a certificate that nobody here trusts",
+            "an untrusted certificate",
             |d| by(d, Channel::Secure, Trust::Machine),
             unreachable,
         )
@@ -49,7 +49,7 @@ pub(super) fn rows() -> Vec<Row> {
         )
         .unasked(),
         row(
-            "https:// to a port that speaks no TLS",
+            "https:// to a port without TLS",
             |d| by(d, Channel::Plain, Trust::Authority).at(Address::ByScheme("https")),
             unreachable,
         )

@@ -153,7 +153,7 @@ impl Account {
     }
 }
 
-/// The machine and the account side by side. Calls stand in the same order in both.
+/// The circuit and its specification side by side, with calls in the same order.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Both {
     circuit: Circuit,
@@ -217,7 +217,7 @@ impl Both {
         assert_eq!(
             peeked.err(),
             admitted.as_ref().err().copied(),
-            "a look tells what would be"
+            "a look reports what a call would get"
         );
         assert_eq!(admitted.is_ok(), self.account.admit(), "{expected:?}");
         match admitted {
@@ -232,7 +232,7 @@ impl Both {
 
     fn agree(&self) {
         let reading = self.circuit.read(self.now());
-        let told = (reading.state, reading.reason, reading.retry_in);
+        let reported = (reading.state, reading.reason, reading.retry_in);
         let zero = Some(Duration::ZERO);
         let expected = match self.account.mode() {
             Mode::Closed => (CircuitState::Closed, None, zero),
@@ -251,7 +251,7 @@ impl Both {
             ),
             Mode::Refused => (CircuitState::Open, Some(OpenReason::Refused), None),
         };
-        assert_eq!(told, expected, "{self:#?}");
+        assert_eq!(reported, expected, "{self:#?}");
         let trials = self
             .account
             .calls
@@ -262,7 +262,7 @@ impl Both {
 }
 
 #[test]
-fn machine_and_account_agree_after_every_sequence_of_events() {
+fn the_circuit_matches_its_specification_after_every_sequence_of_events() {
     let start = Both {
         circuit: Circuit::new(policy()),
         tickets: Vec::new(),
