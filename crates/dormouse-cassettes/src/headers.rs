@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, HeaderName};
 
-/// Of a request.
+/// Recorded headers of a request.
 const OF_REQUESTS: [&str; 7] = [
     "accept",
     "anthropic-beta",
@@ -12,11 +12,11 @@ const OF_REQUESTS: [&str; 7] = [
     "openai-beta",
     "user-agent",
 ];
-/// Of a response, without the length, which scrubbing changes.
+/// Recorded headers of a response. `content-length` is missing, because scrubbing changes the length.
 const OF_RESPONSES: [&str; 11] = [
     "content-encoding",
     "content-type",
-    // A pause may be a date, which is relative to the server's clock.
+    // `retry-after` may be a date. To compute the pause, a replay needs the server's date.
     "date",
     "openai-model",
     "openai-processing-ms",
@@ -29,7 +29,7 @@ const OF_RESPONSES: [&str; 11] = [
 ];
 /// Prefixes of further response headers: remaining limits.
 const LIMITS_OF_RESPONSES: [&str; 3] = ["anthropic-ratelimit-", "ratelimit-", "x-ratelimit-"];
-/// Headers that are never recorded, even on request.
+/// Headers that are never recorded, even if the configuration lists them.
 const NEVER: [&str; 13] = [
     "anthropic-organization-id",
     "api-key",

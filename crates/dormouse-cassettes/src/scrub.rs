@@ -17,9 +17,8 @@ pub(crate) use stream::{Edit, Stream};
 
 /// Replaces secrets and personal data by placeholders: `[secret-1]`, `[email-2]`.
 ///
-/// A scrubber gives equal input equal placeholders. It finds the rules' secrets and known forms of others; JSON stays
-/// valid, also in the events of a stream, and a secret spread over many events is found.
-///
+/// A scrubber gives equal input equal placeholders. It finds the secrets that the rules list, and other secrets by
+/// their form, even if one is spread over many events of a stream. JSON stays valid.
 ///
 /// ```
 /// use dormouse_cassettes::{ScrubRules, Scrubber};
@@ -36,8 +35,8 @@ pub struct Scrubber {
     counts: HashMap<&'static str, usize>,
 }
 
-/// A replacement may reveal another match next to it, so the text is scanned again, up to this many times; each round
-/// removes something, and in practice the second finds nothing.
+/// How often a text is scanned at most. A replacement may reveal another match next to it, so the text is scanned again
+/// until nothing is found. Usually the second scan finds nothing.
 const ROUNDS: usize = 8;
 
 impl Scrubber {
@@ -71,8 +70,7 @@ impl Scrubber {
         &self.rules
     }
 
-    /// Scrubs a body across its chunks. The placeholder of a match in several chunks is in the first of
-    /// them.
+    /// Scrubs a body. A match can span several chunks; its placeholder is in the first of them.
     pub(crate) fn stream(&mut self, stream: &mut Stream) {
         for _ in 0..ROUNDS {
             let found = scan_body(stream.bytes(), &|text| self.look(text));
@@ -91,7 +89,7 @@ impl Scrubber {
     pub(crate) fn target(&mut self, target: &str) -> String {
         let mut stream = Stream::default();
         stream.push(target.as_bytes());
-        // General rules first, so that a known secret has the same placeholder here.
+        // The general rules run first, so that a known secret gets the same placeholder as everywhere else.
         self.stream(&mut stream);
         let named = scan_query(stream.bytes()).into_iter().map(|found| {
             let value = stream.bytes().get(found.range.clone());
@@ -132,7 +130,7 @@ impl Scrubber {
                 number.parse().ok()
             });
             let count = self.counts.entry(label).or_default();
-            // A made-up number must not overflow the counter.
+            // The text may contain any number, which must not overflow the counter.
             let most = usize::MAX / 2;
             *count = numbers
                 .filter(|number: &usize| *number < most)

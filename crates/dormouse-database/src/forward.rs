@@ -1,8 +1,10 @@
-//! Forwarding what every layer of storage passes on unchanged.
+//! Forwards the methods that every layer of storage passes on unchanged.
 
-/// Implements the locking and closing methods of [`StorageBackend`](redb::StorageBackend) by the storage below, a field.
+/// Implements the locking and closing methods of [`StorageBackend`](redb::StorageBackend). They call the same methods
+/// of the backend in the field `$backend`.
 ///
-/// The trait's own versions of these lock nothing, so a layer that forgot one would let two processes write one file.
+/// The default methods of the trait lock nothing. A layer that does not forward them would let two processes write to
+/// the same file.
 macro_rules! forward_locks {
     ($backend:ident) => {
         fn close(&self) -> std::io::Result<()> {

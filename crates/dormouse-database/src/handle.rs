@@ -18,8 +18,8 @@ use crate::{
     open,
 };
 
-/// Storage that is not a file: memory, or in tests a disk that fails on purpose. It gives out its content anew each time
-/// the database is opened on it.
+/// Storage that is not a file: memory, or in tests a disk that fails on purpose. The content outlives a database that
+/// is closed, so a database can be opened again on the same source.
 pub trait DatabaseSource: fmt::Debug + Send + Sync {
     /// Storage for reading and writing.
     ///
@@ -28,7 +28,7 @@ pub trait DatabaseSource: fmt::Debug + Send + Sync {
     /// Any error of the storage.
     fn open(&self) -> io::Result<Box<dyn StorageBackend>>;
 
-    /// A snapshot of the content; what is written to it is lost.
+    /// Returns a snapshot of the content. Writes to the snapshot do not reach the source.
     ///
     /// # Errors
     ///
@@ -38,9 +38,9 @@ pub trait DatabaseSource: fmt::Debug + Send + Sync {
 
 /// An open database that can be opened again after a failure.
 ///
-/// redb refuses all work after one failed read or write, and only the file shows whether a failed commit took effect. So
-/// its owner calls [`reopen`](Self::reopen) after a failure. While the database cannot be opened for writing, because the
-/// disk is full for example, readers get a snapshot.
+/// redb refuses all work after one failed read or write, and only the file shows whether a failed commit took effect.
+/// So the owner of the handle calls [`reopen`](Self::reopen) after a failure. While the database cannot be opened for
+/// writing, because the disk is full for example, readers get a snapshot.
 ///
 /// # Examples
 ///
@@ -81,7 +81,7 @@ pub struct DatabaseHandle {
 #[derive(Debug)]
 enum Source {
     File(PathBuf),
-    /// Snapshots of a file; whether another process had it open when the handle was opened.
+    /// Snapshots of a file. The flag says whether another process had the file open when the handle was opened.
     View(PathBuf, bool),
     Other(Box<dyn DatabaseSource>),
 }
@@ -92,7 +92,7 @@ enum Slot {
     /// A failure closed it, and it could not be opened again.
     Failed {
         cause: Arc<DatabaseOpenError>,
-        /// What the file holds, so that readers need not wait for room on the disk.
+        /// A snapshot of the file. Readers use it while the file cannot be opened for writing.
         snapshot: Option<Database>,
     },
     Closed,
@@ -195,7 +195,7 @@ impl DatabaseHandle {
         Ok(Self::of(Source::File(path.into()), kind, meter, database))
     }
 
-    /// As [`open_view`](crate::open_view). Opened again, the handle shows the newest commit of that moment.
+    /// As [`open_view`](crate::open_view). [`reopen`](Self::reopen) moves the handle to the commit that is newest then.
     ///
     /// # Errors
     ///
@@ -266,7 +266,8 @@ impl DatabaseHandle {
         matches!(self.source, Source::View(_, true))
     }
 
-    /// What was observed of the storage since the handle was opened, also before a reopening.
+    /// Returns the measurements of the storage since the handle was created. [`reopen`](Self::reopen) does not reset
+    /// them.
     #[must_use]
     pub fn meter(&self) -> &StorageMeter {
         &self.meter
@@ -276,8 +277,8 @@ impl DatabaseHandle {
         self.slot.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins to read the newest commit. Later commits and [`reopen`](Self::reopen) do not affect it. While the database
-    /// cannot be opened for writing, this reads a snapshot.
+    /// Begins to read the newest commit. Later commits and [`reopen`](Self::reopen) do not affect it. While the
+    /// database cannot be opened for writing, this reads a snapshot.
     ///
     /// # Errors
     ///
@@ -289,8 +290,8 @@ impl DatabaseHandle {
         Ok(begun.map_err(redb::Error::from)?)
     }
 
-    /// Runs `work` on a transaction as [`begin_write`](crate::begin_write()) begins it; `work` commits it or drops it.
-    /// Nobody can reopen or close the database meanwhile. A panic inside is an error.
+    /// Begins a transaction with [`begin_write`](crate::begin_write()) and runs `work` on it; `work` commits it or
+    /// drops it. Nobody can reopen or close the database meanwhile. If `work` panics, this returns an error.
     ///
     /// # Errors
     ///
@@ -304,8 +305,8 @@ impl DatabaseHandle {
         catch_panic(|| work(begin_write(database).map_err(DatabaseFault::from)?))?
     }
 
-    /// Closes the database and opens it again, with all checks of the first opening. If that fails, readers get a
-    /// snapshot, if at least that can be read. Waits until no transaction is being written.
+    /// Closes the database and opens it again, with all checks of the first opening. If that fails but the file can
+    /// still be read, readers get a snapshot. Waits until no transaction is being written.
     ///
     /// # Errors
     ///
@@ -329,7 +330,7 @@ impl DatabaseHandle {
                 let snapshot = self.source.snapshot(self.kind).inspect_err(|error| {
                     tracing::warn!(
                         error = error as &dyn std::error::Error,
-                        "a database cannot even be read at the moment"
+                        "a database cannot be opened, not even for reading"
                     );
                 });
                 *slot = Slot::Failed {

@@ -1,7 +1,8 @@
-//! Temporary files that a killed creation left behind.
+//! Removes temporary files of processes that were killed while they created a file.
 //!
-//! A creation locks its temporary file before it writes to it, and holds the lock until it ends. So a file that can be
-//! locked is abandoned. A process whose file is removed before it was locked notices that, and takes another name.
+//! A process locks its temporary file before the first write, and unlocks it when the new file is complete. So a
+//! temporary file that can be locked is abandoned. If another process removes the temporary file before it is locked,
+//! its creator detects that and uses another name.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -59,11 +60,11 @@ pub fn sweep_leftovers(path: &Path) {
         let leftover = path.with_file_name(entry.file_name());
         match remove_if_abandoned(&leftover, path) {
             Ok(true) => {
-                tracing::info!(file = %leftover.display(), "what an unfinished creation left was removed");
+                tracing::info!(file = %leftover.display(), "a temporary file of a killed process was removed");
             }
             Ok(false) => {}
             Err(error) => {
-                tracing::debug!(%error, file = %leftover.display(), "what an unfinished creation left stays");
+                tracing::debug!(%error, file = %leftover.display(), "a temporary file of a killed process cannot be removed");
             }
         }
     }

@@ -12,7 +12,7 @@ use redb::StorageBackend;
 
 use crate::forward::forward_locks;
 
-/// What was observed of a storage. A clone shows the same storage.
+/// Measurements of a storage. All clones show the same storage.
 #[derive(Clone, Debug, Default)]
 pub struct StorageMeter(Arc<Observed>);
 
@@ -29,7 +29,7 @@ impl StorageMeter {
         self.0.bytes.load(Ordering::Relaxed)
     }
 
-    /// How often the operating system was asked to bring the storage to the disk.
+    /// How often the storage was synced to the disk.
     #[must_use]
     pub fn syncs(&self) -> u64 {
         self.0.syncs.load(Ordering::Relaxed)

@@ -18,7 +18,7 @@ pub struct FileStorage {
 }
 
 impl FileStorage {
-    /// Storage in `file`, which errors call `path`.
+    /// Storage in `file`. Errors name it `path`.
     ///
     /// # Errors
     ///
@@ -57,13 +57,13 @@ struct FileError {
 /// The operation that failed.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 enum FileOperation {
-    #[error("cannot be measured")]
+    #[error("has no readable length")]
     Measure,
     #[error("cannot be read: {bytes} bytes at byte {offset}")]
     Read { offset: u64, bytes: usize },
     #[error("cannot be written: {bytes} bytes at byte {offset}")]
     Write { offset: u64, bytes: usize },
-    #[error("cannot become {bytes} bytes long")]
+    #[error("cannot be resized to {bytes} bytes")]
     Resize { bytes: u64 },
     #[error("cannot be synced to the disk")]
     Sync,

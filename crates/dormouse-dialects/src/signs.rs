@@ -47,7 +47,7 @@ pub enum Anomaly {
     CutArguments,
     /// The call was wrapped in a printed API message with a role.
     WrappedMessage,
-    /// Quotes, commas or line ends that are not valid JSON, with only one possible meaning.
+    /// Invalid quotes, commas or line ends in the JSON were repaired. Only one repair was possible.
     Mended,
     /// The tool name contained parts of the model's own format, such as `functions.look`.
     MendedName,
@@ -65,7 +65,7 @@ pub enum Anomaly {
     ToolsLeftOut,
 }
 
-/// The signs in a reply. Bounded: two counts, a format, and a set of anomalies.
+/// The signs in a reply. Its size is bounded, whatever the reply contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signs {
     /// The number of native calls.

@@ -35,7 +35,7 @@ pub enum LocalEncoderError {
         source: io::Error,
     },
     /// A file has the wrong content.
-    #[error("the file {} cannot be understood; fetch the model again", .path.display())]
+    #[error("the file {} has invalid content; fetch the model again", .path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -44,7 +44,7 @@ pub enum LocalEncoderError {
     },
     /// The numbers of the configuration are inconsistent.
     #[error(
-        "the file {} describes a model that cannot be: {what} is out of its range; fetch the model again",
+        "the file {} describes an impossible model: {what} is out of range; fetch the model again",
         .path.display()
     )]
     Impossible {
@@ -55,7 +55,7 @@ pub enum LocalEncoderError {
     },
     /// The model has an unsupported architecture.
     #[error(
-        "the file {} is of a model of the kind {kind:?}; only the kind \"bert\" can be run, to which most small encoders belong, such as all-MiniLM-L6-v2 and bge-small-en",
+        "the file {} describes a model of the type {kind:?}, but only \"bert\" is supported; take a BERT model, such as all-MiniLM-L6-v2 or bge-small-en",
         .path.display()
     )]
     Architecture {
@@ -66,7 +66,7 @@ pub enum LocalEncoderError {
     },
     /// The vectors need a step that this crate does not support.
     #[error(
-        "the file {} asks for more than mean or CLS pooling and normalising, which is all that can be done; take another model",
+        "the file {} requires a step that is not supported; take a model that needs only mean or CLS pooling and normalising",
         .path.display()
     )]
     Pooling {

@@ -17,7 +17,7 @@ use crate::{
 pub(crate) const MOST_TOKENS: usize = 512;
 /// The default number of tokens per text.
 pub(crate) const DEFAULT_TOKENS: usize = 256;
-/// The least token limit of a model: start, end, and one token.
+/// The smallest token limit that is accepted. The start and end tokens need two of them.
 const FEWEST_TOKENS: usize = 8;
 
 /// The content of a folder.
@@ -90,7 +90,7 @@ impl Folder {
     }
 }
 
-/// Returns the paths of a model's parts.
+/// The folders of a model's parts, relative to the model's folder.
 struct Modules {
     transformer: PathBuf,
     pooling: PathBuf,

@@ -24,9 +24,7 @@ pub(crate) enum EncodeError {
     #[error("the model could not be calculated")]
     Calculation(#[from] candle_core::Error),
     /// A vector has length zero or is not finite.
-    #[error(
-        "the model's weights are damaged: vector {index} has a number in it that is not finite"
-    )]
+    #[error("the model's weights are damaged: vector {index} contains a number that is not finite")]
     NotFinite {
         /// The index of its text.
         index: usize,

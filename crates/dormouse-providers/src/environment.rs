@@ -74,7 +74,7 @@ impl Environment {
         }
     }
 
-    /// Uses a placeholder for every missing key. Enough for a replay, which contacts no server.
+    /// Uses a placeholder for every missing key. A replay needs no more, because it contacts no server.
     #[must_use]
     pub fn with_any_key(self) -> Self {
         Self {
@@ -126,7 +126,7 @@ impl Environment {
             .map_err(|source| EnvironmentError::Secret { name, source })
     }
 
-    /// Returns the variable that [`secret`](Self::secret) reads.
+    /// Returns the name of the variable that [`secret`](Self::secret) reads.
     #[must_use]
     pub fn variable_for(&self, name: &'static str) -> String {
         match self.variable(name) {
@@ -149,8 +149,8 @@ impl Environment {
 }
 
 impl Available {
-    /// Reads the servers of requested embedders from the environment. Other variables are not read, so an invalid one does
-    /// not matter.
+    /// Reads the servers and keys that an embedder can use from the environment. It ignores all other variables, so
+    /// they may be invalid.
     ///
     /// # Errors
     ///

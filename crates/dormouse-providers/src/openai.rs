@@ -45,7 +45,8 @@ pub struct OpenAiConfig {
 pub struct OpenAiEmbedderConfig {
     /// The server and the model.
     pub server: OpenAiConfig,
-    /// The length of the vectors, for models that support shorter ones. `None` sends nothing and uses the model's own.
+    /// The length of the vectors, for models that support several. With `None` no length is sent, and the model's
+    /// default applies.
     pub dimensions: Option<NonZeroUsize>,
 }
 
@@ -53,9 +54,9 @@ pub struct OpenAiEmbedderConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OpenAiApi {
-    /// Chat completions, unless the model needs Responses: at OpenAI by the model's name (`gpt-5-codex`, `o3-pro`,
-    /// `o4-mini-deep-research`, `computer-use-preview`), elsewhere if the server's error names `/v1/responses`. The model
-    /// remembers that error.
+    /// Chat completions, unless the model needs Responses. At OpenAI the model's name decides: `gpt-5-codex`, `o3-pro`,
+    /// `o4-mini-deep-research` and `computer-use-preview` need Responses. At any server, an error that names
+    /// `/v1/responses` switches the model to Responses for good.
     #[default]
     Auto,
     /// Chat completions, `/v1/chat/completions`, which every compatible server supports.
@@ -64,7 +65,8 @@ pub enum OpenAiApi {
     Responses,
 }
 
-/// Models that OpenAI serves through Responses only, as of 2026-11: the start of the name, and another part of it.
+/// Models that OpenAI serves only through Responses, as of 2026-11. A name matches if it starts with the first text and
+/// contains the second.
 #[cfg(feature = "openai")]
 const RESPONSES_ONLY: [(&str, &str); 8] = [
     ("o1", "-pro"),
@@ -79,7 +81,7 @@ const RESPONSES_ONLY: [(&str, &str); 8] = [
 
 #[cfg(feature = "openai")]
 impl OpenAiApi {
-    /// Does the model with this name at this host use Responses from the first request?
+    /// Whether the model with this name at this host uses Responses from the first request.
     fn starts_with_responses(self, host: &str, model: &str) -> bool {
         let is_openai = host == "openai.com" || host.ends_with(".openai.com");
         // A fine-tuned model has the name of its base model after a prefix.

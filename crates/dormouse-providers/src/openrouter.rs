@@ -22,8 +22,8 @@ pub struct OpenRouterConfig {
     pub model: ModelName,
     /// OpenRouter's address, [`OpenRouterConfig::BASE_URL`], unless a proxy is in front of it.
     pub base_url: String,
-    /// The application's name in OpenRouter's statistics, sent as `X-Title`; not sent if empty. Control characters become
-    /// spaces, and at most 256 bytes are sent.
+    /// The application's name in OpenRouter's statistics, sent as `X-Title`; not sent if empty. Control characters
+    /// become spaces, and at most 256 bytes are sent.
     pub app_name: String,
     /// The application's site; sent as `HTTP-Referer`, under the same rules.
     pub site_url: String,
@@ -53,17 +53,17 @@ impl OpenRouterConfig {
     }
 }
 
-/// May other providers answer than those in [`Routing::order`]?
+/// Whether providers that are not in [`Routing::order`] may answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fallbacks {
-    /// Yes, if those cannot.
+    /// Yes, if the listed ones cannot.
     #[default]
     Allowed,
     /// No; the request fails instead.
     Refused,
 }
 
-/// May providers answer that store prompts and may train on them?
+/// Whether providers that store prompts, and may train on them, may answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DataCollection {
     /// As set in the account.
@@ -103,7 +103,7 @@ pub struct Routing {
     pub order: Vec<String>,
     /// Whether other providers may answer if these cannot.
     pub fallbacks: Fallbacks,
-    /// Whether providers may answer that collect data.
+    /// Whether providers that collect data may answer.
     pub data_collection: DataCollection,
     /// How long a provider may keep a prompt.
     pub retention: DataRetention,

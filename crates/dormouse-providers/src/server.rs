@@ -22,7 +22,7 @@ use crate::{
     stream::{Decoder, Draft, ReplyStream},
 };
 
-/// How many unsupported fields are removed from one request.
+/// How many unsupported fields are removed from one request at most.
 const MAX_DROPPED_FIELDS: usize = 8;
 
 /// After this time all fields are sent again: the server may have been updated.
@@ -40,7 +40,8 @@ pub(crate) trait Api: Send + Sync {
     /// Returns a decoder for the reply to `request`.
     fn decoder(&self, request: &ChatRequest) -> Self::Decoder;
 
-    /// Learns from a rejection. Returns true if the request should be repeated because it is written differently now.
+    /// Learns from a rejection. Returns true if [`write`](Self::write) now writes the request differently, so that the
+    /// caller should send it again.
     fn learns(&self, _refusal: &Failure, _refused: &WireRequest) -> bool {
         false
     }
@@ -56,7 +57,7 @@ pub(crate) struct Server<A> {
     fields: Mutex<Fields>,
 }
 
-/// Implements [`ChatModel`](dormouse_contracts::ChatModel) for models with one `server`.
+/// Implements [`ChatModel`](dormouse_contracts::ChatModel) for a type with a field `server`.
 macro_rules! delegate_chat_model {
     ($model:ident) => {
         impl dormouse_contracts::ChatModel for $model {
@@ -90,7 +91,7 @@ struct Fields {
     unknown: BTreeSet<RequestField>,
     /// When the first of them was found.
     since: Option<Instant>,
-    /// The fields in the log.
+    /// The fields that a warning was logged for.
     logged: BTreeSet<RequestField>,
 }
 
@@ -123,7 +124,8 @@ impl<A: Api> Server<A> {
         Box::pin(reply.try_flatten_stream())
     }
 
-    /// Waits until the answer starts and returns its stream. A failure up to then lets the caller use another API.
+    /// Waits until the answer starts, and returns its stream. After a failure before that point, the caller can still
+    /// try another API.
     pub(crate) async fn begin<'a>(
         &'a self,
         request: &'a ChatRequest,
@@ -162,7 +164,8 @@ impl<A: Api> Server<A> {
         ))
     }
 
-    /// Sends the request, and again for each field that the server does not support. Remembers the fields if that helped.
+    /// Sends the request. If the server does not support a field, sends it again without the field. If that succeeds,
+    /// remembers the field.
     async fn ask(&self, request: &ChatRequest) -> Result<(Response, Vec<RequestField>), Failure> {
         let mut without = self.fields().known(Instant::now());
         let mut again = MAX_DROPPED_FIELDS;
@@ -197,14 +200,14 @@ impl<A: Api> Server<A> {
         self.http.stream(&self.url, body, A::Decoder::FRAMING).await
     }
 
-    /// Logs each field once that is left out.
+    /// Logs each field that is left out, once.
     fn log_left_out(&self, left_out: Vec<RequestField>) -> Vec<RequestField> {
         let mut fields = self.fields();
         for field in &left_out {
             if fields.logged.insert(field.clone()) {
                 tracing::warn!(
                     provider = %self.provider, model = %self.model, ?field,
-                    "left out of requests: the provider or its model does not support it"
+                    "a field is left out of requests: the provider or its model does not support it"
                 );
             }
         }
@@ -229,8 +232,8 @@ impl Fields {
         self.unknown.clone()
     }
 
-    /// Remembers the fields that a successful request was sent without. Without a success, the error was about something
-    /// else, or quoted a user: then the field is sent again.
+    /// Remembers the fields that a successful request was sent without. A field that did not make the request succeed
+    /// is not remembered: the error was about something else, or only quoted the user's text.
     fn learn(&mut self, without: BTreeSet<RequestField>, now: Instant) {
         if !without.is_empty() {
             self.since.get_or_insert(now);

@@ -1,4 +1,5 @@
-//! Token counts: exact if the vocabulary is known, estimated otherwise, and corrected by the usage that providers report.
+//! Token counts: exact if the vocabulary is known, estimated otherwise, and corrected by the usage that providers
+//! report.
 
 use std::sync::Arc;
 
@@ -25,8 +26,9 @@ pub use request::{RequestCount, count_request};
 #[cfg(feature = "tiktoken")]
 pub use tiktoken::Tiktoken;
 
-/// Returns the best counter for a model: with its own vocabulary if that is known (and the feature `tiktoken` is on), or the
-/// [`FamilyEstimate`] of its family. A provider's prefix as in `openai/gpt-4.1` is ignored. Loads nothing yet: see [`warm`].
+/// Returns the best counter for a model. If the model's vocabulary is known and the feature `tiktoken` is on, the
+/// counter is exact; otherwise it is the [`FamilyEstimate`] of the model's family. A provider's prefix such as
+/// `openai/` is ignored. The vocabulary is loaded at the first count: see [`warm`].
 ///
 /// # Examples
 ///
@@ -48,8 +50,8 @@ pub fn token_counter_for(provider: &ProviderId, model: &ModelName) -> Arc<dyn To
     Arc::new(FamilyEstimate::new(Family::of(provider, model)))
 }
 
-/// Loads what `counter` would load at its first count: a vocabulary takes about 0.1 s and 50 MB, once per process. Call it at
-/// start, on a thread that may block. Estimates load nothing.
+/// Loads the vocabulary of `counter`, so that the first count does not have to. That takes about 0.1 s and 50 MB, once
+/// per process. Call this at start, on a thread that may block. Estimates load nothing.
 pub fn warm(counter: &dyn TokenCounter) {
     let _loaded = counter.count("tea");
 }

@@ -11,13 +11,13 @@ pub(crate) enum WrongVectors {
     #[error("{answered} vectors came back for {asked} texts")]
     Count { asked: usize, answered: usize },
     /// The vectors cannot be assigned to the texts.
-    #[error("the vectors are not numbered from 0, each number once")]
+    #[error("the vectors are not numbered from 0, with each number once")]
     Numbering,
     /// A vector is empty.
     #[error("vector {index} of the answer is empty")]
     Empty { index: usize },
     /// A vector has a number that is not finite.
-    #[error("vector {index} of the answer has a number in it that is not finite")]
+    #[error("vector {index} of the answer contains a number that is not finite")]
     NotFinite { index: usize },
     /// A vector has another length than configured, or than earlier ones.
     #[error(

@@ -4,40 +4,42 @@ use std::time::Duration;
 
 use tonic::{Code, Status};
 
-/// What the server does wrong from now on. The adapter of `dormouse-vectors` makes one more attempt on a new connection if a
-/// server is unavailable, so that one of its calls then uses up two of `calls`.
+/// How the server fails from now on.
+///
+/// If a server is unavailable, the adapter of `dormouse-vectors` tries once more on a new connection. So each of its
+/// calls counts twice in [`Unavailable::calls`](Self::Unavailable).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QdrantFault {
-    /// Nothing.
+    /// The server does not fail.
     None,
-    /// So many calls are answered with UNAVAILABLE.
+    /// The server answers the next calls with UNAVAILABLE.
     Unavailable {
-        /// How many.
+        /// The number of calls.
         calls: u32,
     },
-    /// So many calls are answered with a request for a pause.
+    /// The server answers the next calls with a request for a pause.
     Overloaded {
-        /// How many.
+        /// The number of calls.
         calls: u32,
-        /// How long a pause, to the second.
+        /// The requested pause, in whole seconds.
         pause: Duration,
     },
-    /// Calls are taken and never answered.
+    /// The server accepts calls and never answers them.
     Hang,
-    /// A collection is made, but only after this long, as by a cluster one of whose nodes is dead.
+    /// The server creates collections slowly, like a cluster with a dead node.
     SlowCreate {
-        /// How long.
+        /// The time that it takes.
         takes: Duration,
     },
-    /// It stores so many more points, and dies without an answer when the next one comes, be it in the middle of a
-    /// request. The connections break. Nothing listens until it is restarted.
+    /// The server stores some more points. At the next one it stops without an answer, even in the middle of a request,
+    /// and closes its connections. Nothing listens until it is restarted.
     DieAfter {
-        /// How many.
+        /// The number of points.
         points: usize,
     },
 }
 
-/// What a call is to do because of the fault.
+/// What happens to a call.
 pub(crate) enum Verdict {
     Go,
     Refuse(Status),
@@ -45,7 +47,7 @@ pub(crate) enum Verdict {
 }
 
 impl QdrantFault {
-    /// What becomes of the next call, which uses up one of those that are to fail.
+    /// Decides what happens to the next call. A call that fails reduces the number of calls that are left to fail.
     pub(crate) fn next_call(&mut self) -> Verdict {
         match self {
             Self::None | Self::DieAfter { .. } | Self::SlowCreate { .. } => Verdict::Go,

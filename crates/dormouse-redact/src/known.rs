@@ -9,8 +9,8 @@ use crate::Match;
 
 /// Known secrets, such as a program's keys.
 ///
-/// They are found in any case and in every encoding: plain, in JSON, in JSON within JSON, in URLs, in base64, and cut off
-/// at the end of a text. `Debug` shows only their number.
+/// They are found in any letter case and in every encoding: plain, in JSON, in JSON within JSON, in URLs and in base64.
+/// A secret that is cut off by the end of the text is found, too. `Debug` shows only the number of secrets.
 ///
 /// ```
 /// use dormouse_redact::KnownSecrets;
@@ -27,9 +27,10 @@ pub struct KnownSecrets {
     forms: Vec<(Vec<u8>, usize)>,
 }
 
-/// The shortest base64 form that is searched. The ends of a secret in base64 depend on its neighbours and are left out.
+/// The shortest base64 form that is searched, without the characters at both ends. Those depend on the bytes around the
+/// secret.
 const SHORTEST_BASE64: usize = 8;
-/// The shortest start of a secret that counts at the end of a text.
+/// How many bytes of a secret the end of a text must contain to count as a truncated secret.
 const SHORTEST_BEGINNING: usize = 4;
 
 impl KnownSecrets {
@@ -63,14 +64,14 @@ impl KnownSecrets {
         self.secrets.is_empty()
     }
 
-    /// Returns the secret with this index; empty beyond the last one.
+    /// Returns the secret with this index, or an empty slice if there is none.
     #[must_use]
     pub fn get(&self, which: usize) -> &[u8] {
         self.secrets.get(which).map_or(&[], Vec::as_slice)
     }
 
-    /// Finds every encoding of every secret, and a truncated one at the end of the text. Matches are unordered and may
-    /// overlap: see [`merged`](crate::merged).
+    /// Finds every encoding of every secret. A secret that is cut off by the end of the text matches, too. Matches are
+    /// unordered and may overlap: see [`merged`](crate::merged).
     #[must_use]
     pub fn scan(&self, text: &[u8]) -> Vec<Match> {
         let mut found = Vec::new();
@@ -118,7 +119,7 @@ fn position(text: &[u8], from: usize, what: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns where a truncated `what` starts at the end of the text.
+/// If the text ends with the beginning of `what`, returns where that beginning starts.
 fn beginning_at_end(text: &[u8], what: &[u8]) -> Option<usize> {
     let longest = what.len().saturating_sub(1).min(text.len());
     let mut lengths = (SHORTEST_BEGINNING..=longest).rev();
@@ -184,8 +185,8 @@ fn in_address(secret: &str) -> Vec<Vec<u8>> {
     forms
 }
 
-/// Returns the secret's three base64 forms inside a longer text, by its offset, without the characters at both ends that
-/// depend on its neighbours. In both alphabets.
+/// Returns the secret in base64, in both alphabets. Inside longer data a secret has three forms, one for each offset
+/// modulo three. The characters at both ends are left out, because they also depend on the bytes around the secret.
 fn in_base64(secret: &[u8]) -> Vec<Vec<u8>> {
     let mut forms = Vec::new();
     for before in 0..3_usize {

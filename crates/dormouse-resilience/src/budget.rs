@@ -18,9 +18,9 @@ pub use self::{
 /// Bounds the retries of all callers of one service.
 ///
 /// Each caller's [`RetryPolicy`](crate::RetryPolicy) bounds its own attempts. But when a service goes down, all its
-/// callers retry at once, and three attempts each triple the load just when the service can bear the least. A budget
-/// grows with the calls that are made, so that retries stay a fraction of them. [`Budget`] is the rule; this type adds
-/// tokio's clock. A clone is another handle to the same budget: use one per service, shared by all callers.
+/// callers retry at once. With three attempts per call, the load triples when the service can handle the least. A
+/// budget grows with the number of calls, so retries stay a fraction of them. [`Budget`] contains the logic; this type
+/// adds tokio's clock. A clone is another handle to the same budget: use one per service, shared by all callers.
 ///
 /// [`retry_within`](crate::retry_within) and [`Guard`](crate::Guard) use it.
 #[derive(Clone)]

@@ -7,15 +7,16 @@ use crate::Weights;
 /// How an index links and searches units. Every value is valid; the defaults are measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Two units of a thread further apart than this belong to different sessions. Default: 60 minutes.
+    /// The longest pause within a session. A longer one between two units of a thread starts a new session. Default: 60
+    /// minutes.
     pub session_gap: Duration,
-    /// How many words of a unit are indexed, without stop words; the rest of its text cannot be found. Default: 4,096,
-    /// about fifty pages.
+    /// How many words of a unit are indexed. Stop words are not indexed and do not count. Queries do not find the words
+    /// after this limit. Default: 4,096.
     pub max_terms_per_unit: usize,
     /// An index with at most this many units scores every unit, so its answers are exact. Default: 2,048.
     pub exhaustive_up_to: usize,
     /// How many units of a larger index are scored in full, after a cheap first pass over all units that share a word
-    /// with the query. At least the requested limit. Default: 256.
+    /// with the query. If a query requests more results than this, that number is used. Default: 256.
     pub candidates: usize,
     /// How many postings the first pass reads at most, rarest words first. Words beyond the budget contribute only to
     /// units that other words found. The rarest word is always read. Default: 50,000.

@@ -14,8 +14,8 @@ impl TextFeatures {
     /// The text is in the first person.
     pub(crate) const FIRST_PERSON: Self = Self(1 << 2);
 
-    /// Reads the properties of a text. Only the start of a very long text counts. A description in square brackets at
-    /// its end is ignored: chat exports describe pictures there, and no speaker said it.
+    /// Reads the properties of a text. Words after the first [`MOST_WORDS`] are ignored. A description in square
+    /// brackets at the end is ignored too: chat exports describe pictures there, and no speaker said it.
     pub(crate) fn of(text: &str) -> Self {
         let text = without_description(text);
         let mut features = Self::default();
@@ -125,7 +125,7 @@ impl PreviousWords {
     }
 }
 
-/// Words in lower case; of a contraction, the part before the apostrophe.
+/// The words of a text in lower case. A contraction is cut at its apostrophe: "I'm" is "i".
 fn plain_words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '\u{2019}' | '\u{2018}')))
         .filter_map(|word| {

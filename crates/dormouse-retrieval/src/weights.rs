@@ -4,10 +4,11 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Feature {
-    /// The share of the query's words, by rarity, that occur in the unit or up to three turns away; words further away
-    /// count less.
+    /// The share of the query's words that occur in the unit or up to three turns away. A rare word counts more, and a
+    /// word further away counts less.
     Reach,
-    /// The saturated count of the query's words in the unit and three neighbours on each side, by rarity.
+    /// How often the query's words occur in the unit and in three neighbours on each side. A rare word counts more, and
+    /// each further occurrence of a word adds less.
     Window,
     /// The BM25 score of the unit's session, as a share of the highest possible one.
     Session,
@@ -16,7 +17,8 @@ pub enum Feature {
     Turn,
     /// 1 if the query names the unit's speaker and no other.
     Speaker,
-    /// The share of BM25 of the turn before, if that is a question by another speaker: the unit may be its answer.
+    /// The [`Turn`](Self::Turn) feature of the turn before, if that turn is a question by another speaker. The unit may
+    /// be the answer.
     Answer,
     /// 1 if the unit is within a time that the query names, a half if it is only in the same month as a named day or
     /// week.
@@ -29,8 +31,8 @@ pub enum Feature {
     FirstPerson,
     /// The share of the speakers named in the query who speak in the unit's session.
     Participants,
-    /// The mean cosine similarity of the unit (counted twice) and its neighbours to the query; 0 if negative. A unit
-    /// without a vector score counts like the least similar one that has a score.
+    /// The mean cosine similarity to the query of the previous turn, the unit and the next turn. The unit counts twice.
+    /// A negative similarity counts as 0. A turn without a vector score gets the lowest score that was given.
     Dense,
 }
 
@@ -144,7 +146,7 @@ impl Weights {
         self
     }
 
-    /// What makes a weighted mean of a weighted sum.
+    /// Returns the factor that turns a weighted sum into a weighted mean.
     pub(crate) fn scale(&self) -> f32 {
         let sum: f32 = self.0.iter().map(|weight| weight.abs()).sum();
         if sum > 0.0 { sum.recip() } else { 0.0 }

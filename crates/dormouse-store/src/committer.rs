@@ -64,8 +64,8 @@ impl LogWriter {
             return;
         }
         let (mut attempt, mut result) = self.try_commit(&batch);
-        // Before the commit began nothing can have reached the file, so a second attempt writes nothing twice. It is
-        // worth it: redb may have refused all work since a failure before this batch.
+        // Nothing reaches the file before the commit begins, so a second attempt cannot write anything twice. It often
+        // succeeds, because redb refuses all work after an earlier failure until the database is reopened.
         if result.is_err() && attempt.stage == Stage::Preparing && self.database.reopen().is_ok() {
             (attempt, result) = self.try_commit(&batch);
         }
@@ -92,7 +92,7 @@ impl LogWriter {
         };
         let result = self.database.write(|transaction| {
             let written = attempt.batch.apply(&transaction, requests)?;
-            // Only conflicts: a commit would cost two syncs for nothing.
+            // All requests are conflicts. A commit would cost two syncs and write nothing.
             if written == Written::NOTHING {
                 transaction.abort()?;
                 return Ok(());
@@ -128,10 +128,10 @@ impl LogWriter {
         }
     }
 
-    /// Whether a commit that was reported as failed is in the file after all. If so, makes sure that it stays there:
-    /// its first phase, which writes the data, must have succeeded, so one more successful commit is enough.
+    /// Whether a commit that was reported as failed is in the file after all. If so, makes it durable. The first phase
+    /// of the commit, which writes the data, must have succeeded, so one more successful commit is enough.
     ///
-    /// One assistant's end decides for all, because a transaction is in the file completely or not at all.
+    /// It checks the end of one assistant only, because a transaction is in the file completely or not at all.
     fn affirm(&self, ends: &HashMap<AssistantId, Seq>) -> Result<bool, Fault> {
         let Some((assistant, end)) = ends.iter().next() else {
             // Snapshots only. They can be made again, so a failure is a safe answer.

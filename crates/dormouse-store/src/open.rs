@@ -1,4 +1,4 @@
-//! Opening a log, and reporting precisely why it cannot be opened.
+//! Opens a log, or reports exactly why it cannot be opened.
 
 use std::{io, path::Path};
 
@@ -46,7 +46,7 @@ pub(crate) fn view(path: &Path) -> Result<OpenedLog, LogOpenError> {
     check_opened(path, DatabaseHandle::open_view(path, &LOG_FILE))
 }
 
-/// The tables of an empty log.
+/// Creates the tables of an empty log.
 pub(crate) fn create_tables(transaction: &WriteTransaction) -> Result<(), redb::Error> {
     transaction.open_table(EVENTS)?;
     transaction.open_table(HEADS)?;
@@ -73,7 +73,8 @@ fn check(database: DatabaseHandle) -> Result<OpenedLog, Fault> {
     Ok(OpenedLog { database, creation })
 }
 
-/// Compares each head with the last event of its assistant. Otherwise a log that lost its end would look like a shorter log.
+/// Compares each head with the last event of its assistant. Otherwise a log that lost its end would look like a shorter
+/// log.
 fn check_ends(transaction: &ReadTransaction) -> Result<(), Fault> {
     let events = transaction.open_table(EVENTS)?;
     transaction.open_table(SNAPSHOTS)?;
@@ -92,7 +93,7 @@ fn check_ends(transaction: &ReadTransaction) -> Result<(), Fault> {
     }
 }
 
-/// The error of the log. For a damaged file it says what can still be read.
+/// Converts an error of the database to an error of the log. For a damaged file, adds what can still be read.
 fn name(error: DatabaseOpenError) -> LogOpenError {
     match error {
         DatabaseOpenError::Absent { path, .. } => LogOpenError::Absent { path },
@@ -150,7 +151,7 @@ fn name_fault(path: &Path, fault: Fault) -> LogOpenError {
     }
 }
 
-/// What can be read of a damaged file; nothing if not even a scan succeeds.
+/// Returns what can still be read of a damaged file, or nothing if the scan fails.
 fn readable(path: &Path) -> Vec<Readable> {
     match scan(path) {
         Ok(found) => found.readable(),

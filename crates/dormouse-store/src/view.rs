@@ -1,4 +1,4 @@
-//! A log for readers: in a read-only folder, and while another process writes it.
+//! Reads a log in a read-only folder, or while another process writes it.
 
 use std::path::Path;
 
@@ -38,13 +38,13 @@ impl LogView {
     /// Opens the newest commit of the log in the file `path`, which must exist. Writes and locks nothing, so this works
     /// in a read-only folder, and while another process has the log open.
     ///
-    /// A log that is in use is copied into memory, up to 1 GiB; reading from a longer one fails with the next append.
-    /// Blocks as [`RedbLog::open`] does.
+    /// A log that another process uses is copied into memory if it is at most 1 GiB long. A longer log is read from the
+    /// file, and reading fails after the other process appends. Blocks as [`RedbLog::open`] does.
     ///
     /// # Errors
     ///
-    /// [`LogOpenError`], any but [`LogOpenError::InUse`]. [`LogOpenError::Io`] also if the other process writes faster than the
-    /// log can be copied.
+    /// [`LogOpenError`], except [`LogOpenError::InUse`]. It is [`LogOpenError::Io`], among other reasons, if the other
+    /// process writes faster than the log can be copied.
     pub fn open(path: &Path) -> Result<Self, LogOpenError> {
         let opened = open::view(path)?;
         let is_in_use = opened.database.is_in_use();

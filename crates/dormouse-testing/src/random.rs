@@ -39,12 +39,12 @@ impl SeededRandom {
 
 impl Random for SeededRandom {
     fn unit(&self) -> f64 {
-        // An f64 holds 53 bits exactly: the upper ones, as the fraction of 2⁵³ they are.
+        // An f64 represents 53 bits exactly, so the upper 53 bits are divided by 2⁵³.
         (self.draw() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
-/// A [`Random`] that always draws the same number, for no jitter or for the largest.
+/// A [`Random`] that always draws the same number, for tests with the least or the largest jitter.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedRandom(f64);
 

@@ -1,6 +1,6 @@
-//! Vector indexes behind one port: an exact scan in process, a Qdrant server, and Qdrant edge.
+//! Vector indexes: an exact scan in process, a Qdrant server, and Qdrant edge.
 //!
-//! All of them are a [`VectorIndex`](dormouse_contracts::VectorIndex).
+//! All of them implement the same trait, [`VectorIndex`](dormouse_contracts::VectorIndex).
 //!
 //! Stability: experimental.
 

@@ -15,11 +15,13 @@ pub enum Body {
     Bytes(Vec<u8>),
 }
 
-/// The maximum depth of JSON that is kept as JSON. A few levels more could be written but not read.
+/// The maximum depth of JSON that is kept as JSON. serde_json writes any depth, but refuses to read more than 128
+/// levels, and the file adds some levels around the body.
 const DEEPEST: usize = 64;
 
 impl Body {
-    /// Returns the body of these bytes: JSON if they are a document of moderate depth, otherwise text if they are UTF-8.
+    /// Returns the body of these bytes: JSON if they are a document of moderate depth, otherwise text if they are
+    /// UTF-8.
     #[must_use]
     pub fn of(bytes: Vec<u8>) -> Self {
         if bytes.is_empty() {

@@ -57,7 +57,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// The maximum length of the explanation, in bytes: it quotes the file.
+    /// The maximum length of the explanation, in bytes. It quotes the file, which may be large.
     const LONGEST_BYTES: usize = 200;
 
     fn of(error: &serde_json::Error) -> Self {
@@ -104,8 +104,8 @@ impl fmt::Display for Fault {
 }
 
 impl Cassette {
-    /// Reads a cassette of at most [`READ_LIMIT_BYTES`]. The file may have been edited by hand: [`Cassette::check`] finds
-    /// what does not belong there.
+    /// Reads a cassette of at most [`READ_LIMIT_BYTES`]. If the file was edited by hand, use [`Cassette::check`] to
+    /// find secrets in it.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl Cassette {
     ///
     /// Those of [`Cassette::read`], except the first two.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, CassetteReadError> {
-        // The version first: other errors may follow from a different one.
+        // The version is checked first, because a file of another version has other errors, too.
         match serde_json::from_slice::<Version>(bytes) {
             Ok(Version {
                 dormouse_cassette: Some(FILE_VERSION),
@@ -173,7 +173,7 @@ fn sorted(bytes: &[u8], error: &serde_json::Error) -> CassetteReadError {
     match error.classify() {
         serde_json::error::Category::Eof => CassetteReadError::CutOff(fault),
         serde_json::error::Category::Data => CassetteReadError::Meaning(fault),
-        // A truncated number may still parse, as another value.
+        // A literal or number that is cut short is a syntax error at the last byte.
         serde_json::error::Category::Syntax if is_at_end(bytes, error) => {
             CassetteReadError::CutOff(fault)
         }

@@ -16,7 +16,7 @@ use crate::{
 #[non_exhaustive]
 pub enum SaveError {
     /// The check has findings.
-    #[error("the cassette still has {} suspicious passages: review them, and accept them or scrub it again with more secrets", .0.len())]
+    #[error("the cassette still has {} suspicious passages: review them, then accept them, or scrub the cassette again with further known secrets", .0.len())]
     Suspicious(Vec<Finding>),
     /// The path has no file name.
     #[error("the path has no file name")]
@@ -32,7 +32,8 @@ const NAMES: u32 = 64;
 impl Cassette {
     /// Checks the cassette and writes it to `path`, replacing an existing file. Only its owner may read it (on Unix).
     ///
-    /// The file is written next to `path`, synced and renamed, so that a complete one exists at any time.
+    /// The cassette is written to a temporary file next to `path`, synced and renamed, so the file at `path` is always
+    /// complete.
     ///
     /// # Errors
     ///
@@ -48,7 +49,7 @@ impl Cassette {
         let (file, temporary) = create_temporary(path, name).map_err(SaveError::Io)?;
         let saved = self.fill(file).and_then(|()| fs::rename(&temporary, path));
         saved.map_err(|error| {
-            // The first error is reported; its leftover is recognisable by its name.
+            // The first error is reported, even if the temporary file cannot be removed.
             drop(fs::remove_file(&temporary));
             SaveError::Io(error)
         })?;

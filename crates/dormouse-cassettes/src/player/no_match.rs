@@ -21,7 +21,8 @@ pub struct Nearest {
     pub index: usize,
     /// The first difference.
     pub difference: Difference,
-    /// The number of differences; a large number for other addresses and for bodies that are not JSON.
+    /// The number of differences. Another address or another type of body counts as more than any number of differences
+    /// within JSON.
     differences: usize,
 }
 
@@ -147,10 +148,10 @@ impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Method { recorded, asked } => {
-                write!(f, "its method: recorded {recorded}, asked {asked}")
+                write!(f, "its method: recorded {recorded}, requested {asked}")
             }
             Self::Target { recorded, asked } => {
-                write!(f, "its path: recorded {recorded}, asked {asked}")
+                write!(f, "its path: recorded {recorded}, requested {asked}")
             }
             Self::Body {
                 pointer,
@@ -162,7 +163,10 @@ impl fmt::Display for Difference {
                 } else {
                     pointer
                 };
-                write!(f, "its body, {place}: recorded {recorded}, asked {asked}")
+                write!(
+                    f,
+                    "its body, {place}: recorded {recorded}, requested {asked}"
+                )
             }
         }
     }

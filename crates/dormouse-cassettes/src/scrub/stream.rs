@@ -57,8 +57,7 @@ impl Stream {
         ranges.map(|(start, end)| within(&self.bytes, *start..*end))
     }
 
-    /// Truncates the body at `limit`, or up to three bytes before, at a character boundary. Returns the number of removed
-    /// bytes.
+    /// Truncates the body at the last character boundary up to `limit`. Returns the number of removed bytes.
     pub(crate) fn cut(&mut self, limit: usize) -> usize {
         let whole = self.bytes.len();
         if whole <= limit {
@@ -82,8 +81,8 @@ impl Stream {
         whole - end
     }
 
-    /// Replaces parts of the body. Overlapping parts are merged, with the first replacement. A chunk border inside a
-    /// part moves behind its replacement.
+    /// Replaces parts of the body. Overlapping parts are merged and get the replacement of the first one. A chunk that
+    /// ended inside a replaced part now ends after the replacement.
     pub(crate) fn apply(&mut self, edits: Vec<Edit>) {
         let edits = apart(edits);
         let mut bytes = Vec::with_capacity(self.bytes.len());
@@ -112,7 +111,7 @@ impl Stream {
 
 /// Sorts the edits and merges overlapping ones.
 fn apart(mut edits: Vec<Edit>) -> Vec<Edit> {
-    // Ranges outside of the body are ignored.
+    // An empty range replaces nothing.
     edits.retain(|edit| !edit.range.is_empty());
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
     let mut apart: Vec<Edit> = Vec::with_capacity(edits.len());

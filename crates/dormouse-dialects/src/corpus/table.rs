@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::CorpusFamily;
 use crate::ToolCalling;
 
-/// How many calls of a family are parsed. A case with the same result for both ways of offering tools counts twice,
-/// once for each.
+/// How many calls of a family are parsed. Tools are offered natively or in the prompt; a case that covers both counts
+/// twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseRate {
     /// The family.
@@ -19,7 +19,7 @@ pub struct ParseRate {
     pub native: usize,
     /// How many of them are parsed.
     pub read: usize,
-    /// How many parsed calls were not intended. Always zero.
+    /// How many parsed calls were not intended. A test requires zero.
     pub wrong: usize,
 }
 

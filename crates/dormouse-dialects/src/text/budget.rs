@@ -3,7 +3,7 @@
 /// A bound on the bytes read while a text is scanned, including repeated reads.
 ///
 /// A text that opens a thousand braces and closes none would be read a thousand times to its end. The bound makes the
-/// time linear in the length of the text. After the bound, nothing more is found.
+/// time linear in the length of the text. When the budget is spent, the scan ends.
 #[derive(Debug)]
 pub(crate) struct ScanBudget {
     spent: usize,
@@ -13,7 +13,7 @@ pub(crate) struct ScanBudget {
 impl ScanBudget {
     /// How often each byte may be read, on average.
     pub(super) const FACTOR: usize = 16;
-    /// The bound for the shortest text.
+    /// How many bytes may be read in addition, so that short texts have enough.
     pub(super) const LEAST: usize = 1_024;
 
     pub(crate) fn on(text: &str) -> Self {

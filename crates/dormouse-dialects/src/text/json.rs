@@ -44,7 +44,8 @@ pub(super) fn leading<'t>(
     Some((value, Syntax::Mended, text.get(part.len()..)?))
 }
 
-/// The text up to the brace or bracket that closes the first character; those within strings do not count.
+/// Returns the text up to the brace or bracket that matches the first character. Braces and brackets within strings do
+/// not count.
 fn balanced<'t>(text: &'t str, quotes: Quotes, budget: &mut ScanBudget) -> Option<&'t str> {
     // Only brackets of the first kind are counted. The parser finds mismatches of the other kind.
     let (open, close) = match text.as_bytes().first()? {

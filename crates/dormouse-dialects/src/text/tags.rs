@@ -15,7 +15,7 @@ fn found(name: &str, arguments: Map<String, Value>, form: CallFormat) -> Printed
     PrintedCall::new(name, Some(&arguments), form, Certainty::Explicit)
 }
 
-/// `<function=name>{…}</function>`, or with `<parameter=key>value</parameter>` in it.
+/// Parses `<function=name>{…}</function>`; `<parameter=key>value</parameter>` tags may replace the JSON.
 pub(super) fn function<'t>(
     text: &'t str,
     budget: &mut ScanBudget,

@@ -42,7 +42,7 @@ pub(crate) enum DatasetError {
         /// The file.
         path: PathBuf,
     },
-    /// A part of it does not have the format.
+    /// A part of it is not in the expected format.
     #[error("{}: {place}: this is not valid {} data", path.display(), format.as_str())]
     Part {
         /// The file.
@@ -56,7 +56,7 @@ pub(crate) enum DatasetError {
     },
     /// There is nothing to measure.
     #[error(
-        "{}: no question has evidence in `{}`, so that nothing can be measured",
+        "{}: no question has evidence in `{}`, so nothing can be measured",
         path.display(),
         match format { Format::Locomo => "evidence", Format::LongMemEval => "answer_session_ids" }
     )]
@@ -68,7 +68,7 @@ pub(crate) enum DatasetError {
     },
 }
 
-/// Where in a file: which conversation, and what of it.
+/// A location in a file: a conversation, and a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PartLocation {
     /// Counts from 1.
@@ -99,20 +99,20 @@ pub(crate) enum PartError {
     #[error(transparent)]
     Field(#[from] serde_json::Error),
     /// Lists that belong together have different lengths.
-    #[error("`{a}` has {a_length} entries and `{b}` has {b_length}; expected as many")]
+    #[error("`{a}` has {a_length} entries and `{b}` has {b_length}; expected the same number")]
     Lengths {
-        /// The one list.
+        /// The first list.
         a: &'static str,
         /// Its length.
         a_length: usize,
-        /// The other.
+        /// The second list.
         b: &'static str,
         /// Its length.
         b_length: usize,
     },
 }
 
-/// A wrong part, without the file.
+/// The location of an error in a file, and its cause.
 #[derive(Debug)]
 pub(super) struct Wrong {
     pub(super) place: PartLocation,

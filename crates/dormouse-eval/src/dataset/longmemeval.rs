@@ -1,4 +1,5 @@
-//! LongMemEval: chats of one person with an assistant; questions with the sessions that answer them.
+//! Reads LongMemEval. A haystack has the chats of one person with an assistant; each question lists the sessions that
+//! answer it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -19,7 +20,7 @@ struct Raw {
     question_type: Option<String>,
     #[serde(default)]
     question: Option<String>,
-    /// Where several questions share one haystack.
+    /// Used instead of `question` if several questions share one haystack.
     #[serde(default)]
     questions: Vec<String>,
     #[serde(default)]
@@ -146,7 +147,7 @@ fn questions(raw: Raw, conversation: &Conversation) -> Result<Vec<Question>, Par
     Ok(asked.collect())
 }
 
-/// A list that was left out is an empty one.
+/// Returns an empty list for a missing one.
 fn list(value: Value) -> Value {
     if value.is_null() {
         Value::Array(Vec::new())

@@ -47,7 +47,8 @@ impl Endpoint {
         }))
     }
 
-    /// A vendor's endpoint, or a compatible server, with a model name that such servers accept.
+    /// Returns a vendor's endpoint, or that of a compatible server at `elsewhere`. Compatible servers usually accept
+    /// the model name `default`.
     fn vendor(base_url: &str, elsewhere: Option<&String>, default_model: &str) -> Self {
         let default_model = match elsewhere {
             None => default_model,
@@ -120,7 +121,7 @@ pub(crate) fn key_of<'a>(available: &'a Available, url: &str) -> Option<&'a Secr
     key.as_ref()
 }
 
-/// Are both the address of one server?
+/// Whether both are addresses of the same server.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     bare(one) == bare(other)
 }
@@ -155,10 +156,10 @@ pub(crate) fn ollama_url(host: &str) -> String {
 
 #[expect(
     clippy::expect_used,
-    reason = "the names are constants of this file, and a test makes every one of them"
+    reason = "the names are constants of this crate, and tests create all of them"
 )]
 pub(crate) fn name(name: &str) -> ModelName {
-    ModelName::try_new(name).expect("a default model's name is a name")
+    ModelName::try_new(name).expect("a default model has a valid name")
 }
 
 #[cfg(test)]

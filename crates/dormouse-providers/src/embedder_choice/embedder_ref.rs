@@ -18,7 +18,7 @@ use crate::choice::{NamedError, named};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EmbedderRef {
-    /// No embedder: nothing is recalled by meaning.
+    /// No embedder: memory search compares only words.
     None,
     /// The model in this folder.
     Folder(PathBuf),
@@ -26,14 +26,14 @@ pub enum EmbedderRef {
     OpenAi {
         /// The model, as the server names it.
         model: ModelName,
-        /// The server, if it differs from the known one.
+        /// The server, if it is not the one that the environment or the default defines.
         base_url: Option<String>,
     },
     /// Ollama.
     Ollama {
         /// The model, as the server names it.
         model: ModelName,
-        /// The server, if it differs from the known one.
+        /// The server, if it is not the one that the environment or the default defines.
         base_url: Option<String>,
     },
 }
@@ -44,11 +44,13 @@ pub enum EmbedderRef {
 pub enum EmbedderRefError {
     /// The form is unknown.
     #[error(
-        "no such embedder; there are none, folder:PATH, openai:MODEL, openai:MODEL@URL, ollama:MODEL and ollama:MODEL@URL"
+        "unknown embedder; expected `none`, `folder:PATH`, `openai:MODEL[@URL]` or `ollama:MODEL[@URL]`"
     )]
     Unknown,
     /// The path of the folder is missing.
-    #[error("folder: needs the path of a model's folder, as in folder:/models/minilm")]
+    #[error(
+        "the path after `folder:` is missing; name a model's folder, as in `folder:/models/minilm`"
+    )]
     NoPath,
     /// This program was built without embedders in folders.
     #[error(
@@ -56,14 +58,16 @@ pub enum EmbedderRefError {
     )]
     NotBuiltIn,
     /// The model name is missing.
-    #[error("openai: and ollama: need a model name, as in openai:text-embedding-3-small")]
+    #[error(
+        "the model name after `openai:` or `ollama:` is missing; expected a name, as in `openai:text-embedding-3-small`"
+    )]
     NoModel,
     /// The model name is invalid.
     #[error("the model name is invalid")]
     Model(#[source] IdError),
     /// The address is invalid.
     #[error(
-        "expected the server's address after the @, as in openai:MODEL@http://127.0.0.1:8080/v1"
+        "the server's address after the @ is invalid; expected a URL, as in `openai:MODEL@http://127.0.0.1:8080/v1`"
     )]
     Address,
 }

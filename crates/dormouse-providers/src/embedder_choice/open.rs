@@ -14,7 +14,7 @@ use crate::{Available, Environment, EnvironmentError, ServedBy};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenEmbedderError {
-    /// This program was built without it.
+    /// This program was built without the feature that the embedder needs.
     #[error(
         "this program was built without the feature `{feature}`, which the embedder needs; build it again with --features {feature}"
     )]
@@ -22,7 +22,7 @@ pub enum OpenEmbedderError {
         /// The missing feature.
         feature: &'static str,
     },
-    /// The server's address is invalid, or the HTTP client cannot be created; the source is a `ServerConfigError`.
+    /// The server's address is invalid, or the HTTP client cannot be created. The source is a `ServerConfigError`.
     #[error("the embedder's server cannot be used: {0}")]
     Server(#[source] BoxError),
     /// The model in the folder cannot be used; the source is the error of the function that opens folders.
@@ -37,10 +37,10 @@ pub enum RequestedEmbedderError {
     /// A variable of the environment cannot be used.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
-    /// It lacks something, such as a key.
+    /// The embedder lacks something, such as a key.
     #[error(transparent)]
     Choice(#[from] EmbedderChoiceError),
-    /// It cannot be created.
+    /// The embedder cannot be created.
     #[error(transparent)]
     Open(#[from] OpenEmbedderError),
 }
@@ -85,7 +85,7 @@ impl EmbedderOpener {
     ///
     /// # Errors
     ///
-    /// [`RequestedEmbedderError`], with advice.
+    /// [`RequestedEmbedderError`], whose message says what to change.
     pub fn open_requested(
         self,
         requested: &EmbedderRef,
@@ -105,7 +105,8 @@ impl EmbedderOpener {
     ///
     /// # Errors
     ///
-    /// [`OpenEmbedderError`], with advice. A program may go on without an embedder: memories are then found by their words.
+    /// [`OpenEmbedderError`], whose message says what to change. A program may go on without an embedder; memory search
+    /// then compares only words.
     pub fn open(
         self,
         choice: EmbedderChoice,

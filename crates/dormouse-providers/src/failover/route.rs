@@ -4,7 +4,7 @@ use dormouse_contracts::ChatModel;
 
 use crate::GuardedModel;
 
-/// Models in the order of calls; at least one.
+/// At least one model. They are tried in this order.
 #[derive(Clone, Debug)]
 pub struct Route {
     models: Vec<GuardedModel>,
@@ -52,7 +52,7 @@ impl Route {
     /// Returns the first model.
     #[expect(
         clippy::indexing_slicing,
-        reason = "there is at least one, which every constructor sees to"
+        reason = "every constructor checks that there is at least one model"
     )]
     pub(super) fn first(&self) -> &dyn ChatModel {
         &self.models[0]

@@ -67,7 +67,7 @@ impl ModelSwitch {
         }
     }
 
-    /// Is it a return to a model earlier in the list?
+    /// Whether this is a return to a model earlier in the list.
     #[must_use]
     pub fn is_return(&self) -> bool {
         self.cause == SwitchCause::Recovered

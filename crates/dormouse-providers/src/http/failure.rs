@@ -1,4 +1,4 @@
-//! The failures between a request and its reply.
+//! Why a request gets no complete reply.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub(crate) enum Failure {
     #[error("the server could not be reached")]
     Unreachable(#[source] BoxError),
     /// The connection was opened, but there was no HTTP answer.
-    #[error("the server ended the connection without an answer in HTTP")]
+    #[error("the server ended the connection without an HTTP answer")]
     Dropped(#[source] BoxError),
     /// An answer with an error status.
     #[error("the server answered {status} and said: {error_body}")]
@@ -35,9 +35,9 @@ pub(crate) enum Failure {
     #[error("the server did not begin to answer within {0:?}")]
     NotBegun(Duration),
     /// The answer stopped for this long.
-    #[error("the server fell silent for {0:?} in the middle of its answer")]
+    #[error("the server sent nothing for {0:?} in the middle of its answer")]
     Silent(Duration),
-    /// A success without an event stream.
+    /// The status is a success, but the body is not a stream of events.
     #[error("the server answered with {content_type} instead of a stream: {error_body}")]
     NoStream {
         content_type: String,
@@ -55,13 +55,13 @@ pub(crate) enum Failure {
     /// An event could not be parsed.
     #[error("an event of the reply could not be read: {0}")]
     Unreadable(ErrorBody),
-    /// A whole answer could not be parsed.
+    /// An answer that is not streamed could not be parsed.
     #[error("the answer could not be read: {0}")]
     NoAnswer(ErrorBody),
     /// The vectors do not match the texts.
     #[error(transparent)]
     Vectors(#[from] WrongVectors),
-    /// Arguments of a tool call without a name.
+    /// The reply contains arguments for a tool call that it did not start.
     #[error("the reply continues a tool call that was never started")]
     NamelessCall,
     /// A request that is not in the recording.
@@ -75,7 +75,7 @@ pub(crate) enum Failure {
 /// The size of a request; it decides what a 413 means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestSize {
-    /// Less than 64 KiB. A 413 for so little is never about the length of the prompt.
+    /// Less than 64 KiB. A 413 for such a short request is never about the length of the prompt.
     Short,
     Long,
 }
@@ -91,7 +91,7 @@ impl RequestSize {
 }
 
 impl Failure {
-    /// Would a smaller request be accepted? Used for batches of texts.
+    /// Whether the server may accept a smaller request. If so, a batch of texts is divided.
     pub(crate) fn is_too_long(&self) -> bool {
         let is_too_large = matches!(self, Self::Status { status: 413, .. });
         is_too_large || self.kind() == ModelErrorKind::ContextExceeded
@@ -129,7 +129,8 @@ impl Failure {
         }
     }
 
-    /// Returns the optional field that the server does not support, by the vendor's name in `optional`.
+    /// Returns the field that the server does not support. `optional` lists the fields that can be left out, with their
+    /// names in the vendor's format.
     pub(crate) fn unknown_field(
         &self,
         optional: &[(String, RequestField)],
@@ -142,7 +143,7 @@ impl Failure {
         }
     }
 
-    /// Does the server say that this model needs the API method with this path?
+    /// Whether the error says that this model needs the API method with this path.
     pub(crate) fn points_to(&self, path: &str) -> bool {
         match self {
             Self::Status {

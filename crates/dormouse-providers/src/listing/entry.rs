@@ -6,10 +6,10 @@ use serde_json::Value;
 use super::{ListedModel, ListedPrice};
 use crate::{http::Redact, stream::TokenCounts};
 
-/// The longest text that is kept, in bytes.
+/// The maximum length of a text, in bytes. Longer texts are dropped.
 const WORD_LIMIT: usize = 256;
 
-/// How many texts of a list are kept.
+/// The maximum number of texts in a list. Further texts are dropped.
 const WORDS_LIMIT: usize = 64;
 
 /// Where servers report the context window: OpenRouter, Anthropic, vLLM, Groq, LM Studio, llama-server.
@@ -35,7 +35,7 @@ pub(super) fn read(entry: &Value, redact: &Redact) -> Option<ListedModel> {
     let names = ["id", "model", "name"];
     let mut names = names.iter().filter_map(|name| entry.get(name)?.as_str());
     let name = ModelName::try_new(names.next()?).ok()?;
-    // A name with the key in it would print the key.
+    // A name that contains the key would reveal it when the name is printed.
     if redact.line(name.as_str()) != name.as_str() {
         return None;
     }
@@ -73,7 +73,7 @@ fn word(value: &Value, redact: &Redact) -> Option<String> {
     is_kept.then(|| redact.line(text))
 }
 
-/// Parses OpenRouter's price: dollars per token, as text; negative if it depends on the routed model.
+/// Parses OpenRouter's price: dollars per token, as text. A negative price depends on the routed model and is unknown.
 fn price(pricing: &Value) -> Option<ListedPrice> {
     let of = |name| {
         let value: &Value = pricing.get(name)?;

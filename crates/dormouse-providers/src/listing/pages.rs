@@ -12,13 +12,13 @@ use crate::http::{ErrorBody, Failure, HttpClient, Redact};
 /// The longest answer, in bytes. OpenRouter's has less than one million.
 const ANSWER_LIMIT: usize = 8 * 1024 * 1024;
 
-/// The longest list.
+/// The maximum number of models in a list.
 const MODELS_LIMIT: usize = 10_000;
 
 /// The page size; Anthropic's maximum.
 const PAGE: &str = "1000";
 
-/// Reads a list in one answer, in this field.
+/// Reads a list that is in this field of a single answer.
 pub(super) async fn one(
     http: &HttpClient,
     url: &Url,

@@ -21,25 +21,26 @@ use crate::{
 ///
 /// It uses chat completions, or Responses if the model needs it ([`OpenAiApi`]).
 ///
-/// Replies are streamed and tools are native. Calls that a model prints into its text are for the caller to find. Needs a
-/// tokio runtime.
+/// Replies are streamed and tools are native. If a model writes tool calls into its text, the caller has to parse them.
+/// Needs a tokio runtime.
 ///
-/// Every request is sent once, and once more for each field that the server does not support. If the request then passes,
-/// the field is left out of all requests for an hour. (A length limit is first tried under its other name,
-/// `max_tokens` or `max_completion_tokens`.) Retries, rate limits and the deadline of the whole reply are up to the caller.
-/// Connecting may take [`OpenAiModel::CONNECT_TIMEOUT`], and silence may last as long as the network's
-/// [`NetworkTimeouts`](crate::NetworkTimeouts). Dropping the stream closes the connection. Redirects are not followed, so
-/// that the key stays with its server. The usual proxy variables apply, except for this machine.
+/// Every request is sent once, and once more for each field that the server does not support. If the request then
+/// succeeds, the field is left out of all requests for an hour. (A length limit is first tried under its other name,
+/// `max_tokens` or `max_completion_tokens`.) Retries, rate limits and the deadline of the whole reply are up to the
+/// caller. Connecting may take [`OpenAiModel::CONNECT_TIMEOUT`], and silence may last as long as the network's
+/// [`NetworkTimeouts`](crate::NetworkTimeouts). Dropping the stream closes the connection. The client does not follow
+/// redirects, so that only the configured server gets the key. The usual proxy variables apply, except for connections
+/// to this machine.
 ///
 /// A whole reply in JSON, of at most 1 MiB, is accepted instead of a stream.
 ///
 /// A reply may have [`OpenAiModel::REPLY_LIMIT`] bytes of text and arguments, 128 tool calls, and 64 MiB on the wire in
-/// lines of at most 1 MiB. Of an error body 16 KiB are read, and 300 characters kept. The key is removed from every
-/// server text in an error.
+/// lines of at most 1 MiB. The client reads at most 16 KiB of an error body and keeps 300 characters. The key is
+/// removed from every server text in an error.
 ///
 /// # Errors
 ///
-/// What each kind of [`ModelErrorKind`](dormouse_contracts::ModelErrorKind) means here:
+/// When each [`ModelErrorKind`](dormouse_contracts::ModelErrorKind) occurs here:
 ///
 /// | kind | when |
 /// | --- | --- |
@@ -48,8 +49,9 @@ use crate::{
 /// | `ContextExceeded` | 413 for a long request; 400, 413 or 422 that mention the length; 429 for a request larger than the limit per minute |
 /// | `Refused` | every other 4xx (a moderator's 403 among them), 501, 505 |
 /// | `NotFound` | 404, 405, 410 and 3xx: the model does not exist, or nothing is at this address |
-/// | `Unavailable` | no connection; 5xx |
-/// | `TimedOut` | 408 |
+/// | `Unreachable` | no connection could be opened |
+/// | `Unavailable` | the connection ended without an answer; 5xx |
+/// | `TimedOut` | 408; no answer, or silence within it, for too long |
 /// | `Interrupted` | the connection ended before the reply did |
 /// | `Malformed` | neither an event stream nor a JSON reply (such as HTML), an event that is not JSON, an exceeded bound |
 #[derive(Debug)]
@@ -57,7 +59,7 @@ pub struct OpenAiModel {
     chat: Server<ChatCompletions>,
     responses: Server<Responses>,
     api: OpenAiApi,
-    /// Does the model use Responses, as far as is known?
+    /// Whether requests use Responses now. An error of the server can switch this on.
     uses_responses: AtomicBool,
     host: String,
 }
@@ -66,7 +68,8 @@ impl OpenAiModel {
     /// Time limit for connecting to the server, including TLS.
     pub const CONNECT_TIMEOUT: Duration = HttpClient::CONNECT_TIMEOUT;
 
-    /// The maximum size of a reply in bytes, including names and arguments of calls: 256 KiB. More is `Malformed`.
+    /// The maximum size of a reply in bytes, including names and arguments of calls: 256 KiB. A longer reply is
+    /// `Malformed`.
     pub const REPLY_LIMIT: usize = REPLY_LIMIT;
 
     /// The longest pause that is accepted from a server: one hour. Longer ones are shortened to it.

@@ -94,8 +94,8 @@ const ON_DEMAND: [&str; 4] = [
     "~google/gemini",
 ];
 
-/// Marks the last of the first `stable` messages: the provider caches everything up to it. `messages` has the format of
-/// chat completions.
+/// Marks the last message with text among the first `stable` ones. The provider caches everything up to the mark.
+/// `messages` has the format of chat completions.
 fn mark(messages: &mut Value, stable: usize, model: &str) {
     let is_on_demand = ON_DEMAND.iter().any(|begin| model.starts_with(begin));
     let messages = messages.as_array_mut().filter(|_| is_on_demand);

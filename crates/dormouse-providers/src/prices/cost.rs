@@ -47,7 +47,8 @@ pub enum Cost {
         /// Its source.
         source: CostSource,
     },
-    /// This amount or more: a token of such a long prompt costs more than the table says.
+    /// This amount or more. The provider charges more per token for a long prompt, and the table has only the lower
+    /// price.
     AtLeast {
         /// The amount at the lower price.
         amount: Usd,

@@ -5,21 +5,22 @@ use std::{fmt, str::FromStr};
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-/// A date, as `2026-11-05`.
+/// A date such as `2026-11-05`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PriceDate(Date);
 
 /// The text is not a date of this form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a date as in 2026-11-05")]
+#[error("expected a date such as 2026-11-05")]
 pub struct PriceDateError;
 
 impl FromStr for PriceDate {
     type Err = PriceDateError;
     fn from_str(text: &str) -> Result<Self, PriceDateError> {
         let date: Date = text.parse().map_err(|_not_a_day| PriceDateError)?;
-        // The library also accepts other forms, such as 20261105 or a date with a time. One form keeps the table searchable.
+        // The library also accepts other forms, such as 20261105 or a date with a time. One form keeps the table
+        // searchable.
         if text.len() == 10 && date.to_string() == text {
             Ok(Self(date))
         } else {

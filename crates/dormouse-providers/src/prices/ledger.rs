@@ -20,7 +20,7 @@ pub struct LedgerKey {
 
 /// Usage, and the known part of its cost.
 ///
-/// Displays as `$0.012300 and 3 requests of unknown price`: a sum is never shown as if it were the whole.
+/// Displays as `$0.012300 and 3 requests of unknown price`. An incomplete sum always says that it is incomplete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// All requests.
@@ -39,7 +39,7 @@ pub struct Tally {
     pub reasoning_tokens: u64,
     /// The sum of the known costs.
     pub known: Usd,
-    /// Requests in that sum with a lower bound only.
+    /// Requests in that sum of which only the minimum cost is known.
     pub at_least: u64,
     /// Requests with unknown cost.
     pub unknown: u64,
@@ -82,7 +82,7 @@ impl Tally {
         }
     }
 
-    /// Is [`Tally::known`] the whole cost?
+    /// Whether [`Tally::known`] is the whole cost.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.at_least == 0 && self.unknown == 0
@@ -113,8 +113,8 @@ fn requests(count: u64) -> String {
 
 /// Usage and cost, by provider, model and purpose.
 ///
-/// A pure sum, without time or prices. Its size is bounded by the configured models, since the key has the configured
-/// model and not the name that a server reports. Its JSON form is a list of entries.
+/// It only adds up what it is given: it has no clock and no prices. The key contains the configured model and not the
+/// name that a server reports, so the number of configured models bounds the size. The JSON form is a list of entries.
 ///
 /// # Examples
 ///

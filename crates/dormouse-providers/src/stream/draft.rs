@@ -24,7 +24,8 @@ const REASON_LIMIT: usize = 64;
 /// The longest model name that is kept, in bytes.
 const NAME_LIMIT: usize = 256;
 
-/// A reply under construction, within its bounds. A vendor's decoder writes into it, and deltas come out.
+/// A reply under construction, with limits on its size. A vendor's decoder writes into it, and [`next`](Self::next)
+/// returns the deltas.
 #[derive(Debug)]
 pub(crate) struct Draft {
     /// The length of the conversation. It is part of generated call ids, so that they differ between replies.
@@ -61,17 +62,17 @@ impl Draft {
         self.ready.pop_front()
     }
 
-    /// Has the server finished the reply?
+    /// Whether the server finished the reply.
     pub(crate) fn is_finished(&self) -> bool {
         self.finished
     }
 
-    /// Will nothing more arrive?
+    /// Whether the server announced the end of the stream.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// Removes the key from server texts.
+    /// Returns the redactor that removes the key from server texts.
     pub(crate) fn redact(&self) -> &Redact {
         &self.redact
     }
@@ -99,7 +100,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Starts a call and returns its index. If the server sends no id, a repeated one or an invalid one, an id is generated.
+    /// Starts a call and returns its index. If the server sends no id, a repeated one or an invalid one, an id is
+    /// generated.
     pub(crate) fn begin_call(&mut self, id: &str, name: String) -> Result<usize, Failure> {
         let index = self.calls.len();
         if index >= CALL_LIMIT {
@@ -148,7 +150,7 @@ impl Draft {
         }
     }
 
-    /// Adds token counts; later ones win.
+    /// Adds token counts. They replace earlier ones.
     pub(crate) fn count(&mut self, counts: TokenCounts) {
         self.counts = self.counts.updated(counts);
     }
@@ -167,7 +169,7 @@ impl Draft {
         }
     }
 
-    /// Marks the end that the server announced.
+    /// Records that the server announced the end of the stream.
     pub(crate) fn close(&mut self) {
         self.closed = true;
     }

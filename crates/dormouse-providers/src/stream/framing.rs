@@ -18,8 +18,8 @@ impl Framing {
         }
     }
 
-    /// Can an answer with this media type be such a stream? Some servers send no type, and some answer with a whole reply in
-    /// JSON.
+    /// Whether an answer with this media type can be such a stream. Some servers send no type, and some answer with a
+    /// whole reply in JSON.
     pub(crate) fn may_be(self, media_type: &str) -> bool {
         let stated = |prefixes: &[&str]| prefixes.iter().any(|p| media_type.starts_with(p));
         media_type.is_empty()
@@ -33,7 +33,7 @@ impl Framing {
             }
     }
 
-    /// Can a stream start with this byte? HTML cannot.
+    /// Whether a stream can start with this byte. HTML starts with `<`, which no stream does.
     pub(crate) fn may_begin_with(self, byte: u8) -> bool {
         match self {
             Self::ServerSentEvents => matches!(byte, b'd' | b'e' | b'i' | b'r' | b':' | 0xef),

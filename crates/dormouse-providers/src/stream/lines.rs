@@ -8,19 +8,19 @@ use crate::http::{ErrorBody, Failure, Redact};
 /// The longest line of a stream, in bytes; without this bound a missing line end would use up the memory.
 pub(super) const LINE_LIMIT: usize = 1024 * 1024;
 
-/// The longest stream, in bytes on the wire. Each piece has an overhead of about 250 bytes.
+/// The longest stream, in bytes on the wire. Servers send about 250 bytes around each piece of text.
 const STREAM_LIMIT: usize = 64 * 1024 * 1024;
 
 /// How much of a body that is not a stream is shown, in bytes.
 const SHOWN: usize = 1024;
 
-/// The incomplete line at the end of what arrived so far.
+/// Collects bytes into lines. It keeps only the incomplete line at the end.
 #[derive(Debug)]
 pub(super) struct Lines {
     framing: Framing,
     redact: Redact,
     unfinished: Vec<u8>,
-    /// How many bytes of it are known to have no line end.
+    /// How many bytes of `unfinished` were searched for a line end without finding one.
     known: usize,
     stream: usize,
     begun: bool,
@@ -38,8 +38,8 @@ impl Lines {
         }
     }
 
-    /// Adds a piece, and passes the lines that are complete now to `each`, without their ends. Each byte is inspected once,
-    /// however small the pieces are.
+    /// Adds a piece, and passes the lines that are complete now to `each`, without their ends. Each byte is inspected
+    /// once, however small the pieces are.
     pub(super) fn take(
         &mut self,
         piece: &[u8],
@@ -53,7 +53,7 @@ impl Lines {
         while let Some((end, next)) = self.end_of_line() {
             let line = invariant!(
                 self.unfinished.get(begin..end),
-                "a line ends behind its beginning"
+                "a line ends after its start"
             );
             at_most(line.len(), LINE_LIMIT, "bytes in one line")?;
             each(line)?;
@@ -76,8 +76,8 @@ impl Lines {
         }
     }
 
-    /// Returns the end of the first line and the start of the next. A carriage return at the very end does not count yet:
-    /// a line feed may follow.
+    /// Returns the end of the first line and the start of the next. A carriage return at the very end does not count
+    /// yet: a line feed may follow.
     fn end_of_line(&mut self) -> Option<(usize, usize)> {
         let unread = self.unfinished.get(self.known..)?;
         let Some(at) = unread.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
@@ -96,13 +96,13 @@ impl Lines {
         }
     }
 
-    /// Does JSON start here instead of an event stream?
+    /// Whether the body starts with JSON instead of an event stream.
     pub(super) fn is_json_instead(&self, piece: &[u8]) -> bool {
         let first = piece.iter().find(|byte| !byte.is_ascii_whitespace());
         !self.begun && self.framing == Framing::ServerSentEvents && first == Some(&b'{')
     }
 
-    /// HTML, plain text and the like are not a stream.
+    /// Fails if the body starts like HTML or plain text instead of a stream.
     fn begins_like_a_stream(&mut self, piece: &[u8]) -> Result<(), Failure> {
         let first = piece.iter().find(|byte| !byte.is_ascii_whitespace());
         let Some(first) = first.filter(|_| !self.begun) else {

@@ -12,7 +12,7 @@ use super::{Calibration, Observed, RequestCount, count_request};
 /// A counter for one model, corrected by a [`Calibration`].
 ///
 /// Its counts of the same text change while it learns. If a decision depends on a count and must be replayed, store the
-/// count. The inner counter's counts may be cached ([`CachedCounter`](crate::CachedCounter)); its own may not.
+/// count. You may cache the inner counter with [`CachedCounter`](crate::CachedCounter), but not this one.
 ///
 /// # Examples
 ///
@@ -72,13 +72,13 @@ impl CalibratedCounter {
         self.learnt().apply(count)
     }
 
-    /// Learns from the usage of a request. `count` is that of [`count_request`](Self::count_request), not a corrected one:
-    /// otherwise the correction would be applied to itself.
+    /// Learns from the usage of a request. `count` is that of [`count_request`](Self::count_request), not a corrected
+    /// one: otherwise the correction would be applied to itself.
     pub fn observe(&self, count: &RequestCount, usage: &Usage) -> Observed {
         self.learnt().observe(count, usage)
     }
 
-    /// A panic cannot leave a partial state: the three numbers are changed last.
+    /// Locks the calibration. A poisoned lock is usable, because no panic can leave a partly updated calibration.
     fn learnt(&self) -> MutexGuard<'_, Calibration> {
         self.calibration
             .lock()

@@ -4,7 +4,7 @@ use std::num::NonZeroU8;
 
 use dormouse_contracts::{TokenCount, TokenCounter};
 
-/// Estimates one token for each so many characters, rounded up.
+/// Divides the number of characters by a fixed number of characters per token, rounded up.
 ///
 /// Four characters per token is usual for English prose; code, numbers and other scripts take up to seven times as many
 /// tokens. [`FamilyEstimate`](crate::FamilyEstimate) distinguishes them. The counts are marked as not exact.
@@ -13,7 +13,7 @@ pub struct Estimate {
     characters_per_token: NonZeroU8,
 }
 
-/// Zero characters per token.
+/// The number of characters per token is zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a token cannot have 0 characters; expected 1..=255")]
 pub struct EstimateError;

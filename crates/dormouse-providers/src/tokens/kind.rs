@@ -1,6 +1,6 @@
 //! Kinds of characters that take different numbers of tokens.
 
-/// The kind of a character, given the one before it, as vocabularies distinguish them.
+/// The kind of a character. It also depends on the character before, because vocabularies have tokens for whole words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(super) enum Kind {
@@ -52,7 +52,7 @@ impl Kind {
     /// The number of kinds.
     pub(super) const COUNT: usize = Self::Beyond as usize + 1;
 
-    /// Returns the kind of `c` after `before`, which is a newline at the start of a text.
+    /// Returns the kind of `c` after the character `before`. At the start of a text, pass a newline as `before`.
     pub(super) fn of(before: char, c: char) -> Self {
         match c {
             'a'..='z' if before.is_alphabetic() => Self::Letter,

@@ -85,10 +85,11 @@ impl RequestCount {
 }
 
 /// Counts everything of a request that a model reads: messages with their overhead, names and arguments of calls, tool
-/// definitions, and the reply's schema. Call ids and extra parameters ([`ChatRequest::extra`]) are not shown to the model.
+/// definitions, and the reply's schema. Call ids and extra parameters ([`ChatRequest::extra`]) are not shown to the
+/// model.
 ///
-/// Takes time in proportion to the request. A caller that counts the same messages in every request uses a
-/// [`CachedCounter`](crate::CachedCounter), or stores the counts with the messages.
+/// Takes time linear in the size of the request. If you count the same messages in every request, use a
+/// [`CachedCounter`](crate::CachedCounter), or store the counts with the messages.
 ///
 /// # Examples
 ///

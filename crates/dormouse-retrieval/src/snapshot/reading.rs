@@ -1,4 +1,4 @@
-//! Decodes numbers and names.
+//! Decodes the numbers and names of a snapshot.
 
 use super::header::{HEAD_BYTES, MAGIC, VERSION};
 
@@ -7,10 +7,10 @@ use super::header::{HEAD_BYTES, MAGIC, VERSION};
 #[non_exhaustive]
 pub enum SnapshotDecodeError {
     /// The bytes are not an index.
-    #[error("not an index")]
+    #[error("the bytes are not an index")]
     NotAnIndex,
     /// Another version wrote the index.
-    #[error("an index of version {0}")]
+    #[error("the index has version {0}; expected {VERSION}")]
     Version(u32),
     /// The bytes are truncated, do not match their checksum, or contradict themselves.
     #[error("the index is damaged")]
@@ -113,7 +113,7 @@ impl<'a> SnapshotReader<'a> {
         Ok(names)
     }
 
-    /// The name at the following place; `None` for place 0.
+    /// Reads a place in `table`, counted from 1, and returns the name there. Place 0 means no name.
     pub(super) fn place(
         &mut self,
         table: &[&'a str],
@@ -127,8 +127,8 @@ impl<'a> SnapshotReader<'a> {
         name.copied().map(Some).ok_or(SnapshotDecodeError::Damaged)
     }
 
-    /// The number of units in which each of `terms` terms occurs. Their sum cannot exceed the number of bytes left,
-    /// because each occurrence takes one.
+    /// Reads for each of `terms` terms the number of units that contain it. The sum cannot exceed the number of bytes
+    /// left, because each occurrence takes one byte.
     pub(super) fn frequencies(&mut self, terms: usize) -> Result<Vec<usize>, SnapshotDecodeError> {
         let mut frequencies = Vec::with_capacity(terms);
         let mut sum = 0_usize;

@@ -3,7 +3,8 @@
 use dormouse_contracts::{Embedder, Embedding, EncoderInfo};
 use futures_util::FutureExt;
 
-/// How much two vectors of one text may differ in any number: batches of another size are summed in another order.
+/// The maximum difference between the numbers of two vectors of the same text. It is not zero, because the size of a
+/// batch can change the order of additions.
 const TOLERANCE: f32 = 1e-4;
 
 /// Checks the promises of [`Embedder`].
@@ -25,7 +26,7 @@ pub async fn embedder(embedder: &dyn Embedder) {
     a_dropped_call_does_no_harm(embedder, &vectors).await;
 }
 
-/// Texts of people and programs, and damaged ones.
+/// Prose in several scripts, blank and repeated texts, control characters, and special tokens of models.
 fn texts() -> Vec<String> {
     [
         "Alice bought a blue kettle in Leeds.",
@@ -47,7 +48,7 @@ fn texts() -> Vec<String> {
 
 async fn nothing_is_embedded_as_nothing(embedder: &dyn Embedder) {
     let vectors = embed(embedder, &[]).await;
-    assert!(vectors.is_empty(), "no text has no vector");
+    assert!(vectors.is_empty(), "an empty list of texts has no vectors");
 }
 
 async fn every_text_has_one_vector(embedder: &dyn Embedder) -> Vec<Embedding> {
@@ -56,7 +57,7 @@ async fn every_text_has_one_vector(embedder: &dyn Embedder) -> Vec<Embedding> {
     assert_close(
         vectors.first(),
         vectors.last(),
-        "a text that comes twice has one vector",
+        "equal texts have equal vectors",
     );
     vectors
 }
@@ -67,7 +68,10 @@ fn the_length_is_the_one_it_tells(
     vectors: &[Embedding],
 ) {
     let info = embedder.info();
-    assert_eq!(info.model, before.model, "an encoder stays the one it is");
+    assert_eq!(
+        info.model, before.model,
+        "the model of an encoder does not change"
+    );
     let length = vectors.first().map(Vec::len);
     assert_eq!(
         info.dimensions.map(usize::from),
@@ -102,7 +106,7 @@ async fn a_text_alone_has_the_vector_it_has_among_others(
         assert_close(
             Some(turned),
             Some(straight),
-            "each vector is that of its text",
+            "each vector belongs to its text, in any order",
         );
     }
 }
@@ -111,7 +115,8 @@ async fn order_is_kept_in_a_long_list(embedder: &dyn Embedder) {
     let kinds = ["Tea is ready.", "The train to York is late, again.", "Bob?"];
     let [tea, train, bob] = kinds.map(str::to_owned);
     let apart = embed(embedder, &[tea.clone(), train.clone(), bob.clone()]).await;
-    // Not a round number, and more than any server takes at once; of different lengths, so that sorting shows.
+    // More texts than any server accepts at once, and not a multiple of a batch. The texts have different lengths, so
+    // that the test fails if an encoder sorts them by length and does not restore the order.
     let many: Vec<String> = (0..641)
         .map(|n| match n % 7 {
             0 => tea.clone(),
@@ -136,7 +141,7 @@ async fn order_is_kept_in_a_long_list(embedder: &dyn Embedder) {
 async fn a_long_text_is_cut(embedder: &dyn Embedder) {
     let mut long = "The kettle whistles, and nobody is at home. ".repeat(24_000);
     assert!(long.len() > 1 << 20);
-    // No cut is in the middle of a character.
+    // This character has two bytes, so bytes and characters differ in number.
     long.insert(0, 'é');
     let short = "The kettle whistles, and nobody is at home.".to_owned();
     let vectors = embed(embedder, &[short, long]).await;
@@ -145,7 +150,7 @@ async fn a_long_text_is_cut(embedder: &dyn Embedder) {
 
 async fn a_dropped_call_does_no_harm(embedder: &dyn Embedder, vectors: &[Embedding]) {
     let texts = texts();
-    // Polled once, so that it may be under way.
+    // `now_or_never` polls the call once, so that a request may be under way when the call is dropped.
     drop(embedder.embed(&texts).now_or_never());
     let again = embed(embedder, texts.get(..1).unwrap()).await;
     assert_close(
@@ -162,7 +167,7 @@ async fn embed(embedder: &dyn Embedder, texts: &[String]) -> Vec<Embedding> {
     let length = vectors.first().map_or(0, Vec::len);
     for vector in &vectors {
         assert_eq!(vector.len(), length, "all vectors have one length");
-        assert!(!vector.is_empty(), "a vector has numbers in it");
+        assert!(!vector.is_empty(), "a vector is not empty");
         assert!(
             vector.iter().all(|number| number.is_finite()),
             "every number is finite: {vector:?}"

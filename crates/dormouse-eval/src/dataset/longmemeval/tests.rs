@@ -65,7 +65,7 @@ fn an_invalid_entry_is_reported_with_its_position() {
     let raw = haystack(&json!({"questions": ["a?", "b?"], "answer_session_ids": [["a"]]}));
     assert_eq!(
         read(raw).unwrap_err(),
-        "conversation 1: `questions` has 2 entries and `answer_session_ids` has 1; expected as many"
+        "conversation 1: `questions` has 2 entries and `answer_session_ids` has 1; expected the same number"
     );
     let raw = haystack(&json!({"haystack_session_ids": ["a"]}));
     assert!(read(raw).unwrap_err().contains("`haystack_sessions` has 2"));

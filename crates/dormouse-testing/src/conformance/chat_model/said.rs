@@ -35,12 +35,12 @@ pub(super) fn finished(reason: FinishReason) -> [ChatDelta; 2] {
     [ChatDelta::Finished(reason), ChatDelta::Usage(usage)]
 }
 
-/// Pieces, and the end of a reply.
+/// Returns a whole reply: the pieces, then its end.
 pub(super) fn reply(pieces: &[ChatDelta], reason: FinishReason) -> Vec<ChatDelta> {
     pieces.iter().cloned().chain(finished(reason)).collect()
 }
 
-/// The reply that the pieces make, without its metadata.
+/// Builds the reply that consists of the pieces, without its metadata.
 pub(super) fn amount(pieces: &[ChatDelta]) -> ChatReply {
     let mut reply = ChatReply::default();
     let mut places = Vec::new();

@@ -7,7 +7,11 @@ use super::shelf::{Shelf, point};
 pub(super) async fn the_index_has_one_identity(index: &dyn VectorIndex) {
     assert!(!index.identity().is_empty(), "an index has an identity");
     let first = (index.identity(), index.retention());
-    assert_eq!(first, (index.identity(), index.retention()), "it stays");
+    assert_eq!(
+        first,
+        (index.identity(), index.retention()),
+        "neither changes"
+    );
 }
 
 pub(super) async fn preparing_again_changes_nothing(index: &dyn VectorIndex) {
@@ -34,7 +38,7 @@ pub(super) async fn another_length_is_refused_and_wipes_nothing(index: &dyn Vect
         assert_eq!(
             shelf.try_prepare(actual).await,
             Err(refused),
-            "preparing for {actual} numbers what is for 3"
+            "preparing a collection of length 3 again with length {actual}"
         );
     }
     let everything = PointFilter::default();
@@ -61,7 +65,11 @@ pub(super) async fn without_a_collection_nothing_is_done(index: &dyn VectorIndex
         let refused = removed.err().map(|error| error.kind());
         assert_eq!(refused, Some(missing), "removing {ids:?}");
     }
-    assert_eq!(shelf.count().await, None, "none of it made the collection");
+    assert_eq!(
+        shelf.count().await,
+        None,
+        "none of these calls creates the collection"
+    );
 }
 
 pub(super) async fn discarded_collections_are_gone(index: &dyn VectorIndex) {
@@ -75,13 +83,21 @@ pub(super) async fn discarded_collections_are_gone(index: &dyn VectorIndex) {
     assert_eq!(
         found,
         Err(VectorErrorKind::Missing),
-        "and with it its points"
+        "the points of a discarded collection are gone"
     );
 
     shelf.prepare(3).await;
-    assert_eq!(shelf.count().await, Some(0), "one of its name is another");
+    assert_eq!(
+        shelf.count().await,
+        Some(0),
+        "a new one of this name is empty"
+    );
     shelf.add(&[point(1, &[1.0, 0.0, 0.0])]).await;
-    assert_eq!(shelf.count().await, Some(1), "and may have another length");
+    assert_eq!(
+        shelf.count().await,
+        Some(1),
+        "a new one may have another length"
+    );
     shelf.discard().await;
 }
 
@@ -93,13 +109,17 @@ pub(super) async fn collections_are_apart(index: &dyn VectorIndex) {
     other.add(&[point(1, &[0.0, 0.0, 1.0])]).await;
     one.remove(&[1]).await;
     let everything = PointFilter::default();
-    assert_eq!(one.admitted(&[1.0, 1.0], &everything).await, [2], "of one");
+    assert_eq!(
+        one.admitted(&[1.0, 1.0], &everything).await,
+        [2],
+        "the first"
+    );
     assert_eq!(
         other.admitted(&[0.0, 1.0, 1.0], &everything).await,
         [1],
-        "of the other"
+        "the second"
     );
     one.discard().await;
-    assert_eq!(other.count().await, Some(1), "the other stays");
+    assert_eq!(other.count().await, Some(1), "the second one stays");
     other.discard().await;
 }
