@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use dormouse_classify::{Capture, ClassifyConfig, classify, find_mention, source_trust};
+use dormouse_classify::{ClassifyConfig, classify, find_mention, source_trust};
 use dormouse_contracts::{AssistantId, Perception, Words};
 use dormouse_testing::Perceive;
 
@@ -42,7 +42,7 @@ fn compare(table: &mut Table, what: &str, perceptions: &[Perception], count: usi
             for perception in perceptions.iter().cycle().take(count) {
                 let Perception { attested, words } = black_box(perception);
                 let mention = find_mention(words, &key);
-                black_box(classify(attested, mention, Capture::Inactive, &config));
+                black_box(classify(attested, mention, &config));
                 black_box(source_trust(attested, &config));
             }
         })

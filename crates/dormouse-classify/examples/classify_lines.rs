@@ -4,7 +4,7 @@
 use std::error::Error;
 
 use dormouse_classify::{
-    Capture, ChannelAction, ChannelConfig, ClassifyConfig, classify, find_mention, source_trust,
+    ChannelAction, ChannelConfig, ClassifyConfig, classify, find_mention, source_trust,
 };
 use dormouse_contracts::{
     AssistantId, Attested, ChannelId, Delivery, EntityId, Sender, SourceKind, Timestamp, Words,
@@ -45,17 +45,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     println!("verdict  rule  trust  line");
     for (number, (source, sender, text)) in (1..).zip(lines) {
-        let attested = Attested {
-            delivery: Delivery {
-                world: WorldId::try_new("teahouse")?,
-                number,
-            },
-            source,
-            sender: sender.clone(),
-            at: Timestamp::EPOCH,
+        let delivery = Delivery {
+            world: WorldId::try_new("teahouse")?,
+            number,
         };
+        let attested = Attested::new(delivery, source, sender.clone(), Timestamp::EPOCH);
         let mention = find_mention(&Words::try_new(text)?, &key);
-        let found = classify(&attested, mention, Capture::Inactive, &config);
+        let found = classify(&attested, mention, &config);
         let trust = source_trust(&attested, &config);
         println!(
             "{:<8} {:<5} {trust}   {}: {text}",

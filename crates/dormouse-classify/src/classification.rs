@@ -12,7 +12,7 @@ pub enum MessageVerdict {
     Trigger,
     /// The message is worth knowing: keep it for the next prompt, and do not answer.
     Context,
-    /// The message is output of the running command: append it to that command's output.
+    /// The message is output of a command of the assistant: it belongs to that command's result.
     Capture,
     /// The message does not concern the assistant: drop it.
     Ignore,
@@ -46,7 +46,7 @@ pub enum Rule {
     /// 1a: the assistant's own message, marked as such. IGNORE; otherwise the assistant would answer itself.
     #[serde(rename = "1a")]
     OwnMessage,
-    /// 1b: the assistant's own output while a command's output is being captured. CAPTURE.
+    /// 1b: the assistant's own output, caused by one of its effects. CAPTURE.
     #[serde(rename = "1b")]
     OwnCapture,
     /// 1c: any other output of the assistant. CONTEXT.

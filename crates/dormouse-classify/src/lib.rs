@@ -10,30 +10,30 @@
 //! [`classify`] takes no words, so this does not compile:
 //!
 //! ```compile_fail,E0308
-//! # use dormouse_classify::{classify, Capture, Classification, ClassifyConfig, Mention};
+//! # use dormouse_classify::{classify, Classification, ClassifyConfig, Mention};
 //! # use dormouse_contracts::Perception;
 //! fn decide(perception: &Perception, config: &ClassifyConfig) -> Classification {
-//!     classify(&perception.words, Mention::NotAddressed, Capture::Inactive, config)
+//!     classify(&perception.words, Mention::NotAddressed, config)
 //! }
 //! ```
 //!
 //! neither does passing the whole perception, which includes the words:
 //!
 //! ```compile_fail,E0308
-//! # use dormouse_classify::{classify, Capture, Classification, ClassifyConfig, Mention};
+//! # use dormouse_classify::{classify, Classification, ClassifyConfig, Mention};
 //! # use dormouse_contracts::Perception;
 //! fn decide(perception: &Perception, config: &ClassifyConfig) -> Classification {
-//!     classify(perception, Mention::NotAddressed, Capture::Inactive, config)
+//!     classify(perception, Mention::NotAddressed, config)
 //! }
 //! ```
 //!
 //! while the same call with the attested half compiles:
 //!
 //! ```
-//! # use dormouse_classify::{classify, Capture, Classification, ClassifyConfig, Mention};
+//! # use dormouse_classify::{classify, Classification, ClassifyConfig, Mention};
 //! # use dormouse_contracts::Perception;
 //! fn decide(perception: &Perception, config: &ClassifyConfig) -> Classification {
-//!     classify(&perception.attested, Mention::NotAddressed, Capture::Inactive, config)
+//!     classify(&perception.attested, Mention::NotAddressed, config)
 //! }
 //! ```
 //!
@@ -49,7 +49,7 @@ mod trust;
 pub use classification::{Classification, MessageVerdict, Rule};
 pub use config::{ChannelAction, ChannelConfig, ClassifyConfig, RoomPolicy};
 pub use mention::{Mention, find_mention};
-pub use rules::{Capture, classify};
+pub use rules::classify;
 pub use trust::source_trust;
 
 #[cfg(doctest)]

@@ -1,22 +1,11 @@
 //! The classification rules, in order.
 
 use dormouse_contracts::{Attested, Sender, SourceKind};
-use serde::{Deserialize, Serialize};
 
 use crate::{
     ChannelAction, ChannelConfig, Classification, ClassifyConfig, Mention, MessageVerdict,
     RoomPolicy, Rule,
 };
-
-/// Whether a tool of the assistant is collecting the output of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Capture {
-    /// A command is running; the assistant's own output belongs to it.
-    Active,
-    /// No command is running.
-    Inactive,
-}
 
 /// Classifies a message. The rules are tried in order, and the first match decides:
 ///
@@ -24,33 +13,32 @@ pub enum Capture {
 /// | --- | --- | --- |
 /// | 0 | interaction is disabled | IGNORE |
 /// | 1a | own, and marked as the assistant's message | IGNORE |
-/// | 1b | own, and a command's output is being captured | CAPTURE |
+/// | 1b | own, and the server attests that it results from an effect of the assistant | CAPTURE |
 /// | 1c | own otherwise | CONTEXT |
 /// | 2 | addressing is enabled, and an @mention is in the text or the server routed it as addressed | TRIGGER |
 /// | 3 | whisper or page | TRIGGER |
 /// | 4 | another assistant speaks | CONTEXT |
-/// | 5 | the sender may trigger | TRIGGER |
-/// | 6 | the channel is configured, or it was said aloud in a room and rooms are not ignored | as configured |
+/// | 5 | the sender may trigger, and does not just arrive or leave | TRIGGER |
+/// | 6 | the channel is configured, or it happened in a room and rooms are not ignored | as configured |
 /// | 7 | otherwise | IGNORE |
 ///
 /// *Own* means: the server attributes the message to the assistant itself ([`Sender::Myself`]), or it is the output of
-/// the assistant's commands ([`SourceKind::CommandOutput`]), which many worlds attribute to no sender. *Aloud in a
-/// room* means say, pose, emit, and addressed messages while addressing is disabled.
+/// the assistant's commands ([`SourceKind::CommandOutput`]), which many worlds attribute to no sender. *In a
+/// room* means say, pose, emit, arrivals and departures, and addressed messages while addressing is disabled.
+///
+/// Rule 1b looks at the cause that the server attests, so the same message always gets the same verdict, whether the
+/// effect is settled by then or not. Nobody speaks by arriving or leaving, so [`SourceKind::Movement`] is never a
+/// TRIGGER: not by a mention, not by permission, and where rooms trigger it is CONTEXT.
 ///
 /// Rules 2 and 3 come before rule 4, so another assistant can trigger this one by addressing, whispering or paging it.
 /// A pure function without heap allocation, in time logarithmic in the size of the configuration. The words of the
 /// message are not an argument; the crate documentation shows what that prevents.
 #[must_use]
-pub fn classify(
-    attested: &Attested,
-    mention: Mention,
-    capture: Capture,
-    config: &ClassifyConfig,
-) -> Classification {
+pub fn classify(attested: &Attested, mention: Mention, config: &ClassifyConfig) -> Classification {
     let (verdict, rule) = if !config.interaction_enabled {
         (MessageVerdict::Ignore, Rule::InteractionDisabled)
     } else if is_own(attested) {
-        own(attested, capture)
+        own(attested)
     } else if config.enable_addressing && is_addressed(attested, mention) {
         (MessageVerdict::Trigger, Rule::Addressing)
     } else if is_direct(&attested.source) {
@@ -73,16 +61,22 @@ pub(crate) fn is_own(attested: &Attested) -> bool {
         || matches!(attested.source, SourceKind::CommandOutput)
 }
 
-fn own(attested: &Attested, capture: Capture) -> (MessageVerdict, Rule) {
-    match (&attested.sender, capture) {
+fn own(attested: &Attested) -> (MessageVerdict, Rule) {
+    match (&attested.sender, &attested.cause) {
         (Sender::Myself { marked: true }, _) => (MessageVerdict::Ignore, Rule::OwnMessage),
-        (_, Capture::Active) => (MessageVerdict::Capture, Rule::OwnCapture),
-        (_, Capture::Inactive) => (MessageVerdict::Context, Rule::OwnOutput),
+        (_, Some(_)) => (MessageVerdict::Capture, Rule::OwnCapture),
+        (_, None) => (MessageVerdict::Context, Rule::OwnOutput),
     }
 }
 
 fn is_addressed(attested: &Attested, mention: Mention) -> bool {
-    mention == Mention::Addressed || matches!(attested.source, SourceKind::Addressed)
+    let is_mentioned = mention == Mention::Addressed && !is_movement(&attested.source);
+    is_mentioned || matches!(attested.source, SourceKind::Addressed)
+}
+
+/// The world's words about somebody who arrives or leaves. Nobody says them.
+fn is_movement(source: &SourceKind) -> bool {
+    matches!(source, SourceKind::Movement)
 }
 
 fn is_direct(source: &SourceKind) -> bool {
@@ -90,10 +84,8 @@ fn is_direct(source: &SourceKind) -> bool {
 }
 
 fn may_trigger(attested: &Attested, config: &ClassifyConfig) -> bool {
-    attested
-        .sender
-        .id()
-        .is_some_and(|id| config.trigger_permissions.contains(id))
+    let is_permitted = |id| config.trigger_permissions.contains(id);
+    !is_movement(&attested.source) && attested.sender.id().is_some_and(is_permitted)
 }
 
 /// The operator's setting for this source, if there is one.
@@ -107,6 +99,7 @@ fn configured(source: &SourceKind, config: &ClassifyConfig) -> Option<MessageVer
         SourceKind::Addressed | SourceKind::Say | SourceKind::Pose | SourceKind::Emit => {
             room_verdict(config.rooms)
         }
+        SourceKind::Movement => room_verdict(config.rooms).map(|_| MessageVerdict::Context),
         // The rules do not know this kind of source, so rule 7 drops it.
         _ => None,
     }

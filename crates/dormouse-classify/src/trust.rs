@@ -29,7 +29,7 @@ const fn score(score: f32) -> Trust {
 /// | addressed | 0.7 | public, and meant for the assistant |
 /// | channel | 0.6, or what the channel's configuration says | |
 /// | say | 0.4 | public |
-/// | pose | 0.3 | an act, open to interpretation |
+/// | pose, arrival or departure | 0.3 | an act, open to interpretation |
 /// | emit | 0.2 | has no author |
 /// | command output | 0.2 | may contain text from anyone |
 ///
@@ -65,7 +65,7 @@ fn by_source(source: &SourceKind, config: &ClassifyConfig) -> Trust {
             .and_then(ChannelConfig::trust)
             .unwrap_or(CHANNEL),
         SourceKind::Say => SAY,
-        SourceKind::Pose => POSE,
+        SourceKind::Pose | SourceKind::Movement => POSE,
         SourceKind::Emit => EMIT,
         SourceKind::CommandOutput => OWN_OUTPUT,
         _ => UNKNOWN,

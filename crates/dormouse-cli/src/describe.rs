@@ -334,6 +334,7 @@ pub(crate) fn source_name(source: &SourceKind) -> &'static str {
         SourceKind::Channel(_) => "channel",
         SourceKind::Say => "say",
         SourceKind::Pose => "pose",
+        SourceKind::Movement => "movement",
         SourceKind::Emit => "emit",
         SourceKind::CommandOutput => "command_output",
         _ => "other",

@@ -151,7 +151,7 @@ fn in_words(sight: &Sight) -> String {
             sight.channel.as_deref().unwrap_or_default()
         ),
         "say" => format!("{by} says, \"{text}\""),
-        "pose" => posed(by, text),
+        "pose" | "movement" => posed(by, text),
         _ => text.clone(),
     }
 }

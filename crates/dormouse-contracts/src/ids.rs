@@ -151,6 +151,10 @@ id!(
     EntityId, "an entity id", 128, is_opaque, "control characters are not allowed"
 );
 id!(
+    /// A room or another location, as its world names it.
+    PlaceId, "a place id", 128, is_opaque, "control characters are not allowed"
+);
+id!(
     /// A channel, as its world names it.
     ChannelId, "a channel id", 128, is_opaque, "control characters are not allowed"
 );

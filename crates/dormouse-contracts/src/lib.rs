@@ -9,6 +9,7 @@
 //!
 //! Stability: the most stable crate of the workspace. Enums that may grow are `non_exhaustive`.
 
+mod audience;
 mod embed;
 mod future;
 mod ids;
@@ -26,11 +27,12 @@ mod trust;
 mod vectors;
 mod world;
 
+pub use audience::{Audience, Place};
 pub use embed::{Embedder, Embedding, EncoderInfo};
 pub use future::{BoxError, BoxFuture, BoxStream};
 pub use ids::{
     AssistantId, CallId, ChannelId, CollectionName, EffectKey, EntityId, IdError, ModelName,
-    ProviderId, ServiceName, ToolName, WorldId,
+    PlaceId, ProviderId, ServiceName, ToolName, WorldId,
 };
 pub use invariant::{MaybeMissing, broken_invariants, count_broken_invariant};
 pub use log::{

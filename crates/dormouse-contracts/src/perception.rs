@@ -5,7 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ids::{ChannelId, EntityId, WorldId},
+    audience::{Audience, Place},
+    ids::{ChannelId, EffectKey, EntityId, WorldId},
     time::Timestamp,
 };
 
@@ -22,6 +23,9 @@ pub struct Perception {
 }
 
 /// The facts of a perception that its world vouches for.
+///
+/// A world sets an optional fact only if it knows it, and never takes one from a text. Each field says what its absence
+/// means; code that decides who may learn something takes the careful reading.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attested {
     /// Its world, and its number there.
@@ -30,8 +34,40 @@ pub struct Attested {
     pub source: SourceKind,
     /// Who said it.
     pub sender: Sender,
+    /// Where it happened. Absent if it happened in no place (a page, a channel), or the world does not know where.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    /// Who could perceive it. Absent if the world does not know, or cannot list them all: then nobody but the perceiving
+    /// assistant is known to have perceived it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<Audience>,
+    /// The effect of the perceiving assistant that it results from: its own words as the world repeats them to it, or
+    /// the output of its command. Absent if it results from no effect of this assistant, or the world cannot tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<EffectKey>,
+    /// The earlier delivery to the same observer that it answers, as its sender marked it. Absent if the sender marked
+    /// nothing, the observer did not perceive what is answered, or the world does not know any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<Delivery>,
     /// When the world saw it.
     pub at: Timestamp,
+}
+
+impl Attested {
+    /// The facts that every world knows. All others are absent.
+    #[must_use]
+    pub fn new(delivery: Delivery, source: SourceKind, sender: Sender, at: Timestamp) -> Self {
+        Self {
+            delivery,
+            source,
+            sender,
+            place: None,
+            audience: None,
+            cause: None,
+            reply_to: None,
+            at,
+        }
+    }
 }
 
 /// The position of a perception among the deliveries of its world to one observer. It identifies duplicates.
@@ -61,6 +97,8 @@ pub enum SourceKind {
     Say,
     /// An act, described to everyone in the room.
     Pose,
+    /// An arrival or a departure, described by the world to everyone in the room.
+    Movement,
     /// A text in the room without an author.
     Emit,
     /// Output of the assistant's own command.

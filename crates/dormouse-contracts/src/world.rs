@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::{
     future::BoxFuture,
     ids::{AssistantId, EffectKey, ToolName},
+    perception::Delivery,
     port_error::PortError,
     tool::Arguments,
 };
@@ -21,6 +22,10 @@ pub struct Effect {
     pub tool: ToolName,
     /// Its arguments, already checked against the tool's schema.
     pub arguments: Arguments,
+    /// The delivery to the actor that it was answering when it decided this. A world may attest it to others who
+    /// perceived what is answered ([`Attested::reply_to`](crate::Attested::reply_to)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<Delivery>,
 }
 
 /// A question to the world, which changes nothing.
@@ -39,6 +44,22 @@ pub struct Query {
 pub struct Receipt {
     /// What happened, for the model to read.
     pub detail: Value,
+    /// The mark of the end of its output: the last delivery to the actor whose cause is this effect and which is output
+    /// of it. All output up to it can be read from the actor's feed when the receipt is returned, and none follows it.
+    /// Absent if `detail` holds all its output, or it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_output: Option<Delivery>,
+}
+
+impl Receipt {
+    /// The receipt of an effect that has no output, or whose output is in `detail`.
+    #[must_use]
+    pub fn new(detail: Value) -> Self {
+        Self {
+            detail,
+            last_output: None,
+        }
+    }
 }
 
 /// Why a world did not carry out an effect, and will not.

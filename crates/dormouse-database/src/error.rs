@@ -57,6 +57,21 @@ pub enum DatabaseOpenError {
         /// The newest format that this version reads.
         newest: u64,
     },
+    /// An earlier version wrote the file, in a format that this version does not read. It was not changed.
+    #[error(
+        "{} is {what} of format {found}, and this version reads only {known}: nothing was changed. Move it away to begin a new one, or use the version that wrote it",
+        path.display()
+    )]
+    OlderFormat {
+        /// The file.
+        path: PathBuf,
+        /// The content.
+        what: &'static str,
+        /// The file's format.
+        found: u64,
+        /// The format that this version reads.
+        known: u64,
+    },
     /// The file is shorter than its own header says. It was not changed.
     #[error(
         "{}, {what}, was truncated: it has {found} bytes and needs at least {expected}. Restore it from a copy",
@@ -112,6 +127,7 @@ impl DatabaseOpenError {
             | Self::InUse { path }
             | Self::Foreign { path, .. }
             | Self::NewerFormat { path, .. }
+            | Self::OlderFormat { path, .. }
             | Self::Truncated { path, .. }
             | Self::Damaged { path, .. }
             | Self::Repaired { path }
@@ -150,6 +166,16 @@ impl FileSubject<'_> {
             what,
             found,
             newest: self.kind.newest_format(),
+        }
+    }
+
+    pub(crate) fn older(self, found: u64) -> DatabaseOpenError {
+        let (path, what) = self.parts();
+        DatabaseOpenError::OlderFormat {
+            path,
+            what,
+            found,
+            known: self.kind.newest_format(),
         }
     }
 

@@ -45,6 +45,8 @@ pub enum SignatureFound {
     Known,
     /// A file of this kind, in this later format.
     Newer(u64),
+    /// A file of this kind, in this earlier format, which this version does not read.
+    Older(u64),
     /// A file of another kind.
     Foreign,
     /// A signature that is damaged.
@@ -73,7 +75,8 @@ pub struct FileKind {
     /// The name of [`FileKind::table`], which identifies the kind. Never change it: a file with another table is
     /// foreign.
     pub name: &'static str,
-    /// The format of new files, and the only one that is read. A larger number in a file means a newer format.
+    /// The format of new files, and the only one that is read. A larger number in a file means a newer
+    /// format, a smaller one an older format; both are refused.
     pub format: u64,
     /// The size of the page cache, in bytes.
     pub cache_bytes: usize,
@@ -125,7 +128,8 @@ impl FileSignature for FileKind {
         Ok(match format {
             Some(found) if found == self.format => SignatureFound::Known,
             Some(found) if found > self.format => SignatureFound::Newer(found),
-            Some(_) | None => SignatureFound::Foreign,
+            Some(found) => SignatureFound::Older(found),
+            None => SignatureFound::Foreign,
         })
     }
 }

@@ -76,6 +76,7 @@ pub(crate) fn open_file(
 ) -> Result<Database, DatabaseOpenError> {
     check_file(subject)?;
     leftover::sweep_leftovers(subject.path);
+    refuse_other_format(subject)?;
     let file = fs::OpenOptions::new()
         .read(true)
         .write(true)
@@ -83,6 +84,26 @@ pub(crate) fn open_file(
         .and_then(|file| FileStorage::new(subject.path, file))
         .map_err(|error| subject.io(error))?;
     open_storage(subject, Box::new(file), meter)
+}
+
+/// Refuses a file of another format before anything is written to it: redb marks a file that it opens for writing, even
+/// if nothing is written. Every other problem is found again by the opening itself.
+fn refuse_other_format(subject: FileSubject<'_>) -> Result<(), DatabaseOpenError> {
+    let found = contained(|| {
+        let file = FrozenFile::open(subject.path).map_err(redb::Error::Io)?;
+        if file.is_in_use() {
+            return Ok(SignatureFound::Known);
+        }
+        header::prepare(&file).map_err(redb::Error::Io)?;
+        let database = Database::lay(Box::new(file), subject.kind, &StorageMeter::default())?;
+        let reading = database.begin_read().map_err(redb::Error::from)?;
+        Ok(subject.kind.read(&reading)?)
+    });
+    match found {
+        Ok(SignatureFound::Newer(format)) => Err(subject.newer(format)),
+        Ok(SignatureFound::Older(format)) => Err(subject.older(format)),
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// Opens storage that has content. Every opening of an existing database goes through here.
@@ -228,6 +249,7 @@ fn check_signature(subject: FileSubject<'_>, database: &Database) -> Result<(), 
     match found.map_err(|error| subject.unopened(error))? {
         SignatureFound::Known => Ok(()),
         SignatureFound::Newer(format) => Err(subject.newer(format)),
+        SignatureFound::Older(format) => Err(subject.older(format)),
         SignatureFound::Foreign => Err(subject.foreign()),
         SignatureFound::Damaged => Err(subject.damaged("its signature is damaged")),
     }

@@ -38,7 +38,7 @@ use crate::{
     replay::{Restored, restore_counted},
     state::State,
     status::{Activity, Skipped, Status},
-    work::{self, Done, Indexing},
+    work::{self, Done, Indexing, TakenIn},
 };
 pub use error::{RunError, WakeError};
 use record::Unwritten;
@@ -88,6 +88,8 @@ struct Progress {
     indexing: Indexing,
     /// The first delivery of each world that was refused and not accepted since.
     refused: BTreeMap<WorldId, u64>,
+    /// The last delivery of each world that was taken in; what acts with output wait for.
+    taken_in: TakenIn,
 }
 
 /// What the assistant waits for.
@@ -147,6 +149,7 @@ impl Assistant {
         let (status, status_out) = watch::channel(Status::default());
         let progress = Progress {
             since_snapshot: folded,
+            taken_in: TakenIn::new(state.delivered.numbers().clone()),
             ..Progress::default()
         };
         let watchers = Vec::new();
@@ -328,11 +331,13 @@ impl Assistant {
                 let limit = self.tool_timeout(effect.tool.as_str());
                 // From here on the act may have happened: if it comes up again, the world is asked what became of it.
                 self.progress.fresh = None;
-                Box::pin(work::perform(ports, effect, limit))
+                let taken_in = self.progress.taken_in.clone();
+                Box::pin(work::perform(ports, effect, taken_in, limit))
             }
             OutsideCall::AskAfter(effect) => {
                 let limit = self.tool_timeout(effect.tool.as_str());
-                Box::pin(work::ask_after(ports, effect, limit))
+                let taken_in = self.progress.taken_in.clone();
+                Box::pin(work::ask_after(ports, effect, taken_in, limit))
             }
             OutsideCall::Observe(id, query) => {
                 let limit = self.tool_timeout(query.tool.as_str());

@@ -29,7 +29,7 @@ use crate::{
     },
     gate::{Skip, gate},
     prompt::{self, Offer, Preamble, Prompt},
-    state::{CallState, Phase, State, Step, Turn},
+    state::{CallState, Heard, Phase, State, Step, Turn},
     work::RecallQuery,
 };
 
@@ -138,6 +138,7 @@ fn in_tick(view: View<'_>, turn: &Turn) -> Next {
             actor: view.config.key.clone(),
             tool: open.tool.clone(),
             arguments: open.arguments.clone(),
+            reply_to: turn.trigger.message().map(Heard::delivery).cloned(),
         };
         return if view.fresh == Some(&effect.key) {
             Next::Outside(OutsideCall::Perform(effect))

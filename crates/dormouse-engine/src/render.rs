@@ -91,6 +91,7 @@ fn headline(attested: &Attested, trust: Trust, doubts: &[NameDoubt]) -> String {
         SourceKind::Channel(channel) => format!("channel \"{}\"", plain(channel.as_str())),
         SourceKind::Say => "say".to_owned(),
         SourceKind::Pose => "pose".to_owned(),
+        SourceKind::Movement => "movement".to_owned(),
         SourceKind::Emit => "emit".to_owned(),
         SourceKind::CommandOutput => "output".to_owned(),
         _ => "message".to_owned(),

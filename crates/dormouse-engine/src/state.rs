@@ -89,11 +89,11 @@ impl State {
         self.seq = seq;
         self.delivered.apply(event);
         self.people.apply(event);
-        self.overheard.apply(seq, at, event);
         self.stop.apply(at, event);
         self.spent.apply(event);
         self.counts.apply(event);
         // These look at the turns as they were before the event.
+        self.overheard.apply(seq, at, event, &self.turns);
         self.errors.apply(event, &self.turns, &self.services);
         self.window.apply(event, &self.turns);
         self.services.apply(at, event, &self.turns);

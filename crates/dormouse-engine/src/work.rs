@@ -6,6 +6,7 @@
 mod indexing;
 mod memory_query;
 mod recall;
+mod taken_in;
 mod world;
 
 use std::{
@@ -34,6 +35,7 @@ use crate::{
 pub(crate) use indexing::{Indexing, index_pending};
 pub(crate) use memory_query::ask_memory;
 pub(crate) use recall::{RecallQuery, recall};
+pub(crate) use taken_in::TakenIn;
 pub(crate) use world::{WorldFailure, ask_after, observe, perform};
 
 /// How a call to the outside ended.

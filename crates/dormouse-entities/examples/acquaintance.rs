@@ -33,18 +33,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Every day for a month she whispers a few times. The server says who it is; nothing is read from the text.
     for number in 1..=30 {
         now = now.plus(Duration::from_secs(86_400));
-        let attested = Attested {
-            delivery: Delivery {
-                world: WorldId::try_new("teahouse")?,
-                number,
-            },
-            source: SourceKind::Whisper,
-            sender: Sender::Entity {
-                id: alice.clone(),
-                name: "Alice".to_owned(),
-            },
-            at: now,
+        let delivery = Delivery {
+            world: WorldId::try_new("teahouse")?,
+            number,
         };
+        let sender = Sender::Entity {
+            id: alice.clone(),
+            name: "Alice".to_owned(),
+        };
+        let attested = Attested::new(delivery, SourceKind::Whisper, sender, now);
         for _ in 0..4 {
             for change in entities.heard(&attested, trust) {
                 entities.apply(&change, now)?;

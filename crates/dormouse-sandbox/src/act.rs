@@ -15,12 +15,12 @@ use crate::room_view::RoomView;
 /// | `Whisper` | the listener, in the same room | `Whisper` |
 /// | `Page` | the listener, anywhere | `Page` |
 /// | `Channel` | everyone else in the world | `Channel` |
-/// | `Move` | everyone else in the room left, and in the room entered | `Pose` by the one who moves |
+/// | `Move` | everyone else in the room left, and in the room entered | `Movement` of the one who moves |
 /// | `Look` | nobody | – |
 ///
 /// An assistant also perceives its own act (`Say` for `SayTo`) as `Myself { marked: true }`, and after a `Move` the
 /// description of the new room as `CommandOutput` from `Myself { marked: false }`. Non-player characters perceive
-/// nothing. Arrivals and departures are `Pose`, not `Emit`, because the server knows who acts.
+/// nothing. The README has a table of what the world attests of each.
 ///
 /// Names, directions and channels match in any case; an unambiguous prefix is sufficient.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,9 @@
 //! The effect of an act: a pure function of the positions of all characters. It passes words on without reading them,
 //! except to check that they are not blank, and to find which assistants speech mentions.
 
-use dormouse_contracts::{ChannelId, EntityId, Sender, SourceKind, Words, WordsError};
+use dormouse_contracts::{
+    Audience, ChannelId, EntityId, Place, PlaceId, Sender, SourceKind, Words, WordsError, invariant,
+};
 use dormouse_text::{beginning, is_blank, mentions};
 
 use crate::{
@@ -32,7 +34,28 @@ pub(crate) struct Heard {
     pub(crate) observer: EntityId,
     pub(crate) source: SourceKind,
     pub(crate) sender: Sender,
+    pub(crate) place: Option<Place>,
+    pub(crate) audience: Option<Audience>,
     pub(crate) words: Words,
+}
+
+/// Something that happens, as everyone who notices it perceives it.
+struct Happening<'a> {
+    source: SourceKind,
+    /// The room, if it happens in one.
+    room: Option<&'a Room>,
+    audience: Option<Audience>,
+    words: &'a Words,
+}
+
+/// A room as a place of the world.
+fn place(room: &Room) -> Option<Place> {
+    let id = invariant!(
+        PlaceId::try_new(room.key).map(Some),
+        "the key of a room is a valid id"
+    )?;
+    let name = room.name.to_owned();
+    Some(Place { id, name })
 }
 
 /// The acting character, and everything that determines who notices.
@@ -58,7 +81,7 @@ pub(crate) fn decide(roster: &Roster, actor: &EntityId, act: &Act) -> Result<Dec
     }
     match act {
         Act::Say(words) => Ok(scene.say(words)),
-        Act::Pose(words) => Ok(scene.aloud(&SourceKind::Pose, words)),
+        Act::Pose(words) => Ok(scene.aloud(SourceKind::Pose, words)),
         Act::SayTo { to, words } => scene.say_to(to, words),
         Act::Whisper { to, words } => {
             let listener = scene.listener_here(to)?;
@@ -83,7 +106,7 @@ pub(crate) fn arrival(roster: &Roster, id: &EntityId) -> Result<Vec<Heard>, ActR
     let actor = roster.find(id).ok_or(ActRefusal::NotJoined)?;
     let scene = Scene { roster, id, actor };
     let words = Words::try_new("arrives.")?;
-    Ok(scene.in_room(actor.room, &SourceKind::Pose, &words))
+    Ok(scene.in_room(&scene.movement(actor.room, &words), actor.room))
 }
 
 impl<'a> Scene<'a> {
@@ -95,54 +118,84 @@ impl<'a> Scene<'a> {
         RoomView::of(room, self.roster, self.id, Detail::Full)
     }
 
-    fn entry(&self, observer: &EntityId, source: &SourceKind, words: &Words) -> Heard {
+    fn entry(&self, observer: &EntityId, happening: &Happening<'_>) -> Heard {
         Heard {
             observer: observer.clone(),
-            source: source.clone(),
+            source: happening.source.clone(),
             sender: self.sender(),
-            words: words.clone(),
+            place: happening.room.and_then(place),
+            audience: happening.audience.clone(),
+            words: happening.words.clone(),
+        }
+    }
+
+    /// The other characters in `room` that perceive.
+    fn listeners_in(&self, room: &'a Room) -> impl Iterator<Item = &'a EntityId> {
+        let others = self.roster.others_in(room, self.id);
+        let listeners = others.filter(|(_, other)| other.perceives());
+        listeners.map(|(id, _)| id)
+    }
+
+    /// Exactly these characters and the acting one.
+    fn with_actor<'b>(&self, others: impl Iterator<Item = &'b EntityId>) -> Option<Audience> {
+        Audience::of(others.cloned().chain([self.id.clone()]))
+    }
+
+    /// The arrival or departure of the acting character, as everyone in `room` perceives it.
+    fn movement<'b>(&self, room: &'a Room, words: &'b Words) -> Happening<'b>
+    where
+        'a: 'b,
+    {
+        Happening {
+            source: SourceKind::Movement,
+            room: Some(room),
+            audience: self.with_actor(self.listeners_in(room)),
+            words,
         }
     }
 
     /// An entry for every other perceiving character in `room`.
-    fn in_room(&self, room: &Room, source: &SourceKind, words: &Words) -> Vec<Heard> {
-        (self.roster.others_in(room, self.id))
-            .filter(|(_, other)| other.perceives())
-            .map(|(id, _)| self.entry(id, source, words))
+    fn in_room(&self, happening: &Happening<'_>, room: &'a Room) -> Vec<Heard> {
+        self.listeners_in(room)
+            .map(|id| self.entry(id, happening))
             .collect()
     }
 
     /// An assistant perceives its own words, marked as such.
-    fn own_voice(&self, source: &SourceKind, words: &Words) -> Option<Heard> {
+    fn own_voice(&self, happening: &Happening<'_>) -> Option<Heard> {
         self.actor.is_assistant().then(|| Heard {
-            observer: self.id.clone(),
-            source: source.clone(),
             sender: Sender::Myself { marked: true },
-            words: words.clone(),
+            ..self.entry(self.id, happening)
         })
     }
 
-    fn spoken(&self, mut heard: Vec<Heard>, source: &SourceKind, words: &Words) -> Decision {
-        heard.extend(self.own_voice(source, words));
+    fn spoken(&self, mut heard: Vec<Heard>, happening: &Happening<'_>) -> Decision {
+        heard.extend(self.own_voice(happening));
         Decision {
             heard,
             moves_to: None,
             seen: ActView::Own {
-                source: source.clone(),
+                source: happening.source.clone(),
                 to: None,
-                words: words.clone(),
+                words: happening.words.clone(),
             },
         }
     }
 
-    fn aloud(&self, source: &SourceKind, words: &Words) -> Decision {
-        let heard = self.in_room(self.actor.room, source, words);
-        self.spoken(heard, source, words)
+    fn aloud(&self, source: SourceKind, words: &Words) -> Decision {
+        let room = self.actor.room;
+        let happening = Happening {
+            source,
+            room: Some(room),
+            audience: self.with_actor(self.listeners_in(room)),
+            words,
+        };
+        self.spoken(self.in_room(&happening, room), &happening)
     }
 
     /// Speech to the room. It is addressed to each assistant whose key it mentions.
     fn say(&self, words: &Words) -> Decision {
-        let mut decision = self.aloud(&SourceKind::Say, words);
+        let mut decision = self.aloud(SourceKind::Say, words);
         for heard in &mut decision.heard {
             let observer = self.roster.find(&heard.observer);
             let is_mentioned = observer
@@ -178,10 +231,16 @@ impl<'a> Scene<'a> {
         (listener, present): (&EntityId, &Present),
         words: &Words,
     ) -> Decision {
-        let heard = present
-            .perceives()
-            .then(|| self.entry(listener, &source, words));
-        let mut decision = self.spoken(heard.into_iter().collect(), &source, words);
+        let listener = present.perceives().then_some(listener);
+        let happening = Happening {
+            // A page reaches its listener anywhere, so it happens in no room.
+            room: matches!(source, SourceKind::Whisper).then_some(self.actor.room),
+            source: source.clone(),
+            audience: self.with_actor(listener.into_iter()),
+            words,
+        };
+        let heard = listener.map(|listener| self.entry(listener, &happening));
+        let mut decision = self.spoken(heard.into_iter().collect(), &happening);
         decision.seen = ActView::Own {
             source,
             to: Some(present.name.clone()),
@@ -203,12 +262,18 @@ impl<'a> Scene<'a> {
             }
         };
         let channel = ChannelId::try_new(name).unwrap_or_else(|_| channel.clone());
-        let source = SourceKind::Channel(channel);
+        let happening = Happening {
+            source: SourceKind::Channel(channel),
+            room: None,
+            // Everyone in the world is on every channel.
+            audience: Some(Audience::Public),
+            words,
+        };
         let heard = (self.roster.iter())
             .filter(|(id, other)| *id != self.id && other.perceives())
-            .map(|(id, _)| self.entry(id, &source, words))
+            .map(|(id, _)| self.entry(id, &happening))
             .collect();
-        Ok(self.spoken(heard, &source, words))
+        Ok(self.spoken(heard, &happening))
     }
 
     fn go(&self, direction: &str) -> Result<Decision, ActRefusal> {
@@ -231,14 +296,18 @@ impl<'a> Scene<'a> {
         ))?;
         let arrives = Words::try_new(format!("arrives from {}.", in_sentence(from.name)))?;
         let view = self.view(to);
-        let mut heard = self.in_room(from, &SourceKind::Pose, &leaves);
-        heard.extend(self.in_room(to, &SourceKind::Pose, &arrives));
+        let mut heard = self.in_room(&self.movement(from, &leaves), from);
+        heard.extend(self.in_room(&self.movement(to, &arrives), to));
         if self.actor.is_assistant() {
-            heard.push(Heard {
-                observer: self.id.clone(),
+            let output = Happening {
                 source: SourceKind::CommandOutput,
+                room: Some(to),
+                audience: self.with_actor([].into_iter()),
+                words: &Words::try_new(view.to_string())?,
+            };
+            heard.push(Heard {
                 sender: Sender::Myself { marked: false },
-                words: Words::try_new(view.to_string())?,
+                ..self.entry(self.id, &output)
             });
         }
         Ok(Decision {

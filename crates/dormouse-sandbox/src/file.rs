@@ -10,7 +10,8 @@ use dormouse_database::{DatabaseHandle, FileKind};
 use redb::WriteTransaction;
 
 use crate::records::{
-    BORN_KEY, CHARACTERS, EFFECT_ORDER, EFFECTS, FEEDS, FORMAT, META, META_NAME, REVISION_KEY,
+    ACTS, BORN_KEY, CHARACTERS, EFFECT_ORDER, EFFECTS, FEEDS, FORMAT, HEARD, META, META_NAME,
+    REVISION_KEY,
 };
 
 #[cfg(test)]
@@ -50,6 +51,17 @@ pub enum SandboxOpenError {
     /// A newer version wrote the file.
     #[error("{} has format {found}; this version reads up to {FORMAT}: use a newer one", path.display())]
     NewerFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u64,
+    },
+    /// An earlier version wrote the file. It was not changed.
+    #[error(
+        "{} has format {found}, and this version reads only {FORMAT}: nothing was changed. Move it away together with the log of its assistant to begin a new world, or use the version that wrote it",
+        path.display()
+    )]
+    OlderFormat {
         /// The file.
         path: PathBuf,
         /// Its format.
@@ -101,6 +113,7 @@ impl From<dormouse_database::DatabaseOpenError> for SandboxOpenError {
             Found::InUse { path } => Self::InUse { path },
             Found::Foreign { path, .. } => Self::Foreign { path },
             Found::NewerFormat { path, found, .. } => Self::NewerFormat { path, found },
+            Found::OlderFormat { path, found, .. } => Self::OlderFormat { path, found },
             Found::Truncated {
                 path,
                 found,
@@ -131,6 +144,8 @@ pub(crate) fn write_tables(writing: &WriteTransaction, now: Timestamp) -> Result
     meta.insert(BORN_KEY, u64::try_from(now.as_micros()).unwrap_or_default())?;
     writing.open_table(CHARACTERS)?;
     writing.open_table(FEEDS)?;
+    writing.open_table(HEARD)?;
+    writing.open_table(ACTS)?;
     writing.open_table(EFFECTS)?;
     writing.open_table(EFFECT_ORDER)?;
     Ok(())

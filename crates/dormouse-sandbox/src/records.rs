@@ -11,8 +11,8 @@ use crate::{
     tea_house::{FIRST_ROOM, room},
 };
 
-/// The format this version writes, and the newest it reads.
-pub(crate) const FORMAT: u64 = 1;
+/// The format this version writes and reads.
+pub(crate) const FORMAT: u64 = 2;
 
 /// The name of this table identifies a world file; it also contains the format.
 pub(crate) const META: TableDefinition<'_, &str, u64> = TableDefinition::new(META_NAME);
@@ -27,6 +27,15 @@ pub(crate) const CHARACTERS: TableDefinition<'_, &str, &str> = TableDefinition::
 
 /// Observer and number → `Perception`.
 pub(crate) const FEEDS: TableDefinition<'_, (&str, u64), &str> = TableDefinition::new("feeds");
+
+/// How many acts are remembered, so that answers to them can be marked. Later answers are delivered without the mark.
+pub(crate) const ACTS_REMEMBERED: u64 = 1_000;
+
+/// Number of an act and observer → number of its delivery to that observer.
+pub(crate) const HEARD: TableDefinition<'_, (u64, &str), u64> = TableDefinition::new("heard");
+
+/// Observer and number of a delivery → number of the act.
+pub(crate) const ACTS: TableDefinition<'_, (&str, u64), u64> = TableDefinition::new("acts");
 
 /// Effect key → [`EffectRecord`].
 pub(crate) const EFFECTS: TableDefinition<'_, &str, &str> = TableDefinition::new("effects");

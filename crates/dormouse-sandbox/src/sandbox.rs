@@ -111,9 +111,9 @@ impl Sandbox {
         &self.0.id
     }
 
-    /// The tools of an assistant in this world: say, whisper, page, pose, inspect_location and move.
+    /// The tools of an assistant in this world: say, whisper, page, channel, pose, inspect_location and move.
     ///
-    /// Speaking (say, whisper, page) is terminal, because it is the other party's turn then. A pose accompanies speech,
+    /// Speaking (say, whisper, page, channel) is terminal, because it is the other party's turn then. A pose accompanies speech,
     /// and a move often precedes looking or speaking and can be undone; both may be followed by another call.
     #[must_use]
     pub fn tools(&self) -> Vec<ToolSpec> {

@@ -1,8 +1,8 @@
 //! The tools for assistants in this world, and the acts of their calls.
 
 use dormouse_contracts::{
-    Arguments, EntityId, IdError, Receipt, Speech, SpeechKind, ToolCategory, ToolName, ToolReach,
-    ToolSpec, Words,
+    Arguments, ChannelId, EntityId, IdError, Receipt, Speech, SpeechKind, ToolCategory, ToolName,
+    ToolReach, ToolSpec, Words,
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use crate::{
     decide::Decision,
     room_view::{Detail, NAMED},
     roster::Roster,
+    tea_house::CHANNELS,
 };
 
 #[cfg(test)]
@@ -45,6 +46,13 @@ struct Message {
 #[serde(deny_unknown_fields)]
 struct MessageTo {
     to: String,
+    message: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChannelMessage {
+    channel: ChannelId,
     message: String,
 }
 
@@ -90,6 +98,11 @@ pub(crate) fn act(tool: &ToolName, arguments: &Arguments) -> Result<Act, CallRef
             let words = words(message)?;
             Ok(Act::Page { to, words })
         }
+        "channel" => {
+            let ChannelMessage { channel, message } = read(arguments)?;
+            let words = words(message)?;
+            Ok(Act::Channel { channel, words })
+        }
         "move" => {
             let Direction { direction } = read(arguments)?;
             Ok(Act::Move { direction })
@@ -103,7 +116,9 @@ pub(crate) fn act(tool: &ToolName, arguments: &Arguments) -> Result<Act, CallRef
 pub(crate) fn look(tool: &ToolName, arguments: &Arguments) -> Result<Detail, CallRefusal> {
     match tool.as_str() {
         "inspect_location" => Ok(read::<Inspect>(arguments)?.detail_level),
-        "say" | "whisper" | "page" | "pose" | "move" => Err(CallRefusal::NoQuery(tool.clone())),
+        "say" | "whisper" | "page" | "channel" | "pose" | "move" => {
+            Err(CallRefusal::NoQuery(tool.clone()))
+        }
         _ => Err(CallRefusal::NoSuchTool(tool.clone())),
     }
 }
@@ -133,7 +148,7 @@ pub(crate) fn receipt(
             json!({ noticed: names })
         }
     };
-    Receipt { detail }
+    Receipt::new(detail)
 }
 
 fn text(what: &str, limit: usize) -> Value {
@@ -147,7 +162,7 @@ fn object(properties: &Value, required: &[&str]) -> Value {
 
 /// The tools of this world.
 ///
-/// Speaking makes it the others' turn, so say, whisper and page end the loop. A pose accompanies speech ("smiles", then
+/// Speaking makes it the others' turn, so say, whisper, page and channel end the loop. A pose accompanies speech ("smiles", then
 /// speaks). A move often precedes looking or speaking, and can be undone. Both may be followed by another call.
 pub(crate) fn specs() -> Result<Vec<ToolSpec>, IdError> {
     use {ToolCategory::*, ToolReach::*};
@@ -159,6 +174,11 @@ pub(crate) fn specs() -> Result<Vec<ToolSpec>, IdError> {
         "type": "string",
         "enum": ["brief", "full"],
         "description": "brief: names only; full (the default): with descriptions."
+    });
+    let channels = json!({
+        "type": "string",
+        "enum": CHANNELS,
+        "description": "The name of the channel."
     });
     let listed = [
         (
@@ -182,6 +202,15 @@ pub(crate) fn specs() -> Result<Vec<ToolSpec>, IdError> {
             object(
                 &json!({ "to": to(anywhere), "message": message() }),
                 &["to", "message"],
+            ),
+            (Terminal, Effect),
+        ),
+        (
+            "channel",
+            "Say something on a channel, to everyone on it, wherever they are.",
+            object(
+                &json!({ "channel": channels, "message": message() }),
+                &["channel", "message"],
             ),
             (Terminal, Effect),
         ),
@@ -232,6 +261,7 @@ fn speech(tool: &str) -> Option<Speech> {
         "say" => (SpeechKind::Aloud, None),
         "whisper" => (SpeechKind::Whisper, Some("to")),
         "page" => (SpeechKind::Page, Some("to")),
+        "channel" => (SpeechKind::Channel, Some("channel")),
         _ => return None,
     };
     Some(Speech {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_contracts::{
-    Attested, Delivery, Effect, EntityId, Outcome, Perception, Receipt, Rejection, Timestamp,
-    WorldId, invariant,
+    Attested, Delivery, Effect, EffectKey, EntityId, Outcome, Perception, Receipt, Rejection,
+    SourceKind, Timestamp, WorldId, invariant,
 };
 use redb::{ReadableTable, WriteTransaction};
 
@@ -13,8 +13,8 @@ use crate::{
     character::{Character, JoinRefusal},
     decide::{Decision, Heard, arrival, decide},
     records::{
-        CHARACTERS, CharacterRecord, EFFECT_ORDER, EFFECTS, EffectRecord, FEEDS, META,
-        REVISION_KEY, StoreError,
+        ACTS, ACTS_REMEMBERED, CHARACTERS, CharacterRecord, EFFECT_ORDER, EFFECTS, EffectRecord,
+        FEEDS, HEARD, META, REVISION_KEY, StoreError,
     },
     roster::{Joining, Roster},
     tools,
@@ -27,6 +27,33 @@ pub(crate) struct WorldTransaction<'a> {
     touched: BTreeSet<EntityId>,
     recorded: bool,
     world: &'a WorldId,
+}
+
+/// What the world knows of an act besides who notices it.
+struct Circumstances<'a> {
+    at: Timestamp,
+    /// The assistant's character and effect that caused it, if one did.
+    cause: Option<(&'a EntityId, &'a EffectKey)>,
+    /// The number of the act that it answers, if it answers one.
+    answers: Option<u64>,
+}
+
+impl Circumstances<'_> {
+    /// An act of a player.
+    fn at(at: Timestamp) -> Self {
+        Self {
+            at,
+            cause: None,
+            answers: None,
+        }
+    }
+}
+
+/// An act that was carried out.
+struct CarriedOut {
+    acted: Acted,
+    /// The last output that the acting assistant gets of it.
+    last_output: Option<Delivery>,
 }
 
 impl<'a> WorldTransaction<'a> {
@@ -54,7 +81,7 @@ impl<'a> WorldTransaction<'a> {
             Ok(Joining::Arrived) => {
                 let heard = arrival(&self.roster, &character.id);
                 let heard = invariant!(heard, "who has arrived is in the roster");
-                self.deliver(heard, at)?;
+                self.deliver(heard, &Circumstances::at(at))?;
             }
         }
         self.touched.insert(character.id.clone());
@@ -70,7 +97,10 @@ impl<'a> WorldTransaction<'a> {
     ) -> Result<Result<Acted, ActRefusal>, StoreError> {
         match decide(&self.roster, actor, act) {
             Err(refusal) => Ok(Err(refusal)),
-            Ok(decision) => Ok(Ok(self.carry_out(actor, decision, at)?)),
+            Ok(decision) => {
+                let circumstances = Circumstances::at(at);
+                Ok(Ok(self.carry_out(actor, decision, &circumstances)?.acted))
+            }
         }
     }
 
@@ -97,8 +127,17 @@ impl<'a> WorldTransaction<'a> {
         let outcome = match self.decide_effect(effect) {
             Err(rejection) => Outcome::Rejected(rejection),
             Ok((actor, decision, receipt)) => {
-                self.carry_out(&actor, decision, at)?;
-                Outcome::Done(receipt)
+                let circumstances = Circumstances {
+                    at,
+                    cause: Some((&actor, &effect.key)),
+                    answers: self.act_of(&actor, effect.reply_to.as_ref())?,
+                };
+                let CarriedOut { last_output, .. } =
+                    self.carry_out(&actor, decision, &circumstances)?;
+                Outcome::Done(Receipt {
+                    last_output,
+                    ..receipt
+                })
             }
         };
         self.record(effect, &outcome, at)?;
@@ -152,30 +191,85 @@ impl<'a> WorldTransaction<'a> {
         &mut self,
         actor: &EntityId,
         decision: Decision,
-        at: Timestamp,
-    ) -> Result<Acted, StoreError> {
+        circumstances: &Circumstances<'_>,
+    ) -> Result<CarriedOut, StoreError> {
         if let (Some(room), Some(present)) = (decision.moves_to, self.roster.find_mut(actor)) {
             present.room = room;
             self.touched.insert(actor.clone());
         }
-        Ok(Acted {
-            deliveries: self.deliver(decision.heard, at)?,
+        let is_output = |heard: &Heard| {
+            heard.observer == *actor && matches!(heard.source, SourceKind::CommandOutput)
+        };
+        let output = decision.heard.iter().rposition(is_output);
+        let deliveries = self.deliver(decision.heard, circumstances)?;
+        // The acting character is in the roster, so all its entries are delivered, and in order.
+        let last_output = output.and_then(|_| deliveries.iter().rfind(|(to, _)| to == actor));
+        let last_output = last_output.map(|(_, number)| self.delivery(*number));
+        let acted = Acted {
+            deliveries,
             seen: decision.seen,
-        })
+        };
+        Ok(CarriedOut { acted, last_output })
+    }
+
+    fn delivery(&self, number: u64) -> Delivery {
+        Delivery {
+            world: self.world.clone(),
+            number,
+        }
+    }
+
+    /// The act that reached `observer` as this delivery, if it is remembered.
+    fn act_of(
+        &self,
+        observer: &EntityId,
+        delivery: Option<&Delivery>,
+    ) -> Result<Option<u64>, StoreError> {
+        let Some(delivery) = delivery.filter(|it| it.world == *self.world) else {
+            return Ok(None);
+        };
+        let acts = self.writing.open_table(ACTS)?;
+        let act = acts.get((observer.as_str(), delivery.number))?;
+        Ok(act.map(|act| act.value()))
+    }
+
+    /// The number of the next act, after removing what is remembered of acts long ago.
+    fn begin_act(&mut self) -> Result<u64, StoreError> {
+        let mut heard = self.writing.open_table(HEARD)?;
+        let mut acts = self.writing.open_table(ACTS)?;
+        let act = heard.last()?.map_or(0, |(key, _)| key.value().0) + 1;
+        let forgotten = ..(act.saturating_sub(ACTS_REMEMBERED), "");
+        let mut old = Vec::new();
+        heard.retain_in(forgotten, |(_, observer), number| {
+            old.push((observer.to_owned(), number));
+            false
+        })?;
+        for (observer, number) in &old {
+            acts.remove((observer.as_str(), *number))?;
+        }
+        Ok(act)
     }
 
     /// Writes entries into the observers' feeds, each with the observer's next number.
     fn deliver(
         &mut self,
         heard: Vec<Heard>,
-        at: Timestamp,
+        circumstances: &Circumstances<'_>,
     ) -> Result<Vec<(EntityId, u64)>, StoreError> {
+        if heard.is_empty() {
+            return Ok(Vec::new());
+        }
+        let act = self.begin_act()?;
         let mut feeds = self.writing.open_table(FEEDS)?;
+        let mut acts = self.writing.open_table(ACTS)?;
+        let mut heard_by = self.writing.open_table(HEARD)?;
         let mut deliveries = Vec::with_capacity(heard.len());
         for Heard {
             observer,
             source,
             sender,
+            place,
+            audience,
             words,
         } in heard
         {
@@ -184,18 +278,26 @@ impl<'a> WorldTransaction<'a> {
             };
             present.delivered += 1;
             let number = present.delivered;
-            let delivery = Delivery {
+            let delivery = |number| Delivery {
                 world: self.world.clone(),
                 number,
             };
+            let answered = match circumstances.answers {
+                Some(act) => heard_by.get((act, observer.as_str()))?,
+                None => None,
+            };
+            let cause = circumstances.cause.filter(|(actor, _)| **actor == observer);
             let attested = Attested {
-                delivery,
-                source,
-                sender,
-                at,
+                place,
+                audience,
+                cause: cause.map(|(_, key)| key.clone()),
+                reply_to: answered.map(|number| delivery(number.value())),
+                ..Attested::new(delivery(number), source, sender, circumstances.at)
             };
             let entry = serde_json::to_string(&Perception { attested, words })?;
             feeds.insert((observer.as_str(), number), entry.as_str())?;
+            acts.insert((observer.as_str(), number), act)?;
+            heard_by.insert((act, observer.as_str()), number)?;
             self.touched.insert(observer.clone());
             deliveries.push((observer, number));
         }

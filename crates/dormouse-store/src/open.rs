@@ -110,6 +110,8 @@ fn name(error: DatabaseOpenError) -> LogOpenError {
             found,
             known: newest,
         },
+        // The signature of a log is never reported as older.
+        DatabaseOpenError::OlderFormat { path, .. } => LogOpenError::NotALog { path },
         DatabaseOpenError::Truncated {
             path,
             found,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use dormouse_contracts::{
-    Attested, ChannelId, Delivery, EntityId, Perception, Sender, SourceKind, Timestamp, Words,
-    WorldId,
+    Attested, Audience, ChannelId, Delivery, EffectKey, EntityId, Perception, Place, PlaceId,
+    Sender, SourceKind, Timestamp, Words, WorldId,
 };
 
 /// Builds a [`Perception`] from what matters to a test.
@@ -33,6 +33,10 @@ pub struct Perceive {
     number: u64,
     source: SourceKind,
     sender: Sender,
+    place: Option<Place>,
+    audience: Option<Audience>,
+    cause: Option<EffectKey>,
+    reply_to: Option<u64>,
     at: Option<Timestamp>,
     words: Words,
 }
@@ -76,6 +80,12 @@ impl Perceive {
     #[track_caller]
     pub fn pose(name: &str, text: &str) -> Self {
         Self::new(SourceKind::Pose, entity(name), text)
+    }
+
+    /// `name` arrives or leaves, which the world describes as `text`.
+    #[track_caller]
+    pub fn movement(name: &str, text: &str) -> Self {
+        Self::new(SourceKind::Movement, entity(name), text)
     }
 
     /// `text` appears in the room, and the server names no author.
@@ -134,26 +144,62 @@ impl Perceive {
         self
     }
 
+    /// Sets the room it happened in, which has this name as its id.
+    #[track_caller]
+    pub fn in_room(mut self, room: &str) -> Self {
+        self.place = Some(Place {
+            id: PlaceId::try_new(room).unwrap(),
+            name: room.to_owned(),
+        });
+        self
+    }
+
+    /// Sets who could perceive it.
+    pub fn audience(mut self, audience: Audience) -> Self {
+        self.audience = Some(audience);
+        self
+    }
+
+    /// Sets the effect of the perceiving assistant that it results from.
+    #[track_caller]
+    pub fn caused_by(mut self, key: &str) -> Self {
+        self.cause = Some(EffectKey::try_new(key).unwrap());
+        self
+    }
+
+    /// Sets the number of the earlier delivery that it answers.
+    pub fn reply_to(mut self, number: u64) -> Self {
+        self.reply_to = Some(number);
+        self
+    }
+
     /// Sets the time at which the world saw it.
     pub fn at(mut self, at: Timestamp) -> Self {
         self.at = Some(at);
         self
     }
 
+    /// Whether it is from the perceiving assistant itself.
+    pub(crate) fn is_own(&self) -> bool {
+        matches!(self.sender, Sender::Myself { .. })
+    }
+
     /// The perception.
     #[must_use]
     pub fn build(self) -> Perception {
+        let delivery = |number| Delivery {
+            world: self.world.clone(),
+            number,
+        };
+        let at = self.at;
+        let at = at.unwrap_or_else(|| NOON.plus(Duration::from_secs(self.number)));
         Perception {
             attested: Attested {
-                delivery: Delivery {
-                    world: self.world,
-                    number: self.number,
-                },
-                source: self.source,
-                sender: self.sender,
-                at: self
-                    .at
-                    .unwrap_or_else(|| NOON.plus(Duration::from_secs(self.number))),
+                place: self.place,
+                audience: self.audience,
+                cause: self.cause,
+                reply_to: self.reply_to.map(delivery),
+                ..Attested::new(delivery(self.number), self.source, self.sender, at)
             },
             words: self.words,
         }
@@ -166,6 +212,10 @@ impl Perceive {
             number: 1,
             source,
             sender,
+            place: None,
+            audience: None,
+            cause: None,
+            reply_to: None,
             at: None,
             words: Words::try_new(text).unwrap(),
         }

@@ -11,15 +11,15 @@ use std::{
 };
 
 use dormouse_contracts::{
-    BoxFuture, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perform, Query,
-    Receipt, Rejection, ToolSpec, WorldError, WorldErrorKind,
+    BoxFuture, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perception, Perform,
+    Query, Receipt, Rejection, ToolSpec, WorldError, WorldErrorKind,
 };
 use serde_json::{Value, json};
 
 pub use behaviour::Behaviour;
 use state::State;
 
-use crate::fault::Fault;
+use crate::{fault::Fault, perception::Perceive};
 
 /// A world in memory, with all three ports.
 ///
@@ -38,6 +38,7 @@ use crate::fault::Fault;
 ///     actor: AssistantId::try_new("dormouse")?,
 ///     tool: ToolName::try_new("say")?,
 ///     arguments: serde_json::Map::new(),
+///     reply_to: None,
 /// };
 /// assert!(world.perform(&effect).await.is_err());
 /// assert!(matches!(world.inquire(&effect.key).await?, EffectInquiry::Done(_)));
@@ -94,6 +95,19 @@ impl FakeWorld {
     /// Makes the next `count` queries fail with `kind`.
     pub fn fail_next_queries(&self, count: usize, kind: WorldErrorKind) {
         self.state().failing_queries = Fault::next(count, kind);
+    }
+
+    /// Lets the assistant perceive something that somebody else does: it is delivered with the next number.
+    pub fn happen(&self, perceive: Perceive) -> Perception {
+        let mut state = self.state();
+        state.deliver(perceive);
+        state.feed.last().cloned().unwrap()
+    }
+
+    /// Everything that the assistant perceived: what [`happen`](Self::happen) delivered, and output of its effects.
+    #[must_use]
+    pub fn perceptions(&self) -> Vec<Perception> {
+        self.state().feed.clone()
     }
 
     /// The effects that were carried out, in order.
@@ -154,6 +168,15 @@ impl FakeWorld {
             match behaviour {
                 Behaviour::Do => Ok(self.carry_out(effect, json!({ "done": effect.tool }))),
                 Behaviour::DoWith(detail) => Ok(self.carry_out(effect, detail)),
+                Behaviour::Print(lines) => {
+                    let mut state = self.state();
+                    let last_output = state.print(effect, lines);
+                    let done = Receipt {
+                        detail: json!({ "done": effect.tool }),
+                        last_output,
+                    };
+                    Ok(state.seen.decide(effect, Outcome::Done(done)))
+                }
                 Behaviour::Reject(reason) => {
                     let refused = Outcome::Rejected(Rejection { reason });
                     Ok(self.state().seen.decide(effect, refused))
@@ -169,6 +192,15 @@ impl FakeWorld {
                     self.carry_out(effect, json!({ "done": effect.tool }));
                     pending().await
                 }
+                Behaviour::AnswerLate(gate, behaviour) => {
+                    let answer = self.meet(effect, *behaviour).await;
+                    gate.passed().await;
+                    answer
+                }
+                Behaviour::LoseAnswer(behaviour) => {
+                    self.meet(effect, *behaviour).await?;
+                    Err(failed(WorldErrorKind::Unanswered))
+                }
                 Behaviour::Wait(gate, behaviour) => {
                     gate.passed().await;
                     self.meet(effect, *behaviour).await
@@ -178,7 +210,7 @@ impl FakeWorld {
     }
 
     fn carry_out(&self, effect: &Effect, detail: Value) -> Outcome {
-        let done = Outcome::Done(Receipt { detail });
+        let done = Outcome::Done(Receipt::new(detail));
         self.state().seen.decide(effect, done)
     }
 }

@@ -1,11 +1,10 @@
 //! Every combination of what classification depends on.
 
 use dormouse_classify::{
-    Capture, ChannelAction, ChannelConfig, Classification, ClassifyConfig, Mention, RoomPolicy,
-    classify,
+    ChannelAction, ChannelConfig, Classification, ClassifyConfig, Mention, RoomPolicy, classify,
 };
 use dormouse_contracts::{
-    Attested, ChannelId, Delivery, EntityId, Sender, SourceKind, Timestamp, WorldId,
+    Attested, ChannelId, Delivery, EffectKey, EntityId, Sender, SourceKind, Timestamp, WorldId,
 };
 
 /// One combination, and what it was made of.
@@ -15,13 +14,12 @@ pub(crate) struct Case {
     pub(crate) sender: &'static str,
     pub(crate) attested: Attested,
     pub(crate) mention: Mention,
-    pub(crate) capture: Capture,
     pub(crate) config: ClassifyConfig,
 }
 
 impl Case {
     pub(crate) fn classify(&self) -> Classification {
-        classify(&self.attested, self.mention, self.capture, &self.config)
+        classify(&self.attested, self.mention, &self.config)
     }
 }
 
@@ -34,15 +32,11 @@ pub(crate) fn channel(id: &str) -> ChannelId {
 }
 
 pub(crate) fn attested(source: SourceKind, sender: Sender) -> Attested {
-    Attested {
-        delivery: Delivery {
-            world: WorldId::try_new("teahouse").unwrap(),
-            number: 1,
-        },
-        source,
-        sender,
-        at: Timestamp::EPOCH,
-    }
+    let delivery = Delivery {
+        world: WorldId::try_new("teahouse").unwrap(),
+        number: 1,
+    };
+    Attested::new(delivery, source, sender, Timestamp::EPOCH)
 }
 
 pub(crate) fn sources() -> Vec<(&'static str, SourceKind)> {
@@ -56,6 +50,7 @@ pub(crate) fn sources() -> Vec<(&'static str, SourceKind)> {
         ("unlisted", SourceKind::Channel(channel("unlisted"))),
         ("say", SourceKind::Say),
         ("pose", SourceKind::Pose),
+        ("movement", SourceKind::Movement),
         ("emit", SourceKind::Emit),
         ("output", SourceKind::CommandOutput),
     ]
@@ -118,13 +113,15 @@ pub(crate) fn all() -> Vec<Case> {
         for (source, kind) in sources() {
             for (sender, who) in senders() {
                 for mention in [Mention::Addressed, Mention::NotAddressed] {
-                    for capture in [Capture::Active, Capture::Inactive] {
+                    for cause in [None, Some(EffectKey::try_new("dormouse/7").unwrap())] {
                         cases.push(Case {
                             source,
                             sender,
-                            attested: attested(kind.clone(), who.clone()),
+                            attested: Attested {
+                                cause,
+                                ..attested(kind.clone(), who.clone())
+                            },
                             mention,
-                            capture,
                             config: config.clone(),
                         });
                     }

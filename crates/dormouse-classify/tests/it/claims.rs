@@ -1,7 +1,7 @@
 //! The result depends only on attested facts and configuration, not on claims in a text, a name or a delivery.
 
 use dormouse_classify::{
-    Capture, ClassifyConfig, Mention, MessageVerdict, classify, find_mention, source_trust,
+    ClassifyConfig, Mention, MessageVerdict, classify, find_mention, source_trust,
 };
 use dormouse_contracts::{AssistantId, Attested, Delivery, Sender, Timestamp, Words, WorldId};
 use proptest::{prelude::*, sample::select};
@@ -50,7 +50,7 @@ fn relabelled(attested: &Attested, name: &str, number: u64) -> Attested {
         },
         sender,
         at: Timestamp::from_micros(number.cast_signed()),
-        source: attested.source.clone(),
+        ..attested.clone()
     }
 }
 
@@ -63,14 +63,14 @@ proptest! {
     ) {
         let mention = |text: &str| find_mention(&Words::try_new(text).unwrap(), &key());
         let decide = |text: &str| {
-            classify(&case.attested, mention(text), case.capture, &case.config)
+            classify(&case.attested, mention(text), &case.config)
         };
         if mention(&one) == mention(&other) || !case.config.enable_addressing {
             prop_assert_eq!(decide(&one), decide(&other));
         } else {
             let plain = if mention(&one) == Mention::Addressed { &other } else { &one };
             let silent = classify(
-                &case.attested, Mention::NotAddressed, case.capture, &case.config,
+                &case.attested, Mention::NotAddressed, &case.config,
             );
             prop_assert_eq!(decide(plain), silent);
         }
@@ -84,7 +84,7 @@ proptest! {
     ) {
         let other = relabelled(&case.attested, &name, number);
         prop_assert_eq!(
-            classify(&other, case.mention, case.capture, &case.config),
+            classify(&other, case.mention, &case.config),
             case.classify()
         );
         prop_assert_eq!(
@@ -99,7 +99,7 @@ proptest! {
         let sender = Sender::Entity { id: entity(&id), name: "#permitted".to_owned() };
         let attested = cases::attested(dormouse_contracts::SourceKind::Say, sender);
         let decided =
-            classify(&attested, Mention::NotAddressed, Capture::Inactive, &cases::config());
+            classify(&attested, Mention::NotAddressed, &cases::config());
         prop_assert_eq!(decided.verdict, MessageVerdict::Context);
     }
 }
@@ -107,7 +107,7 @@ proptest! {
 #[test]
 fn a_mention_only_ever_turns_a_verdict_into_trigger() {
     for case in cases::all() {
-        let decide = |mention| classify(&case.attested, mention, case.capture, &case.config);
+        let decide = |mention| classify(&case.attested, mention, &case.config);
         let (with, without) = (decide(Mention::Addressed), decide(Mention::NotAddressed));
         assert!(
             with == without || with.verdict == MessageVerdict::Trigger,
@@ -123,7 +123,7 @@ fn a_mention_means_nothing_while_addressing_is_disabled() {
             enable_addressing: false,
             ..case.config
         };
-        let decide = |mention| classify(&case.attested, mention, case.capture, &config);
+        let decide = |mention| classify(&case.attested, mention, &config);
         assert_eq!(decide(Mention::Addressed), decide(Mention::NotAddressed));
     }
 }

@@ -11,7 +11,7 @@ fn of(source: &str) -> f32 {
         "whisper" | "page" => 0.9,
         "addressed" => 0.7,
         "say" => 0.4,
-        "pose" => 0.3,
+        "pose" | "movement" => 0.3,
         "emit" | "output" => 0.2,
         _ => 0.6,
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_classify::{Capture, Mention, MessageVerdict, RoomPolicy, Rule};
+use dormouse_classify::{Mention, MessageVerdict, RoomPolicy, Rule};
 
 use crate::cases::{self, Case};
 
@@ -20,7 +20,7 @@ const RULES: [Row; 10] = [
     ("1a", |c| c.sender == "self, marked", |_| Some("ignore")),
     (
         "1b",
-        |c| OWN(c) && c.capture == Capture::Active,
+        |c| OWN(c) && c.attested.cause.is_some(),
         |_| Some("capture"),
     ),
     ("1c", OWN, |_| Some("context")),
@@ -28,7 +28,8 @@ const RULES: [Row; 10] = [
         "2",
         |c| {
             c.config.enable_addressing
-                && (c.mention == Mention::Addressed || c.source == "addressed")
+                && (c.source == "addressed"
+                    || c.mention == Mention::Addressed && c.source != "movement")
         },
         |_| Some("trigger"),
     ),
@@ -44,7 +45,7 @@ const RULES: [Row; 10] = [
     ),
     (
         "5",
-        |c| c.sender.starts_with("permitted"),
+        |c| c.sender.starts_with("permitted") && c.source != "movement",
         |_| Some("trigger"),
     ),
     (
@@ -52,13 +53,14 @@ const RULES: [Row; 10] = [
         |c| {
             matches!(
                 c.source,
-                "loud" | "calm" | "mute" | "say" | "pose" | "emit" | "addressed"
+                "loud" | "calm" | "mute" | "say" | "pose" | "emit" | "addressed" | "movement"
             )
         },
         |c| match (c.source, c.config.rooms) {
             ("loud", _) => Some("trigger"),
             ("calm", _) => Some("context"),
             ("mute", _) => Some("ignore"),
+            ("movement", RoomPolicy::Trigger) => Some("context"),
             (_, RoomPolicy::Trigger) => Some("trigger"),
             (_, RoomPolicy::Context) => Some("context"),
             (_, RoomPolicy::Ignore) => None,
@@ -78,7 +80,7 @@ fn expected(case: &Case) -> (&'static str, &'static str) {
 #[test]
 fn the_first_matching_rule_decides_every_combination() {
     let cases = cases::all();
-    assert_eq!(cases.len(), 2 * 2 * 3 * 11 * 7 * 2 * 2);
+    assert_eq!(cases.len(), 2 * 2 * 3 * 12 * 7 * 2 * 2);
     let mut reached = BTreeSet::new();
     for case in cases {
         let decided = case.classify();
@@ -125,10 +127,19 @@ fn another_assistant_triggers_only_by_addressing_whisper_or_page() {
 }
 
 #[test]
-fn only_own_output_during_a_command_is_captured() {
+fn only_own_output_of_an_own_effect_is_captured() {
     for case in cases::all() {
         if case.classify().verdict == MessageVerdict::Capture {
-            assert!(OWN(&case) && case.capture == Capture::Active, "{case:?}");
+            assert!(OWN(&case) && case.attested.cause.is_some(), "{case:?}");
+        }
+    }
+}
+
+#[test]
+fn nobody_triggers_by_arriving_or_leaving() {
+    for case in cases::all() {
+        if case.source == "movement" {
+            assert_ne!(case.classify().verdict, MessageVerdict::Trigger, "{case:?}");
         }
     }
 }

@@ -130,6 +130,7 @@ pub(crate) fn memory_open_exit(error: &MemoryOpenError) -> Exit {
             File::Empty { .. }
             | File::Foreign { .. }
             | File::NewerFormat { .. }
+            | File::OlderFormat { .. }
             | File::Truncated { .. }
             | File::Damaged { .. }
             | File::Repaired { .. },

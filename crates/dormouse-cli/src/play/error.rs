@@ -95,6 +95,7 @@ pub(crate) fn world_exit(error: &dormouse_sandbox::SandboxOpenError) -> Exit {
         SandboxOpenError::Empty { .. }
         | SandboxOpenError::Foreign { .. }
         | SandboxOpenError::NewerFormat { .. }
+        | SandboxOpenError::OlderFormat { .. }
         | SandboxOpenError::Damaged { .. }
         | SandboxOpenError::Repaired { .. } => Exit::Damaged,
         _ => Exit::Failure,

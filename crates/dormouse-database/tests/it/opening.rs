@@ -162,6 +162,7 @@ fn a_newer_format_is_refused_and_opens_with_the_newer_version() {
     };
     let place = Place::new();
     drop(dormouse_database::open(&place.path(), &newer, lay_down).unwrap());
+    let before = fs::read(place.path()).unwrap();
     let (error, text) = refusal(&place.path());
     assert!(
         matches!(
@@ -178,7 +179,38 @@ fn a_newer_format_is_refused_and_opens_with_the_newer_version() {
         text,
         " is a diary of format 3, and this version reads up to 2: nothing is wrong with it. Use the newer version"
     );
+    assert_eq!(fs::read(place.path()).unwrap(), before);
     open_existing(&place.path(), &newer).unwrap();
+}
+
+#[test]
+fn an_older_format_is_refused_and_left_as_it_was() {
+    let older = FileKind {
+        format: DIARY.format - 1,
+        ..DIARY
+    };
+    let place = Place::new();
+    drop(dormouse_database::open(&place.path(), &older, lay_down).unwrap());
+    let before = fs::read(place.path()).unwrap();
+    let (error, text) = refusal(&place.path());
+    assert!(
+        matches!(
+            error,
+            DatabaseOpenError::OlderFormat {
+                found: 1,
+                known: 2,
+                ..
+            }
+        ),
+        "{error:?}"
+    );
+    assert_eq!(
+        text,
+        " is a diary of format 1, and this version reads only 2: nothing was changed. Move it away to begin a new one, or \
+         use the version that wrote it"
+    );
+    assert_eq!(fs::read(place.path()).unwrap(), before);
+    open_existing(&place.path(), &older).unwrap();
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dormouse_classify::{
-    Capture, Classification, MessageVerdict, Rule, classify, find_mention, source_trust,
+    Classification, MessageVerdict, Rule, classify, find_mention, source_trust,
 };
 use dormouse_contracts::{Attested, Delivery, Perception, WorldId};
 use dormouse_text::{escape_id, is_blank};
@@ -107,15 +107,20 @@ impl Assistant {
         PerceiveError::Storage { cause }
     }
 
-    /// Remembers the first delivery of each world that was refused, until it is accepted. If a later one were accepted
-    /// first, the refused one would look like a duplicate.
+    /// Notes that a delivery was taken in, or remembers the first one of each world that was refused, until it is
+    /// accepted. If a later one were accepted first, the refused one would look like a duplicate.
     fn note_refusal(&mut self, delivery: Delivery, result: &Result<Accepted, PerceiveError>) {
         let Delivery { world, number } = delivery;
         match result {
-            Ok(_) if self.progress.refused.get(&world) == Some(&number) => {
-                self.progress.refused.remove(&world);
+            Ok(_) => {
+                if self.progress.refused.get(&world) == Some(&number) {
+                    self.progress.refused.remove(&world);
+                }
+                // A message that was ignored can be behind one that could not be written.
+                if !self.progress.refused.contains_key(&world) {
+                    self.progress.taken_in.note(world, number);
+                }
             }
-            Ok(_) => {}
             Err(_) => {
                 let first = self.progress.refused.entry(world).or_insert(number);
                 *first = number.min(*first);
@@ -218,22 +223,7 @@ impl Assistant {
                 rule: Rule::Fallback,
             };
         }
-        let effect_open = self
-            .state
-            .turns
-            .current()
-            .is_some_and(|turn| turn.open_effect().is_some());
-        let capture = if effect_open {
-            Capture::Active
-        } else {
-            Capture::Inactive
-        };
         let mention = find_mention(&perception.words, &self.config.key);
-        classify(
-            &perception.attested,
-            mention,
-            capture,
-            &self.config.classify,
-        )
+        classify(&perception.attested, mention, &self.config.classify)
     }
 }

@@ -319,6 +319,7 @@ pub(crate) fn on_settled(view: View<'_>, key: EffectKey, outcome: Outcome) -> Ve
         .turns
         .current()
         .and_then(Turn::open_effect)
+        .filter(|effect| effect.key == key)
         .map(|effect| effect.captured.as_str());
     let outcome = bounded(outcome);
     let mut content = match &outcome {
@@ -386,18 +387,24 @@ pub(crate) fn on_world_failure(view: View<'_>, failure: &WorldFailure) -> Vec<Ev
 /// is kept.
 fn bounded(outcome: Outcome) -> Outcome {
     match outcome {
-        Outcome::Done(receipt) if !is_deeper(&receipt.detail, RECEIPT_DEPTH) => {
-            let length = receipt.detail.to_string().len();
-            let detail = if length > RECEIPT_LIMIT {
-                json!({"left_out_bytes": length})
+        Outcome::Done(Receipt {
+            detail,
+            last_output,
+        }) => {
+            let detail = if is_deeper(&detail, RECEIPT_DEPTH) {
+                json!({"left_out": "the world's answer was nested too deeply"})
             } else {
-                receipt.detail
+                let length = detail.to_string().len();
+                match length > RECEIPT_LIMIT {
+                    true => json!({"left_out_bytes": length}),
+                    false => detail,
+                }
             };
-            Outcome::Done(Receipt { detail })
+            Outcome::Done(Receipt {
+                detail,
+                last_output,
+            })
         }
-        Outcome::Done(_) => Outcome::Done(Receipt {
-            detail: json!({"left_out": "the world's answer was nested too deeply"}),
-        }),
         Outcome::Rejected(Rejection { mut reason }) => {
             reason.truncate(floor_char_boundary(&reason, RECEIPT_LIMIT));
             Outcome::Rejected(Rejection { reason })

@@ -8,19 +8,16 @@ fn said(words: &str) -> Perception {
 }
 
 fn by(name: &str, id: &str, source: SourceKind, words: &str) -> Perception {
+    let delivery = Delivery {
+        world: WorldId::try_new("w").unwrap(),
+        number: 1,
+    };
+    let sender = Sender::Entity {
+        id: EntityId::try_new(id).unwrap(),
+        name: name.to_owned(),
+    };
     Perception {
-        attested: Attested {
-            delivery: Delivery {
-                world: WorldId::try_new("w").unwrap(),
-                number: 1,
-            },
-            source,
-            sender: Sender::Entity {
-                id: EntityId::try_new(id).unwrap(),
-                name: name.to_owned(),
-            },
-            at: Timestamp::EPOCH,
-        },
+        attested: Attested::new(delivery, source, sender, Timestamp::EPOCH),
         words: Words::try_new(words).unwrap(),
     }
 }

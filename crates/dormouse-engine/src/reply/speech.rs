@@ -23,6 +23,7 @@ pub(crate) fn spoken(text: &str, message: &Heard, tools: &[&ToolSpec]) -> Option
         SourceKind::Addressed
         | SourceKind::Say
         | SourceKind::Pose
+        | SourceKind::Movement
         | SourceKind::Emit
         | SourceKind::CommandOutput => (SpeechKind::Aloud, attested.sender.name()),
         // This version does not know the kind of source, so it cannot know who would hear the answer.

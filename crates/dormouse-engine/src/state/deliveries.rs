@@ -28,6 +28,11 @@ impl Deliveries {
         self.0.get(world).copied()
     }
 
+    /// The number of the last delivery accepted from each world.
+    pub(crate) fn numbers(&self) -> &BTreeMap<WorldId, u64> {
+        &self.0
+    }
+
     /// Whether nothing was accepted from any world.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -1,6 +1,6 @@
 //! A message that was accepted.
 
-use dormouse_contracts::{Perception, Seq, Timestamp, Trust};
+use dormouse_contracts::{Delivery, Perception, Seq, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{NameDoubt, Perceived};
@@ -33,6 +33,11 @@ impl Heard {
             tokens: perceived.tokens,
             doubts: perceived.doubts.clone(),
         }
+    }
+
+    /// Its place among the deliveries of its world.
+    pub(crate) fn delivery(&self) -> &Delivery {
+        &self.perception.attested.delivery
     }
 
     /// The person who sent the message: an id, or a name if the world gives no id.

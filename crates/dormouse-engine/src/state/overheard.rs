@@ -1,4 +1,4 @@
-//! Lines that were said near the assistant and not to it.
+//! Lines that were said near the assistant and not to it, and output that came too late for the result of its act.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::heard::Heard;
+use super::{heard::Heard, turn::Turn, turns::Turns};
 use crate::event::Event;
 
 /// How many overheard lines a state keeps.
@@ -18,15 +18,26 @@ pub const OVERHEARD_KEPT: usize = 50;
 pub struct Overheard(VecDeque<Heard>);
 
 impl Overheard {
-    pub(super) fn apply(&mut self, seq: Seq, at: Timestamp, event: &Event) {
-        match event {
-            Event::Perceived(it) if it.classification.verdict == MessageVerdict::Context => {
-                if self.0.len() >= OVERHEARD_KEPT {
-                    self.0.pop_front();
-                }
-                self.0.push_back(Heard::new(seq, at, it));
+    /// `turns` are as they were before the event.
+    pub(super) fn apply(&mut self, seq: Seq, at: Timestamp, event: &Event, turns: &Turns) {
+        let Event::Perceived(perceived) = event else {
+            return;
+        };
+        let is_kept = match perceived.classification.verdict {
+            MessageVerdict::Context => true,
+            // A world that broke its promise delivered it after the mark. Nothing that it printed is lost.
+            MessageVerdict::Capture => {
+                let open = turns.current().and_then(Turn::open_effect);
+                let cause = perceived.perception.attested.cause.as_ref();
+                open.map(|effect| &effect.key) != cause
             }
-            _ => {}
+            MessageVerdict::Trigger | MessageVerdict::Ignore => false,
+        };
+        if is_kept {
+            if self.0.len() >= OVERHEARD_KEPT {
+                self.0.pop_front();
+            }
+            self.0.push_back(Heard::new(seq, at, perceived));
         }
     }
 

@@ -379,9 +379,10 @@ impl Turn {
         }
     }
 
-    /// Keeps what the world printed while an effect was under way, up to [`CAPTURE_LIMIT`].
-    pub(super) fn capture(&mut self, words: &Words) {
-        let Some(effect) = self.open_effect_mut() else {
+    /// Keeps output of this effect, up to [`CAPTURE_LIMIT`], while it is open.
+    pub(super) fn capture(&mut self, cause: &EffectKey, words: &Words) {
+        let open = self.open_effect_mut();
+        let Some(effect) = open.filter(|effect| effect.key == *cause) else {
             return;
         };
         let room = CAPTURE_LIMIT.saturating_sub(effect.captured.len());

@@ -78,7 +78,10 @@ impl Turns {
                 self.waiting.push_back(Trigger::Message(heard));
             }
             MessageVerdict::Capture => {
-                self.on_current(|turn| turn.capture(&perceived.perception.words));
+                let perception = &perceived.perception;
+                if let Some(cause) = &perception.attested.cause {
+                    self.on_current(|turn| turn.capture(cause, &perception.words));
+                }
             }
             MessageVerdict::Context | MessageVerdict::Ignore => {}
         }

@@ -3,12 +3,12 @@
 use std::{error::Error, fmt, sync::Arc, time::Duration};
 
 use dormouse_contracts::{
-    CallId, Effect, EffectInquiry, Outcome, Query, Random, Rejection, World, WorldError,
+    CallId, Effect, EffectInquiry, Outcome, Query, Random, Receipt, Rejection, World, WorldError,
     WorldErrorKind,
 };
 use dormouse_resilience::{RetryPolicy, RetryVerdict, deadline, retry};
 
-use super::Done;
+use super::{Done, TakenIn};
 use crate::Ports;
 
 /// Why the world gave no answer.
@@ -85,32 +85,57 @@ pub(crate) async fn observe(ports: Ports, call: CallId, query: Query, limit: Dur
     Done::Observed { call, seen }
 }
 
-/// Carries out an effect that nobody has begun yet.
-pub(crate) async fn perform(ports: Ports, effect: Effect, limit: Duration) -> Done {
+/// Carries out an effect that nobody has begun yet, and waits until its output was taken in.
+pub(crate) async fn perform(
+    ports: Ports,
+    effect: Effect,
+    taken_in: TakenIn,
+    limit: Duration,
+) -> Done {
     let (world, random) = (ports.world, ports.random);
     let outcome = match try_perform(&world, &*random, &effect, limit).await {
         Err(failure) if failure.is_unreached() => Err(failure),
         Err(_unanswered) => find_out(&world, &*random, &effect, limit).await,
         Ok(outcome) => Ok(outcome),
     };
-    done(effect, outcome)
+    done(effect, outcome, &taken_in, limit).await
 }
 
 /// Finds out what became of an effect that was left open by an earlier process, or by a tick that could not reach the
-/// world.
-pub(crate) async fn ask_after(ports: Ports, effect: Effect, limit: Duration) -> Done {
+/// world, and waits until its output was taken in.
+pub(crate) async fn ask_after(
+    ports: Ports,
+    effect: Effect,
+    taken_in: TakenIn,
+    limit: Duration,
+) -> Done {
     let outcome = find_out(&ports.world, &*ports.random, &effect, limit).await;
-    done(effect, outcome)
+    done(effect, outcome, &taken_in, limit).await
 }
 
-fn done(effect: Effect, outcome: Result<Outcome, WorldFailure>) -> Done {
-    match outcome {
-        Ok(outcome) => Done::Settled {
-            key: effect.key,
-            outcome,
-        },
-        Err(failure) => Done::WorldFailed(failure),
+/// An effect is settled after the mark of the end of its output, so that its result holds all of it, whichever comes
+/// first: the receipt or the output.
+async fn done(
+    effect: Effect,
+    outcome: Result<Outcome, WorldFailure>,
+    taken_in: &TakenIn,
+    limit: Duration,
+) -> Done {
+    let key = effect.key;
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(failure) => return Done::WorldFailed(failure),
+    };
+    if let Outcome::Done(Receipt {
+        last_output: Some(mark),
+        ..
+    }) = &outcome
+        && !taken_in.reaches(mark, limit).await
+    {
+        let number = mark.number;
+        tracing::warn!(%key, number, "the output of an effect was not delivered in time; its result has what came");
     }
+    Done::Settled { key, outcome }
 }
 
 /// Asks the world what became of an effect. If the world is certain that it never saw the key, the effect is carried

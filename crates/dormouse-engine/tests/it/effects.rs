@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{Outcome, WorldErrorKind};
 use dormouse_engine::{Activity, Event, Rest, StopReason};
-use dormouse_testing::{Behaviour, Gate, Perceive, ScriptedModel, ScriptedTurn};
+use dormouse_testing::{Behaviour, Perceive, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 use tokio::time;
 
@@ -301,27 +301,6 @@ async fn a_look_that_fails_is_told_to_the_model() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_effect_prints_meanwhile_is_part_of_its_result() {
-    let gate = Gate::new();
-    let home = Home::new([walk(), say("A garden.")]);
-    home.world
-        .then(Behaviour::Wait(gate.clone(), Box::new(Behaviour::Do)));
-    let life = home.wake().await;
-    life.accept(Perceive::whisper("Alice", "come").number(1).build())
-        .await;
-    gate.reached().await;
-    life.accept(
-        Perceive::command_output("You enter the garden.")
-            .number(2)
-            .build(),
-    )
-    .await;
-    gate.open();
-    life.handle.at_rest().await;
-    assert!(home.last_shown().contains("You enter the garden."));
-}
-
-#[tokio::test(start_paused = true)]
 async fn one_lost_answer_to_an_inquiry_makes_nothing_unknown() {
     let home = Home::new([say("hi")]);
     home.world.then(Behaviour::DoneButUnanswered);
@@ -330,28 +309,6 @@ async fn one_lost_answer_to_an_inquiry_makes_nothing_unknown() {
     home.hear(Perceive::whisper("Alice", "hello").build()).await;
     let outcomes = outcomes(&home);
     assert!(matches!(&outcomes[..], [Outcome::Done(_)]), "{outcomes:?}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn long_output_is_kept_as_far_as_there_is_room() {
-    let gate = Gate::new();
-    let home = Home::new([walk(), say("A long story.")]);
-    home.world
-        .then(Behaviour::Wait(gate.clone(), Box::new(Behaviour::Do)));
-    let life = home.wake().await;
-    life.accept(Perceive::whisper("Alice", "come").number(1).build())
-        .await;
-    gate.reached().await;
-    life.accept(
-        Perceive::command_output(&"žluť ".repeat(4_000))
-            .number(2)
-            .build(),
-    )
-    .await;
-    gate.open();
-    life.handle.at_rest().await;
-    let shown = home.last_shown();
-    assert!(shown.contains("žluť žluť") && shown.contains("the output goes on"));
 }
 
 #[tokio::test(start_paused = true)]

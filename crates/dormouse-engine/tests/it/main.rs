@@ -8,6 +8,7 @@
 )]
 
 mod answering;
+mod capture;
 mod crash;
 mod delays;
 mod effects;

@@ -131,15 +131,11 @@ fn an_alias_of_two_answers_both_whatever_its_case() {
 }
 
 fn heard(sender: Sender) -> Attested {
-    Attested {
-        delivery: Delivery {
-            world: WorldId::try_new("teahouse").unwrap(),
-            number: 1,
-        },
-        source: SourceKind::Say,
-        sender,
-        at: at(0),
-    }
+    let delivery = Delivery {
+        world: WorldId::try_new("teahouse").unwrap(),
+        number: 1,
+    };
+    Attested::new(delivery, SourceKind::Say, sender, at(0))
 }
 
 #[test]

@@ -155,6 +155,7 @@ fn effect(key: &str) -> Effect {
         actor: AssistantId::try_new("dormouse").unwrap(),
         tool: ToolName::try_new("say").unwrap(),
         arguments: json!({ "message": key }).as_object().unwrap().clone(),
+        reply_to: None,
     }
 }
 

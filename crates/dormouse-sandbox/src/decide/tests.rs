@@ -2,7 +2,7 @@ use dormouse_contracts::AssistantId;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Character, CharacterKind};
+use crate::{Character, CharacterKind, ROOMS};
 
 fn id(text: &str) -> EntityId {
     EntityId::try_new(text).unwrap()
@@ -172,9 +172,9 @@ fn going_is_seen_where_one_leaves_and_where_one_arrives_and_shows_the_new_room()
     assert_eq!(
         noticed(&went),
         [
-            "Alice: Pose from assistant Dormouse",
-            "Vole: Pose from assistant Dormouse",
-            "Bob: Pose from assistant Dormouse",
+            "Alice: Movement from assistant Dormouse",
+            "Vole: Movement from assistant Dormouse",
+            "Bob: Movement from assistant Dormouse",
             "Dormouse: CommandOutput from myself false",
         ]
     );
@@ -188,6 +188,80 @@ fn going_is_seen_where_one_leaves_and_where_one_arrives_and_shows_the_new_room()
     assert!(texts[3].starts_with("The Garden\n"), "{}", texts[3]);
     assert!(texts[3].contains("People: Bob, Quince"), "{}", texts[3]);
     assert_eq!(went.moves_to.unwrap().key, "garden");
+}
+
+/// The place and the audience of every entry, as text.
+fn surroundings(decision: &Decision) -> Vec<String> {
+    let texts = decision.heard.iter().map(|heard| {
+        let place = heard.place.as_ref();
+        let place = place.map_or("nowhere", |place| place.id.as_str());
+        let audience = serde_json::to_string(&heard.audience).unwrap();
+        format!("{}: {place} {audience}", heard.observer)
+    });
+    texts.collect()
+}
+
+#[test]
+fn a_departure_is_attested_to_the_room_left_and_an_arrival_to_the_room_entered() {
+    let mut roster = company();
+    roster.find_mut(&id("Bob")).unwrap().room = crate::tea_house::room("garden").unwrap();
+    let north = Act::Move { direction: to("N") };
+    let went = decide(&roster, &id("Dormouse"), &north).unwrap();
+    assert_eq!(
+        surroundings(&went),
+        [
+            r#"Alice: common_room {"entities":["Alice","Dormouse","Vole"]}"#,
+            r#"Vole: common_room {"entities":["Alice","Dormouse","Vole"]}"#,
+            r#"Bob: garden {"entities":["Bob","Dormouse"]}"#,
+            r#"Dormouse: garden {"entities":["Dormouse"]}"#,
+        ]
+    );
+}
+
+#[test]
+fn a_whisper_has_a_room_and_a_page_has_none_and_a_channel_is_public() {
+    let alone = Act::Whisper {
+        to: to("Vole"),
+        words: words("psst"),
+    };
+    let whispered = decide(&company(), &id("Alice"), &alone).unwrap();
+    assert_eq!(
+        surroundings(&whispered),
+        [r#"Vole: common_room {"entities":["Alice","Vole"]}"#]
+    );
+    let page = Act::Page {
+        to: to("Vole"),
+        words: words("psst"),
+    };
+    let paged = decide(&company(), &id("Dormouse"), &page).unwrap();
+    assert_eq!(
+        surroundings(&paged),
+        [
+            r#"Vole: nowhere {"entities":["Dormouse","Vole"]}"#,
+            r#"Dormouse: nowhere {"entities":["Dormouse","Vole"]}"#,
+        ]
+    );
+    let aside = Act::Whisper {
+        to: to("Orla"),
+        words: words("psst"),
+    };
+    let whispered = decide(&company(), &id("Dormouse"), &aside).unwrap();
+    assert_eq!(
+        surroundings(&whispered),
+        [r#"Dormouse: common_room {"entities":["Dormouse"]}"#],
+        "a resident hears nothing"
+    );
+    let channel = Act::Channel {
+        channel: ChannelId::try_new("public").unwrap(),
+        words: words("tea!"),
+    };
+    let spoken = decide(&company(), &id("Alice"), &channel).unwrap();
+    assert!(
+        spoken
+            .heard
+            .iter()
+            .all(|heard| heard.audience == Some(Audience::Public) && heard.place.is_none())
+    );
 }
 
 #[test]
@@ -318,6 +392,42 @@ fn a_mention_in_a_pose_a_whisper_or_on_a_channel_stays_what_it_is() {
 }
 
 proptest! {
+    #[test]
+    fn the_audience_of_what_happens_is_whoever_notices_it_and_the_one_who_acts(
+        rooms in prop::collection::vec(0..ROOMS.len(), 4),
+        kind in 0..7,
+        actor in prop::sample::select(vec!["Alice", "Bob", "Dormouse", "Vole"]),
+        direction in prop::sample::select(vec!["north", "south", "up", "down", "east", "west"]),
+    ) {
+        let mut roster = company();
+        for (name, room) in ["Alice", "Bob", "Dormouse", "Vole"].into_iter().zip(rooms) {
+            roster.find_mut(&id(name)).unwrap().room = ROOMS[room];
+        }
+        let words = words("hello");
+        let other = if actor == "Vole" { to("Bob") } else { to("Vole") };
+        let act = match kind {
+            0 => Act::Say(words),
+            1 => Act::Pose(words),
+            2 => Act::SayTo { to: other, words },
+            3 => Act::Whisper { to: other, words },
+            4 => Act::Page { to: other, words },
+            5 => Act::Channel { channel: ChannelId::try_new("public").unwrap(), words },
+            _ => Act::Move { direction: to(direction) },
+        };
+        let Ok(decision) = decide(&roster, &id(actor), &act) else { return Ok(()) };
+        for heard in &decision.heard {
+            let same = |other: &&Heard| other.place == heard.place
+                && (other.source == SourceKind::CommandOutput)
+                    == (heard.source == SourceKind::CommandOutput);
+            let noticed = decision.heard.iter().filter(same).map(|it| it.observer.clone());
+            let expected: std::collections::BTreeSet<_> = noticed.chain([id(actor)]).collect();
+            match &heard.audience {
+                Some(Audience::Entities(listed)) => prop_assert_eq!(listed, &expected),
+                other => prop_assert_eq!((other, kind), (&Some(Audience::Public), 5)),
+            }
+        }
+    }
+
     #[test]
     fn whatever_the_words_are_who_notices_what_from_whom_stays_the_same(
         text in hostile().prop_filter("a mention is read", |text| !text.contains('@')),

@@ -73,12 +73,12 @@ fn a_newer_format_and_somebody_elses_file_are_told_apart() {
     drop(database);
     let (error, text) = refusal(&path);
     assert!(
-        matches!(error, SandboxOpenError::NewerFormat { found: 2, .. }),
+        matches!(error, SandboxOpenError::NewerFormat { found: 3, .. }),
         "{error:?}"
     );
     assert_eq!(
         text,
-        " has format 2; this version reads up to 1: use a newer one"
+        " has format 3; this version reads up to 2: use a newer one"
     );
 
     let other = folder.path().join("other.redb");

@@ -19,6 +19,7 @@ fn every_tool_says_how_far_it_reaches_and_what_it_does_to_the_loop() {
         ("say", ToolCategory::Terminal, ToolReach::Effect),
         ("whisper", ToolCategory::Terminal, ToolReach::Effect),
         ("page", ToolCategory::Terminal, ToolReach::Effect),
+        ("channel", ToolCategory::Terminal, ToolReach::Effect),
         ("pose", ToolCategory::SafeChain, ToolReach::Effect),
         (
             "inspect_location",

@@ -122,7 +122,12 @@ impl Model {
             return;
         }
         let room = "common_room";
-        self.tell(who, |_, other| other.room == room, &SourceKind::Pose, None);
+        self.tell(
+            who,
+            |_, other| other.room == room,
+            &SourceKind::Movement,
+            None,
+        );
         let someone = Someone {
             room,
             feed: Vec::new(),
@@ -216,7 +221,7 @@ impl Model {
         self.tell(
             who,
             |_, it| it.room == from || it.room == to,
-            &SourceKind::Pose,
+            &SourceKind::Movement,
             None,
         );
         self.people.get_mut(&who).unwrap().room = to;
@@ -241,8 +246,8 @@ impl Model {
         if let Some((by, what, done)) = self.performed.get(&key) {
             return *done && (*by, what) == (who, doing);
         }
-        // Directed speech and channels are no tools.
-        let tool = !matches!(doing, Doing::SayTo(..) | Doing::Channel(_));
+        // Directed speech is no tool.
+        let tool = !matches!(doing, Doing::SayTo(..));
         let done = tool && self.act(who, doing);
         self.performed.insert(key, (who, doing.clone(), done));
         done
@@ -287,7 +292,7 @@ fn call(doing: &Doing) -> (&'static str, serde_json::Value) {
         Doing::Page(to, text) => ("page", json!({ "to": CAST[*to], "message": text })),
         Doing::Move(direction) => ("move", json!({ "direction": direction })),
         Doing::SayTo(to, text) => ("say_to", json!({ "to": CAST[*to], "message": text })),
-        Doing::Channel(text) => ("channel", json!({ "message": text })),
+        Doing::Channel(text) => ("channel", json!({ "channel": "public", "message": text })),
     }
 }
 

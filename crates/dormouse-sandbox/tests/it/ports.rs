@@ -1,16 +1,35 @@
 //! The world ports: performed at most once, refused for good, asked without a trace.
 
+use std::sync::Arc;
+
 use dormouse_contracts::{
     EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perform, SourceKind,
 };
 use dormouse_sandbox::{Act, Sandbox};
-use dormouse_testing::conformance::{self, WorldFixture};
+use dormouse_testing::conformance::{self, FeedFixture, WorldFixture};
 use serde_json::json;
 
 use crate::cast::{Place, character, effect, id, query, words};
 
-fn fixture() -> WorldFixture {
+fn fixture(world: Option<&Sandbox>) -> WorldFixture {
+    let feed = world.cloned().map(|world| FeedFixture {
+        actor: id("Dormouse"),
+        // Up, down and up again; each move prints the room that it leads to.
+        effect: |key| {
+            let down = key.as_str().ends_with("again");
+            let arguments = json!({ "direction": if down { "down" } else { "up" } });
+            effect(key.as_str(), "Dormouse", "move", &arguments)
+        },
+        read: Arc::new(move |after| {
+            let world = world.clone();
+            Box::pin(async move {
+                let feed = world.perceptions(&id("Dormouse"), after, 256).await;
+                feed.unwrap()
+            })
+        }),
+    });
     WorldFixture {
+        feed,
         // Down and up again: where the assistant stands shows what was done, and how often.
         effect: |key| {
             let down = key.as_str().ends_with("once") || key.as_str().ends_with("race");
@@ -31,16 +50,16 @@ fn fixture() -> WorldFixture {
 async fn it_keeps_the_promises_of_a_world_also_when_opened_again() {
     let place = Place::new();
     let world = place.settled().await;
-    conformance::world(&world, fixture()).await;
+    conformance::world(&world, fixture(Some(&world))).await;
     drop(world);
-    conformance::world_reopened(&place.open(), fixture()).await;
+    conformance::world_reopened(&place.open(), fixture(None)).await;
 }
 
 async fn heard_by_alice(world: &Sandbox) -> Vec<String> {
     let feed = world.perceptions(&id("Alice"), 0, 256).await.unwrap();
     let feed = feed
         .into_iter()
-        .filter(|it| it.attested.source != SourceKind::Pose);
+        .filter(|it| it.attested.source != SourceKind::Movement);
     feed.map(|it| it.words.as_claimed().to_owned()).collect()
 }
 

@@ -1,11 +1,14 @@
 //! The promises of a world.
 
+mod feed;
+
 use std::fmt;
 
 use dormouse_contracts::{
     Effect, EffectInquiry, EffectKey, Outcome, Query, Receipt, Rejection, World, WorldError,
     WorldErrorKind,
 };
+pub use feed::FeedFixture;
 use futures_util::{FutureExt, future::join_all};
 use serde_json::Value;
 
@@ -20,6 +23,8 @@ pub struct WorldFixture {
     /// A query whose answer stays the same while nothing happens. The suite is strongest if the answer would show that
     /// `effect` was carried out twice.
     pub query: Query,
+    /// How to read what the actor of the effects perceives; absent if nothing is perceived in this world.
+    pub feed: Option<FeedFixture>,
 }
 
 impl fmt::Debug for WorldFixture {
@@ -27,6 +32,7 @@ impl fmt::Debug for WorldFixture {
         f.debug_struct("WorldFixture")
             .field("refused", &self.refused)
             .field("query", &self.query)
+            .field("feed", &self.feed)
             .finish_non_exhaustive()
     }
 }
@@ -34,7 +40,9 @@ impl fmt::Debug for WorldFixture {
 /// Checks the promises of [`Perform`](dormouse_contracts::Perform), [`Observe`](dormouse_contracts::Observe) and
 /// [`Inquire`](dormouse_contracts::Inquire).
 ///
-/// Carries out four effects. The world must be reachable, and nobody else may change it meanwhile. To check its memory
+/// If the world has a feed, also checks what the actor perceives of its own effects: see [`FeedFixture`].
+///
+/// Carries out four effects, and three more if there is a feed. The world must be reachable, and nobody else may change it meanwhile. To check its memory
 /// across a restart, close and open the world, and then await [`world_reopened`].
 ///
 /// A world without records of its effects may answer [`EffectInquiry::CannotTell`] to every inquiry and
@@ -51,6 +59,9 @@ pub async fn world(world: &dyn World, fixture: WorldFixture) {
     racing_calls_have_one_outcome(world, &fixture).await;
     dropped_calls_can_be_asked_after(world, &fixture).await;
     refusals_are_final(world, &fixture).await;
+    if let Some(feed) = &fixture.feed {
+        feed::own_effects_are_attested(world, feed).await;
+    }
 }
 
 /// Checks that a world that was closed and opened again remembers what [`world()`] did.

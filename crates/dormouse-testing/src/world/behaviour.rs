@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::gate::Gate;
+use crate::{gate::Gate, perception::Perceive};
 
 /// What a [`FakeWorld`](crate::FakeWorld) does with the next undecided effect.
 #[derive(Clone, Debug)]
@@ -12,6 +12,13 @@ pub enum Behaviour {
     Do,
     /// Carries it out, and returns this text in the receipt.
     DoWith(Value),
+    /// Carries it out, and delivers these to the actor in order: its own as the output of the effect, which ends with a
+    /// mark, and others as what happens meanwhile.
+    Print(Vec<Perceive>),
+    /// Does what the inner behaviour says, and answers when the gate is open.
+    AnswerLate(Gate, Box<Behaviour>),
+    /// Does what the inner behaviour says, and fails with `Unanswered`: the answer was lost.
+    LoseAnswer(Box<Behaviour>),
     /// Rejects it finally, for this reason.
     Reject(String),
     /// Fails with `NotReached`: nothing happened.

@@ -3,12 +3,13 @@
 use std::collections::{HashMap, VecDeque};
 
 use dormouse_contracts::{
-    Effect, EffectInquiry, EffectKey, Outcome, Query, Rejection, WorldErrorKind,
+    Delivery, Effect, EffectInquiry, EffectKey, Outcome, Perception, Query, Rejection,
+    WorldErrorKind,
 };
 use serde_json::Value;
 
 use super::behaviour::Behaviour;
-use crate::fault::Fault;
+use crate::{fault::Fault, perception::Perceive};
 
 #[derive(Debug, Default)]
 pub(super) struct State {
@@ -18,6 +19,8 @@ pub(super) struct State {
     pub(super) cannot_tell: bool,
     pub(super) failing_inquiries: Fault<WorldErrorKind>,
     pub(super) failing_queries: Fault<WorldErrorKind>,
+    /// What the assistant perceived, in order.
+    pub(super) feed: Vec<Perception>,
     pub(super) seen: Seen,
 }
 
@@ -42,6 +45,31 @@ impl State {
             return Err(Behaviour::Reject(reason.clone()));
         }
         Err(self.next.pop_front().unwrap_or(Behaviour::Do))
+    }
+
+    /// Adds to the feed of the assistant, with the next number.
+    pub(super) fn deliver(&mut self, perceive: Perceive) -> Delivery {
+        let number = self.feed.len() as u64 + 1;
+        let perception = perceive.number(number).build();
+        let delivery = perception.attested.delivery.clone();
+        self.feed.push(perception);
+        delivery
+    }
+
+    /// Delivers the output of an effect, unless it is decided by now, and returns the mark of its end.
+    pub(super) fn print(&mut self, effect: &Effect, lines: Vec<Perceive>) -> Option<Delivery> {
+        if self.seen.outcomes.contains_key(&effect.key) {
+            return None;
+        }
+        let mut mark = None;
+        for line in lines {
+            if line.is_own() {
+                mark = Some(self.deliver(line.caused_by(effect.key.as_str())));
+            } else {
+                self.deliver(line);
+            }
+        }
+        mark
     }
 
     pub(super) fn answer(

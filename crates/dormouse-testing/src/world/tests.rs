@@ -11,6 +11,7 @@ fn effect(key: &str) -> Effect {
         actor: AssistantId::try_new("dormouse").unwrap(),
         tool: ToolName::try_new("say").unwrap(),
         arguments: Arguments::new(),
+        reply_to: None,
     }
 }
 
@@ -23,9 +24,7 @@ fn query(tool: &str) -> Query {
 }
 
 fn done() -> Receipt {
-    Receipt {
-        detail: json!({ "done": "say" }),
-    }
+    Receipt::new(json!({ "done": "say" }))
 }
 
 async fn perform(world: &FakeWorld, key: &str) -> Result<Outcome, WorldErrorKind> {
@@ -99,7 +98,7 @@ async fn behaviours_are_met_in_order_and_not_by_what_is_decided() {
     let louder = json!({ "heard_by": 3 });
     world.then(Behaviour::DoWith(louder.clone()));
     assert_eq!(perform(&world, "1").await, Ok(Outcome::Done(done())));
-    let receipt = Receipt { detail: louder };
+    let receipt = Receipt::new(louder);
     assert_eq!(perform(&world, "2").await, Ok(Outcome::Done(receipt)));
 }
 

@@ -1,10 +1,17 @@
-use std::{collections::HashMap, sync::Mutex};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
 
 use dormouse_contracts::{
-    AssistantId, BoxFuture, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perform,
-    Query, Receipt, Rejection, ToolName, WorldError, WorldErrorKind,
+    AssistantId, Audience, BoxFuture, Delivery, Effect, EffectInquiry, EffectKey, EntityId,
+    Inquire, Observe, Outcome, Perception, Perform, Query, Receipt, Rejection, ToolName,
+    WorldError, WorldErrorKind,
 };
-use dormouse_testing::{FakeWorld, conformance, conformance::WorldFixture};
+use dormouse_testing::{
+    Behaviour, FakeWorld, Perceive, conformance,
+    conformance::{FeedFixture, WorldFixture},
+};
 use serde_json::{Map, Value, json};
 
 use crate::complaint;
@@ -15,6 +22,7 @@ fn effect(tool: &str, key: EffectKey) -> Effect {
         actor: AssistantId::try_new("dormouse").unwrap(),
         tool: ToolName::try_new(tool).unwrap(),
         arguments: Map::new(),
+        reply_to: None,
     }
 }
 
@@ -27,7 +35,51 @@ fn fixture() -> WorldFixture {
             tool: ToolName::try_new("inspect_location").unwrap(),
             arguments: Map::new(),
         },
+        feed: None,
     }
+}
+
+fn actor() -> EntityId {
+    EntityId::try_new("assistant:dormouse").unwrap()
+}
+
+/// The fixture of a world with a feed, in which somebody speaks first.
+fn perceiving(read: impl Fn(u64) -> Vec<Perception> + Send + Sync + 'static) -> WorldFixture {
+    WorldFixture {
+        feed: Some(FeedFixture {
+            actor: actor(),
+            effect: |key| effect("move", key),
+            read: Arc::new(move |after| {
+                let perceived = read(after);
+                Box::pin(async move { perceived })
+            }),
+        }),
+        ..fixture()
+    }
+}
+
+fn after(feed: Vec<Perception>, number: u64) -> Vec<Perception> {
+    let new = |it: &Perception| it.attested.delivery.number > number;
+    feed.into_iter().filter(new).collect()
+}
+
+/// A fake world in which moving prints two lines while Bob arrives.
+fn printing() -> FakeWorld {
+    let world = fake();
+    let audience = || Audience::of([actor(), EntityId::try_new("player:Bob").unwrap()]).unwrap();
+    world.happen(Perceive::say("Bob", "Where to?").audience(audience()));
+    // The suite first carries out four effects that print nothing.
+    for _ in 0..4 {
+        world.then(Behaviour::Do);
+    }
+    for _ in 0..3 {
+        world.then(Behaviour::Print(vec![
+            Perceive::command_output("The Garden"),
+            Perceive::movement("Bob", "arrives.").audience(audience()),
+            Perceive::command_output("People: Bob"),
+        ]));
+    }
+    world
 }
 
 fn fake() -> FakeWorld {
@@ -43,6 +95,178 @@ async fn the_fake_world_keeps_every_promise() {
     conformance::world(&world, fixture()).await;
     conformance::world_reopened(&world, fixture()).await;
     assert_eq!(world.performed().len(), 4);
+}
+
+#[tokio::test]
+async fn the_fake_world_attests_the_output_of_effects() {
+    let world = printing();
+    let fed = world.clone();
+    let fixture = perceiving(move |number| after(fed.perceptions(), number));
+    conformance::world(&world, fixture).await;
+    assert_eq!(world.perceptions().len(), 10);
+}
+
+/// What a world with a feed can get wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum FeedDefect {
+    OutputWithoutCause,
+    OutputOfAnotherEffect,
+    CauseOfNobody,
+    MarkMissing,
+    MarkTooEarly,
+    MarkNotYetDelivered,
+    MarkForgotten,
+    NumbersWithGaps,
+    DeliversAgain,
+    AudienceWithoutTheActor,
+    AudienceWithoutTheSender,
+    ReplyToLater,
+}
+
+/// A world over a proper one whose feed has a defect.
+#[derive(Clone)]
+struct Misperceived {
+    inner: FakeWorld,
+    defect: FeedDefect,
+}
+
+impl Misperceived {
+    fn feed(&self) -> Vec<Perception> {
+        let mut feed = self.inner.perceptions();
+        for perception in &mut feed {
+            self.spoil(perception);
+        }
+        if self.defect == FeedDefect::MarkNotYetDelivered {
+            feed.retain(|it| it.words.as_claimed() != "People: Bob");
+        }
+        feed
+    }
+
+    fn spoil(&self, perception: &mut Perception) {
+        let attested = &mut perception.attested;
+        let is_late = attested.delivery.number > 3;
+        match self.defect {
+            FeedDefect::OutputWithoutCause => attested.cause = None,
+            FeedDefect::OutputOfAnotherEffect if is_late && attested.cause.is_some() => {
+                attested.cause = Some(EffectKey::try_new("conformance/printed").unwrap());
+            }
+            FeedDefect::CauseOfNobody if attested.cause.is_none() => {
+                attested.cause = Some(EffectKey::try_new("nobody/1").unwrap());
+            }
+            FeedDefect::NumbersWithGaps => attested.delivery.number *= 2,
+            FeedDefect::AudienceWithoutTheActor if attested.audience.is_some() => {
+                attested.audience = Audience::of([EntityId::try_new("player:Bob").unwrap()]);
+            }
+            FeedDefect::AudienceWithoutTheSender if attested.audience.is_some() => {
+                attested.audience = Audience::of([actor()]);
+            }
+            FeedDefect::ReplyToLater => {
+                let number = attested.delivery.number + 1;
+                attested.reply_to = Some(Delivery {
+                    number,
+                    ..attested.delivery.clone()
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn spoilt(&self, mut receipt: Receipt) -> Receipt {
+        match (self.defect, &mut receipt.last_output) {
+            (FeedDefect::MarkMissing, mark) => *mark = None,
+            (FeedDefect::MarkTooEarly, Some(mark)) => mark.number -= 2,
+            (FeedDefect::NumbersWithGaps, Some(mark)) => mark.number *= 2,
+            _ => {}
+        }
+        receipt
+    }
+}
+
+impl Perform for Misperceived {
+    fn perform<'a>(&'a self, effect: &'a Effect) -> BoxFuture<'a, Result<Outcome, WorldError>> {
+        Box::pin(async move {
+            let is_repeated = self.inner.count(&effect.key) > 0;
+            if is_repeated && self.defect == FeedDefect::DeliversAgain {
+                self.inner
+                    .happen(Perceive::command_output("again").caused_by(effect.key.as_str()));
+            }
+            Ok(match self.inner.perform(effect).await? {
+                Outcome::Done(receipt) => Outcome::Done(self.spoilt(receipt)),
+                other => other,
+            })
+        })
+    }
+}
+
+impl Observe for Misperceived {
+    fn observe<'a>(
+        &'a self,
+        query: &'a Query,
+    ) -> BoxFuture<'a, Result<Result<Value, Rejection>, WorldError>> {
+        self.inner.observe(query)
+    }
+}
+
+impl Inquire for Misperceived {
+    fn inquire<'a>(
+        &'a self,
+        key: &'a EffectKey,
+    ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
+        Box::pin(async move {
+            Ok(match self.inner.inquire(key).await? {
+                EffectInquiry::Done(receipt) if self.defect == FeedDefect::MarkForgotten => {
+                    EffectInquiry::Done(Receipt::new(receipt.detail))
+                }
+                EffectInquiry::Done(receipt) => EffectInquiry::Done(self.spoilt(receipt)),
+                other => other,
+            })
+        })
+    }
+}
+
+#[tokio::test]
+async fn every_false_fact_about_an_own_effect_is_caught_by_the_check_that_is_about_it() {
+    let mark = "the mark of the receipt is the last output";
+    let defects = [
+        (
+            FeedDefect::OutputWithoutCause,
+            "names the effect as its cause",
+        ),
+        (
+            FeedDefect::OutputOfAnotherEffect,
+            "names the effect as its cause",
+        ),
+        (
+            FeedDefect::CauseOfNobody,
+            "an effect that the actor asked for",
+        ),
+        (FeedDefect::MarkMissing, mark),
+        (FeedDefect::MarkTooEarly, mark),
+        (FeedDefect::MarkNotYetDelivered, mark),
+        (FeedDefect::MarkForgotten, "reports the mark"),
+        (FeedDefect::NumbersWithGaps, "without gaps"),
+        (
+            FeedDefect::DeliversAgain,
+            "a repeated request delivers nothing",
+        ),
+        (
+            FeedDefect::AudienceWithoutTheActor,
+            "contains the one who perceives",
+        ),
+        (FeedDefect::AudienceWithoutTheSender, "contains the sender"),
+        (FeedDefect::ReplyToLater, "answers an earlier delivery"),
+    ];
+    for (defect, expected) in defects {
+        let world = Misperceived {
+            inner: printing(),
+            defect,
+        };
+        let fed = world.clone();
+        let fixture = perceiving(move |number| after(fed.feed(), number));
+        let said = complaint(conformance::world(&world, fixture)).await;
+        let said = said.unwrap_or_else(|| panic!("{defect:?} was not caught"));
+        assert!(said.contains(expected), "{defect:?}: {said}");
+    }
 }
 
 #[tokio::test]
@@ -114,7 +338,7 @@ impl Broken {
 }
 
 fn done(detail: Value) -> Outcome {
-    Outcome::Done(Receipt { detail })
+    Outcome::Done(Receipt::new(detail))
 }
 
 impl Perform for Broken {

@@ -42,6 +42,7 @@ fn forged(actor: &AssistantId) -> Effect {
         actor: actor.clone(),
         tool: ToolName::try_new("say").unwrap(),
         arguments: json!({"message": "again"}).as_object().unwrap().clone(),
+        reply_to: None,
     }
 }
 
