@@ -7,17 +7,17 @@ use crate::double::Dialect;
 
 const HEAD: &str = "# Every fault with every provider
 
-Written by the tests of `dormouse-providers`, which try each cell against a server on this machine that speaks the vendor's
-dialect; they fail if this page differs. To update it after a change:
+The tests of `dormouse-providers` write this page. They try each cell with a server on this machine that speaks the vendor's
+dialect, and fail if the page differs. To update it after a change:
 
 ```text
 DORMOUSE_WRITE_DOCS=1 cargo test -p dormouse-providers --test it matrix
 ```
 
-*Requests* is the number of requests that the server received: no request is repeated without the caller. In every cell the key is
-in the vendor's header and in no error and no log, no request goes to another server, and the client never uses more
-than {memory} MiB of memory at one time. *reply* is the whole reply, as without the fault. A name in `code` is the kind of a failure
-(`ModelErrorKind`), and this is what follows from it:
+*Requests* is the number of requests that the server received: no request is repeated without the caller. In every
+cell the client sends the key only in the vendor's header, and no error and no log contains the key. No request goes to another
+server, and the client never uses more than {memory} MiB of memory at one time. *reply* is the whole reply, as without the fault. A name in `code` is the kind of a failure
+(`ModelErrorKind`), which means:
 
 ";
 
