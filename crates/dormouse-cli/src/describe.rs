@@ -4,8 +4,8 @@ use dormouse_contracts::{
     ModelName, Outcome, ProviderId, Purpose, Sender, SourceKind, StoredEvent, Timestamp, invariant,
 };
 use dormouse_engine::{
-    Activity, DelayCause, Event, ModelFailed, NameDoubt, Pause, State, Status, StopCause,
-    UnansweredCause, Verdict,
+    Activity, Configured, DelayCause, Event, ModelFailed, NameDoubt, Pause, State, Status,
+    StopCause, UnansweredCause, Verdict,
 };
 use dormouse_providers::ModelSwitch;
 use dormouse_text::{escape_id, shortened};
@@ -54,6 +54,8 @@ pub(crate) fn event(stored: &StoredEvent) -> String {
 
 fn decoded(event: &Event) -> String {
     match event {
+        Event::Configured(it) => configured(it),
+        Event::Woke(_) => "while somebody waits".to_owned(),
         Event::Perceived(it) => {
             let attested = &it.perception.attested;
             format!(
@@ -159,6 +161,27 @@ fn decoded(event: &Event) -> String {
         Event::EmergencyStopCleared(it) => format!("by {}", it.cleared_by),
         Event::RetryRequested(it) => format!("by {}", it.requested_by),
     }
+}
+
+/// What the assistant lives under from now on.
+fn configured(it: &Configured) -> String {
+    let parts = [
+        ("program", it.program.is_some()),
+        ("persona", it.persona.is_some()),
+        ("settings", it.settings.is_some()),
+        ("model", it.model.is_some()),
+        ("services", it.services.is_some()),
+        ("tools", it.tools.is_some() || !it.specs.is_empty()),
+    ];
+    let changed = parts.into_iter().filter(|(_, changed)| *changed);
+    let changed: Vec<_> = changed.map(|(part, _)| part).collect();
+    let model = it.model.as_ref();
+    let model = model.map(|model| format!("; the model is {} of {}", model.name, model.provider));
+    format!(
+        "{} changed{}",
+        changed.join(", "),
+        model.unwrap_or_default()
+    )
 }
 
 /// Why a message ends without an answer.

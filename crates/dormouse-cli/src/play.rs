@@ -364,7 +364,8 @@ fn ready(data: &DataFolder, chosen: &Chosen, host: &Host, clear: &str) -> Item {
         model,
         why: chosen.why.clone(),
         data: data.path().display().to_string(),
-        seq: state.seq.0,
+        // What it lives under from now on is in its state, but not in its log yet.
+        seq: host.handle.status().seq.0,
         waiting: describe::waiting(state),
         new_world: host.continuity == WorldContinuity::NotMet,
         stopped: stopped.map(|stopped| describe::stop_cause(&stopped.cause)),

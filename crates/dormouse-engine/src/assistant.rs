@@ -14,11 +14,10 @@ mod showing;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use dormouse_contracts::{
-    AssistantId, BoxFuture, EffectKey, Outcome, Seq, ServiceName, Timestamp, TokenCounter,
-    ToolSpec, WorldId,
+    AssistantId, BoxFuture, EffectKey, Outcome, Seq, Timestamp, TokenCounter, ToolSpec, WorldId,
 };
 use dormouse_resilience::deadline;
-use dormouse_tools::{Registry, RegistryError};
+use dormouse_tools::RegistryError;
 use tokio::{
     select,
     sync::{mpsc, oneshot, watch},
@@ -26,17 +25,17 @@ use tokio::{
 };
 
 use crate::{
-    Ports,
+    PROGRAM, Ports,
     builtin::{barest_tools, builtin_tools},
     config::AssistantConfig,
-    decide::{self, Answered, Next, OutsideCall, View},
-    event::Event,
+    decide::{self, Answered, Asked, Next, OutsideCall, Prepared, View},
+    event::{ConfiguredModel, Event},
     gate::gate,
     handle::{Command, Handle},
-    prompt::{Preamble, PreambleTooLong, leaves_room},
+    prompt::{PreambleTooLong, leaves_room},
     remembering::{CatchUpError, catch_up},
     replay::{Restored, restore_counted},
-    state::State,
+    state::{Configuration, State},
     status::{Activity, Skipped, Status},
     work::{self, Done, Indexing, TakenIn},
 };
@@ -61,12 +60,9 @@ pub struct Recorded {
 #[derive(Debug)]
 pub struct Assistant {
     config: AssistantConfig,
-    tools: Registry,
-    preamble: Preamble,
+    prepared: Prepared,
     ports: Ports,
-    services: Vec<ServiceName>,
     state: State,
-    awake_since: Timestamp,
     commands: mpsc::Receiver<Command>,
     status: watch::Sender<Status>,
     watchers: Vec<mpsc::Sender<Arc<Recorded>>>,
@@ -76,6 +72,8 @@ pub struct Assistant {
 /// What only this process knows.
 #[derive(Debug, Default)]
 struct Progress {
+    /// When it woke, if the log does not have that yet and a decision may depend on it.
+    woke: Option<Timestamp>,
     fresh: Option<EffectKey>,
     unwritten: Unwritten,
     since_snapshot: u64,
@@ -132,15 +130,14 @@ impl Assistant {
     ) -> Result<(Self, Handle), WakeError> {
         config.check()?;
         let counter = &ports.counter;
-        let (tools, preamble) = match offered(&config, &world_tools, builtin_tools()?, counter)? {
-            (tools, Ok(preamble)) => (tools, preamble),
-            (_, Err(_too_long)) => {
-                let (tools, preamble) = offered(&config, &world_tools, barest_tools()?, counter)?;
-                let preamble = preamble?;
+        let prepared = match offered(&config, &world_tools, builtin_tools()?, counter)? {
+            Ok(prepared) => prepared,
+            Err(_too_long) => {
+                let prepared = offered(&config, &world_tools, barest_tools()?, counter)??;
                 tracing::warn!(
                     "the context window is too small for tools to note things about people"
                 );
-                (tools, preamble)
+                prepared
             }
         };
         let Restored { state, folded } = restore_counted(&*ports.log, &config.key).await?;
@@ -155,10 +152,7 @@ impl Assistant {
         let watchers = Vec::new();
         let mut assistant = Self {
             config,
-            tools,
-            preamble,
-            services: ports.model.services(),
-            awake_since: ports.clock.now(),
+            prepared,
             ports,
             state,
             commands,
@@ -166,10 +160,10 @@ impl Assistant {
             watchers,
             progress,
         };
-        // A status read before the first tick must already say what the assistant waits for.
         let now = assistant.ports.clock.now();
-        let (state, switch) = (&assistant.state, assistant.config.switch);
-        if let Err(skip) = gate(state, switch, &assistant.services, now) {
+        assistant.configure(now);
+        // A status read before the first tick must already say what the assistant waits for.
+        if let Err(skip) = gate(&assistant.state, now) {
             assistant.rest(skip);
         }
         assistant.publish();
@@ -234,6 +228,10 @@ impl Assistant {
                 command = self.commands.recv() => match command {
                     None => break,
                     Some(command) => {
+                        // What was decided before the log failed begins before anything else is heard, as always.
+                        if work.is_none() && self.progress.unwritten.is_stuck() {
+                            work = self.advance(&mut asked).await?;
+                        }
                         if self.obey(command).await?.is_break() {
                             break;
                         }
@@ -285,7 +283,8 @@ impl Assistant {
             return Ok(None);
         }
         loop {
-            match decide::next(self.view()) {
+            let now = self.ports.clock.now();
+            match decide::next(self.view(now)) {
                 Next::Rest(skip) => {
                     // The tick ended meanwhile; the next tick asks again.
                     *asked = None;
@@ -294,7 +293,9 @@ impl Assistant {
                     }
                     return Ok(None);
                 }
-                Next::Decided(events) => self.note(events),
+                // The log has the time of waking before the first decision that may depend on it.
+                Next::Decided(_) | Next::Outside(_) if self.note_waking() => {}
+                Next::Decided(events) => self.note(now, events),
                 Next::Outside(OutsideCall::Ask(_)) if asked.is_some() => {
                     self.busy_with(Busy::Asking);
                     return Ok(asked.take());
@@ -320,12 +321,15 @@ impl Assistant {
         });
         match call {
             OutsideCall::Ask(prompt) => {
+                let asked = Asked::of(&prompt);
+                let mut request = prompt.request;
+                request.extra.clone_from(&self.config.extra_params);
                 let bounds = work::Bounds {
                     attempt: self.config.model_timeout,
                     retry_for: self.config.retry_for,
                 };
                 let budget = self.config.retry_budget.clone();
-                Box::pin(work::ask(ports, *prompt, bounds, budget))
+                Box::pin(work::ask(ports, request, asked, bounds, budget))
             }
             OutsideCall::Perform(effect) => {
                 let limit = self.tool_timeout(effect.tool.as_str());
@@ -367,65 +371,82 @@ impl Assistant {
         if !is_asking || self.slow_since().is_none() {
             return false;
         }
-        let events = decide::on_delay(self.view());
+        let now = self.ports.clock.now();
+        let events = decide::on_delay(self.view(now));
         let asks = !events.is_empty();
-        self.note(events);
+        self.note(now, events);
         asks
     }
 
     fn tool_timeout(&self, tool: &str) -> Duration {
-        self.tools
+        self.prepared
+            .tools()
             .get(tool)
             .map_or(ToolSpec::DEFAULT_TIMEOUT, |spec| spec.timeout)
     }
 
-    fn view(&self) -> View<'_> {
-        View {
-            state: &self.state,
-            config: &self.config,
-            tools: &self.tools,
-            preamble: &self.preamble,
-            counter: &*self.ports.counter,
-            services: &self.services,
-            now: self.ports.clock.now(),
-            awake_since: self.awake_since,
-            fresh: self.progress.fresh.as_ref(),
+    /// What a decision at `now` may look at. The events that it decides have the same time.
+    fn view(&self, now: Timestamp) -> View<'_> {
+        let fresh = self.progress.fresh.as_ref();
+        self.prepared
+            .view(&self.config.key, &self.state, now, fresh)
+    }
+
+    /// Notes what it lives under from `now` on, if that is not what the log has.
+    fn configure(&mut self, now: Timestamp) {
+        let (provider, name) = self.ports.model.identity();
+        let tools = self.prepared.tools().specs();
+        let configuration = Configuration {
+            program: PROGRAM.to_owned(),
+            persona: self.config.persona.clone(),
+            settings: self.config.settings(),
+            model: Some(ConfiguredModel {
+                provider: provider.clone(),
+                name: name.clone(),
+            }),
+            services: self.ports.model.services(),
+            tools: tools.cloned().collect(),
+            preamble_tokens: self.prepared.preamble().tokens,
+            awake_since: None,
+        };
+        match self.state.configuration.change_to(&configuration) {
+            Some(change) => self.note(now, vec![Event::Configured(change)]),
+            // Whoever speaks first after this has not waited before it.
+            None => self.progress.woke = (!self.state.turns.is_empty()).then_some(now),
         }
     }
 
     /// Takes in how a call to the outside ended.
     fn take_in(&mut self, done: Done) {
-        let view = self.view();
+        let now = self.ports.clock.now();
+        let view = self.view(now);
         let events = match done {
             Done::Replied {
                 reply,
                 model,
-                prompt_tokens,
-                speech_only,
-                duration,
-            } => decide::on_reply(
-                view,
-                reply,
-                Answered {
+                asked,
+                duration_ms,
+            } => {
+                let answered = Answered {
                     model,
-                    prompt_tokens,
-                    speech_only,
-                    duration,
-                },
-            ),
+                    asked,
+                    duration_ms,
+                };
+                decide::on_reply(view, reply, answered)
+            }
             Done::Failed {
                 error,
                 service,
-                prompt,
-                duration,
+                asked,
+                duration_ms,
             } => {
                 let cause = std::error::Error::source(&error.error).map(ToString::to_string);
                 tracing::warn!(error = %error, cause = cause.as_deref(), "the model gave no reply");
                 let failed = decide::Failed {
                     kind: error.error.kind(),
                     attempts: error.attempts,
-                    prompt: Some(prompt),
-                    duration,
+                    prompt: Some(asked.length),
+                    duration_ms,
                     service,
                     reason: cause,
                 };
@@ -445,21 +466,22 @@ impl Assistant {
             Done::Recollected(found) => decide::on_recollected(view, *found),
             Done::MemoryAnswered { call, answer } => decide::on_memory_answer(view, &call, answer),
         };
-        self.note(events);
+        self.note(now, events);
     }
 }
 
-/// The tools of the world and of the engine, and the preamble with them, if that leaves room for a conversation.
+/// The tools of the world and of the engine with the instructions, if that leaves room for a conversation.
 fn offered(
     config: &AssistantConfig,
     world: &[ToolSpec],
     own: Vec<ToolSpec>,
     counter: &Arc<dyn TokenCounter>,
-) -> Result<(Registry, Result<Preamble, PreambleTooLong>), RegistryError> {
-    let tools = Registry::try_new(world.iter().cloned().chain(own))?;
-    let preamble = Preamble::new(config, &tools, Arc::clone(counter));
-    let preamble = leaves_room(config, &preamble).map(|()| preamble);
-    Ok((tools, preamble))
+) -> Result<Result<Prepared, PreambleTooLong>, RegistryError> {
+    let settings = config.settings();
+    let tools = world.iter().cloned().chain(own);
+    let prepared = Prepared::new(&config.persona, &settings, tools, Arc::clone(counter))?;
+    let room = leaves_room(&settings, prepared.preamble());
+    Ok(room.map(|()| prepared))
 }
 
 /// Lets the memory catch up with the log before a life begins. If it cannot, each message tries again.

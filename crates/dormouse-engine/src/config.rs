@@ -45,45 +45,45 @@ impl OutOfRange {
 }
 
 /// The numbers that bound an assistant. Once built, all of them are valid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    tick_rate: Duration,
+    tick_rate_seconds: u32,
     max_iterations: u32,
     max_context_tokens: u32,
     max_history: usize,
     max_consecutive_errors: u32,
     max_parts: usize,
-    give_up_after: Option<Duration>,
+    /// 0 if a message is kept until it is answered.
+    give_up_after_seconds: u32,
 }
 
 /// How long a message may fail alone, and how long an outage may last before its notice, if the operator does not say.
-const GIVE_UP_AFTER: Duration = Duration::from_secs(3_600);
+const GIVE_UP_AFTER_SECONDS: u32 = 3_600;
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            tick_rate: Duration::from_secs(5),
+            tick_rate_seconds: 5,
             max_iterations: 5,
             max_context_tokens: 32_768,
             max_history: 50,
             max_consecutive_errors: 5,
             max_parts: 8,
-            give_up_after: Some(GIVE_UP_AFTER),
+            give_up_after_seconds: GIVE_UP_AFTER_SECONDS,
         }
     }
 }
 
-fn within(field: &'static str, value: u64, low: u64, high: u64) -> Result<u64, OutOfRange> {
-    if (low..=high).contains(&value) {
-        Ok(value)
-    } else {
-        Err(OutOfRange {
+fn within(field: &'static str, value: u64, low: u32, high: u32) -> Result<u32, OutOfRange> {
+    let valid = u32::try_from(value).ok();
+    valid
+        .filter(|valid| (low..=high).contains(valid))
+        .ok_or(OutOfRange {
             field,
             value,
-            low,
-            high,
+            low: low.into(),
+            high: high.into(),
         })
-    }
 }
 
 impl Limits {
@@ -93,7 +93,7 @@ impl Limits {
     ///
     /// [`OutOfRange`] outside these bounds.
     pub fn with_tick_rate_seconds(mut self, seconds: u64) -> Result<Self, OutOfRange> {
-        self.tick_rate = Duration::from_secs(within("tick_rate", seconds, 1, 3_600)?);
+        self.tick_rate_seconds = within("tick_rate", seconds, 1, 3_600)?;
         Ok(self)
     }
 
@@ -165,15 +165,14 @@ impl Limits {
     ///
     /// [`OutOfRange`] outside these bounds.
     pub fn with_give_up_after_seconds(mut self, seconds: u64) -> Result<Self, OutOfRange> {
-        let seconds = within("give_up_after", seconds, 0, 604_800)?;
-        self.give_up_after = (seconds > 0).then(|| Duration::from_secs(seconds));
+        self.give_up_after_seconds = within("give_up_after", seconds, 0, 604_800)?;
         Ok(self)
     }
 
     /// The time between two ticks.
     #[must_use]
     pub fn tick_rate(&self) -> Duration {
-        self.tick_rate
+        Duration::from_secs(self.tick_rate_seconds.into())
     }
 
     /// The most tool calls in one tick.
@@ -203,12 +202,14 @@ impl Limits {
     /// For how long a message may fail alone before it is given up, if it ever is.
     #[must_use]
     pub fn give_up_after(&self) -> Option<Duration> {
-        self.give_up_after
+        let seconds = self.give_up_after_seconds;
+        (seconds > 0).then(|| Duration::from_secs(seconds.into()))
     }
 
     /// The time after which a sender who waits in an outage hears the `outage_notice`.
     pub(crate) fn word_after(&self) -> Duration {
-        self.give_up_after.unwrap_or(GIVE_UP_AFTER)
+        let usual = Duration::from_secs(GIVE_UP_AFTER_SECONDS.into());
+        self.give_up_after().unwrap_or(usual)
     }
 
     /// After how many errors in a row a message is given up, or the emergency stop is triggered.
@@ -219,7 +220,8 @@ impl Limits {
 }
 
 /// Whether an assistant's ticks are on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Switch {
     /// Ticks run.
     #[default]
@@ -277,7 +279,8 @@ pub struct AssistantConfig {
     pub max_tokens: Option<u32>,
     /// How much the model shall think; its own where absent.
     pub reasoning_effort: Option<ReasoningEffort>,
-    /// Further parameters of every request, as the provider names them.
+    /// Further parameters of every request, as the provider names them. No decision reads them, and the log does not have
+    /// them: one of them may be a secret.
     pub extra_params: Map<String, Value>,
     /// What the sender hears if a message ends without an answer. If blank, the sender hears nothing.
     pub apology: String,
@@ -332,6 +335,28 @@ impl AssistantConfig {
         }
     }
 
+    /// What decisions read of it.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        Settings {
+            name: self.name.clone(),
+            switch: self.switch,
+            classify: self.classify.clone(),
+            pattern: self.pattern,
+            tool_calling: self.tool_calling,
+            limits: self.limits,
+            temperature: self.temperature,
+            top_p: self.top_p,
+            max_tokens: self.max_tokens,
+            reasoning_effort: self.reasoning_effort,
+            apology: self.apology.clone(),
+            broken_off: self.broken_off.clone(),
+            wait_notice: self.wait_notice.clone(),
+            outage_notice: self.outage_notice.clone(),
+            memory_tokens: self.memory_tokens,
+        }
+    }
+
     /// The default configuration of an assistant with this key.
     #[must_use]
     pub fn new(key: AssistantId) -> Self {
@@ -364,4 +389,34 @@ impl AssistantConfig {
             recall_timeout: Duration::from_secs(2),
         }
     }
+}
+
+/// What decisions and prompts read of an [`AssistantConfig`], besides its key and its persona. The log has it, so that a
+/// life can be decided again. Its fields are described there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(
+    missing_docs,
+    reason = "the fields of the same names in AssistantConfig have them"
+)]
+pub struct Settings {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    pub switch: Switch,
+    pub classify: ClassifyConfig,
+    pub pattern: ExecutionPattern,
+    pub tool_calling: ToolCalling,
+    pub limits: Limits,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_effort: Option<ReasoningEffort>,
+    pub apology: String,
+    pub broken_off: String,
+    pub wait_notice: String,
+    pub outage_notice: String,
+    pub memory_tokens: u32,
 }

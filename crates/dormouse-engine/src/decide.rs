@@ -6,23 +6,28 @@
 mod calls;
 mod delayed;
 mod outcomes;
+mod perception;
+mod prepared;
 mod recall_query;
 mod unanswered;
 
 use std::time::Duration;
 
-use dormouse_contracts::{CallId, Effect, EffectKey, Query, ServiceName, Timestamp, TokenCounter};
+use dormouse_contracts::{AssistantId, CallId, Effect, EffectKey, Query, Timestamp, TokenCounter};
 use dormouse_tools::{LoopEffect, Registry, after};
 
+pub(crate) use calls::{answer_with, without_advice};
 pub(crate) use delayed::on_delay;
 pub(crate) use outcomes::{
-    Answered, Failed, on_failure, on_memory_answer, on_observed, on_recollected, on_reply,
+    Answered, Asked, Failed, on_failure, on_memory_answer, on_observed, on_recollected, on_reply,
     on_settled, on_world_failure,
 };
+pub(crate) use perception::{classification, perceived};
+pub(crate) use prepared::Prepared;
 
 use crate::{
     builtin::{self, MemoryQuery},
-    config::{AssistantConfig, ExecutionPattern},
+    config::{ExecutionPattern, Settings},
     event::{
         ContextType, EmergencyStopTriggered, Event, NOOP, StopCause, StopReason, TickEnded,
         TickStarted, Verdict,
@@ -41,26 +46,29 @@ const WARNING_PERCENT: u64 = 60;
 /// Everything a decision may look at.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
+    pub(crate) key: &'a AssistantId,
     pub(crate) state: &'a State,
-    pub(crate) config: &'a AssistantConfig,
     pub(crate) tools: &'a Registry,
     pub(crate) preamble: &'a Preamble,
     pub(crate) counter: &'a dyn TokenCounter,
-    /// The services that answer for the model.
-    pub(crate) services: &'a [ServiceName],
+    /// The time of the events that are decided.
     pub(crate) now: Timestamp,
-    /// When this process woke the assistant.
-    pub(crate) awake_since: Timestamp,
     /// The effect that this process itself intended and has not begun. Any other open effect was left by an earlier
     /// process or tick.
     pub(crate) fresh: Option<&'a EffectKey>,
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    /// The operator's settings.
+    fn config(&self) -> &'a Settings {
+        &self.state.configuration.settings
+    }
+
     /// How long somebody has waited since then. The time in which the program was off does not count, because the model
     /// was not asked.
     fn waited_since(&self, since: Timestamp) -> Duration {
-        self.now.since(since.max(self.awake_since))
+        let awake_since = self.state.configuration.awake_since.unwrap_or(since);
+        self.now.since(since.max(awake_since))
     }
 }
 
@@ -105,7 +113,7 @@ pub(crate) fn next(view: View<'_>) -> Next {
             EmergencyStopTriggered { cause },
         )]);
     }
-    match gate(state, view.config.switch, view.services, view.now) {
+    match gate(state, view.now) {
         // The tick under way is this one: there is one actor, and it asks what comes next in its own tick.
         Err(Skip::Collision) => state
             .turns
@@ -122,7 +130,7 @@ pub(crate) fn next(view: View<'_>) -> Next {
 
 fn stop_cause(view: View<'_>) -> Option<StopCause> {
     let errors = &view.state.errors;
-    if errors.consecutive >= view.config.limits.max_consecutive_errors() {
+    if errors.consecutive >= view.config().limits.max_consecutive_errors() {
         return Some(StopCause::ConsecutiveErrors(errors.consecutive));
     }
     if let Some(tool) = errors.failing_tool() {
@@ -135,7 +143,7 @@ fn in_tick(view: View<'_>, turn: &Turn) -> Next {
     if let Some(open) = turn.open_effect() {
         let effect = Effect {
             key: open.key.clone(),
-            actor: view.config.key.clone(),
+            actor: view.key.clone(),
             tool: open.tool.clone(),
             arguments: open.arguments.clone(),
             reply_to: turn.trigger.message().map(Heard::delivery).cloned(),
@@ -189,15 +197,15 @@ const TOO_LONG: &str =
 
 /// How many calls one tick may make.
 fn call_limit(view: View<'_>) -> u32 {
-    match view.config.pattern {
+    match view.config().pattern {
         ExecutionPattern::SingleAction => 1,
-        ExecutionPattern::ReactLoop => view.config.limits.max_iterations(),
+        ExecutionPattern::ReactLoop => view.config().limits.max_iterations(),
     }
 }
 
 /// How many acts of speech one reply may make.
 fn speech_limit(view: View<'_>) -> usize {
-    view.config.limits.max_parts()
+    view.config().limits.max_parts()
 }
 
 fn speaks(view: View<'_>, call: &CallState) -> bool {
@@ -243,14 +251,14 @@ fn stop_reason(view: View<'_>, turn: &Turn, step: &Step) -> Option<TickEnded> {
     if let Some(reason) = loop_end(view, step) {
         return closed(reason);
     }
-    match view.config.pattern {
+    match view.config().pattern {
         // It was the last step. The reason depends on whether the steps or calls are used up.
         _ if step.only_speaks() && has_used_up(view, turn, 0) => closed(StopReason::MaxIterations),
         _ if step.only_speaks() => closed(StopReason::CriticalTokens),
         ExecutionPattern::ReactLoop => None,
         ExecutionPattern::SingleAction => Some(TickEnded {
             reason: StopReason::MaxIterations,
-            resume_at: Some(view.now.plus(view.config.limits.tick_rate())),
+            resume_at: Some(view.now.plus(view.config().limits.tick_rate())),
         }),
     }
 }
@@ -307,7 +315,7 @@ fn ask(view: View<'_>, turn: &Turn) -> Next {
     } else {
         Offer::All
     };
-    let prompt = prompt::build(view.state, turn, view.config, view.preamble, offer);
+    let prompt = prompt::build(view.state, turn, view.config(), view.preamble, offer);
     Next::Outside(OutsideCall::Ask(Box::new(prompt)))
 }
 
@@ -320,14 +328,14 @@ fn is_last(view: View<'_>, turn: &Turn) -> bool {
 
 /// Whether all steps or calls are used up after `more` further steps.
 fn has_used_up(view: View<'_>, turn: &Turn, more: u32) -> bool {
-    let limit = view.config.limits.max_iterations();
-    let steps = match view.config.pattern {
+    let limit = view.config().limits.max_iterations();
+    let steps = match view.config().pattern {
         ExecutionPattern::ReactLoop => turn.steps_this_tick,
         ExecutionPattern::SingleAction => {
             u32::try_from(turn.own_steps().count()).unwrap_or(u32::MAX)
         }
     };
-    let calls = match view.config.pattern {
+    let calls = match view.config().pattern {
         ExecutionPattern::ReactLoop => turn.calls_this_tick,
         // Each tick has its own limit of one call.
         ExecutionPattern::SingleAction => 0,
@@ -337,8 +345,8 @@ fn has_used_up(view: View<'_>, turn: &Turn, more: u32) -> bool {
 
 /// The share of the context window, in percent, that the next prompt takes with `more` further tokens.
 fn percent(view: View<'_>, turn: &Turn, more: u32) -> u64 {
-    let tokens = prompt::tokens(view.state, turn, view.config, view.preamble);
-    let window = prompt::window(view.state, view.config, view.preamble);
+    let tokens = prompt::tokens(view.state, turn, view.config(), view.preamble);
+    let window = prompt::window(view.state, view.config(), view.preamble);
     percent_of(window, tokens.saturating_add(more))
 }
 

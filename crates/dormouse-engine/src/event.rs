@@ -1,12 +1,13 @@
 //! What can happen to an assistant. Only these events change its state.
 //!
-//! Events come in families, one file each: [`perception`], [`turn`], [`effect`], [`memory`], [`service`] and
-//! [`safety`]. Each family has a schema number of its own, so a family that grows leaves the others as they are.
+//! Events come in families, one file each: [`life`], [`perception`], [`turn`], [`effect`], [`memory`],
+//! [`service`] and [`safety`]. Each family has a schema number of its own, so a family that grows leaves the others as they are.
 
 mod delayed;
 mod effect;
 mod encoding;
 mod kinds;
+mod life;
 mod memory;
 mod name_doubt;
 mod perception;
@@ -20,6 +21,7 @@ pub use delayed::{DelayCause, Delayed};
 pub use effect::{EffectIntended, EffectSettled, WorldFailed};
 pub use encoding::DecodeError;
 pub use kinds::Event;
+pub use life::{Configured, ConfiguredModel, Woke};
 pub use memory::{EntityChanged, Remembered, Source};
 pub(crate) use memory::{LOG_ORIGIN, SEVERAL};
 pub use name_doubt::NameDoubt;

@@ -54,21 +54,17 @@ impl Reason {
     }
 }
 
-/// Decides whether a tick at `now` has a reason to think, if `services` answer for the model.
+/// Decides whether a tick at `now` has a reason to think.
 ///
 /// # Errors
 ///
 /// The first [`Skip`] that applies. It costs no model call.
-pub fn gate(
-    state: &State,
-    switch: Switch,
-    services: &[ServiceName],
-    now: Timestamp,
-) -> Result<Reason, Skip> {
+pub fn gate(state: &State, now: Timestamp) -> Result<Reason, Skip> {
+    let services = &state.configuration.services;
     if state.stop.is_on() {
         return Err(Skip::EmergencyStop);
     }
-    if switch == Switch::Disabled {
+    if state.configuration.settings.switch == Switch::Disabled {
         return Err(Skip::Disabled);
     }
     match state.turns.current() {

@@ -30,28 +30,36 @@ mod work;
 pub use assistant::{Assistant, Recorded, RunError, WakeError};
 pub use builtin::builtin_tools;
 pub use config::{
-    AssistantConfig, ConfigError, ExecutionPattern, Limits, OutOfRange, Switch, ToolCalling,
+    AssistantConfig, ConfigError, ExecutionPattern, Limits, OutOfRange, Settings, Switch,
+    ToolCalling,
 };
 pub use event::{
-    Call, ContextLimit, ContextType, DecodeError, DelayCause, Delayed, EffectIntended,
-    EffectSettled, EmergencyStopCleared, EmergencyStopTriggered, EntityChanged, Event, ModelFailed,
-    NameDoubt, ParseFailed, Perceived, RecallFailure, RecallMode, RecalledBlock, RecalledItem,
-    RecalledLine, Recollected, Remembered, Replied, RetryRequested, Source, StopCause, StopReason,
-    TickEnded, TickStarted, ToolAnswered, Unanswered, UnansweredCause, Verdict, WorldFailed,
+    Call, Configured, ConfiguredModel, ContextLimit, ContextType, DecodeError, DelayCause, Delayed,
+    EffectIntended, EffectSettled, EmergencyStopCleared, EmergencyStopTriggered, EntityChanged,
+    Event, ModelFailed, NameDoubt, ParseFailed, Perceived, RecallFailure, RecallMode,
+    RecalledBlock, RecalledItem, RecalledLine, Recollected, Remembered, Replied, RetryRequested,
+    Source, StopCause, StopReason, TickEnded, TickStarted, ToolAnswered, Unanswered,
+    UnansweredCause, Verdict, Woke, WorldFailed,
 };
 pub use gate::{Reason, Skip, gate};
 pub use handle::{Accepted, ClearError, Handle, PerceiveError, Rest, RetryError, StopError};
 pub use ports::Ports;
 pub use prompt::PreambleTooLong;
 pub use remembering::{CatchUpError, CaughtUp, Rebound, catch_up, check_log, rebind};
-pub use replay::{ReplayError, encode_snapshot, replay, restore};
+pub use replay::{
+    DecideAgainError, DecidedAgain, DecidedInstead, FirstDifference, ReplayError, decide_again,
+    encode_snapshot, replay, restore,
+};
 pub use state::{
-    CallState, Counts, Deliveries, EffectState, EmergencyStop, ErrorRecord, HISTORY_KEPT, Heard,
-    History, LearntLimit, OVERHEARD_KEPT, Occasion, OccasionKind, Overheard, Pause, Pauses, People,
-    Phase, RECENT_CALLS, Service, Services, ShownLines, Sources, Spent, State, Step, StepKind,
-    Stopped, Trigger, Turn, TurnFailures, Turns, Wait, Window, WorldReach,
+    CallState, Configuration, Counts, Deliveries, EffectState, EmergencyStop, ErrorRecord,
+    HISTORY_KEPT, Heard, History, LearntLimit, OVERHEARD_KEPT, Occasion, OccasionKind, Overheard,
+    Pause, Pauses, People, Phase, RECENT_CALLS, Service, Services, ShownLines, Sources, Spent,
+    State, Step, StepKind, Stopped, Trigger, Turn, TurnFailures, Turns, Wait, Window, WorldReach,
 };
 pub use status::{Activity, Skipped, Status};
+
+/// The program that decides, as the log names it.
+const PROGRAM: &str = concat!("dormouse-engine ", env!("CARGO_PKG_VERSION"));
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -12,10 +12,13 @@ mod remembered;
 mod room;
 mod shrink;
 
-use dormouse_contracts::{ChatRequest, Seq, ToolChoice, TurnCall, TurnContext, TurnStep};
+use dormouse_contracts::{
+    ChatRequest, Seq, ToolChoice, TurnCall, TurnContext, TurnStep, invariant,
+};
+use sha2::{Digest, Sha256};
 
 use crate::{
-    config::{AssistantConfig, ToolCalling},
+    config::{Settings, ToolCalling},
     state::{CallState, State, Turn},
 };
 use conversation::Conversation;
@@ -48,6 +51,19 @@ pub(crate) struct Prompt {
     pub(crate) offer: Offer,
 }
 
+impl Prompt {
+    /// The beginning of the hash of the request, in hexadecimal.
+    pub(crate) fn hash(&self) -> String {
+        let json = serde_json::to_vec(&self.request);
+        let digest = Sha256::digest(invariant!(json, "a request is JSON"));
+        digest
+            .iter()
+            .take(8)
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+}
+
 /// How much of what could be shown fits, and how many tokens all of it takes.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
@@ -69,19 +85,14 @@ struct Choice {
 }
 
 /// How many tokens the prompt for the next step of `turn` takes at most, if it shows every result whole. Pure.
-pub(crate) fn tokens(
-    state: &State,
-    turn: &Turn,
-    config: &AssistantConfig,
-    preamble: &Preamble,
-) -> u32 {
+pub(crate) fn tokens(state: &State, turn: &Turn, config: &Settings, preamble: &Preamble) -> u32 {
     let room = Room::of(state, config, preamble);
     let choice = choose(state, turn, config, preamble, room, 0);
     choice.tokens.saturating_add(choice.cut)
 }
 
 /// The size of the context window in tokens: the configured one, or less if a smaller limit was learnt.
-pub(crate) fn window(state: &State, config: &AssistantConfig, preamble: &Preamble) -> u32 {
+pub(crate) fn window(state: &State, config: &Settings, preamble: &Preamble) -> u32 {
     Room::of(state, config, preamble).window()
 }
 
@@ -89,7 +100,7 @@ pub(crate) fn window(state: &State, config: &AssistantConfig, preamble: &Preambl
 pub(crate) fn budgets(
     state: &State,
     turn: &Turn,
-    config: &AssistantConfig,
+    config: &Settings,
     preamble: &Preamble,
 ) -> Budgets {
     let room = Room::of(state, config, preamble);
@@ -101,7 +112,7 @@ pub(crate) fn budgets(
 pub(crate) fn shown_anyway(
     state: &State,
     turn: &Turn,
-    config: &AssistantConfig,
+    config: &Settings,
     preamble: &Preamble,
     budgets: Budgets,
 ) -> Vec<Seq> {
@@ -130,7 +141,7 @@ pub(crate) fn shown_anyway(
 pub(crate) fn build(
     state: &State,
     turn: &Turn,
-    config: &AssistantConfig,
+    config: &Settings,
     preamble: &Preamble,
     offer: Offer,
 ) -> Prompt {
@@ -170,7 +181,6 @@ pub(crate) fn build(
         top_p: config.top_p,
         max_tokens,
         reasoning_effort: config.reasoning_effort,
-        extra: config.extra_params.clone(),
         // The instructions come first and stay as they are.
         stable_messages: 1,
         turn: context(turn, preamble.offered(offer)).map(Box::new),
@@ -211,7 +221,7 @@ fn called(call: &CallState) -> TurnCall {
 }
 
 /// How many reply tokens to request after a prompt of `tokens` tokens.
-fn reply_tokens(config: &AssistantConfig, room: Room, tokens: u32) -> Option<u32> {
+fn reply_tokens(config: &Settings, room: Room, tokens: u32) -> Option<u32> {
     let most = config.max_tokens?;
     Some(most.min(room.reply_behind(tokens)))
 }
@@ -224,7 +234,7 @@ fn reply_tokens(config: &AssistantConfig, room: Room, tokens: u32) -> Option<u32
 fn choose(
     state: &State,
     turn: &Turn,
-    config: &AssistantConfig,
+    config: &Settings,
     preamble: &Preamble,
     room: Room,
     reserved: u32,

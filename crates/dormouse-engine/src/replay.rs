@@ -1,10 +1,16 @@
 //! Folding a log into a state.
 
+mod decide_again;
+
 use dormouse_contracts::{AssistantId, LoadSnapshot, ReadError, ReadEvents, Seq, Snapshot};
 
 use crate::{
     event::{DecodeError, Event},
     state::State,
+};
+
+pub use decide_again::{
+    DecideAgainError, DecidedAgain, DecidedInstead, FirstDifference, decide_again,
 };
 
 /// The version of a state's JSON. A snapshot of another version is ignored, and the whole log is folded.

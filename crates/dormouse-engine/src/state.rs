@@ -6,6 +6,7 @@
 //!
 //! A state consists of parts. Each part folds the events that concern it and owns its rules.
 
+mod configuration;
 mod deliveries;
 mod errors;
 mod heard;
@@ -29,6 +30,7 @@ use dormouse_contracts::{Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+pub use configuration::Configuration;
 pub use deliveries::Deliveries;
 pub use errors::{ErrorRecord, RECENT_CALLS};
 pub use heard::Heard;
@@ -55,6 +57,8 @@ use crate::event::{ContextLimit, Event};
 pub struct State {
     /// The last event that is folded in.
     pub seq: Seq,
+    /// What it lives under.
+    pub configuration: Configuration,
     /// Which deliveries were accepted.
     pub delivered: Deliveries,
     /// Who was heard lately, and under which name.
@@ -87,6 +91,7 @@ impl State {
     /// Folding never fails: an event that makes no sense in this state changes what it can, and nothing else.
     pub fn apply(&mut self, seq: Seq, at: Timestamp, event: &Event) {
         self.seq = seq;
+        self.configuration.apply(at, event);
         self.delivered.apply(event);
         self.people.apply(event);
         self.stop.apply(at, event);
@@ -96,7 +101,8 @@ impl State {
         self.overheard.apply(seq, at, event, &self.turns);
         self.errors.apply(event, &self.turns, &self.services);
         self.window.apply(event, &self.turns);
-        self.services.apply(at, event, &self.turns);
+        let answering = &self.configuration.services;
+        self.services.apply(at, event, answering, &self.turns);
         // A turn looks up the lines that the event only references, so this comes before the lines themselves.
         let closed = self
             .turns

@@ -15,8 +15,8 @@ use std::{
 };
 
 use dormouse_contracts::{
-    AssistantId, CallId, ChatReply, EffectKey, ModelError, ModelErrorKind, ModelName, Outcome,
-    Rejection, ServiceName, complete,
+    AssistantId, CallId, ChatReply, ChatRequest, EffectKey, ModelError, ModelErrorKind, ModelName,
+    Outcome, Rejection, ServiceName, complete,
 };
 use dormouse_resilience::{
     Exhausted, RetryBudget, RetryPolicy, RetryVerdict, deadline, retry_within,
@@ -28,8 +28,8 @@ use tokio::time::Instant;
 use crate::{
     Ports,
     builtin::MemoryAnswer,
+    decide::Asked,
     event::{RecallFailure, RecalledLine, Recollected},
-    prompt::{Length, Offer, Prompt},
     remembering::{CatchUpError, catch_up},
 };
 pub(crate) use indexing::{Indexing, index_pending};
@@ -44,15 +44,14 @@ pub(crate) enum Done {
     Replied {
         reply: ChatReply,
         model: ModelName,
-        prompt_tokens: u32,
-        speech_only: bool,
-        duration: Duration,
+        asked: Asked,
+        duration_ms: f64,
     },
     Failed {
         error: Exhausted<Arc<ModelError>>,
         service: Option<ServiceName>,
-        prompt: Length,
-        duration: Duration,
+        asked: Asked,
+        duration_ms: f64,
     },
     Settled {
         key: EffectKey,
@@ -96,7 +95,13 @@ pub(crate) struct Bounds {
 }
 
 /// Asks the model: up to three attempts within `bounds`, with a pause between them, if the retry budget allows.
-pub(crate) async fn ask(ports: Ports, prompt: Prompt, bounds: Bounds, budget: RetryBudget) -> Done {
+pub(crate) async fn ask(
+    ports: Ports,
+    request: ChatRequest,
+    asked: Asked,
+    bounds: Bounds,
+    budget: RetryBudget,
+) -> Done {
     let started = ports.clock.now();
     let begun = Instant::now();
     let model = &*ports.model;
@@ -123,7 +128,7 @@ pub(crate) async fn ask(ports: Ports, prompt: Prompt, bounds: Bounds, budget: Re
                     Some(Box::new(e)),
                 )
             };
-            deadline(bounds.attempt, complete(model, &prompt.request))
+            deadline(bounds.attempt, complete(model, &request))
                 .await
                 .map_err(timed_out)
                 .flatten()
@@ -132,20 +137,20 @@ pub(crate) async fn ask(ports: Ports, prompt: Prompt, bounds: Bounds, budget: Re
     )
     .await;
     let duration = ports.clock.now().since(started);
+    let duration_ms = duration.as_secs_f64() * 1_000.0;
     match result {
         Ok(reply) => Done::Replied {
             // With failover, different models may answer.
             model: reply.info.as_ref().map_or(name, |info| &info.model).clone(),
             reply,
-            prompt_tokens: prompt.tokens,
-            speech_only: prompt.offer == Offer::Speech,
-            duration,
+            asked,
+            duration_ms,
         },
         Err(error) => Done::Failed {
             service: service_of(&error.error, &model.services()),
             error,
-            prompt: Length::of(&prompt),
-            duration,
+            asked,
+            duration_ms,
         },
     }
 }

@@ -33,8 +33,9 @@ pub(crate) struct Models {
     pub(crate) board: HealthBoard,
     /// What they used.
     pub(crate) accounts: Accounts,
-    /// Counts tokens as the first of these models does.
-    pub(crate) counter: Arc<CalibratedCounter>,
+    /// Counts tokens as the first of these models does. It never learns: a decision that depends on a count must be the
+    /// same when the life is decided again.
+    pub(crate) counter: Arc<CachedCounter>,
     /// The context window of the first of them, if it is known.
     pub(crate) window: Option<u32>,
     /// How long one attempt may take, including the wait for a slot and for the rate limit.
@@ -157,7 +158,7 @@ struct ModelAssembler<'a> {
 #[derive(Clone)]
 struct Made {
     model: GuardedModel,
-    counter: Arc<CalibratedCounter>,
+    counter: Arc<CachedCounter>,
 }
 
 impl ModelAssembler<'_> {
@@ -177,11 +178,13 @@ impl ModelAssembler<'_> {
         self.board.watch(&guard);
         let (provider, model_name) = model.identity();
         let counter = CachedCounter::new(token_counter_for(provider, model_name), COUNTED);
-        let counter = Arc::new(CalibratedCounter::new(Arc::new(counter)));
+        let counter = Arc::new(counter);
+        // The rate limit needs good estimates and decides nothing that the log has.
+        let calibrated = CalibratedCounter::new(Arc::clone(&counter) as _);
         let model = GuardedModel::new(model, guard)
             .with_deadline(timeout(self.section))
             .with_accounts(self.accounts.clone())
-            .with_counter(Arc::clone(&counter));
+            .with_counter(Arc::new(calibrated));
         let made = Made { model, counter };
         self.made.insert(name, made.clone());
         Ok(made)

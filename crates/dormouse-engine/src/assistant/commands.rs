@@ -52,6 +52,7 @@ impl Assistant {
             return Ok(Err(StopError::AlreadyOn));
         }
         let cause = StopCause::Operator(stopped_by);
+        self.note_waking();
         let event = Event::EmergencyStopTriggered(EmergencyStopTriggered { cause });
         Ok(match self.commit(vec![event]).await? {
             Saved::Yes => Ok(()),
@@ -63,6 +64,7 @@ impl Assistant {
         if !self.state.stop.is_on() {
             return Ok(Err(ClearError::NotActive));
         }
+        self.note_waking();
         let event = Event::EmergencyStopCleared(EmergencyStopCleared { cleared_by });
         Ok(match self.commit(vec![event]).await? {
             Saved::Yes => {
@@ -80,6 +82,7 @@ impl Assistant {
         if !self.state.waits_for_a_model(self.ports.clock.now()) {
             return Ok(Err(RetryError::NotWaiting));
         }
+        self.note_waking();
         let event = Event::RetryRequested(RetryRequested { requested_by });
         Ok(match self.commit(vec![event]).await? {
             Saved::Yes => {

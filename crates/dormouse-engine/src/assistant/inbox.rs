@@ -2,18 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use dormouse_classify::{
-    Classification, MessageVerdict, Rule, classify, find_mention, source_trust,
-};
-use dormouse_contracts::{Attested, Delivery, Perception, WorldId};
-use dormouse_text::{escape_id, is_blank};
+use dormouse_classify::MessageVerdict;
+use dormouse_contracts::{Delivery, Perception, WorldId};
+use dormouse_text::escape_id;
 use tokio::sync::oneshot;
 
 use super::{Assistant, RunError, Saved, answer};
 use crate::{
-    event::{Event, NameDoubt, Perceived},
+    decide,
+    event::{Event, Perceived},
     handle::{Accepted, Command, PerceiveError},
-    render,
     state::People,
     status::Activity,
 };
@@ -32,8 +30,8 @@ struct Batch {
     events: Vec<Event>,
     answers: Vec<Sorted>,
     heard: BTreeMap<WorldId, u64>,
-    /// The people whom the batch has met.
-    people: People,
+    /// The people known before the next message, if they are others than those whom the state knows.
+    people: Option<People>,
     triggers: usize,
 }
 
@@ -63,6 +61,7 @@ impl Assistant {
     }
 
     async fn hear_all(&mut self, asked: Vec<Asked>) -> Result<(), RunError> {
+        self.note_waking();
         let mut batch = Batch::default();
         for (perception, reply) in asked {
             let delivery = perception.attested.delivery.clone();
@@ -76,6 +75,7 @@ impl Assistant {
         }
         let saved = match std::mem::take(&mut batch.events) {
             events if events.is_empty() => Saved::Yes,
+            _ if self.progress.unwritten.is_stuck() => Saved::No,
             events => self.commit(events).await?,
         };
         // A caller who learns that a message was accepted must not find the assistant at rest before it was dealt with.
@@ -150,7 +150,8 @@ impl Assistant {
         {
             return (Err(PerceiveError::Behind { refused }), false);
         }
-        let classification = self.classification(&perception);
+        let view = self.view(self.ports.clock.now());
+        let classification = decide::classification(view, &perception);
         let waiting =
             self.state.turns.waiting().len() + self.state.turns.aside().len() + batch.triggers;
         match classification.verdict {
@@ -165,12 +166,21 @@ impl Assistant {
         }
         batch.heard.insert(delivery.world, delivery.number);
         let seq = self.state.seq.plus(batch.events.len() as u64).next();
-        let perceived = self.perceived(perception, classification, &batch.people);
-        batch
-            .people
-            .meet(&perceived.perception.attested, &perceived.doubts);
+        // As if the messages of the batch before it were in the state already.
+        if batch.people.is_none() && !batch.events.is_empty() {
+            let mut people = self.state.people.clone();
+            batch.events.iter().for_each(|event| people.apply(event));
+            batch.people = Some(people);
+        }
+        let people = batch.people.as_ref().unwrap_or(&self.state.people);
+        let perceived = decide::perceived(view, perception, classification, people);
+        warn_of_doubts(&perceived, people);
         let trust = perceived.trust;
-        batch.events.push(Event::Perceived(perceived));
+        let event = Event::Perceived(perceived);
+        if let Some(people) = &mut batch.people {
+            people.apply(&event);
+        }
+        batch.events.push(event);
         (
             Ok(Accepted::Logged {
                 seq,
@@ -180,50 +190,14 @@ impl Assistant {
             true,
         )
     }
+}
 
-    fn perceived(
-        &self,
-        perception: Perception,
-        classification: Classification,
-        batch: &People,
-    ) -> Perceived {
-        let trust = source_trust(&perception.attested, &self.config.classify);
-        let doubts = self.doubts(&perception.attested, batch);
-        // Counts what a prompt will show, not what was said: a line break takes more tokens in a prompt.
-        let shown = render::perception(&perception, trust, &doubts, usize::MAX);
-        let tokens = self.ports.counter.count(&shown).tokens;
-        Perceived {
-            perception,
-            classification,
-            trust,
-            tokens,
-            doubts,
+/// Warns the operator, once, of a name that is not what it seems.
+fn warn_of_doubts(perceived: &Perceived, people: &People) {
+    let attested = &perceived.perception.attested;
+    if let (false, Some(id)) = (people.knows(attested), attested.sender.id()) {
+        for doubt in &perceived.doubts {
+            tracing::warn!(sender = escape_id(id.as_str()), %doubt, "a name is not what it seems");
         }
-    }
-
-    /// What makes the name of a sender suspicious. The operator is warned once.
-    fn doubts(&self, attested: &Attested, batch: &People) -> Vec<NameDoubt> {
-        let people = &self.state.people;
-        let own = [self.config.key.as_str(), render::YOU];
-        let own = own.into_iter().chain(self.config.name.as_deref());
-        let doubts = people.doubts(attested, batch, own);
-        let is_new = !people.knows(attested) && !batch.knows(attested);
-        if let (true, Some(id)) = (is_new, attested.sender.id()) {
-            for doubt in &doubts {
-                tracing::warn!(sender = escape_id(id.as_str()), %doubt, "a name is not what it seems");
-            }
-        }
-        doubts
-    }
-
-    fn classification(&self, perception: &Perception) -> Classification {
-        if is_blank(perception.words.as_claimed()) {
-            return Classification {
-                verdict: MessageVerdict::Ignore,
-                rule: Rule::Fallback,
-            };
-        }
-        let mention = find_mention(&perception.words, &self.config.key);
-        classify(&perception.attested, mention, &self.config.classify)
     }
 }

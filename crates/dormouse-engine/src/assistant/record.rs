@@ -8,8 +8,12 @@ use tokio::time::Instant;
 
 use super::{Assistant, Recorded, RunError, Saved};
 use crate::{
-    decide::OutsideCall, event::Event, remembering::is_for_memory, replay::encode_snapshot,
-    status::Activity, work::Indexing,
+    decide::OutsideCall,
+    event::{Event, Woke},
+    remembering::is_for_memory,
+    replay::encode_snapshot,
+    status::Activity,
+    work::Indexing,
 };
 
 /// After how many events a snapshot is saved. Folding so many takes 5 ms, and a snapshot may be half a megabyte.
@@ -52,18 +56,26 @@ impl Assistant {
     /// Folds events into the state, and leaves them to be written with the next ones that somebody relies on.
     ///
     /// Joining events makes a message cheap: each write costs two syncs, and only a few writes keep a promise.
-    pub(super) fn note(&mut self, events: Vec<Event>) {
+    pub(super) fn note(&mut self, at: Timestamp, events: Vec<Event>) {
         if events.is_empty() {
             return;
         }
         if self.progress.unwritten.is_empty() {
             self.progress.unwritten.due = Some(Instant::now() + WRITE_WITHIN);
         }
-        let at = self.ports.clock.now();
         for event in events {
             let recorded = self.fold_in(at, event);
             self.progress.unwritten.events.push(recorded);
         }
+    }
+
+    /// Notes when it woke, before the first event that may depend on that. Returns whether it did.
+    pub(super) fn note_waking(&mut self) -> bool {
+        let woke = self.progress.woke.take();
+        if let Some(at) = woke {
+            self.note(at, vec![Event::Woke(Woke {})]);
+        }
+        woke.is_some()
     }
 
     /// Writes what must be on disk before this call to the outside. Before an act that is everything, above all its

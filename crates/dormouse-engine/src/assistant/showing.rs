@@ -61,7 +61,8 @@ impl Assistant {
             },
             Skip::Paused(until) => {
                 let now = self.ports.clock.now();
-                let pause = self.state.services.pauses.of_all(&self.services, now);
+                let services = &self.state.configuration.services;
+                let pause = self.state.services.pauses.of_all(services, now);
                 pause.map_or(Activity::Waiting(until), Activity::Paused)
             }
             // Until something is written again, everybody waits for the log.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Next, OutsideCall, View, advisory};
 use crate::{
     builtin::{self, BuiltinOutcome},
-    event::{EffectIntended, Event, NOOP, ToolAnswered, Verdict},
+    event::{EffectIntended, Event, NOOP, Source, ToolAnswered, Verdict},
     remembering::words_of,
     state::{CallState, Step, Turn},
 };
@@ -39,7 +39,7 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Next {
         ToolReach::Query => Next::Outside(OutsideCall::Observe(
             call.id().clone(),
             Query {
-                actor: view.config.key.clone(),
+                actor: view.key.clone(),
                 tool: spec.name.clone(),
                 arguments: checked.arguments,
             },
@@ -80,7 +80,7 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Next {
 /// unique among all its lives, so that a log restored from a backup does not meet the receipts of what it forgot.
 fn effect_key(view: View<'_>) -> Option<EffectKey> {
     let (now, place) = (view.now.as_micros(), view.state.seq.next());
-    let key = EffectKey::try_new(format!("{}/{now}/{place}", view.config.key));
+    let key = EffectKey::try_new(format!("{}/{now}/{place}", view.key));
     invariant!(key.map(Some), "a key and two numbers are an effect's key")
 }
 
@@ -105,8 +105,19 @@ pub(super) fn failure(error: &str) -> Value {
 
 /// The event that records the result of a call.
 pub(super) fn answer(view: View<'_>, call: &CallState, verdict: Verdict, content: Value) -> Event {
+    answer_with(view, call, verdict, safe_json(&cut(content)), Vec::new())
+}
+
+/// The same for a result that is bounded and safe already.
+pub(crate) fn answer_with(
+    view: View<'_>,
+    call: &CallState,
+    verdict: Verdict,
+    content: String,
+    sources: Vec<Source>,
+) -> Event {
     let spec = view.tools.get(&call.call.name);
-    let (content, tokens) = content_for_model(view, content);
+    let (content, tokens) = with_advice(view, content);
     Event::ToolAnswered(ToolAnswered {
         call: call.id().clone(),
         tool: beginning(&call.call.name, 64).to_owned(),
@@ -114,22 +125,37 @@ pub(super) fn answer(view: View<'_>, call: &CallState, verdict: Verdict, content
         verdict,
         content,
         tokens,
-        sources: Vec::new(),
+        sources,
     })
 }
 
-/// A result as JSON text, word for word as the model will see it, and how many tokens it takes. If it fills the context
-/// window, it contains advice to finish.
+/// A result as JSON text, word for word as the model will see it, and how many tokens it takes.
 pub(super) fn content_for_model(view: View<'_>, content: Value) -> (String, u32) {
-    let mut content = cut(content);
-    let mut text = safe_json(&content);
-    let mut tokens = view.counter.count(&text).tokens;
-    if let (Some(advice), Value::Object(fields)) = (advisory(view, tokens), &mut content) {
-        fields.insert("advisory".to_owned(), advice.into());
-        text = safe_json(&content);
-        tokens = view.counter.count(&text).tokens;
-    }
-    (text, tokens)
+    with_advice(view, safe_json(&cut(content)))
+}
+
+/// What precedes and follows an advice. It is the first field of a result: nobody else writes one there.
+const ADVICE: (&str, &str) = ("{\"advisory\":\"", "\",");
+
+/// A result and its tokens. If it fills the context window, it contains advice to finish.
+fn with_advice(view: View<'_>, content: String) -> (String, u32) {
+    let tokens = view.counter.count(&content).tokens;
+    let fields = content.strip_prefix('{');
+    let (Some(advice), Some(fields)) = (advisory(view, tokens), fields) else {
+        return (content, tokens);
+    };
+    let (before, after) = ADVICE;
+    let advised = format!("{before}{advice}{after}{fields}");
+    let tokens = view.counter.count(&advised).tokens;
+    (advised, tokens)
+}
+
+/// The result without the advice that it contains, if it contains one.
+pub(crate) fn without_advice(content: &str) -> String {
+    let (before, after) = ADVICE;
+    let advised = content.strip_prefix(before);
+    let fields = advised.and_then(|advised| advised.split_once(after));
+    fields.map_or_else(|| content.to_owned(), |(_, fields)| format!("{{{fields}"))
 }
 
 /// JSON text in which nobody's text can hide characters or pass for a token of a chat template.

@@ -21,7 +21,7 @@ pub(crate) fn on_delay(view: View<'_>) -> Vec<Event> {
 pub(super) fn in_outage(view: View<'_>, turn: &Turn) -> Option<Event> {
     let waited = view.waited_since(turn.trigger.since());
     let is_due =
-        view.state.services.recent.is_silent() && waited >= view.config.limits.word_after();
+        view.state.services.recent.is_silent() && waited >= view.config().limits.word_after();
     let is_due = is_due
         && !turn.is_delayed_by(DelayCause::Outage)
         && !unanswered::may_be_its_own(view, turn);
@@ -30,8 +30,8 @@ pub(super) fn in_outage(view: View<'_>, turn: &Turn) -> Option<Event> {
 
 fn ask(view: View<'_>, turn: &Turn, cause: DelayCause) -> Option<Event> {
     let notice = match cause {
-        DelayCause::Slow => view.config.wait_notice.trim(),
-        DelayCause::Outage => view.config.outage_notice.trim(),
+        DelayCause::Slow => view.config().wait_notice.trim(),
+        DelayCause::Outage => view.config().outage_notice.trim(),
     };
     let tools: Vec<_> = view.tools.specs().collect();
     let message = turn.message().filter(|_| !notice.is_empty());

@@ -17,7 +17,7 @@ use crate::{
         ModelFailed, ParseFailed, RecalledLine, Recollected, Replied, StopCause, StopReason,
         TickEnded, UnansweredCause, Verdict, WorldFailed,
     },
-    prompt,
+    prompt::{self, Offer, Prompt},
     reply::{self, RawCall, Reading},
     state::Turn,
     work::WorldFailure,
@@ -58,14 +58,30 @@ fn size(reply: &ChatReply) -> usize {
 /// An answer of the model, and what it took to get it.
 pub(crate) struct Answered {
     pub(crate) model: ModelName,
-    pub(crate) prompt_tokens: u32,
-    /// Whether it could only speak.
-    pub(crate) speech_only: bool,
-    pub(crate) duration: Duration,
+    pub(crate) asked: Asked,
+    pub(crate) duration_ms: f64,
 }
 
-fn milliseconds(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1_000.0
+/// What a decision needs to know of a prompt when the model has answered it.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) tokens: u32,
+    pub(crate) length: prompt::Length,
+    /// Whether the model can only speak.
+    pub(crate) speech_only: bool,
+    /// The hash of the request.
+    pub(crate) hash: String,
+}
+
+impl Asked {
+    pub(crate) fn of(prompt: &Prompt) -> Self {
+        Self {
+            tokens: prompt.tokens,
+            length: prompt::Length::of(prompt),
+            speech_only: prompt.offer == Offer::Speech,
+            hash: prompt.hash(),
+        }
+    }
 }
 
 /// The events that follow from a reply.
@@ -79,7 +95,7 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
             kind: ModelErrorKind::Malformed,
             attempts: 1,
             prompt: None,
-            duration: answered.duration,
+            duration_ms: answered.duration_ms,
             service: None,
             reason: None,
         };
@@ -87,7 +103,7 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
     }
     let is_tool = |name: &str| view.tools.get(name).is_some();
     let tools: Vec<_> = view.tools.specs().collect();
-    let form = view.config.tool_calling;
+    let form = view.config().tool_calling;
     let reading = reply::read(&reply, form, &turn.trigger, is_tool, &tools);
     let is_unsayable = reading == Reading::Unsayable;
     let (calls, note) = match reading {
@@ -110,24 +126,18 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
     });
     let Answered {
         model,
-        prompt_tokens,
-        speech_only,
-        duration,
+        asked,
+        duration_ms,
     } = answered;
-    let is_known = |service| view.state.services.known.contains(service);
-    let services = match view.services.iter().all(is_known) {
-        true => Vec::new(),
-        false => view.services.to_vec(),
-    };
     let mut events = vec![Event::Replied(Replied {
         model,
         reply,
         calls,
         tokens,
-        prompt_tokens,
-        duration_ms: milliseconds(duration),
-        speech_only,
-        services,
+        prompt_tokens: asked.tokens,
+        prompt_hash: asked.hash,
+        duration_ms,
+        speech_only: asked.speech_only,
     })];
     if is_unsayable {
         events.extend(unanswered::end(view, turn, UnansweredCause::NoSpeech));
@@ -159,7 +169,7 @@ fn shortened_reply(mut reply: ChatReply) -> ChatReply {
 /// Neighbouring calls that speak are parts of one answer, like those of a text that is too long for one call.
 pub(super) fn named(view: View<'_>, mut calls: Vec<RawCall>) -> Vec<Call> {
     let place = view.state.seq.next();
-    let most = view.config.limits.max_parts();
+    let most = view.config().limits.max_parts();
     let speech = |call: &RawCall| view.tools.get(&call.name).filter(|it| it.speech.is_some());
     // A model that repeats the same speech in one reply says it once.
     calls.dedup_by(|call, before| call == before && speech(call).is_some());
@@ -189,7 +199,7 @@ pub(crate) struct Failed {
     pub(crate) attempts: u32,
     /// How long the prompt was, if it may have been too long.
     pub(crate) prompt: Option<prompt::Length>,
-    pub(crate) duration: Duration,
+    pub(crate) duration_ms: f64,
     /// Which of the model's services failed, if it is known.
     pub(crate) service: Option<ServiceName>,
     /// What is known of it, for people.
@@ -203,7 +213,7 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
     let mut events = vec![Event::ModelFailed(ModelFailed {
         kind,
         attempts: failed.attempts,
-        duration_ms: milliseconds(failed.duration),
+        duration_ms: failed.duration_ms,
         reason: failed.reason.as_deref().map(shortened),
         service: failed.service.clone(),
         paused_until: paused_until(view, failed),
@@ -271,7 +281,7 @@ fn shortened(reason: &str) -> String {
 
 /// How long the next prompt may be, if this one was too long and a shorter one can be made.
 fn context_limit(view: View<'_>, failed: &Failed) -> Option<ContextLimit> {
-    let (state, config, preamble) = (view.state, view.config, view.preamble);
+    let (state, config, preamble) = (view.state, view.config(), view.preamble);
     let turn = state.turns.current()?;
     let length = failed.prompt?;
     if failed.kind != ModelErrorKind::ContextExceeded {
@@ -304,7 +314,7 @@ fn wait(view: View<'_>, errors: u32, longest: Duration) -> Timestamp {
         .checked_shl(errors.saturating_sub(1))
         .unwrap_or(u32::MAX);
     view.now.plus(
-        view.config
+        view.config()
             .limits
             .tick_rate()
             .saturating_mul(factor)

@@ -23,11 +23,9 @@ const BEFORE: usize = 300;
 /// the message must not be found as its own answer.
 pub(super) fn question(view: View<'_>, turn: &Turn) -> RecallQuery {
     let View {
-        state,
-        config,
-        preamble,
-        ..
+        state, preamble, ..
     } = view;
+    let config = view.config();
     let budgets = prompt::budgets(state, turn, config, preamble);
     let shown = prompt::shown_anyway(state, turn, config, preamble, budgets);
     let mut without = pending(state, turn);

@@ -16,7 +16,7 @@ const GIVEN_UP: &str = "not done: the message is given up after too many errors"
 
 /// Why the message has to be given up, if it does.
 pub(super) fn hopeless(view: View<'_>, turn: &Turn) -> Option<UnansweredCause> {
-    if turn.failures.errors >= view.config.limits.max_consecutive_errors() {
+    if turn.failures.errors >= view.config().limits.max_consecutive_errors() {
         return Some(UnansweredCause::Failures(turn.failures.errors));
     }
     (turn.ticks > TICKS_PER_TURN).then_some(UnansweredCause::EndlessTurn(turn.ticks))
@@ -34,9 +34,9 @@ pub(super) fn outlasted(view: View<'_>, kind: ModelErrorKind) -> Option<Unanswer
     // A server that was hardly called in that time, because its circuit was open, shows little.
     let calls = turn.failures.calls.saturating_add(1);
     let is_over = kind.may_depend_on_the_prompt()
-        && calls >= view.config.limits.max_consecutive_errors()
+        && calls >= view.config().limits.max_consecutive_errors()
         && view
-            .config
+            .config()
             .limits
             .give_up_after()
             .is_some_and(|limit| lasted >= limit);
@@ -50,7 +50,7 @@ pub(super) fn may_be_its_own(view: View<'_>, turn: &Turn) -> bool {
         .services
         .recent
         .fails_only_for(turn.trigger_seq());
-    is_alone && turn.failures.since.is_some() && view.config.limits.give_up_after().is_some()
+    is_alone && turn.failures.since.is_some() && view.config().limits.give_up_after().is_some()
 }
 
 /// Why the turn would end without an answer, if it ends for this reason. If the model chose to be silent, that counts
@@ -109,8 +109,8 @@ pub(super) fn end(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> Vec<Ev
     };
     let apology = match cause {
         UnansweredCause::NoSpeech => "",
-        _ if said(view, turn) == Said::Beginning => view.config.broken_off.trim(),
-        _ => view.config.apology.trim(),
+        _ if said(view, turn) == Said::Beginning => view.config().broken_off.trim(),
+        _ => view.config().apology.trim(),
     };
     let tools: Vec<_> = view.tools.specs().collect();
     let said = (!apology.is_empty()).then(|| reply::spoken(apology, message, &tools));

@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{NewEvent, Seq, StoredEvent, Timestamp};
 
-use super::{effect, kinds::Event, memory, perception, safety, service, turn};
+use super::{effect, kinds::Event, life, memory, perception, safety, service, turn};
 
 /// The schema of all events before the first release. It is not read any more.
 const TRIAL_SCHEMA: u16 = 1;
@@ -123,6 +123,10 @@ macro_rules! families {
 }
 
 families! {
+    life {
+        "configured" => Configured,
+        "woke" => Woke,
+    }
     perception {
         "perceived" => Perceived,
     }

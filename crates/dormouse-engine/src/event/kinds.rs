@@ -3,6 +3,7 @@
 use super::{
     delayed::Delayed,
     effect::{EffectIntended, EffectSettled, WorldFailed},
+    life::{Configured, Woke},
     memory::{EntityChanged, Remembered},
     perception::Perceived,
     recollected::Recollected,
@@ -15,6 +16,10 @@ use super::{
 /// Something that happened to an assistant, or that it decided.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
+    /// The assistant woke under another configuration than before.
+    Configured(Configured),
+    /// The assistant woke while somebody waited for it.
+    Woke(Woke),
     /// A message was accepted.
     Perceived(Perceived),
     /// A tick found a reason to think.

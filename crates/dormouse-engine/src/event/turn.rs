@@ -1,6 +1,6 @@
 //! What is done about a message, from its first tick to its last.
 
-use dormouse_contracts::{CallId, ChatReply, ModelName, Seq, ServiceName, Timestamp, ToolCategory};
+use dormouse_contracts::{CallId, ChatReply, ModelName, Seq, Timestamp, ToolCategory};
 use serde::{Deserialize, Serialize};
 
 use super::memory::Source;
@@ -43,14 +43,14 @@ pub struct Replied {
     pub tokens: u32,
     /// How many tokens the prompt took.
     pub prompt_tokens: u32,
+    /// What the model was shown: the first 16 hexadecimal digits of the SHA-256 of the request's JSON, without further
+    /// parameters of the provider.
+    pub prompt_hash: String,
     /// How long the call took, retries included, in milliseconds.
     pub duration_ms: f64,
     /// Whether it was the last step of its turn, in which the model could only speak.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub speech_only: bool,
-    /// The services that answer for the model, unless they are known to have answered before.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub services: Vec<ServiceName>,
 }
 
 /// A call read out of a reply. Whether there is such a tool is not decided yet.

@@ -7,7 +7,7 @@ use dormouse_tools::Registry;
 
 use super::{OVERHEARD, SAID_TO_YOU, remembered::MEMORIES};
 use crate::{
-    config::{AssistantConfig, ToolCalling},
+    config::{Settings, ToolCalling},
     event::NOOP,
 };
 
@@ -58,12 +58,12 @@ pub(crate) struct Preamble {
     all: Offered,
     speech: Offered,
     /// Tokens of instructions and tools, with all tools offered.
-    pub(super) tokens: u32,
+    pub(crate) tokens: u32,
     /// Tokens of the marker lines around overheard lines.
     pub(super) labels: u32,
     /// Tokens of the heading above remembered lines.
     pub(super) memories: u32,
-    pub(super) counter: Arc<dyn TokenCounter>,
+    pub(crate) counter: Arc<dyn TokenCounter>,
 }
 
 /// Persona and tools take so much of the context window that too little room is left for a conversation.
@@ -81,12 +81,14 @@ pub struct PreambleTooLong {
 
 impl Preamble {
     pub(crate) fn new(
-        config: &AssistantConfig,
+        persona: &str,
+        config: &Settings,
         tools: &Registry,
         counter: Arc<dyn TokenCounter>,
     ) -> Self {
         let counted = |text: &str| counter.count(text).tokens;
-        let all = Offered::new(config, tools.definitions(), &*counter);
+        let offered = |tools| Offered::new(persona, config, tools, &*counter);
+        let all = offered(tools.definitions());
         let speaks = tools.specs().filter(|tool| tool.speech.is_some());
         let speech = match speaks.count() {
             // If nobody can speak in this world, acting is all that is left.
@@ -95,7 +97,7 @@ impl Preamble {
                 let last = tools
                     .specs()
                     .filter(|tool| tool.speech.is_some() || tool.name.as_str() == NOOP);
-                Offered::new(config, last.map(ToolDefinition::from).collect(), &*counter)
+                offered(last.map(ToolDefinition::from).collect())
             }
         };
         let labels = counted(OVERHEARD).saturating_add(counted(SAID_TO_YOU));
@@ -121,11 +123,11 @@ impl Preamble {
 
 impl Offered {
     fn new(
-        config: &AssistantConfig,
+        persona: &str,
+        config: &Settings,
         definitions: Vec<ToolDefinition>,
         counter: &dyn TokenCounter,
     ) -> Self {
-        let persona = &config.persona;
         let counted = |text: &str| counter.count(text).tokens;
         let listed = invariant!(
             serde_json::to_string(&definitions),
@@ -170,10 +172,7 @@ impl fmt::Debug for Preamble {
 /// # Errors
 ///
 /// [`PreambleTooLong`] if it takes more than half of the context window. The same configuration never succeeds.
-pub(crate) fn leaves_room(
-    config: &AssistantConfig,
-    preamble: &Preamble,
-) -> Result<(), PreambleTooLong> {
+pub(crate) fn leaves_room(config: &Settings, preamble: &Preamble) -> Result<(), PreambleTooLong> {
     let (tokens, window) = (preamble.tokens, config.limits.max_context_tokens());
     if u64::from(tokens) * 100 > u64::from(window) * LARGEST_SHARE {
         return Err(PreambleTooLong { tokens, window });

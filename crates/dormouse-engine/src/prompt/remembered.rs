@@ -5,7 +5,7 @@ use dormouse_contracts::{TokenCounter, invariant};
 
 use super::{MESSAGE, Preamble, fitting, room};
 use crate::{
-    config::AssistantConfig,
+    config::Settings,
     event::{RecalledBlock, RecalledLine, Recollected},
     render,
     state::Turn,
@@ -33,7 +33,7 @@ pub(crate) struct Budgets {
 
 impl Budgets {
     /// The budgets if `left` tokens are left for everything before the current turn.
-    pub(super) fn within(left: u32, config: &AssistantConfig) -> Self {
+    pub(super) fn within(left: u32, config: &Settings) -> Self {
         let all = room::remembered(left);
         Self {
             entities: ENTITIES.min(all / 4),

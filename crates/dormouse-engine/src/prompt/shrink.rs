@@ -2,7 +2,7 @@
 
 use super::{Preamble, Prompt, Room, choose, reply_tokens};
 use crate::{
-    config::AssistantConfig,
+    config::Settings,
     event::ContextLimit,
     state::{State, Turn},
 };
@@ -38,7 +38,7 @@ impl Length {
 pub(crate) fn shrink(
     state: &State,
     turn: &Turn,
-    config: &AssistantConfig,
+    config: &Settings,
     preamble: &Preamble,
     length: Length,
 ) -> Option<ContextLimit> {

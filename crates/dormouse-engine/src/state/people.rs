@@ -33,7 +33,7 @@ impl Person {
 }
 
 impl People {
-    pub(super) fn apply(&mut self, event: &Event) {
+    pub(crate) fn apply(&mut self, event: &Event) {
         if let Event::Perceived(perceived) = event {
             self.meet(&perceived.perception.attested, &perceived.doubts);
         }
@@ -49,21 +49,19 @@ impl People {
         (self.0.iter()).find(|person| person.is(attested) && person.name == name)
     }
 
-    /// What makes the name of a sender suspicious. `own` are the names of the assistant; `newest` knows people that
-    /// these do not know yet.
+    /// What makes the name of a sender suspicious. `own` are the names of the assistant.
     ///
     /// A person keeps the doubts under which their name was first heard. So an imitator does not make the first bearer
     /// of a name suspicious.
     pub(crate) fn doubts<'a>(
         &self,
         attested: &Attested,
-        newest: &Self,
         own: impl IntoIterator<Item = &'a str>,
     ) -> Vec<NameDoubt> {
         let Some(id) = attested.sender.id() else {
             return Vec::new();
         };
-        if let Some(known) = newest.find(attested).or_else(|| self.find(attested)) {
+        if let Some(known) = self.find(attested) {
             return known.doubts.clone();
         }
         let name = attested.sender.name();
@@ -79,8 +77,7 @@ impl People {
             doubts.push(NameDoubt::LooksLikeYou);
         }
         let world = &attested.delivery.world;
-        let others = self.0.iter().chain(&newest.0);
-        let mut others = others.filter(|other| other.id != *id && other.world == *world);
+        let mut others = (self.0.iter()).filter(|other| other.id != *id && other.world == *world);
         let alike =
             others.find(|other| NameSkeleton::of(&other.name).is_confusable_with(&skeleton));
         doubts.extend(alike.map(|other| NameDoubt::LooksLike(other.id.clone())));
@@ -117,7 +114,7 @@ mod tests {
 
     fn meet(people: &mut People, name: &str) -> Vec<NameDoubt> {
         let attested = heard(name);
-        let doubts = people.doubts(&attested, &People::default(), ["dormouse"]);
+        let doubts = people.doubts(&attested, ["dormouse"]);
         people.meet(&attested, &doubts);
         doubts
     }

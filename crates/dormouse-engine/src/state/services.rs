@@ -28,14 +28,20 @@ pub struct Services {
 }
 
 impl Services {
-    /// Folds one event in. `turns` are those before the event.
-    pub(super) fn apply(&mut self, at: Timestamp, event: &Event, turns: &Turns) {
+    /// Folds one event in. `answering` are the services that answer now, and `turns` those before the event.
+    pub(super) fn apply(
+        &mut self,
+        at: Timestamp,
+        event: &Event,
+        answering: &[ServiceName],
+        turns: &Turns,
+    ) {
         match event {
-            Event::Replied(replied) => {
-                if self.known.len() + replied.services.len() > SERVICES_KNOWN {
+            Event::Replied(_) => {
+                if self.known.len() + answering.len() > SERVICES_KNOWN {
                     self.known.clear();
                 }
-                self.known.extend(replied.services.iter().cloned());
+                self.known.extend(answering.iter().cloned());
                 self.recent = Service::default();
             }
             Event::ModelFailed(failed) => self.fail(at, failed, turns),

@@ -31,7 +31,7 @@ impl ShownLines {
     }
 
     /// The lines that the log references or contains.
-    pub(super) fn lines(&self, items: Vec<RecalledItem>) -> Vec<RecalledLine> {
+    pub(crate) fn lines(&self, items: Vec<RecalledItem>) -> Vec<RecalledLine> {
         let lines = items.into_iter().filter_map(|item| match item {
             RecalledItem::New(line) => Some(line),
             RecalledItem::Again(record) => {

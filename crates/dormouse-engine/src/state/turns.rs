@@ -66,7 +66,10 @@ impl Turns {
             Event::EmergencyStopTriggered(_) => self.on_current(Turn::interrupt),
             Event::EmergencyStopCleared(_) => self.open_mut().for_each(Turn::resume_now),
             Event::RetryRequested(_) => self.open_mut().for_each(Turn::wait_no_longer),
-            Event::Remembered(_) | Event::EntityChanged(_) => {}
+            Event::Configured(_)
+            | Event::Woke(_)
+            | Event::Remembered(_)
+            | Event::EntityChanged(_) => {}
         }
         None
     }

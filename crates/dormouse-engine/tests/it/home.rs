@@ -3,10 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use dormouse_contracts::{
-    AssistantId, ChatRequest, Clock, Message, Perception, Timestamp, ToolCategory, ToolSpec,
+    AssistantId, ChatRequest, Clock, Message, Perception, Seq, Timestamp, ToolCategory, ToolSpec,
 };
 use dormouse_engine::{
-    Accepted, Assistant, AssistantConfig, Event, Handle, Ports, Rest, RunError, StopReason,
+    Accepted, Assistant, AssistantConfig, DecideAgainError, Event, Handle, Ports, Rest, RunError,
+    StopReason, decide_again,
 };
 use dormouse_memory::Memory;
 use dormouse_testing::{
@@ -40,6 +41,7 @@ pub(crate) struct Home {
 pub(crate) struct Life {
     pub(crate) handle: Handle,
     run: JoinSet<Result<(), RunError>>,
+    log: MemoryLog,
 }
 
 pub(crate) fn key() -> AssistantId {
@@ -104,7 +106,15 @@ impl Home {
         let (assistant, handle) = woken.expect("the assistant wakes");
         let mut run = JoinSet::new();
         run.spawn(assistant.run());
-        Life { handle, run }
+        let log = self.log.clone();
+        Life { handle, run, log }
+    }
+
+    /// Wakes it, and waits until what it lives under is in the log.
+    pub(crate) async fn wake_configured(&self) -> Life {
+        let life = self.wake().await;
+        life.handle.inspect().await.expect("the assistant runs");
+        life
     }
 
     /// Hands one message to a new life and waits until it is dealt with.
@@ -116,12 +126,12 @@ impl Home {
         rest
     }
 
+    /// What happened, without what it lived under.
     pub(crate) fn events(&self) -> Vec<Event> {
-        self.log
-            .events(&key())
-            .iter()
-            .map(|stored| Event::decode(stored).unwrap())
-            .collect()
+        let events = self.log.events(&key());
+        let events = events.iter().map(|stored| Event::decode(stored).unwrap());
+        let happened = events.filter(|event| !matches!(event, Event::Configured(_)));
+        happened.collect()
     }
 
     pub(crate) fn stops(&self) -> Vec<StopReason> {
@@ -174,17 +184,44 @@ impl Life {
 
     pub(crate) async fn end(mut self) -> Result<(), RunError> {
         self.handle.shut_down().await;
-        self.run.join_next().await.unwrap().unwrap()
+        let ended = self.run.join_next().await.unwrap().unwrap();
+        every_decision_is_the_same_again(&self.log).await;
+        ended
     }
 
     /// Waits until the assistant ends by itself.
     pub(crate) async fn ended(mut self) -> Result<(), RunError> {
-        self.run.join_next().await.unwrap().unwrap()
+        let ended = self.run.join_next().await.unwrap().unwrap();
+        every_decision_is_the_same_again(&self.log).await;
+        ended
     }
 
     /// Ends it as a power cut would: whatever is under way is dropped.
     pub(crate) async fn crash(mut self) {
         self.run.shutdown().await;
+        every_decision_is_the_same_again(&self.log).await;
+    }
+}
+
+/// Decides the whole life again, so that each test also proves that its decisions follow from its log alone.
+async fn every_decision_is_the_same_again(log: &MemoryLog) {
+    let all = log.events(&key());
+    match decide_again(log, &key(), Seq(u64::MAX), |_| Arc::new(CountTokens)).await {
+        Ok(again) => assert_eq!(again.events, all.len() as u64),
+        // The log is closed, as in a crash; the next life reads it again.
+        Err(DecideAgainError::Read(_)) => {}
+        Err(error) => {
+            let seen = all.iter().map(|it| {
+                format!(
+                    "{} {} {}",
+                    it.seq,
+                    it.at.as_micros(),
+                    String::from_utf8_lossy(&it.payload)
+                )
+            });
+            let seen: Vec<_> = seen.collect();
+            panic!("{error}: {error:#?}\n{}", seen.join("\n"))
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 mod answering;
 mod capture;
 mod crash;
+mod deciding_again;
 mod delays;
 mod effects;
 mod errors;

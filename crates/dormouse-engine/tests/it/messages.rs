@@ -30,10 +30,10 @@ async fn an_accepted_message_is_on_disk_with_its_classification() {
     };
     assert_eq!(
         (seq, classification.verdict, classification.rule),
-        (Seq(1), MessageVerdict::Trigger, Rule::DirectMessage)
+        (Seq(2), MessageVerdict::Trigger, Rule::DirectMessage)
     );
     assert_eq!(trust, Trust::try_new(0.9).unwrap());
-    assert_eq!(home.log.events(&key())[0].kind, "perceived");
+    assert_eq!(home.log.events(&key())[1].kind, "perceived");
 }
 
 #[tokio::test(start_paused = true)]
@@ -90,7 +90,7 @@ async fn overheard_lines_are_shown_and_not_answered() {
 #[tokio::test(start_paused = true)]
 async fn a_message_the_log_cannot_take_is_not_accepted_and_may_be_sent_again() {
     let home = Home::new([say("hi")]);
-    let life = home.wake().await;
+    let life = home.wake_configured().await;
     home.log.fail_next_appends(1, AppendErrorKind::Storage);
     let message = Perceive::whisper("Alice", "hello").build();
     assert!(matches!(
@@ -159,6 +159,7 @@ async fn a_disabled_assistant_accepts_and_waits() {
 #[tokio::test(start_paused = true)]
 async fn a_second_writer_ends_the_first_without_harm() {
     let home = Home::new([say("one"), say("two")]);
+    home.wake_configured().await.end().await.unwrap();
     let first = home.wake().await;
     let second = home.wake().await;
     second
@@ -173,7 +174,7 @@ async fn a_second_writer_ends_the_first_without_harm() {
     assert!(matches!(
         first.ended().await,
         Err(RunError::Conflict {
-            expected: Seq(0),
+            expected: Seq(1),
             ..
         })
     ));
@@ -183,7 +184,7 @@ async fn a_second_writer_ends_the_first_without_harm() {
 #[tokio::test(start_paused = true)]
 async fn a_refused_message_is_accepted_before_those_behind_it() {
     let home = Home::new([]).configured(|config| config.switch = Switch::Disabled);
-    let life = home.wake().await;
+    let life = home.wake_configured().await;
     home.log.fail_next_appends(1, AppendErrorKind::Storage);
     let first = Perceive::whisper("Alice", "important").number(1).build();
     let second = Perceive::say("Bob", "chat").number(2).build();
@@ -197,11 +198,11 @@ async fn a_refused_message_is_accepted_before_those_behind_it() {
     );
     assert!(matches!(
         life.accept(first).await,
-        Accepted::Logged { seq: Seq(1), .. }
+        Accepted::Logged { seq: Seq(2), .. }
     ));
     assert!(matches!(
         life.accept(second).await,
-        Accepted::Logged { seq: Seq(2), .. }
+        Accepted::Logged { seq: Seq(3), .. }
     ));
 }
 
@@ -234,6 +235,7 @@ async fn a_message_refused_for_a_full_inbox_is_no_duplicate_later() {
 #[tokio::test(start_paused = true)]
 async fn nothing_in_a_batch_that_was_not_written_is_called_accepted() {
     let home = Home::new([]).configured(|config| config.switch = Switch::Disabled);
+    home.wake_configured().await.end().await.unwrap();
     let woken = Assistant::wake(home.config.clone(), FakeWorld::tools(), home.ports()).await;
     let (assistant, handle) = woken.unwrap();
     home.log.fail_next_appends(1, AppendErrorKind::Storage);

@@ -12,7 +12,7 @@ use proptest::{prelude::*, test_runner::TestCaseResult};
 use serde_json::{Value, json};
 use tokio::time;
 
-use crate::home::{Home, in_virtual_time};
+use crate::home::{Home, in_virtual_time, key};
 
 fn say(text: &str) -> ScriptedTurn {
     ScriptedTurn::call("say", json!({"message": text}))
@@ -29,11 +29,12 @@ fn look() -> ScriptedTurn {
 /// How many writes it takes to deal with one message.
 async fn writes(turns: impl IntoIterator<Item = ScriptedTurn>) -> usize {
     let home = Home::new(turns);
-    let life = home.wake().await;
+    let life = home.wake_configured().await;
+    let before = home.log.appends();
     life.accept(Perceive::whisper("Alice", "hello").build())
         .await;
     assert_eq!(life.handle.at_rest().await, Rest::Settled);
-    let writes = home.log.appends();
+    let writes = home.log.appends() - before;
     life.crash().await;
     assert!(matches!(home.events().last(), Some(Event::TickEnded(_))));
     writes
@@ -126,7 +127,8 @@ proptest! {
                 let message = Perceive::whisper("Alice", "hello").build();
                 handle.perceive(message).await.unwrap();
                 handle.at_rest().await;
-                let (state, written) = (handle.inspect().await.unwrap(), home.events().len());
+                let state = handle.inspect().await.unwrap();
+                let written = home.log.events(&key()).len();
                 handle.shut_down().await;
                 (state.seq.0, written as u64)
             };

@@ -1,0 +1,53 @@
+//! What an assistant lives under, and when it woke.
+
+use dormouse_contracts::{ModelName, ProviderId, ServiceName, ToolName, ToolSpec};
+use serde::{Deserialize, Serialize};
+
+use crate::config::Settings;
+
+/// The version of these events in the log.
+pub(super) const SCHEMA: u16 = 2;
+
+/// What decisions read beside the events: written when an assistant wakes and something differs from what the log has.
+/// An absent part is as before. It holds no key, and no address with credentials.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Configured {
+    /// The program that decides from here on, with its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// Who the assistant is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persona: Option<String>,
+    /// The operator's settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Settings>,
+    /// The model whose tokens are counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ConfiguredModel>,
+    /// The services that answer for the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub services: Option<Vec<ServiceName>>,
+    /// The names of all tools, in the order in which they are offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<ToolName>>,
+    /// Those tools that are new, or differ from the tool of the same name before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub specs: Vec<ToolSpec>,
+    /// How many tokens instructions and tools take in a prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preamble_tokens: Option<u32>,
+}
+
+/// A model and its provider.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfiguredModel {
+    /// Who serves it.
+    pub provider: ProviderId,
+    /// Its name there.
+    pub name: ModelName,
+}
+
+/// An assistant woke while somebody waited for it. Written with the first event after that, under the time of waking:
+/// what was under way before has ended, and the time in which the program was off does not count as waiting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Woke {}

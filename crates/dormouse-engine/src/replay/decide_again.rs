@@ -1,0 +1,487 @@
+//! A recorded life is decided again: every event that the engine decided, from what it knew then.
+//!
+//! What came from outside is taken from the log: messages, operators' commands, replies and failures of models, answers
+//! of memory and world, and when the program was started. Everything else is decided by the functions that the running
+//! assistant uses, and must equal the log byte for byte, its time included.
+
+use std::{collections::VecDeque, fmt, sync::Arc};
+
+use dormouse_contracts::{
+    AssistantId, ReadError, ReadEvents, Seq, StoredEvent, Timestamp, TokenCounter, WorldErrorKind,
+};
+use dormouse_entities::EntityChange;
+use dormouse_tools::RegistryError;
+
+use super::PAGE;
+use crate::{
+    PROGRAM,
+    builtin::MemoryQuery,
+    decide::{self, Answered, Asked, Failed, Next, OutsideCall, Prepared, View},
+    event::{
+        Configured, ConfiguredModel, DecodeError, DelayCause, EntityChanged, Event, StopCause,
+        ToolAnswered, Verdict,
+    },
+    gate::Skip,
+    state::State,
+    work::WorldFailure,
+};
+
+/// A life in which every decision was the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DecidedAgain {
+    /// How many events it has.
+    pub events: u64,
+}
+
+/// A life could not be decided again, or not in the same way.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecideAgainError {
+    /// The log could not be read.
+    #[error("the log could not be read")]
+    Read(#[from] ReadError),
+    /// The log holds an event that this program cannot read.
+    #[error("the log cannot be understood")]
+    Decode(#[from] DecodeError),
+    /// An event cannot be written as JSON.
+    #[error("an event cannot be written as JSON")]
+    Encode(#[from] serde_json::Error),
+    /// The tools of the log cannot be prepared.
+    #[error("the tools in event {at} cannot be used")]
+    Tools {
+        /// The event that has them.
+        at: Seq,
+        /// What is wrong with them.
+        source: RegistryError,
+    },
+    /// A decision differs.
+    #[error(transparent)]
+    Different(#[from] Box<FirstDifference>),
+}
+
+/// The first event that is decided differently now.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("event {seq} is decided differently now")]
+pub struct FirstDifference {
+    /// Its place in the log.
+    pub seq: Seq,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What the log has.
+    pub recorded: Event,
+    /// What is decided now.
+    pub decided: DecidedInstead,
+    /// The program that decided it, with its version; empty if the log does not name one.
+    pub decided_by: String,
+}
+
+impl FirstDifference {
+    /// Whether another program, or another version of it, decided the life.
+    #[must_use]
+    pub fn is_other_program(&self) -> bool {
+        self.decided_by != PROGRAM
+    }
+}
+
+/// What is decided in place of an event.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum DecidedInstead {
+    /// This event, at this time.
+    Event(Box<Event>, Timestamp),
+    /// Nothing, and why.
+    Rest(Skip),
+    /// A call to the outside, which has another kind of result.
+    Call(&'static str),
+    /// Nothing: it has no place here.
+    Nothing,
+}
+
+impl fmt::Display for DecidedInstead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Event(event, _) => f.write_str(event.kind()),
+            Self::Rest(_) => f.write_str("nothing: there is no reason for a tick"),
+            Self::Call(call) => write!(f, "a call to {call}"),
+            Self::Nothing => f.write_str("nothing: this cannot happen here"),
+        }
+    }
+}
+
+/// Decides the life of one assistant again, up to and including `up_to`, and compares each decision with the log.
+/// `counter_for` returns the counter that counted tokens when this model was configured.
+///
+/// Takes one page of events into memory at a time, whatever the length of the log. The future can be dropped at any
+/// moment.
+///
+/// # Errors
+///
+/// [`DecideAgainError::Different`] with the first event that is decided differently, or a log that cannot be read.
+pub async fn decide_again<L: ReadEvents + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+    up_to: Seq,
+    counter_for: impl Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>,
+) -> Result<DecidedAgain, DecideAgainError> {
+    let mut life = Life {
+        key,
+        counter_for,
+        state: State::default(),
+        prepared: None,
+        rest_of_decision: VecDeque::new(),
+        under_way: None,
+        asked: None,
+        last_at: Timestamp::EPOCH,
+    };
+    while life.state.seq < up_to {
+        let page = log.read(key, life.state.seq, PAGE).await?;
+        if page.is_empty() {
+            break;
+        }
+        for stored in page.iter().take_while(|stored| stored.seq <= up_to) {
+            life.take(stored)?;
+        }
+    }
+    Ok(DecidedAgain {
+        events: life.state.seq.0,
+    })
+}
+
+/// A call to the outside that has no result yet.
+enum UnderWay {
+    Ask(Asked),
+    /// An act that is carried out or asked after. Which of the two depends on the process, and both have one result.
+    Act,
+    Observe,
+    Recall,
+    AskMemory {
+        query: MemoryQuery,
+        /// Whether it led to a change.
+        has_changed: bool,
+    },
+}
+
+impl UnderWay {
+    fn of(call: OutsideCall) -> Self {
+        match call {
+            OutsideCall::Ask(prompt) => Self::Ask(Asked::of(&prompt)),
+            OutsideCall::Perform(_) | OutsideCall::AskAfter(_) => Self::Act,
+            OutsideCall::Observe(..) => Self::Observe,
+            OutsideCall::Recall(_) => Self::Recall,
+            OutsideCall::AskMemory(_, query) => Self::AskMemory {
+                query: *query,
+                has_changed: false,
+            },
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Ask(_) => "the model",
+            Self::Act => "the world, for an act",
+            Self::Observe => "the world, for a look",
+            Self::Recall | Self::AskMemory { .. } => "the memory",
+        }
+    }
+}
+
+/// The part of a running assistant that decides.
+struct Life<'k, F> {
+    key: &'k AssistantId,
+    counter_for: F,
+    state: State,
+    prepared: Option<Prepared>,
+    /// The events that were decided together with the last one, and not compared yet.
+    rest_of_decision: VecDeque<Event>,
+    under_way: Option<UnderWay>,
+    /// The model call that goes on while its sender is asked to wait.
+    asked: Option<Asked>,
+    last_at: Timestamp,
+}
+
+impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
+    fn take(&mut self, stored: &StoredEvent) -> Result<(), DecideAgainError> {
+        let event = Event::decode(stored)?;
+        if let Event::Configured(_) | Event::Woke(_) = event {
+            // The program before was killed or ended, and forgot what was under way.
+            self.rest_of_decision.clear();
+            self.under_way = None;
+            self.asked = None;
+            self.apply(stored, &event);
+            return match event {
+                Event::Configured(configured) => self.prepare(stored, configured),
+                _ => Ok(()),
+            };
+        }
+        let decided = match self.rest_of_decision.pop_front() {
+            Some(next) => DecidedInstead::Event(Box::new(next), self.last_at),
+            None => self.decide(&event, stored.at),
+        };
+        if !is_recorded(&decided, stored)? {
+            return Err(self.difference(stored, event, decided));
+        }
+        match &event {
+            Event::Delayed(delayed) if delayed.cause == DelayCause::Slow => {
+                if let Some(UnderWay::Ask(asked)) = self.under_way.take() {
+                    self.asked = Some(asked);
+                }
+            }
+            Event::EmergencyStopTriggered(_) => {
+                self.under_way = None;
+                self.asked = None;
+            }
+            Event::TickEnded(_) => self.asked = None,
+            Event::Perceived(_) => {}
+            // The result of the call follows.
+            Event::EntityChanged(_) => {
+                if let Some(UnderWay::AskMemory { has_changed, .. }) = &mut self.under_way {
+                    *has_changed = true;
+                }
+            }
+            // A call ends with its first event.
+            _ => self.under_way = None,
+        }
+        self.apply(stored, &event);
+        Ok(())
+    }
+
+    fn apply(&mut self, stored: &StoredEvent, event: &Event) {
+        self.state.apply(stored.seq, stored.at, event);
+        self.last_at = stored.at;
+    }
+
+    /// Prepares the configuration that begins with this event. The length of its instructions depends on the counter.
+    fn prepare(
+        &mut self,
+        stored: &StoredEvent,
+        recorded: Configured,
+    ) -> Result<(), DecideAgainError> {
+        let configuration = &self.state.configuration;
+        let Some(model) = &configuration.model else {
+            let decided = DecidedInstead::Nothing;
+            return Err(self.difference(stored, Event::Configured(recorded), decided));
+        };
+        let prepared = Prepared::of(configuration, (self.counter_for)(model));
+        let at = stored.seq;
+        let prepared = prepared.map_err(|source| DecideAgainError::Tools { at, source })?;
+        let tokens = prepared.preamble().tokens;
+        if tokens != configuration.preamble_tokens {
+            let decided = Event::Configured(Configured {
+                preamble_tokens: Some(tokens),
+                ..recorded.clone()
+            });
+            let decided = DecidedInstead::Event(Box::new(decided), stored.at);
+            return Err(self.difference(stored, Event::Configured(recorded), decided));
+        }
+        self.prepared = Some(prepared);
+        Ok(())
+    }
+
+    /// What is decided in place of an event at `at`. Of the event itself this uses only what came from outside.
+    fn decide(&mut self, event: &Event, at: Timestamp) -> DecidedInstead {
+        let Some(prepared) = self.prepared.take() else {
+            return DecidedInstead::Nothing;
+        };
+        let state = std::mem::take(&mut self.state);
+        if self.under_way.is_none() {
+            // The call that begins right after the last event. What comes meanwhile changes nothing of it.
+            let view = prepared.view(self.key, &state, self.last_at, None);
+            self.under_way = match (decide::next(view), &mut self.asked) {
+                (Next::Outside(OutsideCall::Ask(_)), Some(_)) => {
+                    self.asked.take().map(UnderWay::Ask)
+                }
+                (Next::Outside(call), _) => Some(UnderWay::of(call)),
+                (Next::Decided(_) | Next::Rest(_), _) => None,
+            };
+        }
+        let view = prepared.view(self.key, &state, at, None);
+        let from_outside = match &self.under_way {
+            Some(call) => result_of(view, call, event),
+            None => None,
+        };
+        let decided = from_outside.or_else(|| input(view, self.under_way.as_ref(), event));
+        let decided = match decided {
+            Some(events) => self.first_of(events, at),
+            None => match decide::next(view) {
+                Next::Decided(events) => self.first_of(events, at),
+                Next::Rest(skip) => DecidedInstead::Rest(skip),
+                Next::Outside(call) => DecidedInstead::Call(UnderWay::of(call).name()),
+            },
+        };
+        self.state = state;
+        self.prepared = Some(prepared);
+        decided
+    }
+
+    /// The first event of a decision; the others have to follow it.
+    fn first_of(&mut self, events: Vec<Event>, at: Timestamp) -> DecidedInstead {
+        self.rest_of_decision = events.into();
+        let first = self.rest_of_decision.pop_front();
+        first.map_or(DecidedInstead::Nothing, |event| {
+            DecidedInstead::Event(Box::new(event), at)
+        })
+    }
+
+    fn difference(
+        &self,
+        stored: &StoredEvent,
+        recorded: Event,
+        decided: DecidedInstead,
+    ) -> DecideAgainError {
+        let difference = FirstDifference {
+            seq: stored.seq,
+            at: stored.at,
+            recorded,
+            decided,
+            decided_by: self.state.configuration.program.clone(),
+        };
+        DecideAgainError::Different(Box::new(difference))
+    }
+}
+
+/// Whether the log has exactly this event, at this time.
+fn is_recorded(decided: &DecidedInstead, stored: &StoredEvent) -> Result<bool, serde_json::Error> {
+    let DecidedInstead::Event(event, at) = decided else {
+        return Ok(false);
+    };
+    let encoded = event.encode(*at)?;
+    Ok(encoded.at == stored.at
+        && encoded.kind == stored.kind
+        && encoded.schema == stored.schema
+        && encoded.payload == stored.payload)
+}
+
+/// What follows from a message, or from an operator's command; `None` if the event is neither. Both come at any time.
+fn input(view: View<'_>, under_way: Option<&UnderWay>, event: &Event) -> Option<Vec<Event>> {
+    let state = view.state;
+    let accepted =
+        |is_possible: bool| Some(is_possible.then(|| event.clone()).into_iter().collect());
+    match event {
+        Event::Perceived(perceived) => {
+            let perception = perceived.perception.clone();
+            let classification = decide::classification(view, &perception);
+            let perceived = decide::perceived(view, perception, classification, &state.people);
+            Some(vec![Event::Perceived(perceived)])
+        }
+        // When a wait is long enough depends on what people saw of the assistant, which the log does not have.
+        Event::Delayed(delayed) if delayed.cause == DelayCause::Slow => {
+            let is_asking = matches!(under_way, Some(UnderWay::Ask(_)));
+            Some(if is_asking {
+                decide::on_delay(view)
+            } else {
+                Vec::new()
+            })
+        }
+        Event::EmergencyStopTriggered(triggered) => match triggered.cause {
+            StopCause::Operator(_) => accepted(!state.stop.is_on()),
+            _ => None,
+        },
+        Event::EmergencyStopCleared(_) => accepted(state.stop.is_on()),
+        Event::RetryRequested(_) => accepted(state.waits_for_a_model(view.now)),
+        _ => None,
+    }
+}
+
+/// What follows from the result of a call; `None` if the event is not a result of it.
+fn result_of(view: View<'_>, call: &UnderWay, event: &Event) -> Option<Vec<Event>> {
+    match (call, event) {
+        (UnderWay::Ask(asked), Event::Replied(replied)) => Some(decide::on_reply(
+            view,
+            replied.reply.clone(),
+            Answered {
+                model: replied.model.clone(),
+                asked: asked.clone(),
+                duration_ms: replied.duration_ms,
+            },
+        )),
+        (UnderWay::Ask(asked), Event::ModelFailed(failed)) => {
+            let failed = Failed {
+                kind: failed.kind,
+                attempts: failed.attempts,
+                prompt: Some(asked.length),
+                duration_ms: failed.duration_ms,
+                service: failed.service.clone(),
+                reason: failed.reason.clone(),
+            };
+            Some(decide::on_failure(view, &failed))
+        }
+        (UnderWay::Act, Event::EffectSettled(settled)) => {
+            let open = view
+                .state
+                .turns
+                .current()
+                .and_then(|turn| turn.open_effect());
+            let key = open.map(|effect| effect.key.clone())?;
+            Some(decide::on_settled(view, key, settled.outcome.clone()))
+        }
+        (UnderWay::Act | UnderWay::Observe, Event::WorldFailed(failed)) => {
+            let kind = match failed.silent {
+                true => WorldErrorKind::Unanswered,
+                false => WorldErrorKind::NotReached,
+            };
+            let reason = failed.reason.clone();
+            Some(decide::on_world_failure(
+                view,
+                &WorldFailure { kind, reason },
+            ))
+        }
+        (UnderWay::Recall, Event::Recollected(found)) => {
+            let found = found.clone();
+            let found = found.with_items(|items| view.state.recalled.lines(items));
+            Some(decide::on_recollected(view, found))
+        }
+        (UnderWay::AskMemory { query, has_changed }, Event::ToolAnswered(answered)) => {
+            let changes = matches!(query, MemoryQuery::Change { .. });
+            let is_noted = changes && answered.verdict == Verdict::Success;
+            let answer = answer(view, answered).filter(|_| is_noted == *has_changed);
+            Some(answer.into_iter().collect())
+        }
+        (UnderWay::Observe, Event::ToolAnswered(answered)) => {
+            answer(view, answered).map(|answer| vec![answer])
+        }
+        (
+            UnderWay::AskMemory {
+                query,
+                has_changed: false,
+            },
+            Event::EntityChanged(changed),
+        ) => drafted(query, &changed.change),
+        _ => None,
+    }
+}
+
+/// The changes that a call asks for. The memory only finds out whom the call means.
+fn drafted(query: &MemoryQuery, recorded: &EntityChange) -> Option<Vec<Event>> {
+    let MemoryQuery::Change { draft, .. } = query else {
+        return None;
+    };
+    let (EntityChange::Observed { entity, .. }
+    | EntityChange::AttributesUpdated { entity, .. }
+    | EntityChange::Judged { entity, .. }
+    | EntityChange::ConversationStarted { entity, .. }
+    | EntityChange::ActionCompleted { entity, .. }) = recorded
+    else {
+        return None;
+    };
+    let changes = draft.clone().changes(entity).into_iter();
+    let changes = changes.map(|change| Event::EntityChanged(EntityChanged { change }));
+    Some(changes.collect())
+}
+
+/// The event for the answer of world or memory to a look. The answer itself, and its sources, are taken from the log.
+fn answer(view: View<'_>, answered: &ToolAnswered) -> Option<Event> {
+    let open = view
+        .state
+        .turns
+        .current()
+        .and_then(|turn| turn.open_call())?;
+    let text = decide::without_advice(&answered.content);
+    let sources = answered.sources.clone();
+    Some(decide::answer_with(
+        view,
+        open,
+        answered.verdict,
+        text,
+        sources,
+    ))
+}
