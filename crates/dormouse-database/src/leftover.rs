@@ -1,8 +1,8 @@
 //! Removes temporary files of processes that were killed while they created a file.
 //!
-//! A process locks its temporary file before the first write, and unlocks it when the new file is complete. So a
-//! temporary file that can be locked is abandoned. If another process removes the temporary file before it is locked,
-//! its creator detects that and uses another name.
+//! A process locks its temporary file before the first write, and keeps the lock until the new file is complete. The
+//! operating system releases the lock if the process is killed, so a temporary file that can be locked is abandoned. If
+//! another process removes the temporary file before it is locked, its creator detects that and uses another name.
 
 use std::{
     ffi::{OsStr, OsString},

@@ -18,7 +18,7 @@ pub struct FileStorage {
 }
 
 impl FileStorage {
-    /// Storage in `file`. Errors name it `path`.
+    /// Storage in `file`. Errors contain `path` as the name of the file.
     ///
     /// # Errors
     ///

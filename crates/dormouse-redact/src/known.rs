@@ -30,7 +30,7 @@ pub struct KnownSecrets {
 /// The shortest base64 form that is searched, without the characters at both ends. Those depend on the bytes around the
 /// secret.
 const SHORTEST_BASE64: usize = 8;
-/// How many bytes of a secret the end of a text must contain to count as a truncated secret.
+/// The minimum length of a truncated secret at the end of a text.
 const SHORTEST_BEGINNING: usize = 4;
 
 impl KnownSecrets {

@@ -44,7 +44,7 @@ impl Random for SeededRandom {
     }
 }
 
-/// A [`Random`] that always draws the same number, for tests with the least or the largest jitter.
+/// A [`Random`] that always draws the same number, for tests without jitter or with the largest one.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedRandom(f64);
 

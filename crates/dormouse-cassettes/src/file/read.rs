@@ -173,7 +173,7 @@ fn sorted(bytes: &[u8], error: &serde_json::Error) -> CassetteReadError {
     match error.classify() {
         serde_json::error::Category::Eof => CassetteReadError::CutOff(fault),
         serde_json::error::Category::Data => CassetteReadError::Meaning(fault),
-        // A literal or number that is cut short is a syntax error at the last byte.
+        // serde_json reports a number that is cut off after its sign or point as a syntax error.
         serde_json::error::Category::Syntax if is_at_end(bytes, error) => {
             CassetteReadError::CutOff(fault)
         }

@@ -31,7 +31,11 @@ pub async fn chat_model(model: &dyn ChatModel, request: ChatRequest) {
     can_be_dropped_at_any_moment(model, &request).await;
     Protocol::read(model, &request).await.unwrap();
     complete(model, &request).await.unwrap();
-    assert_eq!(model.identity(), identity, "a model stays the one it is");
+    assert_eq!(
+        model.identity(),
+        identity,
+        "the identity of a model does not change"
+    );
 }
 
 async fn can_be_dropped_at_any_moment(model: &dyn ChatModel, request: &ChatRequest) {
@@ -41,12 +45,12 @@ async fn can_be_dropped_at_any_moment(model: &dyn ChatModel, request: &ChatReque
     assert!(first.is_some(), "a reply has at least one piece");
 }
 
-/// Checks the promises of a [`ChatModel`] that uses a backend of any vendor. Text, thoughts, calls, finish reason and usage
-/// arrive as the backend sent them, however they are divided during transport. Failures have the same kinds with all
-/// backends. No request is sent twice. A dropped reply closes its connection.
+/// Checks the promises of a [`ChatModel`] that uses a backend of any vendor. Text, thoughts, calls, finish reason and
+/// usage arrive as the backend sent them, however they are divided during transport. Failures have the same kinds with
+/// all backends. No request is sent twice. A dropped reply closes its connection.
 ///
-/// `backend` sends the suite's replies in the form of the vendor. Runs on the runtime that the models need, and waits as
-/// long as they take, so give the test a deadline.
+/// `backend` sends the suite's replies in the form of the vendor. Runs on the runtime that the models need, and waits
+/// as long as they take, so give the test a deadline.
 ///
 /// # Panics
 ///
