@@ -10,7 +10,7 @@ use dormouse_engine::{
 use dormouse_providers::ModelSwitch;
 use dormouse_text::{escape_id, shortened};
 
-use crate::grammar::counted;
+use crate::grammar::{attributed, counted};
 
 /// A sentence that says that another model answers than before.
 pub(crate) fn switch(switch: &ModelSwitch) -> String {
@@ -113,7 +113,7 @@ fn decoded(event: &Event) -> String {
         }
         Event::Remembered(it) => format!(
             "from {}, trust {}: {}",
-            it.from,
+            attributed(&it.from),
             it.trust,
             excerpt(&it.text)
         ),

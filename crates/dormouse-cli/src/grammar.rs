@@ -1,6 +1,6 @@
 //! Numbers, names and lists in sentences.
 
-use dormouse_contracts::EntityId;
+use dormouse_contracts::{Attribution, EntityId};
 use dormouse_text::escape_id;
 
 /// A number and what it counts: `1 memory`, `2 memories`.
@@ -16,6 +16,18 @@ pub(crate) fn identified(name: &str, id: Option<&EntityId>) -> String {
     match id {
         Some(id) => format!("{name} ({})", escape_id(id.as_str())),
         None => name.to_owned(),
+    }
+}
+
+/// Who something comes from, in words.
+pub(crate) fn attributed(from: &Attribution) -> String {
+    match from {
+        Attribution::Myself => "itself".to_owned(),
+        Attribution::Entity { id, name } => identified(name, Some(id)),
+        Attribution::Named(name) => name.clone(),
+        Attribution::Surroundings => "its surroundings".to_owned(),
+        Attribution::Several => "several".to_owned(),
+        Attribution::Unknown => "someone".to_owned(),
     }
 }
 

@@ -5,7 +5,6 @@ mod changes;
 mod hygiene;
 mod import_export;
 mod index;
-mod rebind;
 mod render;
 mod search;
 mod show;
@@ -35,8 +34,9 @@ async fn carry_out(file: &MemoryFile, command: Memory) -> Result<Exit, CommandEr
         Memory::Hygiene { apply, json } => {
             hygiene::hygiene(file, apply.into(), json.printing()).await
         }
-        Memory::Rebuild { by, json } => index::rebuild(file, &by, json.printing()).await,
-        Memory::Rebind { json } => rebind::rebind(file, json.printing()).await,
+        Memory::Rebuild { by, from_log, json } => {
+            index::rebuild(file, &by, from_log.into(), json.printing()).await
+        }
         Memory::Migrate(migrate) => index::migrate(file, migrate).await,
         Memory::Stats { by, json } => show::stats(file, &by, json.printing()).await,
         Memory::Undo { change, json } => changes::undo(file, change, json.printing()).await,

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ids::EntityId, log::Seq};
+use crate::{ids::EntityId, log::Seq, perception::Sender};
 
 /// How many bits of an origin's number say which part of the event it is.
 const PART_BITS: u32 = 20;
@@ -197,6 +197,18 @@ impl Attribution {
             (Self::Named(name), Self::Named(other)) => name == other,
             (Self::Myself, Self::Myself) | (Self::Surroundings, Self::Surroundings) => true,
             _ => false,
+        }
+    }
+}
+
+impl From<&Sender> for Attribution {
+    fn from(sender: &Sender) -> Self {
+        match sender {
+            Sender::Entity { id, name } | Sender::Assistant { id, name } => {
+                Self::entity(id.clone(), &**name)
+            }
+            Sender::Myself { .. } => Self::Myself,
+            Sender::Unattributed => Self::Unknown,
         }
     }
 }

@@ -7,17 +7,17 @@ mod memory_query;
 mod provenance;
 mod tools;
 
-use dormouse_contracts::Arguments;
+use dormouse_contracts::{Arguments, Origin};
 use dormouse_entities::{
     ActionText, AttributeUpdate, ChangeReason, CommunicationStyle, Favorability, Keyword,
-    NewObservation, ObservationOrigin, ObservationSource, ObservationText, Phrase, Preference,
+    NewObservation, ObservationSource, ObservationText, Phrase, Preference,
 };
 use dormouse_memory::RecordKind;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::{
-    event::{Event, LOG_ORIGIN, Remembered},
+    event::{Event, Remembered},
     state::{State, Trigger, Turn},
 };
 pub(crate) use memory_query::{Draft, MemoryAnswer, MemoryQuery};
@@ -102,7 +102,7 @@ impl Call<'_> {
         let Provenance {
             trust,
             from,
-            source,
+            origin,
         } = self.provenance(text);
         let kind = self.text("kind").parse().unwrap_or(RecordKind::Fact);
         let about = Some(self.text("about").trim()).filter(|about| !about.is_empty());
@@ -110,9 +110,9 @@ impl Call<'_> {
             text: text.to_owned(),
             from,
             trust,
-            source,
+            origin,
             kind,
-            about: about.map(ToOwned::to_owned),
+            about: about.map(|about| self.state.people.attribution(about)),
         });
         BuiltinOutcome::Decided {
             events: vec![event],
@@ -133,12 +133,12 @@ impl Call<'_> {
 
     fn observation(&self) -> Option<Draft> {
         let text = self.text("content");
-        let Provenance { trust, source, .. } = self.provenance(text);
+        let Provenance { trust, origin, .. } = self.provenance(text);
         Some(Draft::Observe(NewObservation {
             content: ObservationText::shortened(text)?,
             source: ObservationSource::shortened("observation")?,
             trust,
-            origin: ObservationOrigin::shortened(&format!("{LOG_ORIGIN}{source}")),
+            origin: Some(origin),
         }))
     }
 
@@ -197,9 +197,9 @@ impl Call<'_> {
     }
 }
 
-/// The origins of the message that is worked on and of those that wait: they are dealt with, and not recalled. Those
+/// The message that is worked on and those that wait: they are dealt with, and not recalled. Those
 /// that were given up are not either, or what made them fail would make others fail.
-pub(crate) fn pending(state: &State, turn: &Turn) -> Vec<String> {
+pub(crate) fn pending(state: &State, turn: &Turn) -> Vec<Origin> {
     let waiting = state.turns.waiting().map(Trigger::seq);
     let aside = state.turns.aside().map(Turn::trigger_seq);
     let given_up = state.history.given_up();
@@ -207,5 +207,5 @@ pub(crate) fn pending(state: &State, turn: &Turn) -> Vec<String> {
         .chain(aside)
         .chain(given_up)
         .chain([turn.trigger_seq()]);
-    all.map(|seq| format!("{LOG_ORIGIN}{seq}")).collect()
+    all.map(Origin::event).collect()
 }

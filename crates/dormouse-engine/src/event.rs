@@ -23,7 +23,6 @@ pub use encoding::DecodeError;
 pub use kinds::Event;
 pub use life::{Configured, ConfiguredModel, Woke};
 pub use memory::{EntityChanged, Remembered, Source};
-pub(crate) use memory::{LOG_ORIGIN, SEVERAL};
 pub use name_doubt::NameDoubt;
 pub use perception::Perceived;
 pub use recollected::{

@@ -45,7 +45,7 @@ pub use gate::{Reason, Skip, gate};
 pub use handle::{Accepted, ClearError, Handle, PerceiveError, Rest, RetryError, StopError};
 pub use ports::Ports;
 pub use prompt::PreambleTooLong;
-pub use remembering::{CatchUpError, CaughtUp, Rebound, catch_up, check_log, rebind};
+pub use remembering::{CatchUpError, CaughtUp, catch_up, check_log};
 pub use replay::{
     DecideAgainError, DecidedAgain, DecidedInstead, FirstDifference, ReplayError, decide_again,
     encode_snapshot, replay, restore,

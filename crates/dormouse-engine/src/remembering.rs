@@ -8,8 +8,6 @@ mod context;
 mod mapping;
 mod place;
 mod reading;
-mod rebind;
 
 pub use catch_up::{CatchUpError, CaughtUp, catch_up, check_log};
 pub(crate) use mapping::{is_for_memory, words_of};
-pub use rebind::{Rebound, rebind};

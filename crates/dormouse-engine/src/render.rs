@@ -6,7 +6,7 @@
 mod name;
 mod quote;
 
-use dormouse_contracts::{Attested, Perception, Sender, SourceKind, Trust};
+use dormouse_contracts::{Attested, Attribution, Perception, Sender, SourceKind, Trust};
 use dormouse_text::{NameSkeleton, escape_id};
 
 use name::plain;
@@ -18,8 +18,21 @@ use crate::event::{NameDoubt, RecalledLine};
 pub(crate) const YOU: &str = "you";
 /// The name for a person who is called that in the world.
 const NAMED_YOU: &str = "someone called You";
+/// The word for a person without a name.
+const SOMEONE: &str = "someone";
 /// The most characters of a remembered line that are shown.
 const LINE: usize = 2_000;
+
+/// A word for who something comes from: a name, `you` for the assistant itself, or what is known instead of a name.
+pub(crate) fn name(from: &Attribution) -> &str {
+    match from {
+        Attribution::Myself => YOU,
+        Attribution::Entity { name, .. } | Attribution::Named(name) => somebody(name),
+        Attribution::Surroundings => "the surroundings",
+        Attribution::Several => "several",
+        Attribution::Unknown => SOMEONE,
+    }
+}
 
 /// The name of another person, which never passes for the assistant itself.
 pub(crate) fn somebody(name: &str) -> &str {
@@ -59,14 +72,12 @@ pub(crate) fn perception(
 /// A remembered line as the model reads it: `(from "NAME" (ID), trust 0.90, TIME)`, and what was said. Round brackets
 /// distinguish it from a message that waits.
 pub(crate) fn memory(line: &RecalledLine) -> String {
-    let from = match line.from.as_str() {
-        YOU => YOU.to_owned(),
-        from => match plain(from) {
-            name if name.is_empty() => "someone".to_owned(),
-            name => format!("\"{name}\""),
-        },
+    let from = match line.from.name().map(|name| plain(somebody(name))) {
+        None => name(&line.from).to_owned(),
+        Some(name) if name.is_empty() => SOMEONE.to_owned(),
+        Some(name) => format!("\"{name}\""),
     };
-    let id = line.entity.as_ref().map(|id| escape_id(id.as_str()));
+    let id = line.from.id().map(|id| escape_id(id.as_str()));
     let id = id.map(|id| format!(" ({id})")).unwrap_or_default();
     let (trust, at) = (line.trust, line.at);
     let said = quote(&line.text, LINE);
@@ -101,17 +112,17 @@ fn headline(attested: &Attested, trust: Trust, doubts: &[NameDoubt]) -> String {
     let doubts: String = doubts.iter().map(|doubt| format!("; {doubt}")).collect();
     let id = id.map(|id| format!(" ({id}{doubts})"));
     let id = id.unwrap_or_default();
-    let name = name(sender);
+    let name = sender_name(sender);
     format!(
         "[{how} from \"{name}\"{id}, trust {trust}, {}]",
         attested.at
     )
 }
 
-fn name(sender: &Sender) -> String {
+fn sender_name(sender: &Sender) -> String {
     let name = plain(sender.name());
     if name.is_empty() {
-        "someone".to_owned()
+        SOMEONE.to_owned()
     } else {
         name
     }

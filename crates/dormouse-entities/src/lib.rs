@@ -40,8 +40,7 @@ pub use conversation::{
 pub use entities::{Entities, Rows, RowsError};
 pub use line::{Passage, TextLine, TextLineError};
 pub use observation::{
-    NewObservation, Observation, ObservationOrigin, ObservationSource, ObservationStage,
-    ObservationText,
+    NewObservation, Observation, ObservationSource, ObservationStage, ObservationText,
 };
 pub use orders::{
     FoundOrder, LeftOut, OrderId, OrderKind, OrderPolicy, OrderSubject, OrderText, OrderValidity,

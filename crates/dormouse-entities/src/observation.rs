@@ -1,6 +1,6 @@
 //! Observations about an entity.
 
-use dormouse_contracts::{Timestamp, Trust};
+use dormouse_contracts::{Origin, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::line::TextLine;
@@ -9,8 +9,6 @@ use crate::line::TextLine;
 pub type ObservationText = TextLine<500>;
 /// How the assistant learnt it: `direct`, `observation`, or the caller's own word.
 pub type ObservationSource = TextLine<32>;
-/// The source: the id of an event or a record, in the caller's notation.
-pub type ObservationOrigin = TextLine<128>;
 
 /// One observation about an entity (Pf).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,9 +23,9 @@ pub struct Observation {
     pub source: ObservationSource,
     /// The trust in it.
     pub trust: Trust,
-    /// The source, if it is known.
+    /// The event or record that it goes back to, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<ObservationOrigin>,
+    pub origin: Option<Origin>,
     /// Whether it has been consolidated into the attributes.
     #[serde(default)]
     pub stage: ObservationStage,
@@ -53,7 +51,7 @@ pub struct NewObservation {
     pub source: ObservationSource,
     /// The trust in it.
     pub trust: Trust,
-    /// The source, if it is known.
+    /// The event or record that it goes back to, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<ObservationOrigin>,
+    pub origin: Option<Origin>,
 }

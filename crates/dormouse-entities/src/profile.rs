@@ -140,7 +140,7 @@ impl Profile {
             if known.trust < new.trust {
                 known.trust = new.trust;
                 known.source = new.source.clone();
-                known.origin = new.origin.clone();
+                known.origin = new.origin;
             }
             return;
         }
@@ -151,7 +151,7 @@ impl Profile {
             timestamp: at,
             source: new.source.clone(),
             trust: new.trust,
-            origin: new.origin.clone(),
+            origin: new.origin,
             stage: ObservationStage::Fresh,
         });
         self.drop_surplus();

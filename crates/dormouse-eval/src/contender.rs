@@ -267,7 +267,7 @@ impl Plain {
             index.insert(&Unit {
                 id: u64::try_from(place)?,
                 text: &turn.text,
-                speaker: turn.speaker.as_deref(),
+                speaker: turn.speaker.as_deref().map(Into::into),
                 thread: Some(&turn.thread),
                 at: turn.at,
             });

@@ -19,14 +19,14 @@
 
 use std::time::Duration;
 
-use dormouse_contracts::{Timestamp, Trust};
+use dormouse_contracts::{Attribution, Timestamp, Trust};
 use dormouse_redact::is_about_itself;
 use dormouse_retrieval::terms;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     recall::MIN_TRUST,
-    record::{Record, RecordId, RecordStatus, Speaker},
+    record::{Record, RecordId, RecordStatus},
     similarity::ComparableText,
 };
 
@@ -46,7 +46,7 @@ pub struct Candidate<'a> {
     /// The text.
     pub text: &'a str,
     /// Who said it.
-    pub speaker: Option<&'a Speaker>,
+    pub speaker: &'a Attribution,
     /// When it was said.
     pub at: Timestamp,
     /// How far it is believed.
@@ -234,20 +234,13 @@ fn repetition_of(
 
 /// Whether the same speaker said the record within the window before the candidate.
 fn is_repeated(candidate: &Candidate<'_>, record: &Record, window: Duration) -> bool {
-    let speaker = same_speaker(candidate.speaker, record.speaker.as_ref());
+    let speaker = same_speaker(candidate.speaker, &record.speaker);
     speaker && record.at <= candidate.at && candidate.at.since(record.at) <= window
 }
 
-/// Whether two speakers are the same: by their ids if both have one, otherwise by name.
-pub(crate) fn same_speaker(a: Option<&Speaker>, b: Option<&Speaker>) -> bool {
-    match (a, b) {
-        (Some(a), Some(b)) => match (&a.entity, &b.entity) {
-            (Some(a), Some(b)) => a == b,
-            _ => a.name == b.name,
-        },
-        (None, None) => true,
-        _ => false,
-    }
+/// Whether two records have the same speaker, or neither has one.
+pub(crate) fn same_speaker(a: &Attribution, b: &Attribution) -> bool {
+    a.is_same_as(b) || (*a == Attribution::Unknown && *b == Attribution::Unknown)
 }
 
 #[cfg(test)]

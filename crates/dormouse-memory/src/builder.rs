@@ -12,7 +12,7 @@ use dormouse_contracts::{
 use dormouse_database::DatabaseOpenError as FileError;
 use dormouse_retrieval::Config;
 
-use crate::{memory::Memory, store::StoreError};
+use crate::{index_copy::IndexCopy, memory::Memory, store::StoreError};
 
 /// How far a long operation has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +88,17 @@ impl Memory {
     #[must_use]
     pub fn builder(assistant: AssistantId, clock: impl Clock + 'static) -> MemoryBuilder {
         MemoryBuilder::new(clock, assistant)
+    }
+}
+
+impl Memory {
+    /// The files of a memory at this path: the memory itself, and what is derived from it. A memory that follows a log can
+    /// be made again from that log, so they may be removed while nobody has the memory open.
+    #[must_use]
+    pub fn files(path: &Path) -> Vec<PathBuf> {
+        let mut files = vec![path.to_owned()];
+        files.extend(IndexCopy::next_to(path).files());
+        files
     }
 }
 

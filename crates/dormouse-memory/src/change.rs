@@ -22,7 +22,7 @@ pub enum Change {
     },
     /// A note was not kept, because it says nothing new.
     Ignored {
-        /// The record that would have been added; its number is 0.
+        /// The record that would have been added; its id is 0.
         note: Box<Record>,
         /// The record that already says it, if there is one.
         like: Option<RecordId>,
@@ -38,7 +38,6 @@ pub enum Change {
         /// The end of its validity before this change, to restore it.
         had_until: Option<Timestamp>,
         /// Its status before this change.
-        #[serde(rename = "stood")]
         status_before: RecordStatus,
     },
     /// Records that say the same became part of one.
@@ -53,7 +52,6 @@ pub enum Change {
         /// The record.
         record: RecordId,
         /// Its status before this change.
-        #[serde(rename = "stood")]
         status_before: RecordStatus,
     },
     /// A record's text was removed for good. This cannot be taken back.
@@ -77,11 +75,6 @@ pub enum Change {
         /// How.
         change: Box<entities::EntityChange>,
     },
-    /// The log is another one or was set back: it does not hold the events that these records were made from.
-    Detached {
-        /// The records.
-        records: Vec<RecordId>,
-    },
     /// An earlier change was taken back.
     Reverted {
         /// The change that was taken back.
@@ -104,7 +97,6 @@ impl Change {
             Self::Erased { .. } => "erased",
             Self::Linked { .. } => "linked",
             Self::Entity { .. } => "entity",
-            Self::Detached { .. } => "detached",
             Self::Reverted { .. } => "reverted",
         }
     }
@@ -118,7 +110,7 @@ impl Change {
             | Self::Superseded { record, .. } => vec![*record],
             Self::Folded { records, .. } => records.iter().map(|(record, _)| *record).collect(),
             Self::Linked { a, b, .. } => vec![*a, *b],
-            Self::Detached { records } | Self::Reverted { records, .. } => records.clone(),
+            Self::Reverted { records, .. } => records.clone(),
             Self::Ignored { .. } | Self::Entity { .. } => Vec::new(),
         }
     }
@@ -136,32 +128,4 @@ pub struct StoredChange {
     /// The change.
     #[serde(flatten)]
     pub change: Change,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::record::{Collection, RecordStatus};
-
-    #[test]
-    fn the_fields_of_rows_keep_their_names_in_the_file() {
-        let row = r#"{"id":2,"text":"tea","kind":"fact","shelf":"journal","at":0,"recorded_at":0,"trust":1.0,
-            "lineage":{"derivation":"stored"},"valid_from":0,"standing":{"is":"withdrawn"}}"#;
-        let record: Record = serde_json::from_str(row).unwrap();
-        assert_eq!(record.collection, Collection::Journal);
-        assert_eq!(record.provenance.derivation, crate::Derivation::Stored);
-        assert_eq!(record.status, RecordStatus::Withdrawn);
-        let row =
-            r#"{"seq":7,"at":0,"reason":"r","what":"withdrawn","record":2,"stood":{"is":"live"}}"#;
-        let change: StoredChange = serde_json::from_str(row).unwrap();
-        assert_eq!(serde_json::to_string(&change).unwrap(), row);
-        let status_before = RecordStatus::Live;
-        assert_eq!(
-            change.change,
-            Change::Withdrawn {
-                record: record.id,
-                status_before
-            }
-        );
-    }
 }

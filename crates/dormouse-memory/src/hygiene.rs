@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use dormouse_contracts::{Timestamp, Trust};
+use dormouse_contracts::{Attribution, Timestamp, Trust};
 use dormouse_redact::{RedactionProfile, scan};
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ use crate::{
     admission::same_speaker,
     memory::{Memory, MemoryError},
     recall::MIN_TRUST,
-    record::{Collection, Derivation, Record, RecordId, RecordKind, RecordStatus, Speaker},
+    record::{Collection, Derivation, Record, RecordId, RecordKind, RecordStatus},
     similarity::ComparableText,
 };
 use nearby::Nearby;
@@ -96,7 +96,7 @@ struct Seen {
     kind: RecordKind,
     collection: Collection,
     at: Timestamp,
-    speaker: Option<Speaker>,
+    speaker: Attribution,
     trust: Trust,
     derivation: Derivation,
     derived_from: Vec<RecordId>,
@@ -255,7 +255,7 @@ impl HygieneScan {
             && seen.ended == RecordStatus::Live
             && other.ended == RecordStatus::Live
             && seen.trust <= other.trust
-            && same_speaker(seen.speaker.as_ref(), other.speaker.as_ref());
+            && same_speaker(&seen.speaker, &other.speaker);
         (same && one_event).then_some((other.id, how))
     }
 }

@@ -15,13 +15,13 @@ use dormouse_retrieval::{Config, Index};
 use crate::{
     change::ChangeSeq,
     projection::{Meta, Metas, Projection},
-    record::{Collection, RecordKind},
+    record::{Collection, RecordId, RecordKind},
 };
 
 const MAGIC: &[u8; 8] = b"DORMPROJ";
-const VERSION: u32 = 2;
-/// One row of [`Meta`]: a flag, the kind and the collection in one byte each, then trust and three times.
-const ROW_BYTES: usize = 3 + 4 + 3 * 8;
+const VERSION: u32 = 3;
+/// One row of [`Meta`]: the id, a flag, the kind and the collection in one byte each, then trust and three times.
+const ROW_BYTES: usize = 8 + 3 + 4 + 3 * 8;
 
 /// Why a copy cannot be used. It is made again.
 #[derive(Debug, thiserror::Error)]
@@ -89,7 +89,7 @@ impl IndexCopy {
 
     /// Removes the copy, and the incomplete one that a killed process may have left.
     pub(crate) fn remove(&self) -> io::Result<()> {
-        for file in [&self.path, &self.unfinished()] {
+        for file in &self.files() {
             match self.disk.remove(file) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     let text = format!("{} cannot be removed: {error}", file.display());
@@ -120,6 +120,11 @@ impl IndexCopy {
             Err(error) => return Err(error.into()),
         };
         decode(&bytes, store, config).map(Some)
+    }
+
+    /// The copy, and the incomplete one.
+    pub(crate) fn files(&self) -> [PathBuf; 2] {
+        [self.path.clone(), self.unfinished()]
     }
 
     /// The name of a copy until it is complete.
@@ -176,7 +181,7 @@ impl CopyDisk for Files {
 
 /// Encodes a projection of this store's records whose last change was made at `changed_at`.
 pub(crate) fn encode(store: &str, changed_at: Timestamp, projection: &Projection) -> Vec<u8> {
-    let rows = projection.metas.rows();
+    let rows = projection.metas.iter();
     let index = projection.index.encode();
     let mut out = Vec::with_capacity(64 + store.len() + rows.len() * ROW_BYTES + index.len());
     out.extend_from_slice(MAGIC);
@@ -186,7 +191,8 @@ pub(crate) fn encode(store: &str, changed_at: Timestamp, projection: &Projection
     out.extend_from_slice(&projection.through.to_le_bytes());
     out.extend_from_slice(&changed_at.as_micros().to_le_bytes());
     put_length(&mut out, rows.len());
-    for row in rows {
+    for (id, row) in rows {
+        out.extend_from_slice(&id.to_number().to_le_bytes());
         put_row(&mut out, row);
     }
     put_length(&mut out, index.len());
@@ -240,12 +246,16 @@ fn decode(bytes: &[u8], store: &str, config: Config) -> Result<Loaded, Unusable>
     let changed_at = Timestamp::from_micros(i64::from_le_bytes(rest.array()?));
     let count = rest.length()?;
     let rows = rest.take(count.checked_mul(ROW_BYTES).ok_or(Unusable::Damaged)?)?;
-    let rows: Result<Vec<Meta>, Unusable> = rows.chunks_exact(ROW_BYTES).map(row).collect();
+    let mut metas = Metas::default();
+    for bytes in rows.chunks_exact(ROW_BYTES) {
+        let (id, meta) = row(bytes)?;
+        metas.set(id, meta);
+    }
     let length = rest.length()?;
     let index = Index::decode(rest.take(length)?, config)?;
     let projection = Projection {
         index,
-        metas: Metas::from_rows(rows?),
+        metas,
         through,
     };
     Ok(Loaded {
@@ -254,8 +264,9 @@ fn decode(bytes: &[u8], store: &str, config: Config) -> Result<Loaded, Unusable>
     })
 }
 
-fn row(bytes: &[u8]) -> Result<Meta, Unusable> {
+fn row(bytes: &[u8]) -> Result<(RecordId, Meta), Unusable> {
     let mut rest = Bytes(bytes);
+    let id = RecordId::from_number(u64::from_le_bytes(rest.array()?));
     let [in_use, kind, collection] = rest.array()?;
     let trust = f32::from_le_bytes(rest.array()?);
     let mut time = || {
@@ -263,7 +274,7 @@ fn row(bytes: &[u8]) -> Result<Meta, Unusable> {
             .map(i64::from_le_bytes)
             .map(Timestamp::from_micros)
     };
-    Ok(Meta {
+    let meta = Meta {
         in_use: in_use == 1,
         kind: *RecordKind::ALL
             .get(usize::from(kind))
@@ -275,7 +286,8 @@ fn row(bytes: &[u8]) -> Result<Meta, Unusable> {
         at: time()?,
         valid_from: time()?,
         valid_until: time()?,
-    })
+    };
+    Ok((id, meta))
 }
 
 /// The part of the copy that is not read yet.
@@ -301,17 +313,18 @@ impl<'a> Bytes<'a> {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_contracts::Seq;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Note, record::RecordId};
+    use crate::Note;
 
     fn projection() -> Projection {
         let mut projection = Projection::new(Config::default());
         for (id, text) in [(1, "Alice prefers tea"), (2, "Bob sails boats")] {
             let note = Note::new(text).said_by("Carol").in_thread("tea house");
             let mut record = crate::ops::record_of(note, Timestamp::from_micros(5));
-            record.id = RecordId(id);
+            record.id = RecordId::event(Seq(id));
             projection.apply(&record);
         }
         projection.through = 2;

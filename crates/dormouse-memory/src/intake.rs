@@ -6,7 +6,7 @@ use dormouse_contracts::Timestamp;
 use dormouse_entities as entities;
 
 use crate::{
-    change::{Change, ChangeSeq},
+    change::Change,
     memory::{Inner, Memory, MemoryError, blocking},
     note::Note,
     ops::{self, Done},
@@ -24,8 +24,8 @@ const REASON: &str = "taken in from the log";
 /// What one event of an outside log means for the memory.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Intake {
-    /// A note to add.
-    Note(Box<Note>),
+    /// A note to add, and the id of its record.
+    Note(RecordId, Box<Note>),
     /// A change of a person or thing, and its time.
     Entity(Box<entities::EntityChange>, Timestamp),
 }
@@ -87,28 +87,6 @@ impl Memory {
         let inner = self.inner.clone();
         blocking(move || inner.take_log(after, through, items)).await
     }
-
-    /// Continues with a log from `through`, even if another log was taken in before. The records in `detached` come from events
-    /// that the log does not hold. They stay as they are, and their origin becomes `RECORD/ORIGIN`, so that no event of the
-    /// log counts as theirs. All of it is one change.
-    ///
-    /// # Errors
-    ///
-    /// [`ChangeError::Unknown`](crate::ChangeError::Unknown) if a record does not exist.
-    pub async fn rebind_log(
-        &self,
-        through: LogPosition,
-        detached: Vec<RecordId>,
-        reason: &str,
-    ) -> Result<ChangeSeq, MemoryError> {
-        let reason = reason.to_owned();
-        self.change(move |writing, now| {
-            let done = ops::detach(writing, now, &reason, detached)?;
-            set_position(writing, through)?;
-            Ok((done.changes.last().map_or(0, |change| change.seq), done))
-        })
-        .await
-    }
 }
 
 impl Inner {
@@ -129,7 +107,9 @@ impl Inner {
             let mut refused = 0;
             for item in items {
                 match item {
-                    Intake::Note(note) => done.extend(ops::add(writing, now, REASON, *note)?.1),
+                    Intake::Note(id, note) => {
+                        done.extend(ops::add(writing, now, REASON, Some(id), *note)?.1);
+                    }
                     Intake::Entity(change, at) => {
                         let Ok(touched) = entities.apply(&change, at) else {
                             refused += 1;
@@ -170,7 +150,7 @@ fn set_position(writing: &mut Writing<'_>, position: LogPosition) -> Result<(), 
 impl Intake {
     fn masked(self) -> Self {
         match self {
-            Self::Note(note) => Self::Note(Box::new(note.masked())),
+            Self::Note(id, note) => Self::Note(id, Box::new(note.masked())),
             Self::Entity(change, at) => Self::Entity(change, at),
         }
     }

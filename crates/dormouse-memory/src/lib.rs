@@ -58,13 +58,13 @@ pub use recall::{
     Validity,
 };
 pub use record::{
-    Collection, Derivation, Link, LinkKind, Provenance, Record, RecordId, RecordIdError,
-    RecordKind, RecordKindError, RecordStatus, Speaker,
+    Collection, Derivation, Link, LinkKind, Provenance, Record, RecordId, RecordKind,
+    RecordKindError, RecordStatus,
 };
 pub use spaces::{EncoderState, Space, SpaceState};
 pub use store::{StoreError, StoreErrorKind};
 pub use transfer::{
-    ExportError, Exported, ImportError, ImportStep, Imported, LINE_LIMIT, LineError, origin_of,
+    ExportError, Exported, ImportError, ImportStep, Imported, LINE_LIMIT, LineError, source_key_of,
 };
 
 #[cfg(doctest)]

@@ -19,7 +19,6 @@ use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    admission::same_speaker,
     memory::{Memory, MemoryError},
     ops::ChangeError,
     recall::{RecallRequest, Validity},
@@ -152,8 +151,7 @@ fn weight(
     if similarity < policy.min_similarity {
         return None;
     }
-    let same =
-        record.speaker.is_some() && same_speaker(record.speaker.as_ref(), other.speaker.as_ref());
+    let same = record.speaker.is_same_as(&other.speaker);
     let named = names_speaker_of(record, other) || names_speaker_of(other, record);
     let tagged = !record.tags.is_disjoint(&other.tags);
     let near = apart(record.at, other.at) <= Duration::from_secs(86_400);
@@ -167,7 +165,7 @@ fn weight(
 
 /// Whether a record's text contains the name of the other's speaker as a whole word.
 fn names_speaker_of(record: &Record, other: &Record) -> bool {
-    let Some(name) = other.speaker.as_ref().map(|speaker| speaker.name.trim()) else {
+    let Some(name) = other.speaker.name().map(str::trim) else {
         return false;
     };
     let text = beginning_bytes(&record.text, QUESTION);

@@ -111,7 +111,7 @@ impl Memory {
             let mut done = Done::default();
             let mut added = Vec::with_capacity(notes.len());
             for note in notes {
-                let (one, more) = ops::add(writing, now, &reason, note)?;
+                let (one, more) = ops::add(writing, now, &reason, None, note)?;
                 added.push(one);
                 done.extend(more);
             }
@@ -168,7 +168,7 @@ impl Memory {
         .await
     }
 
-    /// Removes a record's text, speaker, tags and vectors for good. Its number, its origin, its thread and the fact that it
+    /// Removes a record's text, speaker, tags and vectors for good. Its id, its key, its thread and the fact that it
     /// was erased stay. Notes that were ignored because it says the same are erased with it.
     ///
     /// Free pages of the file may hold the old bytes until they are used again. The next [`Memory::index_pending`] removes the

@@ -2,19 +2,19 @@
 
 use std::{borrow::Cow, collections::BTreeSet};
 
-use dormouse_contracts::{EntityId, Timestamp, Trust};
+use dormouse_contracts::{Attribution, EntityId, Timestamp, Trust};
 use dormouse_redact::{RedactionProfile, mask};
 
-use crate::record::{Collection, Derivation, Provenance, RecordId, RecordKind, Speaker};
+use crate::record::{Collection, Derivation, Provenance, RecordId, RecordKind};
 
 /// The longest text of one record, in bytes (16 MiB).
 pub const TEXT_LIMIT: usize = 16 * 1024 * 1024;
-/// The longest name, thread, origin or tag, in bytes.
+/// The longest name, thread, key of a source or tag, in bytes.
 pub const LABEL_LIMIT: usize = 512;
 /// The most tags, and the most sources, of one record.
 pub const LIST_LIMIT: usize = 256;
 
-/// Something to remember, before it has a number. Only the text is required. By default a note is an event, fully believed,
+/// Something to remember, before it has an id. Only the text is required. By default a note is an event, fully believed,
 /// that happened at the time of storing.
 ///
 /// ```
@@ -31,7 +31,7 @@ pub struct Note {
     pub(crate) kind: RecordKind,
     pub(crate) collection: Collection,
     pub(crate) at: Option<Timestamp>,
-    pub(crate) speaker: Option<Speaker>,
+    pub(crate) speaker: Attribution,
     pub(crate) thread: Option<String>,
     pub(crate) trust: Trust,
     pub(crate) tags: BTreeSet<String>,
@@ -49,7 +49,7 @@ impl Note {
             kind: RecordKind::default(),
             collection: Collection::default(),
             at: None,
-            speaker: None,
+            speaker: Attribution::Unknown,
             thread: None,
             trust: Trust::FULL,
             tags: BTreeSet::new(),
@@ -80,25 +80,23 @@ impl Note {
         self
     }
 
-    /// Sets who said or did it, by name.
+    /// Sets who said or did it; nobody by default.
     #[must_use]
-    pub fn said_by(mut self, name: impl Into<String>) -> Self {
-        let entity = self.speaker.take().and_then(|speaker| speaker.entity);
-        self.speaker = Some(Speaker {
-            name: name.into(),
-            entity,
-        });
+    pub fn from(mut self, speaker: Attribution) -> Self {
+        self.speaker = speaker;
         self
+    }
+
+    /// Sets who said or did it, if only a name is known.
+    #[must_use]
+    pub fn said_by(self, name: impl Into<String>) -> Self {
+        self.from(Attribution::Named(name.into()))
     }
 
     /// Sets who said or did it, by name and by the id that their world attests.
     #[must_use]
-    pub fn said_by_entity(mut self, name: impl Into<String>, entity: EntityId) -> Self {
-        self.speaker = Some(Speaker {
-            name: name.into(),
-            entity: Some(entity),
-        });
-        self
+    pub fn said_by_entity(self, name: impl Into<String>, entity: EntityId) -> Self {
+        self.from(Attribution::entity(entity, name))
     }
 
     /// Sets the conversation it belongs to.
@@ -148,10 +146,10 @@ impl Note {
         self
     }
 
-    /// Sets the key of its source outside the store. A second note with the same origin is not stored again.
+    /// Sets the key of its source outside the log. A second note with the same key is not stored again.
     #[must_use]
-    pub fn from_origin(mut self, origin: impl Into<String>) -> Self {
-        self.provenance.origin = Some(origin.into());
+    pub fn from_source(mut self, key: impl Into<String>) -> Self {
+        self.provenance.source_key = Some(key.into());
         self
     }
 
@@ -185,14 +183,14 @@ impl Note {
             return Err(NoteError::Empty);
         }
         within("the text", self.text.len(), TEXT_LIMIT)?;
-        if let Some(speaker) = &self.speaker {
-            label("the speaker's name", &speaker.name)?;
+        if let Some(name) = self.speaker.name() {
+            label("the speaker's name", name)?;
         }
         if let Some(thread) = &self.thread {
             label("the thread", thread)?;
         }
-        if let Some(origin) = &self.provenance.origin {
-            label("the origin", origin)?;
+        if let Some(key) = &self.provenance.source_key {
+            label("the key of the source", key)?;
         }
         within("the list of tags", self.tags.len(), LIST_LIMIT)?;
         for tag in &self.tags {

@@ -16,7 +16,7 @@ use crate::{
     people,
     projection::Projection,
     record::RecordId,
-    store::{Store, StoreError, tables::NEXT_RECORD},
+    store::{Store, StoreError, tables::RECORD_COUNT},
     vectors::Vectors,
 };
 
@@ -181,8 +181,9 @@ fn from_records(
     newest: ChangeSeq,
 ) -> Result<Projection, StoreError> {
     let mut projection = Projection::new(builder.retrieval.clone());
-    let of = store.read(|reading| reading.state(NEXT_RECORD))?;
+    let of = store.read(|reading| reading.state(RECORD_COUNT))?;
     let mut after = None;
+    let mut done = 0;
     loop {
         let page = store.read(|reading| reading.page(after, PAGE))?;
         let Some(last) = page.last().map(|record| record.id) else {
@@ -192,7 +193,8 @@ fn from_records(
             projection.apply(record);
         }
         after = Some(last);
-        report(builder, last.0, of);
+        done += page.len() as u64;
+        report(builder, done, of);
     }
     projection.through = newest;
     Ok(projection)

@@ -3,13 +3,14 @@
 mod revert;
 mod step;
 
-use dormouse_contracts::Timestamp;
+use dormouse_contracts::{Attribution, Seq, Timestamp};
 
 use crate::{
     change::Change,
     note::{Note, NoteError},
     record::{Link, LinkKind, Record, RecordId, RecordStatus},
     store::Writing,
+    transfer::source_key::own_record,
 };
 pub(crate) use revert::revert;
 pub use step::ChangeError;
@@ -20,7 +21,7 @@ pub(crate) use step::{Done, Step, refuse};
 pub enum Added {
     /// A new record.
     New(RecordId),
-    /// A record of the same origin exists; nothing was changed.
+    /// A record of the same source exists; nothing was changed.
     AlreadyThere(RecordId),
 }
 
@@ -34,28 +35,54 @@ impl Added {
     }
 }
 
-/// Adds a note. Its trust is at most that of the records it is made from.
+/// Adds a note under this id, or under the next one that is free. Its trust is at most that of the records it is made
+/// from.
 pub(crate) fn add(
     writing: &mut Writing<'_>,
     now: Timestamp,
     reason: &str,
+    id: Option<RecordId>,
     note: Note,
 ) -> Step<(Added, Done)> {
     note.check().map_err(refuse)?;
-    if let Some(origin) = &note.provenance.origin
-        && let Some(there) = writing.by_origin(origin)?
-    {
+    if let Some(there) = known(writing, id, &note)? {
         return Ok((Added::AlreadyThere(there), Done::default()));
     }
     let mut record = believed(writing, record_of(note, now))?;
-    record.id = writing.next_record()?;
-    if let Some(origin) = &record.provenance.origin {
-        writing.set_origin(origin, record.id)?;
+    record.id = match id {
+        Some(id) => id,
+        None => writing.next_record()?,
+    };
+    if let Some(key) = &record.provenance.source_key {
+        writing.set_source(key, record.id)?;
     }
     writing.put(&record)?;
     let change = Change::Added { record: record.id };
     let change = writing.append(now, reason, change, &[record.id])?;
     Ok((Added::New(record.id), Done::of(change, vec![record])))
+}
+
+/// The record that was made from the same source before.
+fn known(writing: &Writing<'_>, id: Option<RecordId>, note: &Note) -> Step<Option<RecordId>> {
+    if let Some(id) = id
+        && writing.record(id)?.is_some()
+    {
+        return Ok(Some(id));
+    }
+    let Some(key) = &note.provenance.source_key else {
+        return Ok(None);
+    };
+    if let Some(there) = writing.by_source(key)? {
+        return Ok(Some(there));
+    }
+    let Some(own) = own_record(writing.assistant(), key) else {
+        return Ok(None);
+    };
+    // The text is compared because the file may come from a former log of the same assistant. An erased record has no
+    // text, and must not come back.
+    let own = writing.record(own)?;
+    let own = own.filter(|own| own.text == note.text || own.text.is_empty());
+    Ok(own.map(|own| own.id))
 }
 
 /// The record with at most the trust of its sources, if its times fit.
@@ -72,11 +99,11 @@ fn believed(writing: &Writing<'_>, mut record: Record) -> Step<Record> {
     Ok(record)
 }
 
-/// The record a note becomes, before it has a number.
+/// The record a note becomes, before it has an id.
 pub(crate) fn record_of(note: Note, now: Timestamp) -> Record {
     let at = note.at.unwrap_or(now);
     Record {
-        id: RecordId(0),
+        id: RecordId::event(Seq(0)),
         text: note.text,
         kind: note.kind,
         collection: note.collection,
@@ -203,7 +230,7 @@ pub(crate) fn withdraw(
     Ok(Done::of(change, vec![record]))
 }
 
-/// Removes a record's text for good. Its number, its thread and the fact that it was erased stay.
+/// Removes a record's text for good. Its id, its thread and the fact that it was erased stay.
 pub(crate) fn erase(
     writing: &mut Writing<'_>,
     now: Timestamp,
@@ -235,33 +262,8 @@ pub(crate) fn erase(
 
 fn blank(record: &mut Record) {
     record.text = String::new();
-    record.speaker = None;
+    record.speaker = Attribution::Unknown;
     record.tags.clear();
-}
-
-/// Gives records another origin, because the log no longer holds the events that they were made from.
-pub(crate) fn detach(
-    writing: &mut Writing<'_>,
-    now: Timestamp,
-    reason: &str,
-    records: Vec<RecordId>,
-) -> Step<Done> {
-    let mut changed = Vec::new();
-    for id in &records {
-        let mut record = get(writing, *id)?;
-        if let Some(origin) = record.provenance.origin.take() {
-            writing.remove_origin(&origin)?;
-            // The record's number makes it unique: another record may lose the same origin later.
-            let former = format!("{id}/{origin}");
-            writing.set_origin(&former, *id)?;
-            record.provenance.origin = Some(former);
-        }
-        writing.put(&record)?;
-        changed.push(record);
-    }
-    let touched = records.clone();
-    let change = writing.append(now, reason, Change::Detached { records }, &touched)?;
-    Ok(Done::of(change, changed))
 }
 
 /// Links two records, both ways. A link of the same kind between them is replaced.

@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use dormouse_contracts::{Timestamp, invariant};
+use dormouse_contracts::{Attribution, Timestamp, invariant};
 use dormouse_entities::{
     FoundOrder, Name, OrderId, OrderKind, OrderText, OrderValidity, StandingOrder, orders_in,
 };
@@ -66,10 +66,10 @@ impl Inner {
 
 /// The orders in one record: the sentences that are recognised as orders, or the whole text if there is none.
 fn orders_of(record: &Record) -> Vec<StandingOrder> {
-    let Some(speaker) = &record.speaker else {
+    let Attribution::Entity { id: from, name } = &record.speaker else {
         return Vec::new();
     };
-    let Some((from, from_name)) = speaker.entity.clone().zip(Name::shortened(&speaker.name)) else {
+    let Some(from_name) = Name::shortened(name) else {
         return Vec::new();
     };
     let kind = match record.kind {

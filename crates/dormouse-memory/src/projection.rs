@@ -3,7 +3,8 @@
 
 mod meta;
 
-use dormouse_retrieval::{Config, Index, Unit};
+use dormouse_contracts::Attribution;
+use dormouse_retrieval::{Config, Index, Speaker, Unit};
 
 use crate::{change::ChangeSeq, record::Record};
 pub(crate) use meta::{Meta, Metas};
@@ -32,7 +33,7 @@ impl Projection {
         self.metas.set(record.id, Meta::of(record));
         if !record.is_in_use() {
             if had_it {
-                self.index.remove(record.id.0);
+                self.index.remove(record.id.to_number());
             }
         } else if !had_it {
             // A record that is in the index stays as it is: its text, time, thread and speaker never change while it is
@@ -44,10 +45,16 @@ impl Projection {
 
 fn unit(record: &Record) -> Unit<'_> {
     Unit {
-        id: record.id.0,
+        id: record.id.to_number(),
         text: &record.text,
-        speaker: record.speaker.as_ref().map(|speaker| speaker.name.as_str()),
+        speaker: speaker(&record.speaker),
         thread: record.thread.as_deref(),
         at: record.at,
     }
+}
+
+/// The speaker as the search knows people: by name, and by id if there is one.
+pub(crate) fn speaker(from: &Attribution) -> Option<Speaker<'_>> {
+    let id = from.id().map(dormouse_contracts::EntityId::as_str);
+    from.name().map(|name| Speaker { name, id })
 }

@@ -60,8 +60,8 @@ impl Memory {
         let (request, dense) = (request.clone(), dense.to_vec());
         blocking(move || {
             let similar = Similar::Known(&dense);
-            let matches = inner.search(&request, inner.clock.now(), similar, &BTreeSet::new());
-            Ok(matches.iter().any(|one| one.id == record.0))
+            let matches = inner.search(&request, inner.clock.now(), similar);
+            Ok(matches.iter().any(|one| one.id == record.to_number()))
         })
         .await
     }
@@ -102,18 +102,11 @@ impl Inner {
         asked_at: Timestamp,
         similar: Similar<'_>,
     ) -> Result<Vec<Recollection>, StoreError> {
-        let without = self.store.read(|reading| {
-            let mut without = BTreeSet::new();
-            for origin in &request.without {
-                without.extend(reading.by_origin(origin)?);
-            }
-            Ok(without)
-        })?;
-        let matches = self.search(request, asked_at, similar, &without);
+        let matches = self.search(request, asked_at, similar);
         let matches = self.read_back(&matches)?;
         match request.tokens {
             None => Ok(matches),
-            Some(budget) => self.packed(request, asked_at, matches, budget, &without),
+            Some(budget) => self.packed(request, asked_at, matches, budget),
         }
     }
 
@@ -123,7 +116,6 @@ impl Inner {
         request: &RecallRequest,
         asked_at: Timestamp,
         similar: Similar<'_>,
-        without: &BTreeSet<RecordId>,
     ) -> Vec<SearchMatch> {
         let (dense, only) = match (similar, request.min_score) {
             (Similar::Unknown, _) => (&[][..], None),
@@ -141,9 +133,9 @@ impl Inner {
         let admit = |id: u64| {
             projection
                 .metas
-                .get(RecordId(id))
+                .get(RecordId::from_number(id))
                 .is_some_and(|meta| admits(request, asked_at, meta))
-                && !without.contains(&RecordId(id))
+                && !request.without.contains(&RecordId::from_number(id))
                 && only.as_ref().is_none_or(|only| only.contains(&id))
         };
         let query = SearchQuery::new(request.question())
@@ -155,7 +147,10 @@ impl Inner {
 
     /// The records behind the matches.
     fn read_back(&self, matches: &[SearchMatch]) -> Result<Vec<Recollection>, StoreError> {
-        let ids: Vec<_> = matches.iter().map(|one| RecordId(one.id)).collect();
+        let ids: Vec<_> = matches
+            .iter()
+            .map(|one| RecordId::from_number(one.id))
+            .collect();
         let records = self.store.read(|reading| reading.records(&ids))?;
         let pairs = matches.iter().zip(records);
         Ok(pairs

@@ -2,36 +2,13 @@
 
 use std::{collections::BTreeSet, fmt, str::FromStr};
 
-use dormouse_contracts::{EntityId, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Origin, Timestamp, Trust};
 use dormouse_text::beginning;
 use serde::{Deserialize, Serialize};
 
-/// The number of a record. Numbers grow with every record and are never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct RecordId(pub u64);
-
-impl fmt::Display for RecordId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "m{}", self.0)
-    }
-}
-
-/// A text that is not a record id.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a record id: ids look like m42")]
-pub struct RecordIdError(String);
-
-impl FromStr for RecordId {
-    type Err = RecordIdError;
-    fn from_str(text: &str) -> Result<Self, RecordIdError> {
-        let number = text.strip_prefix('m').unwrap_or(text);
-        number
-            .parse()
-            .map(Self)
-            .map_err(|_not_a_number| RecordIdError(beginning(text, 40).to_owned()))
-    }
-}
+/// The id of a record: where it comes from. A record that was made from a log has the number of its event (`412`), or of
+/// the part of one (`412.3`), so it has the same id each time the memory is made again from the log.
+pub type RecordId = Origin;
 
 /// What kind of memory a record is.
 #[derive(
@@ -138,16 +115,6 @@ impl Collection {
     }
 }
 
-/// The person or character who said or did something.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Speaker {
-    /// The name that people use.
-    pub name: String,
-    /// The id that their world attests, if it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub entity: Option<EntityId>,
-}
-
 /// How a record was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -171,10 +138,9 @@ pub enum Derivation {
 pub struct Provenance {
     /// How it was made.
     pub derivation: Derivation,
-    /// The key of its source outside this store (`log:42` is event 42 of the assistant's log). Adding a second record with
-    /// the same origin changes nothing.
+    /// The key of its source, if it comes from outside the log. A second record with the same key is not added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<String>,
+    pub source_key: Option<String>,
     /// The records that it was made from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub derived_from: Vec<RecordId>,
@@ -228,25 +194,25 @@ pub enum RecordStatus {
     Withdrawn,
 }
 
-/// One memory. Fields that are renamed for serde keep the names that they have in files.
+/// One memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Its number.
+    /// Its id.
     pub id: RecordId,
     /// Its text.
     pub text: String,
     /// What kind of memory it is.
     pub kind: RecordKind,
     /// The collection it belongs to.
-    #[serde(default, rename = "shelf")]
+    #[serde(default)]
     pub collection: Collection,
     /// When it was said or happened.
     pub at: Timestamp,
     /// When it was stored.
     pub recorded_at: Timestamp,
-    /// Who said or did it, if somebody did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub speaker: Option<Speaker>,
+    /// Who said or did it.
+    #[serde(default, skip_serializing_if = "is_unknown")]
+    pub speaker: Attribution,
     /// The conversation it belongs to (a room, a channel, a chat). Records of one conversation are neighbours in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
@@ -256,7 +222,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tags: BTreeSet<String>,
     /// Where it comes from.
-    #[serde(default, rename = "lineage")]
+    #[serde(default)]
     pub provenance: Provenance,
     /// Since when it is true.
     pub valid_from: Timestamp,
@@ -264,14 +230,27 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<Timestamp>,
     /// Its status in its life cycle.
-    #[serde(default, rename = "standing")]
+    #[serde(default)]
     pub status: RecordStatus,
     /// The records that are related to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
 }
 
+fn is_unknown(speaker: &Attribution) -> bool {
+    *speaker == Attribution::Unknown
+}
+
 impl Record {
+    /// A word for who said it, for people and models to read: a name, or `myself` for the assistant itself.
+    #[must_use]
+    pub fn speaker_name(&self) -> Option<&str> {
+        match &self.speaker {
+            Attribution::Myself => Some("myself"),
+            from => from.name(),
+        }
+    }
+
     /// Whether it may be recalled: it is neither withdrawn nor folded into another record.
     #[must_use]
     pub fn is_in_use(&self) -> bool {
@@ -285,17 +264,6 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_record_id_reads_as_it_is_written() {
-        assert_eq!("m42".parse(), Ok(RecordId(42)));
-        assert_eq!("42".parse(), Ok(RecordId(42)));
-        assert_eq!(RecordId(42).to_string(), "m42");
-        assert_eq!(
-            "mouse".parse::<RecordId>().unwrap_err().to_string(),
-            "\"mouse\" is not a record id: ids look like m42"
-        );
-    }
 
     #[test]
     fn every_kind_reads_as_it_is_written() {

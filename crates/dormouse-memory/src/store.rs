@@ -20,7 +20,7 @@ pub(crate) use fault::{Abort, Fault, WriteError};
 pub use fault::{StoreError, StoreErrorKind};
 pub(crate) use reading::Reading;
 use tables::{
-    ASSISTANT, CHANGES, ENTITIES, FILE_ID, HISTORY, KIND, LABELS, ORIGINS, RECORDS, REVERTED,
+    ASSISTANT, CHANGES, ENTITIES, FILE_ID, HISTORY, KIND, LABELS, RECORDS, REVERTED, SOURCES,
     SPACES, STATE, VECTORS,
 };
 pub(crate) use writing::Writing;
@@ -290,7 +290,7 @@ fn initialise(writing: &WriteTransaction, assistant: &AssistantId) -> Result<(),
     writing.open_table(RECORDS)?;
     writing.open_table(HISTORY)?;
     writing.open_table(REVERTED)?;
-    writing.open_table(ORIGINS)?;
+    writing.open_table(SOURCES)?;
     writing.open_table(ENTITIES)?;
     writing.open_table(SPACES)?;
     writing.open_table(VECTORS)?;

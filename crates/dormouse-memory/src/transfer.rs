@@ -10,26 +10,28 @@
 //! | --- | --- | --- |
 //! | `text` | the text of the record | required |
 //! | `kind` | `event`, `fact`, `preference`, `instruction` or `insight` | `event` |
-//! | `collection` | `memories`, `journal`, `session_memory` or `projects` (also read under its former name, `shelf`) | `memories` |
+//! | `collection` | `memories`, `journal`, `session_memory` or `projects` | `memories` |
 //! | `at` | when it was said: RFC 3339 or microseconds since 1970 | the time of the import |
 //! | `speaker`, `entity` | who said it: a name, and the id that their world attests | nobody; `entity` needs `speaker` |
+//! | `myself` | whether the assistant itself said it | no |
 //! | `thread` | the conversation | none |
 //! | `trust` | how far it is believed, 0 to 1 | 1 |
 //! | `tags` | a list of words | none |
-//! | `origin` | the key of its source; a second line with the same origin changes nothing | a hash of speaker, time, text and thread |
+//! | `source_key` | the key of its source; a second line with the same key changes nothing | a hash of speaker, time, text and thread |
 //! | `derivation` | `heard`, `stored`, `extracted`, `consolidated` or `imported` | `imported` |
 //! | `valid_from`, `valid_until` | from and until when it is valid | from `at`, without end |
 //!
-//! An exported file that is imported elsewhere gives the same records, except for what belongs to their store: numbers, the
-//! time of storing, links and sources (which are numbers), and the history of changes. Records that are withdrawn, folded or
+//! An exported file that is imported elsewhere gives the same records, except for what belongs to their store: ids, the time
+//! of storing, links and sources (which are ids), and the history of changes. A record without a key gets
+//! `ASSISTANT:ID`, so importing a file into the memory that it comes from changes nothing. Records that are withdrawn, folded or
 //! erased are not exported; neither are profiles and vectors.
 
 mod export;
 mod import;
 mod line;
-mod origin;
+pub(crate) mod source_key;
 
 pub use export::{ExportError, Exported};
 pub use import::{ImportError, ImportStep, Imported};
 pub use line::{LINE_LIMIT, LineError};
-pub use origin::origin_of;
+pub use source_key::source_key_of;

@@ -214,7 +214,7 @@ async fn still_to_do(
         let done = inner.store.read(|reading| {
             let marks = sources
                 .iter()
-                .map(|source| reading.by_origin(&source.mark()));
+                .map(|source| reading.by_source(&source.mark()));
             marks.collect::<Result<Vec<_>, _>>()
         })?;
         Ok((sources, done))

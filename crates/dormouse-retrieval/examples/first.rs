@@ -21,7 +21,7 @@ fn main() {
         index.insert(&Unit {
             id,
             text,
-            speaker: Some(speaker),
+            speaker: Some(speaker.into()),
             thread: Some("alice and bob"),
             at: Timestamp::from_micros(1_790_000_000_000_000),
         });

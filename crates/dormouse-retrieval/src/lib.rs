@@ -33,7 +33,7 @@ pub use index::{Index, Insertion, Removal};
 pub use pack::{ItemRole, PackItem, Packed, pack};
 pub use query::{Ranking, SearchMatch, SearchQuery};
 pub use snapshot::SnapshotDecodeError;
-pub use unit::Unit;
+pub use unit::{Speaker, Unit};
 pub use weights::{Feature, ScoreParts, Weights};
 
 #[cfg(doctest)]

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use dormouse_contracts::{Timestamp, TokenCounter};
 
+use crate::Speaker;
 use similarity::TextSimilarity;
 
 /// The reason why an item is a candidate.
@@ -27,7 +28,7 @@ pub struct PackItem<'a> {
     /// The text.
     pub text: &'a str,
     /// The speaker. Only items of the same speaker can be near-duplicates.
-    pub speaker: Option<&'a str>,
+    pub speaker: Option<Speaker<'a>>,
     /// The thread in which it was said.
     pub thread: Option<&'a str>,
     /// When it was said.

@@ -20,7 +20,7 @@ use writing::SnapshotWriter;
 
 use dormouse_contracts::Timestamp;
 
-use crate::Unit;
+use crate::{Speaker, Unit};
 
 impl Index {
     /// The index as bytes. Indexes of the same units have the same bytes, in any order of insertion.
@@ -90,7 +90,7 @@ impl Index {
             let unit = Unit {
                 id,
                 text: "",
-                speaker,
+                speaker: speaker.map(Speaker::of_key),
                 thread,
                 at: Timestamp::from_micros(at),
             };

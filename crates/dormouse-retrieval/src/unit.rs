@@ -2,6 +2,37 @@
 
 use dormouse_contracts::Timestamp;
 
+/// Who said a unit. Two speakers of one name are two if their ids differ; a query that names them means both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Speaker<'a> {
+    /// The name that questions use.
+    pub name: &'a str,
+    /// The id, without control characters, if one is known.
+    pub id: Option<&'a str>,
+}
+
+impl<'a> From<&'a str> for Speaker<'a> {
+    fn from(name: &'a str) -> Self {
+        Self { name, id: None }
+    }
+}
+
+impl<'a> Speaker<'a> {
+    /// One text for both parts. It begins with the id, because an id never contains the character that ends it here.
+    pub(crate) fn key(self) -> String {
+        format!("{}\0{}", self.id.unwrap_or_default(), self.name)
+    }
+
+    /// The speaker of such a text.
+    pub(crate) fn of_key(key: &'a str) -> Self {
+        let (id, name) = key.split_once('\0').unwrap_or(("", key));
+        Self {
+            name,
+            id: (!id.is_empty()).then_some(id),
+        }
+    }
+}
+
 /// A text with its speaker, thread and time: one turn of a conversation, or a single fact.
 ///
 /// Units of one thread are ordered by time, then by id. Neighbouring units belong to one session unless they are
@@ -15,8 +46,8 @@ pub struct Unit<'a> {
     /// searchable, but does not count as said. Of a very long text only the start is indexed, see
     /// [`Config::max_terms_per_unit`](crate::Config::max_terms_per_unit).
     pub text: &'a str,
-    /// The speaker, by the name that questions use.
-    pub speaker: Option<&'a str>,
+    /// The speaker.
+    pub speaker: Option<Speaker<'a>>,
     /// The conversation it belongs to: a channel, a room, a chat.
     pub thread: Option<&'a str>,
     /// When it was said, or when it happened.

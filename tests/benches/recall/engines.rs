@@ -49,7 +49,7 @@ fn indexed(speech: &Speech, tell: bool) -> Index {
         let unit = Unit {
             id,
             text: &turn.text,
-            speaker: Some(&turn.speaker),
+            speaker: Some((&*turn.speaker).into()),
             thread: Some(&turn.thread),
             at: Timestamp::from_micros(turn.at * 1_000_000),
         };

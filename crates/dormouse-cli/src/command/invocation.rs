@@ -17,9 +17,9 @@ pub(crate) fn retry_command(data: &DataFolder, key: &AssistantId) -> String {
     invocation("provider retry", data, key)
 }
 
-/// The command that binds the memory of the configured assistant to the present log.
-pub(crate) fn rebind_command(data: &DataFolder) -> String {
-    format!("dormouse memory rebind {}", data.flag())
+/// The command that makes the memory of the configured assistant again from the present log.
+pub(crate) fn rebuild_command(data: &DataFolder) -> String {
+    format!("dormouse memory rebuild --from-log {}", data.flag())
 }
 
 fn invocation(command: &str, data: &DataFolder, key: &AssistantId) -> String {

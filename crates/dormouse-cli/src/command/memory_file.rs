@@ -1,20 +1,21 @@
 //! Opening the memory of the data folder.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{fs, io, path::PathBuf, sync::Arc};
 
 use dormouse::SystemClock;
 use dormouse_contracts::{AssistantId, Embedder};
-use dormouse_engine::{CatchUpError, check_log};
-use dormouse_memory::{Memory, MemoryBuilder, Progress};
+use dormouse_database::DatabaseOpenError;
+use dormouse_engine::{CatchUpError, catch_up, check_log};
+use dormouse_memory::{Memory, MemoryBuilder, MemoryOpenError, Progress};
 use dormouse_store::RedbLog;
 
 use super::{
     arguments::{ByEncoder, Places},
-    error::CommandError,
-    invocation::rebind_command,
+    error::{CommandError, CommandFailure},
+    invocation::rebuild_command,
     output::{self, Printing, ViewOf, label_view},
 };
-use crate::{config::Config, data::DataFolder, recall};
+use crate::{config::Config, data::DataFolder, exit::Exit, recall};
 
 /// The memory of the configured assistant: its file, and how it is opened.
 #[derive(Debug)]
@@ -100,9 +101,10 @@ impl MemoryFile {
         Ok(builder.open_existing(self.path()).await?)
     }
 
-    /// The log that the memory follows. Creates an empty one if it is missing.
-    pub(crate) fn log(&self) -> Result<RedbLog, CommandError> {
-        Ok(RedbLog::open(&self.data.log())?)
+    /// Removes the memory, and makes it again from the log of the folder.
+    pub(crate) async fn make_again(&self) -> Result<(), CommandError> {
+        let log = RedbLog::open_existing(&self.data.log())?;
+        make_memory_again(&self.data, &log, &self.key()).await
     }
 
     /// The assistant that owns the memory.
@@ -124,6 +126,47 @@ impl MemoryFile {
             config.memory.embedder = Some(requested.clone().into());
         }
         Ok(recall::memory_builder(&config)?)
+    }
+}
+
+/// Removes the memory of this assistant with what is derived from it, and makes it again from its log.
+pub(crate) async fn make_memory_again(
+    data: &DataFolder,
+    log: &RedbLog,
+    key: &AssistantId,
+) -> Result<(), CommandError> {
+    let path = data.memory(key);
+    let builder = || Memory::builder(key.clone(), SystemClock);
+    // Whoever has the log open owns the folder, but another program may still read or change the memory.
+    if let Err(error @ MemoryOpenError::File(DatabaseOpenError::InUse { .. })) =
+        builder().open_existing(&path).await
+    {
+        return Err(error.into());
+    }
+    for file in Memory::files(&path) {
+        match fs::remove_file(&file) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(RemoveError { file, source }.into());
+            }
+            Ok(()) | Err(_) => {}
+        }
+    }
+    let memory = builder().open(&path).await?;
+    catch_up(log, key, &memory).await?;
+    Ok(())
+}
+
+/// A memory could not be removed.
+#[derive(Debug, thiserror::Error)]
+#[error("{} could not be removed; nothing is lost, because the log holds everything", file.display())]
+struct RemoveError {
+    file: PathBuf,
+    source: io::Error,
+}
+
+impl CommandFailure for RemoveError {
+    fn exit(&self) -> Exit {
+        Exit::Failure
     }
 }
 
@@ -159,7 +202,7 @@ pub(crate) async fn check_follows(
         Err(source) if source.is_mismatch() => Err(Box::new(Mismatch {
             memory: data.memory(key),
             log: data.log(),
-            command: rebind_command(data),
+            command: rebuild_command(data),
             source,
         })),
         Ok(()) | Err(_) => Ok(()),

@@ -38,7 +38,7 @@ pub(super) fn finding(data: &DataFolder, log: Option<&RedbLog>, config: &Config)
 fn log_is_missing(data: &DataFolder, config: &Config, stats: &Stats) -> String {
     format!(
         "the log {} is missing, and the memory {} has taken it in through event {}. Restore both from the same backup, or \
-         bind the memory to a new log, which keeps all that it holds (`dormouse memory rebind {}`)",
+         remove the memory: `dormouse memory export FILE {}` saves its records first",
         data.log().display(),
         data.memory(&config.assistant.key()).display(),
         stats.log_through,

@@ -1,4 +1,4 @@
-//! `dormouse log salvage`: copies the readable part of a damaged log, and binds the memories to the copy.
+//! `dormouse log salvage`: copies the readable part of a damaged log, and makes the memories again from the copy.
 
 use std::{
     fs, io,
@@ -7,15 +7,14 @@ use std::{
 
 use dormouse::SystemClock;
 use dormouse_contracts::AssistantId;
-use dormouse_engine::{Rebound, catch_up, check_log, rebind};
+use dormouse_engine::check_log;
 use dormouse_memory::Memory;
 use dormouse_store::{LogOpenError, LogView, RedbLog, SalvageError};
 
 use crate::{
-    command::{CommandError, CommandFailure, block_on, rebind_command, say},
+    command::{CommandError, CommandFailure, block_on, make_memory_again, rebuild_command, say},
     data::{DataFolder, quoted},
     exit::Exit,
-    grammar::counted,
 };
 
 /// How many damaged logs are kept next to the one in use.
@@ -78,7 +77,7 @@ pub(super) fn run(
     Ok(Exit::Success)
 }
 
-/// Replaces the damaged log by the new one, and binds the memories to it.
+/// Replaces the damaged log by the new one, and makes the memories that are newer again from it.
 fn replace(
     data: &DataFolder,
     into: &Path,
@@ -134,23 +133,18 @@ async fn follow(
     log: &RedbLog,
     key: &AssistantId,
 ) -> Result<Option<String>, CommandError> {
-    let memory = Memory::builder(key.clone(), SystemClock);
-    let memory = memory.open_existing(data.memory(key)).await?;
-    let rebound = rebind(log, key, &memory).await?;
-    catch_up(log, key, &memory).await?;
-    Ok(match rebound {
-        Rebound::NothingToDo => None,
-        Rebound::Bound { detached, .. } => {
-            let detached = counted(
-                detached as u64,
-                "record of a lost event is",
-                "records of lost events are",
-            );
-            Some(format!(
-                "the memory of {key} follows the new log; {detached} kept"
-            ))
+    {
+        let memory = Memory::builder(key.clone(), SystemClock);
+        let memory = memory.open_existing(data.memory(key)).await?;
+        match check_log(log, key, &memory).await {
+            Err(error) if error.is_mismatch() => {}
+            followed => return Ok(followed.map(|()| None)?),
         }
-    })
+    }
+    make_memory_again(data, log, key).await?;
+    Ok(Some(format!(
+        "the memory of {key} is made again from the new log"
+    )))
 }
 
 /// Says how to go on with the new log.
@@ -174,8 +168,8 @@ fn say_next_steps(
     for key in keys.filter(|key| data.memory(key).exists()) {
         if block_on(is_ahead(data, &log, &key))?? {
             say(&format!(
-                "the memory of {key} is newer than the log; then run: {}, which loses nothing",
-                rebind_command(data)
+                "the memory of {key} is newer than the log; then run: {}",
+                rebuild_command(data)
             ))?;
         }
     }

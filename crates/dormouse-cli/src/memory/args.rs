@@ -51,11 +51,9 @@ pub(crate) enum Memory {
     Rebuild {
         #[command(flatten)]
         by: ByEncoder,
-        #[command(flatten)]
-        json: JsonFlag,
-    },
-    /// Bind the memory to the current log after the former one was lost or replaced by an older copy; keeps all records
-    Rebind {
+        /// Make the whole memory again from the log first
+        #[arg(long)]
+        from_log: bool,
         #[command(flatten)]
         json: JsonFlag,
     },
@@ -102,7 +100,7 @@ pub(crate) enum Memory {
 /// Which record.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Of {
-    /// Its number, as in m42
+    /// Its id: the number of its event in the log, as in 42 or 42.3
     #[arg(value_name = "ID")]
     pub(crate) id: RecordId,
     #[command(flatten)]

@@ -2,7 +2,7 @@
 
 use dormouse::SystemClock;
 use dormouse_contracts::{Clock, Timestamp};
-use dormouse_memory::{Added, ChangeError, Derivation, Note, RecordId, origin_of};
+use dormouse_memory::{Added, ChangeError, Derivation, Note, RecordId, source_key_of};
 use serde::Serialize;
 
 use super::{
@@ -59,7 +59,7 @@ fn note(asked: Add) -> Note {
         let (by, thread) = (asked.by.as_deref(), asked.thread.as_deref());
         note = note
             .at(at)
-            .from_origin(origin_of(by, Some(at), &text, thread));
+            .from_source(source_key_of(by, Some(at), &text, thread));
     }
     if let Some(by) = asked.by {
         note = note.said_by(by);

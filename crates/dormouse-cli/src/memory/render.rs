@@ -1,12 +1,12 @@
 //! Records and changes, as text and as JSON.
 
-use dormouse_contracts::{EntityId, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Timestamp, Trust};
 use dormouse_memory::{
     Collection, Derivation, Link, Record, RecordId, RecordKind, RecordStatus, StoredChange,
 };
 use serde::Serialize;
 
-use crate::grammar::identified;
+use crate::grammar::attributed;
 
 /// A record as JSON: ids and times as people write them.
 #[derive(Debug, Serialize)]
@@ -14,20 +14,19 @@ pub(super) struct RecordLine<'a> {
     id: String,
     text: &'a str,
     kind: RecordKind,
-    shelf: Collection,
+    collection: Collection,
     at: String,
     recorded_at: String,
-    speaker: Option<&'a str>,
-    entity: Option<&'a EntityId>,
+    from: &'a Attribution,
     thread: Option<&'a str>,
     trust: Trust,
     tags: Vec<&'a str>,
     derivation: Derivation,
-    origin: Option<&'a str>,
+    source_key: Option<&'a str>,
     derived_from: Vec<String>,
     valid_from: String,
     valid_until: Option<String>,
-    standing: &'static str,
+    status: &'static str,
     /// The record that replaced it, or represents it.
     other: Option<String>,
     links: Vec<LinkLine>,
@@ -42,25 +41,24 @@ struct LinkLine {
 
 impl<'a> From<&'a Record> for RecordLine<'a> {
     fn from(record: &'a Record) -> Self {
-        let (standing, other) = standing(record.status);
+        let (status, other) = status(record.status);
         Self {
             id: record.id.to_string(),
             text: &record.text,
             kind: record.kind,
-            shelf: record.collection,
+            collection: record.collection,
             at: record.at.to_string(),
             recorded_at: record.recorded_at.to_string(),
-            speaker: record.speaker.as_ref().map(|speaker| &*speaker.name),
-            entity: record.speaker.as_ref().and_then(|s| s.entity.as_ref()),
+            from: &record.speaker,
             thread: record.thread.as_deref(),
             trust: record.trust,
             tags: record.tags.iter().map(String::as_str).collect(),
             derivation: record.provenance.derivation,
-            origin: record.provenance.origin.as_deref(),
+            source_key: record.provenance.source_key.as_deref(),
             derived_from: ids(&record.provenance.derived_from),
             valid_from: record.valid_from.to_string(),
             valid_until: record.valid_until.map(|at| at.to_string()),
-            standing,
+            status,
             other: other.map(|id| id.to_string()),
             links: record.links.iter().map(link).collect(),
         }
@@ -79,8 +77,8 @@ pub(super) fn ids(ids: &[RecordId]) -> Vec<String> {
     ids.iter().map(ToString::to_string).collect()
 }
 
-pub(super) fn standing(standing: RecordStatus) -> (&'static str, Option<RecordId>) {
-    match standing {
+pub(super) fn status(status: RecordStatus) -> (&'static str, Option<RecordId>) {
+    match status {
         RecordStatus::Live => ("live", None),
         RecordStatus::Superseded { by } => ("superseded", by),
         RecordStatus::Folded { into } => ("folded", Some(into)),
@@ -88,31 +86,28 @@ pub(super) fn standing(standing: RecordStatus) -> (&'static str, Option<RecordId
     }
 }
 
-/// A record on one line: number, time, who, where and what.
+/// A record on one line: id, time, who, where and what.
 pub(super) fn brief(record: &Record) -> String {
     let at = record.at;
     let thread = record.thread.as_ref().map(|thread| format!(" ({thread})"));
     let thread = thread.unwrap_or_default();
     let who = match &record.speaker {
-        Some(speaker) => {
-            let name = identified(&speaker.name, speaker.entity.as_ref());
-            format!(" {name}{thread}:")
-        }
-        None if thread.is_empty() => String::new(),
-        None => format!("{thread}:"),
+        Attribution::Unknown if thread.is_empty() => String::new(),
+        Attribution::Unknown => format!("{thread}:"),
+        from => format!(" {}{thread}:", attributed(from)),
     };
     format!("{}  {at}{who} {}", record.id, record.text)
 }
 
 /// Everything about a record that is not on its line.
 pub(super) fn details(record: &Record) -> String {
-    let (standing, other) = standing(record.status);
+    let (status, other) = status(record.status);
     let mut parts = vec![
         record.kind.to_string(),
         format!("trust {}", record.trust),
         match other {
-            Some(other) => format!("{standing} by {other}"),
-            None => standing.to_owned(),
+            Some(other) => format!("{status} by {other}"),
+            None => status.to_owned(),
         },
         validity(record.valid_from, record.valid_until),
     ];
@@ -123,8 +118,8 @@ pub(super) fn details(record: &Record) -> String {
         let tags: Vec<&str> = record.tags.iter().map(String::as_str).collect();
         parts.push(format!("tags {}", tags.join(", ")));
     }
-    if let Some(origin) = &record.provenance.origin {
-        parts.push(format!("from {origin}"));
+    if let Some(key) = &record.provenance.source_key {
+        parts.push(format!("from {key}"));
     }
     if !record.provenance.derived_from.is_empty() {
         parts.push(format!(

@@ -82,9 +82,9 @@ fn print_all(
 
 fn line(record: &Record) -> String {
     let brief = render::brief(record);
-    match render::standing(record.status) {
+    match render::status(record.status) {
         ("live", _) => brief,
-        (standing, _) => format!("{brief} ({standing})"),
+        (status, _) => format!("{brief} ({status})"),
     }
 }
 
@@ -136,20 +136,14 @@ fn reasons(why: &Why) -> String {
     for source in &why.sources {
         lines.push(format!("made of {}", render::brief(source)));
     }
-    let origins = std::iter::once(&why.record).chain(&why.sources);
-    for event in origins.filter_map(event) {
+    for record in std::iter::once(&why.record).chain(&why.sources) {
+        let event = record.id.seq();
         lines.push(format!(
             "event {event} of the log: dormouse log show --from {event} --to {event}"
         ));
     }
     lines.extend(why.changes.iter().map(render::change));
     lines.join("\n")
-}
-
-/// The event of the log from which a record was made.
-fn event(record: &Record) -> Option<u64> {
-    let origin = record.provenance.origin.as_deref()?;
-    origin.strip_prefix("log:")?.parse().ok()
 }
 
 #[derive(Serialize)]

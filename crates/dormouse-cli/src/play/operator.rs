@@ -12,7 +12,7 @@ use crate::{
     compose::Host,
     describe,
     exit::Report,
-    grammar::{counted, identified},
+    grammar::{attributed, counted},
     input::{self, Command},
     item::Item,
     screen::Screen,
@@ -178,10 +178,6 @@ fn to_text(record: &Record) -> String {
     let Record {
         at, text, trust, ..
     } = record;
-    let speaker = record.speaker.as_ref();
-    let from = speaker.map_or_else(
-        || "someone".to_owned(),
-        |speaker| identified(&speaker.name, speaker.entity.as_ref()),
-    );
+    let from = attributed(&record.speaker);
     format!("{at}  {text} (from {from}, trust {trust})")
 }

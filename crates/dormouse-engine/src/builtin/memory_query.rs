@@ -1,6 +1,6 @@
 //! The questions of calls to the memory, and the answers.
 
-use dormouse_contracts::{EntityId, Seq, Trust};
+use dormouse_contracts::{EntityId, Origin, Seq, Trust};
 use dormouse_entities::{
     ActionText, AttributeUpdate, ChangeReason, EntityChange, Favorability, NewObservation,
     StaleAfter,
@@ -16,7 +16,7 @@ pub(crate) enum MemoryQuery {
     Recall {
         query: String,
         limit: usize,
-        without: Vec<String>,
+        without: Vec<Origin>,
         /// Events after this one wait for their turn, too.
         through: Seq,
     },

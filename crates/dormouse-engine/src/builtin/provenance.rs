@@ -3,12 +3,11 @@
 //! What a model writes may come from any part of its prompt. Only a line that quotes the message it answers certainly
 //! comes from that message.
 
-use dormouse_contracts::{Seq, Trust};
+use dormouse_contracts::{Attribution, Origin, Trust};
 
 use super::tools::is_own;
 use crate::{
-    event::{SEVERAL, Verdict},
-    render::{YOU, somebody},
+    event::{Source, Verdict},
     state::{CallState, State, Trigger, Turn},
 };
 
@@ -16,22 +15,15 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Provenance {
     pub(crate) trust: Trust,
-    pub(crate) from: String,
-    pub(crate) source: Seq,
+    pub(crate) from: Attribution,
+    pub(crate) origin: Origin,
 }
 
-/// The source of what the world answered: the answer may hold text that anybody wrote there.
-const SURROUNDINGS: &str = "the surroundings";
+/// The trust of what the world answered: the answer may hold text that anybody wrote there.
 pub(crate) const SURROUNDINGS_TRUST: Trust = match Trust::try_new(0.2) {
     Ok(trust) => trust,
     Err(_) => Trust::NONE,
 };
-
-struct Source<'a> {
-    trust: Trust,
-    from: &'a str,
-    seq: Seq,
-}
 
 /// The provenance of `text`, a line the model wants to keep. If it quotes the message that it answers, its provenance
 /// is that message. Otherwise it is that of the least trusted part of everything the model may have been shown.
@@ -49,53 +41,50 @@ pub(crate) fn provenance(text: &str, state: &State, turn: &Turn) -> Provenance {
         .fold(turn.trigger.trust(), Trust::lowest);
     let mut least = sources.iter().filter(|source| source.trust == lowest);
     let first = least.next();
-    let from = first.map_or(SEVERAL, |source| source.from);
-    let (from, source) = if least.all(|other| other.from == from) {
-        (from, first.map_or(turn.trigger_seq(), |source| source.seq))
-    } else {
-        (SEVERAL, turn.trigger_seq())
+    let trigger = Origin::event(turn.trigger_seq());
+    let (from, origin) = match first {
+        Some(first) if least.all(|other| other.from.is_same_as(&first.from)) => {
+            (first.from.clone(), first.origin.unwrap_or(trigger))
+        }
+        _ => (Attribution::Several, trigger),
     };
     Provenance {
         trust: lowest,
-        from: from.to_owned(),
-        source,
+        from,
+        origin,
     }
 }
 
-fn cause(trigger: &Trigger) -> Source<'_> {
-    let from = trigger.message().map_or(YOU, |heard| {
-        somebody(heard.perception.attested.sender.name())
-    });
+fn cause(trigger: &Trigger) -> Source {
+    let message = trigger.message();
     Source {
         trust: trigger.trust(),
-        from,
-        seq: trigger.seq(),
+        from: message.map_or(Attribution::Myself, |heard| {
+            (&heard.perception.attested.sender).into()
+        }),
+        origin: Some(Origin::event(trigger.seq())),
     }
 }
 
 /// Everything that a prompt of this turn could show, including remembered lines.
-fn shown<'a>(state: &'a State, turn: &'a Turn) -> Vec<Source<'a>> {
+fn shown(state: &State, turn: &Turn) -> Vec<Source> {
     let turns = || state.history.turns().chain([turn]);
     let calls = || turns().flat_map(|turn| turn.steps.iter().flat_map(|step| &step.calls));
     let mut sources: Vec<_> = turns().map(|turn| cause(&turn.trigger)).collect();
     sources.extend(state.overheard.iter().map(|line| Source {
         trust: line.trust,
-        from: somebody(line.perception.attested.sender.name()),
-        seq: line.seq,
+        from: Attribution::from(&line.perception.attested.sender),
+        origin: Some(Origin::event(line.seq)),
     }));
     if calls().any(is_outside) {
         sources.push(Source {
             trust: SURROUNDINGS_TRUST,
-            from: SURROUNDINGS,
-            seq: turn.trigger_seq(),
+            from: Attribution::Surroundings,
+            origin: None,
         });
     }
     let remembered = turns().flat_map(|turn| turn.sources.iter());
-    sources.extend(remembered.map(|source| Source {
-        trust: source.trust,
-        from: &source.from,
-        seq: source.seq.unwrap_or(turn.trigger_seq()),
-    }));
+    sources.extend(remembered.cloned());
     sources
 }
 
@@ -137,8 +126,8 @@ fn is_of_word(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use dormouse_classify::{Classification, Rule};
-    use dormouse_contracts::Timestamp;
-    use dormouse_memory::{RecordId, RecordKind};
+    use dormouse_contracts::{Seq, Timestamp};
+    use dormouse_memory::RecordKind;
     use dormouse_testing::Perceive;
     use proptest::prelude::*;
 
@@ -232,12 +221,10 @@ mod tests {
         RecalledLine {
             text: "a line".to_owned(),
             at: Timestamp::EPOCH,
-            from: "Bob".to_owned(),
-            entity: None,
+            from: Attribution::Named("Bob".to_owned()),
             trust,
-            record: RecordId(1),
+            record: Origin::event(Seq(7)),
             kind: RecordKind::Event,
-            origin: Some("log:7".to_owned()),
             tokens: 1,
         }
     }
@@ -268,11 +255,9 @@ mod tests {
             }
             let turn = state.turns.current().unwrap();
             for text in ["the gate is shut", "nobody gets in"] {
-                assert_eq!(
-                    provenance(text, &state, turn).from,
-                    "someone called You",
-                    "{name}"
-                );
+                let from = provenance(text, &state, turn).from;
+                assert_eq!(from.name(), Some(name));
+                assert!(!from.is_same_as(&Attribution::Myself), "{name}");
             }
         }
     }
@@ -292,7 +277,7 @@ mod tests {
             prop_assert_eq!(paraphrase.trust, trust(*lowest));
             let quotation = provenance("The gate is shut!", &state, turn);
             prop_assert_eq!(quotation.trust, trust(own));
-            prop_assert_eq!(quotation.source, turn.trigger_seq());
+            prop_assert_eq!(quotation.origin, Origin::event(turn.trigger_seq()));
         }
 
         #[test]

@@ -1,12 +1,11 @@
 //! What to search the memory for, before the model is asked.
 
-use dormouse_contracts::EntityId;
+use dormouse_contracts::{EntityId, Origin};
 use dormouse_text::beginning;
 
 use super::View;
 use crate::{
     builtin::pending,
-    event::LOG_ORIGIN,
     prompt,
     state::{State, Turn},
     work::RecallQuery,
@@ -29,7 +28,7 @@ pub(super) fn question(view: View<'_>, turn: &Turn) -> RecallQuery {
     let budgets = prompt::budgets(state, turn, config, preamble);
     let shown = prompt::shown_anyway(state, turn, config, preamble, budgets);
     let mut without = pending(state, turn);
-    without.extend(shown.iter().map(|seq| format!("{LOG_ORIGIN}{seq}")));
+    without.extend(shown.iter().copied().map(Origin::event));
     RecallQuery {
         query: query(state, turn),
         without,

@@ -1,14 +1,14 @@
 //! What the memory returned for a turn, before the model is asked.
 
-use dormouse_contracts::{EntityId, Seq, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Timestamp, Trust};
 use dormouse_memory::{RecordId, RecordKind};
 use serde::{Deserialize, Serialize};
 
-use super::memory::{LOG_ORIGIN, SEVERAL, Source};
+use super::memory::Source;
 
 /// What the memory returned for a turn. The prompt shows it; a replay of the log does not search again.
 ///
-/// In the log, a line that was written recently is only referenced by its number. A turn has whole lines.
+/// In the log, a line that was written recently is only referenced by its id. A turn has whole lines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Recollected<Item = RecalledItem> {
@@ -32,7 +32,7 @@ pub struct Recollected<Item = RecalledItem> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum RecalledItem {
-    /// The line with this number in the memory, unchanged since it was last written to the log: the state has it
+    /// The line with this id in the memory, unchanged since it was last written to the log: the state has it
     /// ([`State::recalled`](crate::State::recalled)).
     Again(RecordId),
     /// A line that was not shown recently, or has changed since.
@@ -46,21 +46,16 @@ pub struct RecalledLine {
     pub text: String,
     /// When.
     pub at: Timestamp,
-    /// The name of who said it; `you` for the assistant itself.
-    pub from: String,
-    /// The id of who said it, if the world named one: names can look alike.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub entity: Option<EntityId>,
+    /// Who said it.
+    #[serde(default)]
+    pub from: Attribution,
     /// How far it is believed.
     pub trust: Trust,
-    /// Its number in the memory.
+    /// Its id in the memory: the event of this log, or the part of one, that it was made from.
     pub record: RecordId,
     /// What kind of thing it is.
     #[serde(default)]
     pub kind: RecordKind,
-    /// The origin that the memory has recorded: `log:42` is event 42 of this log.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<String>,
     /// How many tokens it takes as it is shown.
     pub tokens: u32,
 }
@@ -167,24 +162,16 @@ impl Recollected<RecalledLine> {
         let lines = self.items.iter().map(|line| Source {
             trust: line.trust,
             from: line.from.clone(),
-            seq: line.log_seq(),
+            origin: Some(line.record),
         });
         let blocks = [&self.entities, &self.orders].into_iter();
         let blocks = blocks
             .filter(|block| !block.is_empty())
             .map(|block| Source {
                 trust: block.trust,
-                from: SEVERAL.to_owned(),
-                seq: None,
+                from: Attribution::Several,
+                origin: None,
             });
         lines.chain(blocks).collect()
-    }
-}
-
-impl RecalledLine {
-    /// The sequence number in the log that it goes back to, if there is one.
-    pub(crate) fn log_seq(&self) -> Option<Seq> {
-        let place = self.origin.as_deref()?.strip_prefix(LOG_ORIGIN)?;
-        place.parse().ok().map(Seq)
     }
 }

@@ -38,7 +38,7 @@ pub enum CatchUpError {
     /// copy.
     #[error(
         "the memory is newer than the log: it knows the log up to event {through}, and the log ends before. Restore \
-         both from the same backup, or rebind the memory to this log, which keeps all that it holds"
+         both from the same backup, or make the memory again from this log"
     )]
     Ahead {
         /// How far the memory knows the log.
@@ -48,8 +48,7 @@ pub enum CatchUpError {
     /// since.
     #[error(
         "the memory was made of another log: event {through} of that one was written at {known}, and event {through} \
-         of this one at {found}. Restore the log it was made of, or rebind the memory to this log, which keeps all \
-         that it holds"
+         of this one at {found}. Restore the log it was made of, or make the memory again from this log"
     )]
     OtherLog {
         /// How far the memory knows its log.
@@ -162,8 +161,7 @@ impl Progress {
             items,
             through,
             context,
-        } = memory
-            .with_entities(|known| page(log.key, known, events, &triggers, self.context.clone()));
+        } = memory.with_entities(|known| page(known, events, &triggers, self.context.clone()));
         let taken = memory.take_log(self.through.seq, through, items).await?;
         match taken {
             Taken::Through { refused, .. } => {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{
-    Arguments, AssistantId, EntityId, Outcome, Sender, Seq, Timestamp, Trust,
+    Arguments, Attribution, EntityId, Origin, Outcome, Sender, Seq, Timestamp, Trust,
 };
 use dormouse_entities::{Entities, EntityChange, OrderKind, Passage, SpeakerRole, recognise};
 use dormouse_memory::{Derivation, Intake, LogPosition, Note, RecordKind};
-use dormouse_text::{NameSkeleton, beginning};
+use dormouse_text::beginning;
 use serde_json::Value;
 
 use super::{
@@ -16,10 +16,7 @@ use super::{
     place,
     reading::Triggers,
 };
-use crate::{
-    event::{EffectIntended, Event, LOG_ORIGIN, Perceived, Remembered},
-    render::{YOU, somebody},
-};
+use crate::event::{EffectIntended, Event, Perceived, Remembered};
 
 /// The longest name of a speaker that is kept, in characters.
 const NAME_LIMIT: usize = 64;
@@ -51,14 +48,12 @@ pub(super) struct Page {
 
 /// What a page of events means to a memory that knows these people and things. `context` is what went before.
 pub(super) fn page(
-    key: &AssistantId,
     known: &Entities,
     events: &[Read],
     triggers: &Triggers,
     context: Context,
 ) -> Page {
     let mut mapping = Mapping {
-        key,
         known,
         met: BTreeMap::new(),
         items: Vec::new(),
@@ -81,7 +76,6 @@ pub(super) fn page(
 }
 
 struct Mapping<'a> {
-    key: &'a AssistantId,
     /// The people and things that are known before the page.
     known: &'a Entities,
     /// Whom this page has met, by which name, and whether they are known from then on.
@@ -118,9 +112,11 @@ impl Mapping<'_> {
 
     /// Adds a note, unless no memory accepts it. An event that cannot be kept must not stop all later ones.
     fn note(&mut self, seq: Seq, note: Note) {
-        let note = note.from_origin(format!("{LOG_ORIGIN}{seq}"));
         match note.check() {
-            Ok(()) => self.items.push(Intake::Note(Box::new(note))),
+            Ok(()) => {
+                let note = Intake::Note(Origin::event(seq), Box::new(note));
+                self.items.push(note);
+            }
             Err(error) => tracing::warn!(%seq, %error, "an event cannot be remembered"),
         }
     }
@@ -143,8 +139,7 @@ impl Mapping<'_> {
             .at(attested.at)
             .in_thread(place::heard_in(attested))
             .trusted(perceived.trust);
-        let speaker = speaker(attested.sender.name(), attested.sender.id());
-        self.note(seq, said_by(note, speaker));
+        self.note(seq, note.from(speaker((&attested.sender).into())));
         for change in changes {
             self.change(change, at);
         }
@@ -216,7 +211,7 @@ impl Mapping<'_> {
         let mut note = Note::new(words)
             .derivation(Derivation::Heard)
             .at(at)
-            .said_by(self.key.as_str())
+            .from(Attribution::Myself)
             .trusted(intended.trust.unwrap_or(UNKNOWN_PROVENANCE));
         if let Some(trigger) = trigger {
             note = note.in_thread(said_in(intended, trigger, listener.as_ref()));
@@ -239,34 +234,24 @@ impl Mapping<'_> {
             text,
             from,
             trust,
-            source,
             kind,
             about,
+            origin: _,
         } = remembered;
         let mut note = Note::new(text)
             .kind(*kind)
             .derivation(Derivation::Stored)
             .at(at)
+            .from(speaker(from.clone()))
             .trusted(*trust);
-        // Different people may have the same name. Only if the line came from the message that is being answered is it
-        // known whose name it is.
-        let asked = trigger.filter(|trigger| trigger.seq == *source);
-        let asked = asked.map(|trigger| &trigger.attested.sender);
-        let id = asked.filter(|sender| somebody(sender.name()) == from);
-        let id = id.and_then(Sender::id);
-        let is_own_name =
-            NameSkeleton::of(from).is_confusable_with(&NameSkeleton::of(self.key.as_str()));
-        note = match from.as_str() {
-            YOU => note.said_by(self.key.as_str()),
-            // Nobody else passes for the assistant by using its name.
-            _ if is_own_name && id.is_none() => note.said_by("someone"),
-            from => said_by(note, speaker(from, id)),
-        };
         if let Some(trigger) = trigger {
             note = note.in_thread(place::heard_in(&trigger.attested));
         }
-        if let Some(about) = about.as_deref().and_then(shortened) {
-            note = note.tagged(about);
+        // The id too, because two of one name would otherwise share everything that is noted about either.
+        let id = about.as_ref().and_then(Attribution::id);
+        let tags = about.as_ref().and_then(Attribution::name).into_iter();
+        for tag in tags.chain(id.map(EntityId::as_str)).filter_map(shortened) {
+            note = note.tagged(tag);
         }
         self.note(seq, note);
     }
@@ -319,17 +304,17 @@ fn kind(words: &str, is_directed: bool) -> RecordKind {
     }
 }
 
-/// A name that the memory accepts, and the id if there is one. `None` if the world names nobody.
-fn speaker(name: &str, id: Option<&EntityId>) -> Option<(String, Option<EntityId>)> {
-    let name = shortened(name).or_else(|| shortened(id?.as_str()))?;
-    Some((name, id.cloned()))
-}
-
-fn said_by(note: Note, speaker: Option<(String, Option<EntityId>)>) -> Note {
-    match speaker {
-        Some((name, Some(id))) => note.said_by_entity(name, id),
-        Some((name, None)) => note.said_by(name),
-        None => note,
+/// The same speaker with a name that the memory accepts.
+fn speaker(from: Attribution) -> Attribution {
+    match from {
+        Attribution::Entity { id, name } => {
+            let name = shortened(&name).unwrap_or_else(|| id.as_str().to_owned());
+            Attribution::Entity { id, name }
+        }
+        Attribution::Named(name) => {
+            shortened(&name).map_or(Attribution::Unknown, Attribution::Named)
+        }
+        from => from,
     }
 }
 

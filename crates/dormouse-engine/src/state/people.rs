@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use dormouse_contracts::{Attested, EntityId, WorldId};
+use dormouse_contracts::{Attested, Attribution, EntityId, WorldId};
 use dormouse_text::{NameFlaw, NameSkeleton};
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,22 @@ impl People {
     /// Whether somebody was heard before, under the name they have now.
     pub(crate) fn knows(&self, attested: &Attested) -> bool {
         self.find(attested).is_some()
+    }
+
+    /// Whom a text means: the one with this id, or the only one with this name. If nobody or more than one has the name,
+    /// only the name is known.
+    pub(crate) fn attribution(&self, who: &str) -> Attribution {
+        let by_id = self.0.iter().find(|person| person.id.as_str() == who);
+        let lower = who.to_lowercase();
+        let mut named = self
+            .0
+            .iter()
+            .filter(|person| person.name.to_lowercase() == lower);
+        let only = named.next().filter(|_| named.next().is_none());
+        match by_id.or(only) {
+            Some(person) => Attribution::entity(person.id.clone(), &*person.name),
+            None => Attribution::Named(who.to_owned()),
+        }
     }
 
     fn find(&self, attested: &Attested) -> Option<&Person> {

@@ -69,7 +69,7 @@ impl ShownLines {
 
 #[cfg(test)]
 mod tests {
-    use dormouse_contracts::{Timestamp, Trust};
+    use dormouse_contracts::{Attribution, Seq, Timestamp, Trust};
     use dormouse_memory::{RecordId, RecordKind};
 
     use super::*;
@@ -78,12 +78,10 @@ mod tests {
         RecalledLine {
             text: text.to_owned(),
             at: Timestamp::EPOCH,
-            from: "Alice".to_owned(),
-            entity: None,
+            from: Attribution::Named("Alice".to_owned()),
             trust: Trust::FULL,
-            record: RecordId(record),
+            record: RecordId::event(Seq(record)),
             kind: RecordKind::Event,
-            origin: None,
             tokens: 3,
         }
     }
@@ -117,7 +115,7 @@ mod tests {
         ];
         let (items, lines) = looked(&looks);
         assert_eq!(lines, looks);
-        let again = |record| RecalledItem::Again(RecordId(record));
+        let again = |record| RecalledItem::Again(RecordId::event(Seq(record)));
         let expected = [
             vec![RecalledItem::New(tea)],
             vec![RecalledItem::New(hat), again(1)],

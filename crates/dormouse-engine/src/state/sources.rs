@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 use crate::event::Source;
 
 /// The least trusted of all sources that were added. A text that may be made from all of them has their trust, so the
-/// others need not be kept. More than two names are only reported as "several".
+/// others need not be kept. More than one is only reported as several.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Sources(Vec<Source>);
 
 impl Sources {
-    /// At most this many are kept, with different names.
+    /// At most this many are kept, from different people.
     const MOST: usize = 2;
 
     pub(super) fn add_all(&mut self, sources: impl IntoIterator<Item = Source>) {
@@ -25,7 +25,10 @@ impl Sources {
         match lowest {
             Some(lowest) if source.trust > lowest => {}
             Some(lowest) if source.trust == lowest => {
-                let is_known = self.0.iter().any(|known| known.from == source.from);
+                let is_known = self
+                    .0
+                    .iter()
+                    .any(|known| known.from.is_same_as(&source.from));
                 if !is_known && self.0.len() < Self::MOST {
                     self.0.push(source);
                 }
@@ -42,7 +45,7 @@ impl Sources {
 
 #[cfg(test)]
 mod tests {
-    use dormouse_contracts::Trust;
+    use dormouse_contracts::{Attribution, Trust};
     use proptest::prelude::*;
 
     use super::*;
@@ -54,8 +57,8 @@ mod tests {
         ) {
             let source = |(trust, name): (u8, u8)| Source {
                 trust: Trust::try_new(f32::from(trust) / 10.0).unwrap(),
-                from: name.to_string(),
-                seq: None,
+                from: Attribution::Named(name.to_string()),
+                origin: None,
             };
             let mut sources = Sources::default();
             sources.add_all(added.iter().copied().map(source));

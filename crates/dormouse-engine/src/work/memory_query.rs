@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dormouse_contracts::{AssistantId, CallId, EntityId, Seq, Timestamp, Trust};
+use dormouse_contracts::{AssistantId, Attribution, CallId, EntityId, Seq, Timestamp, Trust};
 use dormouse_entities::{Entities, EntityChange, Profile, StaleAfter};
 use dormouse_memory::{Memory, RecallRequest};
 use dormouse_resilience::deadline;
@@ -12,7 +12,8 @@ use super::{Done, caught_up, recall};
 use crate::{
     Ports,
     builtin::{Draft, MemoryAnswer, MemoryQuery, SURROUNDINGS_TRUST},
-    event::{RecallFailure, SEVERAL, Source},
+    event::{RecallFailure, Source},
+    render::name,
 };
 
 /// How many ids an error names if a name is ambiguous.
@@ -54,8 +55,8 @@ async fn answer(
                 .limit(limit)
                 .min_trust(recall::LEAST_TRUST)
                 .asked_at(now)
-                .without_origins(without);
-            recall_answer(&ports.memory, key, request, through).await
+                .without(without);
+            recall_answer(&ports.memory, request, through).await
         }
         MemoryQuery::Profile { who } => {
             Ok(ports
@@ -73,7 +74,6 @@ async fn answer(
 
 async fn recall_answer(
     memory: &Memory,
-    key: &AssistantId,
     request: RecallRequest,
     through: Seq,
 ) -> Result<MemoryAnswer, RecallFailure> {
@@ -86,18 +86,18 @@ async fn recall_answer(
     })?;
     let lines = recall.items.iter();
     let lines: Vec<_> = lines
-        .map(|found| recall::line(key, &found.record))
+        .map(|found| recall::line(&found.record))
         .filter(|line| !recall::waits(line, through))
         .collect();
     let memories = lines.iter().map(|line| {
         let mut memory = json!({
             "text": line.text,
             "at": line.at.to_string(),
-            "from": line.from,
+            "from": name(&line.from),
             "trust": two_digits(line.trust),
             "id": line.record.to_string(),
         });
-        if let (Some(entity), Value::Object(fields)) = (&line.entity, &mut memory) {
+        if let (Some(entity), Value::Object(fields)) = (line.from.id(), &mut memory) {
             fields.insert("entity".to_owned(), entity.as_str().into());
         }
         memory
@@ -105,7 +105,7 @@ async fn recall_answer(
     let sources = lines.iter().map(|line| Source {
         trust: line.trust,
         from: line.from.clone(),
-        seq: line.log_seq(),
+        origin: Some(line.record),
     });
     Ok(MemoryAnswer::Found {
         result: json!({
@@ -209,8 +209,8 @@ fn profile_answer(known: &Entities, profile: &Profile, now: Timestamp) -> Memory
     let lowest = trusts.chain(unknown).reduce(Trust::lowest);
     let sources = lowest.map(|trust| Source {
         trust,
-        from: SEVERAL.to_owned(),
-        seq: None,
+        from: Attribution::Several,
+        origin: None,
     });
     MemoryAnswer::Found {
         result,

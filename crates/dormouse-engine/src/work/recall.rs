@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use dormouse_contracts::{AssistantId, EntityId, Seq, Timestamp, TokenCounter, Trust, invariant};
+use dormouse_contracts::{
+    AssistantId, EntityId, Origin, Seq, Timestamp, TokenCounter, Trust, invariant,
+};
 use dormouse_entities::{BlockPolicy, Entities, OrderPolicy, StandingOrder, compile, entity_block};
-use dormouse_memory::{MIN_TRUST, Memory, MemoryError, RecallRequest, Record, SearchMode, Speaker};
+use dormouse_memory::{MIN_TRUST, Memory, MemoryError, RecallRequest, Record, SearchMode};
 use dormouse_resilience::deadline;
 use dormouse_text::beginning;
 
@@ -14,7 +16,6 @@ use crate::{
     builtin::SURROUNDINGS_TRUST,
     event::{RecallFailure, RecallMode, RecalledBlock, RecalledLine, Recollected},
     prompt::{Budgets, line_tokens},
-    render::{YOU, somebody},
 };
 /// The most records of one search, however few tokens each has.
 const MOST_RECORDS: usize = 50;
@@ -25,8 +26,8 @@ const TEXT_LIMIT: usize = 4_000;
 #[derive(Clone, Debug)]
 pub(crate) struct RecallQuery {
     pub(crate) query: String,
-    /// Origins that the prompt shows anyway, or that wait for their turn.
-    pub(crate) without: Vec<String>,
+    /// Records that the prompt shows anyway, or that wait for their turn.
+    pub(crate) without: Vec<Origin>,
     /// Events after this one wait for their turn, too.
     pub(crate) through: Seq,
     pub(crate) budgets: Budgets,
@@ -76,9 +77,7 @@ async fn look_up(
         RecallFailure::Memory
     };
     let counter = &*ports.counter;
-    let (items, mode) = lines(&ports.memory, key, ask, counter)
-        .await
-        .map_err(failed)?;
+    let (items, mode) = lines(&ports.memory, ask, counter).await.map_err(failed)?;
     let orders = ports.memory.standing_orders(ask.now);
     let orders = orders.await.map_err(failed)?;
     let look = |known: &Entities| entities(known, ask, counter);
@@ -93,7 +92,6 @@ async fn look_up(
 
 async fn lines(
     memory: &Memory,
-    key: &AssistantId,
     ask: &RecallQuery,
     counter: &dyn TokenCounter,
 ) -> Result<(Vec<RecalledLine>, RecallMode), MemoryError> {
@@ -105,19 +103,15 @@ async fn lines(
         .limit(MOST_RECORDS)
         .tokens(budget)
         .asked_at(ask.now)
-        .without_origins(ask.without.iter().cloned());
+        .without(ask.without.iter().copied());
     let recall = memory.recall(request).await?;
     let mode = mode(&recall.mode);
     let mut room = budget;
     let mut lines = Vec::new();
     for found in recall.items {
-        let mut line = line(key, &found.record);
+        let mut line = line(&found.record);
         // The memory may also return neighbours of a match, which the prompt may show anyway.
-        let is_shown = line
-            .origin
-            .as_ref()
-            .is_some_and(|origin| ask.without.contains(origin));
-        if is_shown || waits(&line, ask.through) {
+        if ask.without.contains(&line.record) || waits(&line, ask.through) {
             continue;
         }
         line.tokens = line_tokens(&line, counter);
@@ -133,7 +127,7 @@ async fn lines(
 
 /// Whether a line came into the log after this event, so that it is not dealt with yet.
 pub(super) fn waits(line: &RecalledLine, through: Seq) -> bool {
-    line.log_seq().is_some_and(|seq| seq > through)
+    line.record.seq() > through
 }
 
 /// The mode of the search, as the log keeps it.
@@ -151,30 +145,15 @@ pub(super) fn mode(mode: &SearchMode) -> RecallMode {
 }
 
 /// A record as a line of a prompt. Its tokens are not counted yet.
-pub(super) fn line(key: &AssistantId, record: &Record) -> RecalledLine {
+pub(super) fn line(record: &Record) -> RecalledLine {
     RecalledLine {
         text: beginning(&record.text, TEXT_LIMIT).to_owned(),
         at: record.at,
-        from: from(key, record.speaker.as_ref()),
-        entity: record
-            .speaker
-            .as_ref()
-            .and_then(|speaker| speaker.entity.clone()),
+        from: record.speaker.clone(),
         trust: record.trust,
         record: record.id,
         kind: record.kind,
-        origin: record.provenance.origin.clone(),
         tokens: 0,
-    }
-}
-
-/// The name of who said it. For the assistant's own words this is its key, without an id; nobody else passes for it by
-/// name.
-fn from(key: &AssistantId, speaker: Option<&Speaker>) -> String {
-    match speaker {
-        None => "someone".to_owned(),
-        Some(Speaker { name, entity: None }) if name == key.as_str() => YOU.to_owned(),
-        Some(Speaker { name, .. }) => somebody(name).to_owned(),
     }
 }
 

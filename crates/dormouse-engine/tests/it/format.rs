@@ -50,7 +50,7 @@ fn every_kind_of_event_of_schema_2_is_read_and_written_the_same() {
 const WITH_MEMORY: [(&str, &str); 7] = [
     (
         "recollected",
-        r#"{"items":[{"text":"tea","at":7,"from":"Alice","trust":0.5,"record":3,"kind":"preference","origin":"log:2","tokens":4}],"entities":{"text":"[ACTIVE ENTITIES]","tokens":2,"trust":1.0},"orders":{"text":"[STANDING ORDERS]","tokens":2,"trust":0.75},"mode":{"words_because":"encoder"}}"#,
+        r#"{"items":[{"text":"tea","at":7,"from":{"entity":{"id":"player:1","name":"Alice"}},"trust":0.5,"record":"3.1","kind":"preference","tokens":4}],"entities":{"text":"[ACTIVE ENTITIES]","tokens":2,"trust":1.0},"orders":{"text":"[STANDING ORDERS]","tokens":2,"trust":0.75},"mode":{"words_because":"encoder"}}"#,
     ),
     ("recollected", r#"{"mode":"words","failure":"timed_out"}"#),
     (
@@ -59,15 +59,15 @@ const WITH_MEMORY: [(&str, &str); 7] = [
     ),
     (
         "remembered",
-        r#"{"text":"tea","from":"Alice","trust":0.5,"source":2,"kind":"instruction","about":"Alice"}"#,
+        r#"{"text":"tea","from":{"named":"Alice"},"trust":0.5,"origin":"2","kind":"instruction","about":{"named":"Alice"}}"#,
     ),
     (
         "remembered",
-        r#"{"text":"tea","from":"Alice","trust":0.5,"source":2}"#,
+        r#"{"text":"tea","from":"several","trust":0.5,"origin":"2"}"#,
     ),
     (
         "tool_answered",
-        r#"{"call":"call_1_0","tool":"recall_memories","category":"safe_chain","verdict":"success","content":"{}","tokens":1,"sources":[{"trust":0.5,"from":"Alice","seq":2}]}"#,
+        r#"{"call":"call_1_0","tool":"recall_memories","category":"safe_chain","verdict":"success","content":"{}","tokens":1,"sources":[{"trust":0.5,"from":"surroundings","origin":"2"}]}"#,
     ),
     (
         "effect_intended",

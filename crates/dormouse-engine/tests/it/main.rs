@@ -26,7 +26,6 @@ mod outages;
 mod pattern;
 mod people;
 mod prompt;
-mod rebinding;
 mod remembering;
 mod replaying;
 mod several_calls;

@@ -9,8 +9,8 @@ use std::{
 };
 
 use dormouse_contracts::{
-    Append, AppendError, AppendRequest, AssistantId, BoxFuture, LoadSnapshot, Message, ReadError,
-    ReadErrorKind, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent,
+    Append, AppendError, AppendRequest, AssistantId, Attribution, BoxFuture, LoadSnapshot, Message,
+    ReadError, ReadErrorKind, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent,
 };
 use dormouse_engine::{
     Assistant, CatchUpError, Event, RecallFailure, RecalledItem, RecalledLine, Recollected, Rest,
@@ -44,9 +44,7 @@ pub(crate) async fn contents(memory: &Memory) -> (Vec<Record>, dormouse_entities
 async fn by_place(memory: &Memory) -> BTreeMap<u64, usize> {
     let mut places = BTreeMap::new();
     for record in memory.records(None, 10_000).await.unwrap() {
-        let origin = record.provenance.origin.expect("it came from the log");
-        let place = origin.strip_prefix("log:").unwrap().parse().unwrap();
-        *places.entry(place).or_default() += 1;
+        *places.entry(record.id.seq().0).or_default() += 1;
     }
     places
 }
@@ -462,10 +460,17 @@ async fn what_it_said_itself_is_remembered_as_its_own_and_believed_like_what_it_
     .await;
     life.handle.at_rest().await;
     let found = recollected(&home).pop().unwrap();
-    let own = found.items.iter().find(|line| line.from == "you").unwrap();
+    let own = found
+        .items
+        .iter()
+        .find(|line| line.from == Attribution::Myself)
+        .unwrap();
     assert_eq!(own.text, "Mallory has the key");
     assert_eq!(own.trust, dormouse_contracts::Trust::try_new(0.7).unwrap());
-    let others = found.items.iter().any(|line| line.from == "Mallory");
+    let others = found
+        .items
+        .iter()
+        .any(|line| line.from.name() == Some("Mallory"));
     assert!(others, "{found:?}");
 }
 
@@ -489,7 +494,10 @@ async fn nobody_passes_for_the_assistant_by_a_name() {
     let found = recollected(&home).pop().unwrap();
     assert!(!found.items.is_empty());
     assert!(
-        found.items.iter().all(|line| line.from != "you"),
+        found
+            .items
+            .iter()
+            .all(|line| line.from != Attribution::Myself),
         "{found:?}"
     );
 }

@@ -63,7 +63,7 @@ async fn an_observation_is_an_event_and_stands_in_the_next_prompt() {
     });
     let changed = changed.expect("it is in the log");
     assert_eq!(changed["change"], "observed");
-    assert_eq!(changed["observation"]["origin"], "log:2");
+    assert_eq!(changed["observation"]["origin"], "2");
     assert!(home.last_shown().contains("Observations: likes green tea"));
     let known = home.memory.entities();
     let observed = &known.profile(&alice()).unwrap().observations[0];

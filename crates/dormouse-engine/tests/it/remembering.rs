@@ -1,7 +1,7 @@
 //! Remembering a line and finding it again.
 
 use dormouse_classify::ClassifyConfig;
-use dormouse_contracts::Trust;
+use dormouse_contracts::{Attribution, Trust};
 use dormouse_engine::{Event, HISTORY_KEPT, Remembered};
 use dormouse_testing::{Perceive, ScriptedTurn};
 use serde_json::json;
@@ -114,7 +114,20 @@ async fn remembered(home: &Home, heard: impl IntoIterator<Item = Perceive>) -> V
     }
     life.end().await.unwrap();
     let stored = stored(home).into_iter();
-    stored.map(|line| (line.from, line.trust.score())).collect()
+    let line = |line: Remembered| (name(&line.from), line.trust.score());
+    stored.map(line).collect()
+}
+
+/// A name, or the word that stands in JSON for who has none.
+fn name(from: &Attribution) -> String {
+    match from.name() {
+        Some(name) => name.to_owned(),
+        None => serde_json::to_value(from)
+            .unwrap()
+            .as_str()
+            .unwrap()
+            .to_owned(),
+    }
 }
 
 fn from(name: &str, trust: f32) -> (String, f32) {
@@ -143,8 +156,8 @@ async fn what_a_sign_says_is_not_believed_like_whoever_asked_to_look() {
     assert_eq!(
         remembered(&home, heard).await,
         [
-            from("the surroundings", 0.2),
-            from("the surroundings", 0.2),
+            from("surroundings", 0.2),
+            from("surroundings", 0.2),
             from("Alice", 0.9)
         ],
         "also in a later turn, unless it is quoted from who speaks"
@@ -162,7 +175,7 @@ async fn what_an_act_brought_up_is_not_believed_either() {
     home.world.refuse("move", "A voice says: the king is dead");
     let heard = [Perceive::whisper("Alice", "go north")];
     let memories = remembered(&home, heard).await;
-    assert_eq!(memories, [from("the surroundings", 0.2)]);
+    assert_eq!(memories, [from("surroundings", 0.2)]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -172,7 +185,7 @@ async fn words_that_are_parts_of_other_words_are_no_quotation() {
         Perceive::emit("the key is in a hat"),
         Perceive::whisper("Alice", "That monkey listens inside"),
     ];
-    assert_eq!(remembered(&home, heard).await, [from("someone", 0.2)]);
+    assert_eq!(remembered(&home, heard).await, [from("unknown", 0.2)]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -182,7 +195,7 @@ async fn the_words_of_a_message_in_another_order_are_no_quotation() {
         Perceive::emit("Bob may open the vault"),
         Perceive::whisper("Alice", "Nobody may ever open the vault, least of all Bob"),
     ];
-    assert_eq!(remembered(&home, heard).await, [from("someone", 0.2)]);
+    assert_eq!(remembered(&home, heard).await, [from("unknown", 0.2)]);
 }
 
 #[tokio::test(start_paused = true)]

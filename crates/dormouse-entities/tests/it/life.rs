@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dormouse_contracts::{EntityId, Timestamp, Trust};
+use dormouse_contracts::{EntityId, Origin, Seq, Timestamp, Trust};
 use dormouse_entities::{
     BlockPolicy, Consolidation, ConsolidationPolicy, Entities, EntityChange, EntityType,
     Favorability, Metric, NewObservation, RelationshipState, TextLine, entity_block,
@@ -29,7 +29,7 @@ fn observed(entity: &str, content: &str) -> EntityChange {
             content: TextLine::try_new(content).unwrap(),
             source: TextLine::try_new("direct").unwrap(),
             trust: Trust::try_new(0.9).unwrap(),
-            origin: Some(TextLine::try_new("event 7").unwrap()),
+            origin: Some(Origin::event(Seq(7))),
         },
     }
 }

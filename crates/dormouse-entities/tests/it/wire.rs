@@ -17,7 +17,7 @@ fn logged() -> Vec<serde_json::Value> {
             "clear": ["interests"], "communication_style": "formal", "interests": ["combat"],
             "temperament": "friendly", "preferences": {"tea": "green"}}}),
         json!({"change": "observed", "entity": "#1", "observation": {
-            "content": "Likes tea", "source": "direct", "trust": 0.75, "origin": "event 7"}}),
+            "content": "Likes tea", "source": "direct", "trust": 0.75, "origin": "7"}}),
         json!({"change": "consolidated", "entity": "#1", "update": {}, "observations": [1], "trust": 0.75}),
         json!({"change": "metric_set", "entity": "#1", "metric": {"favorability": -0.5}}),
         json!({"change": "metric_set", "entity": "#1", "metric": {"trust": 0.25}}),
@@ -75,7 +75,7 @@ fn a_profile_has_the_documented_fields() {
             },
             "observations": [{
                 "number": 1, "content": "Likes tea", "timestamp": 5, "source": "direct",
-                "trust": 0.75, "origin": "event 7", "stage": "fresh",
+                "trust": 0.75, "origin": "7", "stage": "fresh",
             }],
             "relationship": {
                 "favorability": 0.0, "trust": 0.5, "rapport": 0.0, "state": "stranger", "interaction_count": 0,

@@ -1,3 +1,5 @@
+use dormouse_contracts::{Attribution, Seq};
+
 use proptest::prelude::*;
 
 use super::*;
@@ -10,16 +12,13 @@ fn at(seconds: i64) -> Timestamp {
 fn record(id: u64, speaker: &str, seconds: i64, text: &str) -> Record {
     let note = Note::new(text).said_by(speaker).at(at(seconds));
     Record {
-        id: RecordId(id),
+        id: RecordId::event(Seq(id)),
         ..record_of(note, at(seconds))
     }
 }
 
-fn alice() -> Speaker {
-    Speaker {
-        name: "Alice".to_owned(),
-        entity: None,
-    }
+fn alice() -> Attribution {
+    Attribution::Named("Alice".to_owned())
 }
 
 fn judged(
@@ -30,7 +29,7 @@ fn judged(
 ) -> Admission {
     let candidate = Candidate {
         text,
-        speaker: Some(&alice()),
+        speaker: &alice(),
         at: at(1_000),
         trust: Trust::try_new(trust).unwrap(),
         profile,
@@ -41,7 +40,7 @@ fn judged(
 fn ignored(reason: IgnoreReason, like: Option<u64>) -> Admission {
     Admission::Ignore {
         reason,
-        like: like.map(RecordId),
+        like: like.map(|like| RecordId::event(Seq(like))),
     }
 }
 

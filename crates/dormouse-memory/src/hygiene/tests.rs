@@ -1,3 +1,5 @@
+use dormouse_contracts::Seq;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -12,7 +14,7 @@ fn day(days: i64) -> Timestamp {
 fn record(id: u64, note: Note) -> Record {
     let at = day(0);
     Record {
-        id: RecordId(id),
+        id: RecordId::event(Seq(id)),
         ..record_of(note.at(at), at)
     }
 }
@@ -30,7 +32,12 @@ fn looked_at(records: &[Record], now: Timestamp) -> HygieneReport {
 fn ids(finding: &HygieneFinding) -> Vec<(u64, Option<u64>)> {
     let examples = finding.examples.iter();
     examples
-        .map(|example| (example.record.0, example.other.map(|other| other.0)))
+        .map(|example| {
+            (
+                example.record.seq().0,
+                example.other.map(|other| other.seq().0),
+            )
+        })
         .collect()
 }
 
@@ -51,7 +58,8 @@ fn every_kind_of_junk_is_found_with_what_it_repeats_or_misses() {
         ),
         record(
             8,
-            Note::new("Bob sells salt").derived_from([RecordId(1), RecordId(99)]),
+            Note::new("Bob sells salt")
+                .derived_from([RecordId::event(Seq(1)), RecordId::event(Seq(99))]),
         ),
     ];
     records[4].valid_until = Some(day(1));
@@ -103,8 +111,8 @@ fn only_records_of_the_same_speaker_and_kind_are_proposed_for_folding() {
     assert_eq!(
         looked_at(&records, day(1)).proposals,
         [FoldProposal {
-            into: RecordId(1),
-            records: vec![RecordId(2), RecordId(5)],
+            into: RecordId::event(Seq(1)),
+            records: vec![RecordId::event(Seq(2)), RecordId::event(Seq(5))],
             same: SameAs::Exactly,
         }]
     );
@@ -114,7 +122,7 @@ fn only_records_of_the_same_speaker_and_kind_are_proposed_for_folding() {
 fn the_same_event_on_another_day_is_another_event() {
     let mut morning = record(1, Note::new("Alice opened the shutters of the mill"));
     let mut later = morning.clone();
-    (later.id, later.at) = (RecordId(2), day(3));
+    (later.id, later.at) = (RecordId::event(Seq(2)), day(3));
     assert_eq!(
         looked_at(&[morning.clone(), later.clone()], day(4)).proposals,
         []
@@ -126,7 +134,10 @@ fn the_same_event_on_another_day_is_another_event() {
 #[test]
 fn an_old_record_is_stale_only_if_it_has_no_link_and_is_no_source() {
     let source = fact(1, "The miller is called Bob");
-    let made = record(2, Note::new("Bob grinds wheat").derived_from([RecordId(1)]));
+    let made = record(
+        2,
+        Note::new("Bob grinds wheat").derived_from([RecordId::event(Seq(1))]),
+    );
     let report = looked_at(&[source, made], day(200));
     assert_eq!(ids(&report.stale), [(2, None)]);
     assert_eq!(looked_at(&[fact(1, "x")], day(100)).stale.count, 0);
@@ -135,7 +146,9 @@ fn an_old_record_is_stale_only_if_it_has_no_link_and_is_no_source() {
 #[test]
 fn records_that_are_not_in_use_are_not_judged() {
     let mut folded = fact(2, "The miller is called Bob");
-    folded.status = RecordStatus::Folded { into: RecordId(1) };
+    folded.status = RecordStatus::Folded {
+        into: RecordId::event(Seq(1)),
+    };
     let mut erased = fact(3, "");
     erased.status = RecordStatus::Withdrawn;
     let report = looked_at(
@@ -181,7 +194,7 @@ proptest! {
         records.push(copy);
         let report = looked_at(&records, day(1));
         prop_assert!(report.exact_duplicates.examples.len() == 10
-            || report.exact_duplicates.examples.iter().any(|example| example.record == RecordId(100)));
+            || report.exact_duplicates.examples.iter().any(|example| example.record == RecordId::event(Seq(100))));
         let mut folded = HashSet::new();
         for proposal in &report.proposals {
             prop_assert!(!proposal.records.contains(&proposal.into));

@@ -166,8 +166,8 @@ fn next_batch(reading: &Reading, space: u32, room: usize) -> Result<Option<Batch
 /// The text that an encoder is given for a record: the speaker's name and the beginning of the text.
 fn text_of(record: &Record) -> String {
     let text = beginning_bytes(&record.text, TEXT_BYTES);
-    match &record.speaker {
-        Some(speaker) => format!("{}: {text}", speaker.name),
+    match record.speaker_name() {
+        Some(name) => format!("{name}: {text}"),
         None => text.to_owned(),
     }
 }

@@ -279,12 +279,16 @@ fn next_batch(
                     .entry(record.collection)
                     .or_default()
                     .push(Point {
-                        id: id.0,
+                        id: id.to_number(),
                         vector,
                         payload,
                     });
             }
-            Some(_) | None => batch.gone.entry(record.collection).or_default().push(id.0),
+            Some(_) | None => batch
+                .gone
+                .entry(record.collection)
+                .or_default()
+                .push(id.to_number()),
         }
     }
     Ok(Some(batch))

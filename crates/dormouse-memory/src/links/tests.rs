@@ -1,4 +1,4 @@
-use dormouse_contracts::{AssistantId, Trust};
+use dormouse_contracts::{AssistantId, Seq, Trust};
 use proptest::prelude::*;
 
 use super::*;
@@ -14,7 +14,7 @@ const HOUR: i64 = 3_600_000_000;
 fn record(id: u64, hours: i64, note: Note) -> Record {
     let at = Timestamp::from_micros(hours * HOUR);
     Record {
-        id: RecordId(id),
+        id: RecordId::event(Seq(id)),
         ..record_of(note.at(at), at)
     }
 }
@@ -32,7 +32,7 @@ fn proposed(record: &Record, others: &[Record]) -> Vec<u64> {
         })
         .collect();
     let links = propose(record, &neighbours, &LinkPolicy::default());
-    links.iter().map(|link| link.to.0).collect()
+    links.iter().map(|link| link.to.seq().0).collect()
 }
 
 #[test]
@@ -83,11 +83,11 @@ fn records_that_recall_finds_without_a_link_are_not_linked() {
     let mut withdrawn = said(4, 5, "Bob", "blue kettle leaks");
     withdrawn.status = RecordStatus::Withdrawn;
     let mut source = said(5, 5, "Bob", "blue kettle leaks");
-    source.provenance.derived_from = vec![RecordId(2)];
+    source.provenance.derived_from = vec![RecordId::event(Seq(2))];
     let mut full = said(6, 5, "Bob", "blue kettle leaks");
     full.links = (10..15)
         .map(|to| Link {
-            to: RecordId(to),
+            to: RecordId::event(Seq(to)),
             kind: LinkKind::Related,
             weight: 1.0,
         })
@@ -182,7 +182,7 @@ proptest! {
         let policy = LinkPolicy::default();
         let others: Vec<_> = texts.iter().zip(1..).map(|(text, id)| said(id, 30 * i64::try_from(id).unwrap(), "Bob", text)).collect();
         let mut record = others[0].clone();
-        record.links = (100..100 + had).map(|to| Link { to: RecordId(to), kind: LinkKind::Related, weight: 0.5 }).collect();
+        record.links = (100..100 + had).map(|to| Link { to: RecordId::event(Seq(to)), kind: LinkKind::Related, weight: 0.5 }).collect();
         let links = proposed(&record, &others);
         prop_assert!(links.len() + record.links.len() <= policy.most.max(record.links.len()));
         prop_assert!(!links.contains(&1));

@@ -209,9 +209,15 @@ mod tests {
             .ephemeral()
             .unwrap();
         let inner = &memory.inner;
-        let lost = inner
-            .store
-            .write(|writing| ops::add(writing, Timestamp::EPOCH, "heard", Note::new("peppermint")));
+        let lost = inner.store.write(|writing| {
+            ops::add(
+                writing,
+                Timestamp::EPOCH,
+                "heard",
+                None,
+                Note::new("peppermint"),
+            )
+        });
         inner.order.lock().unwrap().is_uncertain = true;
         let created = dormouse_entities::EntityChange::Created {
             entity: "alice".parse().unwrap(),

@@ -169,7 +169,7 @@ impl Inner {
     }
 
     fn stats(&self) -> Result<Stats, StoreError> {
-        use crate::store::tables::{IN_USE, NEXT_CHANGE, NEXT_RECORD};
+        use crate::store::tables::{IN_USE, NEXT_CHANGE, RECORD_COUNT};
         let entities = self
             .entities
             .read()
@@ -187,7 +187,7 @@ impl Inner {
         self.store.read(|reading| {
             Ok(Stats {
                 in_use: reading.state(IN_USE)?,
-                records: reading.state(NEXT_RECORD)?,
+                records: reading.state(RECORD_COUNT)?,
                 changes: reading.state(NEXT_CHANGE)?,
                 entities: u64::try_from(entities).unwrap_or(u64::MAX),
                 file_bytes,

@@ -105,7 +105,7 @@ impl Memory {
             let request = request(probe);
             let hits = self.hits(vectors, encoder, space, &request).await?;
             let mut first = hits.iter().take(WITHIN);
-            alone += usize::from(first.any(|hit| hit.id == probe.answer.0));
+            alone += usize::from(first.any(|hit| hit.id == probe.answer.to_number()));
             together += usize::from(self.finds(&request, &hits, probe.answer).await?);
         }
         Ok(Scores {

@@ -90,23 +90,23 @@ pub(crate) fn revert(
             if record.text.is_empty() {
                 return Err(refuse(ChangeError::Erased(seq)));
             }
-            if let Some(origin) = &record.provenance.origin
-                && let Some(there) = writing.by_origin(origin)?
+            if let Some(key) = &record.provenance.source_key
+                && let Some(there) = writing.by_source(key)?
             {
-                // The note was added by another way since: one origin is one record.
+                // The note was added by another way since: one source is one record.
                 return Err(refuse(ChangeError::ChangedSince { seq, record: there }));
             }
             record.id = writing.next_record()?;
             record.recorded_at = now;
-            if let Some(origin) = &record.provenance.origin {
-                writing.set_origin(origin, record.id)?;
+            if let Some(key) = &record.provenance.source_key {
+                writing.set_source(key, record.id)?;
             }
             writing.put(&record)?;
             vec![record]
         }
         Change::Erased { .. } => return Err(refuse(ChangeError::Erased(seq))),
         // These are undone by an opposite change, which the caller must choose.
-        Change::Entity { .. } | Change::Reverted { .. } | Change::Detached { .. } => {
+        Change::Entity { .. } | Change::Reverted { .. } => {
             return Err(refuse(ChangeError::NotRevertible(seq)));
         }
     };

@@ -18,17 +18,6 @@ pub(crate) struct Meta {
 }
 
 impl Meta {
-    /// The row of a number that no record has.
-    const NONE: Self = Self {
-        in_use: false,
-        kind: RecordKind::Event,
-        collection: Collection::Memories,
-        trust: Trust::NONE,
-        at: Timestamp::EPOCH,
-        valid_from: Timestamp::EPOCH,
-        valid_until: Timestamp::EPOCH,
-    };
-
     pub(crate) fn of(record: &Record) -> Self {
         Self {
             in_use: record.is_in_use(),
@@ -44,37 +33,35 @@ impl Meta {
     }
 }
 
-/// The filter values of all records, indexed by number: numbers are given out one after the other.
+/// The filter values of all records, in the order of their ids.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Metas(Vec<Meta>);
+pub(crate) struct Metas {
+    ids: Vec<RecordId>,
+    rows: Vec<Meta>,
+}
 
 impl Metas {
     pub(crate) fn get(&self, id: RecordId) -> Option<&Meta> {
-        self.0.get(usize::try_from(id.0).ok()?)
+        self.rows.get(self.ids.binary_search(&id).ok()?)
     }
 
     pub(crate) fn set(&mut self, id: RecordId, meta: Meta) {
-        let Ok(place) = usize::try_from(id.0) else {
-            return;
-        };
-        if self.0.len() <= place {
-            self.0.resize(place + 1, Meta::NONE);
+        // Records come in the order of their log, so almost every new one is the last.
+        match self.ids.binary_search(&id) {
+            Ok(place) => {
+                if let Some(row) = self.rows.get_mut(place) {
+                    *row = meta;
+                }
+            }
+            Err(place) => {
+                self.ids.insert(place, id);
+                self.rows.insert(place, meta);
+            }
         }
-        if let Some(there) = self.0.get_mut(place) {
-            *there = meta;
-        }
     }
 
-    /// Every number with its filter values.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (RecordId, &Meta)> {
-        (0..).map(RecordId).zip(&self.0)
-    }
-
-    pub(crate) fn rows(&self) -> &[Meta] {
-        &self.0
-    }
-
-    pub(crate) fn from_rows(rows: Vec<Meta>) -> Self {
-        Self(rows)
+    /// Every id with its filter values.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (RecordId, &Meta)> {
+        self.ids.iter().copied().zip(&self.rows)
     }
 }

@@ -1,9 +1,6 @@
 //! Choosing the evidence that fits a budget of tokens.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::PoisonError,
-};
+use std::{collections::BTreeMap, sync::PoisonError};
 
 use dormouse_contracts::{Timestamp, TokenCounter};
 use dormouse_retrieval::{ItemRole, PackItem, pack};
@@ -11,6 +8,7 @@ use dormouse_retrieval::{ItemRole, PackItem, pack};
 use super::{Recollection, Role, admits, request::RecallRequest};
 use crate::{
     memory::Inner,
+    projection::speaker,
     record::{Record, RecordId},
     store::StoreError,
 };
@@ -35,8 +33,8 @@ fn line_of(record: &Record) -> String {
 
 fn label_of(record: &Record) -> String {
     let at = record.at;
-    match &record.speaker {
-        Some(speaker) => format!("[{at}] {}: ", speaker.name),
+    match record.speaker_name() {
+        Some(name) => format!("[{at}] {name}: "),
         None => format!("[{at}] "),
     }
 }
@@ -49,19 +47,18 @@ impl Inner {
         asked_at: Timestamp,
         matches: Vec<Recollection>,
         budget: u32,
-        without: &BTreeSet<RecordId>,
     ) -> Result<Vec<Recollection>, StoreError> {
-        let neighbours = self.neighbours(request, asked_at, &matches, without)?;
+        let neighbours = self.neighbours(request, asked_at, &matches)?;
         let mut candidates: BTreeMap<u64, Recollection> = BTreeMap::new();
         let mut items_of: Vec<(u64, ItemRole, f32)> = Vec::new();
         for one in matches {
-            let id = one.record.id.0;
+            let id = one.record.id.to_number();
             items_of.push((id, ItemRole::Found, one.score));
             candidates.insert(id, one);
         }
         for (record, role, next_to, score) in neighbours {
-            let id = record.id.0;
-            items_of.push((id, ItemRole::Neighbour(next_to.0), score));
+            let id = record.id.to_number();
+            items_of.push((id, ItemRole::Neighbour(next_to.to_number()), score));
             candidates
                 .entry(id)
                 .or_insert_with(|| neighbour(record, role));
@@ -79,7 +76,11 @@ impl Inner {
         let chosen = packed.into_iter().filter_map(|packed| {
             let mut one = candidates.remove(&packed.id)?;
             one.tokens = packed.tokens;
-            one.folded = packed.folded.into_iter().map(RecordId).collect();
+            one.folded = packed
+                .folded
+                .into_iter()
+                .map(RecordId::from_number)
+                .collect();
             Some(one)
         });
         Ok(chosen.collect())
@@ -92,7 +93,6 @@ impl Inner {
         request: &RecallRequest,
         asked_at: Timestamp,
         matches: &[Recollection],
-        without: &BTreeSet<RecordId>,
     ) -> Result<Vec<(Record, Role, RecordId, f32)>, StoreError> {
         let mut wanted: Vec<(RecordId, Role, RecordId, f32)> = Vec::new();
         {
@@ -100,13 +100,14 @@ impl Inner {
                 .projection
                 .read()
                 .unwrap_or_else(PoisonError::into_inner);
-            let mut seen = without.clone();
+            let mut seen = request.without.clone();
             seen.extend(matches.iter().map(|one| one.record.id));
             for one in matches.iter().take(WITH_NEIGHBOURS) {
                 let id = one.record.id;
                 let score = one.score * NEIGHBOUR_SHARE;
-                let neighbours = projection.index.neighbours(id.0, 1).into_iter();
-                let neighbours = neighbours.map(|near| (RecordId(near), Role::Neighbour, score));
+                let neighbours = projection.index.neighbours(id.to_number(), 1).into_iter();
+                let neighbours =
+                    neighbours.map(|near| (RecordId::from_number(near), Role::Neighbour, score));
                 let links = one.record.links.iter();
                 let links = links.map(|link| (link.to, Role::Linked, score * link.weight));
                 for (near, role, score) in neighbours.chain(links) {
@@ -147,9 +148,9 @@ fn item<'a>(
     counter: &dyn TokenCounter,
 ) -> PackItem<'a> {
     PackItem {
-        id: record.id.0,
+        id: record.id.to_number(),
         text: &record.text,
-        speaker: record.speaker.as_ref().map(|speaker| speaker.name.as_str()),
+        speaker: speaker(&record.speaker),
         thread: record.thread.as_deref(),
         at: record.at,
         score,

@@ -63,7 +63,7 @@ pub struct RecallRequest {
     pub(crate) validity: Validity,
     pub(crate) asked_at: Option<Timestamp>,
     pub(crate) lexical_only: bool,
-    pub(crate) without: BTreeSet<String>,
+    pub(crate) without: BTreeSet<RecordId>,
 }
 
 impl RecallRequest {
@@ -161,10 +161,10 @@ impl RecallRequest {
         self
     }
 
-    /// Leaves out records of these origins, such as the message that the question was made from.
+    /// Leaves out these records, such as the message that the question was made from.
     #[must_use]
-    pub fn without_origins(mut self, origins: impl IntoIterator<Item = String>) -> Self {
-        self.without.extend(origins);
+    pub fn without(mut self, records: impl IntoIterator<Item = RecordId>) -> Self {
+        self.without.extend(records);
         self
     }
 

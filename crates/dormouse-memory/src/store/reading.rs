@@ -9,7 +9,7 @@ use super::{
     fault::Fault,
     row,
     tables::{
-        ASSISTANT, CHANGES, ENTITIES, FILE_ID, HISTORY, LABELS, NEXT_CHANGE, ORIGINS, RECORDS,
+        ASSISTANT, CHANGES, ENTITIES, FILE_ID, HISTORY, LABELS, NEXT_CHANGE, RECORDS, SOURCES,
         SPACES, STATE, VECTORS,
     },
 };
@@ -68,7 +68,7 @@ impl Reading {
 
     pub(crate) fn record(&self, id: RecordId) -> Result<Option<Record>, Fault> {
         let records = self.transaction.open_table(RECORDS)?;
-        let found = records.get(id.0)?;
+        let found = records.get(id.to_number())?;
         found.map(|row| row::read(row.value())).transpose()
     }
 
@@ -77,7 +77,7 @@ impl Reading {
         let records = self.transaction.open_table(RECORDS)?;
         ids.iter()
             .map(|id| {
-                let found = records.get(id.0)?;
+                let found = records.get(id.to_number())?;
                 found.map(|row| row::read(row.value())).transpose()
             })
             .collect()
@@ -86,7 +86,7 @@ impl Reading {
     /// At most `limit` records after `after`, by number; fewer if they are long, but at least one if there is one.
     pub(crate) fn page(&self, after: Option<RecordId>, limit: usize) -> Result<Vec<Record>, Fault> {
         let records = self.transaction.open_table(RECORDS)?;
-        let from = after.map_or(0, |id| id.0.saturating_add(1));
+        let from = after.map_or(0, |id| id.to_number().saturating_add(1));
         let mut found = Vec::new();
         let mut bytes = 0;
         for row in records.range(from..)?.take(limit) {
@@ -131,9 +131,11 @@ impl Reading {
         row::history(&history, &changes, id)
     }
 
-    pub(crate) fn by_origin(&self, origin: &str) -> Result<Option<RecordId>, Fault> {
-        let origins = self.transaction.open_table(ORIGINS)?;
-        Ok(origins.get(origin)?.map(|found| RecordId(found.value())))
+    pub(crate) fn by_source(&self, key: &str) -> Result<Option<RecordId>, Fault> {
+        let sources = self.transaction.open_table(SOURCES)?;
+        Ok(sources
+            .get(key)?
+            .map(|found| RecordId::from_number(found.value())))
     }
 
     /// Every row of the entities, by key.
@@ -156,7 +158,7 @@ impl Reading {
     /// The vector of a record in a space; `Some` and empty if the encoder returned no usable one.
     pub(crate) fn vector(&self, space: u32, id: RecordId) -> Result<Option<Vec<f32>>, Fault> {
         let vectors = self.transaction.open_table(VECTORS)?;
-        let found = vectors.get((space, id.0))?;
+        let found = vectors.get((space, id.to_number()))?;
         found
             .map(|row| Ok(numbers(row::read_bytes(row.value())?)))
             .transpose()
@@ -169,7 +171,7 @@ impl Reading {
         for row in vectors.range((space, 0)..=(space, u64::MAX))? {
             let (key, vector) = row?;
             if !row::read_bytes(vector.value())?.is_empty() {
-                found.push(RecordId(key.value().1));
+                found.push(RecordId::from_number(key.value().1));
             }
         }
         Ok(found)

@@ -38,7 +38,7 @@ pub(super) fn history(
     id: RecordId,
 ) -> Result<Vec<StoredChange>, Fault> {
     let mut found = Vec::new();
-    for row in history.range((id.0, 0)..=(id.0, u64::MAX))? {
+    for row in history.range((id.to_number(), 0)..=(id.to_number(), u64::MAX))? {
         let seq = row?.0.value().1;
         let change = changes.get(seq)?.ok_or(Fault::Inconsistent(
             "a record's history names a change that is not there",

@@ -7,7 +7,7 @@ use redb::TableDefinition;
 pub(crate) const KIND: FileKind = FileKind {
     what: "a memory",
     name: "dormouse-memory",
-    format: 1,
+    format: 2,
     cache_bytes: 16 << 20,
     check_up_to_bytes: 64 << 20,
 };
@@ -18,14 +18,14 @@ pub(crate) const STATE: TableDefinition<'_, &str, u64> = TableDefinition::new("s
 pub(crate) const LABELS: TableDefinition<'_, &str, &str> = TableDefinition::new("labels");
 /// The sequence number of a change → [`StoredChange`](crate::StoredChange) as JSON.
 pub(crate) const CHANGES: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("changes");
-/// The number of a record → [`Record`](crate::Record) as JSON.
+/// The id of a record, as a number → [`Record`](crate::Record) as JSON.
 pub(crate) const RECORDS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("records");
 /// A record and the sequence number of a change that touched it.
 pub(crate) const HISTORY: TableDefinition<'_, (u64, u64), ()> = TableDefinition::new("history");
 /// The sequence number of a change that was taken back → that of the change that took it back.
 pub(crate) const REVERTED: TableDefinition<'_, u64, u64> = TableDefinition::new("reverted");
-/// An origin → the number of the record that was made from it.
-pub(crate) const ORIGINS: TableDefinition<'_, &str, u64> = TableDefinition::new("origins");
+/// The key of a source outside the log → the id of the record that was made from it, as a number.
+pub(crate) const SOURCES: TableDefinition<'_, &str, u64> = TableDefinition::new("sources");
 /// An entity's key → its rows as JSON.
 pub(crate) const ENTITIES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("entities");
 /// An embedding space → what it is, as JSON.
@@ -35,7 +35,8 @@ pub(crate) const SPACES: TableDefinition<'_, u32, &[u8]> = TableDefinition::new(
 pub(crate) const VECTORS: TableDefinition<'_, (u32, u64), &[u8]> = TableDefinition::new("vectors");
 
 /// Names in [`STATE`].
-pub(crate) const NEXT_RECORD: &str = "next record";
+/// How many records were ever added.
+pub(crate) const RECORD_COUNT: &str = "records";
 pub(crate) const NEXT_CHANGE: &str = "next change";
 /// How far an outside log was taken in.
 pub(crate) const LOG_THROUGH: &str = "log through";

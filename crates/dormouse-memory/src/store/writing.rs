@@ -1,6 +1,6 @@
 //! One write transaction.
 
-use dormouse_contracts::Timestamp;
+use dormouse_contracts::{Seq, Timestamp};
 use redb::{ReadableTable, Table, WriteTransaction};
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -8,8 +8,8 @@ use super::{
     fault::Fault,
     row,
     tables::{
-        CHANGES, ENTITIES, HISTORY, IN_USE, NEXT_CHANGE, NEXT_RECORD, ORIGINS, RECORDS, REVERTED,
-        SPACES, STATE, VECTORS,
+        ASSISTANT, CHANGES, ENTITIES, HISTORY, IN_USE, LABELS, NEXT_CHANGE, RECORD_COUNT, RECORDS,
+        REVERTED, SOURCES, SPACES, STATE, VECTORS,
     },
 };
 use crate::{
@@ -19,12 +19,13 @@ use crate::{
 
 /// A write transaction with its tables open.
 pub(crate) struct Writing<'t> {
+    assistant: String,
     state: Table<'t, &'static str, u64>,
     changes: Table<'t, u64, &'static [u8]>,
     records: Table<'t, u64, &'static [u8]>,
     history: Table<'t, (u64, u64), ()>,
     reverted: Table<'t, u64, u64>,
-    origins: Table<'t, &'static str, u64>,
+    sources: Table<'t, &'static str, u64>,
     entities: Table<'t, &'static str, &'static [u8]>,
     spaces: Table<'t, u32, &'static [u8]>,
     vectors: Table<'t, (u32, u64), &'static [u8]>,
@@ -32,17 +33,28 @@ pub(crate) struct Writing<'t> {
 
 impl<'t> Writing<'t> {
     pub(crate) fn begin(transaction: &'t WriteTransaction) -> Result<Self, Fault> {
+        let labels = transaction.open_table(LABELS)?;
+        let assistant = labels.get(ASSISTANT)?.map(|label| label.value().to_owned());
+        drop(labels);
         Ok(Self {
+            assistant: assistant.ok_or(Fault::Inconsistent(
+                "the file does not say whose memory it is",
+            ))?,
             state: transaction.open_table(STATE)?,
             changes: transaction.open_table(CHANGES)?,
             records: transaction.open_table(RECORDS)?,
             history: transaction.open_table(HISTORY)?,
             reverted: transaction.open_table(REVERTED)?,
-            origins: transaction.open_table(ORIGINS)?,
+            sources: transaction.open_table(SOURCES)?,
             entities: transaction.open_table(ENTITIES)?,
             spaces: transaction.open_table(SPACES)?,
             vectors: transaction.open_table(VECTORS)?,
         })
+    }
+
+    /// The assistant whose memory it is.
+    pub(crate) fn assistant(&self) -> &str {
+        &self.assistant
     }
 
     pub(crate) fn state(&self, name: &str) -> Result<u64, Fault> {
@@ -59,11 +71,11 @@ impl<'t> Writing<'t> {
         Ok(())
     }
 
-    /// The number of a new record, from 1.
-    pub(crate) fn next_record(&mut self) -> Result<RecordId, Fault> {
-        let number = self.state(NEXT_RECORD)? + 1;
-        self.set_state(NEXT_RECORD, number)?;
-        Ok(RecordId(number))
+    /// The id of a new record of a memory that follows no log.
+    pub(crate) fn next_record(&self) -> Result<RecordId, Fault> {
+        let last = self.records.last()?.map(|(id, _)| id.value());
+        let last = last.map_or(Seq::ZERO, |last| RecordId::from_number(last).seq());
+        Ok(RecordId::event(last.next()))
     }
 
     /// Stores a change and the records that it touches.
@@ -84,7 +96,7 @@ impl<'t> Writing<'t> {
         };
         self.changes.insert(seq, row::write(&stored)?.as_slice())?;
         for record in touches {
-            self.history.insert((record.0, seq), ())?;
+            self.history.insert((record.to_number(), seq), ())?;
         }
         Ok(stored)
     }
@@ -116,15 +128,20 @@ impl<'t> Writing<'t> {
     }
 
     pub(crate) fn record(&self, id: RecordId) -> Result<Option<Record>, Fault> {
-        let found = self.records.get(id.0)?;
+        let found = self.records.get(id.to_number())?;
         found.map(|row| row::read(row.value())).transpose()
     }
 
-    /// Stores a record in its new state and keeps the count of records in use.
+    /// Stores a record in its new state and keeps the counts of records.
     pub(crate) fn put(&mut self, record: &Record) -> Result<(), Fault> {
-        let was = self.record(record.id)?.is_some_and(|old| old.is_in_use());
+        let old = self.record(record.id)?;
+        if old.is_none() {
+            let count = self.state(RECORD_COUNT)? + 1;
+            self.set_state(RECORD_COUNT, count)?;
+        }
+        let was = old.is_some_and(|old| old.is_in_use());
         self.records
-            .insert(record.id.0, row::write(record)?.as_slice())?;
+            .insert(record.id.to_number(), row::write(record)?.as_slice())?;
         let now = record.is_in_use();
         if was != now {
             let count = self.state(IN_USE)?;
@@ -138,20 +155,15 @@ impl<'t> Writing<'t> {
         Ok(())
     }
 
-    pub(crate) fn by_origin(&self, origin: &str) -> Result<Option<RecordId>, Fault> {
+    pub(crate) fn by_source(&self, key: &str) -> Result<Option<RecordId>, Fault> {
         Ok(self
-            .origins
-            .get(origin)?
-            .map(|found| RecordId(found.value())))
+            .sources
+            .get(key)?
+            .map(|found| RecordId::from_number(found.value())))
     }
 
-    pub(crate) fn set_origin(&mut self, origin: &str, record: RecordId) -> Result<(), Fault> {
-        self.origins.insert(origin, record.0)?;
-        Ok(())
-    }
-
-    pub(crate) fn remove_origin(&mut self, origin: &str) -> Result<(), Fault> {
-        self.origins.remove(origin)?;
+    pub(crate) fn set_source(&mut self, key: &str, record: RecordId) -> Result<(), Fault> {
+        self.sources.insert(key, record.to_number())?;
         Ok(())
     }
 
@@ -193,7 +205,8 @@ impl<'t> Writing<'t> {
         vector: &[f32],
     ) -> Result<(), Fault> {
         let row = row::write_bytes(vector.iter().flat_map(|n| n.to_le_bytes()));
-        self.vectors.insert((space, record.0), row.as_slice())?;
+        self.vectors
+            .insert((space, record.to_number()), row.as_slice())?;
         Ok(())
     }
 
@@ -201,7 +214,7 @@ impl<'t> Writing<'t> {
     pub(crate) fn remove_vectors(&mut self, record: RecordId) -> Result<(), Fault> {
         for space in self.spaces.iter()? {
             let number = space?.0.value();
-            self.vectors.remove((number, record.0))?;
+            self.vectors.remove((number, record.to_number()))?;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use dormouse_contracts::AssistantId;
 use serde::Serialize;
 
 use super::line::Line;
@@ -38,7 +39,7 @@ pub enum ExportError {
 }
 
 impl Memory {
-    /// Writes every record that is in use as one JSON line, in the order of their numbers, and flushes. Records that are
+    /// Writes every record that is in use as one JSON line, in the order of their ids, and flushes. Records that are
     /// added meanwhile are written too. [`Memory::import`] reads the lines.
     ///
     /// # Errors
@@ -54,7 +55,7 @@ impl Memory {
             };
             for record in page {
                 if record.is_in_use() {
-                    write(&mut out, record)?;
+                    write(&mut out, record, self.assistant())?;
                     exported.records += 1;
                 } else {
                     exported.left_out += 1;
@@ -67,8 +68,8 @@ impl Memory {
     }
 }
 
-fn write(out: &mut impl Write, record: Record) -> Result<(), ExportError> {
-    let mut line = serde_json::to_vec(&Line::of(record))?;
+fn write(out: &mut impl Write, record: Record, assistant: &AssistantId) -> Result<(), ExportError> {
+    let mut line = serde_json::to_vec(&Line::of(record, assistant))?;
     line.push(b'\n');
     Ok(out.write_all(&line)?)
 }

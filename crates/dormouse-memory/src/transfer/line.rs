@@ -4,10 +4,10 @@ mod moment;
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{EntityId, Trust};
+use dormouse_contracts::{AssistantId, Attribution, EntityId, Trust};
 use serde::{Deserialize, Serialize};
 
-use super::origin::origin_of;
+use super::source_key::{own_key, source_key_of};
 use crate::{
     note::{Note, NoteError, TEXT_LIMIT},
     record::{Collection, Derivation, Record, RecordKind},
@@ -45,7 +45,7 @@ pub(super) struct Line {
     text: String,
     #[serde(default)]
     kind: RecordKind,
-    #[serde(default, alias = "shelf")]
+    #[serde(default)]
     collection: Collection,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<Moment>,
@@ -53,6 +53,8 @@ pub(super) struct Line {
     speaker: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     entity: Option<EntityId>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    myself: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     thread: Option<String>,
     #[serde(default = "full")]
@@ -60,7 +62,7 @@ pub(super) struct Line {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     tags: BTreeSet<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    origin: Option<String>,
+    source_key: Option<String>,
     #[serde(default = "imported")]
     derivation: Derivation,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,10 +91,18 @@ fn imported() -> Derivation {
 }
 
 impl Line {
-    pub(super) fn of(record: Record) -> Self {
+    /// The line of a record of this assistant.
+    pub(super) fn of(record: Record, assistant: &AssistantId) -> Self {
+        let own_key = || own_key(assistant, record.id);
+        let source_key = record.provenance.source_key.unwrap_or_else(own_key);
+        let myself = record.speaker == Attribution::Myself;
         let (speaker, entity) = match record.speaker {
-            Some(speaker) => (Some(speaker.name), speaker.entity),
-            None => (None, None),
+            Attribution::Entity { id, name } => (Some(name), Some(id)),
+            Attribution::Named(name) => (Some(name), None),
+            Attribution::Myself
+            | Attribution::Surroundings
+            | Attribution::Several
+            | Attribution::Unknown => (None, None),
         };
         Self {
             text: record.text,
@@ -101,10 +111,11 @@ impl Line {
             at: Some(Moment(record.at)),
             speaker,
             entity,
+            myself,
             thread: record.thread,
             trust: record.trust,
             tags: record.tags,
-            origin: record.provenance.origin,
+            source_key: Some(source_key),
             derivation: record.provenance.derivation,
             valid_from: (record.valid_from != record.at).then_some(Moment(record.valid_from)),
             valid_until: record.valid_until.map(Moment),
@@ -124,20 +135,21 @@ impl Line {
 
     fn into_note(self) -> Result<Note, LineError> {
         let at = self.at.map(|at| at.0);
-        let origin = self.origin.unwrap_or_else(|| {
+        let key = self.source_key.unwrap_or_else(|| {
             let (speaker, thread) = (self.speaker.as_deref(), self.thread.as_deref());
-            origin_of(speaker, at, &self.text, thread)
+            source_key_of(speaker, at, &self.text, thread)
         });
         let mut note = Note::new(self.text)
             .kind(self.kind)
             .in_collection(self.collection)
             .trusted(self.trust)
             .derivation(self.derivation)
-            .from_origin(origin);
+            .from_source(key);
         note = match (self.speaker, self.entity) {
             (Some(name), Some(entity)) => note.said_by_entity(name, entity),
             (Some(name), None) => note.said_by(name),
             (None, Some(_)) => return Err(LineError::Unnamed),
+            (None, None) if self.myself => note.from(Attribution::Myself),
             (None, None) => note,
         };
         if let Some(at) = at {
@@ -170,8 +182,8 @@ mod tests {
         assert_eq!(note.text(), "tea");
         assert_eq!(note.trust, Trust::FULL);
         assert_eq!(note.provenance.derivation, Derivation::Imported);
-        let origin = origin_of(None, None, "tea", None);
-        assert_eq!(note.provenance.origin, Some(origin));
+        let origin = source_key_of(None, None, "tea", None);
+        assert_eq!(note.provenance.source_key, Some(origin));
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub(super) async fn commit(
                 write_one(writing, now, note, &planned, &mut outcome, &mut done)?;
             }
             for (source, record) in batch.iter().zip(sources) {
-                writing.set_origin(&source.mark(), record)?;
+                writing.set_source(&source.mark(), record)?;
             }
             Ok((outcome, done))
         })
@@ -59,7 +59,7 @@ pub(super) async fn commit(
 
 fn any_done(writing: &Writing<'_>, batch: &[Source]) -> Step<bool> {
     for source in batch {
-        if writing.by_origin(&source.mark())?.is_some() {
+        if writing.by_source(&source.mark())?.is_some() {
             return Ok(true);
         }
     }
@@ -78,7 +78,7 @@ fn add_sources(
         let record = match (source.record(), &source.note) {
             (Some(record), _) => record,
             (None, Some(note)) => {
-                let (added, more) = ops::add(writing, now, "a journal entry", note.clone())?;
+                let (added, more) = ops::add(writing, now, "a journal entry", None, note.clone())?;
                 done.extend(more);
                 added.id()
             }
@@ -105,7 +105,7 @@ fn note(fact: &Extracted, records: Vec<RecordId>, derivation: Derivation) -> Not
         .trusted(fact.trust)
         .derivation(derivation)
         .derived_from(records.into_iter().take(LIST_LIMIT))
-        .from_origin(format!("fact:{first:016x}{second:016x}"));
+        .from_source(format!("fact:{first:016x}{second:016x}"));
     note.valid_from = fact.valid_from;
     for name in &fact.about {
         note = note.tagged(name.to_lowercase());
@@ -129,7 +129,7 @@ fn write_one(
         return Ok(());
     }
     let since = note.valid_from.unwrap_or(planned.fact.at);
-    let (added, more) = ops::add(writing, now, &reason, note)?;
+    let (added, more) = ops::add(writing, now, &reason, None, note)?;
     done.extend(more);
     let Added::New(id) = added else {
         return Ok(());

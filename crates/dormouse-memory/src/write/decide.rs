@@ -1,6 +1,6 @@
 //! The decision about a fact: the pure rule, and the plan for a batch of facts.
 
-use dormouse_contracts::{Timestamp, Trust};
+use dormouse_contracts::{Attribution, Timestamp, Trust};
 use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
 
@@ -110,7 +110,7 @@ pub fn decide(
 ) -> Decided {
     let candidate = Candidate {
         text: &fact.text,
-        speaker: None,
+        speaker: &Attribution::Unknown,
         at: fact.at,
         trust: fact.trust,
         profile: AdmissionProfile::Derived,

@@ -41,7 +41,7 @@ Answer with a JSON array and nothing else; [] if nothing is worth keeping. Each 
 pub(super) fn messages(sources: &[Source]) -> Vec<Message> {
     let mut lines = String::new();
     for source in sources {
-        let speaker = source.speaker.as_ref().map_or("", |speaker| &speaker.name);
+        let speaker = source.speaker.name().unwrap_or_default();
         let speaker = super::source::one_line(speaker, LONGEST_NAME);
         let colon = if speaker.is_empty() { "" } else { ":" };
         let (key, at, shown) = (&source.key, source.at, &source.shown);

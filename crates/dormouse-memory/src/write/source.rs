@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, fmt};
 
-use dormouse_contracts::{Timestamp, Trust};
+use dormouse_contracts::{Attribution, Timestamp, Trust};
 use dormouse_redact::{RedactionProfile, mask};
 use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{attempts::Attempts, settings::WriterSettings};
 use crate::{
     note::{LABEL_LIMIT, Note, TEXT_LIMIT},
-    record::{Collection, Derivation, Record, RecordId, Speaker},
+    record::{Collection, Derivation, Record, RecordId},
 };
 
 /// The longest text of one source that a model is shown, in bytes.
@@ -47,9 +47,9 @@ pub struct JournalEntry {
     pub at: Timestamp,
     /// The trust of its source.
     pub trust: Trust,
-    /// Who said it, if somebody did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub speaker: Option<Speaker>,
+    /// Who said it.
+    #[serde(default)]
+    pub speaker: Attribution,
 }
 
 /// A source and the text that a model is shown.
@@ -59,7 +59,7 @@ pub(super) struct Source {
     pub(super) shown: String,
     pub(super) at: Timestamp,
     pub(super) trust: Trust,
-    pub(super) speaker: Option<Speaker>,
+    pub(super) speaker: Attribution,
     /// The note that a journal entry becomes; `None` for a record.
     pub(super) note: Option<Note>,
 }
@@ -80,16 +80,18 @@ impl Source {
         let text = mask(&entry.text, RedactionProfile::Memory);
         // A text or name that does not fit into a record would fail the whole batch, so it is cut or left out.
         let text = beginning_bytes(&text, TEXT_LIMIT);
-        let names = |speaker: &&Speaker| {
-            !speaker.name.trim().is_empty() && speaker.name.len() <= LABEL_LIMIT
+        let fits = |name: &str| !name.trim().is_empty() && name.len() <= LABEL_LIMIT;
+        let speaker = if entry.speaker.name().is_none_or(fits) {
+            entry.speaker.clone()
+        } else {
+            Attribution::Unknown
         };
-        let speaker = entry.speaker.as_ref().filter(names).cloned();
         let note = Note::new(text)
             .in_collection(Collection::Journal)
             .at(entry.at)
             .trusted(entry.trust)
             .derivation(Derivation::Imported)
-            .from_origin(format!("journal:{}", entry.id));
+            .from_source(format!("journal:{}", entry.id));
         Self {
             key: SourceKey::Entry(entry.id),
             shown: shown(text),

@@ -1,7 +1,7 @@
 mod failing;
 mod people;
 
-use dormouse_contracts::{AssistantId, Timestamp, Trust};
+use dormouse_contracts::{AssistantId, Attribution, Timestamp, Trust};
 use dormouse_testing::{ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use super::*;
 use crate::{
     change::Change,
     note::Note,
-    record::{Collection, LinkKind, Record, RecordKind, RecordStatus, Speaker},
+    record::{Collection, LinkKind, Record, RecordKind, RecordStatus},
 };
 
 fn at(seconds: i64) -> Timestamp {
@@ -61,7 +61,7 @@ fn entry(id: u64, text: &str) -> JournalEntry {
         text: text.to_owned(),
         at: at(0),
         trust: trust(0.8),
-        speaker: None,
+        speaker: Attribution::Unknown,
     }
 }
 
@@ -267,10 +267,7 @@ async fn a_fact_that_a_record_already_says_is_ignored_without_asking_the_model()
 async fn a_journal_entry_becomes_evidence_of_its_facts() {
     let memory = memory();
     let mut first = entry(7, "Alice sold the mill. password=hunter2!");
-    first.speaker = Some(Speaker {
-        name: String::new(),
-        entity: None,
-    });
+    first.speaker = Attribution::Named(String::new());
     let reply = json!([{"text": "Alice sold the mill", "from_ids": [7]}]);
     let model = ScriptedModel::new([ScriptedTurn::text(reply.to_string())]);
     let mut attempts = Attempts::default();
@@ -285,7 +282,7 @@ async fn a_journal_entry_becomes_evidence_of_its_facts() {
     assert_eq!(fact.trust, trust(0.8));
     let evidence = record(&memory, fact.provenance.derived_from[0]).await;
     assert_eq!(evidence.collection, Collection::Journal);
-    assert_eq!(evidence.provenance.origin.as_deref(), Some("journal:7"));
+    assert_eq!(evidence.provenance.source_key.as_deref(), Some("journal:7"));
     assert_eq!(
         evidence.text,
         "Alice sold the mill. password=[secret: password]"

@@ -1,6 +1,6 @@
 //! Changes, their reasons, and taking them back.
 
-use dormouse_contracts::Trust;
+use dormouse_contracts::{Seq, Trust};
 use dormouse_memory::{
     Added, ChangeError, LinkKind, Memory, MemoryError, Note, RecallRequest, RecordId, RecordStatus,
     Validity,
@@ -17,9 +17,9 @@ fn refusal<T: std::fmt::Debug>(answer: Result<T, MemoryError>) -> ChangeError {
 }
 
 #[tokio::test]
-async fn the_same_origin_is_stored_once() {
+async fn a_note_of_a_known_source_is_not_added() {
     let memory = ephemeral();
-    let note = || Note::new("tea").from_origin("log:1");
+    let note = || Note::new("tea").from_source("log:1");
     let first = memory.add(note(), "heard").await.unwrap();
     let Added::New(id) = first else {
         panic!("{first:?}")
@@ -49,9 +49,9 @@ async fn a_derived_record_is_never_believed_more_than_its_sources() {
     let why = memory.why(derived).await.unwrap().unwrap();
     assert_eq!(why.record.trust, low);
     assert_eq!(why.sources.len(), 2);
-    let unknown = Note::new("x").derived_from([RecordId(99)]);
+    let unknown = Note::new("x").derived_from([RecordId::event(Seq(99))]);
     let refused = refusal(memory.add(unknown, "").await);
-    assert_eq!(refused, ChangeError::Unknown(RecordId(99)));
+    assert_eq!(refused, ChangeError::Unknown(RecordId::event(Seq(99))));
 }
 
 #[tokio::test]
@@ -176,12 +176,16 @@ async fn an_ignored_note_comes_back_once_and_with_no_more_trust_than_its_sources
     let note = || {
         Note::new("a key is lost")
             .derived_from([rumour])
-            .from_origin("fact:1")
+            .from_source("fact:1")
     };
     let ignored = memory.ignore(note(), Some(rumour), "known").await.unwrap();
     let other = memory.ignore(note(), Some(rumour), "known").await.unwrap();
     memory.revert(ignored, "it is new").await.unwrap();
-    let back = memory.record(RecordId(2)).await.unwrap().unwrap();
+    let back = memory
+        .record(RecordId::event(Seq(2)))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(back.trust, low);
     assert_eq!(
         refusal(memory.revert(other, "it is new too").await),
@@ -191,8 +195,13 @@ async fn an_ignored_note_comes_back_once_and_with_no_more_trust_than_its_sources
         },
         "one origin is one record"
     );
-    let unknown = memory.ignore(Note::new("x"), Some(RecordId(99)), "").await;
-    assert_eq!(refusal(unknown), ChangeError::Unknown(RecordId(99)));
+    let unknown = memory
+        .ignore(Note::new("x"), Some(RecordId::event(Seq(99))), "")
+        .await;
+    assert_eq!(
+        refusal(unknown),
+        ChangeError::Unknown(RecordId::event(Seq(99)))
+    );
 }
 
 #[tokio::test]
@@ -245,7 +254,10 @@ async fn erasing_a_record_also_erases_the_notes_that_were_ignored_for_it() {
     let became = memory.ignore(note(), None, "junk").await.unwrap();
     memory.revert(became, "it is not junk").await.unwrap();
     memory.erase(id, "asked to").await.unwrap();
-    memory.erase(RecordId(2), "asked to").await.unwrap();
+    memory
+        .erase(RecordId::event(Seq(2)), "asked to")
+        .await
+        .unwrap();
     let changes = memory.changes(0, 100).await.unwrap();
     assert!(!serde_json::to_string(&changes).unwrap().contains("garden"));
     assert_eq!(
@@ -311,7 +323,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 async fn carry_out(memory: &Memory, step: &Step, seconds: i64) {
-    let id = |place: &usize| RecordId(*place as u64 + 1);
+    let id = |place: &usize| RecordId::event(Seq(*place as u64 + 1));
     let done = match step {
         Step::Add(text) => memory
             .add(said("Alice", seconds, text), "s")

@@ -1,5 +1,7 @@
 //! Taking in an outside log.
 
+use dormouse_contracts::Seq;
+
 use dormouse_entities::{EntityChange, EntityType, Name};
 use dormouse_memory::{Intake, LogPosition, MemoryOpenError, RecordId, Taken};
 
@@ -14,9 +16,8 @@ fn event(seq: u64) -> LogPosition {
 }
 
 fn note(seq: i64, text: &str) -> Intake {
-    Intake::Note(Box::new(
-        said("Alice", seq, text).from_origin(format!("log:{seq}")),
-    ))
+    let id = RecordId::event(Seq(u64::try_from(seq).unwrap()));
+    Intake::Note(id, Box::new(said("Alice", seq, text)))
 }
 
 fn met(name: &str) -> Intake {
@@ -85,33 +86,6 @@ async fn a_part_with_an_invalid_note_changes_nothing() {
         .unwrap();
     assert_eq!(memory.entities().profiles().count(), 1);
     assert!(found(&memory, "tea").await.is_empty());
-}
-
-#[tokio::test]
-async fn a_memory_bound_to_another_log_never_confuses_its_records_with_the_events_of_that_log() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("m.redb");
-    let memory = open(&path).await;
-    let part = vec![note(1, "tea"), note(2, "boat")];
-    memory.take_log(0, event(2), part).await.unwrap();
-    let boat = RecordId(2);
-    let bound = memory.rebind_log(event(1), vec![boat], "the log was set back");
-    let change = bound.await.unwrap();
-    assert!(memory.revert(change, "by mistake").await.is_err());
-    let again = memory.rebind_log(event(1), vec![RecordId(9)], "no such record");
-    assert!(again.await.is_err());
-    assert_eq!(memory.log_position().await.unwrap(), event(1));
-
-    let other = vec![note(2, "kettle")];
-    memory.take_log(1, event(2), other).await.unwrap();
-    drop(memory);
-    let memory = open(&path).await;
-    // What was said a second before and after in the same thread is recalled with it.
-    assert_eq!(found(&memory, "boat").await.first(), Some(&boat));
-    assert_eq!(found(&memory, "kettle").await.first(), Some(&RecordId(3)));
-    let why = memory.why(boat).await.unwrap().unwrap();
-    assert_eq!(why.record.provenance.origin.as_deref(), Some("m2/log:2"));
-    assert_eq!(why.changes.last().unwrap().seq, change);
 }
 
 #[tokio::test]

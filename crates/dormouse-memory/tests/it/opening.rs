@@ -1,5 +1,7 @@
 //! Opening and closing.
 
+use dormouse_contracts::Seq;
+
 use std::sync::{Arc, Mutex};
 
 use dormouse_memory::{MemoryOpenError, Progress, RecordId};
@@ -82,7 +84,10 @@ async fn a_copy_of_a_file_that_was_set_back_is_never_used_again() {
     let memory = open(&path).await;
     assert!(found(&memory, "zeppelin").await.is_empty());
     let boats = found(&memory, "boat").await;
-    assert!((2..5).all(|id| boats.contains(&RecordId(id))), "{boats:?}");
+    assert!(
+        (2..5).all(|id| boats.contains(&RecordId::event(Seq(id)))),
+        "{boats:?}"
+    );
 }
 
 #[tokio::test]

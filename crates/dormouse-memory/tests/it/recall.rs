@@ -125,17 +125,13 @@ async fn a_record_that_ended_is_recalled_only_for_its_time() {
 }
 
 #[tokio::test]
-async fn records_of_named_origins_are_left_out() {
+async fn records_that_the_request_names_are_left_out() {
     let memory = ephemeral();
     let answer = add(&memory, said("Alice", 1, "the kettle is blue")).await;
-    add(
-        &memory,
-        said("Bob", 2, "what colour is the kettle").from_origin("log:7"),
-    )
-    .await;
+    let question = add(&memory, said("Bob", 2, "what colour is the kettle")).await;
     let request = RecallRequest::new("what colour is the kettle");
     assert_eq!(found(&memory, request.clone()).await.len(), 2);
-    let request = request.without_origins(["log:7".to_owned(), "log:8".to_owned()]);
+    let request = request.without([question]);
     assert_eq!(found(&memory, request.clone()).await, [answer]);
     assert_eq!(
         found(&memory, request.tokens(200)).await,

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use dormouse_contracts::{EntityId, Timestamp, Trust};
+use dormouse_contracts::{EntityId, Seq, Timestamp, Trust};
 use dormouse_memory::{
     Collection, Derivation, ImportStep, Imported, Memory, Note, Record, RecordId, RecordKind,
 };
@@ -36,7 +36,7 @@ async fn contents(memory: &Memory) -> Vec<Record> {
     records
         .into_iter()
         .map(|record| Record {
-            id: RecordId(0),
+            id: RecordId::event(Seq(0)),
             recorded_at: at(0),
             ..record
         })
@@ -181,7 +181,7 @@ proptest! {
         runtime.block_on(async {
             let (memory, other) = (ephemeral(), ephemeral());
             let notes = notes.into_iter().enumerate();
-            let notes = notes.map(|(n, note)| note.from_origin(format!("note {n}"))).collect();
+            let notes = notes.map(|(n, note)| note.from_source(format!("note {n}"))).collect();
             memory.add_all(notes, "heard").await.unwrap();
             let lines = export(&memory).await;
             let (imported, refused) = import(&other, &lines).await;

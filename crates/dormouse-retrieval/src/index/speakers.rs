@@ -8,6 +8,7 @@ use super::{
     threads::NONE,
 };
 use crate::{
+    Speaker,
     analyse::{each_word, is_stop_word},
     dates::is_full_month,
 };
@@ -30,16 +31,20 @@ pub(crate) enum WordCase {
 /// Speakers by number and by the first word of their name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Speakers {
+    /// By [key](Speaker::key).
     names: NameTable,
     by_first_word: BTreeMap<String, Vec<u32>>,
 }
 
 impl Speakers {
     /// The number of a speaker, with one more user.
-    pub(crate) fn hold(&mut self, name: &str) -> u32 {
-        let (number, is_new) = self.names.hold(name);
+    pub(crate) fn hold(&mut self, speaker: Speaker<'_>) -> u32 {
+        let (number, is_new) = self.names.hold(&speaker.key());
         if is_new {
-            let namesakes = self.by_first_word.entry(first_word(name)).or_default();
+            let namesakes = self
+                .by_first_word
+                .entry(first_word(speaker.name))
+                .or_default();
             let place = namesakes.partition_point(|other| *other < number);
             namesakes.insert(place, number);
         }
@@ -51,8 +56,8 @@ impl Speakers {
         if number == NONE {
             return;
         }
-        if let NameRelease::Forgotten(name) = self.names.release(number) {
-            let word = first_word(&name);
+        if let NameRelease::Forgotten(key) = self.names.release(number) {
+            let word = first_word(Speaker::of_key(&key).name);
             if let Some(namesakes) = self.by_first_word.get_mut(&word) {
                 namesakes.retain(|other| *other != number);
                 if namesakes.is_empty() {
@@ -64,10 +69,10 @@ impl Speakers {
 
     /// The name of a speaker.
     pub(crate) fn name(&self, number: u32) -> Option<&str> {
-        self.names.name(number)
+        Some(Speaker::of_key(self.names.name(number)?).name)
     }
 
-    /// All speakers with their numbers, in no particular order.
+    /// The [keys](Speaker::key) of all speakers with their numbers, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
         self.names.iter()
     }

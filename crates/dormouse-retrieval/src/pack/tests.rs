@@ -91,7 +91,7 @@ fn a_number_a_negation_an_order_or_a_speaker_is_a_difference() {
         );
     }
     let mut other = item(2, "I love you", 1.0);
-    other.speaker = Some("Bob");
+    other.speaker = Some("Bob".into());
     assert_eq!(
         pack(&[item(1, "I love you", 1.0), other], 100, &Words).len(),
         2

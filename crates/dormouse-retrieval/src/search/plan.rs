@@ -40,6 +40,8 @@ pub(super) struct QueryPlan<'a> {
     pub(super) terms: Vec<QueryTerm>,
     /// The speakers that the query names, by number.
     pub(super) named: Vec<u32>,
+    /// Whether all of them have one name.
+    names_one: bool,
     /// The sum of all terms' inverse document frequencies.
     pub(super) total: f32,
     /// The highest possible BM25 score.
@@ -72,6 +74,9 @@ impl<'a> QueryPlan<'a> {
         }
         let terms = keep_rarest(terms);
         let total: f32 = terms.iter().map(|term| term.idf).sum();
+        let mut names = named.iter().map(|number| index.speakers.name(*number));
+        let first = names.next();
+        let names_one = first.is_some_and(|first| names.all(|name| name == first));
         Self {
             weights: if query.dense.is_empty() {
                 &index.config.lexical_weights
@@ -80,6 +85,7 @@ impl<'a> QueryPlan<'a> {
             },
             terms,
             named,
+            names_one,
             total: total.max(f32::MIN_POSITIVE),
             most: (total * (K1 + 1.0)).max(f32::MIN_POSITIVE),
             mean_turn: index.terms as f32 / index.len().max(1) as f32,
@@ -96,9 +102,9 @@ impl QueryPlan<'_> {
         number.map_or(&[], |number| index.lexicon.postings(number))
     }
 
-    /// Whether the query names this speaker and no other.
+    /// Whether the query names this speaker, and nobody of another name.
     pub(super) fn is_named(&self, speaker: u32) -> bool {
-        matches!(*self.named, [only] if only == speaker)
+        self.names_one && self.named.contains(&speaker)
     }
 
     /// The weight of `feature`.
@@ -107,7 +113,7 @@ impl QueryPlan<'_> {
         self.weights.weight(feature)
     }
 
-    /// The share of the named speakers who speak in a session.
+    /// The share of the named speakers who speak in a session. Speakers of one name count as one.
     #[inline]
     pub(super) fn participation(&self, index: &Index, scratch: &mut Scratch, session: u32) -> f32 {
         if self.named.is_empty() {
@@ -119,8 +125,12 @@ impl QueryPlan<'_> {
             return known - 1.0;
         }
         let named = self.named.iter();
-        let there = named.filter(|speaker| index.threads.takes_part(**speaker, session));
-        let share = there.count() as f32 / self.named.len() as f32;
+        let mut there = named.filter(|speaker| index.threads.takes_part(**speaker, session));
+        let share = if self.names_one {
+            f32::from(u8::from(there.next().is_some()))
+        } else {
+            there.count() as f32 / self.named.len() as f32
+        };
         scratch.participations.set(session, share + 1.0);
         scratch.asked_sessions.push(session);
         share

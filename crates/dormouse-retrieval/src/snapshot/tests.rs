@@ -10,7 +10,7 @@ fn sample() -> Index {
         index.insert(&Unit {
             id: id * 7,
             text: ["Where is the kettle?", "In the blue box", "茶 🍵", ""][(id % 4) as usize],
-            speaker: [Some("Alice"), Some("Bob"), None][(id % 3) as usize],
+            speaker: [Some("Alice"), Some("Bob"), None][(id % 3) as usize].map(Into::into),
             thread: [Some("kitchen"), None][(id % 5 == 0) as usize],
             at: Timestamp::from_micros(i64::try_from(id * id).unwrap() * 60_000_000 - 5),
         });
@@ -52,7 +52,7 @@ fn equal_units_encode_to_equal_bytes_after_any_history() {
         let unit = Unit {
             id: id + 1,
             text: "gone soon",
-            speaker: Some("Carol"),
+            speaker: Some("Carol".into()),
             thread: Some("kitchen"),
             at: Timestamp::EPOCH,
         };

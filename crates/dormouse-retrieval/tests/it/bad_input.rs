@@ -8,7 +8,7 @@ fn unit(id: u64, text: &str) -> Unit<'_> {
     Unit {
         id,
         text,
-        speaker: Some("Alice"),
+        speaker: Some("Alice".into()),
         thread: Some("kitchen"),
         at: Timestamp::EPOCH,
     }
@@ -158,7 +158,7 @@ proptest! {
     ) {
         let mut index = Index::new(Config { exhaustive_up_to: 3, ..Config::default() });
         for (id, text) in texts.iter().enumerate() {
-            index.insert(&Unit { speaker: Some(&name), ..unit(id as u64, text) });
+            index.insert(&Unit { speaker: Some((&*name).into()), ..unit(id as u64, text) });
         }
         for ranking in [Ranking::Fused, Ranking::PlainBm25] {
             let found = index.search(&SearchQuery::new(&question).ranking(ranking), 10);

@@ -47,7 +47,7 @@ fn insert(index: &mut Index, id: usize, turn: &Turn) {
     index.insert(&Unit {
         id: id as u64,
         text: &turn.text,
-        speaker: NAMES[turn.speaker],
+        speaker: NAMES[turn.speaker].map(Into::into),
         thread: THREADS[turn.thread],
         at: Timestamp::from_micros(turn.at),
     });

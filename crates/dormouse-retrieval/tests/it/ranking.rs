@@ -16,7 +16,7 @@ fn talk(lines: &[(&str, &str)]) -> Index {
         index.insert(&Unit {
             id,
             text,
-            speaker: Some(speaker),
+            speaker: Some((*speaker).into()),
             thread: Some("talk"),
             at: Timestamp::from_micros(at),
         });
@@ -102,7 +102,7 @@ fn sessions_in_which_the_named_speak_are_preferred() {
         index.insert(&Unit {
             id,
             text: "The ferry was late",
-            speaker: Some(speaker),
+            speaker: Some(speaker.into()),
             thread: Some("other"),
             at: Timestamp::from_micros(JUNE),
         });
@@ -163,7 +163,7 @@ fn a_session_at_the_named_time_is_searched_even_without_a_shared_word() {
         index.insert(&Unit {
             id,
             text: &format!("The ferry number {id} was late"),
-            speaker: Some("Carol"),
+            speaker: Some("Carol".into()),
             thread: Some("other"),
             at: Timestamp::from_micros(JUNE + i64::try_from(id).unwrap_or(0) * 600 * MINUTE),
         });

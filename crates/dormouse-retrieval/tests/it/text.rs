@@ -47,7 +47,7 @@ pub(crate) fn conversations(turns: u64, config: Config) -> (Index, Vec<String>) 
         index.insert(&Unit {
             id,
             text: &text,
-            speaker: Some(["Alice", "Bob", "Carol"][(id % 3) as usize]),
+            speaker: Some(["Alice", "Bob", "Carol"][(id % 3) as usize].into()),
             thread: Some(&format!("thread {}", id / 30)),
             at: Timestamp::from_micros(i64::try_from(id).unwrap_or(0) * 60_000_000),
         });

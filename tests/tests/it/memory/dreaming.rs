@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use dormouse_contracts::{EntityId, Timestamp, Trust};
+use dormouse_contracts::{Attribution, EntityId, Timestamp, Trust};
 use dormouse_entities::{ConsolidationPolicy, EntityChange as Known, EntityType, Name};
 use dormouse_memory::{
     Change, Collection, Derivation, Memory, Provenance, RecordId,
@@ -42,7 +42,7 @@ fn entry(id: u64) -> JournalEntry {
         text: format!("Guest: {}", dice.text(&format!("entry{id}"))),
         at: Timestamp::from_micros(id as i64),
         trust: Trust::FULL,
-        speaker: None,
+        speaker: Attribution::Unknown,
     }
 }
 
@@ -128,7 +128,7 @@ fn say_done(done: &[SourceKey], before: &[SourceKey]) {
 /// The number of the journal entry that a record stands for.
 fn entry_of(provenance: &Provenance) -> Option<u64> {
     provenance
-        .origin
+        .source_key
         .as_ref()?
         .strip_prefix("journal:")?
         .parse()

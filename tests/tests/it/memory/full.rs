@@ -123,8 +123,8 @@ async fn a_full_disk_is_reported_loses_no_record_and_the_process_recovers() {
     let mut kept: Vec<(RecordId, u64)> = Vec::new();
     let mut failures = Vec::new();
     while let Some(line) = next(&mut child).await {
-        if let Some(id) = line["kept"].as_u64() {
-            kept.push((RecordId(id), line["number"].as_u64().unwrap()));
+        if let Some(id) = line["kept"].as_str() {
+            kept.push((id.parse().unwrap(), line["number"].as_u64().unwrap()));
         } else if let Some(failure) = line["failed"].as_str() {
             failures.push(failure.to_owned());
         } else {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dormouse_contracts::Attribution;
 use dormouse_memory::{Change, Record, RecordId, StoredChange};
 use serde_json::Value;
 
@@ -48,7 +49,7 @@ impl Ledger {
             assert!(self.acknowledged.insert(reason.to_owned()), "{line}");
         }
         for record in line["records"].as_array().into_iter().flatten() {
-            let id = RecordId(record[0].as_u64().unwrap());
+            let id = record[0].as_str().unwrap().parse().unwrap();
             let text = record[1].as_str().unwrap().to_owned();
             assert_eq!(self.texts.insert(id, text), None, "{line}");
         }
@@ -135,13 +136,7 @@ impl Ledger {
 
 /// The number of the event that a record was made of.
 fn number_in_log(record: &Record) -> Option<u64> {
-    record
-        .provenance
-        .origin
-        .as_ref()?
-        .strip_prefix("log:")?
-        .parse()
-        .ok()
+    (record.id.part_number() == 1).then(|| record.id.seq().0)
 }
 
 /// How many changes have this reason, which says so itself in its last word.
@@ -156,7 +151,7 @@ fn erased(change: &StoredChange) -> StoredChange {
     let mut change = change.clone();
     if let Change::Ignored { note, .. } = &mut change.change {
         note.text.clear();
-        note.speaker = None;
+        note.speaker = Attribution::Unknown;
         note.tags.clear();
     }
     change

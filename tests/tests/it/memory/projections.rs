@@ -134,7 +134,7 @@ async fn vectors_are_those_of_records(memory: &Memory, index: &Exact, encoder: &
     }
     let every = held.stats.in_use as usize / SAMPLE + 1;
     for record in held.in_use().step_by(every) {
-        let speaker = record.speaker.as_ref().map(|speaker| &speaker.name);
+        let speaker = record.speaker_name();
         let text = speaker.map_or(record.text.clone(), |name| {
             format!("{name}: {}", record.text)
         });
@@ -142,7 +142,10 @@ async fn vectors_are_those_of_records(memory: &Memory, index: &Exact, encoder: &
         let filter = PointFilter::default();
         let name = &collections[&record.collection].name;
         let hits = index.search(name, &vector, &filter, ALL).await.unwrap();
-        let hit = hits.iter().find(|hit| hit.id == record.id.0).unwrap();
+        let hit = hits
+            .iter()
+            .find(|hit| hit.id == record.id.to_number())
+            .unwrap();
         assert!(
             hit.score > 0.999,
             "{} has another vector: {hit:?}",

@@ -1,6 +1,6 @@
 //! Random changes of a memory.
 
-use dormouse_contracts::{EntityId, Timestamp, Trust};
+use dormouse_contracts::{EntityId, Seq, Timestamp, Trust};
 use dormouse_entities::{
     ActionText, EntityChange as Known, EntityType, Name, NewObservation, Passage, SpeakerRole,
     StaleAfter, TextLine,
@@ -92,8 +92,8 @@ impl Writer {
         if stats.records < 2 {
             return;
         }
-        let one = RecordId(1 + self.dice.below(stats.records));
-        let other = RecordId(1 + self.dice.below(stats.records));
+        let one = RecordId::event(Seq(1 + self.dice.below(stats.records)));
+        let other = RecordId::event(Seq(1 + self.dice.below(stats.records)));
         let change = 1 + self.dice.below(stats.changes);
         let weight = self.dice.below(5) as f32 / 4.0;
         let reason = self.reason(1);
@@ -172,9 +172,9 @@ impl Writer {
         let mut items = Vec::new();
         for event in after + 1..=through {
             let note = self.note(&format!("event{event}"));
-            items.push(Intake::Note(Box::new(
-                note.from_origin(format!("log:{event}")),
-            )));
+            // Parts of events, which no record is that was added without a log.
+            let id = RecordId::event(Seq(event)).part(1).unwrap();
+            items.push(Intake::Note(id, Box::new(note)));
             if event % 3 == 0 {
                 // The name of a person who is made known anew with each event is never refused.
                 let entity = EntityId::try_new(format!("guest:{event}")).unwrap();

@@ -1,11 +1,24 @@
-//! The origin of a record that comes without one, so that a line that is imported twice is one record.
+//! The key of a line that comes without one, so that a line that is imported twice is one record.
 
-use dormouse_contracts::Timestamp;
+use dormouse_contracts::{AssistantId, Timestamp};
 use sha2::{Digest, Sha256};
 
-/// An origin made from the text, the speaker, the time and the thread: 128 bits of SHA-256. It differs if any of them differs.
+use crate::record::RecordId;
+
+/// The key of a record of this assistant that has no other one.
+pub(crate) fn own_key(assistant: &AssistantId, id: RecordId) -> String {
+    format!("{assistant}:{id}")
+}
+
+/// The record that a key of this assistant names.
+pub(crate) fn own_record(assistant: &str, key: &str) -> Option<RecordId> {
+    let (owner, id) = key.rsplit_once(':')?;
+    id.parse().ok().filter(|_| owner == assistant)
+}
+
+/// A key made from the text, the speaker, the time and the thread: 128 bits of SHA-256. It differs if any of them differs.
 #[must_use]
-pub fn origin_of(
+pub fn source_key_of(
     speaker: Option<&str>,
     at: Option<Timestamp>,
     text: &str,
@@ -32,12 +45,12 @@ mod tests {
     fn origins_differ_if_any_part_differs() {
         let noon = Some(Timestamp::from_micros(1));
         let origins = [
-            origin_of(None, None, "tea", None),
-            origin_of(Some(""), None, "tea", None),
-            origin_of(Some("tea"), None, "", None),
-            origin_of(None, noon, "tea", None),
-            origin_of(None, None, "tea", Some("")),
-            origin_of(None, None, "te", Some("a")),
+            source_key_of(None, None, "tea", None),
+            source_key_of(Some(""), None, "tea", None),
+            source_key_of(Some("tea"), None, "", None),
+            source_key_of(None, noon, "tea", None),
+            source_key_of(None, None, "tea", Some("")),
+            source_key_of(None, None, "te", Some("a")),
         ];
         for (place, origin) in origins.iter().enumerate() {
             assert_eq!(
@@ -45,6 +58,6 @@ mod tests {
                 Some(place)
             );
         }
-        assert_eq!(origin_of(None, noon, "tea", None), origins[3]);
+        assert_eq!(source_key_of(None, noon, "tea", None), origins[3]);
     }
 }
