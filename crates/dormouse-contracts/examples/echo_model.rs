@@ -1,4 +1,4 @@
-//! A chat model behind the port, in thirty lines: it answers with what it was told.
+//! A chat model behind the port, in thirty lines: it answers with the words of the request.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::{

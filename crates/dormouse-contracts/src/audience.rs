@@ -15,8 +15,8 @@ pub struct Place {
     pub name: String,
 }
 
-/// Who could perceive something at the moment when it happened. Whoever caused it and the perceiving assistant itself
-/// are included.
+/// Who could perceive something at the moment when it happened. The entity that caused it and the perceiving assistant
+/// itself are included.
 ///
 /// Each variant is a set of entities, so audiences can be intersected: [`Public`](Self::Public) contains everyone,
 /// [`Entities`](Self::Entities) contains exactly those that it lists, and of a [`Channel`](Self::Channel) only that

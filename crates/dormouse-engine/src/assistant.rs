@@ -411,7 +411,7 @@ impl Assistant {
         };
         match self.state.configuration.change_to(&configuration) {
             Some(change) => self.note(now, vec![Event::Configured(change)]),
-            // Whoever speaks first after this has not waited before it.
+            // The sender of the next message has not waited before it.
             None => self.progress.woke = (!self.state.turns.is_empty()).then_some(now),
         }
     }

@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
         match (named_by, &self.calendar) {
             (Some("last" | "past" | "this" | "next"), Some(calendar)) if is_name => {
                 let next = usize::from(named_by == Some("next"));
-                Some((calendar.month_beside(month, next == 1)?, 1))
+                Some((calendar.month_next_to(month, next == 1)?, 1))
             }
             _ => is_name.then_some((NamedTime::Month(month), 1)),
         }
@@ -202,7 +202,7 @@ impl<'a> Reader<'a> {
         };
         let named = &self.peek(1)?.lower;
         if let Some(weekday) = calendar::weekday(named) {
-            return Some((calendar.weekday_beside(weekday, by == 1)?, 2));
+            return Some((calendar.weekday_next_to(weekday, by == 1)?, 2));
         }
         let unit = Unit::named(named).filter(|_| !named.ends_with('s'))?;
         Some((calendar.shifted(unit, by)?, 2))
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
     /// "on Monday"
     fn weekday(&self) -> Option<(NamedTime, usize)> {
         let weekday = calendar::weekday(&self.peek(0)?.lower)?;
-        Some((self.calendar.as_ref()?.weekday_beside(weekday, false)?, 1))
+        Some((self.calendar.as_ref()?.weekday_next_to(weekday, false)?, 1))
     }
 }
 

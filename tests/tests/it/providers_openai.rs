@@ -286,7 +286,7 @@ async fn llama_server_takes_no_key_but_its_own() {
 }
 
 #[tokio::test]
-async fn llama_server_says_when_a_prompt_is_too_long() {
+async fn llama_server_reports_a_prompt_that_is_too_long() {
     let Some(server) = Peer::LlamaServer.start_with(&["-c", "1024"]).await else {
         return;
     };

@@ -1,4 +1,5 @@
-//! What no file of the repository may contain: unfinished code, disabled tests, paths of a contributor's machine.
+//! What no file of the repository may contain: unfinished code, disabled tests, paths of a contributor's machine, and
+//! words that make a sentence hard to read.
 
 /// Marks of unfinished code and of disabled tests. They are written in pieces, so that this file does not match.
 const UNFINISHED: [&str; 4] = [
@@ -7,6 +8,18 @@ const UNFINISHED: [&str; 4] = [
     concat!("#[", "ignore"),
     concat!("Being laid", " down"),
 ];
+
+/// Phrases that comments and pages must not use, in lower case; written in pieces, so that this file does not match.
+const RIDDLES: [&str; 6] = [
+    concat!("who", "ever"),
+    concat!("whom", "ever"),
+    concat!("is ", "told"),
+    concat!("are ", "told"),
+    concat!("was ", "told"),
+    concat!("were ", "told"),
+];
+/// The same at the start of a sentence, where it is a subject.
+const RIDDLE_SUBJECT: &str = concat!("What", "ever ");
 
 /// Where people's folders are.
 const FOLDERS: [&str; 3] = ["/root/", "/home/", "/Users/"];
@@ -23,6 +36,16 @@ pub(super) fn findings(path: &str, text: &str) -> Vec<String> {
         if is_source && UNFINISHED.iter().any(|mark| line.contains(mark)) {
             findings.push(format!("{path}:{number}: unfinished or disabled"));
         }
+        let prose = if is_source {
+            line.trim_start().strip_prefix("//")
+        } else {
+            path.ends_with(".md").then_some(line)
+        };
+        if let Some(riddle) = prose.and_then(riddle) {
+            findings.push(format!(
+                "{path}:{number}: \"{riddle}\"; expected who or what does it, by name"
+            ));
+        }
         if has_folders && names_a_folder(line) {
             findings.push(format!(
                 "{path}:{number}: a path of a contributor's machine"
@@ -30,6 +53,16 @@ pub(super) fn findings(path: &str, text: &str) -> Vec<String> {
         }
     }
     findings
+}
+
+/// The first phrase of this line, outside of code in backticks, that hides the subject of its sentence.
+fn riddle(line: &str) -> Option<&'static str> {
+    let prose: String = line.split('`').step_by(2).collect();
+    let text = prose.trim_start_matches(['/', '!', ' ']);
+    let starts = text.starts_with(RIDDLE_SUBJECT) || text.contains(&format!(". {RIDDLE_SUBJECT}"));
+    let lower = text.to_lowercase();
+    let phrase = RIDDLES.into_iter().find(|phrase| lower.contains(phrase));
+    phrase.or(starts.then_some(RIDDLE_SUBJECT))
 }
 
 fn names_a_folder(line: &str) -> bool {
@@ -62,6 +95,21 @@ mod tests {
             assert_eq!(findings("a.rs", &text), ["a.rs:2: unfinished or disabled"]);
             assert!(findings("a.md", &text).is_empty(), "prose may speak of it");
         }
+    }
+
+    #[test]
+    fn a_phrase_that_hides_the_subject_is_found_in_comments_and_pages_only() {
+        let sentence = format!("// {} waits here.", concat!("Who", "ever"));
+        assert_eq!(findings("a.rs", &sentence).len(), 1);
+        assert_eq!(findings("a.md", &sentence).len(), 1);
+        assert_eq!(
+            findings("a.rs", &sentence.replace("//", "let a =")),
+            [""; 0]
+        );
+        let subject = format!("Done. {RIDDLE_SUBJECT}comes is kept.");
+        assert_eq!(riddle(&subject), Some(RIDDLE_SUBJECT));
+        let condition = subject.replace(". What", ", what");
+        assert_eq!(riddle(&condition), None, "a condition is fine");
     }
 
     #[test]

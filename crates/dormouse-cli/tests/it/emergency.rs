@@ -134,7 +134,7 @@ fn an_operator_stops_it_sees_why_it_is_stopped_and_lets_it_go_on() {
 }
 
 #[test]
-fn a_player_stops_it_at_once_and_what_is_said_meanwhile_is_kept() {
+fn a_player_stops_the_assistant_at_once_and_messages_are_kept() {
     let home = Home::new();
     let run = home.play("/stop\nhello\n");
     assert_eq!((run.code, run.answers().len()), (Some(5), 0), "{}", run.out);

@@ -22,7 +22,7 @@ fn acquainted() -> Home {
 }
 
 #[test]
-fn what_is_noted_and_set_is_shown() {
+fn observations_and_attributes_are_shown() {
     let home = acquainted();
     done(
         &home,
@@ -92,7 +92,7 @@ fn two_become_one_and_two_again() {
 }
 
 #[test]
-fn what_was_deleted_can_be_restored() {
+fn a_deleted_entity_can_be_restored() {
     let home = acquainted();
     done(&home, &["entity", "delete", "Ally"]);
     failed(&home, &["entity", "show", "Ally"], "entity list");

@@ -91,7 +91,7 @@ fn an_event_or_an_assistant_that_is_not_there_is_a_wrong_argument() {
 }
 
 #[test]
-fn verify_says_how_many_events_are_intact() {
+fn verify_reports_the_number_of_intact_events() {
     let home = lived();
     let run = home.run(&["log", "verify"], "");
     assert_eq!(run.code, Some(0));
@@ -138,7 +138,7 @@ fn there_is_nothing_to_clear_unless_it_is_stopped() {
 }
 
 #[test]
-fn a_reader_who_goes_away_early_is_no_error() {
+fn a_closed_output_is_not_an_error() {
     let home = lived();
     let mut child = home.spawn(&["log", "show"]);
     drop(child.stdout.take());

@@ -48,7 +48,7 @@ fn filled() -> Home {
 }
 
 #[test]
-fn what_was_added_is_found_and_says_why() {
+fn an_added_record_is_found_with_the_reason() {
     let home = filled();
     let run = done(
         &home,
@@ -98,7 +98,7 @@ fn what_was_added_is_found_and_says_why() {
 }
 
 #[test]
-fn the_same_said_again_is_no_second_record() {
+fn a_repeated_text_makes_no_second_record() {
     let home = filled();
     let args = [
         "memory",
@@ -160,7 +160,7 @@ fn a_change_has_its_reason_and_can_be_taken_back() {
 }
 
 #[test]
-fn erasing_wants_a_yes_and_leaves_no_text() {
+fn erasing_needs_a_confirmation_and_leaves_no_text() {
     let home = filled();
     failed(&home, &["memory", "erase", "m2"], 2, "--yes");
     done(&home, &["memory", "erase", "m2", "--yes"]);
@@ -171,7 +171,7 @@ fn erasing_wants_a_yes_and_leaves_no_text() {
 }
 
 #[test]
-fn what_only_looks_makes_no_file() {
+fn read_only_commands_create_no_file() {
     let home = Home::new();
     for args in [
         &["memory", "search", "tea"][..],
@@ -193,7 +193,7 @@ fn what_only_looks_makes_no_file() {
 }
 
 #[test]
-fn what_is_not_there_or_makes_no_sense_is_refused() {
+fn unknown_records_and_invalid_values_are_refused() {
     let home = filled();
     failed(
         &home,
@@ -231,7 +231,7 @@ fn what_is_not_there_or_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn malformed_lines_are_told_and_the_rest_goes_on() {
+fn malformed_lines_are_reported_and_the_rest_is_imported() {
     let home = Home::new();
     let lines = "{\"text\":\"Tea at five.\"}\nnonsense\n\n{\"text\":\"Cocoa at six.\"}\n";
     let run = home.run(&["memory", "import", "-"], lines);
@@ -335,7 +335,7 @@ fn hygiene_proposes_and_folds_on_demand() {
 }
 
 #[test]
-fn what_is_derived_can_be_made_anew() {
+fn derived_data_can_be_rebuilt() {
     let home = filled();
     assert!(
         done(&home, &["memory", "rebuild"])

@@ -41,7 +41,7 @@ fn lines_are_classified_by_their_channel_and_a_question_is_answered_with_a_quote
 }
 
 #[test]
-fn what_was_remembered_is_known_in_the_next_run() {
+fn memories_are_known_in_the_next_run() {
     let home = Home::new();
     home.play(FIVE_LINES);
     let run = home.play("what does Alice prefer?");

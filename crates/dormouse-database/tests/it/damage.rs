@@ -78,7 +78,7 @@ fn a_truncated_file_of_any_length_is_an_error() {
 }
 
 #[test]
-fn a_truncated_file_says_how_much_is_missing() {
+fn a_truncated_file_reports_the_missing_bytes() {
     let place = Place::new();
     fs::write(place.path(), &CLOSED[..CLOSED.len() - 1]).unwrap();
     let error = open(&place.path()).unwrap_err();

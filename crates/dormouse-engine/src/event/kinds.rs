@@ -26,7 +26,7 @@ pub enum Event {
     TickStarted(TickStarted),
     /// The model answered.
     Replied(Replied),
-    /// The model's answer was unreadable, or held a call that cannot be made; the model is told.
+    /// The model's answer was unreadable, or held a call that cannot be made; the model gets a note about it.
     ParseFailed(ParseFailed),
     /// The model could not be reached, or refused.
     ModelFailed(ModelFailed),

@@ -47,7 +47,7 @@ impl UnansweredCause {
     }
 }
 
-/// A message ends without an answer. If its sender is told something instead, that is done before the turn closes.
+/// A message ends without an answer. If its sender gets a notice instead, it is sent before the turn closes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unanswered {
     /// The sequence number of the message.

@@ -242,7 +242,7 @@ async fn a_memory_of_another_log_is_refused_before_anything_is_accepted() {
     ));
 }
 
-/// A log that never answers a reader, once it is told to.
+/// A log that can be made to answer no reader.
 #[derive(Clone)]
 struct Hanging(MemoryLog, Arc<AtomicBool>);
 

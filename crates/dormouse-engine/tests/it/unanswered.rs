@@ -296,9 +296,9 @@ fn last_look_and_answer(home: &Home) -> (Option<usize>, Option<usize>) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever a model says, tells in parts, looks at and notes, in whatever order, and whatever the world refuses of
-    /// it, and whether or not speaking gives the word away: unless a whole text was said after the last look, an event says
-    /// that there was no answer, and the sender hears a word.
+    /// The model says texts, whole or in parts, looks and notes, in any order; the world refuses any of it; speech ends
+    /// the turn or not. Unless a whole text was said after the last look, an event records that there was no answer, and
+    /// the sender gets a notice.
     #[test]
     fn the_last_thing_of_every_turn_is_an_answer_or_a_word(steps in deeds(), speech_ends in any::<bool>()) {
         in_virtual_time(async {

@@ -336,7 +336,7 @@ async fn carry_out(memory: &Memory, step: &Step, seconds: i64) {
         Step::Link(a, b) => memory.link(id(a), id(b), LinkKind::Related, 0.5, "s").await,
         Step::Revert(seq) => memory.revert(*seq, "s").await,
     };
-    // Whatever is refused has changed nothing; that is checked with the rest.
+    // A refused change has changed nothing; that is checked with the rest.
     assert!(
         matches!(done, Ok(_) | Err(MemoryError::Change(_))),
         "{done:?}"

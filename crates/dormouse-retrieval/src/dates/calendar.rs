@@ -181,13 +181,13 @@ impl Calendar {
     }
 
     /// The last such weekday before today, or the first after it.
-    pub(super) fn weekday_beside(self, weekday: Weekday, after: bool) -> Option<NamedTime> {
+    pub(super) fn weekday_next_to(self, weekday: Weekday, after: bool) -> Option<NamedTime> {
         let nth = if after { 1 } else { -1 };
         span(self.today.nth_weekday(nth, weekday).ok()?, 1.day())
     }
 
     /// The last such month that is not after this one, or the first after it.
-    pub(super) fn month_beside(self, wanted: i8, after: bool) -> Option<NamedTime> {
+    pub(super) fn month_next_to(self, wanted: i8, after: bool) -> Option<NamedTime> {
         let (this, year) = (self.today.month(), self.today.year());
         let year = match after {
             true if wanted <= this => year.checked_add(1)?,

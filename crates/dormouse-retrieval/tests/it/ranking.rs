@@ -44,7 +44,7 @@ fn an_answer_is_found_by_the_question_before_it() {
 }
 
 #[test]
-fn a_word_says_less_the_further_away_it_is_and_nothing_in_another_session() {
+fn a_word_counts_less_with_distance_and_not_across_sessions() {
     let mut index = talk(&[
         ("Alice", "kettle"),
         ("Bob", "one"),
@@ -115,7 +115,7 @@ fn sessions_in_which_the_named_speak_are_preferred() {
 }
 
 #[test]
-fn a_query_that_only_names_somebody_asks_for_what_is_said_about_them() {
+fn a_query_that_only_names_somebody_finds_units_about_them() {
     let index = talk(&[("Alice", "Bob has a new boat"), ("Bob", "It is green")]);
     let found = index.search(&SearchQuery::new("Bob"), 2);
     assert_eq!(found.len(), 2);

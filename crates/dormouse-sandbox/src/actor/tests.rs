@@ -23,7 +23,7 @@ use crate::{
     file::{KIND, write_tables},
 };
 
-/// A disk that can fail. Its bytes outlive whoever has it open.
+/// A disk that can fail. Its bytes outlive its handles.
 #[derive(Clone, Debug, Default)]
 struct Disk(Arc<Mutex<Platter>>);
 

@@ -56,14 +56,14 @@ async fn can_be_dropped_at_any_moment(model: &dyn ChatModel, request: &ChatReque
 ///
 /// At the first broken promise.
 pub async fn chat_adapter(backend: &dyn ChatBackend) {
-    replies::a_text_is_told(backend).await;
-    replies::thoughts_are_told_apart(backend).await;
-    replies::one_call_is_told(backend).await;
-    replies::several_calls_are_told_apart(backend).await;
-    replies::a_text_and_a_call_are_told(backend).await;
-    replies::a_reply_cut_for_its_length_says_so(backend).await;
-    replies::what_is_not_counted_is_not_told(backend).await;
-    replies::it_is_told_who_answered(backend).await;
+    replies::a_text_is_reported(backend).await;
+    replies::thoughts_are_separated_from_text(backend).await;
+    replies::one_call_is_reported(backend).await;
+    replies::several_calls_are_distinguished(backend).await;
+    replies::a_text_and_a_call_are_reported(backend).await;
+    replies::a_reply_cut_for_its_length_is_reported(backend).await;
+    replies::uncounted_usage_is_not_reported(backend).await;
+    replies::the_answering_model_is_reported(backend).await;
     replies::pieces_come_as_they_are_sent(backend).await;
     replies::nothing_is_sent_for_a_stream_that_is_not_read(backend).await;
     replies::replies_at_the_same_time_are_apart(backend).await;

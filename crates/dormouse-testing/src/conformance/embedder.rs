@@ -17,9 +17,9 @@ const TOLERANCE: f32 = 1e-4;
 /// At the first broken promise, and if the encoder fails.
 pub async fn embedder(embedder: &dyn Embedder) {
     let before = embedder.info();
-    nothing_is_embedded_as_nothing(embedder).await;
+    no_texts_give_no_vectors(embedder).await;
     let vectors = every_text_has_one_vector(embedder).await;
-    the_length_is_the_one_it_tells(embedder, &before, &vectors);
+    vectors_have_the_reported_length(embedder, &before, &vectors);
     a_text_alone_has_the_vector_it_has_among_others(embedder, &vectors).await;
     order_is_kept_in_a_long_list(embedder).await;
     a_long_text_is_cut(embedder).await;
@@ -46,7 +46,7 @@ fn texts() -> Vec<String> {
     .to_vec()
 }
 
-async fn nothing_is_embedded_as_nothing(embedder: &dyn Embedder) {
+async fn no_texts_give_no_vectors(embedder: &dyn Embedder) {
     let vectors = embed(embedder, &[]).await;
     assert!(vectors.is_empty(), "an empty list of texts has no vectors");
 }
@@ -62,7 +62,7 @@ async fn every_text_has_one_vector(embedder: &dyn Embedder) -> Vec<Embedding> {
     vectors
 }
 
-fn the_length_is_the_one_it_tells(
+fn vectors_have_the_reported_length(
     embedder: &dyn Embedder,
     before: &EncoderInfo,
     vectors: &[Embedding],

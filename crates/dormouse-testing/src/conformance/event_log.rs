@@ -23,9 +23,9 @@ pub async fn event_log(log: &dyn EventLog) {
     order::many_events_fit_into_one_append(log).await;
     order::large_payloads_come_back_whole(log).await;
     order::assistants_have_logs_of_their_own(log).await;
-    writers::stale_writers_are_told_where_the_log_ends(log).await;
+    writers::stale_writers_get_the_end_of_the_log(log).await;
     writers::a_request_is_appended_whole_or_not_at_all(log).await;
-    writers::nothing_to_append_changes_nothing(log).await;
+    writers::an_empty_append_changes_nothing(log).await;
     writers::one_of_several_racing_writers_wins(log).await;
     writers::dropping_an_append_does_not_take_it_back(log).await;
     snapshots::the_newest_one_that_is_not_too_new_is_found(log).await;
@@ -42,6 +42,6 @@ pub async fn event_log(log: &dyn EventLog) {
 pub async fn event_log_reopened(log: &dyn EventLog) {
     order::events_are_as_they_were_appended(log).await;
     order::large_payloads_are_whole(log).await;
-    writers::stale_writers_are_still_told(log).await;
+    writers::stale_writers_still_get_a_conflict(log).await;
     snapshots::the_newest_one_is_kept(log).await;
 }

@@ -32,7 +32,7 @@ pub async fn vector_index(index: &dyn VectorIndex, exactness: Exactness) {
     collections::without_a_collection_nothing_is_done(index).await;
     collections::discarded_collections_are_gone(index).await;
     collections::collections_are_apart(index).await;
-    changes::what_was_added_is_found(index).await;
+    changes::added_points_are_found(index).await;
     changes::a_point_replaces_one_of_its_number(index).await;
     changes::removed_points_are_not_found(index).await;
     changes::repeating_a_call_changes_nothing(index).await;
@@ -45,7 +45,7 @@ pub async fn vector_index(index: &dyn VectorIndex, exactness: Exactness) {
     filters::a_filter_takes_nothing_from_the_rest(index).await;
     filters::a_replaced_point_is_filtered_by_its_new_payload(index).await;
     nearest::hits_are_ordered_by_score_and_then_by_number(index).await;
-    nearest::scores_are_cosines_whatever_the_lengths(index).await;
+    nearest::scores_are_cosines_for_vectors_of_any_length(index).await;
     nearest::limits_are_kept(index).await;
     nearest::queries_that_do_not_fit_are_refused(index).await;
     nearest::as_many_of_the_nearest_are_found_as_promised(index, exactness).await;

@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn one_letter_put_in_is_one_edit(text in "[abc]{0,8}", at in 0_usize..9) {
+    fn one_inserted_letter_is_one_edit(text in "[abc]{0,8}", at in 0_usize..9) {
         let before: Vec<char> = text.chars().collect();
         let mut after = before.clone();
         after.insert(at.min(before.len()), 'x');

@@ -76,7 +76,7 @@ fn an_invalid_key_is_rejected_and_not_printed() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_others_can_read_or_change_is_refused_and_says_what_to_do() {
+fn a_file_that_others_can_read_or_change_is_refused_with_advice() {
     use std::os::unix::fs::PermissionsExt;
     let (file, source) = file(b"sk-secret");
     let with_mode = |mode| {
@@ -119,7 +119,7 @@ fn a_pipe_is_rejected_without_waiting() {
 }
 
 #[test]
-fn a_keyring_without_the_key_says_why() {
+fn a_keyring_without_the_key_is_an_error_with_the_cause() {
     let source: SecretSource = "keyring:dormouse-test/nobody".parse().unwrap();
     let error = source.resolve(nothing).unwrap_err();
     if cfg!(feature = "keyring") {

@@ -36,7 +36,7 @@ async fn played(backend: &dyn ChatBackend, said: &[ChatDelta], cut: Cut) -> Vec<
     came
 }
 
-async fn comes_as_it_was_said(backend: &dyn ChatBackend, said: &[ChatDelta]) {
+async fn arrives_unchanged(backend: &dyn ChatBackend, said: &[ChatDelta]) {
     let expected = amount(said);
     let came = played(backend, said, Cut::Freely).await;
     same(&amount(&came), &expected);
@@ -80,31 +80,31 @@ fn same(came: &ChatReply, said: &ChatReply) {
     assert_eq!(came.usage, said.usage, "usage is what was counted");
 }
 
-pub(super) async fn a_text_is_told(backend: &dyn ChatBackend) {
+pub(super) async fn a_text_is_reported(backend: &dyn ChatBackend) {
     let pieces = [
         text("Good "),
         text("day,\n\"schöner\" \\ 🐭 "),
         text("\tTag."),
     ];
-    comes_as_it_was_said(backend, &reply(&pieces, FinishReason::Stop)).await;
+    arrives_unchanged(backend, &reply(&pieces, FinishReason::Stop)).await;
 }
 
-pub(super) async fn thoughts_are_told_apart(backend: &dyn ChatBackend) {
+pub(super) async fn thoughts_are_separated_from_text(backend: &dyn ChatBackend) {
     let pieces = [thought("They greet "), thought("me."), text("Good day.")];
-    comes_as_it_was_said(backend, &reply(&pieces, FinishReason::Stop)).await;
+    arrives_unchanged(backend, &reply(&pieces, FinishReason::Stop)).await;
 }
 
-pub(super) async fn one_call_is_told(backend: &dyn ChatBackend) {
+pub(super) async fn one_call_is_reported(backend: &dyn ChatBackend) {
     let pieces = [
         start(0, "say"),
         more(0, "{\"mess"),
         more(0, "age\": \"a \\\"quoted\\\" Ma"),
         more(0, "us 🐭\"}"),
     ];
-    comes_as_it_was_said(backend, &reply(&pieces, FinishReason::ToolCalls)).await;
+    arrives_unchanged(backend, &reply(&pieces, FinishReason::ToolCalls)).await;
 }
 
-pub(super) async fn several_calls_are_told_apart(backend: &dyn ChatBackend) {
+pub(super) async fn several_calls_are_distinguished(backend: &dyn ChatBackend) {
     let pieces = [
         start(0, "say"),
         more(0, "{\"message\":"),
@@ -115,19 +115,19 @@ pub(super) async fn several_calls_are_told_apart(backend: &dyn ChatBackend) {
         start(2, "say"),
         more(2, "{\"message\":\"third\"}"),
     ];
-    comes_as_it_was_said(backend, &reply(&pieces, FinishReason::ToolCalls)).await;
+    arrives_unchanged(backend, &reply(&pieces, FinishReason::ToolCalls)).await;
 }
 
-pub(super) async fn a_text_and_a_call_are_told(backend: &dyn ChatBackend) {
+pub(super) async fn a_text_and_a_call_are_reported(backend: &dyn ChatBackend) {
     let pieces = [text("I look."), start(0, "look_at"), more(0, "{}")];
-    comes_as_it_was_said(backend, &reply(&pieces, FinishReason::ToolCalls)).await;
+    arrives_unchanged(backend, &reply(&pieces, FinishReason::ToolCalls)).await;
 }
 
-pub(super) async fn a_reply_cut_for_its_length_says_so(backend: &dyn ChatBackend) {
-    comes_as_it_was_said(backend, &reply(&[text("And so")], FinishReason::Length)).await;
+pub(super) async fn a_reply_cut_for_its_length_is_reported(backend: &dyn ChatBackend) {
+    arrives_unchanged(backend, &reply(&[text("And so")], FinishReason::Length)).await;
 }
 
-pub(super) async fn what_is_not_counted_is_not_told(backend: &dyn ChatBackend) {
+pub(super) async fn uncounted_usage_is_not_reported(backend: &dyn ChatBackend) {
     let said = [text("Hm."), ChatDelta::Finished(FinishReason::Stop)];
     let came = played(backend, &said, Cut::Freely).await;
     assert_eq!(
@@ -137,7 +137,7 @@ pub(super) async fn what_is_not_counted_is_not_told(backend: &dyn ChatBackend) {
     );
 }
 
-pub(super) async fn it_is_told_who_answered(backend: &dyn ChatBackend) {
+pub(super) async fn the_answering_model_is_reported(backend: &dyn ChatBackend) {
     let said = reply(&[text("Hm.")], FinishReason::Stop);
     let stage = backend.stage(&BackendAnswer::Reply(said, Cut::Freely));
     let came = Protocol::read(stage.model(), &asking()).await.unwrap();

@@ -14,15 +14,15 @@ fn conflict(expected: u64, actual: u64) -> Result<u64, AppendErrorKind> {
     })
 }
 
-pub(super) async fn stale_writers_are_told_where_the_log_ends(log: &dyn EventLog) {
+pub(super) async fn stale_writers_get_the_end_of_the_log(log: &dyn EventLog) {
     let stream = Stream::of(log, STALE);
     let early = stream.append(1, events([9])).await;
     assert_eq!(early, conflict(1, 0), "a place before which nothing is");
     stream.write(0, events(1..=3)).await;
-    stale_writers_are_still_told(log).await;
+    stale_writers_still_get_a_conflict(log).await;
 }
 
-pub(super) async fn stale_writers_are_still_told(log: &dyn EventLog) {
+pub(super) async fn stale_writers_still_get_a_conflict(log: &dyn EventLog) {
     let stream = Stream::of(log, STALE);
     for expected in [0, 2, 4, u64::MAX] {
         let answer = stream.append(expected, events([9])).await;
@@ -47,7 +47,7 @@ pub(super) async fn a_request_is_appended_whole_or_not_at_all(log: &dyn EventLog
     stream.assert_holds(&events(1..=2)).await;
 }
 
-pub(super) async fn nothing_to_append_changes_nothing(log: &dyn EventLog) {
+pub(super) async fn an_empty_append_changes_nothing(log: &dyn EventLog) {
     let stream = Stream::of(log, "conformance-nothing");
     stream.write(0, Vec::new()).await;
     stream.write(0, events(1..=2)).await;

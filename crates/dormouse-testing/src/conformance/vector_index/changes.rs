@@ -6,7 +6,7 @@ use super::shelf::{Shelf, point, vector};
 
 const DIMENSIONS: usize = 8;
 
-pub(super) async fn what_was_added_is_found(index: &dyn VectorIndex) {
+pub(super) async fn added_points_are_found(index: &dyn VectorIndex) {
     let shelf = Shelf::new(index, "added", DIMENSIONS).await;
     let ids = [0, 1, 2, 1 << 33, u64::MAX - 1, u64::MAX];
     let points = ids.map(|id| point(id, &vector(id, DIMENSIONS)));

@@ -35,7 +35,7 @@ pub(super) async fn hits_are_ordered_by_score_and_then_by_number(index: &dyn Vec
     shelf.discard().await;
 }
 
-pub(super) async fn scores_are_cosines_whatever_the_lengths(index: &dyn VectorIndex) {
+pub(super) async fn scores_are_cosines_for_vectors_of_any_length(index: &dyn VectorIndex) {
     let shelf = Shelf::new(index, "cosines", 3).await;
     let vectors: [[f32; 3]; 6] = [
         [1.0, 2.0, 3.0],
