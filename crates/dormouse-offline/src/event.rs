@@ -4,12 +4,14 @@ use dormouse_contracts::{Perception, SourceKind};
 use dormouse_text::{escape_template_tokens, one_line};
 
 /// How something was said, which decides how it is answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// To one listener.
     Whisper,
     /// From another place.
     Page,
+    /// To everybody on the channel of this name.
+    Channel(String),
     /// To everybody in the room.
     Aloud,
 }
@@ -48,6 +50,7 @@ impl From<&SourceKind> for Way {
         match source {
             SourceKind::Whisper => Self::Whisper,
             SourceKind::Page => Self::Page,
+            SourceKind::Channel(channel) => Self::Channel(channel.as_str().to_owned()),
             _ => Self::Aloud,
         }
     }
@@ -71,6 +74,8 @@ mod tests {
             (Way::Whisper, "Alice B")
         );
         assert_eq!(pending(Perceive::page("Bob", "hi")).way, Way::Page);
+        let on_channel = pending(Perceive::channel("Bob", "public", "hi"));
+        assert_eq!(on_channel.way, Way::Channel("public".to_owned()));
         assert_eq!(pending(Perceive::say("Bob", "hi")).way, Way::Aloud);
         assert_eq!(pending(Perceive::addressed("Bob", "hi")).way, Way::Aloud);
     }

@@ -28,9 +28,9 @@ use crate::{
 /// # What it does
 ///
 /// One native tool call per step, with ids derived from the length of the conversation, and each tool at most once per
-/// event. It uses `say`, `whisper`, `page`, `move`, `inspect_location`, `store_memory`, `recall_memories` and
+/// event. It uses `say`, `whisper`, `page`, `channel`, `move`, `inspect_location`, `store_memory`, `recall_memories` and
 /// `noop`, if offered. It quotes neither questions nor its own words from memory. To go to a place it first looks for
-/// the exit. A whisper is answered by a whisper and a page by a page, never by `say`; without the right tool the answer
+/// the exit. A whisper is answered by a whisper, a page by a page and a channel on the channel, never by `say`; without the right tool the answer
 /// is the reply's text. An effect with an unknown outcome is reported and not repeated.
 ///
 /// If the tools are listed in the instructions ([`TurnContext::tools_in_text`](dormouse_contracts::TurnContext)), a call is

@@ -154,9 +154,13 @@ impl Turn<'_> {
     /// Answers on the same channel, once.
     fn reply(&self, answer: &str) -> Act {
         let answer = &shortened(answer, LONGEST_ANSWER);
-        let (tool, act) = match self.event.way {
+        let (tool, act) = match &self.event.way {
             Way::Whisper => ("whisper", self.act_to("whisper", answer)),
             Way::Page => ("page", self.act_to("page", answer)),
+            Way::Channel(channel) => {
+                let arguments = [("channel", channel.as_str()), ("message", answer)];
+                ("channel", Act::call("channel", arguments))
+            }
             Way::Aloud => ("say", Act::call("say", [("message", answer)])),
         };
         if self.was_called(tool) || self.has_spoken() {

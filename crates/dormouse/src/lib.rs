@@ -10,6 +10,8 @@
 mod continuity;
 #[cfg(feature = "resident")]
 mod resident;
+#[cfg(feature = "resident")]
+mod senses;
 mod system;
 
 #[cfg(feature = "resident")]

@@ -1,11 +1,12 @@
 //! An assistant in a data folder, with the default log, memory and world.
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use dormouse_contracts::{AssistantId, ChatModel, Clock, EntityId, IdError, Perception};
+use dormouse_contracts::{AssistantId, ChatModel, Clock, EntityId, IdError};
 use dormouse_engine::{
     Accepted, Assistant, AssistantConfig, Handle, PerceiveError, Ports, RunError, WakeError,
 };
@@ -14,10 +15,11 @@ use dormouse_offline::OfflineModel;
 use dormouse_providers::token_counter_for;
 use dormouse_sandbox::{Act, ActError, Character, CharacterKind, FeedError, JoinError, Sandbox};
 use dormouse_store::RedbLog;
-use tokio::task::JoinSet;
+use tokio::{sync::watch, task::JoinSet};
 
 use crate::{
     continuity::{ContinuityError, check_world, resident_id},
+    senses::{Senses, Taken},
     system::{SystemClock, SystemRandom},
 };
 
@@ -151,26 +153,32 @@ impl ResidentBuilder {
             .unwrap_or_default();
         let mut running = JoinSet::new();
         running.spawn(assistant.run());
+        let (senses, taken) = Senses::new(&sandbox, &handle, &body, heard);
+        let mut perceiving = JoinSet::new();
+        perceiving.spawn(senses.run());
         Ok(Resident {
             sandbox,
             memory,
             handle,
             body,
-            heard,
+            taken,
             running,
+            perceiving,
         })
     }
 }
 
-/// An assistant that lives in a data folder, in the sandbox world.
+/// An assistant that lives in a data folder, in the sandbox world. What its character perceives reaches it at any time,
+/// in order, until the resident is dropped or shut down.
 #[derive(Debug)]
 pub struct Resident {
     sandbox: Sandbox,
     memory: Memory,
     handle: Handle,
     body: EntityId,
-    heard: u64,
+    taken: watch::Receiver<Taken>,
     running: JoinSet<Result<(), RunError>>,
+    perceiving: JoinSet<()>,
 }
 
 impl Resident {
@@ -203,32 +211,32 @@ impl Resident {
         &self.handle
     }
 
-    /// Carries out a player's act, and passes what the assistant perceives of it to the assistant. When this returns, the
-    /// accepted messages are on disk; they are answered in the background, and [`Handle::at_rest`] waits for that.
+    /// Carries out a player's act, and waits until the assistant has taken in what it perceives of it. When this returns,
+    /// the accepted messages are on disk; they are answered in the background, and [`Handle::at_rest`] waits for that.
     ///
     /// # Errors
     ///
-    /// [`ResidentError`]. If the assistant did not accept a message, the next act delivers it again.
+    /// [`ResidentError`]. If the assistant did not accept a message, that is delivered again until it does.
     pub async fn act(
         &mut self,
         player: &EntityId,
         act: Act,
     ) -> Result<Vec<Accepted>, ResidentError> {
-        self.sandbox.act(player, act).await?;
-        let mut accepted = Vec::new();
-        for perception in self.deliveries().await? {
-            let number = perception.attested.delivery.number;
-            accepted.push(self.handle.perceive(perception).await?);
-            self.heard = number;
+        let acted = self.sandbox.act(player, act).await?;
+        let to_it = acted
+            .deliveries
+            .into_iter()
+            .filter(|(to, _)| *to == self.body);
+        let numbers: BTreeSet<u64> = to_it.map(|(_, number)| number).collect();
+        let Some(last) = numbers.last().copied() else {
+            return Ok(Vec::new());
+        };
+        let taken = self.taken.wait_for(|taken| taken.has(last)).await;
+        let taken = taken.map_err(|_ended| PerceiveError::Gone)?;
+        if let Some(error) = taken.refusal() {
+            return Err(error.clone().into());
         }
-        Ok(accepted)
-    }
-
-    async fn deliveries(&self) -> Result<Vec<Perception>, ResidentError> {
-        Ok(self
-            .sandbox
-            .perceptions(&self.body, self.heard, dormouse_sandbox::FEED_PAGE)
-            .await?)
+        Ok(taken.accepted(&numbers))
     }
 
     /// Saves a snapshot and stops the assistant. The next start continues unfinished work.
@@ -241,6 +249,8 @@ impl Resident {
         while let Some(ended) = self.running.join_next().await {
             ended??;
         }
+        // It has a handle of the world, whose file is closed with the last one.
+        self.perceiving.shutdown().await;
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ mod data;
 mod doctor;
 mod emergency;
 mod entity;
+mod equal_lives;
 mod flood;
 mod full_disk;
 mod identity;

@@ -12,10 +12,11 @@ use super::*;
 
 mod in_text;
 
-const TOOLS: [&str; 9] = [
+const TOOLS: [&str; 10] = [
     "say",
     "whisper",
     "page",
+    "channel",
     "pose",
     "inspect_location",
     "move",
@@ -144,7 +145,9 @@ fn a_greeting_is_returned_by_name_on_the_same_channel() {
             (how.to_owned(), expected)
         );
     }
-    assert_eq!(Talk::new("channel", "hi").call(), say("Hello, Alice."));
+    let expected = json!({"channel": "public", "message": "Hello, Alice."});
+    let called = Talk::new("channel", "hi").call();
+    assert_eq!(called, ("channel".to_owned(), expected));
 }
 
 #[test]
@@ -406,7 +409,7 @@ proptest! {
         prop_assume!(Words::try_new(&*words).is_ok());
         let mut talk = Talk::new(how, &words);
         let answer = match how {
-            "whisper" | "page" => how,
+            "whisper" | "page" | "channel" => how,
             _ => "say",
         };
         let mut called = Vec::new();
@@ -418,9 +421,18 @@ proptest! {
             let name = call.name.as_str();
             prop_assert!(!called.contains(&call.name), "{name} a second time");
             called.push(call.name.clone());
-            if ["say", "whisper", "page"].contains(&name) {
+            if ["say", "whisper", "page", "channel"].contains(&name) {
                 prop_assert_eq!(name, answer);
-                prop_assert!(how == "say" || answer == "say" || arguments["to"] == "Alice");
+                let to = match answer {
+                    "say" => Value::Null,
+                    "channel" => arguments["channel"].clone(),
+                    _ => arguments["to"].clone(),
+                };
+                prop_assert_eq!(to.as_str(), match answer {
+                    "say" => None,
+                    "channel" => Some("public"),
+                    _ => Some("Alice"),
+                });
                 let message = arguments["message"].as_str().unwrap();
                 prop_assert!(message.chars().count() <= 600);
                 prop_assert!(!message.contains(char::is_control));

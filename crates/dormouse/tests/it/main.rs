@@ -7,7 +7,7 @@ use std::{fs, path::Path};
 use dormouse::{
     ContinuityError, Resident, ResidentError,
     contracts::{AssistantId, EntityId, Words},
-    engine::WakeError,
+    engine::{Accepted, WakeError},
     sandbox::{Act, Character, CharacterKind},
 };
 
@@ -52,6 +52,37 @@ async fn a_world_older_than_the_log_is_refused_before_a_message_is_taken_for_an_
             "{refused:?}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_resident_that_moves_sees_the_new_room_without_another_act_of_anybody() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = AssistantId::try_new("dormouse").unwrap();
+    let mut resident = Resident::builder(folder.path(), key).start().await.unwrap();
+    let alice = EntityId::try_new("player:alice").unwrap();
+    let character = Character {
+        id: alice.clone(),
+        name: "Alice".to_owned(),
+        kind: CharacterKind::Player,
+    };
+    resident.world().join(character).await.unwrap();
+    let call = Act::SayTo {
+        to: "dormouse".to_owned(),
+        words: Words::try_new("go up").unwrap(),
+    };
+    let accepted = resident.act(&alice, call).await.unwrap();
+    assert!(
+        matches!(accepted[..], [Accepted::Logged { .. }]),
+        "{accepted:?}"
+    );
+    resident.handle().at_rest().await;
+    let state = resident.handle().inspect().await.unwrap();
+    let done = format!("{:?}", state.history);
+    assert!(
+        done.contains("moved_to") && done.contains("round window"),
+        "{done}"
+    );
+    resident.shut_down().await.unwrap();
 }
 
 #[tokio::test]
