@@ -11,13 +11,13 @@ mod runtime;
 
 pub(crate) use arguments::{ByEncoder, JsonFlag, Places, Whose, moment, trust};
 pub(crate) use error::{
-    CommandError, CommandFailure, log_open_exit, memory_exit, memory_open_exit, with_hint,
+    CommandError, CommandFailure, log_open_exit, memory_exit, memory_open_exit,
 };
 pub(crate) use invocation::{clear_command, rebuild_command, retry_command};
 pub(crate) use log_file::{AssistantLog, open_log_view, view_log, view_state};
 pub(crate) use memory_file::{
-    MemoryFile, Mismatch, check_follows, make_memory_again, show_progress,
+    LoggedMemory, MemoryFile, Mismatch, Missing, check_follows, make_memory_again, show_progress,
 };
-pub(crate) use operator::{operator, reason};
+pub(crate) use operator::{author, importer, operator, reason};
 pub(crate) use output::{Printing, print_change, progress, remark, say};
 pub(crate) use runtime::block_on;

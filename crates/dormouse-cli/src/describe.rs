@@ -123,7 +123,11 @@ fn decoded(event: &Event) -> String {
         },
         Event::EntityChanged(it) => {
             let change = invariant!(serde_json::to_string(&it.change), "a change is JSON");
-            excerpt(&change)
+            format!("by {} ({}): {}", it.author, it.reason, excerpt(&change))
+        }
+        Event::MemoryChanged(it) => {
+            let change = invariant!(serde_json::to_string(&it.change), "a change is JSON");
+            format!("by {} ({}): {}", it.author, it.reason, excerpt(&change))
         }
         Event::EffectIntended(it) => {
             let arguments = invariant!(serde_json::to_string(&it.arguments), "arguments are JSON");

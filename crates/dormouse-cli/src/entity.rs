@@ -11,7 +11,7 @@ pub(crate) use args::Entity;
 use who::find;
 
 use crate::{
-    command::{CommandError, MemoryFile, Places, block_on},
+    command::{CommandError, MemoryFile, Missing, Places, block_on},
     exit::Exit,
 };
 
@@ -22,17 +22,30 @@ pub(crate) fn run(places: &Places, command: Entity) -> Result<Exit, CommandError
 }
 
 async fn carry_out(file: &MemoryFile, command: Entity) -> Result<Exit, CommandError> {
-    let memory = match &command {
-        Entity::Create { .. } => file.open_or_create().await?,
-        Entity::List { json } | Entity::Block { json, .. } => file.view(json.printing()).await?,
-        Entity::Show(who) => file.view(who.json.printing()).await?,
-        _ => file.open().await?,
+    let command = match command {
+        Entity::List { json } => {
+            let memory = file.view(json.printing()).await?;
+            return show::list(&memory, json.printing());
+        }
+        Entity::Show(who) => {
+            let memory = file.view(who.json.printing()).await?;
+            return show::show(&memory, &find(&memory, &who.who)?, who.json.printing());
+        }
+        Entity::Block { tokens, json } => {
+            let memory = file.view(json.printing()).await?;
+            return show::block(&memory, tokens, json.printing());
+        }
+        command => command,
     };
-    let memory = &memory;
+    let missing = match &command {
+        Entity::Create { .. } => Missing::Create,
+        _ => Missing::Fail,
+    };
+    let logged = &file.open_to_change(missing).await?;
+    let memory = &logged.memory;
     match command {
-        Entity::List { json } => show::list(memory, json.printing()),
-        Entity::Show(who) => show::show(memory, &find(memory, &who.who)?, who.json.printing()),
-        Entity::Block { tokens, json } => show::block(memory, tokens, json.printing()),
+        // These are done above.
+        Entity::List { .. } | Entity::Show(_) | Entity::Block { .. } => Ok(Exit::Success),
         Entity::Create {
             id,
             name,
@@ -45,7 +58,7 @@ async fn carry_out(file: &MemoryFile, command: Entity) -> Result<Exit, CommandEr
                 entity_type: kind.into(),
                 name,
             };
-            changes::change(memory, created, json.printing(), &what).await
+            changes::change(logged, created, json.printing(), &what).await
         }
         Entity::Observe {
             who,
@@ -65,7 +78,7 @@ async fn carry_out(file: &MemoryFile, command: Entity) -> Result<Exit, CommandEr
                 entity,
                 observation,
             };
-            changes::change(memory, observed, who.json.printing(), &what).await
+            changes::change(logged, observed, who.json.printing(), &what).await
         }
         Entity::Alias { who, alias, remove } => {
             let entity = find(memory, &who.who)?;
@@ -77,7 +90,7 @@ async fn carry_out(file: &MemoryFile, command: Entity) -> Result<Exit, CommandEr
                 let what = format!("{entity} is also known as {name}");
                 (EntityChange::AliasAdded { entity, alias }, what)
             };
-            changes::change(memory, changed, who.json.printing(), &what).await
+            changes::change(logged, changed, who.json.printing(), &what).await
         }
         Entity::Merge { from, into, json } => {
             let (from, into) = (find(memory, &from)?, find(memory, &into)?);
@@ -85,7 +98,7 @@ async fn carry_out(file: &MemoryFile, command: Entity) -> Result<Exit, CommandEr
                 "{from} is now part of {into}; `dormouse entity unmerge {from}` undoes this"
             );
             changes::change(
-                memory,
+                logged,
                 EntityChange::Merged { from, into },
                 json.printing(),
                 &what,
@@ -95,17 +108,17 @@ async fn carry_out(file: &MemoryFile, command: Entity) -> Result<Exit, CommandEr
         Entity::Unmerge(of) => {
             let what = format!("{} is an entity of its own again", of.id);
             let unmerged = EntityChange::Unmerged { entity: of.id };
-            changes::change(memory, unmerged, of.json.printing(), &what).await
+            changes::change(logged, unmerged, of.json.printing(), &what).await
         }
         Entity::Set(set) => {
             let entity = find(memory, &set.who.who)?;
-            changes::set(memory, &entity, *set).await
+            changes::set(logged, &entity, *set).await
         }
         Entity::Delete(who) => {
             let entity = find(memory, &who.who)?;
             let what = format!("{entity} deleted; `dormouse entity restore {entity}` undoes this");
             changes::change(
-                memory,
+                logged,
                 EntityChange::Deleted { entity },
                 who.json.printing(),
                 &what,
@@ -115,7 +128,7 @@ async fn carry_out(file: &MemoryFile, command: Entity) -> Result<Exit, CommandEr
         Entity::Restore(of) => {
             let what = format!("{} is restored", of.id);
             let restored = EntityChange::Restored { entity: of.id };
-            changes::change(memory, restored, of.json.printing(), &what).await
+            changes::change(logged, restored, of.json.printing(), &what).await
         }
     }
 }

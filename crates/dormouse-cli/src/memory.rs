@@ -39,7 +39,7 @@ async fn carry_out(file: &MemoryFile, command: Memory) -> Result<Exit, CommandEr
         }
         Memory::Migrate(migrate) => index::migrate(file, migrate).await,
         Memory::Stats { by, json } => show::stats(file, &by, json.printing()).await,
-        Memory::Undo { change, json } => changes::undo(file, change, json.printing()).await,
+        Memory::Undo { event, json } => changes::undo(file, event, json.printing()).await,
         Memory::Withdraw(of) => changes::withdraw(file, of).await,
         Memory::Erase { of, yes: _ } => changes::erase(file, of).await,
         Memory::Supersede { of, by, since } => changes::supersede(file, of, by, since).await,

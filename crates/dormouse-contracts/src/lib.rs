@@ -47,7 +47,7 @@ pub use model::{
 };
 pub use perception::{Attested, Delivery, Perception, Sender, SourceKind, Words, WordsError};
 pub use port_error::PortError;
-pub use provenance::{Attribution, Origin, OriginError};
+pub use provenance::{Attribution, Author, Origin, OriginError};
 pub use random::Random;
 pub use time::{Clock, Timestamp, TimestampError};
 pub use tokens::{TokenCount, TokenCounter};

@@ -4,7 +4,11 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ids::EntityId, log::Seq, perception::Sender};
+use crate::{
+    ids::{CallId, EntityId},
+    log::Seq,
+    perception::Sender,
+};
 
 /// How many bits of an origin's number say which part of the event it is.
 const PART_BITS: u32 = 20;
@@ -197,6 +201,34 @@ impl Attribution {
             (Self::Named(name), Self::Named(other)) => name == other,
             (Self::Myself, Self::Myself) | (Self::Surroundings, Self::Surroundings) => true,
             _ => false,
+        }
+    }
+}
+
+/// Who decided on a change of what an assistant knows.
+///
+/// In JSON: `{"tool":"call_4_0"}`, `{"sleep":3}`, `{"operator":"florian"}` or `{"import":"florian"}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Author {
+    /// The assistant, by this call of a tool.
+    Tool(CallId),
+    /// The assistant in its sleep: the number of the cycle.
+    Sleep(u64),
+    /// The person of this name, by a command.
+    Operator(String),
+    /// A file that the person of this name imported.
+    Import(String),
+}
+
+impl fmt::Display for Author {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tool(call) => write!(f, "call {call}"),
+            Self::Sleep(cycle) => write!(f, "sleep {cycle}"),
+            Self::Operator(name) => write!(f, "{name}"),
+            Self::Import(name) => write!(f, "an import by {name}"),
         }
     }
 }

@@ -1,14 +1,88 @@
 //! Everything that can happen to a memory. The store is the result of its changes in their order. Each change has a
 //! reason, and all of them but erasing can be taken back.
 
-use dormouse_contracts::Timestamp;
+use dormouse_contracts::{Author, Seq, Timestamp};
 use dormouse_entities as entities;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{LinkKind, Record, RecordId, RecordStatus};
+use crate::{
+    note::Note,
+    record::{LinkKind, Record, RecordId, RecordStatus},
+};
 
 /// The sequence number of a change, from 1.
 pub type ChangeSeq = u64;
+
+/// A change that somebody decided on, as data. A log holds these; what they did is a [`Change`].
+///
+/// Its JSON is an object whose field `change` names the kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "change")]
+#[non_exhaustive]
+pub enum MemoryChange {
+    /// Adds these notes. A single one has the origin of its event, several have the parts of it, from 1. A note of a known
+    /// source is not added.
+    Added {
+        /// The notes.
+        notes: Vec<Note>,
+    },
+    /// A record is no longer true.
+    Superseded {
+        /// The record.
+        record: RecordId,
+        /// The record that replaces it, if one does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<RecordId>,
+        /// Since when it is no longer true.
+        until: Timestamp,
+    },
+    /// Records that say the same become part of one.
+    Folded {
+        /// The records that become part of another.
+        records: Vec<RecordId>,
+        /// The record that represents them.
+        into: RecordId,
+    },
+    /// A record is taken out of recall.
+    Withdrawn {
+        /// The record.
+        record: RecordId,
+    },
+    /// A record's text is removed for good. This cannot be taken back.
+    Erased {
+        /// The record.
+        record: RecordId,
+    },
+    /// Two records are linked.
+    Linked {
+        /// One record.
+        a: RecordId,
+        /// The other record.
+        b: RecordId,
+        /// How they are related.
+        kind: LinkKind,
+        /// How strongly, in `0.0..=1.0`.
+        weight: f32,
+    },
+    /// What an earlier event did to records is taken back.
+    Undone {
+        /// The event.
+        event: Seq,
+    },
+}
+
+impl MemoryChange {
+    /// The change with the secrets in its notes masked, as it is stored.
+    #[must_use]
+    pub fn masked(self) -> Self {
+        match self {
+            Self::Added { notes } => Self::Added {
+                notes: notes.into_iter().map(Note::masked).collect(),
+            },
+            other => other,
+        }
+    }
+}
 
 /// One change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -123,6 +197,12 @@ pub struct StoredChange {
     pub seq: ChangeSeq,
     /// When it was made.
     pub at: Timestamp,
+    /// The event of the log that it follows from; `None` in a memory that follows no log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<Seq>,
+    /// Who decided on it; `None` if it follows from what the assistant heard or said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<Author>,
     /// Why it was made, in words: the name of a rule, or the reason that a model or a person gave.
     pub reason: String,
     /// The change.

@@ -1,42 +1,62 @@
 //! Taking in an outside log. What an event means and the new position in the log are one commit, so that no event is taken in
-//! twice or left out, whenever the process is killed. The position contains the time of its last event, by which the reader
+//! twice or left out, whenever the process is killed. The position contains the hash of its last event, by which the reader
 //! of the log finds out whether the memory follows this log or another one.
 
-use dormouse_contracts::Timestamp;
+use std::sync::PoisonError;
+
+use dormouse_contracts::{Author, Seq, Timestamp};
 use dormouse_entities as entities;
 
 use crate::{
-    change::Change,
+    change::{Change, MemoryChange},
     memory::{Inner, Memory, MemoryError, blocking},
     note::Note,
-    ops::{self, Done},
+    ops::{self, Added, ChangeError, Done, Step, refuse},
     people,
     record::RecordId,
     store::{
-        Fault, Writing,
-        tables::{LOG_AT, LOG_THROUGH},
+        Abort, Cause, Fault, WriteError, Writing,
+        tables::{LOG_HASH, LOG_THROUGH},
     },
 };
 
-/// The reason of every change that comes from the log.
-const REASON: &str = "taken in from the log";
-
-/// What one event of an outside log means for the memory.
+/// What one event of an outside log means for the memory: one step of it. An event may have several steps.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Intake {
-    /// A note to add, and the id of its record.
-    Note(RecordId, Box<Note>),
-    /// A change of a person or thing, and its time.
-    Entity(Box<entities::EntityChange>, Timestamp),
+pub struct Intake {
+    /// The event.
+    pub event: Seq,
+    /// When it was written. Whatever it leads to has this time, so it is the same each time the log is taken in.
+    pub at: Timestamp,
+    /// Who decided on it, if somebody did.
+    pub author: Option<Author>,
+    /// Why, in words.
+    pub reason: String,
+    /// What it means.
+    pub step: IntakeStep,
 }
 
-/// A position in an outside log: the last event that was taken in, and when it was written.
+/// One step of what an event means.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum IntakeStep {
+    /// A note to add, and the id of its record.
+    Note(RecordId, Box<Note>),
+    /// A change of a person or thing.
+    Entity(Box<entities::EntityChange>),
+    /// A change that somebody decided on.
+    Change(Box<MemoryChange>),
+}
+
+/// The first 128 bits of the SHA-256 of an event.
+pub type EventHash = u128;
+
+/// A position in an outside log: the last event that was taken in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogPosition {
     /// The number of the event; 0 before the first.
     pub seq: u64,
-    /// When the log says that the event was written. Two logs differ in this for every event that they do not share.
-    pub at: Timestamp,
+    /// The hash of the event. Two logs differ in this for every event that they do not share.
+    pub hash: EventHash,
 }
 
 /// The result of taking in a part of a log.
@@ -46,7 +66,7 @@ pub enum Taken {
     Through {
         /// The new position; never before the former one.
         through: LogPosition,
-        /// How many changes of entities were refused and skipped. They would be refused every time.
+        /// How many changes were refused and skipped. They would be refused every time.
         refused: u64,
     },
     /// The part does not begin where the last one ended, because another caller took in a part meanwhile. Nothing was changed.
@@ -66,8 +86,9 @@ impl Memory {
         let inner = self.inner.clone();
         blocking(move || {
             Ok(inner.store.read(|reading| {
-                let (seq, at) = (reading.state(LOG_THROUGH)?, reading.state(LOG_AT)?);
-                Ok(position(seq, at))
+                let [high, low] = LOG_HASH;
+                let seq = reading.state(LOG_THROUGH)?;
+                Ok(position(seq, reading.state(high)?, reading.state(low)?))
             })?)
         })
         .await
@@ -77,7 +98,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// [`ChangeError::Note`](crate::ChangeError::Note) if a note is not valid. Nothing of the part is taken in then.
+    /// [`MemoryError::Store`] if the file fails. Nothing of the part is taken in then.
     pub async fn take_log(
         &self,
         after: u64,
@@ -89,7 +110,39 @@ impl Memory {
     }
 }
 
+impl Memory {
+    /// Whether a change would be accepted as the next event of the log, and which notes it would add or finds known.
+    /// Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Change`] if it would be refused.
+    pub async fn check_change(
+        &self,
+        event: Seq,
+        change: MemoryChange,
+    ) -> Result<Vec<Added>, MemoryError> {
+        let inner = self.inner.clone();
+        blocking(move || inner.check_change(event, change)).await
+    }
+}
+
 impl Inner {
+    fn check_change(&self, event: Seq, change: MemoryChange) -> Result<Vec<Added>, MemoryError> {
+        let now = self.clock.now();
+        let mut tried = None;
+        // The transaction is aborted in any case.
+        let aborted = self.store.write(|writing| {
+            tried = Some(ops::decided(writing, now, "", event, change)?.0);
+            Err::<(), _>(refuse(ChangeError::Parts))
+        });
+        match (tried, aborted) {
+            (Some(added), Err(WriteError::Refused(_))) => Ok(added),
+            (_, Err(error)) => Err(error.into()),
+            (_, Ok(())) => Err(MemoryError::Stopped),
+        }
+    }
+
     fn take_log(
         &self,
         after: u64,
@@ -98,29 +151,25 @@ impl Inner {
     ) -> Result<Taken, MemoryError> {
         // Looking for secrets takes a while in long texts, so it happens before the lock of all changes is taken.
         let items: Vec<Intake> = items.into_iter().map(Intake::masked).collect();
-        self.change_all(|writing, entities, now| {
-            let present = position(writing.state(LOG_THROUGH)?, writing.state(LOG_AT)?);
+        let erases = items.iter().any(Intake::erases);
+        let saving = || self.saving.lock().unwrap_or_else(PoisonError::into_inner);
+        let _saving = erases.then(saving);
+        self.change_all(|writing, entities, _now| {
+            let present = taken_through(writing)?;
             if present.seq != after {
                 return Ok((Taken::Moved { through: present }, Done::default()));
             }
             let mut done = Done::default();
             let mut refused = 0;
             for item in items {
-                match item {
-                    Intake::Note(id, note) => {
-                        done.extend(ops::add(writing, now, REASON, Some(id), *note)?.1);
+                match take(writing, entities, item) {
+                    Ok(more) => done.extend(more),
+                    // It would be refused every time, and must not stop what comes after it.
+                    Err(Abort::Refused(error)) => {
+                        tracing::info!(%error, "a change of the log no longer fits");
+                        refused += 1;
                     }
-                    Intake::Entity(change, at) => {
-                        let Ok(touched) = entities.apply(&change, at) else {
-                            refused += 1;
-                            continue;
-                        };
-                        for (key, row) in people::rows(entities, &touched)? {
-                            writing.put_entity(&key, row.as_deref())?;
-                        }
-                        let change = Change::Entity { change };
-                        done.changes.push(writing.append(at, REASON, change, &[])?);
-                    }
+                    Err(fault @ Abort::Fault(_)) => return Err(fault),
                 }
             }
             // The position never goes back: a change of an entity has no origin and would be applied twice.
@@ -130,28 +179,76 @@ impl Inner {
                 through
             };
             set_position(writing, through)?;
+            if erases {
+                self.remove_copy()?;
+            }
             Ok((Taken::Through { through, refused }, done))
         })
     }
 }
 
-fn position(seq: u64, at: u64) -> LogPosition {
-    LogPosition {
-        seq,
-        at: Timestamp::from_micros(at.cast_signed()),
+/// Makes one step of an event.
+fn take(writing: &mut Writing<'_>, entities: &mut entities::Entities, item: Intake) -> Step<Done> {
+    let Intake {
+        event,
+        at,
+        author,
+        reason,
+        step,
+    } = item;
+    writing.cause = Cause {
+        event: Some(event),
+        author,
+    };
+    match step {
+        IntakeStep::Note(id, note) => Ok(ops::add(writing, at, &reason, Some(id), *note)?.1),
+        IntakeStep::Change(change) => Ok(ops::decided(writing, at, &reason, event, *change)?.1),
+        IntakeStep::Entity(change) => {
+            let touched = entities.apply(&change, at).map_err(refuse)?;
+            for (key, row) in people::rows(entities, &touched)? {
+                writing.put_entity(&key, row.as_deref())?;
+            }
+            let change = writing.append(at, &reason, Change::Entity { change }, &[])?;
+            Ok(Done::of(change, Vec::new()))
+        }
     }
 }
 
+fn taken_through(writing: &Writing<'_>) -> Result<LogPosition, Fault> {
+    let [high, low] = LOG_HASH;
+    let seq = writing.state(LOG_THROUGH)?;
+    Ok(position(seq, writing.state(high)?, writing.state(low)?))
+}
+
+fn position(seq: u64, high: u64, low: u64) -> LogPosition {
+    let hash = u128::from(high) << 64 | u128::from(low);
+    LogPosition { seq, hash }
+}
+
 fn set_position(writing: &mut Writing<'_>, position: LogPosition) -> Result<(), Fault> {
+    let [high, low] = LOG_HASH;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the two halves are kept apart"
+    )]
+    let halves = [(position.hash >> 64) as u64, position.hash as u64];
     writing.set_state(LOG_THROUGH, position.seq)?;
-    writing.set_state(LOG_AT, position.at.as_micros().cast_unsigned())
+    writing.set_state(high, halves[0])?;
+    writing.set_state(low, halves[1])
 }
 
 impl Intake {
-    fn masked(self) -> Self {
-        match self {
-            Self::Note(id, note) => Self::Note(id, Box::new(note.masked())),
-            Self::Entity(change, at) => Self::Entity(change, at),
-        }
+    /// Whether words are erased, which the copy of the search index contains.
+    fn erases(&self) -> bool {
+        matches!(&self.step, IntakeStep::Change(change) if matches!(**change, MemoryChange::Erased { .. }))
+    }
+
+    fn masked(mut self) -> Self {
+        self.step = match self.step {
+            IntakeStep::Note(id, note) => IntakeStep::Note(id, Box::new(note.masked())),
+            IntakeStep::Change(change) => IntakeStep::Change(Box::new(change.masked())),
+            entity @ IntakeStep::Entity(_) => entity,
+        };
+        self
     }
 }

@@ -37,13 +37,13 @@ mod vectors;
 pub mod write;
 
 pub use builder::{MemoryBuilder, MemoryOpenError, Progress};
-pub use change::{Change, ChangeSeq, StoredChange};
+pub use change::{Change, ChangeSeq, MemoryChange, StoredChange};
 pub use fallback::Fallback;
 pub use indexing::{
     check::{CheckIndexError, IndexReport, IndexedCollection},
     progress::IndexProgress,
 };
-pub use intake::{Intake, LogPosition, Taken};
+pub use intake::{EventHash, Intake, IntakeStep, LogPosition, Taken};
 pub use memory::{
     Memory, MemoryError,
     reading::{Stats, Why},
@@ -64,7 +64,8 @@ pub use record::{
 pub use spaces::{EncoderState, Space, SpaceState};
 pub use store::{StoreError, StoreErrorKind};
 pub use transfer::{
-    ExportError, Exported, ImportError, ImportStep, Imported, LINE_LIMIT, LineError, source_key_of,
+    ExportError, Exported, ImportBatch, ImportError, ImportLines, ImportStep, Imported, LINE_LIMIT,
+    LineError, source_key_of,
 };
 
 #[cfg(doctest)]

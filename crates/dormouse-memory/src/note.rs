@@ -4,11 +4,12 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use dormouse_contracts::{Attribution, EntityId, Timestamp, Trust};
 use dormouse_redact::{RedactionProfile, mask};
+use serde::{Deserialize, Serialize};
 
 use crate::record::{Collection, Derivation, Provenance, RecordId, RecordKind};
 
-/// The longest text of one record, in bytes (16 MiB).
-pub const TEXT_LIMIT: usize = 16 * 1024 * 1024;
+/// The longest text of one record, in bytes (2 MiB). However much of it must be escaped, it fits into one event of a log.
+pub const TEXT_LIMIT: usize = 2 * 1024 * 1024;
 /// The longest name, thread, key of a source or tag, in bytes.
 pub const LABEL_LIMIT: usize = 512;
 /// The most tags, and the most sources, of one record.
@@ -25,18 +26,27 @@ pub const LIST_LIMIT: usize = 256;
 ///     .said_by("Alice")
 ///     .in_thread("tea house");
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Note {
     pub(crate) text: String,
+    #[serde(default)]
     pub(crate) kind: RecordKind,
+    #[serde(default)]
     pub(crate) collection: Collection,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) at: Option<Timestamp>,
+    #[serde(default)]
     pub(crate) speaker: Attribution,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) thread: Option<String>,
     pub(crate) trust: Trust,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) tags: BTreeSet<String>,
+    #[serde(default)]
     pub(crate) provenance: Provenance,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) valid_from: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) valid_until: Option<Timestamp>,
 }
 

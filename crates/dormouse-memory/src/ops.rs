@@ -1,5 +1,6 @@
 //! The changes of records. Each is decided within one transaction and stored with its reason.
 
+mod decided;
 mod revert;
 mod step;
 
@@ -9,9 +10,10 @@ use crate::{
     change::Change,
     note::{Note, NoteError},
     record::{Link, LinkKind, Record, RecordId, RecordStatus},
-    store::Writing,
+    store::{Fault, Writing},
     transfer::source_key::own_record,
 };
+pub(crate) use decided::decided;
 pub(crate) use revert::revert;
 pub use step::ChangeError;
 pub(crate) use step::{Done, Step, refuse};
@@ -199,9 +201,10 @@ pub(crate) fn fold(
         let mut record = in_use(writing, *id)?;
         folded.push((*id, record.status));
         record.status = RecordStatus::Folded { into };
-        writing.put(&record)?;
         changed.push(record);
     }
+    // After all checks: a log may go on after a change that is refused.
+    put_all(writing, &changed)?;
     let mut touched = records.to_vec();
     touched.push(into);
     let change = Change::Folded {
@@ -288,11 +291,15 @@ pub(crate) fn link(
             .links
             .retain(|link| link.to != to || link.kind != kind);
         record.links.push(Link { to, kind, weight });
-        writing.put(&record)?;
         changed.push(record);
     }
+    put_all(writing, &changed)?;
     let change = writing.append(now, reason, Change::Linked { a, b, kind, weight }, &[a, b])?;
     Ok(Done::of(change, changed))
+}
+
+fn put_all(writing: &mut Writing<'_>, records: &[Record]) -> Result<(), Fault> {
+    records.iter().try_for_each(|record| writing.put(record))
 }
 
 fn get(writing: &Writing<'_>, id: RecordId) -> Step<Record> {

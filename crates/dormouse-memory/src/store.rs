@@ -20,10 +20,10 @@ pub(crate) use fault::{Abort, Fault, WriteError};
 pub use fault::{StoreError, StoreErrorKind};
 pub(crate) use reading::Reading;
 use tables::{
-    ASSISTANT, CHANGES, ENTITIES, FILE_ID, HISTORY, KIND, LABELS, RECORDS, REVERTED, SOURCES,
-    SPACES, STATE, VECTORS,
+    ASSISTANT, BY_EVENT, CHANGES, ENTITIES, FILE_ID, HISTORY, KIND, LABELS, RECORDS, REVERTED,
+    SOURCES, SPACES, STATE, VECTORS,
 };
-pub(crate) use writing::Writing;
+pub(crate) use writing::{Cause, Writing};
 
 /// A memory's file.
 #[derive(Debug)]
@@ -289,6 +289,7 @@ fn initialise(writing: &WriteTransaction, assistant: &AssistantId) -> Result<(),
     writing.open_table(CHANGES)?;
     writing.open_table(RECORDS)?;
     writing.open_table(HISTORY)?;
+    writing.open_table(BY_EVENT)?;
     writing.open_table(REVERTED)?;
     writing.open_table(SOURCES)?;
     writing.open_table(ENTITIES)?;

@@ -32,6 +32,6 @@ mod line;
 pub(crate) mod source_key;
 
 pub use export::{ExportError, Exported};
-pub use import::{ImportError, ImportStep, Imported};
+pub use import::{ImportBatch, ImportError, ImportLines, ImportStep, Imported};
 pub use line::{LINE_LIMIT, LineError};
 pub use source_key::source_key_of;

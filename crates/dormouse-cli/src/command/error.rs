@@ -99,11 +99,13 @@ impl CommandFailure for RefusedChange {
     }
 }
 
-/// The error, with what to do about it if the memory refuses the change.
-pub(crate) fn with_hint(source: MemoryError, hint: &'static str) -> CommandError {
-    match source {
-        MemoryError::Change(_) => RefusedChange { source, hint }.into(),
-        other => other.into(),
+impl CommandError {
+    /// The error, with what to do about it if the memory refuses the change.
+    pub(crate) fn with_hint(self, hint: &'static str) -> Self {
+        match self {
+            Self::Memory(source @ MemoryError::Change(_)) => RefusedChange { source, hint }.into(),
+            other => other,
+        }
     }
 }
 

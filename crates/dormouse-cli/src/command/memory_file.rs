@@ -1,12 +1,17 @@
 //! Opening the memory of the data folder.
 
-use std::{fs, io, path::PathBuf, sync::Arc};
+use std::{cell::Cell, fs, io, path::PathBuf, sync::Arc};
 
 use dormouse::SystemClock;
-use dormouse_contracts::{AssistantId, Embedder};
+use dormouse_contracts::{Append, AppendRequest, AssistantId, Author, Clock, Embedder, Seq};
 use dormouse_database::DatabaseOpenError;
-use dormouse_engine::{CatchUpError, catch_up, check_log};
-use dormouse_memory::{Memory, MemoryBuilder, MemoryOpenError, Progress};
+use dormouse_engine::{
+    CatchUpError, CaughtUp, EntityChanged, Event, MemoryChanged, catch_up, check_log,
+};
+use dormouse_entities::EntityChange;
+use dormouse_memory::{
+    Added, Memory, MemoryBuilder, MemoryChange, MemoryError, MemoryOpenError, Progress,
+};
 use dormouse_store::RedbLog;
 
 use super::{
@@ -71,15 +76,39 @@ impl MemoryFile {
         Ok(memory)
     }
 
+    /// Opens the memory and the log that it follows, to change it: every change is an event of the log. The memory has
+    /// taken in the whole log then. Creates neither of the two unless asked to.
+    pub(crate) async fn open_to_change(
+        &self,
+        missing: Missing,
+    ) -> Result<LoggedMemory, CommandError> {
+        let (log_path, path) = (self.data.log(), self.path());
+        if missing == Missing::Create {
+            self.data.create()?;
+        } else if !log_path.exists() && !path.exists() {
+            // Says that there is no memory.
+            self.builder().open_existing(&path).await?;
+        }
+        let log = match missing {
+            Missing::Create => RedbLog::open(&log_path)?,
+            Missing::Fail => RedbLog::open_existing(&log_path)?,
+        };
+        let memory = self.builder().open(&path).await?;
+        let follows = check_follows(&self.data, &log, &memory).await;
+        follows.map_err(|mismatch| *mismatch)?;
+        let key = self.key();
+        let CaughtUp { through, .. } = catch_up(&log, &key, &memory).await?;
+        Ok(LoggedMemory {
+            log,
+            key,
+            memory,
+            through: Cell::new(through),
+        })
+    }
+
     /// Opens an existing memory.
     pub(crate) async fn open(&self) -> Result<Memory, CommandError> {
         Ok(self.builder().open_existing(self.path()).await?)
-    }
-
-    /// Opens the memory, and creates it if there is none.
-    pub(crate) async fn open_or_create(&self) -> Result<Memory, CommandError> {
-        self.data.create()?;
-        Ok(self.builder().open(self.path()).await?)
     }
 
     /// Opens an existing memory to build what is derived from its records again, with this encoder or the configured
@@ -126,6 +155,77 @@ impl MemoryFile {
             config.memory.embedder = Some(requested.clone().into());
         }
         Ok(recall::memory_builder(&config)?)
+    }
+}
+
+/// What to do if there is no memory and no log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    Create,
+    Fail,
+}
+
+/// A memory with the log that it follows. Every change of it is an event of the log first.
+pub(crate) struct LoggedMemory {
+    log: RedbLog,
+    key: AssistantId,
+    pub(crate) memory: Memory,
+    /// The last event of the log. Nobody else can append, because the log is open here.
+    through: Cell<Seq>,
+}
+
+impl LoggedMemory {
+    /// Makes a change: checks it, writes it as an event, and takes the event in. Returns the event, and which notes were
+    /// added or known. Notes that are all known make no event.
+    pub(crate) async fn change(
+        &self,
+        change: MemoryChange,
+        author: Author,
+        reason: &str,
+    ) -> Result<(Seq, Vec<Added>), CommandError> {
+        let change = change.masked();
+        let event = self.through.get().next();
+        let added = self.memory.check_change(event, change.clone()).await?;
+        let is_known = |added: &Added| matches!(added, Added::AlreadyThere(_));
+        if !added.is_empty() && added.iter().all(is_known) {
+            return Ok((self.through.get(), added));
+        }
+        let changed = Event::MemoryChanged(MemoryChanged {
+            change,
+            author,
+            reason: reason.to_owned(),
+        });
+        Ok((self.append(&changed).await?, added))
+    }
+
+    /// Changes what is known of somebody: checks the change, writes it as an event, and takes the event in.
+    pub(crate) async fn change_entity(
+        &self,
+        change: EntityChange,
+        author: Author,
+        reason: &str,
+    ) -> Result<Seq, CommandError> {
+        let now = SystemClock.now();
+        let checked = self.memory.with_entities(|known| known.check(&change, now));
+        checked.map_err(|error| MemoryError::Change(error.into()))?;
+        let changed = Event::EntityChanged(EntityChanged {
+            change,
+            author,
+            reason: reason.to_owned(),
+        });
+        self.append(&changed).await
+    }
+
+    async fn append(&self, event: &Event) -> Result<Seq, CommandError> {
+        let request = AppendRequest {
+            assistant: self.key.clone(),
+            expected: self.through.get(),
+            events: vec![event.encode(SystemClock.now())?],
+        };
+        let seq = self.log.append(request).await?;
+        catch_up(&self.log, &self.key, &self.memory).await?;
+        self.through.set(seq);
+        Ok(seq)
     }
 }
 
@@ -189,6 +289,12 @@ pub(crate) struct Mismatch {
     command: String,
     #[source]
     source: CatchUpError,
+}
+
+impl CommandFailure for Mismatch {
+    fn exit(&self) -> Exit {
+        Exit::Damaged
+    }
 }
 
 /// Checks that the memory follows the log. A log that cannot be read at the moment is not a mismatch.

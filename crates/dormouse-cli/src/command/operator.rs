@@ -2,6 +2,8 @@
 
 use std::env;
 
+use dormouse_contracts::Author;
+
 use super::error::CommandFailure;
 use crate::exit::Exit;
 
@@ -21,16 +23,27 @@ pub(crate) fn operator(by: Option<String>) -> Result<String, BlankName> {
     match by {
         Some(by) if by.trim().is_empty() => Err(BlankName),
         Some(by) => Ok(by),
-        None => Ok(user().unwrap_or_else(|| "somebody at the command line".to_owned())),
+        None => Ok(user_or_somebody()),
     }
 }
 
 /// The reason that is recorded with a change made at the command line.
 pub(crate) fn reason(what: &str) -> String {
-    match user() {
-        Some(user) => format!("{what} at the command line by {user}"),
-        None => format!("{what} at the command line"),
-    }
+    format!("{what} at the command line")
+}
+
+/// The user as the author of a change.
+pub(crate) fn author() -> Author {
+    Author::Operator(user_or_somebody())
+}
+
+/// The user as the author of an import.
+pub(crate) fn importer() -> Author {
+    Author::Import(user_or_somebody())
+}
+
+fn user_or_somebody() -> String {
+    user().unwrap_or_else(|| "somebody at the command line".to_owned())
 }
 
 /// The user's name, if the environment has it.

@@ -7,7 +7,7 @@ use std::{
 
 use dormouse::SystemClock;
 use dormouse_contracts::Clock;
-use dormouse_memory::ChangeSeq;
+use dormouse_contracts::Seq;
 use serde::Serialize;
 
 use super::error::CommandError;
@@ -57,22 +57,22 @@ impl Printing {
 #[derive(Serialize)]
 struct ChangedLine<'a> {
     r#type: &'static str,
-    change: ChangeSeq,
+    event: u64,
     what: &'a str,
 }
 
 /// Prints a change of the memory with its number, which `dormouse memory undo` takes.
 pub(crate) fn print_change(
     printing: Printing,
-    change: ChangeSeq,
+    event: Seq,
     what: &str,
 ) -> Result<Exit, CommandError> {
     let line = ChangedLine {
         r#type: "changed",
-        change,
+        event: event.0,
         what,
     };
-    printing.print(&line, || format!("change {change}: {what}"))?;
+    printing.print(&line, || format!("event {event}: {what}"))?;
     Ok(Exit::Success)
 }
 

@@ -2,11 +2,10 @@
 
 use dormouse_contracts::EntityId;
 use dormouse_entities::{AttributeUpdate, EntityChange, Metric};
-use dormouse_memory::Memory;
 
 use super::args::Set;
 use crate::{
-    command::{CommandError, CommandFailure, Printing, print_change, reason, with_hint},
+    command::{CommandError, CommandFailure, LoggedMemory, Printing, author, print_change, reason},
     exit::Exit,
 };
 
@@ -27,9 +26,9 @@ const UNMERGE_HINT: &str = "expected the id FROM of an earlier `dormouse entity 
 /// What to do if an entity cannot be restored.
 const RESTORE_HINT: &str = "expected the id of an earlier `dormouse entity delete`";
 
-/// Makes one change and prints its number.
+/// Makes one change and prints its event.
 pub(super) async fn change(
-    memory: &Memory,
+    memory: &LoggedMemory,
     change: EntityChange,
     printing: Printing,
     what: &str,
@@ -39,17 +38,18 @@ pub(super) async fn change(
         EntityChange::Restored { .. } => Some(RESTORE_HINT),
         _ => None,
     };
-    let made = memory.change_entity(change, &reason("changed")).await;
+    let reason = reason("changed");
+    let made = memory.change_entity(change, author(), &reason).await;
     let made = made.map_err(|error| match hint {
-        Some(hint) => with_hint(error, hint),
-        None => error.into(),
+        Some(hint) => error.with_hint(hint),
+        None => error,
     })?;
     print_change(printing, made, what)
 }
 
 /// Makes every change that was asked for. Each can be undone separately.
 pub(super) async fn set(
-    memory: &Memory,
+    memory: &LoggedMemory,
     entity: &EntityId,
     asked: Set,
 ) -> Result<Exit, CommandError> {

@@ -66,11 +66,11 @@ pub(crate) enum Memory {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Undo a change
+    /// Undo what an event of the log did to records
     Undo {
         /// Its number, as `why` prints it
-        #[arg(value_name = "CHANGE")]
-        change: u64,
+        #[arg(value_name = "EVENT")]
+        event: u64,
         #[command(flatten)]
         json: JsonFlag,
     },

@@ -1,8 +1,10 @@
 //! Adding records, and changing or undoing what is recorded.
 
 use dormouse::SystemClock;
-use dormouse_contracts::{Clock, Timestamp};
-use dormouse_memory::{Added, ChangeError, Derivation, Note, RecordId, source_key_of};
+use dormouse_contracts::{Clock, Seq, Timestamp, invariant};
+use dormouse_memory::{
+    Added, ChangeError, Derivation, MemoryChange, Note, RecordId, source_key_of,
+};
 use serde::Serialize;
 
 use super::{
@@ -10,12 +12,12 @@ use super::{
     show::existing,
 };
 use crate::{
-    command::{CommandError, MemoryFile, Printing, print_change, reason, with_hint},
+    command::{CommandError, MemoryFile, Missing, Printing, author, print_change, reason},
     exit::Exit,
 };
 
 /// What to do if a change cannot be undone.
-const UNDO_HINT: &str = "`dormouse memory why ID` lists the changes of a record with their numbers";
+const UNDO_HINT: &str = "`dormouse memory why ID` lists the changes of a record with their events";
 
 #[derive(Serialize)]
 struct AddedLine {
@@ -31,8 +33,14 @@ pub(super) async fn add(file: &MemoryFile, asked: Add) -> Result<Exit, CommandEr
     // Checked before the memory is opened, because opening would create one.
     note.check()
         .map_err(|error| CommandError::Memory(ChangeError::Note(error).into()))?;
-    let memory = file.open_or_create().await?;
-    let added = memory.add(note, &reason("added")).await?;
+    let memory = file.open_to_change(Missing::Create).await?;
+    let change = MemoryChange::Added { notes: vec![note] };
+    let (_, added) = memory.change(change, author(), &reason("added")).await?;
+    let added = invariant!(
+        added.first().copied(),
+        "one note has one result",
+        Added::AlreadyThere(RecordId::event(Seq::ZERO))
+    );
     let new = matches!(added, Added::New(_));
     let line = AddedLine {
         r#type: "added",
@@ -73,34 +81,43 @@ fn note(asked: Add) -> Note {
     asked.tag.into_iter().fold(note, Note::tagged)
 }
 
-/// Undoes a change.
+/// Undoes what an event did.
 pub(super) async fn undo(
     file: &MemoryFile,
-    change: u64,
+    event: u64,
     printing: Printing,
 ) -> Result<Exit, CommandError> {
-    let memory = file.open().await?;
-    let undone = memory.revert(change, &reason("undone")).await;
-    let by = undone.map_err(|error| with_hint(error, UNDO_HINT))?;
-    print_change(printing, by, &format!("change {change} undone"))
+    let memory = file.open_to_change(Missing::Fail).await?;
+    let change = MemoryChange::Undone { event: Seq(event) };
+    let undone = memory.change(change, author(), &reason("undone")).await;
+    let (by, _) = undone.map_err(|error| error.with_hint(UNDO_HINT))?;
+    print_change(printing, by, &format!("event {event} undone"))
 }
 
 /// Takes a record out of recall.
 pub(super) async fn withdraw(file: &MemoryFile, of: Of) -> Result<Exit, CommandError> {
-    let memory = file.open().await?;
-    let change = memory.withdraw(of.id, &reason("withdrawn")).await?;
-    print_change(of.json.printing(), change, &format!("{} withdrawn", of.id))
+    let change = MemoryChange::Withdrawn { record: of.id };
+    let what = format!("{} withdrawn", of.id);
+    changed(file, of, change, "withdrawn", &what).await
 }
 
 /// Removes a record's text.
 pub(super) async fn erase(file: &MemoryFile, of: Of) -> Result<Exit, CommandError> {
-    let memory = file.open().await?;
-    let change = memory.erase(of.id, &reason("erased")).await?;
-    print_change(
-        of.json.printing(),
-        change,
-        &format!("{} erased from the memory for good", of.id),
-    )
+    let change = MemoryChange::Erased { record: of.id };
+    let what = format!("{} erased from the memory for good", of.id);
+    changed(file, of, change, "erased", &what).await
+}
+
+async fn changed(
+    file: &MemoryFile,
+    of: Of,
+    change: MemoryChange,
+    why: &str,
+    what: &str,
+) -> Result<Exit, CommandError> {
+    let memory = file.open_to_change(Missing::Fail).await?;
+    let (event, _) = memory.change(change, author(), &reason(why)).await?;
+    print_change(of.json.printing(), event, what)
 }
 
 /// Marks a record as no longer valid.
@@ -110,17 +127,20 @@ pub(super) async fn supersede(
     by: Option<RecordId>,
     since: Option<Timestamp>,
 ) -> Result<Exit, CommandError> {
-    let memory = file.open().await?;
+    let memory = file.open_to_change(Missing::Fail).await?;
     let until = match (since, by) {
         (Some(since), _) => since,
-        (None, Some(by)) => existing(&memory, by).await?.valid_from,
+        (None, Some(by)) => existing(&memory.memory, by).await?.valid_from,
         (None, None) => SystemClock.now(),
     };
-    let reason = reason("superseded");
-    let change = memory.supersede(of.id, by, until, &reason).await?;
+    let record = of.id;
+    let change = MemoryChange::Superseded { record, by, until };
+    let (event, _) = memory
+        .change(change, author(), &reason("superseded"))
+        .await?;
     print_change(
         of.json.printing(),
-        change,
+        event,
         &format!("{} superseded as of {until}", of.id),
     )
 }

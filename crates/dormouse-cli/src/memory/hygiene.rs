@@ -6,7 +6,7 @@ use dormouse_memory::hygiene::{HygieneFinding, HygienePolicy, HygieneReport, sur
 use serde::Serialize;
 
 use crate::{
-    command::{CommandError, MemoryFile, Printing},
+    command::{CommandError, MemoryFile, Missing, Printing, author},
     exit::Exit,
     grammar::counted,
 };
@@ -29,7 +29,7 @@ struct Health<'a> {
     r#type: &'static str,
     #[serde(flatten)]
     report: &'a HygieneReport,
-    /// The changes that folded duplicates.
+    /// The events that folded duplicates.
     folded: Vec<u64>,
 }
 
@@ -39,12 +39,15 @@ pub(super) async fn hygiene(
     fold: Fold,
     printing: Printing,
 ) -> Result<Exit, CommandError> {
-    let memory = file.open().await?;
-    let report = survey(&memory, HygienePolicy::default(), SystemClock.now()).await?;
+    let memory = file.open_to_change(Missing::Fail).await?;
+    let policy = HygienePolicy::default();
+    let report = survey(&memory.memory, policy, SystemClock.now()).await?;
     let mut folded = Vec::new();
     if fold == Fold::Apply {
         for proposal in &report.proposals {
-            folded.push(proposal.apply(&memory).await?);
+            let (change, reason) = proposal.change();
+            let (event, _) = memory.change(change, author(), reason).await?;
+            folded.push(event.0);
         }
     }
     let health = Health {
@@ -78,7 +81,7 @@ fn text(health: &Health<'_>, fold: Fold) -> String {
             let changes: Vec<String> = health.folded.iter().map(ToString::to_string).collect();
             let records = counted(could as u64, "record", "records");
             let changes = changes.join(", ");
-            format!("{records} folded; `dormouse memory undo` undoes change {changes}")
+            format!("{records} folded; `dormouse memory undo` undoes event {changes}")
         }
     });
     if report.proposals_left_out > 0 {

@@ -6,12 +6,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use dormouse_memory::{ExportError, ImportError, ImportStep, Imported};
+use dormouse_memory::{
+    Added, ExportError, ImportError, ImportLines, Imported, LineError, MemoryChange,
+};
 use serde::Serialize;
 
 use crate::{
     command::{
-        CommandError, CommandFailure, MemoryFile, Printing, memory_exit, progress, reason, remark,
+        CommandError, CommandFailure, MemoryFile, Missing, Printing, importer, memory_exit,
+        progress, remark,
     },
     exit::Exit,
     grammar::counted,
@@ -86,17 +89,29 @@ pub(super) async fn import(
     printing: Printing,
 ) -> Result<Exit, CommandError> {
     let lines = reader(from)?;
-    let memory = file.open_or_create().await?;
-    let mut failed = None;
-    let imported = memory
-        .import(lines, &reason("imported"), |step| {
-            let reported = report(printing, step);
-            failed = failed.take().or(reported.err());
-        })
-        .await
-        .map_err(TransferError::Import)?;
-    if let Some(error) = failed {
-        return Err(error);
+    let memory = file.open_to_change(Missing::Create).await?;
+    let mut lines = ImportLines::new(lines);
+    let mut imported = Imported::default();
+    loop {
+        let batch = lines.next_batch().map_err(TransferError::Import)?;
+        imported.lines += batch.read;
+        imported.refused += batch.refused.len() as u64;
+        for (line, error) in batch.refused {
+            report_refused(printing, line, &error)?;
+        }
+        if !batch.notes.is_empty() {
+            let change = MemoryChange::Added { notes: batch.notes };
+            let (_, added) = memory.change(change, importer(), "imported").await?;
+            let new = added.iter().filter(|added| matches!(added, Added::New(_)));
+            let new = new.count() as u64;
+            imported.added += new;
+            imported.known += added.len() as u64 - new;
+            let stored = counted(imported.added, "record", "records");
+            progress(&format!("{stored} stored"));
+        }
+        if batch.ended {
+            break;
+        }
     }
     let summary = Summary {
         r#type: "imported",
@@ -137,24 +152,15 @@ fn reader(from: &Path) -> Result<Box<dyn BufRead + Send>, TransferError> {
     Ok(Box::new(BufReader::new(file)))
 }
 
-fn report(printing: Printing, step: ImportStep) -> Result<(), CommandError> {
-    match step {
-        ImportStep::Refused { line, error } => {
-            let refused = Refused {
-                r#type: "refused",
-                line,
-                reason: error.to_string(),
-            };
-            match printing {
-                Printing::Json => printing.print(&refused, String::new)?,
-                Printing::Text => remark(&format!("line {line}: {}", refused.reason)),
-            }
-        }
-        ImportStep::Stored(imported) => {
-            let stored = counted(imported.added, "record", "records");
-            progress(&format!("{stored} stored"));
-        }
-        _ => {}
+fn report_refused(printing: Printing, line: u64, error: &LineError) -> Result<(), CommandError> {
+    let refused = Refused {
+        r#type: "refused",
+        line,
+        reason: error.to_string(),
+    };
+    match printing {
+        Printing::Json => printing.print(&refused, String::new)?,
+        Printing::Text => remark(&format!("line {line}: {}", refused.reason)),
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Records and changes, as text and as JSON.
 
-use dormouse_contracts::{Attribution, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Author, Timestamp, Trust};
 use dormouse_memory::{
     Collection, Derivation, Link, Record, RecordId, RecordKind, RecordStatus, StoredChange,
 };
@@ -143,16 +143,19 @@ fn validity(from: Timestamp, until: Option<Timestamp>) -> String {
 /// A change as JSON.
 #[derive(Debug, Serialize)]
 pub(super) struct ChangeLine<'a> {
-    change: u64,
+    /// The event of the log that it follows from.
+    event: Option<u64>,
     at: String,
     what: &'static str,
+    author: Option<&'a Author>,
     reason: &'a str,
 }
 
 impl<'a> From<&'a StoredChange> for ChangeLine<'a> {
     fn from(stored: &'a StoredChange) -> Self {
         Self {
-            change: stored.seq,
+            event: stored.event.map(|event| event.0),
+            author: stored.author.as_ref(),
             at: stored.at.to_string(),
             what: stored.change.name(),
             reason: &stored.reason,
@@ -162,6 +165,11 @@ impl<'a> From<&'a StoredChange> for ChangeLine<'a> {
 
 /// A change on one line.
 pub(super) fn change(stored: &StoredChange) -> String {
-    let (seq, at, what) = (stored.seq, stored.at, stored.change.name());
-    format!("change {seq}  {at}  {what}: {}", stored.reason)
+    let (at, what) = (stored.at, stored.change.name());
+    let event = stored.event.unwrap_or_default();
+    let author = stored.author.as_ref();
+    let author = author
+        .map(|author| format!(" by {author}"))
+        .unwrap_or_default();
+    format!("event {event}  {at}  {what}{author}: {}", stored.reason)
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use dormouse_contracts::{
-    CallId, ChatReply, EffectKey, FinishReason, ModelErrorKind, ModelName, Outcome, Receipt,
-    Rejection, ServiceName, Timestamp, WorldErrorKind, invariant,
+    Author, CallId, ChatReply, EffectKey, FinishReason, ModelErrorKind, ModelName, Outcome,
+    Receipt, Rejection, ServiceName, Timestamp, WorldErrorKind, invariant,
 };
 use dormouse_text::{beginning_bytes, escape_template_tokens, floor_char_boundary};
 use serde_json::{Value, json};
@@ -488,7 +488,13 @@ pub(crate) fn on_memory_answer(view: View<'_>, id: &CallId, answer: MemoryAnswer
         ),
         MemoryAnswer::Fits { changes, result } => {
             let changes = changes.into_iter();
-            let events = changes.map(|change| Event::EntityChanged(EntityChanged { change }));
+            let events = changes.map(|change| {
+                Event::EntityChanged(EntityChanged {
+                    change,
+                    author: Author::Tool(id.clone()),
+                    reason: call.call.name.clone(),
+                })
+            });
             let content = calls::success(&result);
             (events.collect(), Verdict::Success, content, Vec::new())
         }

@@ -148,6 +148,7 @@ families! {
         "remembered" => Remembered,
         "recollected" => Recollected,
         "entity_changed" => EntityChanged,
+        "memory_changed" => MemoryChanged,
     }
     service {
         "model_failed" => ModelFailed,

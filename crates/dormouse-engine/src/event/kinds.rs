@@ -4,7 +4,7 @@ use super::{
     delayed::Delayed,
     effect::{EffectIntended, EffectSettled, WorldFailed},
     life::{Configured, Woke},
-    memory::{EntityChanged, Remembered},
+    memory::{EntityChanged, MemoryChanged, Remembered},
     perception::Perceived,
     recollected::Recollected,
     safety::{EmergencyStopCleared, EmergencyStopTriggered},
@@ -38,6 +38,8 @@ pub enum Event {
     Recollected(Recollected),
     /// Something about a person or thing was noted on purpose.
     EntityChanged(EntityChanged),
+    /// The memory was changed on purpose, other than by noting a line.
+    MemoryChanged(MemoryChanged),
     /// An outward act was decided. It is on disk before it is done.
     EffectIntended(EffectIntended),
     /// What became of an outward act.

@@ -1,7 +1,7 @@
 //! What is remembered, and what is shown of it.
 
-use dormouse_contracts::{Attribution, Origin, Trust};
-use dormouse_memory::RecordKind;
+use dormouse_contracts::{Attribution, Author, Origin, Trust};
+use dormouse_memory::{MemoryChange, RecordKind};
 use serde::{Deserialize, Serialize};
 
 /// The version of these events in the log.
@@ -53,4 +53,20 @@ fn is_fact(kind: &RecordKind) -> bool {
 pub struct EntityChanged {
     /// What.
     pub change: dormouse_entities::EntityChange,
+    /// Who decided on it.
+    pub author: Author,
+    /// Why, in words; the name of the tool, if the assistant decided on it by a call.
+    pub reason: String,
+}
+
+/// The memory was changed on purpose, other than by noting a line. The change was checked against the memory before it
+/// was written; the memory applies it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MemoryChanged {
+    /// What.
+    pub change: MemoryChange,
+    /// Who decided on it.
+    pub author: Author,
+    /// Why, in words.
+    pub reason: String,
 }

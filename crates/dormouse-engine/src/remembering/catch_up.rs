@@ -1,6 +1,6 @@
 //! Catching up with the log.
 
-use dormouse_contracts::{AssistantId, ReadError, ReadEvents, Seq, Timestamp};
+use dormouse_contracts::{AssistantId, ReadError, ReadEvents, Seq};
 use dormouse_memory::{LogPosition, Memory, MemoryError, Taken};
 
 use super::{
@@ -47,16 +47,12 @@ pub enum CatchUpError {
     /// The memory has taken in another log, or a log that was restored to an earlier point and has grown differently
     /// since.
     #[error(
-        "the memory was made of another log: event {through} of that one was written at {known}, and event {through} \
-         of this one at {found}. Restore the log it was made of, or make the memory again from this log"
+        "the memory was made of another log: event {through} of this log is not the one that the memory took in. Restore \
+         the log it was made of, or make the memory again from this log"
     )]
     OtherLog {
         /// How far the memory knows its log.
         through: Seq,
-        /// When the memory's log was written there.
-        known: Timestamp,
-        /// When this log was written there.
-        found: Timestamp,
     },
 }
 
@@ -78,8 +74,7 @@ pub struct CaughtUp {
     pub through: Seq,
     /// How many events were read for it now.
     pub events: u64,
-    /// How many changes of what is known about people and things were refused because they did not fit. Every attempt
-    /// refuses them again.
+    /// How many changes were refused because they did not fit. Every attempt refuses them again.
     pub refused: u64,
 }
 
@@ -191,7 +186,7 @@ impl Progress {
         if self.refused > 0 {
             tracing::info!(
                 refused = self.refused,
-                "changes of what is known of people and things no longer fitted"
+                "changes no longer fitted what the memory knows"
             );
         }
         CaughtUp {

@@ -1,7 +1,8 @@
 //! The context of a position in a log: the message that is worked on there, and the open act.
 
 use dormouse_contracts::{Attested, Seq, StoredEvent};
-use dormouse_memory::LogPosition;
+use dormouse_memory::{EventHash, LogPosition};
+use sha2::{Digest, Sha256};
 
 use crate::event::{DecodeError, EffectIntended, Event, Perceived};
 
@@ -22,9 +23,31 @@ impl Read {
     pub(super) fn position(&self) -> LogPosition {
         LogPosition {
             seq: self.stored.seq.0,
-            at: self.stored.at,
+            hash: hash(&self.stored),
         }
     }
+}
+
+/// The hash by which a memory knows an event of its log.
+pub(super) fn hash(stored: &StoredEvent) -> EventHash {
+    let StoredEvent {
+        seq,
+        at,
+        kind,
+        schema,
+        payload,
+    } = stored;
+    let mut hash = Sha256::new();
+    hash.update(seq.0.to_le_bytes());
+    hash.update(at.as_micros().to_le_bytes());
+    hash.update(schema.to_le_bytes());
+    // Its length separates the kind from the payload.
+    hash.update((kind.len() as u64).to_le_bytes());
+    hash.update(kind);
+    hash.update(payload);
+    let digest = hash.finalize();
+    let half = digest.iter().take(16);
+    half.fold(0, |hash, byte| hash << 8 | EventHash::from(*byte))
 }
 
 /// A message that is worked on.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{
-    Arguments, Attribution, EntityId, Origin, Outcome, Sender, Seq, Timestamp, Trust,
+    Arguments, Attribution, Author, EntityId, Origin, Outcome, Sender, Seq, Timestamp, Trust,
 };
 use dormouse_entities::{Entities, EntityChange, OrderKind, Passage, SpeakerRole, recognise};
-use dormouse_memory::{Derivation, Intake, LogPosition, Note, RecordKind};
+use dormouse_memory::{Derivation, Intake, IntakeStep, LogPosition, Note, RecordKind};
 use dormouse_text::beginning;
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ use super::{
     place,
     reading::Triggers,
 };
-use crate::event::{EffectIntended, Event, Perceived, Remembered};
+use crate::event::{EffectIntended, EntityChanged, Event, MemoryChanged, Perceived, Remembered};
 
 /// The longest name of a speaker that is kept, in characters.
 const NAME_LIMIT: usize = 64;
@@ -26,6 +26,14 @@ const UNKNOWN_PROVENANCE: Trust = match Trust::try_new(0.2) {
     Err(_) => Trust::NONE,
 };
 
+/// The reason of every change that nobody decided on.
+const REASON: &str = "taken in from the log";
+
+/// Whether the assistant itself decided on a change, by a call. Its tools only add to what is known of somebody.
+fn is_by_call(changed: &EntityChanged) -> bool {
+    matches!(changed.author, Author::Tool(_))
+}
+
 /// Whether an event means anything to a memory.
 pub(crate) fn is_for_memory(event: &Event) -> bool {
     matches!(
@@ -34,6 +42,7 @@ pub(crate) fn is_for_memory(event: &Event) -> bool {
             | Event::EffectSettled(_)
             | Event::Remembered(_)
             | Event::EntityChanged(_)
+            | Event::MemoryChanged(_)
     )
 }
 
@@ -64,12 +73,17 @@ pub(super) fn page(
         context,
     };
     for read in events {
-        if !mapping.take(read, &page.context) {
+        // Whom a command makes known, merges or renames is heard differently from then on.
+        let is_alone = matches!(&read.event, Event::EntityChanged(changed) if !is_by_call(changed));
+        if is_alone && !mapping.items.is_empty() || !mapping.take(read, &page.context) {
             break;
         }
         let find = |seq: Seq| triggers.get(&seq).cloned();
         page.context.follow(&read.event, find);
         page.through = read.position();
+        if is_alone {
+            break;
+        }
     }
     page.items = mapping.items;
     page
@@ -100,22 +114,59 @@ impl Mapping<'_> {
             Event::Remembered(remembered) => {
                 self.remembered(seq, at, remembered, context.trigger.as_ref());
             }
-            Event::EntityChanged(changed) => self.change(changed.change.clone(), at),
+            Event::EntityChanged(changed) => {
+                let EntityChanged {
+                    change,
+                    author,
+                    reason,
+                } = changed.clone();
+                let step = IntakeStep::Entity(Box::new(change));
+                self.decided(read, author, reason, step);
+            }
+            Event::MemoryChanged(changed) => {
+                let MemoryChanged {
+                    change,
+                    author,
+                    reason,
+                } = changed.clone();
+                let step = IntakeStep::Change(Box::new(change));
+                self.decided(read, author, reason, step);
+            }
             _ => {}
         }
         true
     }
 
-    fn change(&mut self, change: EntityChange, at: Timestamp) {
-        self.items.push(Intake::Entity(Box::new(change), at));
+    fn decided(&mut self, read: &Read, author: Author, reason: String, step: IntakeStep) {
+        self.items.push(Intake {
+            event: read.stored.seq,
+            at: read.stored.at,
+            author: Some(author),
+            reason,
+            step,
+        });
+    }
+
+    fn follows(&mut self, (event, at): (Seq, Timestamp), step: IntakeStep) {
+        self.items.push(Intake {
+            event,
+            at,
+            author: None,
+            reason: REASON.to_owned(),
+            step,
+        });
+    }
+
+    fn change(&mut self, change: EntityChange, event: (Seq, Timestamp)) {
+        self.follows(event, IntakeStep::Entity(Box::new(change)));
     }
 
     /// Adds a note, unless no memory accepts it. An event that cannot be kept must not stop all later ones.
-    fn note(&mut self, seq: Seq, note: Note) {
+    fn note(&mut self, (seq, at): (Seq, Timestamp), note: Note) {
         match note.check() {
             Ok(()) => {
-                let note = Intake::Note(Origin::event(seq), Box::new(note));
-                self.items.push(note);
+                let note = IntakeStep::Note(Origin::event(seq), Box::new(note));
+                self.follows((seq, at), note);
             }
             Err(error) => tracing::warn!(%seq, %error, "an event cannot be remembered"),
         }
@@ -139,9 +190,9 @@ impl Mapping<'_> {
             .at(attested.at)
             .in_thread(place::heard_in(attested))
             .trusted(perceived.trust);
-        self.note(seq, note.from(speaker((&attested.sender).into())));
+        self.note((seq, at), note.from(speaker((&attested.sender).into())));
         for change in changes {
-            self.change(change, at);
+            self.change(change, (seq, at));
         }
         if let Some(entity) = attested.sender.id().filter(|_| is_directed) {
             let start = EntityChange::ConversationStarted {
@@ -149,13 +200,19 @@ impl Mapping<'_> {
                 topic: None,
                 stale_after: dormouse_entities::StaleAfter::default(),
             };
-            self.change(start, at);
-            self.message(entity, SpeakerRole::User, words, at);
+            self.change(start, (seq, at));
+            self.message(entity, SpeakerRole::User, words, (seq, at));
         }
         true
     }
 
-    fn message(&mut self, entity: &EntityId, role: SpeakerRole, words: &str, at: Timestamp) {
+    fn message(
+        &mut self,
+        entity: &EntityId,
+        role: SpeakerRole,
+        words: &str,
+        event: (Seq, Timestamp),
+    ) {
         if let Some(content) = Passage::shortened(words) {
             let entity = entity.clone();
             let added = EntityChange::MessageAdded {
@@ -163,7 +220,7 @@ impl Mapping<'_> {
                 role,
                 content,
             };
-            self.change(added, at);
+            self.change(added, event);
         }
     }
 
@@ -216,9 +273,9 @@ impl Mapping<'_> {
         if let Some(trigger) = trigger {
             note = note.in_thread(said_in(intended, trigger, listener.as_ref()));
         }
-        self.note(seq, note);
+        self.note((seq, at), note);
         if let Some(listener) = listener {
-            self.message(&listener, SpeakerRole::Assistant, words, at);
+            self.message(&listener, SpeakerRole::Assistant, words, (seq, at));
         }
         true
     }
@@ -253,7 +310,7 @@ impl Mapping<'_> {
         for tag in tags.chain(id.map(EntityId::as_str)).filter_map(shortened) {
             note = note.tagged(tag);
         }
-        self.note(seq, note);
+        self.note((seq, at), note);
     }
 }
 

@@ -7,7 +7,7 @@ use dormouse_memory::LogPosition;
 
 use super::{
     CatchUpError,
-    context::{Context, Read, Trigger},
+    context::{Context, Read, Trigger, hash},
 };
 use crate::event::{Event, StopReason};
 
@@ -139,12 +139,8 @@ fn expect(known: LogPosition, found: Option<&StoredEvent>) -> Result<(), CatchUp
     let through = Seq(known.seq);
     match found.filter(|stored| stored.seq == through) {
         None => Err(CatchUpError::Ahead { through }),
-        Some(stored) if stored.at == known.at => Ok(()),
-        Some(stored) => Err(CatchUpError::OtherLog {
-            through,
-            known: known.at,
-            found: stored.at,
-        }),
+        Some(stored) if hash(stored) == known.hash => Ok(()),
+        Some(_) => Err(CatchUpError::OtherLog { through }),
     }
 }
 

@@ -69,7 +69,8 @@ impl Turns {
             Event::Configured(_)
             | Event::Woke(_)
             | Event::Remembered(_)
-            | Event::EntityChanged(_) => {}
+            | Event::EntityChanged(_)
+            | Event::MemoryChanged(_) => {}
         }
         None
     }

@@ -47,7 +47,7 @@ fn every_kind_of_event_of_schema_2_is_read_and_written_the_same() {
 }
 
 /// The events that came with the memory, each with all it may hold, and with as little as it may.
-const WITH_MEMORY: [(&str, &str); 7] = [
+const WITH_MEMORY: [(&str, &str); 10] = [
     (
         "recollected",
         r#"{"items":[{"text":"tea","at":7,"from":{"entity":{"id":"player:1","name":"Alice"}},"trust":0.5,"record":"3.1","kind":"preference","tokens":4}],"entities":{"text":"[ACTIVE ENTITIES]","tokens":2,"trust":1.0},"orders":{"text":"[STANDING ORDERS]","tokens":2,"trust":0.75},"mode":{"words_because":"encoder"}}"#,
@@ -55,7 +55,19 @@ const WITH_MEMORY: [(&str, &str); 7] = [
     ("recollected", r#"{"mode":"words","failure":"timed_out"}"#),
     (
         "entity_changed",
-        r#"{"change":{"change":"action_completed","entity":"player:1","action":2}}"#,
+        r#"{"change":{"change":"action_completed","entity":"player:1","action":2},"author":{"tool":"call_1_0"},"reason":"complete_pending_action"}"#,
+    ),
+    (
+        "memory_changed",
+        r#"{"change":{"change":"superseded","record":"2","by":"3.1","until":7},"author":{"operator":"florian"},"reason":"superseded at the command line"}"#,
+    ),
+    (
+        "memory_changed",
+        r#"{"change":{"change":"added","notes":[{"text":"tea","kind":"fact","collection":"memories","at":7,"speaker":{"named":"Alice"},"thread":"tea house","trust":0.5,"tags":["drinks"],"provenance":{"derivation":"imported","source_key":"chat:1"},"valid_from":7,"valid_until":8}]},"author":{"import":"florian"},"reason":"imported"}"#,
+    ),
+    (
+        "memory_changed",
+        r#"{"change":{"change":"undone","event":2},"author":{"sleep":3},"reason":"says the same"}"#,
     ),
     (
         "remembered",

@@ -26,6 +26,7 @@ mod outages;
 mod pattern;
 mod people;
 mod prompt;
+mod rebuilding;
 mod remembering;
 mod replaying;
 mod several_calls;

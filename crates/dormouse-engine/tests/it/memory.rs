@@ -16,7 +16,7 @@ use dormouse_engine::{
     Assistant, CatchUpError, Event, RecallFailure, RecalledItem, RecalledLine, Recollected, Rest,
     WakeError, catch_up, replay,
 };
-use dormouse_memory::{Memory, Record};
+use dormouse_memory::{LogPosition, Memory, Record, StoredChange};
 use dormouse_testing::{FakeWorld, MemoryLog, Perceive, ScriptedModel, ScriptedTurn};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -31,13 +31,21 @@ fn say(text: &str) -> ScriptedTurn {
     ScriptedTurn::call("say", json!({"message": text}))
 }
 
-/// Everything a memory holds, without what says when that was written into it.
-pub(crate) async fn contents(memory: &Memory) -> (Vec<Record>, dormouse_entities::Entities) {
-    let mut records = memory.records(None, 10_000).await.unwrap();
-    for record in &mut records {
-        record.recorded_at = dormouse_contracts::Timestamp::EPOCH;
-    }
-    (records, memory.entities())
+/// Everything a memory holds.
+pub(crate) type Contents = (
+    Vec<Record>,
+    Vec<StoredChange>,
+    dormouse_entities::Entities,
+    LogPosition,
+);
+
+pub(crate) async fn contents(memory: &Memory) -> Contents {
+    (
+        memory.records(None, 10_000).await.unwrap(),
+        memory.changes(0, 10_000).await.unwrap(),
+        memory.entities(),
+        memory.log_position().await.unwrap(),
+    )
 }
 
 /// How often each event of the log is in a memory, by its place.

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    change::ChangeSeq,
-    memory::{Memory, MemoryError},
+    change::MemoryChange,
     note::LIST_LIMIT,
     record::{RecordId, RecordKind},
 };
@@ -98,17 +97,15 @@ pub struct FoldProposal {
 }
 
 impl FoldProposal {
-    /// Folds the records. [`Memory::revert`] takes it back.
-    ///
-    /// # Errors
-    ///
-    /// As [`Memory::fold`]: the records may have changed since the report.
-    pub async fn apply(&self, memory: &Memory) -> Result<ChangeSeq, MemoryError> {
+    /// The change that folds the records, and its reason.
+    #[must_use]
+    pub fn change(&self) -> (MemoryChange, &'static str) {
         let reason = match self.same {
             SameAs::Exactly => "hygiene: the same words",
             SameAs::Nearly => "hygiene: nearly the same words",
         };
-        memory.fold(self.records.clone(), self.into, reason).await
+        let (records, into) = (self.records.clone(), self.into);
+        (MemoryChange::Folded { records, into }, reason)
     }
 }
 

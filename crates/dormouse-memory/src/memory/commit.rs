@@ -12,7 +12,7 @@ use crate::{
     ops::{self, ChangeError, Done, Step},
     people,
     record::RecordId,
-    store::{StoreError, WriteError, Writing},
+    store::{Fault, StoreError, WriteError, Writing},
 };
 
 /// After how many changes the copy of the projection is saved when the memory is dropped.
@@ -137,16 +137,22 @@ impl Inner {
             let done = ops::erase(writing, now, reason, id)?;
             // The old copy is removed within the transaction: after a kill there must be no copy with the words in it. A
             // missing copy is made again.
-            if let Some(copy) = &self.copy {
-                self.saved.store(0, Ordering::Relaxed);
-                copy.remove()?;
-            }
+            self.remove_copy()?;
             Ok((done.changes.last().map_or(0, |change| change.seq), done))
         })?;
         if had_copy && let Err(error) = self.save_copy() {
             tracing::warn!(%error, "the copy of the search index could not be saved");
         }
         Ok(seq)
+    }
+
+    /// Removes the copy of the projection. The caller holds `saving`.
+    pub(crate) fn remove_copy(&self) -> Result<(), Fault> {
+        if let Some(copy) = &self.copy {
+            self.saved.store(0, Ordering::Relaxed);
+            copy.remove()?;
+        }
+        Ok(())
     }
 
     pub(super) fn checkpoint(&self) -> Result<(), StoreError> {

@@ -2,7 +2,10 @@
 
 use dormouse_contracts::Timestamp;
 
-use super::step::{ChangeError, Done, Step, refuse, there};
+use super::{
+    put_all,
+    step::{ChangeError, Done, Step, refuse, there},
+};
 use crate::{
     change::{Change, ChangeSeq},
     record::{Link, Record, RecordId, RecordStatus},
@@ -66,7 +69,6 @@ pub(crate) fn revert(
             }
             back.valid_until = had_until;
             back.status = status_before;
-            writing.put(&back)?;
             vec![back]
         }
         Change::Linked { a, b, kind, weight } => {
@@ -80,7 +82,6 @@ pub(crate) fn revert(
                 record
                     .links
                     .retain(|link| link.to != to || link.kind != kind);
-                writing.put(&record)?;
                 changed.push(record);
             }
             changed
@@ -96,12 +97,14 @@ pub(crate) fn revert(
                 // The note was added by another way since: one source is one record.
                 return Err(refuse(ChangeError::ChangedSince { seq, record: there }));
             }
-            record.id = writing.next_record()?;
+            record.id = match writing.cause.event {
+                Some(event) => RecordId::event(event),
+                None => writing.next_record()?,
+            };
             record.recorded_at = now;
             if let Some(key) = &record.provenance.source_key {
                 writing.set_source(key, record.id)?;
             }
-            writing.put(&record)?;
             vec![record]
         }
         Change::Erased { .. } => return Err(refuse(ChangeError::Erased(seq))),
@@ -110,6 +113,8 @@ pub(crate) fn revert(
             return Err(refuse(ChangeError::NotRevertible(seq)));
         }
     };
+    // After all checks: a log may go on after a change that is refused.
+    put_all(writing, &changed)?;
     let touched: Vec<_> = changed.iter().map(|record| record.id).collect();
     let change = Change::Reverted {
         undone: seq,
@@ -135,7 +140,7 @@ fn as_left(
 }
 
 fn set_status(
-    writing: &mut Writing<'_>,
+    writing: &Writing<'_>,
     seq: ChangeSeq,
     id: RecordId,
     from: RecordStatus,
@@ -143,6 +148,5 @@ fn set_status(
 ) -> Step<Record> {
     let mut record = as_left(writing, seq, id, from)?;
     record.status = to;
-    writing.put(&record)?;
     Ok(record)
 }

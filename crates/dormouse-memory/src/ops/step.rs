@@ -6,7 +6,7 @@ use crate::{
     record::{Record, RecordId},
     store::{Abort, Fault},
 };
-use dormouse_contracts::Timestamp;
+use dormouse_contracts::{Origin, Seq, Timestamp};
 
 /// Why a change was refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -66,6 +66,12 @@ pub enum ChangeError {
     /// Erasing cannot be taken back. This includes notes that were ignored because the erased record said the same.
     #[error("the text of change {0} was erased for good: it cannot be taken back")]
     Erased(ChangeSeq),
+    /// The event did nothing to records.
+    #[error("event {0} of the log changed no record")]
+    NothingToUndo(Seq),
+    /// An event has more notes than it can have parts.
+    #[error("one event holds at most {} notes", Origin::MAX_PART)]
+    Parts,
     /// The change is undone by another command.
     #[error(
         "change {0} cannot be taken back: undo it by its opposite (unmerge, restore, or change it again)"

@@ -22,6 +22,8 @@ pub(crate) const CHANGES: TableDefinition<'_, u64, &[u8]> = TableDefinition::new
 pub(crate) const RECORDS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("records");
 /// A record and the sequence number of a change that touched it.
 pub(crate) const HISTORY: TableDefinition<'_, (u64, u64), ()> = TableDefinition::new("history");
+/// The number of an event of the log → the first change that it led to. The others follow it.
+pub(crate) const BY_EVENT: TableDefinition<'_, u64, u64> = TableDefinition::new("by event");
 /// The sequence number of a change that was taken back → that of the change that took it back.
 pub(crate) const REVERTED: TableDefinition<'_, u64, u64> = TableDefinition::new("reverted");
 /// The key of a source outside the log → the id of the record that was made from it, as a number.
@@ -40,8 +42,8 @@ pub(crate) const RECORD_COUNT: &str = "records";
 pub(crate) const NEXT_CHANGE: &str = "next change";
 /// How far an outside log was taken in.
 pub(crate) const LOG_THROUGH: &str = "log through";
-/// When the event at [`LOG_THROUGH`] was written, in microseconds since 1970, as a number with a sign.
-pub(crate) const LOG_AT: &str = "log at";
+/// The two halves of the hash of the event at [`LOG_THROUGH`].
+pub(crate) const LOG_HASH: [&str; 2] = ["log hash, high", "log hash, low"];
 /// How many records are in use.
 pub(crate) const IN_USE: &str = "in use";
 /// The name in [`LABELS`] of the id of the file.

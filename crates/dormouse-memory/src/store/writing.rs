@@ -1,6 +1,6 @@
 //! One write transaction.
 
-use dormouse_contracts::{Seq, Timestamp};
+use dormouse_contracts::{Author, Seq, Timestamp};
 use redb::{ReadableTable, Table, WriteTransaction};
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -8,8 +8,8 @@ use super::{
     fault::Fault,
     row,
     tables::{
-        ASSISTANT, CHANGES, ENTITIES, HISTORY, IN_USE, LABELS, NEXT_CHANGE, RECORD_COUNT, RECORDS,
-        REVERTED, SOURCES, SPACES, STATE, VECTORS,
+        ASSISTANT, BY_EVENT, CHANGES, ENTITIES, HISTORY, IN_USE, LABELS, NEXT_CHANGE, RECORD_COUNT,
+        RECORDS, REVERTED, SOURCES, SPACES, STATE, VECTORS,
     },
 };
 use crate::{
@@ -17,13 +17,23 @@ use crate::{
     record::{Record, RecordId},
 };
 
+/// Where the changes of a part of a transaction come from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cause {
+    pub(crate) event: Option<Seq>,
+    pub(crate) author: Option<Author>,
+}
+
 /// A write transaction with its tables open.
 pub(crate) struct Writing<'t> {
     assistant: String,
+    /// Where the next changes come from.
+    pub(crate) cause: Cause,
     state: Table<'t, &'static str, u64>,
     changes: Table<'t, u64, &'static [u8]>,
     records: Table<'t, u64, &'static [u8]>,
     history: Table<'t, (u64, u64), ()>,
+    by_event: Table<'t, u64, u64>,
     reverted: Table<'t, u64, u64>,
     sources: Table<'t, &'static str, u64>,
     entities: Table<'t, &'static str, &'static [u8]>,
@@ -37,6 +47,7 @@ impl<'t> Writing<'t> {
         let assistant = labels.get(ASSISTANT)?.map(|label| label.value().to_owned());
         drop(labels);
         Ok(Self {
+            cause: Cause::default(),
             assistant: assistant.ok_or(Fault::Inconsistent(
                 "the file does not say whose memory it is",
             ))?,
@@ -44,6 +55,7 @@ impl<'t> Writing<'t> {
             changes: transaction.open_table(CHANGES)?,
             records: transaction.open_table(RECORDS)?,
             history: transaction.open_table(HISTORY)?,
+            by_event: transaction.open_table(BY_EVENT)?,
             reverted: transaction.open_table(REVERTED)?,
             sources: transaction.open_table(SOURCES)?,
             entities: transaction.open_table(ENTITIES)?,
@@ -88,9 +100,16 @@ impl<'t> Writing<'t> {
     ) -> Result<StoredChange, Fault> {
         let seq = self.state(NEXT_CHANGE)? + 1;
         self.set_state(NEXT_CHANGE, seq)?;
+        if let Some(event) = self.cause.event
+            && self.by_event.get(event.0)?.is_none()
+        {
+            self.by_event.insert(event.0, seq)?;
+        }
         let stored = StoredChange {
             seq,
             at,
+            event: self.cause.event,
+            author: self.cause.author.clone(),
             reason: reason.to_owned(),
             change,
         };
@@ -116,6 +135,22 @@ impl<'t> Writing<'t> {
     pub(crate) fn change(&self, seq: ChangeSeq) -> Result<Option<StoredChange>, Fault> {
         let found = self.changes.get(seq)?;
         found.map(|row| row::read(row.value())).transpose()
+    }
+
+    /// The changes that an event of the log led to, in order.
+    pub(crate) fn of_event(&self, event: Seq) -> Result<Vec<StoredChange>, Fault> {
+        let Some(first) = self.by_event.get(event.0)?.map(|found| found.value()) else {
+            return Ok(Vec::new());
+        };
+        let mut found = Vec::new();
+        for row in self.changes.range(first..)? {
+            let stored: StoredChange = row::read(row?.1.value())?;
+            if stored.event != Some(event) {
+                break;
+            }
+            found.push(stored);
+        }
+        Ok(found)
     }
 
     pub(crate) fn reverted_by(&self, seq: ChangeSeq) -> Result<Option<ChangeSeq>, Fault> {

@@ -13,8 +13,8 @@ use crate::{
 
 /// How many records are stored in one write.
 const BATCH: usize = 512;
-/// After how many bytes a batch is stored, so that large records do not fill the memory.
-const BATCH_BYTES: usize = 4 << 20;
+/// After how many bytes a batch is stored. One more line may follow, and all of it fits into one event of a log.
+const BATCH_BYTES: usize = 1 << 20;
 
 /// The result of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -77,11 +77,11 @@ impl Memory {
         reason: &str,
         mut report: impl FnMut(ImportStep),
     ) -> Result<Imported, ImportError> {
-        let mut lines = Lines { lines, number: 0 };
+        let mut lines = ImportLines::new(lines);
         let mut imported = Imported::default();
         loop {
             let (back, batch) = tokio::task::spawn_blocking(move || {
-                let batch = lines.batch();
+                let batch = lines.next_batch();
                 (lines, batch)
             })
             .await
@@ -108,24 +108,39 @@ impl Memory {
 }
 
 /// Lines that are being read.
-struct Lines<R> {
+#[derive(Debug)]
+pub struct ImportLines<R> {
     lines: R,
     /// The last line that was read.
     number: u64,
 }
 
-/// Some lines.
-#[derive(Default)]
-struct Batch {
-    notes: Vec<Note>,
-    refused: Vec<(u64, LineError)>,
-    read: u64,
-    ended: bool,
+/// Some lines, few enough for one write, or for one event of a log.
+#[derive(Debug, Default)]
+pub struct ImportBatch {
+    /// The notes.
+    pub notes: Vec<Note>,
+    /// The lines that are not valid records, by number from 1.
+    pub refused: Vec<(u64, LineError)>,
+    /// How many lines were read, except empty ones.
+    pub read: u64,
+    /// Whether these were the last lines.
+    pub ended: bool,
 }
 
-impl<R: BufRead> Lines<R> {
-    fn batch(&mut self) -> Result<Batch, ImportError> {
-        let mut batch = Batch::default();
+impl<R: BufRead> ImportLines<R> {
+    /// The lines of a file.
+    pub fn new(lines: R) -> Self {
+        Self { lines, number: 0 }
+    }
+
+    /// Reads the next lines. Blocks while the file does.
+    ///
+    /// # Errors
+    ///
+    /// [`ImportError::Read`] if the file cannot be read.
+    pub fn next_batch(&mut self) -> Result<ImportBatch, ImportError> {
+        let mut batch = ImportBatch::default();
         let mut bytes = 0;
         let mut line = Vec::new();
         while (batch.read as usize) < BATCH && bytes < BATCH_BYTES {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{fold, held::Held};
 
 /// The reason of changes that are taken in from a log.
-const FROM_THE_LOG: &str = "taken in from the log";
+pub(super) const FROM_THE_LOG: &str = "taken in from the log";
 /// What the reasons of the other changes that were asked for begin with. A model has reasons of its own.
 pub(super) const ASKED_FOR: &str = "life ";
 /// The most events of a log that are taken in at once.

@@ -6,8 +6,8 @@ use dormouse_entities::{
     StaleAfter, TextLine,
 };
 use dormouse_memory::{
-    Added, ChangeError, Collection, Intake, LinkKind, LogPosition, Memory, MemoryError, Note,
-    RecordId, RecordKind, Taken,
+    Added, ChangeError, Collection, Intake, IntakeStep, LinkKind, LogPosition, Memory, MemoryError,
+    Note, RecordId, RecordKind, Taken,
 };
 use serde_json::json;
 
@@ -174,7 +174,14 @@ impl Writer {
             let note = self.note(&format!("event{event}"));
             // Parts of events, which no record is that was added without a log.
             let id = RecordId::event(Seq(event)).part(1).unwrap();
-            items.push(Intake::Note(id, Box::new(note)));
+            let of_event = |step| Intake {
+                event: Seq(event),
+                at: LATER,
+                author: None,
+                reason: super::ledger::FROM_THE_LOG.to_owned(),
+                step,
+            };
+            items.push(of_event(IntakeStep::Note(id, Box::new(note))));
             if event % 3 == 0 {
                 // The name of a person who is made known anew with each event is never refused.
                 let entity = EntityId::try_new(format!("guest:{event}")).unwrap();
@@ -183,12 +190,12 @@ impl Writer {
                     entity,
                     entity_type: EntityType::Npc,
                 };
-                items.push(Intake::Entity(Box::new(known), LATER));
+                items.push(of_event(IntakeStep::Entity(Box::new(known))));
             }
         }
         let position = LogPosition {
             seq: through,
-            at: LATER,
+            hash: u128::from(through),
         };
         let taken = self.memory.take_log(after, position, items).await.unwrap();
         assert_eq!(

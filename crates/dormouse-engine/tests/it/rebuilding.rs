@@ -1,0 +1,404 @@
+//! A memory follows from its log alone, so it may be lost at any time.
+
+use dormouse_contracts::{
+    Append, AppendRequest, Attribution, Author, EntityId, Origin, Sender, Seq, Trust,
+};
+use dormouse_engine::{CatchUpError, EntityChanged, Event, MemoryChanged, catch_up};
+use dormouse_entities::{EntityChange, EntityType, Name, NewObservation};
+use dormouse_memory::{LinkKind, Memory, MemoryChange, Note};
+use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::{
+    home::{Home, in_virtual_time, key},
+    memory::contents,
+};
+
+fn noop() -> ScriptedTurn {
+    ScriptedTurn::call("noop", json!({}))
+}
+
+/// A model that remembers, speaks, notes something about somebody, and is done, in turn.
+fn lively() -> ScriptedModel {
+    let turns = (0..400).map(|number| match number % 4 {
+        0 => ScriptedTurn::call(
+            "store_memory",
+            json!({"text": "somebody likes numbers", "about": "Alice"}),
+        ),
+        1 => ScriptedTurn::call("whisper", json!({"to": "Alice", "message": "so do I"})),
+        2 => ScriptedTurn::call(
+            "add_entity_observation",
+            json!({"entity": "a", "content": "likes numbers"}),
+        ),
+        _ => noop(),
+    });
+    ScriptedModel::new(turns).then_for_ever(noop())
+}
+
+fn id(who: u8) -> EntityId {
+    EntityId::try_new(["a", "b", "c"][usize::from(who % 3)]).unwrap()
+}
+
+/// Two of the three have one name.
+fn name(who: u8) -> &'static str {
+    ["Alice", "Bob", "Alice"][usize::from(who % 3)]
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// These people speak, and are answered; the assistant is killed at the end, or comes to rest.
+    Life {
+        heard: Vec<(u8, u8)>,
+        is_killed: bool,
+    },
+    /// Somebody changes the memory by a command, whether it fits or not.
+    Command { what: u8, one: usize, other: usize },
+    /// Somebody changes what is known of people by a command, whether it fits or not.
+    People { what: u8, who: u8, whom: u8 },
+    /// The memory is lost with everything that is derived from it.
+    Lost,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (proptest::collection::vec(any::<(u8, u8)>(), 1..4), any::<bool>())
+            .prop_map(|(heard, is_killed)| Step::Life { heard, is_killed }),
+        5 => (any::<u8>(), any::<usize>(), any::<usize>())
+            .prop_map(|(what, one, other)| Step::Command { what, one, other }),
+        3 => any::<(u8, u8, u8)>().prop_map(|(what, who, whom)| Step::People { what, who, whom }),
+        2 => Just(Step::Lost),
+    ]
+}
+
+fn command(what: u8, (one, other): (Origin, Origin), mark: usize) -> MemoryChange {
+    let note = |text: String| Note::new(text).from_source(format!("chat:{}", mark % 5));
+    match what % 9 {
+        0 => MemoryChange::Added {
+            notes: vec![Note::new(format!("a kettle, number {mark}"))],
+        },
+        1 => MemoryChange::Added {
+            notes: vec![
+                note(format!("imported line {mark}")).said_by("Alice"),
+                Note::new(format!("api_key=a1b2c3 of line {mark}")),
+                note(format!("the same line again {mark}")),
+            ],
+        },
+        2 => MemoryChange::Withdrawn { record: one },
+        3 => MemoryChange::Erased { record: one },
+        4 => MemoryChange::Superseded {
+            record: one,
+            by: mark.is_multiple_of(2).then_some(other),
+            until: dormouse_contracts::Timestamp::from_micros(1_900_000_000_000_000),
+        },
+        5 => MemoryChange::Folded {
+            records: vec![one, other],
+            into: other,
+        },
+        6 => MemoryChange::Linked {
+            a: one,
+            b: other,
+            kind: LinkKind::Explains,
+            weight: 0.5,
+        },
+        _ => MemoryChange::Undone { event: one.seq() },
+    }
+}
+
+fn people(what: u8, who: EntityId, whom: EntityId, mark: usize) -> EntityChange {
+    let name = |text: &str| Name::try_new(text).unwrap();
+    match what % 8 {
+        0 => EntityChange::Created {
+            entity: who,
+            entity_type: EntityType::Npc,
+            name: name("Alice"),
+        },
+        1 => EntityChange::Renamed {
+            entity: who,
+            name: name("Robert"),
+        },
+        2 => EntityChange::AliasAdded {
+            entity: who,
+            alias: name("Bobby"),
+        },
+        3 => EntityChange::Merged {
+            from: who,
+            into: whom,
+        },
+        4 => EntityChange::Unmerged { entity: who },
+        5 => EntityChange::Deleted { entity: who },
+        6 => EntityChange::Restored { entity: who },
+        _ => EntityChange::Observed {
+            entity: who,
+            observation: NewObservation {
+                content: dormouse_entities::ObservationText::shortened(&format!(
+                    "sold mill {mark}"
+                ))
+                .unwrap(),
+                source: dormouse_entities::ObservationSource::shortened("direct").unwrap(),
+                trust: Trust::FULL,
+                origin: Some(Origin::event(Seq(1))),
+            },
+        },
+    }
+}
+
+/// Appends an event while the assistant sleeps, as a command does.
+async fn decide(home: &Home, event: &Event) {
+    let events = home.log.events(&key());
+    let at = events
+        .last()
+        .map_or(dormouse_contracts::Timestamp::EPOCH, |last| last.at);
+    let request = AppendRequest {
+        assistant: key(),
+        expected: Seq(events.len() as u64),
+        events: vec![event.encode(at).unwrap()],
+    };
+    home.log.append(request).await.unwrap();
+}
+
+async fn changed(home: &Home, change: MemoryChange) -> Seq {
+    let event = Event::MemoryChanged(MemoryChanged {
+        change: change.masked(),
+        author: Author::Operator("florian".to_owned()),
+        reason: "in a test".to_owned(),
+    });
+    decide(home, &event).await;
+    Seq(home.log.events(&key()).len() as u64)
+}
+
+async fn follow(home: &Home) {
+    catch_up(&home.log, &key(), &home.memory).await.unwrap();
+}
+
+async fn some_record(memory: &Memory, dice: usize) -> Origin {
+    let records = memory.records(None, 10_000).await.unwrap();
+    let place = dice % (records.len() + 1);
+    // One beyond the last: a record that is not there.
+    records
+        .get(place)
+        .map_or(Origin::event(Seq(9_999)), |record| record.id)
+}
+
+async fn speak(home: &Home, heard: &[(u8, u8)], number: &mut u64, is_killed: bool) {
+    let life = home.wake().await;
+    for (who, how) in heard {
+        *number += 1;
+        let words = format!("I like number {number} best");
+        let perceive = match how % 4 {
+            0 => Perceive::say(name(*who), &words),
+            1 => Perceive::whisper(name(*who), &words),
+            2 => Perceive::channel(name(*who), "public", &words),
+            _ => Perceive::addressed(name(*who), &words),
+        };
+        let sender = Sender::Entity {
+            id: id(*who),
+            name: name(*who).to_owned(),
+        };
+        life.accept(perceive.sender(sender).number(*number).build())
+            .await;
+        if how % 3 > 0 {
+            life.handle.at_rest().await;
+        }
+    }
+    if is_killed {
+        life.crash().await;
+    } else {
+        life.end().await.unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn a_memory_that_is_lost_at_any_moment_comes_out_of_its_log_as_it_was(
+        steps in proptest::collection::vec(step(), 1..24),
+    ) {
+        in_virtual_time(async {
+            let mut home = Home::with(lively());
+            let mut number = 0;
+            for (step, mark) in steps.iter().zip(0..) {
+                match step {
+                    Step::Life { heard, is_killed } => {
+                        speak(&home, heard, &mut number, *is_killed).await;
+                    }
+                    Step::Command { what, one, other } => {
+                        follow(&home).await;
+                        let one = some_record(&home.memory, *one).await;
+                        let other = some_record(&home.memory, *other).await;
+                        changed(&home, command(*what, (one, other), mark)).await;
+                    }
+                    Step::People { what, who, whom } => {
+                        let event = Event::EntityChanged(EntityChanged {
+                            change: people(*what, id(*who), id(*whom), mark),
+                            author: Author::Operator("florian".to_owned()),
+                            reason: "in a test".to_owned(),
+                        });
+                        decide(&home, &event).await;
+                    }
+                    Step::Lost => {
+                        follow(&home).await;
+                        let lived = contents(&home.memory).await;
+                        home.lose_memory();
+                        follow(&home).await;
+                        assert_eq!(lived, contents(&home.memory).await);
+                    }
+                }
+            }
+            follow(&home).await;
+            let lived = contents(&home.memory).await;
+            home.lose_memory();
+            follow(&home).await;
+            assert_eq!(lived, contents(&home.memory).await);
+        });
+    }
+}
+
+/// A home in which Alice whispered something.
+async fn whispered(words: &str) -> Home {
+    let home = Home::with(ScriptedModel::looping(noop()));
+    let life = home.wake().await;
+    life.accept(Perceive::whisper("Alice", words).number(1).build())
+        .await;
+    life.handle.at_rest().await;
+    life.end().await.unwrap();
+    home
+}
+
+async fn texts(memory: &Memory) -> Vec<String> {
+    let records = memory.records(None, 100).await.unwrap().into_iter();
+    records
+        .filter(dormouse_memory::Record::is_in_use)
+        .map(|record| record.text)
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_erased_stays_erased_when_the_memory_is_made_again() {
+    let mut home = whispered("my account number is 42").await;
+    let record = Origin::event(Seq(1));
+    changed(&home, MemoryChange::Erased { record }).await;
+    follow(&home).await;
+    for _ in 0..2 {
+        assert_eq!(texts(&home.memory).await, [""; 0]);
+        let why = home.memory.why(record).await.unwrap().unwrap();
+        assert_eq!(why.record.text, "");
+        let erased = why.changes.last().unwrap();
+        assert_eq!(erased.author, Some(Author::Operator("florian".to_owned())));
+        home.lose_memory();
+        follow(&home).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_correction_and_its_undoing_are_events_that_name_records_for_good() {
+    let mut home = whispered("the kettle is blue").await;
+    let notes = vec![Note::new("the kettle is red")];
+    let red = Origin::event(changed(&home, MemoryChange::Added { notes }).await);
+    let blue = Origin::event(Seq(1));
+    let until = dormouse_contracts::Timestamp::from_micros(1_900_000_000_000_000);
+    let corrected = MemoryChange::Superseded {
+        record: blue,
+        by: Some(red),
+        until,
+    };
+    let event = changed(&home, corrected).await;
+    home.lose_memory();
+    follow(&home).await;
+    let status = |memory: Memory| async move { memory.record(blue).await.unwrap().unwrap().status };
+    let superseded = dormouse_memory::RecordStatus::Superseded { by: Some(red) };
+    assert_eq!(status(home.memory.clone()).await, superseded);
+    changed(&home, MemoryChange::Undone { event }).await;
+    home.lose_memory();
+    follow(&home).await;
+    assert_eq!(
+        status(home.memory.clone()).await,
+        dormouse_memory::RecordStatus::Live
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_correction_of_a_record_that_is_not_there_changes_nothing_and_stops_nothing() {
+    let home = whispered("the kettle is blue").await;
+    let record = Origin::event(Seq(777));
+    assert!(
+        home.memory
+            .check_change(Seq(99), MemoryChange::Withdrawn { record })
+            .await
+            .is_err()
+    );
+    changed(&home, MemoryChange::Withdrawn { record }).await;
+    changed(
+        &home,
+        MemoryChange::Added {
+            notes: vec![Note::new("tea")],
+        },
+    )
+    .await;
+    let caught_up = catch_up(&home.log, &key(), &home.memory).await.unwrap();
+    assert_eq!(caught_up.refused, 1);
+    assert_eq!(texts(&home.memory).await, ["the kettle is blue", "tea"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_with_other_events_at_the_same_times_is_another_log() {
+    let home = whispered("the kettle is blue").await;
+    let other = whispered("the kettle is red!").await;
+    assert_eq!(
+        home.log.events(&key()).last().unwrap().at,
+        other.log.events(&key()).last().unwrap().at,
+    );
+    follow(&home).await;
+    let event = home.memory.log_position().await.unwrap().seq;
+    changed(
+        &other,
+        MemoryChange::Added {
+            notes: vec![Note::new("tea")],
+        },
+    )
+    .await;
+    let refused = catch_up(&other.log, &key(), &home.memory).await;
+    // Only the message itself differs, so the memory must have stopped there.
+    if event == 1 {
+        let error = refused.unwrap_err();
+        assert!(matches!(error, CatchUpError::OtherLog { .. }), "{error}");
+        assert!(
+            error.to_string().contains("make the memory again"),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_two_people_of_one_name_said_stays_apart() {
+    let home = Home::with(ScriptedModel::looping(noop()))
+        .configured(|config| config.limits = config.limits.with_max_history(0).unwrap());
+    let life = home.wake().await;
+    for (number, (who, words)) in (1..).zip([
+        ("a", "my mill is in the north"),
+        ("c", "my mill is in the south"),
+        ("b", "where is the mill?"),
+    ]) {
+        let sender = Sender::Entity {
+            id: EntityId::try_new(who).unwrap(),
+            name: if who == "b" { "Bob" } else { "Alice" }.to_owned(),
+        };
+        let whisper = Perceive::whisper("x", words).sender(sender);
+        life.accept(whisper.number(number).build()).await;
+        life.handle.at_rest().await;
+    }
+    let shown = home.last_shown();
+    assert!(shown.contains("(from \"Alice\" (a), trust 0.90"), "{shown}");
+    assert!(shown.contains("(from \"Alice\" (c), trust 0.90"), "{shown}");
+    life.end().await.unwrap();
+    for (seq, who) in [
+        ("my mill is in the north", "a"),
+        ("my mill is in the south", "c"),
+    ] {
+        let records = home.memory.records(None, 100).await.unwrap();
+        let record = records.iter().find(|record| record.text == seq).unwrap();
+        let expected = Attribution::entity(EntityId::try_new(who).unwrap(), "Alice");
+        assert_eq!(record.speaker, expected);
+    }
+}
