@@ -19,8 +19,8 @@ use dormouse_tools::{LoopEffect, Registry, after};
 pub(crate) use calls::{answer_with, without_advice};
 pub(crate) use delayed::on_delay;
 pub(crate) use outcomes::{
-    Answered, Asked, Failed, on_failure, on_memory_answer, on_observed, on_recollected, on_reply,
-    on_settled, on_world_failure,
+    Answered, Asked, Failed, noted, on_failure, on_memory_answer, on_observed, on_recollected,
+    on_reply, on_settled, on_world_failure,
 };
 pub(crate) use perception::{classification, perceived};
 pub(crate) use prepared::Prepared;

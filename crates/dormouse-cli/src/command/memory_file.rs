@@ -132,7 +132,7 @@ impl MemoryFile {
 
     /// Removes the memory, and makes it again from the log of the folder.
     pub(crate) async fn make_again(&self) -> Result<(), CommandError> {
-        let log = RedbLog::open_existing(&self.data.log())?;
+        let log = RedbLog::open(&self.data.log())?;
         make_memory_again(&self.data, &log, &self.key()).await
     }
 

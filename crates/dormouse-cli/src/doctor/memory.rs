@@ -5,7 +5,7 @@ use dormouse_store::RedbLog;
 
 use super::{Finding, wrong};
 use crate::{
-    command::{CommandError, MemoryFile, Mismatch, block_on, check_follows},
+    command::{CommandError, MemoryFile, Mismatch, block_on, check_follows, rebuild_command},
     config::Config,
     data::DataFolder,
     exit::Exit,
@@ -37,12 +37,12 @@ pub(super) fn finding(data: &DataFolder, log: Option<&RedbLog>, config: &Config)
 
 fn log_is_missing(data: &DataFolder, config: &Config, stats: &Stats) -> String {
     format!(
-        "the log {} is missing, and the memory {} has taken it in through event {}. Restore both from the same backup, or \
-         remove the memory: `dormouse memory export FILE {}` saves its records first",
+        "the log {} is missing, and the memory {} has taken it in through event {}. Restore both from the same backup. Or \
+         begin a new log: `{}` empties the memory, and `dormouse memory export` before it saves the records",
         data.log().display(),
         data.memory(&config.assistant.key()).display(),
         stats.log_through,
-        data.flag()
+        rebuild_command(data)
     )
 }
 

@@ -35,6 +35,20 @@ impl CommandFailure for ReplaceError {
     }
 }
 
+/// The former memory could not be kept.
+#[derive(Debug, thiserror::Error)]
+#[error("{} could not be renamed, and is unchanged", path.display())]
+struct KeepError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl CommandFailure for KeepError {
+    fn exit(&self) -> Exit {
+        Exit::Failure
+    }
+}
+
 impl CommandFailure for SalvageError {
     fn exit(&self) -> Exit {
         Exit::Failure
@@ -106,16 +120,7 @@ fn replace(
 /// Gives `new` the name `log`, and returns where the old file is kept. If the file system has hard links, the name
 /// always belongs to one of the two files. Otherwise a start in between would begin a new log.
 fn swap(log: &Path, new: &Path) -> io::Result<PathBuf> {
-    let names = (1..=KEPT_ASIDE).map(|number| {
-        let mut name = log.as_os_str().to_owned();
-        name.push(match number {
-            1 => ".damaged".to_owned(),
-            _ => format!(".damaged-{number}"),
-        });
-        PathBuf::from(name)
-    });
-    let mut free = names.filter(|name| fs::symlink_metadata(name).is_err());
-    let aside = free.next().ok_or(io::ErrorKind::AlreadyExists)?;
+    let aside = free_name(log, "damaged")?;
     let has_two_names = fs::hard_link(log, &aside).is_ok();
     if !has_two_names {
         fs::rename(log, &aside)?;
@@ -126,6 +131,20 @@ fn swap(log: &Path, new: &Path) -> io::Result<PathBuf> {
         (Err(error), true) => fs::remove_file(&aside).and(Err(error)),
         (Err(error), false) => fs::rename(&aside, log).and(Err(error)),
     }
+}
+
+/// A name next to a file, under which nothing is kept yet.
+fn free_name(file: &Path, suffix: &str) -> io::Result<PathBuf> {
+    let names = (1..=KEPT_ASIDE).map(|number| {
+        let mut name = file.as_os_str().to_owned();
+        name.push(match number {
+            1 => format!(".{suffix}"),
+            _ => format!(".{suffix}-{number}"),
+        });
+        PathBuf::from(name)
+    });
+    let mut free = names.filter(|name| fs::symlink_metadata(name).is_err());
+    free.next().ok_or(io::ErrorKind::AlreadyExists.into())
 }
 
 async fn follow(
@@ -141,9 +160,17 @@ async fn follow(
             followed => return Ok(followed.map(|()| None)?),
         }
     }
+    let path = data.memory(key);
+    // It may know of events that were lost with the log.
+    let former = free_name(&path, "former").and_then(|former| {
+        fs::rename(&path, &former)?;
+        Ok(former)
+    });
+    let former = former.map_err(|source| KeepError { path, source })?;
     make_memory_again(data, log, key).await?;
     Ok(Some(format!(
-        "the memory of {key} is made again from the new log"
+        "the memory of {key} is made again from the new log; the former one is kept as {}",
+        former.display()
     )))
 }
 

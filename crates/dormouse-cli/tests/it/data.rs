@@ -263,7 +263,11 @@ fn salvage_prints_the_next_steps() {
     let saved = home.file("saved.redb");
     let run = home.run(&["log", "salvage", "--into", saved.to_str().unwrap()], "");
     assert_eq!(run.code, Some(0), "{}", run.err);
-    for said in ["memory rebind", "newer than the log", "--replace"] {
+    for said in [
+        "memory rebuild --from-log",
+        "newer than the log",
+        "--replace",
+    ] {
         assert!(run.out.contains(said), "{said}: {}", run.out);
     }
     assert_eq!(home.run(&["log", "verify"], "").code, Some(4));
@@ -288,8 +292,10 @@ fn salvage_does_the_next_steps_on_request_and_keeps_every_file() {
     assert_eq!(home.run(&["log", "verify"], "").code, Some(0));
     let doctor = home.run(&["doctor"], "");
     assert!(!doctor.out.contains("newer than the log"), "{}", doctor.out);
-    let found = home.run(&["memory", "search", "cocoa"], "");
-    assert!(found.out.contains("Bob prefers cocoa"), "{}", found.out);
+    let found = home.run(&["memory", "search", "tea"], "");
+    assert!(found.out.contains("Alice prefers tea"), "{}", found.out);
+    let former = fs::read(home.file("memory-dormouse.redb.former")).unwrap();
+    assert!(!former.is_empty(), "it may know of lost events");
     let run = home.play("Hello!\n");
     assert_eq!(run.code, Some(0), "{}", run.err);
 }

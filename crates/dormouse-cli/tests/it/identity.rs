@@ -105,30 +105,29 @@ fn with_the_memory_of_another_log() -> (Home, Home) {
 }
 
 #[test]
-fn a_memory_of_another_log_is_refused() {
+fn a_memory_of_another_log_is_refused_and_can_be_made_again() {
     let (_first, home) = with_the_memory_of_another_log();
     refused(
         &home,
-        &["another log", "memory-dormouse.redb", "memory rebind"],
+        &[
+            "another log",
+            "memory-dormouse.redb",
+            "memory rebuild --from-log",
+        ],
     );
-}
-
-#[test]
-fn a_memory_that_is_bound_to_another_log_keeps_what_it_holds_and_takes_in_the_new_one() {
-    let (_first, home) = with_the_memory_of_another_log();
-    done(&home, &["memory", "rebind"]);
+    done(&home, &["memory", "rebuild", "--from-log"]);
     doctor(&home, 0);
     said(&home, "remember that the oven smokes\n");
     let found = recalled(&home, "kettle ladder tin oven");
-    for words in ["kettle is blue", "barn", "tin is red", "oven smokes"] {
+    for words in ["tin is red", "oven smokes"] {
         assert!(found.contains(words), "{words}: {found}");
     }
-    let again = done(&home, &["memory", "rebind"]).out;
-    assert!(again.contains("nothing to do"), "{again}");
+    for words in ["kettle is blue", "barn"] {
+        assert!(!found.contains(words), "it is of the other log: {found}");
+    }
 }
 
-/// A log that was set back to where only the kettle was known, and a memory that knows the tin as well. The ladder was
-/// added, and the kettle withdrawn, by hand.
+/// A log that was set back to where only the kettle was known, and a memory that knows the tin as well.
 fn with_an_older_log() -> Home {
     let home = Home::new();
     said(&home, "remember that the kettle is blue\n");
@@ -136,8 +135,6 @@ fn with_an_older_log() -> Home {
         fs::copy(home.file(name), home.file(&format!("old {name}"))).unwrap();
     }
     said(&home, "remember that the tin is red\n");
-    done(&home, &["memory", "add", "The ladder is in the barn."]);
-    done(&home, &["memory", "withdraw", "m1"]);
     for name in ["log.redb", "world.redb"] {
         fs::copy(home.file(&format!("old {name}")), home.file(name)).unwrap();
     }
@@ -145,24 +142,14 @@ fn with_an_older_log() -> Home {
 }
 
 #[test]
-fn a_memory_newer_than_its_log_goes_on_with_it_and_loses_nothing() {
+fn a_memory_newer_than_its_log_is_refused_and_can_be_made_again() {
     let home = with_an_older_log();
-    refused(&home, &["newer than the log", "memory rebind"]);
-    let before = done(&home, &["memory", "export"]).out;
-    done(&home, &["memory", "rebind"]);
-    assert_eq!(
-        done(&home, &["memory", "export"]).out.lines().count(),
-        before.lines().count(),
-        "nothing is twice, nothing is lost, and what was withdrawn stays so"
-    );
+    refused(&home, &["newer than the log", "memory rebuild --from-log"]);
+    done(&home, &["memory", "rebuild", "--from-log"]);
     doctor(&home, 0);
-    said(&home, "remember that the spoon is gold\n");
-    let found = recalled(&home, "tin ladder spoon");
-    for words in ["tin is red", "barn", "spoon is gold"] {
-        assert!(found.contains(words), "{words}: {found}");
-    }
-    let standing = done(&home, &["memory", "show", "m1"]).out;
-    assert!(standing.contains("withdrawn"), "{standing}");
+    let found = recalled(&home, "kettle tin");
+    assert!(found.contains("kettle is blue"), "{found}");
+    assert!(!found.contains("tin is red"), "{found}");
 }
 
 #[test]
@@ -172,13 +159,31 @@ fn a_memory_is_refused_once_its_log_was_set_back_and_grew_again_without_it() {
     fs::rename(&memory, &aside).unwrap();
     said(&home, "say one\nsay two\nremember that the fork is bent\n");
     fs::rename(&aside, &memory).unwrap();
-    refused(&home, &["another log", "memory rebind"]);
-    done(&home, &["memory", "rebind"]);
-    let found = recalled(&home, "tin ladder");
-    assert!(
-        found.contains("tin is red") && found.contains("barn"),
-        "{found}"
-    );
-    said(&home, "say hello\n");
+    refused(&home, &["another log", "memory rebuild --from-log"]);
+    done(&home, &["memory", "rebuild", "--from-log"]);
     assert!(recalled(&home, "fork").contains("fork is bent"));
+}
+
+#[test]
+fn what_commands_changed_comes_out_of_the_log_when_the_memory_is_removed() {
+    let home = Home::new();
+    said(&home, "remember that the kettle is blue\n");
+    done(&home, &["memory", "add", "The ladder is in the barn."]);
+    done(&home, &["memory", "add", "The tin is red."]);
+    done(&home, &["entity", "create", "npc:1", "Marta"]);
+    let list = |args: &[&str]| done(&home, args).out;
+    let added = list(&["memory", "list", "--last", "1"]);
+    let tin = added.split_whitespace().next().unwrap().to_owned();
+    done(&home, &["memory", "erase", &tin, "--yes"]);
+    let all = ["memory", "list", "--all", "--json"];
+    let (records, people) = (list(&all), list(&["entity", "list", "--json"]));
+    assert!(
+        records.contains("barn") && !records.contains("tin is red"),
+        "{records}"
+    );
+    fs::remove_file(memory_of(&home, "dormouse")).unwrap();
+    done(&home, &["memory", "rebuild", "--from-log"]);
+    assert_eq!(list(&all), records);
+    assert_eq!(list(&["entity", "list", "--json"]), people);
+    assert!(people.contains("Marta"), "{people}");
 }

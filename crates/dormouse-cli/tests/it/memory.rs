@@ -57,7 +57,7 @@ fn an_added_record_is_found_with_the_reason() {
     let mut lines = run.out.lines();
     assert_eq!(
         lines.next().unwrap(),
-        "m1  2026-11-20T10:00:00Z Alice (tea house): The kettle is in the blue tin."
+        "1  2026-11-20T10:00:00Z Alice (tea house): The kettle is in the blue tin."
     );
     assert!(lines.next().unwrap().contains("score "), "{}", run.out);
 
@@ -67,7 +67,7 @@ fn an_added_record_is_found_with_the_reason() {
     );
     let items = run.items();
     assert_eq!(items[0]["type"], "recollection");
-    assert_eq!(items[0]["record"]["id"], "m1");
+    assert_eq!(items[0]["record"]["id"], "1");
     assert!(!items[0]["parts"].as_object().unwrap().is_empty());
     let summary = serde_json::json!({"type": "recall", "found": 1, "mode": "words", "waiting": 0});
     assert_eq!(items[1], summary);
@@ -93,7 +93,7 @@ fn an_added_record_is_found_with_the_reason() {
     assert!(
         run.of_type("recollection")
             .iter()
-            .all(|item| item["record"]["id"] != "m1")
+            .all(|item| item["record"]["id"] != "1")
     );
 }
 
@@ -111,29 +111,29 @@ fn a_repeated_text_makes_no_second_record() {
         "--thread",
         "tea house",
     ];
-    assert_eq!(done(&home, &args).out, "m2 already says this\n");
+    assert_eq!(done(&home, &args).out, "2 already says this\n");
 }
 
 #[test]
 fn a_change_has_its_reason_and_can_be_taken_back() {
     let home = filled();
-    done(&home, &["memory", "withdraw", "m2"]);
+    done(&home, &["memory", "withdraw", "2"]);
     let found = |word| done(&home, &["memory", "search", word, "--json"]).of_type("recollection");
     assert!(
         found("umbrella")
             .iter()
-            .all(|item| item["record"]["id"] != "m2")
+            .all(|item| item["record"]["id"] != "2")
     );
-    let why = done(&home, &["memory", "why", "m2"]).out;
+    let why = done(&home, &["memory", "why", "2"]).out;
     assert!(
-        why.contains("change 4") && why.contains("withdrawn at the command line"),
+        why.contains("event 4") && why.contains("withdrawn at the command line"),
         "{why}"
     );
     assert_eq!(
         done(&home, &["memory", "undo", "4"]).out,
-        "change 5: change 4 undone\n"
+        "event 5: event 4 undone\n"
     );
-    assert_eq!(found("umbrella")[0]["record"]["id"], "m2");
+    assert_eq!(found("umbrella")[0]["record"]["id"], "2");
     failed(&home, &["memory", "undo", "4"], 2, "taken back by change 5");
     failed(
         &home,
@@ -142,10 +142,10 @@ fn a_change_has_its_reason_and_can_be_taken_back() {
         "`dormouse memory why ID`",
     );
 
-    done(&home, &["memory", "supersede", "m1", "--by", "m3"]);
-    let run = done(&home, &["memory", "show", "m1", "--json"]);
+    done(&home, &["memory", "supersede", "1", "--by", "3"]);
+    let run = done(&home, &["memory", "show", "1", "--json"]);
     let record = &run.items()[0];
-    assert_eq!(record["standing"], "superseded");
+    assert_eq!(record["status"], "superseded");
     assert_eq!(record["valid_until"], "2026-11-21T00:00:00Z");
     let as_of = [
         "memory",
@@ -156,14 +156,14 @@ fn a_change_has_its_reason_and_can_be_taken_back() {
         "--json",
     ];
     let then = done(&home, &as_of).of_type("recollection");
-    assert_eq!(then[0]["record"]["id"], "m1");
+    assert_eq!(then[0]["record"]["id"], "1");
 }
 
 #[test]
 fn erasing_needs_a_confirmation_and_leaves_no_text() {
     let home = filled();
-    failed(&home, &["memory", "erase", "m2"], 2, "--yes");
-    done(&home, &["memory", "erase", "m2", "--yes"]);
+    failed(&home, &["memory", "erase", "2"], 2, "--yes");
+    done(&home, &["memory", "erase", "2", "--yes"]);
     let export = done(&home, &["memory", "export"]).out;
     assert!(!export.contains("umbrella"), "{export}");
     let found = done(&home, &["memory", "search", "umbrella", "--json"]);
@@ -175,8 +175,8 @@ fn read_only_commands_create_no_file() {
     let home = Home::new();
     for args in [
         &["memory", "search", "tea"][..],
-        &["memory", "show", "m1"],
-        &["memory", "why", "m1"],
+        &["memory", "show", "1"],
+        &["memory", "why", "1"],
         &["memory", "stats"],
         &["memory", "export"],
         &["memory", "hygiene"],
@@ -195,13 +195,8 @@ fn read_only_commands_create_no_file() {
 #[test]
 fn unknown_records_and_invalid_values_are_refused() {
     let home = filled();
-    failed(
-        &home,
-        &["memory", "show", "m99"],
-        2,
-        "there is no record m99",
-    );
-    failed(&home, &["memory", "show", "mouse"], 2, "ids look like m42");
+    failed(&home, &["memory", "show", "99"], 2, "there is no record 99");
+    failed(&home, &["memory", "show", "mouse"], 2, "is not an origin");
     failed(&home, &["memory", "add", "  "], 2, "at least one word");
     failed(
         &home,
@@ -346,7 +341,7 @@ fn derived_data_can_be_rebuilt() {
     assert!(index.exists());
     fs::remove_file(&index).unwrap();
     let found = done(&home, &["memory", "search", "trombone", "--json"]);
-    assert_eq!(found.of_type("recollection")[0]["record"]["id"], "m3");
+    assert_eq!(found.of_type("recollection")[0]["record"]["id"], "3");
 }
 
 #[test]
@@ -386,7 +381,7 @@ fn text_out_of_the_memory_steers_no_terminal() {
     for args in [
         &["memory", "search", "dog"][..],
         &["memory", "search", "dog", "--json"],
-        &["memory", "show", "m1"],
+        &["memory", "show", "1"],
         &["memory", "export"],
     ] {
         let out = done(&home, args).out;
@@ -404,23 +399,23 @@ fn every_record_is_listed_in_its_order_or_the_last_ones_of_a_kind() {
         &home,
         &["memory", "add", "I prefer tea.", "--kind", "preference"],
     );
-    done(&home, &["memory", "withdraw", "m2"]);
+    done(&home, &["memory", "withdraw", "2"]);
     let list = |args: &[&str]| done(&home, &[&["memory", "list"], args].concat()).out;
     let ids = |text: String| -> Vec<String> {
         let words = text.lines().map(|line| line.split(' ').next().unwrap());
         words.map(str::to_owned).collect()
     };
-    assert_eq!(ids(list(&[])), ["m1", "m3", "m4"]);
+    assert_eq!(ids(list(&[])), ["1", "3", "4"]);
     let all = list(&["--all"]);
     assert!(all.contains("umbrella. (withdrawn)"), "{all}");
-    assert_eq!(ids(all), ["m1", "m2", "m3", "m4"]);
-    assert_eq!(ids(list(&["--last", "2"])), ["m3", "m4"]);
-    assert_eq!(ids(list(&["--kind", "preference"])), ["m4"]);
+    assert_eq!(ids(all), ["1", "2", "3", "4"]);
+    assert_eq!(ids(list(&["--last", "2"])), ["3", "4"]);
+    assert_eq!(ids(list(&["--kind", "preference"])), ["4"]);
     assert_eq!(ids(list(&["--kind", "fact"])), [""; 0]);
 
     let run = done(&home, &["memory", "list", "--json"]);
     let records = run.of_type("record");
-    let shown = done(&home, &["memory", "show", "m1", "--json"]);
+    let shown = done(&home, &["memory", "show", "1", "--json"]);
     assert_eq!((records.len(), &records[0]), (3, &shown.items()[0]));
     let empty = Home::new();
     failed(&empty, &["memory", "list"], 1, "there is no file");

@@ -57,7 +57,7 @@ fn a_server_that_is_gone_leaves_recall_by_words() {
         &home,
         &["memory", "search", "peppermint", "--embedder", small],
     );
-    assert!(run.out.starts_with("m1  "), "{}", run.out);
+    assert!(run.out.starts_with("1  "), "{}", run.out);
     assert!(run.err.contains("searched by words alone"), "{}", run.err);
     let run = home.run(&["memory", "rebuild", "--embedder", small], "");
     assert_eq!(run.code, Some(1), "{}", run.out);

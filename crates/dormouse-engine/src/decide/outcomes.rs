@@ -6,6 +6,7 @@ use dormouse_contracts::{
     Author, CallId, ChatReply, EffectKey, FinishReason, ModelErrorKind, ModelName, Outcome,
     Receipt, Rejection, ServiceName, Timestamp, WorldErrorKind, invariant,
 };
+use dormouse_entities::EntityChange;
 use dormouse_text::{beginning_bytes, escape_template_tokens, floor_char_boundary};
 use serde_json::{Value, json};
 
@@ -19,7 +20,7 @@ use crate::{
     },
     prompt::{self, Offer, Prompt},
     reply::{self, RawCall, Reading},
-    state::Turn,
+    state::{CallState, Turn},
     work::WorldFailure,
 };
 
@@ -473,6 +474,18 @@ pub(crate) fn on_recollected(view: View<'_>, found: Recollected<RecalledLine>) -
     }
 }
 
+/// The events by which a call changes what is known of somebody.
+pub(crate) fn noted(call: &CallState, changes: Vec<EntityChange>) -> Vec<Event> {
+    let noted = |change| {
+        Event::EntityChanged(EntityChanged {
+            change,
+            author: Author::Tool(call.id().clone()),
+            reason: call.call.name.clone(),
+        })
+    };
+    changes.into_iter().map(noted).collect()
+}
+
 /// The events that follow when the memory was asked for a call.
 pub(crate) fn on_memory_answer(view: View<'_>, id: &CallId, answer: MemoryAnswer) -> Vec<Event> {
     let open = view.state.turns.current().and_then(Turn::open_call);
@@ -487,16 +500,9 @@ pub(crate) fn on_memory_answer(view: View<'_>, id: &CallId, answer: MemoryAnswer
             sources,
         ),
         MemoryAnswer::Fits { changes, result } => {
-            let changes = changes.into_iter();
-            let events = changes.map(|change| {
-                Event::EntityChanged(EntityChanged {
-                    change,
-                    author: Author::Tool(id.clone()),
-                    reason: call.call.name.clone(),
-                })
-            });
+            let events = noted(call, changes);
             let content = calls::success(&result);
-            (events.collect(), Verdict::Success, content, Vec::new())
+            (events, Verdict::Success, content, Vec::new())
         }
         MemoryAnswer::Refused(why) => (
             Vec::new(),

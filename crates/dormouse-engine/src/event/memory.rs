@@ -59,6 +59,13 @@ pub struct EntityChanged {
     pub reason: String,
 }
 
+impl EntityChanged {
+    /// Whether the assistant itself decided on it, by a call. Its tools only add to what is known of somebody.
+    pub(crate) fn is_by_call(&self) -> bool {
+        matches!(self.author, Author::Tool(_))
+    }
+}
+
 /// The memory was changed on purpose, other than by noting a line. The change was checked against the memory before it
 /// was written; the memory applies it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -29,11 +29,6 @@ const UNKNOWN_PROVENANCE: Trust = match Trust::try_new(0.2) {
 /// The reason of every change that nobody decided on.
 const REASON: &str = "taken in from the log";
 
-/// Whether the assistant itself decided on a change, by a call. Its tools only add to what is known of somebody.
-fn is_by_call(changed: &EntityChanged) -> bool {
-    matches!(changed.author, Author::Tool(_))
-}
-
 /// Whether an event means anything to a memory.
 pub(crate) fn is_for_memory(event: &Event) -> bool {
     matches!(
@@ -74,7 +69,8 @@ pub(super) fn page(
     };
     for read in events {
         // Whom a command makes known, merges or renames is heard differently from then on.
-        let is_alone = matches!(&read.event, Event::EntityChanged(changed) if !is_by_call(changed));
+        let is_alone =
+            matches!(&read.event, Event::EntityChanged(changed) if !changed.is_by_call());
         if is_alone && !mapping.items.is_empty() || !mapping.take(read, &page.context) {
             break;
         }

@@ -18,8 +18,8 @@ use crate::{
     builtin::MemoryQuery,
     decide::{self, Answered, Asked, Failed, Next, OutsideCall, Prepared, View},
     event::{
-        Configured, ConfiguredModel, DecodeError, DelayCause, EntityChanged, Event, StopCause,
-        ToolAnswered, Verdict,
+        Configured, ConfiguredModel, DecodeError, DelayCause, Event, StopCause, ToolAnswered,
+        Verdict,
     },
     gate::Skip,
     state::State,
@@ -231,7 +231,8 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
                 self.asked = None;
             }
             Event::TickEnded(_) => self.asked = None,
-            Event::Perceived(_) => {}
+            Event::Perceived(_) | Event::MemoryChanged(_) => {}
+            Event::EntityChanged(changed) if !changed.is_by_call() => {}
             // The result of the call follows.
             Event::EntityChanged(_) => {
                 if let Some(UnderWay::AskMemory { has_changed, .. }) = &mut self.under_way {
@@ -378,6 +379,9 @@ fn input(view: View<'_>, under_way: Option<&UnderWay>, event: &Event) -> Option<
         },
         Event::EmergencyStopCleared(_) => accepted(state.stop.is_on()),
         Event::RetryRequested(_) => accepted(state.waits_for_a_model(view.now)),
+        // Commands are given while the assistant sleeps.
+        Event::MemoryChanged(_) => accepted(true),
+        Event::EntityChanged(changed) if !changed.is_by_call() => accepted(true),
         _ => None,
     }
 }
@@ -445,13 +449,13 @@ fn result_of(view: View<'_>, call: &UnderWay, event: &Event) -> Option<Vec<Event
                 has_changed: false,
             },
             Event::EntityChanged(changed),
-        ) => drafted(query, &changed.change),
+        ) => drafted(view, query, &changed.change),
         _ => None,
     }
 }
 
 /// The changes that a call asks for. The memory only finds out whom the call means.
-fn drafted(query: &MemoryQuery, recorded: &EntityChange) -> Option<Vec<Event>> {
+fn drafted(view: View<'_>, query: &MemoryQuery, recorded: &EntityChange) -> Option<Vec<Event>> {
     let MemoryQuery::Change { draft, .. } = query else {
         return None;
     };
@@ -463,9 +467,8 @@ fn drafted(query: &MemoryQuery, recorded: &EntityChange) -> Option<Vec<Event>> {
     else {
         return None;
     };
-    let changes = draft.clone().changes(entity).into_iter();
-    let changes = changes.map(|change| Event::EntityChanged(EntityChanged { change }));
-    Some(changes.collect())
+    let call = view.state.turns.current()?.open_call()?;
+    Some(decide::noted(call, draft.clone().changes(entity)))
 }
 
 /// The event for the answer of world or memory to a look. The answer itself, and its sources, are taken from the log.
