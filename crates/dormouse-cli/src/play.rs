@@ -47,7 +47,7 @@ mod waiting;
 
 pub(crate) use error::{PlayError, continuity_exit, world_exit};
 
-use event_notices::Audience;
+use event_notices::Addressee;
 use feed::PlayerFeed;
 use memory_notices::MemoryNotices;
 use piped::Pace;
@@ -183,7 +183,7 @@ async fn visit(
     let mut session = Session::new(&host, &screen, pumped, shown, unwritten);
     let clear = command::clear_command(data, &host.key);
     let retry = command::retry_command(data, &host.key);
-    let audience = audience(play, chosen, &host, &clear);
+    let addressee = addressee(play, chosen, &host, &clear);
     let slow = slow(&host, &server(chosen));
     let memory_notices = MemoryNotices::new(&host);
     screen.show(ready(data, chosen, &host, &clear)).await;
@@ -201,7 +201,7 @@ async fn visit(
     } = host;
     // A replay teaches nothing new: it was learnt when the recording was made.
     let learning = play.replay.is_none().then_some(learning);
-    let printing = (audience, learning, memory_notices);
+    let printing = (addressee, learning, memory_notices);
     let mut tasks = Tasks::start(assistant, pump, events, printing, screen.clone());
     tasks.report_switches(switches, screen.clone());
     tasks.report_slowness(handle.clone(), resident.name.clone(), slow, screen.clone());
@@ -323,11 +323,11 @@ async fn drive(
     }
 }
 
-fn audience(play: &Play, chosen: &Chosen, host: &Host, clear: &str) -> Audience {
+fn addressee(play: &Play, chosen: &Chosen, host: &Host, clear: &str) -> Addressee {
     if play.json {
-        return Audience::Program;
+        return Addressee::Program;
     }
-    Audience::People {
+    Addressee::People {
         name: host.resident.name.clone(),
         server: server(chosen),
         clear: clear.to_owned(),

@@ -97,7 +97,7 @@ fn refuse_other_format(subject: FileSubject<'_>) -> Result<(), DatabaseOpenError
         header::prepare(&file).map_err(redb::Error::Io)?;
         let database = Database::lay(Box::new(file), subject.kind, &StorageMeter::default())?;
         let reading = database.begin_read().map_err(redb::Error::from)?;
-        Ok(subject.kind.read(&reading)?)
+        subject.kind.read(&reading)
     });
     match found {
         Ok(SignatureFound::Newer(format)) => Err(subject.newer(format)),

@@ -10,7 +10,7 @@ use crate::{describe, dialects::Learning, grammar::counted, item::Item, screen::
 
 /// Who reads the events.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Audience {
+pub(super) enum Addressee {
     /// A program: every event is printed as it is.
     Program,
     /// People: a sentence says what keeps the assistant from answering.
@@ -27,7 +27,7 @@ pub(super) enum Audience {
 /// Prints events until there are no more.
 pub(super) async fn print_events(
     mut events: mpsc::Receiver<Arc<Recorded>>,
-    audience: Audience,
+    addressee: Addressee,
     mut learning: Option<Learning>,
     mut memory: MemoryNotices,
     screen: Screen,
@@ -35,8 +35,8 @@ pub(super) async fn print_events(
     let mut before = Before::default();
     notices(learning.as_mut().map(Learning::begun), &screen).await;
     while let Some(recorded) = events.recv().await {
-        match &audience {
-            Audience::Program => screen.show(Item::Event((&*recorded).into())).await,
+        match &addressee {
+            Addressee::Program => screen.show(Item::Event((&*recorded).into())).await,
             people => {
                 if let Some(text) = failure_notice(&recorded.event, &mut before, people) {
                     screen.show(Item::Notice { text }).await;
@@ -68,12 +68,12 @@ struct Before {
 }
 
 /// The notice for people about an event. A failure is printed at the end of its tick, when its consequence is known.
-fn failure_notice(event: &Event, before: &mut Before, audience: &Audience) -> Option<String> {
-    let Audience::People {
+fn failure_notice(event: &Event, before: &mut Before, addressee: &Addressee) -> Option<String> {
+    let Addressee::People {
         name,
         server,
         clear,
-    } = audience
+    } = addressee
     else {
         return None;
     };
@@ -161,8 +161,8 @@ mod tests {
 
     use super::*;
 
-    fn people() -> Audience {
-        Audience::People {
+    fn people() -> Addressee {
+        Addressee::People {
             name: "Dormouse".to_owned(),
             server: "local at http://127.0.0.1:1/v1".to_owned(),
             clear: "dormouse emergency clear --data tea".to_owned(),

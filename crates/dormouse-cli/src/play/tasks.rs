@@ -11,7 +11,7 @@ use tokio::{
 
 use super::{
     error::PlayError,
-    event_notices::{self, Audience},
+    event_notices::{self, Addressee},
     memory_notices::MemoryNotices,
     pump::{Pump, PumpError},
     terminal,
@@ -39,14 +39,14 @@ impl Tasks {
         assistant: Assistant,
         pump: Pump,
         events: mpsc::Receiver<Arc<Recorded>>,
-        (audience, learning, memory): (Audience, Option<Learning>, MemoryNotices),
+        (addressee, learning, memory): (Addressee, Option<Learning>, MemoryNotices),
         screen: Screen,
     ) -> Self {
         let mut set = JoinSet::new();
         set.spawn(async { Ended::Assistant(assistant.run().await) });
         let pump = set.spawn(async { Ended::Pump(pump.run().await) });
         set.spawn(async move {
-            event_notices::print_events(events, audience, learning, memory, screen).await;
+            event_notices::print_events(events, addressee, learning, memory, screen).await;
             Ended::Notices
         });
         Self { set, pump }

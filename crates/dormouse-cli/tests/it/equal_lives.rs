@@ -34,12 +34,14 @@ fn forget(value: &mut Value) {
 }
 
 /// The rule of each line that is output of the assistant's own command.
-fn rules_of_output(events: &[Value]) -> Vec<&str> {
-    let outputs = events
-        .iter()
-        .filter(|event| event["data"]["perception"]["attested"]["source"] == "command_output");
+fn rules_of_output<'a>(events: &'a [Value]) -> Vec<&'a str> {
+    let text = |event: &'a Value, path| event.pointer(path).and_then(Value::as_str);
+    let is_output = |event: &&'a Value| {
+        text(event, "/data/perception/attested/source") == Some("command_output")
+    };
+    let outputs = events.iter().filter(is_output);
     outputs
-        .map(|event| event["data"]["classification"]["rule"].as_str().unwrap())
+        .filter_map(|event| text(event, "/data/classification/rule"))
         .collect()
 }
 

@@ -11,14 +11,14 @@ use super::*;
 use crate::state::Heard;
 
 fn pending(perceive: Perceive) -> Trigger {
-    Trigger::Message(Heard {
+    Trigger::Message(Box::new(Heard {
         seq: Seq(1),
         heard_at: Timestamp::EPOCH,
         perception: perceive.build(),
         trust: Trust::FULL,
         tokens: 1,
         doubts: Vec::new(),
-    })
+    }))
 }
 
 fn reply(content: &str) -> ChatReply {

@@ -11,7 +11,7 @@ use super::heard::Heard;
 #[non_exhaustive]
 pub enum Trigger {
     /// Somebody said something, and waits for an answer.
-    Message(Heard),
+    Message(Box<Heard>),
     /// Something became due that nobody said, so nobody waits for an answer.
     Occasion(Occasion),
 }

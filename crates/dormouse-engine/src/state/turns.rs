@@ -79,7 +79,7 @@ impl Turns {
         match perceived.classification.verdict {
             MessageVerdict::Trigger => {
                 let heard = Heard::new(seq, at, perceived);
-                self.waiting.push_back(Trigger::Message(heard));
+                self.waiting.push_back(Trigger::Message(Box::new(heard)));
             }
             MessageVerdict::Capture => {
                 let perception = &perceived.perception;
