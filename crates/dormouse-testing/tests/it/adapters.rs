@@ -276,12 +276,12 @@ fn every_promise_that_an_adapter_breaks_is_caught_by_the_check_that_is_about_it(
         (Wrong::LosesUsage, "usage is what was counted"),
         (Wrong::CountsZero, "usage that nobody counted is unknown"),
         (Wrong::AlwaysStops, "the finish reason is the reported one"),
-        (Wrong::TellsNothing, "tells of itself in `Info`"),
+        (Wrong::TellsNothing, "has an `Info`"),
         (
             Wrong::TellsAnotherProvider,
             "`Info` names the model that was asked",
         ),
-        (Wrong::LosesTheRequestId, "name for the request"),
+        (Wrong::LosesTheRequestId, "`Info` has the backend's id"),
         (Wrong::TalksBehindTheEnd, "nothing but `Usage`"),
         (Wrong::LosesWhatIsCut, "a reply in single bytes is the same"),
         (Wrong::AsksTwice, "a request is made once"),
@@ -299,7 +299,7 @@ fn every_promise_that_an_adapter_breaks_is_caught_by_the_check_that_is_about_it(
         (Wrong::NamesAnotherProvider, "an error names the provider"),
         (
             Wrong::FailsWithoutRequestId,
-            "an error tells the backend's name",
+            "an error has the backend's id",
         ),
     ] {
         let said = complaint_about(wrong);

@@ -279,7 +279,7 @@ async fn a_world_without_an_account_keeps_every_promise_too() {
 #[tokio::test]
 async fn a_world_that_forgot_what_it_did_is_caught_when_it_is_opened_again() {
     let said = complaint(conformance::world_reopened(&fake(), fixture())).await;
-    assert!(said.unwrap().contains("what was done is remembered"));
+    assert!(said.unwrap().contains("a performed effect is remembered"));
 }
 
 /// One promise that is broken, or that a world is free not to make.
@@ -430,9 +430,9 @@ async fn every_broken_promise_is_caught_by_the_check_that_is_about_it() {
         (Defect::RepeatsEffects, "the effect happened once"),
         (Defect::AnswersAnew, "has the outcome it had"),
         (Defect::ForgetsRefusals, "is refused"),
-        (Defect::RefusesWithoutReason, "tells the refusal"),
-        (Defect::InquiryCarriesOut, "nobody ever asked"),
-        (Defect::InquiryForgets, "tells the outcome there was"),
+        (Defect::RefusesWithoutReason, "returns the refusal"),
+        (Defect::InquiryCarriesOut, "was never requested"),
+        (Defect::InquiryForgets, "returns the outcome of the effect"),
         (Defect::LooksAreSeen, "a query changes nothing"),
         (Defect::TakesActsForKeys, "is another effect"),
         (Defect::LooksAwayBeforeActing, "have one outcome"),
