@@ -308,5 +308,11 @@ fn assistant_config(
     if let Some(timeout) = config.memory.timeout {
         settings.recall_timeout = timeout.0;
     }
+    if let Some(trust) = config.memory.quote_trust {
+        settings.quote_trust = trust;
+    }
+    if let Some(trust) = config.memory.dangerous_trust {
+        settings.dangerous_trust = trust;
+    }
     Ok(settings)
 }

@@ -373,6 +373,7 @@ fn ending(verdict: Verdict) -> &'static str {
         Verdict::Success => "succeeded",
         Verdict::Failure => "failed",
         Verdict::Skipped => "was skipped",
+        Verdict::Deferred => "was deferred",
     }
 }
 

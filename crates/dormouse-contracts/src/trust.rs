@@ -4,8 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How far a statement is believed, in `0.0..=1.0`. What is derived from several sources has the lowest of their scores.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+/// How far a statement is believed, in `0.0..=1.0`; by default not at all. What is derived from several sources has the
+/// lowest of their scores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f32", into = "f32")]
 pub struct Trust(f32);
 

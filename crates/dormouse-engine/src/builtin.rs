@@ -5,14 +5,19 @@
 
 mod memory_query;
 mod provenance;
+mod shown;
+mod support;
 mod tools;
 
-use dormouse_contracts::{Arguments, Origin};
+use std::collections::BTreeMap;
+
+use dormouse_contracts::{Arguments, Origin, Trust};
 use dormouse_entities::{
     ActionText, AttributeUpdate, ChangeReason, CommunicationStyle, Favorability, Keyword,
     NewObservation, ObservationSource, ObservationText, Phrase, Preference,
 };
 use dormouse_memory::RecordKind;
+use dormouse_text::beginning;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -21,12 +26,16 @@ use crate::{
     state::{State, Trigger, Turn},
 };
 pub(crate) use memory_query::{Draft, MemoryAnswer, MemoryQuery};
-pub(crate) use provenance::{Provenance, SURROUNDINGS_TRUST, provenance};
+use provenance::{MOST_SOURCES, NotShown, Provenance, named_origin, provenance};
+pub(crate) use provenance::{least_trusted, shown_score, trust_of_reply};
+pub(crate) use shown::SURROUNDINGS_TRUST;
 pub use tools::builtin_tools;
 pub(crate) use tools::{barest_tools, is_look_up};
 
 /// How many lines a recall returns if the model does not say.
 const RECALL_DEFAULT: usize = 5;
+/// How much of an id that is not known is repeated, in characters.
+const SOURCE_SHOWN: usize = 40;
 
 /// What a call of a built-in tool leads to.
 pub(crate) enum BuiltinOutcome {
@@ -42,44 +51,45 @@ pub(crate) enum BuiltinOutcome {
 pub(crate) fn decide(
     name: &str,
     arguments: &Arguments,
+    quote_trust: Trust,
     state: &State,
     turn: &Turn,
 ) -> BuiltinOutcome {
     let call = Call {
         arguments,
+        quote_trust,
         state,
         turn,
     };
-    let drafted = match name {
-        tools::STORE_MEMORY => return call.store(),
-        tools::RECALL_MEMORIES => return call.recall(),
+    let decided = match name {
+        tools::STORE_MEMORY => call.store(),
+        tools::RECALL_MEMORIES => Ok(call.recall()),
         tools::GET_ENTITY_PROFILE => {
             let who = call.text("entity").to_owned();
-            return BuiltinOutcome::AskMemory(MemoryQuery::Profile { who });
+            Ok(BuiltinOutcome::AskMemory(MemoryQuery::Profile { who }))
         }
-        tools::ADD_ENTITY_OBSERVATION => call.observation(),
-        tools::UPDATE_ENTITY_PROFILE => call.attributes(),
-        tools::UPDATE_RELATIONSHIP => call.judgement(),
-        tools::ADD_PENDING_ACTION => call.action(),
-        tools::COMPLETE_PENDING_ACTION => call.completion(),
-        _ => {
-            return BuiltinOutcome::Decided {
-                events: Vec::new(),
-                result: json!({}),
-            };
-        }
-    };
-    match drafted {
-        Some(draft) => BuiltinOutcome::AskMemory(MemoryQuery::Change {
-            who: call.text("entity").to_owned(),
-            draft,
+        tools::ADD_ENTITY_OBSERVATION
+        | tools::UPDATE_ENTITY_PROFILE
+        | tools::UPDATE_RELATIONSHIP
+        | tools::ADD_PENDING_ACTION
+        | tools::COMPLETE_PENDING_ACTION => call.change(name),
+        _ => Ok(BuiltinOutcome::Decided {
+            events: Vec::new(),
+            result: json!({}),
         }),
-        None => BuiltinOutcome::Refused("there is nothing in it that could be noted".to_owned()),
-    }
+    };
+    decided.unwrap_or_else(|NotShown(source)| {
+        let source = beginning(&source, SOURCE_SHOWN);
+        BuiltinOutcome::Refused(format!(
+            "{source:?} is not the id of anything that was shown to you: name ids such as #{}, or leave sources out",
+            turn.trigger_seq()
+        ))
+    })
 }
 
 struct Call<'a> {
     arguments: &'a Arguments,
+    quote_trust: Trust,
     state: &'a State,
     turn: &'a Turn,
 }
@@ -90,34 +100,103 @@ impl Call<'_> {
         value.unwrap_or_default()
     }
 
-    fn provenance(&self, text: &str) -> Provenance {
-        provenance(text, self.state, self.turn)
+    /// How far what this call notes is believed, and whom it comes from. `given` are words that need no source.
+    fn provenance(&self, text: &str, given: &str) -> Result<Provenance, NotShown> {
+        provenance(text, given, &self.sources(), self.state, self.turn)
     }
 
-    fn store(&self) -> BuiltinOutcome {
+    /// The sources that the model names.
+    fn sources(&self) -> Vec<String> {
+        self.read("sources")
+    }
+
+    fn store(&self) -> Result<BuiltinOutcome, NotShown> {
         let text = self.text("text");
         if text.trim().is_empty() {
-            return BuiltinOutcome::Refused("the text is blank".to_owned());
+            return Ok(BuiltinOutcome::Refused("the text is blank".to_owned()));
         }
-        let Provenance {
-            trust,
-            from,
-            origin,
-        } = self.provenance(text);
-        let kind = self.text("kind").parse().unwrap_or(RecordKind::Fact);
         let about = Some(self.text("about").trim()).filter(|about| !about.is_empty());
-        let event = Event::Remembered(Remembered {
+        let kind = self.text("kind").parse().unwrap_or(RecordKind::Fact);
+        // What it is about is searched like its text, so it is noted with it.
+        let noted = [text, about.unwrap_or_default()].join("\n");
+        let mut provenance = self.provenance(&noted, "")?;
+        if kind == RecordKind::Insight {
+            provenance.infer();
+        }
+        let belief = provenance.belief();
+        let remembered = Remembered {
             text: text.to_owned(),
-            from,
-            trust,
-            origin,
+            from: provenance.from,
+            trust: provenance.trust,
+            origin: provenance.origin,
             kind,
             about: about.map(|about| self.state.people.attribution(about)),
-        });
-        BuiltinOutcome::Decided {
-            events: vec![event],
-            result: json!({"stored": text}),
+        };
+        let mut result = json!({"stored": text});
+        if let (Value::Object(fields), Value::Object(belief)) = (&mut result, belief) {
+            fields.extend(belief);
         }
+        let sources = self.origins();
+        if sources.is_empty() {
+            return Ok(BuiltinOutcome::Decided {
+                events: vec![Event::Remembered(remembered)],
+                result,
+            });
+        }
+        Ok(BuiltinOutcome::AskMemory(MemoryQuery::Store {
+            remembered: Box::new(remembered),
+            sources,
+            result,
+        }))
+    }
+
+    /// The events that the named sources go back to.
+    fn origins(&self) -> Vec<Origin> {
+        let sources = self.sources();
+        let origins = sources.iter().filter_map(|source| named_origin(source));
+        origins.collect()
+    }
+
+    /// A note about somebody. The name that it is noted under needs no source: it is looked up among those who are known.
+    fn change(&self, name: &str) -> Result<BuiltinOutcome, NotShown> {
+        let who = self.text("entity");
+        let noted = |text: &str| self.provenance(text, who);
+        let (draft, belief) = match name {
+            tools::ADD_ENTITY_OBSERVATION => {
+                let provenance = noted(self.text("content"))?;
+                (self.observation(&provenance), Some(provenance.belief()))
+            }
+            tools::UPDATE_ENTITY_PROFILE => {
+                let provenance = noted(&self.attributes_as_text())?;
+                (self.attributes(&provenance), Some(provenance.belief()))
+            }
+            tools::UPDATE_RELATIONSHIP => (self.judgement(), None),
+            tools::ADD_PENDING_ACTION => (self.action(), None),
+            _ => (self.completion(), None),
+        };
+        Ok(match draft {
+            Some(draft) => BuiltinOutcome::AskMemory(MemoryQuery::Change {
+                who: who.to_owned(),
+                draft,
+                sources: self.origins(),
+                belief,
+            }),
+            None => {
+                BuiltinOutcome::Refused("there is nothing in it that could be noted".to_owned())
+            }
+        })
+    }
+
+    fn attributes_as_text(&self) -> String {
+        let interests: Vec<String> = self.read("interests");
+        let preferences: BTreeMap<String, String> = self.read("preferences");
+        let preferences = preferences
+            .iter()
+            .map(|(subject, value)| format!("{subject} {value}"));
+        let said = [self.text("communication_style"), self.text("temperament")];
+        let said = said.into_iter().map(str::to_owned);
+        let said = said.chain(interests).chain(preferences);
+        said.collect::<Vec<_>>().join("\n")
     }
 
     fn recall(&self) -> BuiltinOutcome {
@@ -128,32 +207,25 @@ impl Call<'_> {
             limit: limit.unwrap_or(RECALL_DEFAULT),
             without: pending(self.state, self.turn),
             through: self.state.seq,
+            quote_trust: self.quote_trust,
         })
     }
 
-    fn observation(&self) -> Option<Draft> {
+    fn observation(&self, provenance: &Provenance) -> Option<Draft> {
         let text = self.text("content");
-        let Provenance { trust, origin, .. } = self.provenance(text);
         Some(Draft::Observe(NewObservation {
             content: ObservationText::shortened(text)?,
             source: ObservationSource::shortened("observation")?,
-            trust,
-            origin: Some(origin),
+            trust: provenance.trust,
+            origin: Some(provenance.origin),
         }))
     }
 
-    fn attributes(&self) -> Option<Draft> {
+    fn attributes(&self, provenance: &Provenance) -> Option<Draft> {
         let style = Phrase::shortened(self.text("communication_style"));
         let style = style.map(|style| CommunicationStyle::try_from(style.as_str().to_owned()));
         let interests: Vec<String> = self.read("interests");
-        let preferences: std::collections::BTreeMap<String, String> = self.read("preferences");
-        let said = [self.text("communication_style"), self.text("temperament")];
-        let said = said.into_iter().filter(|text| !text.is_empty());
-        let said = said.chain(interests.iter().map(String::as_str));
-        let said = said.chain(preferences.keys().map(String::as_str));
-        let said = said.chain(preferences.values().map(String::as_str));
-        let trusts = said.map(|text| self.provenance(text).trust);
-        let trust = trusts.reduce(dormouse_contracts::Trust::lowest)?;
+        let preferences: BTreeMap<String, String> = self.read("preferences");
         let preferences = preferences.iter().filter_map(|(subject, value)| {
             Some((Keyword::shortened(subject)?, Preference::shortened(value)?))
         });
@@ -167,7 +239,7 @@ impl Call<'_> {
             preferences: preferences.collect(),
             ..AttributeUpdate::default()
         };
-        (!update.is_empty()).then_some(Draft::Attributes(update, trust))
+        (!update.is_empty()).then_some(Draft::Attributes(update, provenance.trust))
     }
 
     fn judgement(&self) -> Option<Draft> {

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use dormouse_classify::ClassifyConfig;
-use dormouse_contracts::{AssistantId, ReasoningEffort};
+use dormouse_contracts::{AssistantId, ReasoningEffort, Trust};
 pub use dormouse_dialects::ToolCalling;
+use dormouse_memory::{MIN_QUOTE_TRUST, MIN_TRUST};
 use dormouse_resilience::RetryBudget;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -306,6 +307,10 @@ pub struct AssistantConfig {
     /// The most tokens of remembered lines that are looked up for a message; 0 looks up nothing. Default 1,024. In a
     /// small context window they take at most a quarter of what the message leaves free.
     pub memory_tokens: u32,
+    /// The least trust of everything that is shown when a dangerous call is decided.
+    pub dangerous_trust: Trust,
+    /// The least trust of what somebody said to be recalled as a quotation.
+    pub quote_trust: Trust,
     /// How long one look into the memory may take, catching up with the log included. A message is answered without
     /// remembered lines if it takes longer. Default 2 seconds.
     pub recall_timeout: Duration,
@@ -354,6 +359,8 @@ impl AssistantConfig {
             wait_notice: self.wait_notice.clone(),
             outage_notice: self.outage_notice.clone(),
             memory_tokens: self.memory_tokens,
+            dangerous_trust: self.dangerous_trust,
+            quote_trust: self.quote_trust,
         }
     }
 
@@ -386,6 +393,8 @@ impl AssistantConfig {
             slow_after: Duration::from_secs(20),
             retry_budget: RetryBudget::default(),
             memory_tokens: 1_024,
+            dangerous_trust: MIN_TRUST,
+            quote_trust: MIN_QUOTE_TRUST,
             recall_timeout: Duration::from_secs(2),
         }
     }
@@ -419,4 +428,6 @@ pub struct Settings {
     pub wait_notice: String,
     pub outage_notice: String,
     pub memory_tokens: u32,
+    pub dangerous_trust: Trust,
+    pub quote_trust: Trust,
 }

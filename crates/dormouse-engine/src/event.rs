@@ -22,7 +22,7 @@ pub use effect::{EffectIntended, EffectSettled, WorldFailed};
 pub use encoding::DecodeError;
 pub use kinds::Event;
 pub use life::{Configured, ConfiguredModel, Woke};
-pub use memory::{EntityChanged, MemoryChanged, Remembered, Source};
+pub use memory::{EntityChanged, MemoryChanged, Remembered};
 pub use name_doubt::NameDoubt;
 pub use perception::Perceived;
 pub use recollected::{

@@ -38,8 +38,8 @@ pub use event::{
     EffectIntended, EffectSettled, EmergencyStopCleared, EmergencyStopTriggered, EntityChanged,
     Event, MemoryChanged, ModelFailed, NameDoubt, ParseFailed, Perceived, RecallFailure,
     RecallMode, RecalledBlock, RecalledItem, RecalledLine, Recollected, Remembered, Replied,
-    RetryRequested, Source, StopCause, StopReason, TickEnded, TickStarted, ToolAnswered,
-    Unanswered, UnansweredCause, Verdict, Woke, WorldFailed,
+    RetryRequested, StopCause, StopReason, TickEnded, TickStarted, ToolAnswered, Unanswered,
+    UnansweredCause, Verdict, Woke, WorldFailed,
 };
 pub use gate::{Reason, Skip, gate};
 pub use handle::{Accepted, ClearError, Handle, PerceiveError, Rest, RetryError, StopError};
@@ -53,8 +53,8 @@ pub use replay::{
 pub use state::{
     CallState, Configuration, Counts, Deliveries, EffectState, EmergencyStop, ErrorRecord,
     HISTORY_KEPT, Heard, History, LearntLimit, OVERHEARD_KEPT, Occasion, OccasionKind, Overheard,
-    Pause, Pauses, People, Phase, RECENT_CALLS, Service, Services, ShownLines, Sources, Spent,
-    State, Step, StepKind, Stopped, Trigger, Turn, TurnFailures, Turns, Wait, Window, WorldReach,
+    Pause, Pauses, People, Phase, RECENT_CALLS, Service, Services, ShownLines, Spent, State, Step,
+    StepKind, Stopped, Trigger, Turn, TurnFailures, Turns, Wait, Window, WorldReach,
 };
 pub use status::{Activity, Skipped, Status};
 

@@ -40,6 +40,9 @@ const CALL: u32 = 36;
 /// What precedes the overheard lines, and what follows them.
 const OVERHEARD: &str = "(Overheard lately, not said to you:)";
 const SAID_TO_YOU: &str = "(And this is for you:)";
+/// What precedes the message after a dangerous call was deferred.
+const CAREFUL: &str = "(A dangerous call of yours was not carried out, because text of low trust was shown to you. That \
+                       text is left out now. Decide by what is left.)";
 
 /// A request and how many tokens its prompt takes.
 #[derive(Clone, Debug)]
@@ -159,6 +162,9 @@ pub(crate) fn build(
         conversation.user(&heard(earlier, choice, preamble));
         conversation.steps(earlier, form, |call| result(call).to_owned());
     }
+    if turn.is_careful() {
+        conversation.user(CAREFUL);
+    }
     let overheard = overheard(state, choice, preamble).unwrap_or_default();
     conversation.user(&format!("{overheard}{}", heard(turn, choice, preamble)));
     conversation.steps(turn, form, |call| match choice.result_cap {
@@ -202,7 +208,7 @@ pub(crate) fn build(
 /// The turn as data, for a model that reads no prompt; `None` if no message called for the turn.
 fn context(turn: &Turn, offered: &Offered) -> Option<TurnContext> {
     let message = turn.message()?;
-    let steps = turn.own_steps().map(|step| TurnStep {
+    let steps = turn.shown_steps().map(|step| TurnStep {
         text: step.content.clone(),
         calls: step.calls.iter().map(called).collect(),
     });
@@ -245,6 +251,11 @@ fn choose(
         preamble.tokens,
         MESSAGE,
         turn_tokens(turn, message_cap, form, preamble),
+        if turn.is_careful() {
+            preamble.careful
+        } else {
+            0
+        },
     ];
     let now = now.into_iter().fold(0, u32::saturating_add);
     let whole = now;
@@ -254,9 +265,9 @@ fn choose(
     } else {
         (whole, None)
     };
-    // If the provider refused the full prompt, the next one shows the message alone.
+    // If the provider refused the full prompt, or a dangerous call was deferred, the next one shows the message alone.
     let left = match turn.failures.refusals {
-        0 => room.before_the_turn(now),
+        0 if !turn.is_careful() => room.before_the_turn(now),
         _ => 0,
     };
     let remembered = Remembered::within(left, turn, preamble);
@@ -300,7 +311,7 @@ fn choose(
 fn with_results_cut(turn: &Turn, now: u32, room: Room, preamble: &Preamble) -> (u32, u32) {
     let counter = &*preamble.counter;
     let results = || {
-        let calls = turn.own_steps().flat_map(|step| &step.calls);
+        let calls = turn.shown_steps().flat_map(|step| &step.calls);
         calls.map(result).filter(|result| !result.is_empty())
     };
     let whole = results().map(|result| counter.count(result).tokens);
@@ -332,7 +343,7 @@ fn fitting(sizes: impl Iterator<Item = u32>, budget: u32) -> (usize, u32) {
 /// How many tokens a turn takes in a prompt, at most.
 fn turn_tokens(turn: &Turn, message_cap: u32, form: ToolCalling, preamble: &Preamble) -> u32 {
     let heard = turn.trigger.tokens_within(message_cap, &*preamble.counter);
-    let steps = turn.own_steps().map(|step| {
+    let steps = turn.shown_steps().map(|step| {
         let calls = step.calls.iter().map(|call| match form {
             ToolCalling::Native => CALL,
             // With tools as text, the name also precedes the result.

@@ -6,7 +6,7 @@
 mod name;
 mod quote;
 
-use dormouse_contracts::{Attested, Attribution, Perception, Sender, SourceKind, Trust};
+use dormouse_contracts::{Attested, Attribution, Origin, Perception, Sender, SourceKind, Trust};
 use dormouse_text::{NameSkeleton, escape_id};
 
 use name::plain;
@@ -46,12 +46,13 @@ pub(crate) fn somebody(name: &str) -> &str {
 /// A message as the model reads it. At most `max_chars` characters of the text are shown, including the marks before
 /// its lines; a note says what is left out.
 pub(crate) fn perception(
+    id: Origin,
     perception: &Perception,
     trust: Trust,
     doubts: &[NameDoubt],
     max_chars: usize,
 ) -> String {
-    let mut text = headline(&perception.attested, trust, doubts);
+    let mut text = headline(id, &perception.attested, trust, doubts);
     let quoted = quote(perception.words.as_claimed(), max_chars);
     text.push_str(&quoted.text);
     if quoted.blank_lines_left_out > 0 {
@@ -69,8 +70,8 @@ pub(crate) fn perception(
     text
 }
 
-/// A remembered line as the model reads it: `(from "NAME" (ID), trust 0.90, TIME)`, and what was said. Round brackets
-/// distinguish it from a message that waits.
+/// A remembered line as the model reads it: `(#12 HOW "NAME" (ID), trust 0.90, TIME)`, and what was said or noted. Round
+/// brackets distinguish it from a message that waits.
 pub(crate) fn memory(line: &RecalledLine) -> String {
     let from = match line.from.name().map(|name| plain(somebody(name))) {
         None => name(&line.from).to_owned(),
@@ -85,16 +86,21 @@ pub(crate) fn memory(line: &RecalledLine) -> String {
         0 => "",
         _ => "\n(it goes on)",
     };
+    // That somebody said it is certain, whatever is said: the model must not take a quotation for a fact.
+    let how = match &line.heard {
+        Some(heard) => format!("{} of", heard_as(heard)),
+        None => "noted from".to_owned(),
+    };
     format!(
-        "(from {from}{id}, trust {trust}, {at}){}{goes_on}",
-        said.text
+        "(#{} {how} {from}{id}, trust {trust}, {at}){}{goes_on}",
+        line.record, said.text
     )
 }
 
-/// `[HOW from "NAME" (ID), trust 0.90, TIME]`, and `(ID; DOUBT; DOUBT)` if the name is suspicious. The name is in
+/// `[#12 HOW from "NAME" (ID), trust 0.90, TIME]`, and `(ID; DOUBT; DOUBT)` if the name is suspicious. The name is in
 /// quotation marks, and neither it nor the id can contain a quotation mark, a bracket, a comma or a semicolon. No two
 /// ids look the same.
-fn headline(attested: &Attested, trust: Trust, doubts: &[NameDoubt]) -> String {
+fn headline(origin: Origin, attested: &Attested, trust: Trust, doubts: &[NameDoubt]) -> String {
     let how = match &attested.source {
         SourceKind::Whisper => "whisper".to_owned(),
         SourceKind::Page => "page".to_owned(),
@@ -114,9 +120,24 @@ fn headline(attested: &Attested, trust: Trust, doubts: &[NameDoubt]) -> String {
     let id = id.unwrap_or_default();
     let name = sender_name(sender);
     format!(
-        "[{how} from \"{name}\"{id}, trust {trust}, {}]",
+        "[#{origin} {how} from \"{name}\"{id}, trust {trust}, {}]",
         attested.at
     )
+}
+
+/// What somebody's words were, in a word.
+fn heard_as(source: &SourceKind) -> String {
+    match source {
+        SourceKind::Whisper => "whisper".to_owned(),
+        SourceKind::Page => "page".to_owned(),
+        SourceKind::Addressed => "words to you".to_owned(),
+        SourceKind::Channel(channel) => format!("words on channel \"{}\"", plain(channel.as_str())),
+        SourceKind::Say => "words aloud".to_owned(),
+        SourceKind::Pose => "pose".to_owned(),
+        SourceKind::Emit => "emit".to_owned(),
+        SourceKind::CommandOutput => "output".to_owned(),
+        _ => "message".to_owned(),
+    }
 }
 
 fn sender_name(sender: &Sender) -> String {

@@ -19,7 +19,10 @@ use crate::{
 };
 
 const MAGIC: &[u8; 8] = b"DORMPROJ";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
+/// The flags of a row.
+const IN_USE: u8 = 1;
+const QUOTATION: u8 = 2;
 /// One row of [`Meta`]: the id, a flag, the kind and the collection in one byte each, then trust and three times.
 const ROW_BYTES: usize = 8 + 3 + 4 + 3 * 8;
 
@@ -211,7 +214,8 @@ fn put_row(out: &mut Vec<u8>, row: &Meta) {
         let place = place.and_then(|place| u8::try_from(place).ok());
         invariant!(place, "every kind and collection is in its list `ALL`")
     };
-    out.push(u8::from(row.in_use));
+    let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+    out.push(flag(row.in_use, IN_USE) | flag(row.is_quotation, QUOTATION));
     out.push(place(
         RecordKind::ALL.iter().position(|kind| *kind == row.kind),
     ));
@@ -267,7 +271,7 @@ fn decode(bytes: &[u8], store: &str, config: Config) -> Result<Loaded, Unusable>
 fn row(bytes: &[u8]) -> Result<(RecordId, Meta), Unusable> {
     let mut rest = Bytes(bytes);
     let id = RecordId::from_number(u64::from_le_bytes(rest.array()?));
-    let [in_use, kind, collection] = rest.array()?;
+    let [flags, kind, collection] = rest.array()?;
     let trust = f32::from_le_bytes(rest.array()?);
     let mut time = || {
         rest.array()
@@ -275,7 +279,8 @@ fn row(bytes: &[u8]) -> Result<(RecordId, Meta), Unusable> {
             .map(Timestamp::from_micros)
     };
     let meta = Meta {
-        in_use: in_use == 1,
+        in_use: flags & IN_USE != 0,
+        is_quotation: flags & QUOTATION != 0,
         kind: *RecordKind::ALL
             .get(usize::from(kind))
             .ok_or(Unusable::Damaged)?,

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeSet};
 
-use dormouse_contracts::{Attribution, EntityId, Timestamp, Trust};
+use dormouse_contracts::{Attribution, EntityId, SourceKind, Timestamp, Trust};
 use dormouse_redact::{RedactionProfile, mask};
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,7 @@ pub struct Note {
     pub(crate) speaker: Attribution,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) thread: Option<String>,
+    pub(crate) heard_as: Option<SourceKind>,
     pub(crate) trust: Trust,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) tags: BTreeSet<String>,
@@ -61,6 +62,7 @@ impl Note {
             at: None,
             speaker: Attribution::Unknown,
             thread: None,
+            heard_as: None,
             trust: Trust::FULL,
             tags: BTreeSet::new(),
             provenance: Provenance::default(),
@@ -113,6 +115,13 @@ impl Note {
     #[must_use]
     pub fn in_thread(mut self, thread: impl Into<String>) -> Self {
         self.thread = Some(thread.into());
+        self
+    }
+
+    /// Sets how it was said, as a world attests it.
+    #[must_use]
+    pub fn heard_as(mut self, source: SourceKind) -> Self {
+        self.heard_as = Some(source);
         self
     }
 

@@ -113,6 +113,7 @@ pub(crate) fn record_of(note: Note, now: Timestamp) -> Record {
         recorded_at: now,
         speaker: note.speaker,
         thread: note.thread,
+        heard_as: note.heard_as,
         trust: note.trust,
         tags: note.tags,
         provenance: note.provenance,

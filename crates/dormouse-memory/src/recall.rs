@@ -5,7 +5,7 @@ mod request;
 
 use std::{collections::BTreeSet, sync::PoisonError};
 
-use dormouse_contracts::{Hit, Timestamp};
+use dormouse_contracts::{Hit, Timestamp, Trust};
 use dormouse_retrieval::{SearchMatch, SearchQuery};
 
 use crate::{
@@ -16,8 +16,8 @@ use crate::{
 };
 use request::parts_of;
 pub use request::{
-    DEFAULT_LIMIT, MAX_LIMIT, MIN_TRUST, Recall, RecallRequest, Recollection, Role, SearchMode,
-    Validity,
+    DEFAULT_LIMIT, MAX_LIMIT, MIN_QUOTE_TRUST, MIN_TRUST, Recall, RecallRequest, Recollection,
+    Role, SearchMode, Validity,
 };
 
 impl Memory {
@@ -170,6 +170,15 @@ fn recollection(one: &SearchMatch, record: Record) -> Recollection {
     }
 }
 
+/// How far a record must be believed to be in the answer.
+fn least_trust(request: &RecallRequest, meta: &Meta) -> Trust {
+    if meta.is_quotation {
+        request.min_quote_trust
+    } else {
+        request.min_trust
+    }
+}
+
 /// Whether a record may be in the answer.
 fn admits(request: &RecallRequest, asked_at: Timestamp, meta: &Meta) -> bool {
     let valid_at = |at| meta.valid_from <= at && at < meta.valid_until;
@@ -181,7 +190,7 @@ fn admits(request: &RecallRequest, asked_at: Timestamp, meta: &Meta) -> bool {
     };
     valid
         && meta.in_use
-        && meta.trust >= request.min_trust
+        && meta.trust >= least_trust(request, meta)
         && (request.kinds.is_empty() || request.kinds.contains(&meta.kind))
         && (request.collections.is_empty() || request.collections.contains(&meta.collection))
         && request.from.is_none_or(|from| meta.at >= from)

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt, str::FromStr};
 
-use dormouse_contracts::{Attribution, Origin, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Origin, SourceKind, Timestamp, Trust};
 use dormouse_text::beginning;
 use serde::{Deserialize, Serialize};
 
@@ -216,6 +216,9 @@ pub struct Record {
     /// The conversation it belongs to (a room, a channel, a chat). Records of one conversation are neighbours in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
+    /// How it was said, if a world attests that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heard_as: Option<SourceKind>,
     /// How far it is believed; never more than any of its sources.
     pub trust: Trust,
     /// Words to find it by.

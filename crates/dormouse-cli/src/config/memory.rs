@@ -2,6 +2,7 @@
 
 mod vectors;
 
+use dormouse_contracts::Trust;
 use dormouse_providers::EmbedderRef;
 use serde::{Deserialize, Deserializer, de::Error};
 
@@ -17,6 +18,8 @@ pub(crate) struct MemorySection {
     pub(crate) vectors: VectorBackend,
     pub(crate) tokens: Option<RecallTokens>,
     pub(crate) timeout: Option<RecallTimeout>,
+    pub(crate) quote_trust: Option<Trust>,
+    pub(crate) dangerous_trust: Option<Trust>,
 }
 
 /// The requested encoder, written as for `--embedder`.

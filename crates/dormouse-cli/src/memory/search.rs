@@ -63,7 +63,7 @@ fn request(asked: &Search) -> RecallRequest {
         request = request.tokens(tokens);
     }
     if let Some(least) = asked.min_trust {
-        request = request.min_trust(least);
+        request = request.min_trust(least).min_quote_trust(least);
     }
     if let Some(at) = asked.as_of {
         request = request.valid(Validity::At(at)).asked_at(at);

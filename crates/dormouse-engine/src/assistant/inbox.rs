@@ -173,7 +173,7 @@ impl Assistant {
             batch.people = Some(people);
         }
         let people = batch.people.as_ref().unwrap_or(&self.state.people);
-        let perceived = decide::perceived(view, perception, classification, people);
+        let perceived = decide::perceived(view, seq, perception, classification, people);
         warn_of_doubts(&perceived, people);
         let trust = perceived.trust;
         let event = Event::Perceived(perceived);

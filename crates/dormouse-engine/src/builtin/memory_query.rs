@@ -7,7 +7,7 @@ use dormouse_entities::{
 };
 use serde_json::Value;
 
-use crate::event::Source;
+use crate::event::Remembered;
 
 /// The question of a call to the memory.
 #[derive(Clone, Debug)]
@@ -19,11 +19,24 @@ pub(crate) enum MemoryQuery {
         without: Vec<Origin>,
         /// Events after this one wait for their turn, too.
         through: Seq,
+        /// The least trust of quotations.
+        quote_trust: Trust,
     },
     /// What is known about somebody, by name or id.
     Profile { who: String },
-    /// Whether a fact may be noted about somebody.
-    Change { who: String, draft: Draft },
+    /// Whether a line may be kept that names these sources.
+    Store {
+        remembered: Box<Remembered>,
+        sources: Vec<Origin>,
+        result: Value,
+    },
+    /// Whether a fact may be noted about somebody, from these sources.
+    Change {
+        who: String,
+        draft: Draft,
+        sources: Vec<Origin>,
+        belief: Option<Value>,
+    },
 }
 
 /// A fact to note about somebody whose id is not known yet.
@@ -76,8 +89,13 @@ impl Draft {
 /// The answer of the memory.
 #[derive(Debug)]
 pub(crate) enum MemoryAnswer {
-    /// This was found, and these are its sources.
-    Found { result: Value, sources: Vec<Source> },
+    /// This was found, and this is the lowest trust of it.
+    Found { result: Value, trust: Option<Trust> },
+    /// This line may be kept.
+    Stored {
+        remembered: Box<Remembered>,
+        result: Value,
+    },
     /// These changes fit what is known now.
     Fits {
         changes: Vec<EntityChange>,

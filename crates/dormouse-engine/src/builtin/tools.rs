@@ -3,6 +3,7 @@
 use dormouse_contracts::{IdError, ToolCategory, ToolName, ToolReach, ToolSpec};
 use serde_json::{Value, json};
 
+use super::MOST_SOURCES;
 use crate::event::NOOP;
 
 pub(super) const STORE_MEMORY: &str = "store_memory";
@@ -95,18 +96,29 @@ fn text(longest: usize) -> Value {
     json!({"type": "string", "minLength": 1, "maxLength": longest})
 }
 
+/// The parameter by which a note names what it was made from.
+fn sources() -> Value {
+    json!({
+        "type": "array",
+        "maxItems": MOST_SOURCES,
+        "items": {"type": "string", "maxLength": 24},
+        "description": "The ids (#12) of what it comes from. Without it: what you are answering.",
+    })
+}
+
 fn memory_tools() -> Vec<Offered> {
     vec![
         Offered {
             name: STORE_MEMORY,
-            description: "Keep one line for good, as a sentence that makes sense on its own. Use the words of whoever \
-                          told you where you can: what you put in your own is believed less.",
+            description: "Keep one line for good, as a sentence that makes sense on its own. Name its sources: it is \
+                          believed like the least trusted of them, and less if it says what they do not.",
             parameters: object(
                 &["text"],
                 &json!({
                     "text": text(LINE_LIMIT),
                     "kind": {"enum": ["fact", "preference", "instruction", "event", "insight"]},
                     "about": {"type": "string", "maxLength": 64, "description": "Whom or what, by name."},
+                    "sources": sources(),
                 }),
             ),
         },
@@ -138,7 +150,7 @@ fn entity_tools() -> Vec<Offered> {
             description: "Note what you noticed about somebody.",
             parameters: object(
                 &["entity", "content"],
-                &json!({"entity": entity, "content": text(500)}),
+                &json!({"entity": entity, "content": text(500), "sources": sources()}),
             ),
         },
         Offered {
@@ -152,6 +164,7 @@ fn entity_tools() -> Vec<Offered> {
                     "temperament": text(40),
                     "interests": {"type": "array", "maxItems": 8, "items": text(64)},
                     "preferences": {"type": "object", "maxProperties": 8, "additionalProperties": text(200)},
+                    "sources": sources(),
                 }),
             ),
         },

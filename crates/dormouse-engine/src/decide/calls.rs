@@ -1,13 +1,13 @@
 //! The next call of a reply: checked, and turned into an event, a look, or an intention.
 
-use dormouse_contracts::{EffectKey, Query, ToolCall, ToolReach, invariant};
+use dormouse_contracts::{EffectKey, Query, ToolCall, ToolCategory, ToolReach, Trust, invariant};
 use dormouse_text::{beginning, escape_hidden_json, escape_template_tokens};
 use serde_json::{Value, json};
 
 use super::{Next, OutsideCall, View, advisory};
 use crate::{
     builtin::{self, BuiltinOutcome},
-    event::{EffectIntended, Event, NOOP, Source, ToolAnswered, Verdict},
+    event::{EffectIntended, Event, NOOP, ToolAnswered, Verdict},
     remembering::words_of,
     state::{CallState, Step, Turn},
 };
@@ -35,6 +35,11 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Next {
     if is_last && spec.speech.is_none() && spec.name.as_str() != NOOP {
         return Next::Decided(vec![skip(view, call, NOT_OFFERED)]);
     }
+    if spec.category == ToolCategory::Dangerous
+        && let Some(refused) = of_low_trust(view, turn, call)
+    {
+        return Next::Decided(vec![refused]);
+    }
     match spec.reach {
         ToolReach::Query => Next::Outside(OutsideCall::Observe(
             call.id().clone(),
@@ -50,8 +55,7 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Next {
                 call: call.id().clone(),
                 tool: spec.name.clone(),
                 category: spec.category,
-                trust: words_of(&checked.arguments)
-                    .map(|words| builtin::provenance(words, view.state, turn).trust),
+                trust: words_of(&checked.arguments).and(turn.steps.last().map(|step| step.trust)),
                 arguments: checked.arguments,
             })]),
             None => Next::Decided(vec![answer(
@@ -61,7 +65,13 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Next {
                 failure("the act could not be named"),
             )]),
         },
-        _ => match builtin::decide(spec.name.as_str(), &checked.arguments, view.state, turn) {
+        _ => match builtin::decide(
+            spec.name.as_str(),
+            &checked.arguments,
+            view.config().quote_trust,
+            view.state,
+            turn,
+        ) {
             BuiltinOutcome::Decided { mut events, result } => {
                 events.push(answer(view, call, Verdict::Success, success(&result)));
                 Next::Decided(events)
@@ -74,6 +84,28 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Next {
             }
         },
     }
+}
+
+/// What a dangerous call comes to if text of low trust was shown when it was decided. The first time the model is asked
+/// again without that text, so that what was shown and not used does not decide. If what it answers, or what it looked
+/// at since, is itself of low trust, the call is not made.
+fn of_low_trust(view: View<'_>, turn: &Turn, call: &CallState) -> Option<Event> {
+    let least = turn
+        .steps
+        .last()
+        .map_or(Trust::NONE, |step| step.least_shown);
+    let needed = view.config().dangerous_trust;
+    if least >= needed {
+        return None;
+    }
+    if turn.is_careful() || turn.trigger.trust() < needed {
+        let why = format!(
+            "not done: it is dangerous, and was decided on text of trust {least}; {needed} is needed"
+        );
+        return Some(answer(view, call, Verdict::Failure, failure(&why)));
+    }
+    let why = "not done yet: it is dangerous, and text of low trust was shown";
+    Some(answer(view, call, Verdict::Deferred, failure(why)))
 }
 
 /// The key of the next effect. Its sequence number makes it unique in the life of the assistant. The time makes it
@@ -105,7 +137,7 @@ pub(super) fn failure(error: &str) -> Value {
 
 /// The event that records the result of a call.
 pub(super) fn answer(view: View<'_>, call: &CallState, verdict: Verdict, content: Value) -> Event {
-    answer_with(view, call, verdict, safe_json(&cut(content)), Vec::new())
+    answer_with(view, call, verdict, safe_json(&cut(content)), None)
 }
 
 /// The same for a result that is bounded and safe already.
@@ -114,7 +146,7 @@ pub(crate) fn answer_with(
     call: &CallState,
     verdict: Verdict,
     content: String,
-    sources: Vec<Source>,
+    trust: Option<Trust>,
 ) -> Event {
     let spec = view.tools.get(&call.call.name);
     let (content, tokens) = with_advice(view, content);
@@ -125,7 +157,7 @@ pub(crate) fn answer_with(
         verdict,
         content,
         tokens,
-        sources,
+        trust,
     })
 }
 

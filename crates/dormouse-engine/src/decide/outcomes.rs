@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{View, calls, unanswered};
 use crate::{
-    builtin::MemoryAnswer,
+    builtin::{self, MemoryAnswer},
     event::{
         Call, ContextLimit, EffectSettled, EmergencyStopTriggered, EntityChanged, Event,
         ModelFailed, ParseFailed, RecalledLine, Recollected, Replied, StopCause, StopReason,
@@ -125,6 +125,8 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         sum.saturating_add(counted(&call.name))
             .saturating_add(counted(&call.arguments))
     });
+    let said: Vec<_> = calls.iter().map(|call| call.arguments.as_str()).collect();
+    let said = format!("{}\n{}", reply.content, said.join("\n"));
     let Answered {
         model,
         asked,
@@ -138,6 +140,8 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         prompt_tokens: asked.tokens,
         prompt_hash: asked.hash,
         duration_ms,
+        trust: builtin::trust_of_reply(&said, view.state, turn),
+        least_shown: builtin::least_trusted(view.state, turn),
         speech_only: asked.speech_only,
     })];
     if is_unsayable {
@@ -492,28 +496,26 @@ pub(crate) fn on_memory_answer(view: View<'_>, id: &CallId, answer: MemoryAnswer
     let Some(call) = open.filter(|call| call.id() == id) else {
         return Vec::new();
     };
-    let (mut events, verdict, content, sources) = match answer {
-        MemoryAnswer::Found { result, sources } => (
-            Vec::new(),
+    let (mut events, verdict, content, trust) = match answer {
+        MemoryAnswer::Found { result, trust } => {
+            (Vec::new(), Verdict::Success, calls::success(&result), trust)
+        }
+        MemoryAnswer::Stored { remembered, result } => (
+            vec![Event::Remembered(*remembered)],
             Verdict::Success,
             calls::success(&result),
-            sources,
+            None,
         ),
         MemoryAnswer::Fits { changes, result } => {
             let events = noted(call, changes);
             let content = calls::success(&result);
-            (events, Verdict::Success, content, Vec::new())
+            (events, Verdict::Success, content, None)
         }
-        MemoryAnswer::Refused(why) => (
-            Vec::new(),
-            Verdict::Failure,
-            calls::failure(&why),
-            Vec::new(),
-        ),
+        MemoryAnswer::Refused(why) => (Vec::new(), Verdict::Failure, calls::failure(&why), None),
     };
     let mut answer = calls::answer(view, call, verdict, content);
     if let Event::ToolAnswered(answered) = &mut answer {
-        answered.sources = sources;
+        answered.trust = trust;
     }
     events.push(answer);
     events

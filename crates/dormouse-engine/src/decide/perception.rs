@@ -3,7 +3,7 @@
 use dormouse_classify::{
     Classification, MessageVerdict, Rule, classify, find_mention, source_trust,
 };
-use dormouse_contracts::{Attested, Perception};
+use dormouse_contracts::{Attested, Origin, Perception, Seq};
 use dormouse_text::is_blank;
 
 use super::View;
@@ -25,9 +25,10 @@ pub(crate) fn classification(view: View<'_>, perception: &Perception) -> Classif
     classify(&perception.attested, mention, &view.config().classify)
 }
 
-/// The event by which a message is accepted. `people` are those who were heard before it.
+/// The event by which a message is accepted, at this place in the log. `people` are those who were heard before it.
 pub(crate) fn perceived(
     view: View<'_>,
+    seq: Seq,
     perception: Perception,
     classification: Classification,
     people: &People,
@@ -35,7 +36,7 @@ pub(crate) fn perceived(
     let trust = source_trust(&perception.attested, &view.config().classify);
     let doubts = doubts(view, &perception.attested, people);
     // Counts what a prompt will show, not what was said: a line break takes more tokens in a prompt.
-    let shown = render::perception(&perception, trust, &doubts, usize::MAX);
+    let shown = render::perception(Origin::event(seq), &perception, trust, &doubts, usize::MAX);
     let tokens = view.counter.count(&shown).tokens;
     Perceived {
         perception,

@@ -34,6 +34,7 @@ pub(super) fn question(view: View<'_>, turn: &Turn) -> RecallQuery {
         without,
         through: state.seq,
         budgets,
+        quote_trust: config.quote_trust,
         now: view.now,
     }
 }

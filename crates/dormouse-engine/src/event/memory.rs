@@ -7,18 +7,6 @@ use serde::{Deserialize, Serialize};
 /// The version of these events in the log.
 pub(super) const SCHEMA: u16 = 2;
 
-/// Where something the model was shown comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Source {
-    /// How far it is believed.
-    pub trust: Trust,
-    /// Who it came from.
-    pub from: Attribution,
-    /// The event, or the part of one, that it goes back to, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
-}
-
 /// A line was taken into memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remembered {

@@ -1,10 +1,8 @@
 //! What the memory returned for a turn, before the model is asked.
 
-use dormouse_contracts::{Attribution, Timestamp, Trust};
+use dormouse_contracts::{Attribution, SourceKind, Timestamp, Trust};
 use dormouse_memory::{RecordId, RecordKind};
 use serde::{Deserialize, Serialize};
-
-use super::memory::Source;
 
 /// What the memory returned for a turn. The prompt shows it; a replay of the log does not search again.
 ///
@@ -49,6 +47,9 @@ pub struct RecalledLine {
     /// Who said it.
     #[serde(default)]
     pub from: Attribution,
+    /// How it was said, if it is what somebody said, word for word. Then that it was said is certain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heard: Option<SourceKind>,
     /// How far it is believed.
     pub trust: Trust,
     /// Its id in the memory: the event of this log, or the part of one, that it was made from.
@@ -153,25 +154,5 @@ impl<Item> Recollected<Item> {
             mode: self.mode,
             failure: self.failure,
         }
-    }
-}
-
-impl Recollected<RecalledLine> {
-    /// The sources of all its parts.
-    pub(crate) fn sources(&self) -> Vec<Source> {
-        let lines = self.items.iter().map(|line| Source {
-            trust: line.trust,
-            from: line.from.clone(),
-            origin: Some(line.record),
-        });
-        let blocks = [&self.entities, &self.orders].into_iter();
-        let blocks = blocks
-            .filter(|block| !block.is_empty())
-            .map(|block| Source {
-                trust: block.trust,
-                from: Attribution::Several,
-                origin: None,
-            });
-        lines.chain(blocks).collect()
     }
 }

@@ -1,9 +1,7 @@
 //! What is done about a message, from its first tick to its last.
 
-use dormouse_contracts::{CallId, ChatReply, ModelName, Seq, Timestamp, ToolCategory};
+use dormouse_contracts::{CallId, ChatReply, ModelName, Seq, Timestamp, ToolCategory, Trust};
 use serde::{Deserialize, Serialize};
-
-use super::memory::Source;
 
 /// The version of these events in the log.
 pub(super) const SCHEMA: u16 = 2;
@@ -48,6 +46,10 @@ pub struct Replied {
     pub prompt_hash: String,
     /// How long the call took, retries included, in milliseconds.
     pub duration_ms: f64,
+    /// How far its words are believed when they are shown again: like what they were made from.
+    pub trust: Trust,
+    /// The lowest trust of everything that the prompt showed.
+    pub least_shown: Trust,
     /// Whether it was the last step of its turn, in which the model could only speak.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub speech_only: bool,
@@ -86,6 +88,9 @@ pub enum Verdict {
     Failure,
     /// It was not made, because the turn had already ended. No error.
     Skipped,
+    /// It was not made yet: it is dangerous, and text of low trust was shown. The model is asked again without that
+    /// text. No error.
+    Deferred,
 }
 
 /// A call that changes nothing outside has its result.
@@ -103,9 +108,9 @@ pub struct ToolAnswered {
     pub content: String,
     /// How many tokens that takes.
     pub tokens: u32,
-    /// Where the least trusted part of it comes from, if it holds remembered lines.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sources: Vec<Source>,
+    /// The lowest trust of the remembered lines in it, if it holds any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
 }
 
 /// Why a tick's loop came to its end.

@@ -51,7 +51,7 @@ impl Conversation {
         form: ToolCalling,
         shown: impl Fn(&CallState) -> String,
     ) {
-        for step in turn.own_steps() {
+        for step in turn.shown_steps() {
             match form {
                 ToolCalling::Native => self.native(step, &shown),
                 ToolCalling::Fallback => self.fallback(step, &shown),

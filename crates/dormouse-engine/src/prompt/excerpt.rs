@@ -1,6 +1,6 @@
 //! A message, or the result of a tool, within a number of tokens.
 
-use dormouse_contracts::TokenCounter;
+use dormouse_contracts::{Origin, TokenCounter};
 use dormouse_text::beginning;
 
 use crate::{
@@ -17,7 +17,13 @@ pub(super) struct Excerpt {
 
 impl Heard {
     fn shown(&self, max_chars: usize) -> String {
-        render::perception(&self.perception, self.trust, &self.doubts, max_chars)
+        render::perception(
+            Origin::event(self.seq),
+            &self.perception,
+            self.trust,
+            &self.doubts,
+            max_chars,
+        )
     }
 
     /// The message as it is shown within `cap` tokens: whole, or its beginning. The line that the world vouches for and

@@ -185,6 +185,7 @@ impl Mapping<'_> {
             .derivation(Derivation::Heard)
             .at(attested.at)
             .in_thread(place::heard_in(attested))
+            .heard_as(attested.source.clone())
             .trusted(perceived.trust);
         self.note((seq, at), note.from(speaker((&attested.sender).into())));
         for change in changes {

@@ -234,7 +234,7 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
             Event::Perceived(_) | Event::MemoryChanged(_) => {}
             Event::EntityChanged(changed) if !changed.is_by_call() => {}
             // The result of the call follows.
-            Event::EntityChanged(_) => {
+            Event::EntityChanged(_) | Event::Remembered(_) => {
                 if let Some(UnderWay::AskMemory { has_changed, .. }) = &mut self.under_way {
                     *has_changed = true;
                 }
@@ -361,7 +361,13 @@ fn input(view: View<'_>, under_way: Option<&UnderWay>, event: &Event) -> Option<
         Event::Perceived(perceived) => {
             let perception = perceived.perception.clone();
             let classification = decide::classification(view, &perception);
-            let perceived = decide::perceived(view, perception, classification, &state.people);
+            let perceived = decide::perceived(
+                view,
+                state.seq.next(),
+                perception,
+                classification,
+                &state.people,
+            );
             Some(vec![Event::Perceived(perceived)])
         }
         // When a wait is long enough depends on what people saw of the assistant, which the log does not have.
@@ -435,7 +441,10 @@ fn result_of(view: View<'_>, call: &UnderWay, event: &Event) -> Option<Vec<Event
             Some(decide::on_recollected(view, found))
         }
         (UnderWay::AskMemory { query, has_changed }, Event::ToolAnswered(answered)) => {
-            let changes = matches!(query, MemoryQuery::Change { .. });
+            let changes = matches!(
+                query,
+                MemoryQuery::Change { .. } | MemoryQuery::Store { .. }
+            );
             let is_noted = changes && answered.verdict == Verdict::Success;
             let answer = answer(view, answered).filter(|_| is_noted == *has_changed);
             Some(answer.into_iter().collect())
@@ -450,6 +459,13 @@ fn result_of(view: View<'_>, call: &UnderWay, event: &Event) -> Option<Vec<Event
             },
             Event::EntityChanged(changed),
         ) => drafted(view, query, &changed.change),
+        (
+            UnderWay::AskMemory {
+                query: MemoryQuery::Store { remembered, .. },
+                has_changed: false,
+            },
+            Event::Remembered(_),
+        ) => Some(vec![Event::Remembered(remembered.as_ref().clone())]),
         _ => None,
     }
 }
@@ -479,12 +495,11 @@ fn answer(view: View<'_>, answered: &ToolAnswered) -> Option<Event> {
         .current()
         .and_then(|turn| turn.open_call())?;
     let text = decide::without_advice(&answered.content);
-    let sources = answered.sources.clone();
     Some(decide::answer_with(
         view,
         open,
         answered.verdict,
         text,
-        sources,
+        answered.trust,
     ))
 }

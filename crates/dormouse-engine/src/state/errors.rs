@@ -69,7 +69,7 @@ impl ErrorRecord {
             _ if turn.steps.last().is_some_and(Step::is_of_the_engine) => {}
             Verdict::Success => self.tool_succeeded(tool),
             Verdict::Failure => self.note(tool, Some(turn.trigger.person().unwrap_or_default())),
-            Verdict::Skipped => {}
+            Verdict::Skipped | Verdict::Deferred => {}
         }
     }
 

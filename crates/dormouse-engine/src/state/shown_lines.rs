@@ -79,6 +79,7 @@ mod tests {
             text: text.to_owned(),
             at: Timestamp::EPOCH,
             from: Attribution::Named("Alice".to_owned()),
+            heard: None,
             trust: Trust::FULL,
             record: RecordId::event(Seq(record)),
             kind: RecordKind::Event,

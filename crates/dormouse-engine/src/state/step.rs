@@ -1,6 +1,8 @@
 //! One step of a turn: a reply of the model, its calls, and their results.
 
-use dormouse_contracts::{Arguments, CallId, EffectKey, Outcome, Seq, ToolCategory, ToolName};
+use dormouse_contracts::{
+    Arguments, CallId, EffectKey, Outcome, Seq, ToolCategory, ToolName, Trust,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Call, DelayCause, Verdict};
@@ -18,6 +20,10 @@ pub struct Step {
     pub kind: StepKind,
     /// How many tokens all of it takes in a prompt.
     pub tokens: u32,
+    /// How far its words are believed: like what they were made from.
+    pub trust: Trust,
+    /// The lowest trust of everything that the prompt showed before it.
+    pub least_shown: Trust,
 }
 
 /// Who took a step, and what could be done in it.
@@ -47,6 +53,8 @@ pub struct CallState {
     pub verdict: Option<Verdict>,
     /// The tool's category, once that is known.
     pub category: Option<ToolCategory>,
+    /// The lowest trust of the remembered lines in its result, if it holds any.
+    pub trust: Option<Trust>,
 }
 
 /// An outward act of a call.
@@ -74,6 +82,8 @@ impl Step {
             parse_failed: None,
             kind,
             tokens,
+            trust: Trust::FULL,
+            least_shown: Trust::FULL,
         }
     }
 
@@ -135,6 +145,7 @@ impl CallState {
             result: None,
             verdict: None,
             category: None,
+            trust: None,
         }
     }
 

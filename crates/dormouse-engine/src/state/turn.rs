@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use super::{
     heard::Heard,
     service::Blame,
-    sources::Sources,
     step::{CallState, EffectState, Step, StepKind},
     trigger::Trigger,
 };
@@ -34,8 +33,6 @@ pub struct Turn {
     pub phase: Phase,
     /// What was looked up for it, until it is finished.
     pub recollected: Option<Recollected<RecalledLine>>,
-    /// The least trusted sources of the remembered lines that this turn showed.
-    pub sources: Sources,
     /// What the model did, in order.
     pub steps: Vec<Step>,
     /// How many steps were taken in the tick that is under way.
@@ -53,6 +50,8 @@ pub struct Turn {
     pub context_limit: Option<ContextLimit>,
     /// How often in a row its prompt was made shorter.
     pub narrowings: u32,
+    /// From which step on only trusted text is shown, if a dangerous call was deferred.
+    pub careful_from: Option<usize>,
 }
 
 /// What went wrong in a turn.
@@ -112,7 +111,6 @@ impl Turn {
             trigger,
             phase: Phase::Working { failed: None },
             recollected: None,
-            sources: Sources::default(),
             steps: Vec::new(),
             steps_this_tick: 0,
             calls_this_tick: 0,
@@ -121,6 +119,7 @@ impl Turn {
             world: WorldReach::default(),
             context_limit: None,
             narrowings: 0,
+            careful_from: None,
         }
     }
 
@@ -153,7 +152,6 @@ impl Turn {
     }
 
     pub(super) fn recollect(&mut self, recollected: Recollected<RecalledLine>) {
-        self.sources.add_all(recollected.sources());
         self.recollected = Some(recollected);
     }
 
@@ -250,6 +248,8 @@ impl Turn {
             false => StepKind::Free,
         };
         let mut step = Step::new(kind, &replied.calls, replied.tokens);
+        step.trust = replied.trust;
+        step.least_shown = replied.least_shown;
         // If the calls were parsed out of the text, they already hold all that the text said.
         if !replied.reply.tool_calls.is_empty() || replied.calls.is_empty() {
             step.content.clone_from(&replied.reply.content);
@@ -294,6 +294,18 @@ impl Turn {
         self.steps.iter().filter(|step| !step.is_notice())
     }
 
+    /// The steps that a prompt shows, in order: those that the model took, without those before a dangerous call was
+    /// deferred.
+    pub(crate) fn shown_steps(&self) -> impl Iterator<Item = &Step> {
+        let shown = self.steps.iter().skip(self.careful_from.unwrap_or(0));
+        shown.filter(|step| !step.is_notice())
+    }
+
+    /// Whether a dangerous call was deferred, so that only trusted text is shown.
+    pub(crate) fn is_careful(&self) -> bool {
+        self.careful_from.is_some()
+    }
+
     pub(super) fn parse_failed(&mut self, parse_failed: &ParseFailed) {
         self.failures.add();
         if let Some(step) = self.steps.last_mut() {
@@ -304,17 +316,23 @@ impl Turn {
 
     pub(super) fn answered(&mut self, answered: &ToolAnswered) {
         self.world = WorldReach::default();
+        let steps = self.steps.len();
         let Some(step) = self.steps.last_mut() else {
             return;
         };
         step.tokens = step.tokens.saturating_add(answered.tokens);
         let is_notice = step.is_notice();
-        self.sources.add_all(answered.sources.iter().cloned());
+        if answered.verdict == Verdict::Deferred {
+            // A second call of the same kind is then judged by what is shown from here on.
+            self.careful_from = Some(steps);
+        }
         if let Some(call) = step.calls.iter_mut().find(|c| c.call.id == answered.call) {
             call.result = Some(answered.content.clone());
             call.verdict = Some(answered.verdict);
             call.category = answered.category;
-            if answered.verdict != Verdict::Skipped && !call.call.continues && !is_notice {
+            call.trust = answered.trust;
+            let was_made = !matches!(answered.verdict, Verdict::Skipped | Verdict::Deferred);
+            if was_made && !call.call.continues && !is_notice {
                 self.calls_this_tick = self.calls_this_tick.saturating_add(1);
             }
         }
@@ -375,7 +393,7 @@ impl Turn {
         match verdict {
             Verdict::Success => self.failures.errors = 0,
             Verdict::Failure => self.failures.add(),
-            Verdict::Skipped => {}
+            Verdict::Skipped | Verdict::Deferred => {}
         }
     }
 

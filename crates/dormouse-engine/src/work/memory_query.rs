@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use dormouse_contracts::{AssistantId, Attribution, CallId, EntityId, Seq, Timestamp, Trust};
+use dormouse_contracts::{AssistantId, CallId, EntityId, Origin, Seq, Timestamp, Trust};
 use dormouse_entities::{Entities, EntityChange, Profile, StaleAfter};
-use dormouse_memory::{Memory, RecallRequest};
+use dormouse_memory::{Memory, MemoryError, RecallRequest, RecordStatus};
 use dormouse_resilience::deadline;
 use serde_json::{Value, json};
 
 use super::{Done, caught_up, recall};
 use crate::{
     Ports,
-    builtin::{Draft, MemoryAnswer, MemoryQuery, SURROUNDINGS_TRUST},
-    event::{RecallFailure, Source},
+    builtin::{Draft, MemoryAnswer, MemoryQuery, SURROUNDINGS_TRUST, shown_score},
+    event::RecallFailure,
     render::name,
 };
 
@@ -50,10 +50,11 @@ async fn answer(
             limit,
             without,
             through,
+            quote_trust,
         } => {
             let request = RecallRequest::new(query)
                 .limit(limit)
-                .min_trust(recall::LEAST_TRUST)
+                .min_quote_trust(quote_trust)
                 .asked_at(now)
                 .without(without);
             recall_answer(&ports.memory, request, through).await
@@ -66,9 +67,32 @@ async fn answer(
                     Err(refusal) => MemoryAnswer::Refused(refusal),
                 }))
         }
-        MemoryQuery::Change { who, draft } => Ok(ports
-            .memory
-            .with_entities(|known| check(known, &who, draft, now))),
+        MemoryQuery::Store {
+            remembered,
+            sources,
+            result,
+        } => Ok(match withdrawn(&ports.memory, &sources).await? {
+            Some(refused) => refused,
+            None => MemoryAnswer::Stored { remembered, result },
+        }),
+        MemoryQuery::Change {
+            who,
+            draft,
+            sources,
+            belief,
+        } => Ok(match withdrawn(&ports.memory, &sources).await? {
+            Some(refused) => refused,
+            None => ports.memory.with_entities(|known| {
+                let checked = check(known, &who, draft, now);
+                match checked {
+                    MemoryAnswer::Fits { changes, result } => MemoryAnswer::Fits {
+                        changes,
+                        result: with_belief(result, belief),
+                    },
+                    other => other,
+                }
+            }),
+        }),
     }
 }
 
@@ -77,13 +101,10 @@ async fn recall_answer(
     request: RecallRequest,
     through: Seq,
 ) -> Result<MemoryAnswer, RecallFailure> {
-    let recall = memory.recall(request).await.map_err(|error| {
-        tracing::warn!(
-            error = &error as &dyn std::error::Error,
-            "nothing could be recalled"
-        );
-        RecallFailure::Memory
-    })?;
+    let recall = memory
+        .recall(request)
+        .await
+        .map_err(|error| unreadable(&error))?;
     let lines = recall.items.iter();
     let lines: Vec<_> = lines
         .map(|found| recall::line(&found.record))
@@ -94,31 +115,56 @@ async fn recall_answer(
             "text": line.text,
             "at": line.at.to_string(),
             "from": name(&line.from),
-            "trust": two_digits(line.trust),
-            "id": line.record.to_string(),
+            "trust": shown_score(line.trust),
+            "id": format!("#{}", line.record),
         });
         if let (Some(entity), Value::Object(fields)) = (line.from.id(), &mut memory) {
             fields.insert("entity".to_owned(), entity.as_str().into());
         }
         memory
     });
-    let sources = lines.iter().map(|line| Source {
-        trust: line.trust,
-        from: line.from.clone(),
-        origin: Some(line.record),
-    });
+    let trust = lines.iter().map(|line| line.trust).reduce(Trust::lowest);
     Ok(MemoryAnswer::Found {
         result: json!({
             "memories": memories.collect::<Vec<_>>(),
             "mode": recall::mode(&recall.mode),
         }),
-        sources: sources.collect(),
+        trust,
     })
 }
 
-/// A trust score in the form in which the prompt writes it elsewhere.
-fn two_digits(trust: Trust) -> f64 {
-    f64::from((trust.score() * 100.0).round()) / 100.0
+/// The refusal, if a named source was withdrawn. A source that the memory does not have is not withdrawn.
+async fn withdrawn(
+    memory: &Memory,
+    sources: &[Origin],
+) -> Result<Option<MemoryAnswer>, RecallFailure> {
+    for source in sources {
+        let record = memory
+            .record(*source)
+            .await
+            .map_err(|error| unreadable(&error))?;
+        if record.is_some_and(|record| record.status == RecordStatus::Withdrawn) {
+            let why = format!("#{source} was withdrawn: nothing new may be made from it");
+            return Ok(Some(MemoryAnswer::Refused(why)));
+        }
+    }
+    Ok(None)
+}
+
+fn unreadable(error: &MemoryError) -> RecallFailure {
+    tracing::warn!(
+        error = error as &dyn std::error::Error,
+        "the memory cannot be read"
+    );
+    RecallFailure::Memory
+}
+
+/// The result of a note, with how far it is believed.
+fn with_belief(mut result: Value, belief: Option<Value>) -> Value {
+    if let (Value::Object(fields), Some(Value::Object(belief))) = (&mut result, belief) {
+        fields.extend(belief);
+    }
+    result
 }
 
 /// The profile with this id or name.
@@ -178,7 +224,7 @@ fn profile_answer(known: &Entities, profile: &Profile, now: Timestamp) -> Memory
             json!({
                 "content": it.content.as_str(),
                 "at": it.timestamp.to_string(),
-                "trust": two_digits(it.trust),
+                "trust": shown_score(it.trust),
             })
         })
         .collect();
@@ -207,14 +253,9 @@ fn profile_answer(known: &Entities, profile: &Profile, now: Timestamp) -> Memory
     let trusts = trusts.chain(profile.attributes.trust.values().copied());
     let unknown = (!pending.is_empty()).then_some(SURROUNDINGS_TRUST);
     let lowest = trusts.chain(unknown).reduce(Trust::lowest);
-    let sources = lowest.map(|trust| Source {
-        trust,
-        from: Attribution::Several,
-        origin: None,
-    });
     MemoryAnswer::Found {
         result,
-        sources: sources.into_iter().collect(),
+        trust: lowest,
     }
 }
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use dormouse_contracts::{
-    AssistantId, EntityId, Origin, Seq, Timestamp, TokenCounter, Trust, invariant,
+    AssistantId, EntityId, Origin, Seq, SourceKind, Timestamp, TokenCounter, Trust, invariant,
 };
 use dormouse_entities::{BlockPolicy, Entities, OrderPolicy, StandingOrder, compile, entity_block};
-use dormouse_memory::{MIN_TRUST, Memory, MemoryError, RecallRequest, Record, SearchMode};
+use dormouse_memory::{Derivation, Memory, MemoryError, RecallRequest, Record, SearchMode};
 use dormouse_resilience::deadline;
 use dormouse_text::beginning;
 
@@ -31,6 +31,8 @@ pub(crate) struct RecallQuery {
     /// Events after this one wait for their turn, too.
     pub(crate) through: Seq,
     pub(crate) budgets: Budgets,
+    /// The least trust of quotations.
+    pub(crate) quote_trust: Trust,
     pub(crate) now: Timestamp,
 }
 
@@ -103,6 +105,7 @@ async fn lines(
         .limit(MOST_RECORDS)
         .tokens(budget)
         .asked_at(ask.now)
+        .min_quote_trust(ask.quote_trust)
         .without(ask.without.iter().copied());
     let recall = memory.recall(request).await?;
     let mode = mode(&recall.mode);
@@ -144,12 +147,19 @@ pub(super) fn mode(mode: &SearchMode) -> RecallMode {
     }
 }
 
+/// How somebody said what a record quotes. What the world does not attest counts as said aloud.
+fn heard(record: &Record) -> Option<SourceKind> {
+    let is_quotation = record.provenance.derivation == Derivation::Heard;
+    is_quotation.then(|| record.heard_as.clone().unwrap_or(SourceKind::Say))
+}
+
 /// A record as a line of a prompt. Its tokens are not counted yet.
 pub(super) fn line(record: &Record) -> RecalledLine {
     RecalledLine {
         text: beginning(&record.text, TEXT_LIMIT).to_owned(),
         at: record.at,
         from: record.speaker.clone(),
+        heard: heard(record),
         trust: record.trust,
         record: record.id,
         kind: record.kind,
@@ -200,6 +210,3 @@ fn believed(known: &Entities, id: &EntityId, policy: &BlockPolicy) -> Trust {
         lowest.lowest(SURROUNDINGS_TRUST)
     }
 }
-
-/// The lowest trust that a recalled line may have.
-pub(super) const LEAST_TRUST: Trust = MIN_TRUST;

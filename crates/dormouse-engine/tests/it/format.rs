@@ -79,7 +79,7 @@ const WITH_MEMORY: [(&str, &str); 10] = [
     ),
     (
         "tool_answered",
-        r#"{"call":"call_1_0","tool":"recall_memories","category":"safe_chain","verdict":"success","content":"{}","tokens":1,"sources":[{"trust":0.5,"from":"surroundings","origin":"2"}]}"#,
+        r#"{"call":"call_1_0","tool":"recall_memories","category":"safe_chain","verdict":"success","content":"{}","tokens":1,"trust":0.5}"#,
     ),
     (
         "effect_intended",

@@ -216,7 +216,7 @@ proptest! {
         prop_assert_eq!(talk, "Conversation: no topic (1 message)");
         prop_assert_eq!(content.next(), Some(""));
         let headline = content.next().unwrap();
-        prop_assert!(headline.starts_with("[whisper from \"") && headline.ends_with("Z]"), "{}", headline);
+        prop_assert!(headline.starts_with("[#") && headline.contains(" whisper from \"") && headline.ends_with("Z]"), "{}", headline);
         prop_assert_eq!(headline.matches(']').count(), 1);
         prop_assert_eq!(headline.matches(", trust ").count(), 1);
         for line in content {

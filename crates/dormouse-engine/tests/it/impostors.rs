@@ -35,10 +35,13 @@ async fn headlines(home: &Home, heard: Vec<Perception>) -> Vec<String> {
     let requests = home.model.requests();
     let last = |request: &ChatRequest| {
         let shown = shown(request);
-        let mut lines = shown
-            .lines()
-            .filter(|line| line.starts_with("[whisper from "));
-        lines.next_back().unwrap().to_owned()
+        // Without its id, which no two messages share.
+        let mut lines = shown.lines().filter_map(|line| {
+            let (id, rest) = line.strip_prefix("[#")?.split_once(' ')?;
+            let is_heard = id.parse::<u64>().is_ok() && rest.starts_with("whisper from ");
+            is_heard.then(|| format!("[{rest}"))
+        });
+        lines.next_back().unwrap()
     };
     requests.iter().map(last).collect()
 }

@@ -31,6 +31,7 @@ mod remembering;
 mod replaying;
 mod several_calls;
 mod stopping;
+mod trust;
 mod unanswered;
 mod window;
 mod writing;

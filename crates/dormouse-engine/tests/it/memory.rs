@@ -408,7 +408,7 @@ async fn a_prompt_has_its_parts_in_the_documented_order() {
         "[STANDING ORDERS]",
         "always knock",
         "[MEMORIES]",
-        "(from \"Alice\" (player:Alice), trust 0.90, ",
+        "(#2 whisper of \"Alice\" (player:Alice), trust 0.90, ",
         "> The kettle is in the blue box.",
         "> It rains.",
         "(Overheard lately",

@@ -164,10 +164,10 @@ async fn what_was_overheard_stands_before_the_message_and_the_message_last() {
     };
     assert!(label.starts_with("(Overheard lately"), "{label}");
     assert!(
-        bob.starts_with("[say from \"Bob\" (player:Bob), trust 0.40, "),
+        bob.starts_with("[#2 say from \"Bob\" (player:Bob), trust 0.40, "),
         "{bob}"
     );
-    assert!(alice.starts_with("[whisper from \"Alice\" (player:Alice), trust 0.90, "));
+    assert!(alice.contains(" whisper from \"Alice\" (player:Alice), trust 0.90, "));
     assert_eq!((heard, asked), ("> the bridge is out", "> any news?"));
 }
 

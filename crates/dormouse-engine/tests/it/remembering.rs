@@ -210,7 +210,7 @@ async fn a_memory_names_whom_it_may_have_come_from_and_nobody_else() {
                 Perceive::say("Mallory", "the vault code is 1234"),
                 Perceive::say("Bob", "good morning"),
             ],
-            "several",
+            "Mallory",
         ),
     ] {
         let home = Home::new([remember("the vault code is 1234"), noop()]);
@@ -226,7 +226,8 @@ async fn what_was_recalled_and_remembered_again_is_believed_no_more_than_before(
     for (look_up, memory_tokens, expected) in [
         (Some(recall()), 0, from("Mallory", 0.7)),
         (None, 1_024, from("Mallory", 0.7)),
-        (None, 0, from("Alice", 0.9)),
+        // Nothing that is shown says that it is empty.
+        (None, 0, from("Alice", 0.6)),
     ] {
         let first = [remember("the vault is empty"), noop()];
         // So long ago that no prompt shows it any more: only the memory does.

@@ -2,12 +2,14 @@
 
 use dormouse_contracts::{Timestamp, Trust};
 
-use crate::record::{Collection, Record, RecordId, RecordKind};
+use crate::record::{Collection, Derivation, Record, RecordId, RecordKind};
 
 /// The filter values of one record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Meta {
     pub(crate) in_use: bool,
+    /// Whether it is what somebody said, word for word, and so true as a quotation.
+    pub(crate) is_quotation: bool,
     pub(crate) kind: RecordKind,
     pub(crate) collection: Collection,
     pub(crate) trust: Trust,
@@ -21,6 +23,7 @@ impl Meta {
     pub(crate) fn of(record: &Record) -> Self {
         Self {
             in_use: record.is_in_use(),
+            is_quotation: record.provenance.derivation == Derivation::Heard,
             kind: record.kind,
             collection: record.collection,
             trust: record.trust,

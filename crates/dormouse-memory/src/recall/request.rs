@@ -17,6 +17,12 @@ pub const MIN_TRUST: Trust = match Trust::try_new(0.5) {
     Ok(trust) => trust,
     Err(_) => Trust::FULL,
 };
+/// The least trust of a recalled quotation, by default. That somebody said something is attested by a server; only whether
+/// it is true needs [`MIN_TRUST`].
+pub const MIN_QUOTE_TRUST: Trust = match Trust::try_new(0.2) {
+    Ok(trust) => trust,
+    Err(_) => Trust::FULL,
+};
 /// How many records are recalled, by default.
 pub const DEFAULT_LIMIT: usize = 10;
 /// The highest number of records in one answer.
@@ -55,6 +61,7 @@ pub struct RecallRequest {
     pub(crate) limit: Option<usize>,
     pub(crate) tokens: Option<u32>,
     pub(crate) min_trust: Trust,
+    pub(crate) min_quote_trust: Trust,
     pub(crate) min_score: Option<f32>,
     pub(crate) kinds: BTreeSet<RecordKind>,
     pub(crate) collections: BTreeSet<Collection>,
@@ -75,6 +82,7 @@ impl RecallRequest {
             limit: None,
             tokens: None,
             min_trust: MIN_TRUST,
+            min_quote_trust: MIN_QUOTE_TRUST,
             min_score: None,
             kinds: BTreeSet::new(),
             collections: BTreeSet::new(),
@@ -103,10 +111,18 @@ impl RecallRequest {
         self
     }
 
-    /// Leaves out records of less trust; [`MIN_TRUST`] by default.
+    /// Leaves out claims of less trust: facts, insights, and everything else that is not a quotation. [`MIN_TRUST`] by
+    /// default.
     #[must_use]
     pub fn min_trust(mut self, least: Trust) -> Self {
         self.min_trust = least;
+        self
+    }
+
+    /// Leaves out quotations of less trust: records of what somebody said. [`MIN_QUOTE_TRUST`] by default.
+    #[must_use]
+    pub fn min_quote_trust(mut self, least: Trust) -> Self {
+        self.min_quote_trust = least;
         self
     }
 

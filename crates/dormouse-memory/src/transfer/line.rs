@@ -4,7 +4,7 @@ mod moment;
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{AssistantId, Attribution, EntityId, Trust};
+use dormouse_contracts::{AssistantId, Attribution, EntityId, SourceKind, Trust};
 use serde::{Deserialize, Serialize};
 
 use super::source_key::{own_key, source_key_of};
@@ -57,6 +57,8 @@ pub(super) struct Line {
     myself: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     thread: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    heard_as: Option<SourceKind>,
     #[serde(default = "full")]
     trust: Trust,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -113,6 +115,7 @@ impl Line {
             entity,
             myself,
             thread: record.thread,
+            heard_as: record.heard_as,
             trust: record.trust,
             tags: record.tags,
             source_key: Some(source_key),
@@ -157,6 +160,9 @@ impl Line {
         }
         if let Some(thread) = self.thread {
             note = note.in_thread(thread);
+        }
+        if let Some(source) = self.heard_as {
+            note = note.heard_as(source);
         }
         if let Some(from) = self.valid_from {
             note = note.valid_from(from.0);

@@ -1,0 +1,202 @@
+//! Everything that the prompts of a turn show, each part with how far it is believed.
+
+use std::borrow::Cow;
+
+use dormouse_contracts::{Attribution, Origin, SourceKind, Trust};
+use serde_json::Value;
+
+use super::{
+    provenance::named_origin,
+    support::Shown,
+    tools::{RECALL_MEMORIES, is_own},
+};
+use crate::{
+    event::{RecalledLine, Verdict},
+    state::{CallState, Heard, State, Trigger, Turn},
+};
+
+/// The trust of what the world answered: the answer may hold text that anybody wrote there.
+pub(crate) const SURROUNDINGS_TRUST: Trust = match Trust::try_new(0.2) {
+    Ok(trust) => trust,
+    Err(_) => Trust::NONE,
+};
+
+/// A part of a prompt.
+#[derive(Clone, Debug)]
+pub(crate) struct ShownItem<'a> {
+    /// The event that it goes back to, by which a model can name it.
+    pub(crate) origin: Option<Origin>,
+    pub(crate) from: Attribution,
+    pub(crate) said: Shown<'a>,
+}
+
+/// Everything that a prompt of this turn could show, what called for the turn first: the words of its first `spoken`
+/// steps, and the results of all.
+pub(crate) fn shown<'a>(state: &'a State, turn: &'a Turn, spoken: usize) -> Vec<ShownItem<'a>> {
+    let mut items = vec![trigger(&turn.trigger)];
+    if !turn.is_careful() {
+        items.extend(state.history.turns().map(|turn| trigger(&turn.trigger)));
+        items.extend(state.overheard.iter().map(heard));
+        items.extend(recollected(turn));
+        items.extend(
+            state
+                .history
+                .turns()
+                .flat_map(|turn| done(turn, turn.steps.len())),
+        );
+    }
+    items.extend(done(turn, spoken));
+    items
+}
+
+fn trigger(trigger: &Trigger) -> ShownItem<'_> {
+    match trigger {
+        Trigger::Message(message) => heard(message),
+        Trigger::Occasion(occasion) => ShownItem {
+            origin: Some(Origin::event(occasion.seq)),
+            from: Attribution::Myself,
+            said: Shown::text(occasion.trust, &*occasion.text),
+        },
+    }
+}
+
+fn heard(heard: &Heard) -> ShownItem<'_> {
+    let attested = &heard.perception.attested;
+    let from = Attribution::from(&attested.sender);
+    let channel = match &attested.source {
+        SourceKind::Channel(channel) => format!("channel {channel}"),
+        SourceKind::Whisper => "whisper".to_owned(),
+        SourceKind::Page => "page".to_owned(),
+        _ => String::new(),
+    };
+    ShownItem {
+        origin: Some(Origin::event(heard.seq)),
+        said: Shown {
+            trust: heard.trust,
+            speaker: from.name().unwrap_or_default().to_owned(),
+            around: format!("{channel} {}", attested.at),
+            words: Cow::Borrowed(heard.perception.words.as_claimed()),
+        },
+        from,
+    }
+}
+
+fn recollected(turn: &Turn) -> Vec<ShownItem<'_>> {
+    let Some(found) = &turn.recollected else {
+        return Vec::new();
+    };
+    let lines = found.items.iter().map(remembered);
+    let blocks = [&found.entities, &found.orders].into_iter();
+    let blocks = blocks
+        .filter(|block| !block.is_empty())
+        .map(|block| ShownItem {
+            origin: None,
+            from: Attribution::Several,
+            said: Shown::text(block.trust, &*block.text),
+        });
+    lines.chain(blocks).collect()
+}
+
+fn remembered(line: &RecalledLine) -> ShownItem<'_> {
+    ShownItem {
+        origin: Some(line.record),
+        from: line.from.clone(),
+        said: Shown {
+            trust: line.trust,
+            speaker: line.from.name().unwrap_or_default().to_owned(),
+            around: line.at.to_string(),
+            words: Cow::Borrowed(&line.text),
+        },
+    }
+}
+
+/// What was done in a turn: the words of its first `spoken` steps, and the results of all.
+fn done(turn: &Turn, spoken: usize) -> Vec<ShownItem<'_>> {
+    let mut items = Vec::new();
+    for (index, step) in turn.steps.iter().enumerate() {
+        if index < turn.careful_from.unwrap_or(0) {
+            continue;
+        }
+        if index < spoken {
+            let arguments = step.calls.iter().map(|call| call.call.arguments.as_str());
+            let words: Vec<_> = [step.content.as_str()]
+                .into_iter()
+                .chain(arguments)
+                .collect();
+            items.push(ShownItem {
+                origin: None,
+                from: Attribution::Myself,
+                said: Shown::text(step.trust, words.join("\n")),
+            });
+        }
+        items.extend(step.calls.iter().flat_map(result));
+    }
+    items
+}
+
+/// The result of a call. The result of an act often repeats what was said, which says nothing new.
+fn result(call: &CallState) -> Vec<ShownItem<'_>> {
+    let Some(content) = call.result.as_deref().filter(|_| was_made(call)) else {
+        return Vec::new();
+    };
+    if !is_own(&call.call.name) {
+        let words = without_words_of(content, &call.call.arguments);
+        return vec![ShownItem {
+            origin: None,
+            from: Attribution::Surroundings,
+            said: Shown::text(SURROUNDINGS_TRUST, words),
+        }];
+    }
+    if call.call.name == RECALL_MEMORIES
+        && let Some(lines) = recalled(content)
+    {
+        return lines;
+    }
+    let holds_lines = call.trust.map(|trust| ShownItem {
+        origin: None,
+        from: Attribution::Several,
+        said: Shown::text(trust, content),
+    });
+    holds_lines.into_iter().collect()
+}
+
+/// Whether the result of a call may hold text that was written outside.
+fn was_made(call: &CallState) -> bool {
+    let was_made = matches!(call.verdict, Some(Verdict::Success | Verdict::Failure));
+    call.category.is_some() && was_made
+}
+
+/// The lines of a recall, as its result lists them. `None` if the result was cut.
+fn recalled(content: &str) -> Option<Vec<ShownItem<'static>>> {
+    let content: Value = serde_json::from_str(content).ok()?;
+    let lines = content.get("result")?.get("memories")?.as_array()?;
+    let line = |line: &Value| {
+        let text = |key: &str| line.get(key).and_then(Value::as_str);
+        let trust = line.get("trust").and_then(Value::as_f64)?;
+        #[expect(clippy::cast_possible_truncation, reason = "two digits are kept")]
+        let trust = Trust::try_new(trust as f32).ok()?;
+        let from = text("from")?.to_owned();
+        Some(ShownItem {
+            origin: text("id").and_then(named_origin),
+            from: Attribution::Named(from.clone()),
+            said: Shown {
+                trust,
+                speaker: from,
+                around: text("at")?.to_owned(),
+                words: Cow::Owned(text("text")?.to_owned()),
+            },
+        })
+    };
+    lines.iter().map(line).collect()
+}
+
+/// The words of `content` that `arguments` lack.
+fn without_words_of(content: &str, arguments: &str) -> String {
+    let said = dormouse_retrieval::words(arguments);
+    let words = content.split_whitespace();
+    let is_new = |word: &&str| {
+        let parts = dormouse_retrieval::words(word);
+        parts.iter().any(|part| !said.contains(part))
+    };
+    words.filter(is_new).collect::<Vec<_>>().join(" ")
+}

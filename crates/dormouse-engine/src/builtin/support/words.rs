@@ -1,0 +1,264 @@
+//! A text as the words that say something.
+
+use std::collections::BTreeSet;
+
+use dormouse_retrieval::base_form;
+use dormouse_text::fold_look_alikes;
+
+use super::function_words::Language;
+
+/// All words that deny are one word.
+pub(super) const NOT: &str = "not";
+/// A run of so many digits that are written one by one is one number: "nine four three one" is 9431.
+const DIGITS_OF_ONE_NUMBER: usize = 3;
+
+/// A word that says something, in its base form.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Word {
+    pub(super) text: String,
+    /// Whether it is a number or a name, which a paraphrase does not replace.
+    pub(super) is_exact: bool,
+}
+
+/// The words of a text, in its order, in lower case, with numbers as digits. Small words are included.
+pub(super) fn spelled(text: &str) -> Vec<String> {
+    let text = fold_look_alikes(text).to_lowercase();
+    let text = apart_from_denials(&joined_digits(&text));
+    as_digits(dormouse_retrieval::words(&text))
+}
+
+/// The words of `spelled` that say something, in base form. Words by which the speaker means himself become the words of
+/// the speaker's name.
+pub(super) fn telling(
+    spelled: &[String],
+    language: &Language,
+    names: &BTreeSet<String>,
+    speaker: &[String],
+) -> Vec<Word> {
+    let mut told: Vec<Word> = Vec::new();
+    for word in spelled {
+        if language.denies(word) || contains_english_denial(word) {
+            told.push(Word {
+                text: NOT.to_owned(),
+                is_exact: false,
+            });
+        } else if language.is_myself(word) {
+            told.extend(speaker.iter().map(|name| Word {
+                text: base_form(name),
+                is_exact: true,
+            }));
+        } else if !language.is_function(word) {
+            told.push(Word {
+                text: base_form(word),
+                is_exact: is_number(word) || names.contains(word),
+            });
+        }
+    }
+    // "my own Alice": one after the other, a name is said once.
+    told.dedup();
+    told
+}
+
+/// The words of a text that are written as names: with a capital letter, but not at the beginning of a sentence.
+pub(super) fn names(text: &str, language: &Language) -> BTreeSet<String> {
+    if !language.names_are_capital() {
+        return BTreeSet::new();
+    }
+    let text = fold_look_alikes(text);
+    let mut names = BTreeSet::new();
+    let mut begins = true;
+    for chunk in text.split_whitespace() {
+        let first = chunk.chars().find(|c| c.is_alphanumeric());
+        if !begins && first.is_some_and(char::is_uppercase) {
+            names.extend(dormouse_retrieval::words(&chunk.to_lowercase()));
+        }
+        begins = chunk.ends_with(['.', '!', '?', ':', '"', '”']);
+    }
+    names
+}
+
+fn is_number(word: &str) -> bool {
+    word.chars().all(|c| c.is_numeric())
+}
+
+/// "no" of a text in another language still denies.
+fn contains_english_denial(word: &str) -> bool {
+    matches!(
+        word,
+        "not" | "never" | "nobody" | "nothing" | "none" | "cannot"
+    )
+}
+
+/// "didn't" as "did not", which the splitter into words would otherwise read as "did".
+fn apart_from_denials(text: &str) -> String {
+    let text = text.replace(['\u{2019}', '\u{2bc}'], "'");
+    let text = text
+        .replace("can't", "can not")
+        .replace("won't", "will not");
+    text.replace("n't", " not")
+}
+
+/// The text without the marks between groups of digits: "1,000" is 1000.
+fn joined_digits(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let is_digit = |at: Option<usize>| {
+        at.and_then(|at| chars.get(at))
+            .is_some_and(char::is_ascii_digit)
+    };
+    let kept = chars.iter().enumerate().filter(|(at, c)| {
+        let is_mark = matches!(c, ',' | '\'' | '\u{202f}');
+        !(is_mark && is_digit(at.checked_sub(1)) && (1..=3).all(|next| is_digit(Some(at + next))))
+    });
+    kept.map(|(_, c)| *c).collect()
+}
+
+/// Writes number words as digits.
+fn as_digits(words: Vec<String>) -> Vec<String> {
+    let mut numbers: Vec<String> = Vec::with_capacity(words.len());
+    let mut tens: Option<u32> = None;
+    for word in words {
+        let word = number_of(&word).map_or(word, |number| number.to_string());
+        let word = without_ordinal(&word).to_owned();
+        let is_digit = |word: &String| word.len() == 1 && is_number(word);
+        // Alone, "one" is more often a pronoun than a number.
+        let word = match numbers.last() {
+            Some(last) if word == "one" && is_digit(last) => "1".to_owned(),
+            _ => word,
+        };
+        let unit = word
+            .parse::<u32>()
+            .ok()
+            .filter(|unit| (1..10).contains(unit));
+        if let (Some(tens), Some(unit)) = (tens, unit) {
+            // "twenty three" and "twenty-three"
+            numbers.pop();
+            numbers.push((tens + unit).to_string());
+        } else {
+            numbers.push(word.clone());
+        }
+        let value = word.parse::<u32>().ok();
+        tens = value.filter(|value| (20..100).contains(value) && value % 10 == 0);
+    }
+    joined_runs(numbers)
+}
+
+fn joined_runs(words: Vec<String>) -> Vec<String> {
+    let mut joined: Vec<String> = Vec::with_capacity(words.len());
+    let mut run: Vec<String> = Vec::new();
+    let flush = |run: &mut Vec<String>, joined: &mut Vec<String>| {
+        if run.len() >= DIGITS_OF_ONE_NUMBER {
+            joined.push(run.concat());
+            run.clear();
+        } else {
+            joined.append(run);
+        }
+    };
+    for word in words {
+        if word.len() == 1 && is_number(&word) {
+            run.push(word);
+        } else {
+            flush(&mut run, &mut joined);
+            joined.push(word);
+        }
+    }
+    flush(&mut run, &mut joined);
+    joined
+}
+
+/// "3rd" as 3.
+fn without_ordinal(word: &str) -> &str {
+    let ends = ["st", "nd", "rd", "th"];
+    let number = ends.iter().find_map(|end| word.strip_suffix(end));
+    match number {
+        Some(number) if !number.is_empty() && is_number(number) => number,
+        _ => word,
+    }
+}
+
+/// The number that a word means in some language. Words that mean something else in another language (Spanish "once")
+/// are not read as numbers.
+fn number_of(word: &str) -> Option<u32> {
+    Some(match word {
+        "zero" | "cero" => 0,
+        "two" | "zwei" | "deux" | "dos" | "twee" | "dois" => 2,
+        "three" | "third" | "drei" | "trois" | "tres" | "drie" => 3,
+        "four" | "fourth" | "vier" | "quatre" | "cuatro" | "quattro" | "quatro" => 4,
+        "five" | "fifth" | "funf" | "cinq" | "cinco" | "cinque" | "vijf" => 5,
+        "six" | "sixth" | "sechs" | "seis" | "zes" => 6,
+        "seven" | "seventh" | "sieben" | "siete" | "sette" | "zeven" => 7,
+        "eight" | "eighth" | "acht" | "huit" | "ocho" | "oito" => 8,
+        "nine" | "ninth" | "neun" | "neuf" | "nueve" | "negen" => 9,
+        "ten" | "tenth" | "zehn" | "dix" | "diez" | "dieci" | "tien" => 10,
+        "eleven" | "onze" | "undici" => 11,
+        "twelve" | "twelfth" | "zwolf" | "douze" | "doce" | "dodici" | "twaalf" | "dozen" => 12,
+        "thirteen" | "dreizehn" | "treize" | "trece" => 13,
+        "fourteen" | "vierzehn" | "quatorze" | "catorce" => 14,
+        "fifteen" | "funfzehn" | "quinze" | "quince" => 15,
+        "sixteen" | "sechzehn" => 16,
+        "seventeen" | "siebzehn" => 17,
+        "eighteen" | "achtzehn" => 18,
+        "nineteen" | "neunzehn" => 19,
+        "twenty" | "zwanzig" | "vingt" | "veinte" | "venti" => 20,
+        "thirty" | "dreissig" | "trente" | "treinta" | "trenta" => 30,
+        "forty" | "vierzig" | "quarante" | "cuarenta" => 40,
+        "fifty" | "funfzig" | "cinquante" | "cincuenta" => 50,
+        "sixty" | "sechzig" => 60,
+        "seventy" | "siebzig" => 70,
+        "eighty" | "achtzig" => 80,
+        "ninety" | "neunzig" => 90,
+        "hundred" | "hundert" | "cien" => 100,
+        "thousand" | "tausend" => 1000,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<String> {
+        let spelled = spelled(text);
+        let language = Language::of(&spelled);
+        let words = telling(
+            &spelled,
+            &language,
+            &names(text, &language),
+            &["alice".to_owned()],
+        );
+        words.into_iter().map(|word| word.text).collect()
+    }
+
+    #[test]
+    fn numbers_are_equal_in_words_and_in_digits() {
+        for (one, other) in [
+            ("I have three brothers", "I have 3 brothers"),
+            ("it costs 1,000 crowns", "it costs 1000 crowns"),
+            ("nine four three one", "9431"),
+            ("twenty-three eggs", "23 eggs"),
+            ("on the third day", "on the 3rd day"),
+            ("ich habe drei Brüder", "ich habe 3 Brüder"),
+        ] {
+            assert_eq!(told(one), told(other));
+        }
+        assert_ne!(told("13 eggs"), told("30 eggs"));
+    }
+
+    #[test]
+    fn a_denial_is_a_word_of_its_own() {
+        assert_eq!(told("Bob didn’t lie"), ["bob", "not", "lie"]);
+        assert_eq!(told("Bob lied"), ["bob", "lie"]);
+        assert_eq!(told("nobody lies"), ["not", "lie"]);
+        assert_eq!(told("Das Tor ist nicht offen"), ["tor", "not", "offen"]);
+    }
+
+    #[test]
+    fn speakers_who_mean_themselves_say_their_name() {
+        assert_eq!(told("My horse is called Star"), ["alic", "hors", "star"]);
+        assert_eq!(told("Alice's horse is Star"), ["alic", "hors", "star"]);
+    }
+
+    #[test]
+    fn look_alikes_and_hidden_characters_make_no_other_word() {
+        assert_eq!(told("the vаu\u{200b}lt"), told("the vault"));
+    }
+}
