@@ -3,8 +3,9 @@
 use std::{hint::black_box, sync::Arc};
 
 use dormouse_contracts::{Append, AppendRequest, NewEvent, Perception, ReadEvents, Seq};
-use dormouse_engine::{Event, replay};
+use dormouse_engine::{Event, decide_again, replay};
 use dormouse_offline::OfflineModel;
+use dormouse_providers::Estimate;
 use dormouse_store::RedbLog;
 use dormouse_testing::Perceive;
 use serde_json::Value;
@@ -32,6 +33,7 @@ pub(crate) async fn measure(table: &mut Table) {
         };
         log.append(request).await.unwrap();
     }
+    decide(table, &log).await;
     for count in [FEWER, EVENTS] {
         replay(&log, &key(), Seq(count as u64)).await.unwrap();
         let mut rates = Vec::new();
@@ -60,6 +62,30 @@ pub(crate) async fn measure(table: &mut Table) {
             note: format!("{} bytes an event", bytes / count),
         });
     }
+}
+
+/// Decides a part of the life again, compared with folding it.
+async fn decide(table: &mut Table, log: &RedbLog) {
+    let (mut decided, mut folded) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let started = now();
+        let counter = |_: &_| Arc::new(Estimate::default()) as _;
+        let again = decide_again(log, &key(), Seq(FEWER as u64), counter).await;
+        let took = now().duration_since(started).as_secs_f64();
+        assert_eq!(again.unwrap().events, FEWER as u64);
+        decided.push(FEWER as f64 / took);
+        let started = now();
+        black_box(replay(log, &key(), Seq(FEWER as u64)).await.unwrap());
+        folded.push(FEWER as f64 / now().duration_since(started).as_secs_f64());
+    }
+    table.add(&Row {
+        what: &format!("deciding again, first {FEWER} events"),
+        measured: middle(&mut decided),
+        unit: "events/s",
+        baseline: "replay of the same events",
+        baseline_measured: middle(&mut folded),
+        note: String::new(),
+    });
 }
 
 /// The events of a long life with the offline model.

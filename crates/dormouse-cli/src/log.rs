@@ -11,6 +11,7 @@ use crate::{
     exit::Exit,
 };
 
+mod decide;
 mod difference;
 mod replay;
 mod salvage;
@@ -47,6 +48,10 @@ pub(crate) enum Log {
         /// The last event to replay; 0 for the state before the first [default: the last in the log]
         #[arg(long, value_name = "N", value_parser = state_number)]
         at: Option<u64>,
+        /// Decide the whole life again from its log, and say whether every decision is the same, or which is the first
+        /// that differs; prints no state
+        #[arg(long)]
+        decide: bool,
         #[command(flatten)]
         json: JsonFlag,
     },
@@ -74,10 +79,18 @@ pub(crate) fn run(places: &Places, command: Log) -> Result<Exit, CommandError> {
             show::run(&log, &key, show::Range { from, to }, printing)
         }
         Log::Verify { json } => verify::run(&data.log(), json.printing()),
-        Log::Replay { of, at, json } => {
+        Log::Replay {
+            of,
+            at,
+            decide,
+            json,
+        } => {
             let printing = json.printing();
             let (log, key) = open_log_view(places, &data, of.assistant, printing)?;
-            replay::run(&log, &key, at.map(Seq), printing)
+            match decide {
+                true => decide::run(&log, &key, at.map(Seq), printing),
+                false => replay::run(&log, &key, at.map(Seq), printing),
+            }
         }
         Log::Salvage {
             into,

@@ -1,6 +1,10 @@
 //! Looking into the log.
 
-use dormouse_contracts::{AssistantId, LoadSnapshot, SaveSnapshot, Seq, Snapshot};
+use dormouse_contracts::{
+    Append, AppendRequest, AssistantId, LoadSnapshot, NewEvent, ReadEvents, SaveSnapshot, Seq,
+    Snapshot,
+};
+use dormouse_engine::Event;
 use dormouse_store::RedbLog;
 use serde_json::Value;
 
@@ -135,6 +139,95 @@ fn there_is_nothing_to_clear_unless_it_is_stopped() {
     let run = home.run(&["emergency", "clear"], "");
     assert_eq!(run.code, Some(0));
     assert!(run.out.contains("is not stopped"), "{}", run.out);
+}
+
+#[test]
+fn a_life_is_decided_again_and_every_decision_is_the_same() {
+    let home = lived();
+    let run = home.run(&["log", "replay", "--decide"], "");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let all = home.run(&["log", "show"], "").out.lines().count();
+    let expected = format!("dormouse: {all} events, every decision the same\n");
+    assert_eq!(run.out, expected);
+    let part = home.run(&["log", "replay", "--decide", "--at", "4", "--json"], "");
+    let line = part.of_type("decided_again").pop().unwrap();
+    assert_eq!(
+        (line["events"].as_u64(), line.get("difference")),
+        (Some(4), None)
+    );
+}
+
+/// Changes the first event of a kind in a log, and nothing else.
+async fn with_event(home: &Home, kind: &str, change: impl FnOnce(&mut Value)) -> u64 {
+    let key = AssistantId::try_new("dormouse").unwrap();
+    let file = home.file("log.redb");
+    let log = RedbLog::open(&file).unwrap();
+    let mut events = log.read(&key, Seq(0), 10_000).await.unwrap();
+    drop(log);
+    std::fs::remove_file(&file).unwrap();
+    let event = events.iter_mut().find(|event| event.kind == kind).unwrap();
+    let mut value = serde_json::from_slice(&event.payload).unwrap();
+    change(&mut value);
+    event.payload = serde_json::to_vec(&value).unwrap();
+    let (seq, at, schema) = (event.seq, event.at, event.schema);
+    // The fields keep the order in which the program writes them.
+    let changed = Event::decode(event).unwrap();
+    let again = changed.encode(at).unwrap();
+    assert_eq!(again.schema, schema);
+    event.payload = again.payload;
+    let events = events.into_iter().map(|stored| NewEvent {
+        at: stored.at,
+        kind: Event::decode(&stored).unwrap().kind(),
+        schema: stored.schema,
+        payload: stored.payload,
+    });
+    let request = AppendRequest {
+        assistant: key,
+        expected: Seq(0),
+        events: events.collect(),
+    };
+    let log = RedbLog::open(&file).unwrap();
+    log.append(request).await.unwrap();
+    seq.0
+}
+
+#[tokio::test]
+async fn the_first_decision_that_differs_is_named_with_what_was_recorded() {
+    let home = lived();
+    let seq = with_event(&home, "perceived", |event| event["trust"] = 1.0.into()).await;
+    let run = home.run(&["log", "replay", "--decide"], "");
+    assert_eq!(run.code, Some(4), "{}", run.err);
+    for part in [
+        &format!("event {seq} (perceived) is decided differently now"),
+        "the log has 1.0 in the field `trust`",
+        "The log was changed afterwards",
+    ] {
+        assert!(run.err.contains(part), "{part}: {}", run.err);
+    }
+    let json = home.run(&["log", "replay", "--decide", "--json"], "");
+    let line = json.of_type("decided_again").pop().unwrap();
+    assert_eq!(line["difference"]["seq"], seq);
+    assert_eq!(line["difference"]["recorded"]["trust"], 1.0);
+    assert!(line["difference"]["decided"]["trust"].as_f64() < Some(1.0));
+    std::fs::remove_file(home.file("log.redb")).unwrap();
+}
+
+#[tokio::test]
+async fn a_life_that_another_version_decided_is_not_called_damaged() {
+    let home = lived();
+    with_event(&home, "configured", |event| {
+        event["program"] = "dormouse-engine 0.0.0".into();
+        event["preamble_tokens"] = 7.into();
+    })
+    .await;
+    let run = home.run(&["log", "replay", "--decide"], "");
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    assert!(
+        run.err.contains("decided by dormouse-engine 0.0.0"),
+        "{}",
+        run.err
+    );
+    std::fs::remove_file(home.file("log.redb")).unwrap();
 }
 
 #[test]

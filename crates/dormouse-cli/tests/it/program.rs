@@ -17,6 +17,20 @@ use serde_json::Value;
 /// A data folder of its own.
 pub(crate) struct Home(tempfile::TempDir);
 
+/// Each life is decided again at the end of its test, so that every test also proves that what the program decided
+/// follows from its log alone.
+impl Drop for Home {
+    fn drop(&mut self) {
+        if std::thread::panicking() || !self.file("log.redb").exists() {
+            return;
+        }
+        // Some tests leave a log that cannot be read, or in use.
+        let run = self.command(&["log", "replay", "--decide"]).output();
+        let err = String::from_utf8(run.unwrap().stderr).unwrap();
+        assert!(!err.contains("is decided differently now"), "{err}");
+    }
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) struct Run {
