@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 
 use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{AssistantId, Perception, ReadEvents, Seq};
-use dormouse_engine::{EffectIntended, Event, StopReason, replay, restore};
+use dormouse_engine::{
+    ConfiguredModel, EffectIntended, Event, StopReason, decide_again, replay, restore,
+};
+use dormouse_providers::token_counter_for;
 use dormouse_store::RedbLog;
 
 use crate::host::Host;
@@ -16,6 +19,15 @@ use effects::Effects;
 
 /// The tools that answer somebody.
 const SPEECH: [&str; 3] = ["say", "whisper", "page"];
+
+/// Decides the whole life again, and compares each decision with its log.
+pub(crate) async fn every_decision_is_the_same_again(host: &Host, assistant: &AssistantId) {
+    let counter_for = |model: &ConfiguredModel| token_counter_for(&model.provider, &model.name);
+    let again = decide_again(&host.log, assistant, Seq(u64::MAX), counter_for).await;
+    if let Err(error) = again {
+        panic!("{error:#?}");
+    }
+}
 
 /// A message and what came of it.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use dormouse_contracts::{AssistantId, ChatModel, EntityId, Perception, Words};
 use dormouse_engine::Ports;
 use dormouse_memory::Memory;
-use dormouse_providers::Estimate;
+use dormouse_providers::token_counter_for;
 use dormouse_sandbox::{Act, Character, CharacterKind, Sandbox};
 use dormouse_store::RedbLog;
 use dormouse_testing::FixedRandom;
@@ -28,14 +28,15 @@ impl Host {
 
     /// Ports for one assistant. Its memory is filled from the log whenever it wakes.
     pub(crate) fn ports(&self, assistant: &AssistantId, model: Arc<dyn ChatModel>) -> Ports {
+        let (provider, name) = model.identity();
         Ports {
+            counter: token_counter_for(provider, name),
             memory: empty_memory(assistant),
             log: Arc::new(self.log.clone()),
             model,
             world: Arc::new(self.sandbox.clone()),
             clock: Arc::new(RunningClock::start()),
             random: Arc::new(FixedRandom::new(0.5)),
-            counter: Arc::new(Estimate::default()),
         }
     }
 

@@ -23,7 +23,7 @@ use tokio::{
 use message::{Kind, number_in};
 
 use crate::{
-    account::{Account, Heard},
+    account::{Account, Heard, every_decision_is_the_same_again},
     host::{Host, empty_memory, entity, key},
 };
 
@@ -188,6 +188,7 @@ impl Ledger {
     async fn check(&self, data: &Path) -> Account {
         let host = Host::open(data);
         let assistant = key("dormouse");
+        every_decision_is_the_same_again(&host, &assistant).await;
         let account = Account::of(&host, &assistant).await;
         account.every_message_is_answered_once();
 

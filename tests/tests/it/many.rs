@@ -22,7 +22,7 @@ use futures_util::future::join_all;
 use tokio::time::timeout;
 
 use crate::{
-    account::Account,
+    account::{Account, every_decision_is_the_same_again},
     host::{Host, entity, key},
 };
 
@@ -148,6 +148,7 @@ impl Pair {
 
     /// Checks that its life is its own, and whole.
     async fn check(&self, host: &Host) -> usize {
+        every_decision_is_the_same_again(host, &self.key).await;
         let account = Account::of(host, &self.key).await;
         account.every_message_is_answered_once();
         assert_eq!(account.triggers().count() as u64, MESSAGES);

@@ -5,7 +5,7 @@ use dormouse_engine::replay;
 use dormouse_tests::Program;
 
 use crate::{
-    account::Account,
+    account::{Account, every_decision_is_the_same_again},
     host::{Host, key},
 };
 
@@ -43,6 +43,7 @@ async fn a_life_can_be_looked_at_as_it_was_after_any_event() {
         let state = replay(&host.log, &key("dormouse"), Seq(at)).await;
         assert_eq!(hash, state.unwrap().hash().unwrap(), "at event {at}");
     }
+    every_decision_is_the_same_again(&host, &key("dormouse")).await;
     let account = Account::of(&host, &key("dormouse")).await;
     account.every_message_is_answered_once();
     assert_eq!(account.events as u64, last, "every event was printed");
