@@ -281,7 +281,16 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
     /// What is decided in place of an event at `at`. Of the event itself this uses only what came from outside.
     fn decide(&mut self, event: &Event, at: Timestamp) -> DecidedInstead {
         let Some(prepared) = self.prepared.take() else {
-            return DecidedInstead::Nothing;
+            // An operator can change the memory, or stop the assistant, before it wakes for the first time.
+            let is_command = match event {
+                Event::MemoryChanged(_)
+                | Event::EmergencyStopTriggered(_)
+                | Event::EmergencyStopCleared(_) => true,
+                Event::EntityChanged(changed) => !changed.is_by_call(),
+                _ => false,
+            };
+            let events = is_command.then(|| event.clone()).into_iter().collect();
+            return self.first_of(events, at);
         };
         let state = std::mem::take(&mut self.state);
         if self.under_way.is_none() {
