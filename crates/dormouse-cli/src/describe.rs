@@ -214,6 +214,10 @@ pub(crate) fn unanswered(cause: UnansweredCause) -> String {
         UnansweredCause::NoMoreRoom => {
             "the model filled its context window without giving an answer".to_owned()
         }
+        UnansweredCause::Silence => "the model chose to say nothing".to_owned(),
+        UnansweredCause::Unknown => {
+            "nobody knows whether its answer was heard, and it is not repeated".to_owned()
+        }
         UnansweredCause::BrokenOff => "the world took only the beginning of the answer".to_owned(),
         UnansweredCause::NoSpeech => "no tool can answer the way it was said".to_owned(),
         _ => "for a reason this version does not know".to_owned(),

@@ -7,12 +7,13 @@ use serde_json::Value;
 
 use crate::{
     Anomaly, Content, ParsedCall, ParsedReply, Signs, ToolCalling,
-    text::{self, PrintedCall, ScanBudget},
+    text::{self, PRINTED_CALLS_LIMIT, PrintedCall, ScanBudget},
     thoughts::{self, Opening},
 };
 use printed::{PlainTextKind, PrintedText};
 
-/// The largest number of native calls per reply. Each of them gets a result, executed or not.
+/// The largest number of native calls per reply. Each of them gets a result, executed or not. Further ones are left
+/// out, and counted in [`ParsedReply::left_out`].
 pub const NATIVE_CALLS_LIMIT: usize = 128;
 
 /// Parses a reply. `offered` says whether a tool of that name was offered to the model, natively or in the text.
@@ -74,6 +75,7 @@ impl ReplyParser<'_> {
             signs.add(Anomaly::PrintedThoughts);
         }
         ParsedReply {
+            left_out: self.reply.tool_calls.len().saturating_sub(calls.len()),
             content: Content::Calls(calls),
             // Without an opening tag, the text before the closing one may be an answer that quotes the tag.
             thoughts: match split.opening {
@@ -119,16 +121,20 @@ impl ReplyParser<'_> {
 
     fn text(&self, mut signs: Signs) -> ParsedReply {
         let mut budget = ScanBudget::on(&self.reply.content);
-        let text = match text::channels(&self.reply.content, &mut budget) {
+        let mut text = match text::channels(&self.reply.content, &mut budget) {
             Some(channels) => self.channelled(channels, &mut signs),
             None => self.plain(&mut budget, &mut signs),
         };
         if text.calls.is_empty() {
             self.look_into_thoughts(&text.thoughts, &mut signs);
         }
+        // What follows the limit was parsed, too: it might have shown that all of this is prose.
+        let left_out = text.calls.len().saturating_sub(PRINTED_CALLS_LIMIT);
+        text.calls.truncate(PRINTED_CALLS_LIMIT);
         let content = self.content(&text, &mut signs);
         ParsedReply {
             content,
+            left_out,
             thoughts: text.thoughts,
             signs,
         }

@@ -46,6 +46,8 @@ pub struct ParsedReply {
     /// The thoughts in the text, without their tags; empty without thoughts. Thoughts that a provider reports
     /// separately stay in [`ChatReply::reasoning`](dormouse_contracts::ChatReply::reasoning).
     pub thoughts: String,
+    /// How many calls were left out because a reply may not hold so many.
+    pub left_out: usize,
     /// The signs for the [`DialectBook`](crate::DialectBook).
     pub signs: Signs,
 }

@@ -19,7 +19,8 @@ pub(crate) use marks::{TextStart, is_begun};
 
 use crate::{Anomaly, CallFormat, ParsedCall};
 
-/// The largest number of printed calls per reply.
+/// The largest number of printed calls per reply. Further ones are left out, and counted in
+/// [`ParsedReply::left_out`](crate::ParsedReply::left_out).
 pub const PRINTED_CALLS_LIMIT: usize = 8;
 /// The longest tool name, in bytes.
 const NAME_LIMIT: usize = 128;
@@ -82,9 +83,7 @@ pub(crate) fn only_calls(text: &str, budget: &mut ScanBudget) -> Option<Vec<Prin
     while !rest.is_empty() {
         // The whole text must be calls: a single other word makes it prose that quotes a call.
         let (calls, behind) = leading_calls(rest, context, budget)?;
-        // Excess calls are dropped, but still parsed: what follows them may show that this is prose.
-        let room = PRINTED_CALLS_LIMIT.saturating_sub(all.len());
-        all.extend(calls.into_iter().take(room));
+        all.extend(calls);
         (rest, context) = marks::skip_between(behind);
     }
     (!all.is_empty()).then_some(all)

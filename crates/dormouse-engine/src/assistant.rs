@@ -28,7 +28,7 @@ use crate::{
     PROGRAM, Ports,
     builtin::{barest_tools, builtin_tools},
     config::AssistantConfig,
-    decide::{self, Answered, Asked, Next, OutsideCall, Prepared, View},
+    decide::{self, Action, Answered, Asked, Next, OutsideCall, Prepared, View},
     event::{ConfiguredModel, Event},
     gate::gate,
     handle::{Command, Handle},
@@ -294,13 +294,13 @@ impl Assistant {
                     return Ok(None);
                 }
                 // The log has the time of waking before the first decision that may depend on it.
-                Next::Decided(_) | Next::Outside(_) if self.note_waking() => {}
-                Next::Decided(events) => self.note(now, events),
-                Next::Outside(OutsideCall::Ask(_)) if asked.is_some() => {
+                Next::Act(_) if self.note_waking() => {}
+                Next::Act(Action::Decide(decided)) => self.note(now, decided.into_events()),
+                Next::Act(Action::Call(OutsideCall::Ask(_))) if asked.is_some() => {
                     self.busy_with(Busy::Asking);
                     return Ok(asked.take());
                 }
-                Next::Outside(call) => {
+                Next::Act(Action::Call(call)) => {
                     let saved = self.write_before(&call).await?;
                     return Ok((saved == Saved::Yes).then(|| self.begin(call)));
                 }

@@ -54,21 +54,41 @@ impl Reason {
     }
 }
 
+/// What a tick at some moment finds.
+#[derive(Debug)]
+pub(crate) enum Survey<'a> {
+    /// Nothing to do, and why.
+    Rest(Skip),
+    /// A turn that is being worked on.
+    InTick(&'a Turn),
+    /// A reason to begin.
+    Begin(Reason),
+}
+
 /// Decides whether a tick at `now` has a reason to think.
 ///
 /// # Errors
 ///
 /// The first [`Skip`] that applies. It costs no model call.
 pub fn gate(state: &State, now: Timestamp) -> Result<Reason, Skip> {
+    match survey(state, now) {
+        Survey::Rest(skip) => Err(skip),
+        Survey::InTick(_) => Err(Skip::Collision),
+        Survey::Begin(reason) => Ok(reason),
+    }
+}
+
+/// What a tick at `now` finds.
+pub(crate) fn survey(state: &State, now: Timestamp) -> Survey<'_> {
     let services = &state.configuration.services;
     if state.stop.is_on() {
-        return Err(Skip::EmergencyStop);
+        return Survey::Rest(Skip::EmergencyStop);
     }
     if state.configuration.settings.switch == Switch::Disabled {
-        return Err(Skip::Disabled);
+        return Survey::Rest(Skip::Disabled);
     }
-    match state.turns.current() {
-        Some(turn) if turn.is_ticking() => Err(Skip::Collision),
+    let begun = match state.turns.current() {
+        Some(turn) if turn.is_ticking() => return Survey::InTick(turn),
         // A turn that waits for its world continues with its act, and needs no model for that.
         Some(turn) if turn.open_call().is_some() => open_turn(turn, services, now),
         turn => match (state.services.pauses.of_all(services, now), turn) {
@@ -77,7 +97,8 @@ pub fn gate(state: &State, now: Timestamp) -> Result<Reason, Skip> {
             (None, Some(turn)) if !turn.may_step_aside() => open_turn(turn, services, now),
             (None, _) => among_all(state, services, now),
         },
-    }
+    };
+    begun.map_or_else(Survey::Rest, Survey::Begin)
 }
 
 /// Which of all messages comes next, if none has to come first.

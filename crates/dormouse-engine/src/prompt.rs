@@ -172,7 +172,11 @@ pub(crate) fn build(
         Some(cap) => Excerpt::of_result(result(call), cap, &*preamble.counter).text,
     });
 
-    let tools = preamble.offered(offer).definitions.clone();
+    let offered = preamble.offered(offer);
+    if !offered.last_words.is_empty() {
+        conversation.user(offered.last_words);
+    }
+    let tools = offered.definitions.clone();
     let tool_choice = if tools.is_empty() {
         ToolChoice::None
     } else {

@@ -24,8 +24,11 @@ pub(crate) struct RawCall {
 /// What a reply holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// Calls, in order.
-    Calls(Vec<RawCall>),
+    /// Calls, in order, and how many more were left out.
+    Calls {
+        calls: Vec<RawCall>,
+        left_out: usize,
+    },
     /// Nothing that the assistant can act on; the note tells the model why.
     Unreadable(&'static str),
     /// Words for people on a channel, but no tool speaks there. The model has given its answer, and could not give a
@@ -49,6 +52,14 @@ const WRAPPED: &str = "Your last reply held a tool call among other words. Nothi
                        tool itself, without words around the call.";
 const NO_WAY: &str = "Nobody heard your last reply: no tool speaks the way you were spoken to. Call one of the tools.";
 
+/// The note for a model whose reply held more calls than one reply may hold.
+pub(crate) fn left_out_note(left_out: u32) -> String {
+    format!(
+        "({left_out} more calls of this reply were not done: one reply may not hold so many. Make those that are still \
+         needed in your next reply.)"
+    )
+}
+
 /// Reads the calls of a reply. `is_tool` says whether a tool has that name; `tools` are the tools that speak.
 ///
 /// [`dormouse_dialects::parse_reply`] decides what counts as a call. Two things do not count: a call that a model with
@@ -63,7 +74,10 @@ pub(crate) fn read(
     tools: &[&ToolSpec],
 ) -> Reading {
     let said = |text: &str| match speech::answer(text, trigger, tools) {
-        Some(call) => Reading::Calls(vec![call]),
+        Some(call) => Reading::Calls {
+            calls: vec![call],
+            left_out: 0,
+        },
         None if is_on_channel(trigger) => Reading::Unsayable,
         None => Reading::Unreadable(NO_WAY),
     };
@@ -85,7 +99,10 @@ pub(crate) fn read(
                 arguments: call.arguments.clone(),
                 continues: false,
             });
-            Reading::Calls(calls.collect())
+            Reading::Calls {
+                calls: calls.collect(),
+                left_out: read.left_out,
+            }
         }
         Content::Text(text) | Content::ClippedText(text) if is_wrapped(text) => {
             Reading::Unreadable(WRAPPED)

@@ -122,7 +122,6 @@ impl ReplyParser<'_> {
         let mut taken = Vec::new();
         if are_taken && !calls.is_empty() && calls.iter().all(|call| self.takes(call)) {
             taken = calls;
-            taken.truncate(text::PRINTED_CALLS_LIMIT);
         } else {
             note_form(&calls, signs);
             if ending == text::ChannelEnding::Broken {

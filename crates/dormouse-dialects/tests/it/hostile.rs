@@ -181,9 +181,11 @@ fn huge_and_deeply_nested_texts_are_parsed() {
     }
     let many = reading(&call.repeat(n), ToolCalling::Native);
     assert_eq!(many.calls().len(), PRINTED_CALLS_LIMIT);
+    assert!(many.left_out > 0);
     let list = format!("[{}]", vec![call; n].join(","));
     let many = reading(&list, ToolCalling::Native);
     assert_eq!(many.calls().len(), PRINTED_CALLS_LIMIT);
+    assert!(many.left_out > 0);
     assert!(many.signs.has(Anomaly::SeveralCalls));
     let spoiled = format!("{}and more", call.repeat(n));
     assert_eq!(reading(&spoiled, ToolCalling::Native).calls(), []);

@@ -4,7 +4,11 @@ use dormouse_contracts::{EffectKey, Query, ToolCall, ToolCategory, ToolReach, Tr
 use dormouse_text::{beginning, escape_hidden_json, escape_template_tokens};
 use serde_json::{Value, json};
 
-use super::{Next, OutsideCall, View, advisory};
+use super::{
+    action::{Action, Decided, OutsideCall},
+    budget::advisory,
+    view::View,
+};
 use crate::{
     builtin::{self, BuiltinOutcome},
     event::{EffectIntended, Event, NOOP, ToolAnswered, Verdict},
@@ -17,31 +21,31 @@ const RESULT_LIMIT: usize = 16 * 1024;
 
 const NOT_OFFERED: &str = "not done: this was the last step, in which only speaking was possible";
 
-pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Next {
+pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action {
     let raw = ToolCall {
         id: call.id().clone(),
         name: call.call.name.clone(),
         arguments: call.call.arguments.clone(),
     };
+    let failed = |why: &str| answer(view, call, Verdict::Failure, failure(why)).into();
     let checked = match view.tools.check(&raw) {
         Ok(checked) => checked,
-        Err(error) => {
-            let failed = failure(&error.to_string());
-            return Next::Decided(vec![answer(view, call, Verdict::Failure, failed)]);
-        }
+        Err(error) => return failed(&error.to_string()),
     };
     let spec = checked.spec;
     let is_last = turn.steps.last().is_some_and(Step::only_speaks);
-    if is_last && spec.speech.is_none() && spec.name.as_str() != NOOP {
-        return Next::Decided(vec![skip(view, call, NOT_OFFERED)]);
+    // In a world in which nobody can speak, acting is all that is left.
+    let may_only_speak = is_last && view.tools.specs().any(|tool| tool.speech.is_some());
+    if may_only_speak && spec.speech.is_none() && spec.name.as_str() != NOOP {
+        return skip(view, call, NOT_OFFERED).into();
     }
     if spec.category == ToolCategory::Dangerous
         && let Some(refused) = of_low_trust(view, turn, call)
     {
-        return Next::Decided(vec![refused]);
+        return refused.into();
     }
     match spec.reach {
-        ToolReach::Query => Next::Outside(OutsideCall::Observe(
+        ToolReach::Query => Action::Call(OutsideCall::Observe(
             call.id().clone(),
             Query {
                 actor: view.key.clone(),
@@ -50,20 +54,16 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Next {
             },
         )),
         ToolReach::Effect => match effect_key(view) {
-            Some(key) => Next::Decided(vec![Event::EffectIntended(EffectIntended {
+            Some(key) => Event::EffectIntended(EffectIntended {
                 key,
                 call: call.id().clone(),
                 tool: spec.name.clone(),
                 category: spec.category,
                 trust: words_of(&checked.arguments).and(turn.steps.last().map(|step| step.trust)),
                 arguments: checked.arguments,
-            })]),
-            None => Next::Decided(vec![answer(
-                view,
-                call,
-                Verdict::Failure,
-                failure("the act could not be named"),
-            )]),
+            })
+            .into(),
+            None => failed("the act could not be named"),
         },
         _ => match builtin::decide(
             spec.name.as_str(),
@@ -72,16 +72,14 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Next {
             view.state,
             turn,
         ) {
-            BuiltinOutcome::Decided { mut events, result } => {
-                events.push(answer(view, call, Verdict::Success, success(&result)));
-                Next::Decided(events)
+            BuiltinOutcome::Decided { events, result } => {
+                let answer = answer(view, call, Verdict::Success, success(&result));
+                Decided::after(events, answer).into()
             }
             BuiltinOutcome::AskMemory(query) => {
-                Next::Outside(OutsideCall::AskMemory(call.id().clone(), Box::new(query)))
+                Action::Call(OutsideCall::AskMemory(call.id().clone(), Box::new(query)))
             }
-            BuiltinOutcome::Refused(why) => {
-                Next::Decided(vec![answer(view, call, Verdict::Failure, failure(&why))])
-            }
+            BuiltinOutcome::Refused(why) => failed(&why),
         },
     }
 }
@@ -116,9 +114,17 @@ fn effect_key(view: View<'_>) -> Option<EffectKey> {
     invariant!(key.map(Some), "a key and two numbers are an effect's key")
 }
 
-/// Results for the calls that are not made, and why.
-pub(super) fn skip_the_rest(view: View<'_>, step: &Step, why: &str) -> Vec<Event> {
-    let open = step.calls.iter().filter(|call| call.result.is_none());
+/// Results for `call` and all open calls after it, which are not made, and why.
+pub(super) fn skip_the_rest(view: View<'_>, step: &Step, call: &CallState, why: &str) -> Decided {
+    let mut skipped = skipped(view, Some(step), why);
+    let last = skipped.pop().unwrap_or_else(|| skip(view, call, why));
+    Decided::after(skipped, last)
+}
+
+/// Results for the open calls of a step, if there are any; they are not made.
+pub(super) fn skipped(view: View<'_>, step: Option<&Step>, why: &str) -> Vec<Event> {
+    let calls = step.into_iter().flat_map(|step| &step.calls);
+    let open = calls.filter(|call| call.result.is_none());
     open.map(|call| skip(view, call, why)).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Asking a sender to wait whose answer takes long.
 
-use super::{View, outcomes, unanswered};
+use super::{naming, unanswered, view::View};
 use crate::{
     event::{DelayCause, Delayed, Event},
     reply,
@@ -36,7 +36,7 @@ fn ask(view: View<'_>, turn: &Turn, cause: DelayCause) -> Option<Event> {
     let tools: Vec<_> = view.tools.specs().collect();
     let message = turn.message().filter(|_| !notice.is_empty());
     let said = message.and_then(|message| reply::spoken(notice, message, &tools));
-    let calls = outcomes::named(view, said.into_iter().collect());
+    let calls = naming::named(view, said.into_iter().collect());
     (!calls.is_empty()).then(|| {
         Event::Delayed(Delayed {
             trigger: turn.trigger_seq(),

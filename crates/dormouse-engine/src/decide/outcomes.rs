@@ -1,44 +1,35 @@
 //! What follows from an answer of the model or the world.
 
-use std::time::Duration;
-
 use dormouse_contracts::{
     Author, CallId, ChatReply, EffectKey, FinishReason, ModelErrorKind, ModelName, Outcome,
-    Receipt, Rejection, ServiceName, Timestamp, WorldErrorKind, invariant,
+    Receipt, Rejection, WorldErrorKind,
 };
 use dormouse_entities::EntityChange;
 use dormouse_text::{beginning_bytes, escape_template_tokens, floor_char_boundary};
 use serde_json::{Value, json};
 
-use super::{View, calls, unanswered};
+use super::{
+    calls, naming, unanswered,
+    view::View,
+    waits::{self, Failed},
+};
 use crate::{
     builtin::{self, MemoryAnswer},
     event::{
-        Call, ContextLimit, EffectSettled, EmergencyStopTriggered, EntityChanged, Event,
-        ModelFailed, ParseFailed, RecalledLine, Recollected, Replied, StopCause, StopReason,
-        TickEnded, UnansweredCause, Verdict, WorldFailed,
+        ContextLimit, EffectSettled, EmergencyStopTriggered, EntityChanged, Event, ModelFailed,
+        ParseFailed, RecalledLine, Recollected, Replied, StopCause, StopReason, TickEnded,
+        UnansweredCause, Verdict, WorldFailed,
     },
     prompt::{self, Offer, Prompt},
-    reply::{self, RawCall, Reading},
+    reply::{self, Reading},
     state::{CallState, Turn},
     work::WorldFailure,
 };
 
-/// The longest wait after an error.
-const LONGEST_WAIT: Duration = Duration::from_secs(300);
-
-/// The longest wait after a rate limit without a time. Rate limits usually renew every minute.
-const LONGEST_RATE_WAIT: Duration = Duration::from_secs(60);
-
-/// The longest wait for a world out of reach. Asking the world costs nothing, and people in it wait for the result.
-const LONGEST_WORLD_WAIT: Duration = Duration::from_secs(30);
 /// If a world could be reached this many times without answering an act, its next such failure settles the act as
 /// unknown.
 const UNANSWERED: u32 = 4;
 
-/// The longest wait for a provider, whether it asked for the pause or is not called for now. A longer pause is a
-/// mistake, or the provider is not worth waiting for.
-const LONGEST_PAUSE: Duration = Duration::from_secs(3_600);
 /// The longest reply that is kept whole, in bytes. Longer replies may not fit into the log.
 const REPLY_LIMIT: usize = 512 * 1024;
 /// The longest reason of a failure that is kept, in bytes.
@@ -107,11 +98,12 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
     let form = view.config().tool_calling;
     let reading = reply::read(&reply, form, &turn.trigger, is_tool, &tools);
     let is_unsayable = reading == Reading::Unsayable;
-    let (calls, note) = match reading {
-        Reading::Calls(calls) => (named(view, calls), None),
-        Reading::Unreadable(note) => (Vec::new(), Some(note)),
-        Reading::Unsayable => (Vec::new(), None),
+    let (calls, left_out, note) = match reading {
+        Reading::Calls { calls, left_out } => (naming::named(view, calls), left_out, None),
+        Reading::Unreadable(note) => (Vec::new(), 0, Some(note)),
+        Reading::Unsayable => (Vec::new(), 0, None),
     };
+    let left_out = u32::try_from(left_out).unwrap_or(u32::MAX);
     // Counts a text in the form in which the model sees it again.
     let counted = |text: &str| view.counter.count(&escape_template_tokens(text)).tokens;
     // If the calls were parsed out of the text, they already hold all that the text said.
@@ -120,6 +112,10 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         counted(&reply.content)
     } else {
         0
+    };
+    let text = match left_out {
+        0 => text,
+        _ => text.saturating_add(counted(&reply::left_out_note(left_out))),
     };
     let tokens = calls.iter().fold(text, |sum, call| {
         sum.saturating_add(counted(&call.name))
@@ -136,6 +132,7 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         model,
         reply,
         calls,
+        left_out,
         tokens,
         prompt_tokens: asked.tokens,
         prompt_hash: asked.hash,
@@ -145,7 +142,8 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         speech_only: asked.speech_only,
     })];
     if is_unsayable {
-        events.extend(unanswered::end(view, turn, UnansweredCause::NoSpeech));
+        let end = unanswered::end(view, turn, UnansweredCause::NoSpeech);
+        events.extend(end.into_events());
     }
     if let Some(note) = note {
         let tokens = counted(note);
@@ -169,48 +167,6 @@ fn shortened_reply(mut reply: ChatReply) -> ChatReply {
     reply
 }
 
-/// Gives the calls of a reply our own ids, which are unique in the whole conversation, whatever the provider sent.
-///
-/// Neighbouring calls that speak are parts of one answer, like those of a text that is too long for one call.
-pub(super) fn named(view: View<'_>, mut calls: Vec<RawCall>) -> Vec<Call> {
-    let place = view.state.seq.next();
-    let most = view.config().limits.max_parts();
-    let speech = |call: &RawCall| view.tools.get(&call.name).filter(|it| it.speech.is_some());
-    // A model that repeats the same speech in one reply says it once.
-    calls.dedup_by(|call, before| call == before && speech(call).is_some());
-    let mut has_spoken = false;
-    let parts = calls.into_iter().flat_map(|call| {
-        let tool = speech(&call);
-        let continues = has_spoken && tool.is_some();
-        has_spoken = tool.is_some();
-        reply::in_parts(RawCall { continues, ..call }, tool, most)
-    });
-    let calls = parts.zip(0_u32..).filter_map(|(call, index)| {
-        let id = CallId::try_new(format!("call_{place}_{index}"));
-        let id = invariant!(id.map(Some), "a call's id is made of numbers")?;
-        Some(Call {
-            id,
-            name: call.name,
-            arguments: call.arguments,
-            continues: call.continues,
-        })
-    });
-    calls.collect()
-}
-
-/// How the model failed to answer a prompt.
-pub(crate) struct Failed {
-    pub(crate) kind: ModelErrorKind,
-    pub(crate) attempts: u32,
-    /// How long the prompt was, if it may have been too long.
-    pub(crate) prompt: Option<prompt::Length>,
-    pub(crate) duration_ms: f64,
-    /// Which of the model's services failed, if it is known.
-    pub(crate) service: Option<ServiceName>,
-    /// What is known of it, for people.
-    pub(crate) reason: Option<String>,
-}
-
 /// The events that follow when the model could not be reached, or refused.
 pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
     let kind = failed.kind;
@@ -221,14 +177,14 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
         duration_ms: failed.duration_ms,
         reason: failed.reason.as_deref().map(shortened),
         service: failed.service.clone(),
-        paused_until: paused_until(view, failed),
+        paused_until: waits::paused_until(view, failed),
         context_limit,
     })];
     if context_limit.is_some() {
         // The tick goes on with a shorter prompt. Each one is shorter than the one before, so this ends.
         return events;
     }
-    let wait = wait_until(view, failed).max(after_failed_call(view, kind));
+    let wait = waits::wait_until(view, failed).max(waits::after_failed_call(view, kind));
     // A prompt that is refused is tried once more with nothing in it but the message. If that is refused too, or
     // nothing is left to shorten, the message is given up. Otherwise it would block all others for ever.
     let refused_before = view
@@ -241,7 +197,7 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
     let refused = is_given_up.then_some(UnansweredCause::Refused);
     let cause = refused.or_else(|| unanswered::outlasted(view, kind));
     if let (Some(cause), Some(turn)) = (cause, view.state.turns.current()) {
-        events.extend(unanswered::end(view, turn, cause));
+        events.extend(unanswered::end(view, turn, cause).into_events());
         return events;
     }
     events.push(Event::TickEnded(TickEnded {
@@ -255,28 +211,6 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
         }));
     }
     events
-}
-
-/// The end of the pause that a service asked for.
-fn paused_until(view: View<'_>, failed: &Failed) -> Option<Timestamp> {
-    match (failed.kind, &failed.service) {
-        (ModelErrorKind::RateLimited(Some(pause)), Some(_)) => {
-            Some(view.now.plus(pause.min(LONGEST_PAUSE)))
-        }
-        _ => None,
-    }
-}
-
-/// The end of a wait that the turn itself keeps. A requested pause is kept for its service instead, if the service is
-/// known.
-fn wait_until(view: View<'_>, failed: &Failed) -> Timestamp {
-    match paused_until(view, failed) {
-        Some(_) => view.now,
-        None => {
-            let pause = failed.kind.pause().unwrap_or_default();
-            view.now.plus(pause.min(LONGEST_PAUSE))
-        }
-    }
 }
 
 /// The beginning of a reason, cut to the length that is kept.
@@ -293,38 +227,6 @@ fn context_limit(view: View<'_>, failed: &Failed) -> Option<ContextLimit> {
         return None;
     }
     prompt::shrink(state, turn, config, preamble, length)
-}
-
-/// When to resume a message after the errors that it caused: one tick later, and twice as long after each further
-/// error.
-pub(super) fn after_error(view: View<'_>, turn: &Turn) -> Timestamp {
-    wait(view, turn.failures.errors, LONGEST_WAIT)
-}
-
-/// When to ask again after another call without a reply, whether for this message or for any other.
-fn after_failed_call(view: View<'_>, kind: ModelErrorKind) -> Timestamp {
-    let turn = view.state.turns.current();
-    let here = turn.map_or(0, |turn| turn.failures.calls);
-    let failed = here.max(view.state.services.recent.failures);
-    match kind {
-        // The service is up. A wait that doubles from the first failure misses most of the moments at which it would
-        // answer.
-        ModelErrorKind::RateLimited(_) => wait(view, failed.max(1), LONGEST_RATE_WAIT),
-        _ => wait(view, failed.saturating_add(1), LONGEST_WAIT),
-    }
-}
-
-fn wait(view: View<'_>, errors: u32, longest: Duration) -> Timestamp {
-    let factor = 1_u32
-        .checked_shl(errors.saturating_sub(1))
-        .unwrap_or(u32::MAX);
-    view.now.plus(
-        view.config()
-            .limits
-            .tick_rate()
-            .saturating_mul(factor)
-            .min(longest),
-    )
 }
 
 /// The event that follows when an effect's outcome is known, or will never be known.
@@ -386,11 +288,7 @@ pub(crate) fn on_world_failure(view: View<'_>, failure: &WorldFailure) -> Vec<Ev
         reason: failure.reason.as_deref().map(shortened),
         silent: is_silent,
     });
-    let pause = wait(
-        view,
-        turn.world.failures.saturating_add(1),
-        LONGEST_WORLD_WAIT,
-    );
+    let pause = waits::for_the_world(view, turn);
     let ended = Event::TickEnded(TickEnded {
         reason: StopReason::WorldUnreachable,
         resume_at: Some(pause),

@@ -3,7 +3,7 @@
 use dormouse_contracts::{EntityId, Origin};
 use dormouse_text::beginning;
 
-use super::View;
+use super::view::View;
 use crate::{
     builtin::pending,
     prompt,

@@ -2,12 +2,16 @@
 
 use dormouse_contracts::ModelErrorKind;
 
-use super::{Next, View, calls, outcomes};
+use super::{
+    action::{Action, Decided},
+    calls, naming,
+    view::View,
+};
 use crate::{
     builtin,
-    event::{Event, StopReason, TickEnded, Unanswered, UnansweredCause},
+    event::{Event, StopReason, TickEnded, Unanswered, UnansweredCause, Verdict},
     reply,
-    state::Turn,
+    state::{CallState, Turn},
 };
 
 /// How many ticks one message may take. More than this is not an outage, and its cost would go unnoticed.
@@ -53,8 +57,8 @@ pub(super) fn may_be_its_own(view: View<'_>, turn: &Turn) -> bool {
     is_alone && turn.failures.since.is_some() && view.config().limits.give_up_after().is_some()
 }
 
-/// Why the turn would end without an answer, if it ends for this reason. If the model chose to be silent, that counts
-/// as an answer.
+/// Why the turn would end without an answer, if it ends for this reason. An act that the world carried out and that ends
+/// the loop answers, too.
 pub(super) fn silent(view: View<'_>, turn: &Turn, ended: &TickEnded) -> Option<UnansweredCause> {
     if ended.resume_at.is_some() || turn.message().is_none() {
         return None;
@@ -62,8 +66,11 @@ pub(super) fn silent(view: View<'_>, turn: &Turn, ended: &TickEnded) -> Option<U
     match (said(view, turn), ended.reason) {
         (Said::Answer, _) => None,
         (Said::Beginning, _) => Some(UnansweredCause::BrokenOff),
+        (Said::Unknown, _) => Some(UnansweredCause::Unknown),
         (Said::Nothing, StopReason::MaxIterations) => Some(UnansweredCause::NoMoreSteps),
         (Said::Nothing, StopReason::CriticalTokens) => Some(UnansweredCause::NoMoreRoom),
+        (Said::Nothing, StopReason::Noop) => Some(UnansweredCause::Silence),
+        (Said::Nothing, _) if is_act_unknown(turn) => Some(UnansweredCause::Unknown),
         (Said::Nothing, _) => None,
     }
 }
@@ -75,6 +82,8 @@ enum Said {
     Nothing,
     /// The beginning. The world did not accept the rest.
     Beginning,
+    /// Words of which nobody knows whether they were heard.
+    Unknown,
     /// All of it.
     Answer,
 }
@@ -84,9 +93,16 @@ fn said(view: View<'_>, turn: &Turn) -> Said {
     for step in turn.own_steps() {
         for call in &step.calls {
             let tool = view.tools.get(&call.call.name);
-            if tool.is_some_and(|tool| tool.speech.is_some()) && call.may_be_made() {
+            let speaks = tool.is_some_and(|tool| tool.speech.is_some());
+            if speaks && call.verdict == Some(Verdict::Success) {
                 said = Said::Answer;
-            } else if said == Said::Answer && tool.is_some_and(builtin::is_look_up) {
+            } else if speaks && call.is_unknown() && said != Said::Answer {
+                said = Said::Unknown;
+            } else if matches!(said, Said::Answer | Said::Unknown)
+                // In the last step no look-up is made.
+                && !step.only_speaks()
+                && tool.is_some_and(builtin::is_look_up)
+            {
                 said = Said::Nothing;
             }
         }
@@ -98,41 +114,50 @@ fn said(view: View<'_>, turn: &Turn) -> Said {
     said
 }
 
+/// Whether nobody knows if the last act of the turn happened.
+fn is_act_unknown(turn: &Turn) -> bool {
+    let last = turn.own_steps().next_back();
+    let mut calls = last.into_iter().flat_map(|step| &step.calls);
+    calls
+        .rfind(|call| call.effect.is_some())
+        .is_some_and(CallState::is_unknown)
+}
+
 /// The events that end a message without an answer. The words for its sender are said after them.
-pub(super) fn end(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> Vec<Event> {
-    let last = turn.steps.last();
-    let mut events = last.map_or_else(Vec::new, |step| calls::skip_the_rest(view, step, GIVEN_UP));
+pub(super) fn end(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> Decided {
+    let skipped = calls::skipped(view, turn.steps.last(), GIVEN_UP);
     let Some(message) = turn.message() else {
         // Nobody waits for an answer.
-        events.push(closed(cause));
-        return events;
+        return Decided::after(skipped, closed(cause));
     };
     let apology = match cause {
-        UnansweredCause::NoSpeech => "",
+        // The model chose silence, no tool speaks, or a second attempt could say the same thing twice.
+        UnansweredCause::NoSpeech | UnansweredCause::Silence | UnansweredCause::Unknown => "",
         _ if said(view, turn) == Said::Beginning => view.config().broken_off.trim(),
         _ => view.config().apology.trim(),
     };
     let tools: Vec<_> = view.tools.specs().collect();
     let said = (!apology.is_empty()).then(|| reply::spoken(apology, message, &tools));
-    let calls = outcomes::named(view, said.flatten().into_iter().collect());
+    let calls = naming::named(view, said.flatten().into_iter().collect());
     let tokens = view.counter.count(apology).tokens;
-    events.push(Event::Unanswered(Unanswered {
+    let unanswered = Event::Unanswered(Unanswered {
         trigger: turn.trigger_seq(),
         from: message.perception.attested.sender.name().to_owned(),
         cause,
         tokens: if calls.is_empty() { 0 } else { tokens },
         calls,
-    }));
-    events
+    });
+    Decided::after(skipped, unanswered)
 }
 
 /// What comes next if a message ends without an answer: its sender is notified, once, and the turn closes.
-pub(super) fn conclude(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> Next {
-    let broken_off = turn.steps.last().filter(|step| step.is_broken_off());
-    match (turn.open_call(), broken_off) {
-        (Some(_), Some(step)) => Next::Decided(calls::skip_the_rest(view, step, GIVEN_UP)),
-        (Some(call), None) => calls::next_call(view, turn, call),
-        (None, _) => Next::Decided(vec![closed(cause)]),
+pub(super) fn conclude(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> Action {
+    match (turn.open_call(), turn.steps.last()) {
+        (Some(call), Some(step)) if step.is_broken_off() => {
+            calls::skip_the_rest(view, step, call, GIVEN_UP).into()
+        }
+        (Some(call), _) => calls::next_call(view, turn, call),
+        (None, _) => closed(cause).into(),
     }
 }
 

@@ -37,6 +37,9 @@ pub struct Replied {
     pub reply: ChatReply,
     /// The calls that were parsed from it, in order, including calls that were written in its text.
     pub calls: Vec<Call>,
+    /// How many further calls were left out, because one reply may not hold so many. The model learns it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: u32,
     /// How many tokens the reply takes when it is shown to the model again.
     pub tokens: u32,
     /// How many tokens the prompt took.
@@ -53,6 +56,11 @@ pub struct Replied {
     /// Whether it was the last step of its turn, in which the model could only speak.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub speech_only: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A call read out of a reply. Whether there is such a tool is not decided yet.

@@ -24,6 +24,10 @@ pub enum UnansweredCause {
     NoMoreRoom,
     /// No tool speaks the way the assistant was spoken to.
     NoSpeech,
+    /// The model chose to say nothing.
+    Silence,
+    /// The world does not know whether the answer, or the act in its place, happened. It is not repeated.
+    Unknown,
     /// The world took only the beginning of the answer, and the model did not say the rest in another way.
     BrokenOff,
 }
@@ -37,7 +41,8 @@ impl UnansweredCause {
             }
             Self::NoMoreSteps => StopReason::MaxIterations,
             Self::NoMoreRoom => StopReason::CriticalTokens,
-            Self::NoSpeech | Self::BrokenOff => StopReason::Noop,
+            Self::NoSpeech | Self::BrokenOff | Self::Silence => StopReason::Noop,
+            Self::Unknown => StopReason::TerminalTool,
         }
     }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::{
     config::ToolCalling,
+    reply::left_out_note,
     state::{CallState, Step, Turn},
 };
 
@@ -55,6 +56,9 @@ impl Conversation {
             match form {
                 ToolCalling::Native => self.native(step, &shown),
                 ToolCalling::Fallback => self.fallback(step, &shown),
+            }
+            if step.left_out > 0 {
+                self.user(&left_out_note(step.left_out));
             }
             if let Some(note) = &step.parse_failed {
                 self.user(&escape_template_tokens(note));

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use dormouse_contracts::{TokenCounter, ToolDefinition, ToolName, invariant};
 use dormouse_tools::Registry;
 
-use super::{CAREFUL, OVERHEARD, SAID_TO_YOU, remembered::MEMORIES};
+use super::{CAREFUL, MESSAGE, OVERHEARD, SAID_TO_YOU, remembered::MEMORIES};
 use crate::{
     config::{Settings, ToolCalling},
     event::NOOP,
@@ -32,6 +32,10 @@ The result comes back behind a line [TOOL RESULT: name]. To answer somebody, cal
 were spoken to. When nothing is to be done, call noop. A result with \"outcome\": \"unknown\" may or may not have \
 happened: do not do it again.";
 
+/// What the model is told in its last step, after everything else.
+const LAST_STEP: &str = "(This is your last step: nothing but speaking is possible now. Say what you know, or what is \
+                         missing; call noop only if nothing is to be said.)";
+
 /// Which tools a prompt offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
@@ -46,9 +50,11 @@ pub(crate) enum Offer {
 pub(super) struct Offered {
     pub(super) system: String,
     pub(super) definitions: Vec<ToolDefinition>,
+    /// What is added after the conversation.
+    pub(super) last_words: &'static str,
     /// The tools that `system` lists as text.
     pub(super) listed: Vec<ToolName>,
-    /// How many tokens both take.
+    /// How many tokens all of it takes.
     pub(super) tokens: u32,
 }
 
@@ -99,7 +105,16 @@ impl Preamble {
                 let last = tools
                     .specs()
                     .filter(|tool| tool.speech.is_some() || tool.name.as_str() == NOOP);
-                offered(last.map(ToolDefinition::from).collect())
+                let offered = offered(last.map(ToolDefinition::from).collect());
+                let tokens = offered
+                    .tokens
+                    .saturating_add(counted(LAST_STEP))
+                    .saturating_add(MESSAGE);
+                Offered {
+                    tokens,
+                    last_words: LAST_STEP,
+                    ..offered
+                }
             }
         };
         let labels = counted(OVERHEARD).saturating_add(counted(SAID_TO_YOU));
@@ -143,6 +158,7 @@ impl Offered {
                 Self {
                     system,
                     definitions,
+                    last_words: "",
                     listed: Vec::new(),
                     tokens,
                 }
@@ -154,6 +170,7 @@ impl Offered {
                     tokens: counted(&system),
                     system,
                     definitions: Vec::new(),
+                    last_words: "",
                     listed: definitions.into_iter().map(|tool| tool.name).collect(),
                 }
             }

@@ -16,7 +16,7 @@ use super::PAGE;
 use crate::{
     PROGRAM,
     builtin::MemoryQuery,
-    decide::{self, Answered, Asked, Failed, Next, OutsideCall, Prepared, View},
+    decide::{self, Action, Answered, Asked, Failed, Next, OutsideCall, Prepared, View},
     event::{
         Configured, ConfiguredModel, DecodeError, DelayCause, Event, StopCause, ToolAnswered,
         Verdict,
@@ -297,11 +297,11 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
             // The call that begins right after the last event. What comes meanwhile changes nothing of it.
             let view = prepared.view(self.key, &state, self.last_at, None);
             self.under_way = match (decide::next(view), &mut self.asked) {
-                (Next::Outside(OutsideCall::Ask(_)), Some(_)) => {
+                (Next::Act(Action::Call(OutsideCall::Ask(_))), Some(_)) => {
                     self.asked.take().map(UnderWay::Ask)
                 }
-                (Next::Outside(call), _) => Some(UnderWay::of(call)),
-                (Next::Decided(_) | Next::Rest(_), _) => None,
+                (Next::Act(Action::Call(call)), _) => Some(UnderWay::of(call)),
+                (Next::Act(Action::Decide(_)) | Next::Rest(_), _) => None,
             };
         }
         let view = prepared.view(self.key, &state, at, None);
@@ -313,9 +313,9 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
         let decided = match decided {
             Some(events) => self.first_of(events, at),
             None => match decide::next(view) {
-                Next::Decided(events) => self.first_of(events, at),
+                Next::Act(Action::Decide(decided)) => self.first_of(decided.into_events(), at),
                 Next::Rest(skip) => DecidedInstead::Rest(skip),
-                Next::Outside(call) => DecidedInstead::Call(UnderWay::of(call).name()),
+                Next::Act(Action::Call(call)) => DecidedInstead::Call(UnderWay::of(call).name()),
             },
         };
         self.state = state;

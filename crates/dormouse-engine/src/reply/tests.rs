@@ -68,11 +68,14 @@ fn read_text(text: &str, form: ToolCalling) -> Reading {
 }
 
 fn call(name: &str, arguments: &str) -> Reading {
-    Reading::Calls(vec![RawCall {
-        name: name.to_owned(),
-        arguments: arguments.to_owned(),
-        continues: false,
-    }])
+    Reading::Calls {
+        calls: vec![RawCall {
+            name: name.to_owned(),
+            arguments: arguments.to_owned(),
+            continues: false,
+        }],
+        left_out: 0,
+    }
 }
 
 #[test]
@@ -102,7 +105,7 @@ fn native_calls_come_before_the_text_and_are_bounded() {
         tool_calls: vec![one; 500],
         ..reply("{\"tool\": \"say\"}")
     };
-    let Reading::Calls(calls) = read_with(
+    let Reading::Calls { calls, .. } = read_with(
         &many,
         ToolCalling::Native,
         &pending(Perceive::say("A", "b")),
@@ -202,7 +205,7 @@ fn several_calls_printed_as_text_are_all_read() {
             "<tool_call>{{\"tool\": \"say\", \"parameters\": {{\"message\": \"{text}\"}}}}</tool_call>"
         )
     };
-    let Reading::Calls(calls) =
+    let Reading::Calls { calls, .. } =
         read_text(&format!("{}\n{}", one("a"), one("b")), ToolCalling::Native)
     else {
         panic!("calls");
@@ -288,7 +291,9 @@ fn nothing_is_done_that_the_corpus_of_replies_does_not_call_a_call() {
                 case.offers(name)
             });
             let names: Vec<_> = match &found {
-                Reading::Calls(calls) => calls.iter().map(|call| call.name.as_str()).collect(),
+                Reading::Calls { calls, .. } => {
+                    calls.iter().map(|call| call.name.as_str()).collect()
+                }
                 // What it quotes does not stand in the message.
                 Reading::Unreadable(WRAPPED) => vec!["say"],
                 Reading::Unreadable(_) | Reading::Unsayable => Vec::new(),

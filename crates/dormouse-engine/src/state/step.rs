@@ -14,6 +14,8 @@ pub struct Step {
     pub content: String,
     /// The calls of the reply, in order.
     pub calls: Vec<CallState>,
+    /// How many further calls of the reply were left out.
+    pub left_out: u32,
     /// What was wrong with the reply, if it could not be read.
     pub parse_failed: Option<String>,
     /// Who took it, and what could be done in it.
@@ -79,6 +81,7 @@ impl Step {
         Self {
             content: String::new(),
             calls: calls.iter().cloned().map(CallState::new).collect(),
+            left_out: 0,
             parse_failed: None,
             kind,
             tokens,

@@ -37,8 +37,6 @@ pub struct Turn {
     pub steps: Vec<Step>,
     /// How many steps were taken in the tick that is under way.
     pub steps_this_tick: u32,
-    /// How many calls were made in the tick that is under way.
-    pub calls_this_tick: u32,
     /// How many ticks it has taken since it began, or since somebody last cleared a stop. Ticks that did nothing
     /// because the model gave no reply, and ticks that could not reach the world, do not count.
     pub ticks: u32,
@@ -113,7 +111,6 @@ impl Turn {
             recollected: None,
             steps: Vec::new(),
             steps_this_tick: 0,
-            calls_this_tick: 0,
             ticks: 0,
             failures: TurnFailures::default(),
             world: WorldReach::default(),
@@ -128,7 +125,6 @@ impl Turn {
         // A call that waits for its world belongs to the step that made it, even if a later tick carries it out.
         if self.open_call().is_none() {
             self.steps_this_tick = 0;
-            self.calls_this_tick = 0;
         }
         self.ticks = self.ticks.saturating_add(1);
         // A look-up that failed is tried again.
@@ -254,6 +250,7 @@ impl Turn {
         if !replied.reply.tool_calls.is_empty() || replied.calls.is_empty() {
             step.content.clone_from(&replied.reply.content);
         }
+        step.left_out = replied.left_out;
         self.take_step(step);
     }
 
@@ -289,8 +286,14 @@ impl Turn {
         steps.any(|step| step.kind == StepKind::Notice(cause))
     }
 
+    /// The steps that were taken in the tick that is under way, the last one first.
+    pub(crate) fn steps_of_this_tick(&self) -> impl Iterator<Item = &Step> {
+        let steps = usize::try_from(self.steps_this_tick).unwrap_or(usize::MAX);
+        self.own_steps().rev().take(steps)
+    }
+
     /// The steps that the model took, in order.
-    pub fn own_steps(&self) -> impl Iterator<Item = &Step> {
+    pub fn own_steps(&self) -> impl DoubleEndedIterator<Item = &Step> {
         self.steps.iter().filter(|step| !step.is_notice())
     }
 
@@ -331,10 +334,6 @@ impl Turn {
             call.verdict = Some(answered.verdict);
             call.category = answered.category;
             call.trust = answered.trust;
-            let was_made = !matches!(answered.verdict, Verdict::Skipped | Verdict::Deferred);
-            if was_made && !call.call.continues && !is_notice {
-                self.calls_this_tick = self.calls_this_tick.saturating_add(1);
-            }
         }
         if answered.tool != NOOP && !is_notice {
             self.note(answered.verdict);
@@ -368,7 +367,6 @@ impl Turn {
             return;
         };
         step.tokens = step.tokens.saturating_add(settled.tokens);
-        let is_part = call.call.continues;
         call.result = Some(settled.content.clone());
         let verdict = match settled.outcome {
             Outcome::Done(_) => Verdict::Success,
@@ -379,13 +377,9 @@ impl Turn {
             effect.outcome = Some(settled.outcome.clone());
             effect.settled = Some(seq);
         }
-        if step.is_notice() {
-            return;
+        if !step.is_notice() {
+            self.note(verdict);
         }
-        // All parts of an answer are one call.
-        let made = u32::from(!is_part);
-        self.calls_this_tick = self.calls_this_tick.saturating_add(made);
-        self.note(verdict);
     }
 
     /// Counts how a call ended. A success clears the errors before it.

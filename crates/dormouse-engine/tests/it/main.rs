@@ -8,6 +8,7 @@
 )]
 
 mod answering;
+mod bookkeeping;
 mod capture;
 mod crash;
 mod deciding_again;
@@ -30,6 +31,7 @@ mod rebuilding;
 mod remembering;
 mod replaying;
 mod several_calls;
+mod silence;
 mod stopping;
 mod trust;
 mod unanswered;

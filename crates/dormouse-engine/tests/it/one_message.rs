@@ -32,8 +32,9 @@ fn asks(request: &ChatRequest, what: &str) -> bool {
         Message::User { content } => Some(content),
         _ => None,
     });
+    let is_last_step = |content: &&String| content.starts_with("(This is your last step");
     users
-        .next_back()
+        .rfind(|content| !is_last_step(content))
         .is_some_and(|content| content.contains(what))
 }
 

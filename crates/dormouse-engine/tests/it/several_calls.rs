@@ -150,7 +150,16 @@ async fn a_half_that_the_world_refuses_is_for_the_model_to_say_otherwise() {
 #[tokio::test(start_paused = true)]
 async fn a_model_that_announces_for_ever_ends_with_a_word() {
     for pattern in [ExecutionPattern::ReactLoop, ExecutionPattern::SingleAction] {
-        let model = ScriptedModel::looping(ScriptedTurn::calls([say("Let me look."), look()]));
+        let model = ScriptedModel::looping(ScriptedTurn::with(|request| {
+            match request
+                .tools
+                .iter()
+                .any(|tool| tool.name.as_str() == "inspect_location")
+            {
+                true => ScriptedTurn::calls([say("Let me look."), look()]),
+                false => ScriptedTurn::calls([look()]),
+            }
+        }));
         let home = Home::with(model).configured(|config| config.pattern = pattern);
         home.world.answer("inspect_location", json!({}));
         ask(&home).await;

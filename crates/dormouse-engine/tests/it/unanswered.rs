@@ -124,8 +124,14 @@ async fn words_before_a_look_up_are_no_answer() {
         for pattern in [ExecutionPattern::ReactLoop, ExecutionPattern::SingleAction] {
             let first = || ScriptedTurn::calls([speak("Let me look."), look_up(tool)]);
             let again = ScriptedTurn::calls([look_up(tool)]);
+            let announcing = ScriptedTurn::with(move |request| {
+                match request.tools.iter().any(|it| it.name.as_str() == tool) {
+                    true => ScriptedTurn::calls([speak("Let me look."), look_up(tool)]),
+                    false => ScriptedTurn::calls([look_up(tool)]),
+                }
+            });
             let models = [
-                ScriptedModel::looping(first()),
+                ScriptedModel::looping(announcing),
                 ScriptedModel::new([first()]).then_for_ever(again),
             ];
             for model in models {
@@ -280,7 +286,12 @@ fn last_look_and_answer(home: &Home) -> (Option<usize>, Option<usize>) {
     let (mut look, mut answer) = (None, None);
     for (place, event) in home.events().into_iter().enumerate() {
         match event {
-            Event::ToolAnswered(it) if it.tool == "inspect_location" => look = Some(place),
+            // In the last step no look is made.
+            Event::ToolAnswered(it)
+                if it.tool == "inspect_location" && !it.content.contains("last step") =>
+            {
+                look = Some(place);
+            }
             Event::EffectSettled(it) if matches!(it.outcome, Outcome::Done(_)) => {
                 let text = performed.next().unwrap().arguments["message"].as_str();
                 // A text of two parts is said with its second.

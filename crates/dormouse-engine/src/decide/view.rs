@@ -1,0 +1,37 @@
+//! Everything a decision may look at.
+
+use std::time::Duration;
+
+use dormouse_contracts::{AssistantId, EffectKey, Timestamp, TokenCounter};
+use dormouse_tools::Registry;
+
+use crate::{config::Settings, prompt::Preamble, state::State};
+
+/// Everything a decision may look at.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(crate) key: &'a AssistantId,
+    pub(crate) state: &'a State,
+    pub(crate) tools: &'a Registry,
+    pub(crate) preamble: &'a Preamble,
+    pub(crate) counter: &'a dyn TokenCounter,
+    /// The time of the events that are decided.
+    pub(crate) now: Timestamp,
+    /// The effect that this process itself intended and has not begun. Any other open effect was left by an earlier
+    /// process or tick.
+    pub(crate) fresh: Option<&'a EffectKey>,
+}
+
+impl<'a> View<'a> {
+    /// The operator's settings.
+    pub(super) fn config(&self) -> &'a Settings {
+        &self.state.configuration.settings
+    }
+
+    /// How long somebody has waited since then. The time in which the program was off does not count, because the model
+    /// was not asked.
+    pub(super) fn waited_since(&self, since: Timestamp) -> Duration {
+        let awake_since = self.state.configuration.awake_since.unwrap_or(since);
+        self.now.since(since.max(awake_since))
+    }
+}
