@@ -11,6 +11,17 @@ fn walk() -> String {
     format!("{}say Well walked.\n", there_and_back.repeat(20))
 }
 
+/// Fields that hold a time, a key, or something made of them: a prompt shows times.
+const TIMES_AND_KEYS: [&str; 7] = [
+    "at",
+    "key",
+    "cause",
+    "world",
+    "duration_ms",
+    "resume_at",
+    "prompt_hash",
+];
+
 /// The events of a life, without times, keys, and the id of its world, which is its time of birth.
 fn lived(home: &Home) -> Vec<Value> {
     let shown = home.run(&["log", "show", "--json"], "");
@@ -23,7 +34,7 @@ fn lived(home: &Home) -> Vec<Value> {
 fn forget(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            for name in ["at", "key", "cause", "world", "duration_ms", "resume_at"] {
+            for name in TIMES_AND_KEYS {
                 fields.remove(name);
             }
             fields.values_mut().for_each(forget);
