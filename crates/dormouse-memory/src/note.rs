@@ -39,6 +39,7 @@ pub struct Note {
     pub(crate) speaker: Attribution,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) thread: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) heard_as: Option<SourceKind>,
     pub(crate) trust: Trust,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]

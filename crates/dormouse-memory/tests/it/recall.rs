@@ -1,7 +1,7 @@
 //! What is recalled, and what is not.
 
 use dormouse_contracts::Trust;
-use dormouse_memory::{Collection, Note, RecallRequest, RecordKind, Validity};
+use dormouse_memory::{Collection, Derivation, Note, RecallRequest, RecordKind, Validity};
 use proptest::prelude::*;
 
 use crate::{add, at, ephemeral, found, said};
@@ -57,18 +57,23 @@ async fn filters_leave_out_other_records() {
     let memory = ephemeral();
     let whispered = add(
         &memory,
-        said("Alice", 1, "the tea is green").trusted(trust(0.9)),
+        said("Alice", 1, "the tea is green")
+            .derivation(Derivation::Stored)
+            .trusted(trust(0.9)),
     )
     .await;
     let rumour = add(
         &memory,
-        said("Eve", 2, "the tea is red").trusted(trust(0.4)),
+        said("Eve", 2, "the tea is red")
+            .derivation(Derivation::Stored)
+            .trusted(trust(0.4)),
     )
     .await;
     let fact = add(
         &memory,
         said("Bob", 3, "the tea is hot")
             .kind(RecordKind::Fact)
+            .derivation(Derivation::Stored)
             .in_collection(Collection::Projects),
     )
     .await;
