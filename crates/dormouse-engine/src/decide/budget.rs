@@ -62,9 +62,9 @@ fn steps<'a>(view: View<'_>, turn: &'a Turn) -> Box<dyn Iterator<Item = &'a Step
 fn calls_made<'a>(steps: impl Iterator<Item = &'a Step>) -> impl Iterator<Item = &'a CallState> {
     let calls = steps.flat_map(|step| &step.calls);
     calls.filter(|call| {
-        let was_made = call.verdict.is_some_and(|verdict| {
-            !matches!(verdict, Verdict::Skipped | Verdict::Deferred)
-        });
+        let was_made = call
+            .verdict
+            .is_some_and(|verdict| !matches!(verdict, Verdict::Skipped | Verdict::Deferred));
         was_made && !call.call.continues
     })
 }
