@@ -21,10 +21,11 @@ pub use accepted::AcceptedFindings;
 pub struct Finding {
     /// The index of the exchange, from 0; `None` for the cassette itself.
     pub exchange: Option<usize>,
-    /// The part of it.
+    /// The part of the exchange or cassette.
     pub part: Part,
-    /// The bytes of that part: of the whole body of a response, or of a request's JSON on one line
-    /// ([`Body::to_bytes`](crate::Body::to_bytes)). A match in several pieces spans from the first to the last.
+    /// The range in that part, in bytes. For a body, it is the range in the whole body of the response, or in the
+    /// request's JSON on one line ([`Body::to_bytes`](crate::Body::to_bytes)). A match in several pieces spans from the
+    /// first to the last.
     pub bytes: Range<usize>,
     /// What it resembles.
     pub kind: FindingKind,
@@ -70,7 +71,7 @@ pub enum FindingKind {
     User,
     /// The id of an organisation, project or account.
     Organisation,
-    /// Too random for words, and not a known kind of id.
+    /// Text that is too random for words, and is not a known kind of id.
     Random,
     /// A header that must not be recorded.
     Header,

@@ -28,8 +28,8 @@ pub struct PlayerConfig {
     pub mode: Mode,
     /// Members of JSON bodies that are not compared because they vary: a seed, a user id.
     pub ignored: Vec<IgnoredPath>,
-    /// Requests are scrubbed before they are compared. Use the rules of the recording; its secrets may differ from
-    /// today's.
+    /// Requests are scrubbed before they are compared. Use the rules of the recording; only the secrets in them may
+    /// differ.
     pub rules: ScrubRules,
 }
 
@@ -136,7 +136,7 @@ impl Player {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A panic elsewhere leaves a consistent state: it changes in one step.
+        // A panic in another thread leaves the state consistent, because the state changes in one step.
         let state = self.shared.state.lock();
         state.unwrap_or_else(PoisonError::into_inner)
     }

@@ -43,7 +43,7 @@ pub(crate) fn create(
         .found(subject.kind, created_at(&temporary), initialise)
         .map_err(|error| subject.unmade(error))
         .and_then(|()| publish(&temporary, subject.path).map_err(|error| subject.io(error)));
-    // After a success this is only the second name of the file; after a failure the file is garbage.
+    // After a success this removes only the second name of the file. Otherwise it removes the file.
     remove(&temporary);
     if !named? {
         return Ok(Created::Theirs);

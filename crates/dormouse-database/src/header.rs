@@ -1,8 +1,8 @@
 //! What the first bytes of a file reveal before redb touches it.
 //!
-//! The layout is redb's file format 3; `docs/format.md` describes the part that matters here. Nothing here decides that
-//! a file is intact. It recognises some ways in which a file is not, so that errors name them, and it mends one of them:
-//! see [`Header::Unsettled`].
+//! The layout is redb's file format 3; `docs/format.md` describes the part that matters here. This module cannot prove
+//! that a file is intact. It recognises some kinds of damage, so that errors name them, and it repairs one kind: see
+//! [`Header::Unsettled`].
 
 use std::{io, ops::Bound};
 
@@ -21,7 +21,7 @@ const LAYOUT_AT: usize = 12;
 pub(crate) const SLOTS_AT: [usize; 2] = [64, 192];
 const TRANSACTION_AT: usize = 104;
 
-/// Where the byte with these flags is.
+/// The offset of the byte with the flags below.
 pub(crate) const FLAGS_AT: usize = 9;
 pub(crate) const NEWEST_IS_SECOND: u8 = 1;
 const NOT_CLOSED: u8 = 2;
@@ -38,11 +38,11 @@ pub(crate) enum Header {
     /// back acknowledged commits. There are two causes: a changed bit, and a process that was killed while redb repaired
     /// the file, because redb writes "closed" before its repair is committed.
     Unsettled {
-        /// The flags that make redb find out by itself: not closed, and committed in one phase. redb then takes the
-        /// newest commit whose pages all match their checksums.
+        /// The flags that make redb look for the newest commit: not closed, and committed in one phase. redb then takes
+        /// the newest commit whose pages all match their checksums.
         flags: u8,
     },
-    /// No problem that can be seen from here.
+    /// The header shows no problem.
     Plausible,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn prepare(backend: &dyn StorageBackend) -> io::Result<Prepared> {
         Ok(Prepared::Alone(header))
     });
     if let Ok(true) = locked {
-        // redb takes locks of its own, which this one would refuse.
+        // redb takes locks of its own, which this lock would block.
         let unlocked = backend.unlock_range(whole.0, whole.1);
         return prepared.and_then(|found| unlocked.map(|()| found).map_err(io::Error::from));
     }
@@ -143,7 +143,7 @@ impl HeaderFields {
     }
 }
 
-/// The length of the file according to its layout. Absurd numbers saturate: such a file is truncated.
+/// The length of the file according to its layout. Absurd numbers saturate: such a file is reported as truncated.
 fn expected_bytes(start: &[u8]) -> Option<u64> {
     let number = |index: usize| {
         let bytes = at(start, LAYOUT_AT + 4 * index)?;

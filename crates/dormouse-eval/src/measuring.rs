@@ -22,12 +22,12 @@ use crate::{
 /// How the questions are asked.
 pub(super) struct Asking<'a> {
     pub(super) dataset: &'a Dataset,
-    /// How many things are ranked for each question.
+    /// How many turns or sessions are ranked for each question.
     pub(super) limit: usize,
     pub(super) encoder: Option<Arc<dyn Embedder>>,
 }
 
-/// What is added up on the way.
+/// The sums while the questions are asked.
 #[derive(Default)]
 struct Sums {
     total: Marks,
@@ -146,7 +146,7 @@ impl Asking<'_> {
 /// A step of the measurement.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step<'a> {
-    /// So many texts of this conversation were embedded.
+    /// This many texts of this conversation have been embedded so far.
     Embedded(&'a str, u64),
     /// All questions about this conversation were asked.
     Asked(&'a str),

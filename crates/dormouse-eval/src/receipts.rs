@@ -1,4 +1,4 @@
-//! What was ranked for each question, so that anyone can score it themselves.
+//! Writes down what was ranked for each question, so that anyone can score the ranking.
 
 use std::{
     fs::File,
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::{contender::Ranking, error::EvalError};
 
-/// What one question got.
+/// What was ranked for one question, and the evidence that answers it.
 #[derive(Debug, Serialize)]
 pub(super) struct Receipt<'a> {
     pub(super) question: &'a str,
@@ -21,7 +21,7 @@ pub(super) struct Receipt<'a> {
     pub(super) gold: Vec<&'a str>,
 }
 
-/// One ranked thing.
+/// A ranked turn or session.
 #[derive(Debug, Serialize)]
 pub(super) struct Ranked<'a> {
     id: &'a str,
@@ -34,16 +34,16 @@ impl<'a> From<(&'a str, f32)> for Ranked<'a> {
     }
 }
 
-/// Where receipts go.
+/// The file for the receipts, if they are wanted.
 pub(super) struct Receipts(Option<BufWriter<File>>);
 
 impl Receipts {
-    /// Nowhere.
+    /// Writes no receipts.
     pub(super) fn none() -> Self {
         Self(None)
     }
 
-    /// Into this file; what it held before is gone. It must not be the file that is evaluated.
+    /// Writes receipts to this file and replaces its content. It must not be the file that is evaluated.
     pub(super) fn into(path: &Path, evaluated: &Path) -> Result<Self, EvalError> {
         let same = path
             .canonicalize()

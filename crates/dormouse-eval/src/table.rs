@@ -38,16 +38,16 @@ impl Display for Report {
         writeln!(
             f,
             "{questions} questions about {conversations} conversations of {turns} turns; unit: {unit}; {limit} ranked. \
-             Percentages; MRR, hit@1 and nDCG@5 from 0 to 1, the last two of sessions by their best turn."
+             Percentages; MRR, hit@1 and nDCG@5 from 0 to 1. hit@1 and nDCG@5 rank sessions by their best turn."
         )?;
         let passed = [
             (
                 self.questions_without_evidence,
-                "questions name no evidence that is there, and are left out",
+                "questions name no evidence in the dataset, and are left out",
             ),
             (
                 self.dangling_evidence,
-                "pieces of evidence name nothing that is there",
+                "pieces of evidence name nothing in the dataset",
             ),
             (
                 self.undated_sessions,
@@ -93,7 +93,7 @@ impl Report {
         let times = block.time_per_query;
         writeln!(
             f,
-            "time per query: p50 {}, p95 {}, p99 {}; indexes: {:.1} MB in memory; taking it in: {:.1} s",
+            "time per query: p50 {}, p95 {}, p99 {}; indexes: {:.1} MB in memory; preparation: {:.1} s",
             milliseconds(times.p50_micros),
             milliseconds(times.p95_micros),
             milliseconds(times.p99_micros),

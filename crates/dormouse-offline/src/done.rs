@@ -26,7 +26,7 @@ fn read_result(content: &str) -> Outcome {
         return Outcome::Failure("its result could not be read".to_owned());
     };
     let result = json.get_mut("result").map(Value::take);
-    // A result that was too long is replaced by a note next to the field.
+    // A result that was too long is missing. A note in the same object replaces it, so the whole object is used.
     let result = result.unwrap_or_else(|| json.clone());
     let is_unknown = |value: &Value| {
         value

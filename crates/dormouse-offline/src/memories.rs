@@ -22,7 +22,7 @@ const EMPTY_WORDS: &[&str] = &[
     "would", "you", "your",
 ];
 
-/// The assistant's own name in memories.
+/// The name of the assistant itself as the speaker of a memory.
 const OWN: &str = "you";
 
 /// A memory that can be quoted.
@@ -31,7 +31,7 @@ struct Line<'a> {
     memory: &'a Value,
 }
 
-/// Returns the line of a memory. Questions and the assistant's own answers are not evidence.
+/// Returns the line of a memory; `None` for questions and the assistant's own answers, which are not evidence.
 fn line(memory: &Value) -> Option<Line<'_>> {
     let text = memory.get("text")?.as_str()?;
     if memory.get("from").is_some_and(|from| from == OWN) {

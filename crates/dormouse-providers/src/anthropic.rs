@@ -26,7 +26,7 @@ use crate::Secret;
 pub struct AnthropicConfig {
     /// The provider's id, for errors and events.
     pub provider: ProviderId,
-    /// The server, as `https://api.anthropic.com`, with or without `/v1` or `/v1/messages` at the end.
+    /// The server's address, such as `https://api.anthropic.com`, with or without `/v1` or `/v1/messages` at the end.
     pub base_url: String,
     /// The key, if the server needs one. It is sent as `x-api-key`.
     pub api_key: Option<Secret>,

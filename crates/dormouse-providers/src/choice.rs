@@ -155,8 +155,8 @@ pub enum ChoiceError {
 ///
 /// # Errors
 ///
-/// [`ChoiceError`] if the key or the address of a requested provider is missing. Without a request the offline model is
-/// always available.
+/// [`ChoiceError`] if the key or the address of a requested provider is missing. If none is requested, the offline
+/// model is always available.
 ///
 /// # Examples
 ///

@@ -30,7 +30,7 @@ pub(crate) trait EmbeddingApi: Send + Sync {
     ) -> (Option<Value>, Result<Vec<Embedding>, WrongVectors>);
 }
 
-/// Implements [`Embedder`](dormouse_contracts::Embedder) for encoders with one `server`.
+/// Implements [`Embedder`](dormouse_contracts::Embedder) for encoders that have a field `server`.
 macro_rules! delegate_embedder {
     ($embedder:ident) => {
         impl dormouse_contracts::Embedder for $embedder {

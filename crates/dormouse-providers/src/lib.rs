@@ -3,13 +3,13 @@
 //! Layer 2. [`OpenAiModel`] supports any server with OpenAI's chat completions or Responses, [`AnthropicModel`] any with
 //! Anthropic's Messages, [`OpenRouterModel`] OpenRouter, and [`OllamaModel`] Ollama's own API. [`choose`] selects one from
 //! the configuration and the environment, which the program passes in. [`GuardedModel`] puts a model behind a guard, and
-//! [`FailoverModel`] combines a list of them.
+//! [`FailoverModel`] combines a list of models.
 //!
 //! [`OpenAiEmbedder`] and [`OllamaEmbedder`] turn texts into vectors; [`choose_embedder`] selects one.
 //! [`token_counter_for`] counts tokens, exactly if the vocabulary is known; [`PriceTable`] computes costs.
 //!
-//! Models and encoders do not retry, and only guarded models have rate limits and deadlines: wrap the call with
-//! `dormouse-resilience`.
+//! Models and encoders do not retry, and only guarded models have rate limits and deadlines. To add these to other
+//! calls, wrap the calls with `dormouse-resilience`.
 //!
 //! Stability: the models' constructors and the order in [`choose`] are stable.
 

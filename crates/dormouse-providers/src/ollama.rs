@@ -17,10 +17,10 @@ use dormouse_contracts::ModelName;
 pub use self::{embedder::OllamaEmbedder, model::OllamaModel};
 use crate::Secret;
 
-/// A model on an Ollama server. It is validated when the model or the embedder is created.
+/// A model on an Ollama server. The fields are validated when the model or the embedder is created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OllamaConfig {
-    /// The server, as `http://127.0.0.1:11434`.
+    /// The server's address, such as `http://127.0.0.1:11434`.
     pub base_url: String,
     /// The key, if a proxy in front of the server needs one; Ollama itself does not.
     pub api_key: Option<Secret>,

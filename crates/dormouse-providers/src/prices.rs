@@ -5,8 +5,8 @@
 //! is [`Cost::Unknown`], never zero.
 //!
 //! Not modelled: batch discounts, other service tiers, regions, long-lived caches, storage costs of caches, temporary
-//! prices, and server-side tools. If longer prompts cost more per token, the entry has that length, and such a request
-//! costs [`Cost::AtLeast`] the computed amount.
+//! prices, and server-side tools. If prompts beyond some length cost more per token, the entry has that length. A
+//! request beyond it costs [`Cost::AtLeast`] the computed amount.
 
 mod cost;
 mod date;

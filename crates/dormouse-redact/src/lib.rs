@@ -1,13 +1,13 @@
-//! One detector of secrets and personal data. Pure, and without any other crate of the workspace.
+//! Detects secrets and personal data. All functions are pure, and the crate uses no other crate of the workspace.
 //!
-//! Read in this order: [`RedactionProfile`] (what is searched), [`SensitiveKind`] and [`Match`] (what is found), [`scan`] and
-//! [`mask`], [`KnownSecrets`] (known secrets), [`is_named_secret`] and [`scan_query`] (a name and its value),
-//! [`is_about_itself`] (what a character must not remember about itself).
+//! Read in this order: [`RedactionProfile`] (what is searched), [`SensitiveKind`] and [`Match`] (what is found),
+//! [`scan`] and [`mask`], [`KnownSecrets`] (secrets that the caller knows), [`is_named_secret`] and [`scan_query`] (a
+//! name and its value), [`is_about_itself`] (what a character must not remember about itself).
 //!
 //! Each rule is a row of a table: key formats in `formats`, patterns in `rules`, names of secrets in `assigned`, card
 //! schemes in `card`. Validators (Luhn, IP addresses, randomness) check the matches.
 //!
-//! Stability: the API may still change. The tables grow, so a text may be judged more strictly later.
+//! Stability: the API may still change. The tables grow, so a later version may find more in the same text.
 
 mod kind;
 mod matches;

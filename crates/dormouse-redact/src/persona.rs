@@ -18,9 +18,10 @@ pub const ABOUT_ITSELF: [&str; 14] = [
     "the ai",
 ];
 
-/// Whether a text is about the assistant itself: it has one of the phrases, or starts with one of its names.
+/// Whether a text is about the assistant itself: the text has one of the phrases, or starts with one of the assistant's
+/// names.
 ///
-/// A derived text of this kind would turn a passing intention into a trait of the character.
+/// If such a text were remembered, a passing intention would become a trait of the character.
 #[must_use]
 pub fn is_about_itself(text: &str, names: &[&str]) -> bool {
     let padded = format!(" {} ", words(text));

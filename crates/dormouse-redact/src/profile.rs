@@ -6,14 +6,14 @@ use crate::SensitiveKind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RedactionProfile {
-    /// Text that an assistant remembers. A mask cannot be undone, so prose must stay: credentials, cards of large schemes, and
-    /// certainly random text.
+    /// Text that an assistant remembers. Covers credentials, cards of large schemes, and text that is certainly random.
+    /// Prose must stay, because a mask cannot be undone.
     Memory,
-    /// Recorded exchanges that are passed on: credentials and personal data; false alarms are preferred to misses.
+    /// Recorded exchanges that are passed on. Covers credentials and personal data, and prefers false alarms to misses.
     Recordings,
-    /// A second check of a scrubbed recording: everything, including suspiciously random text.
+    /// A second check of a scrubbed recording. Covers everything, including suspiciously random text.
     Inspection,
-    /// Errors that are printed and logged: credentials. The rest must stay readable.
+    /// Errors that are printed and logged. Covers only credentials, because the rest must stay readable.
     Errors,
 }
 

@@ -1,8 +1,8 @@
 //! The table of patterns.
 //!
-//! A single search of the `regex` crate takes linear time. All matches of a text together do so only if no match is much
-//! shorter than the text read to find it. So patterns are greedy, have no optional ends, and a search continues after a
-//! match even if its validator rejects it.
+//! A single search of the `regex` crate takes linear time. Finding all matches of a text takes linear time only if no
+//! match is much shorter than the text that was read to find it. So patterns are greedy and have no optional ends. For
+//! the same reason a search continues after the end of a match, even if the validator rejects the match.
 
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ struct Rule {
     secret: Secret,
     pattern: Pattern,
     counts: fn(&Candidate<'_>) -> bool,
-    /// Whether it may continue on the next line: its form never occurs in prose.
+    /// Whether a match may continue on the next line. True only for forms that never occur in prose.
     wraps: bool,
 }
 
@@ -102,7 +102,8 @@ static RULES: [Rule; 22] = [
         r#"://[^\s/?#"'<>`:]*:([^\s/?#"'<>`]+)@"#,
         |it| it.profile == RedactionProfile::Memory && !is_stand_in(it.bytes()),
     ),
-    // JSON web tokens: the base64 of `{"`, and parts separated by points. One point may be a truncated token.
+    // JSON web tokens: the base64 of `{"`, and parts separated by points. One point is enough, because a token may be
+    // truncated.
     wrapping(
         SensitiveKind::Token,
         r"(?:^|[^A-Za-z0-9])eyJ[A-Za-z0-9_=-]{5,}(?:\.[A-Za-z0-9_=-]+)+",
@@ -173,7 +174,7 @@ static RULES: [Rule; 22] = [
         SensitiveKind::Token,
         r"(?:^|[^A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{40,}",
     ),
-    // An e-mail address. In JSON text, the letter after a backslash is an escape and not part of it.
+    // An e-mail address. In JSON text, the letter after a backslash is an escape and not part of the address.
     rule(
         SensitiveKind::Email,
         Secret::Group,
@@ -186,7 +187,7 @@ static RULES: [Rule; 22] = [
         r"(?i)[/\\](?:home|users)[/\\]{1,4}([A-Za-z0-9._\x80-\xff-]+)",
         always,
     ),
-    // A point or colon at the end belongs to the sentence.
+    // A point or colon at the end belongs to the sentence, not to the address.
     rule(
         SensitiveKind::IpAddress,
         Secret::Whole,
@@ -210,7 +211,7 @@ static RULES: [Rule; 22] = [
     ),
 ];
 
-/// Finds all matches of the table; in joined lines only those of rules that wrap.
+/// Finds all matches of the table. In joined lines (`is_wrapped`), finds only matches of rules that wrap.
 pub(crate) fn patterns(
     text: &[u8],
     profile: RedactionProfile,
@@ -247,7 +248,7 @@ fn secret_of(rule: &Rule, text: &[u8], whole: Range<usize>) -> Range<usize> {
     }
 }
 
-/// Whether it is a credential, and not just the next word.
+/// Whether the text after `bearer` or `basic` is a credential, and not just the next word.
 fn is_carried(it: &Candidate<'_>) -> bool {
     let token = it.bytes();
     let is_small = token

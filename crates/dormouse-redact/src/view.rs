@@ -14,13 +14,14 @@ pub(crate) struct View {
     origins: Vec<(usize, usize)>,
 }
 
-/// The shortest line that continues a key of the previous line.
+/// The shortest part of a wrapped key on the second line, in bytes.
 const SHORTEST_REST: usize = 8;
 /// Invisible characters that Unicode counts as letters: the Hangul fillers.
 const FILLERS: [char; 4] = ['\u{115f}', '\u{1160}', '\u{3164}', '\u{ffa0}'];
 
 impl View {
-    /// Decodes the escapes of JSON and URLs, and removes invisible characters. `None` if the text does not change.
+    /// Decodes the escapes of JSON and URLs, and removes invisible characters. Returns `None` if that does not change
+    /// the text.
     pub(crate) fn decoded(text: &[u8]) -> Option<Self> {
         let is_plain = |byte: &u8| {
             matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r') && !matches!(byte, b'\\' | b'%')
@@ -41,7 +42,7 @@ impl View {
         (!is_same).then_some(view)
     }
 
-    /// Decodes once more, with a map to the first text.
+    /// Decodes this view once more. The new view maps to the source of this one.
     pub(crate) fn decoded_again(&self) -> Option<Self> {
         let mut again = Self::decoded(&self.text)?;
         for (start, end) in &mut again.origins {
@@ -89,8 +90,9 @@ impl View {
         })
     }
 
-    /// Extends a match that starts or ends inside an escape, which would otherwise be cut in half. A match of this view there
-    /// gives the exact start.
+    /// Extends a match that starts or ends inside an escape, so that the mask does not cut the escape in half. If a
+    /// match of this view starts between the start of the escape and the end of the range, the range starts there
+    /// instead.
     fn keep_escapes_whole(&self, range: &mut Range<usize>, translated: &[Match]) {
         if let Some(escape) = self.escape_around(range.start) {
             let real = translated
@@ -137,7 +139,7 @@ impl<'a> Unit<'a> {
             };
         }
         let (letter, length) = first_char(rest);
-        // A character between spaces, such as a dash, is visible and hides no key.
+        // A character next to a space, such as a dash in prose, does not hide inside a key.
         let is_space = |byte: u8| byte == 0 || byte.is_ascii_whitespace();
         let is_apart = last.is_none_or(|last| is_space(*last)) || is_space(at(rest, length));
         let is_plain = is_apart || !letter.is_some_and(is_hidden);
@@ -196,7 +198,7 @@ fn hex(digit: u8) -> Option<u8> {
     u8::try_from(digit).ok()
 }
 
-/// Returns the first character of `rest`, and its length; an invalid byte counts alone.
+/// Returns the first character of `rest`, and its length; an invalid byte has length 1.
 fn first_char(rest: &[u8]) -> (Option<char>, usize) {
     let first = at(rest, 0);
     if first.is_ascii() {
@@ -208,9 +210,10 @@ fn first_char(rest: &[u8]) -> (Option<char>, usize) {
     (letter, letter.map_or(1, char::len_utf8))
 }
 
-/// Whether a character may hide inside a key: anything but letters, digits and spaces of all scripts.
+/// Whether a character may hide inside a key: anything but printable ASCII, and letters, digits and spaces of any
+/// script.
 ///
-/// That includes visible characters. It causes no false alarms, since the rest must still be a key.
+/// That includes visible characters. This causes no false alarms, because the rest must still match as a key.
 fn is_hidden(letter: char) -> bool {
     match letter {
         '\t' | '\n' | '\r' | ' '..='~' => false,
@@ -221,7 +224,8 @@ fn is_hidden(letter: char) -> bool {
     }
 }
 
-/// Joins lines that wrap a key: the next line has only characters of a key, with digits. `None` if there are none.
+/// Joins lines that may wrap a key: the next line has only characters of a key, among them a digit. Returns `None` if
+/// there are no such lines.
 pub(crate) fn joined(text: &[u8]) -> Option<View> {
     let mut gaps = Vec::new();
     let mut from = 0;

@@ -11,8 +11,8 @@
 //! that a text names, relative to when it was said. [`terms`] returns the terms that are compared; [`words`] and
 //! [`base_form`] are the steps that lead to them.
 //!
-//! Stability: experimental. The weights and features are measured, and better measurements will change them, the scores
-//! and the order. A snapshot of another version is rejected, never misread.
+//! Stability: experimental. The weights and features come from measurements. Better measurements will change them, and
+//! with them the scores and the order. A snapshot of another version is rejected, never misread.
 
 mod analyse;
 mod config;

@@ -1,4 +1,4 @@
-//! Reading one assistant's events in order. Nothing is returned that does not match its checksum, its key and its head.
+//! Reading one assistant's events in order. Every returned event matches its checksum, its key and the head of the log.
 
 use dormouse_contracts::{AssistantId, ReadErrorKind, Seq, StoredEvent};
 use dormouse_database::DatabaseHandle;
@@ -10,10 +10,10 @@ use crate::{
     rows::{EVENTS, HEADS, decode_event_at, decode_head, key, parse_key},
 };
 
-/// A page stops before it holds more payload than this, in bytes, if it holds an event already.
+/// The maximum payload of a page, in bytes. Only the first event of a page may exceed it.
 const PAGE_BYTES: usize = 32 * 1024 * 1024;
 
-/// Up to `limit` events after `after`.
+/// Reads up to `limit` events after `after`.
 pub(crate) fn page(
     database: &DatabaseHandle,
     assistant: &AssistantId,
@@ -35,7 +35,7 @@ pub(crate) fn page(
     })
 }
 
-/// The same within a transaction. `next` is always the first sequence number that was not read yet.
+/// Like [`page`], within a transaction. `next` is always the first sequence number that was not read yet.
 pub(crate) fn events(
     transaction: &ReadTransaction,
     assistant: &AssistantId,
@@ -84,7 +84,7 @@ fn decode(assistant: &AssistantId, seq: Seq, bytes: &[u8]) -> Result<StoredEvent
     decode_event_at(assistant, seq, bytes).map_err(|fault| Fault::Unusable(unusable(fault, seq)))
 }
 
-/// The fault of a log whose damage is not at a certain event.
+/// The fault of a log whose damage cannot be located at an event.
 pub(crate) fn corrupt() -> Fault {
     Fault::Unusable(ReadErrorKind::Corrupt { at: Seq(1) })
 }

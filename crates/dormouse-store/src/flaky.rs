@@ -37,7 +37,8 @@ enum Change {
     Resize(usize),
 }
 
-/// What will fail. Counters run down with each call; the call that finds one at zero fails, once.
+/// What will fail. Each call decrements its counter. A call that finds its counter at zero fails, and the next
+/// succeeds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Plan {
     /// How many bytes fit on the disk.
@@ -47,7 +48,7 @@ pub(crate) struct Plan {
     pub(crate) reads_before_failure: Option<u32>,
     /// How many writes, resizes and syncs happen before the process dies; none happens after.
     pub(crate) changes_before_death: Option<u32>,
-    /// What the operating system says from then on: the number of an error.
+    /// The error number that the operating system returns after the process has died.
     pub(crate) last_words: Option<i32>,
 }
 
@@ -116,14 +117,13 @@ impl Flaky {
         self.disk().seen.len()
     }
 
-    /// The disk as it is found after a power failure in this moment.
+    /// The disk as it is found after a power failure at this moment.
     pub(crate) fn after_power_failure(&self) -> Self {
         let kept = self.disk().kept.clone();
         Self::holding(kept)
     }
 
-    /// The disk as it is found after the process was killed in this moment: what was written is there, synced or
-    /// not.
+    /// The disk as it is found after the process was killed at this moment: what was written is there, synced or not.
     pub(crate) fn after_kill(&self) -> Self {
         let seen = self.disk().seen.clone();
         Self::holding(seen)
@@ -156,7 +156,7 @@ impl Flaky {
     }
 }
 
-/// So little memory that reads really reach the disk.
+/// A cache so small that reads really reach the disk.
 const SMALL_CACHE: LogFile = LogFile { cache_bytes: 4096 };
 
 impl Flaky {
@@ -167,7 +167,7 @@ impl Flaky {
         open::check_opened(Path::new("disk"), opened)
     }
 
-    /// The same, with its threads.
+    /// Like [`Self::open`], with the threads of the log.
     pub(crate) fn log(&self) -> RedbLog {
         RedbLog::over(self.open().unwrap()).unwrap()
     }

@@ -66,11 +66,11 @@ pub enum SalvageError {
 }
 
 /// Copies the readable events of the file `from`, whether or not it can be opened, into a new log at `into`: each
-/// assistant's events from the first up to the first that is lost or contested. `from` is only read. Snapshots are not
-/// copied, because they can be made again.
+/// assistant's events from the first one up to the first that is lost, or of which the file has conflicting versions.
+/// `from` is only read. Snapshots are not copied, because they can be made again.
 ///
-/// Blocks for as long as it takes to read the whole file and to write as much. Stop the program that has `from` open
-/// first: while a file is being written, the copy could mix two of its states.
+/// Blocks until the whole file is read and the events are written. Stop the program that has `from` open first: while a
+/// file is being written, the copy could mix two of its states.
 ///
 /// # Errors
 ///
@@ -122,7 +122,7 @@ fn copy(
                     let bytes = read_again(source, *location, assistant, end)?;
                     events.insert(key(assistant, end).as_slice(), bytes.as_slice())?;
                 }
-                // In the transaction of its events, as the log itself does: a copy that is interrupted opens as a shorter log.
+                // The head is written in the transaction of its events, so an interrupted copy opens as a shorter log.
                 transaction.open_table(HEADS)?.insert(
                     assistant.as_str().as_bytes(),
                     encode_head(assistant, end).as_slice(),

@@ -36,9 +36,9 @@ pub(crate) const LOG_FILE: LogFile = LogFile {
     cache_bytes: 16 * 1024 * 1024,
 };
 
-/// In larger files every commit also records which pages are in use, so that opening after a crash need not read the whole
-/// file, and opening does not check every page. In smaller files both take at most some tens of milliseconds.
-/// `docs/format.md` has the reasons.
+/// In larger files every commit also records which pages are in use, so that opening after a crash need not read the
+/// whole file. Opening a larger file also skips the check of every page. In smaller files both take at most some tens
+/// of milliseconds. `docs/format.md` has the reasons.
 const LARGE_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 impl FileSignature for LogFile {
@@ -107,7 +107,7 @@ pub(crate) fn creation(transaction: &ReadTransaction) -> Result<Option<Creation>
 
 type MetaTable = ReadOnlyTable<&'static [u8], &'static [u8]>;
 
-/// The value of a fact; a fact that is not there is damaged, because all are written with the file.
+/// The value of a fact. A missing fact counts as damaged, because all facts are written when the file is created.
 fn fact(table: &MetaTable, name: &str) -> Result<Result<Vec<u8>, FrameFault>, redb::Error> {
     let Some(found) = table.get(name.as_bytes())? else {
         return Ok(Err(FrameFault::Damaged));

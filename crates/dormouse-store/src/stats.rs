@@ -11,7 +11,7 @@ pub struct WriteStats {
     pub commits: u64,
     /// Events written.
     pub events: u64,
-    /// Times the operating system was asked to bring the file to the disk.
+    /// How often the operating system was asked to sync the file to the disk.
     pub syncs: u64,
 }
 
@@ -21,12 +21,12 @@ pub(crate) struct Counters {
     commits: AtomicU64,
     events: AtomicU64,
     storage: StorageMeter,
-    /// Opening a file syncs it several times. Only the syncs after that are counted, because they are what appends cost.
+    /// The syncs while the file was opened. They are subtracted, because appends did not cause them.
     syncs_before: u64,
 }
 
 impl Counters {
-    /// Starts to count, from now on, the syncs of this storage too.
+    /// Starts all counters at zero. Syncs of `storage` are counted from now on.
     pub(crate) fn new(storage: &StorageMeter) -> Self {
         Self {
             commits: AtomicU64::new(0),

@@ -9,7 +9,7 @@
 //! # #[tokio::main(flavor = "current_thread")] async fn main() {
 //! let log = MemoryLog::new();
 //! conformance::event_log(&log).await;
-//! // A log on disk is closed and opened here.
+//! // Close and reopen a log on disk here.
 //! conformance::event_log_reopened(&log).await;
 //! # }
 //! ```

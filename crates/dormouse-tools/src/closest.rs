@@ -3,7 +3,7 @@
 use dormouse_contracts::ToolName;
 
 const MOST: usize = 3;
-/// The longest tool name, in bytes. A longer name is not a typing error.
+/// The longest name that gets suggestions, in bytes. A longer name is not a typing error.
 const LONGEST: usize = 64;
 /// The shortest suffix that counts as a match, in characters. Shorter suffixes are shared by unrelated names.
 const MIN_AFFIX_CHARS: usize = 3;

@@ -182,7 +182,7 @@ pub struct Resident {
 }
 
 impl Resident {
-    /// Starts to configure the assistant with this key, whose data are kept in `folder`.
+    /// Returns a builder for the assistant with this key. Its data are kept in `folder`.
     #[must_use]
     pub fn builder(folder: impl AsRef<Path>, key: AssistantId) -> ResidentBuilder {
         ResidentBuilder {
@@ -193,13 +193,14 @@ impl Resident {
         }
     }
 
-    /// The world it lives in.
+    /// The world in which the assistant lives.
     #[must_use]
     pub fn world(&self) -> &Sandbox {
         &self.sandbox
     }
 
-    /// Its memory. The handle stays usable after the resident is shut down; the file is closed once every handle is dropped.
+    /// The assistant's memory. The handle stays usable after the resident is shut down; the file is closed once every
+    /// handle is dropped.
     #[must_use]
     pub fn memory(&self) -> &Memory {
         &self.memory
@@ -211,8 +212,9 @@ impl Resident {
         &self.handle
     }
 
-    /// Carries out a player's act, and waits until the assistant has taken in what it perceives of it. When this returns,
-    /// the accepted messages are on disk; they are answered in the background, and [`Handle::at_rest`] waits for that.
+    /// Carries out a player's act, and waits until the assistant has taken in what it perceives of the act. When this
+    /// returns, the accepted messages are on disk. The assistant answers them in the background; [`Handle::at_rest`]
+    /// waits for the answers.
     ///
     /// # Errors
     ///

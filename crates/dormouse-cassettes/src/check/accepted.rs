@@ -2,7 +2,7 @@
 
 use super::{Finding, FindingKind, Part};
 
-/// The accepted findings. `Debug` shows accepted texts, which are harmless by definition.
+/// The accepted findings. `Debug` shows accepted texts: the user has declared them harmless.
 #[derive(Clone, Debug, Default)]
 pub struct AcceptedFindings {
     rules: Vec<Rule>,
@@ -24,7 +24,7 @@ impl AcceptedFindings {
         Self::default()
     }
 
-    /// Accepts everything: a user has read the whole cassette.
+    /// Accepts everything, for a cassette that a user has read completely.
     #[must_use]
     pub fn everything() -> Self {
         Self::nothing().with(Rule::Everything)

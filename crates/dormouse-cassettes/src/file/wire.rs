@@ -159,7 +159,7 @@ fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
         .ok_or_else(|| de::Error::custom(Fault::Time))
 }
 
-/// The display of a time beyond the year 9999.
+/// Parses a time beyond the year 9999, which is displayed in seconds since the epoch: `253402300800s`.
 fn seconds(text: &str) -> Option<Timestamp> {
     let seconds: i64 = text.strip_suffix('s')?.parse().ok()?;
     seconds.checked_mul(1_000_000).map(Timestamp::from_micros)

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{Difference, IgnoredPath, no_match::Shown};
 use crate::exchange::{Body, RecordedRequest};
 
-/// Returns the first difference and the number of differences; `None` if they are equal.
+/// Returns the first difference and the number of differences; `None` if the requests are equal.
 pub(super) fn difference(
     recorded: &RecordedRequest,
     asked: &RecordedRequest,
@@ -61,7 +61,7 @@ fn bodies(recorded: &Body, asked: &Body, ignored: &[IgnoredPath]) -> Option<(Dif
     Some((difference, FAR_BODY))
 }
 
-/// A body of another type outweighs differences in some members.
+/// A difference between bodies that are not both JSON outweighs differences in some members.
 const FAR_BODY: usize = usize::MAX - 2;
 
 struct Walk<'a> {

@@ -12,8 +12,8 @@ use crate::{
     slices::boundary,
 };
 
-/// An exchange that is being recorded: report what happens, and finally how it ended. If it is dropped before, it is
-/// recorded as [`Ending::Abandoned`].
+/// An exchange that is being recorded: report what happens, and finally how it ended. If it is dropped before that, it
+/// is recorded as [`Ending::Abandoned`].
 pub struct RecordingExchange {
     recorder: Recorder,
     /// Its position in the cassette; `None` if it does not fit.
@@ -40,7 +40,7 @@ struct Raw {
 /// The kept part of a body.
 struct KeptBody {
     stream: Stream,
-    /// The number of further bytes.
+    /// The number of bytes that were not kept.
     beyond: u64,
 }
 
@@ -79,7 +79,7 @@ enum Place {
 }
 
 impl RecordingExchange {
-    /// How much more than the limit is kept until scrubbing, so that a secret across the limit is found as a
+    /// How many bytes beyond the limit are kept until scrubbing, so that a secret that crosses the limit is found as a
     /// whole.
     const MARGIN_BYTES: usize = 16 << 10;
 
@@ -141,7 +141,8 @@ impl RecordingExchange {
 
     /// Ends the exchange: scrubs it and adds it to the cassette.
     ///
-    /// A contradictory ending is corrected: without a status the server was never reached (or the exchange abandoned).
+    /// An ending that contradicts the status is corrected. Without a status, [`Ending::Whole`] and [`Ending::CutOff`]
+    /// become [`Ending::NeverReached`]; with a status, [`Ending::NeverReached`] becomes [`Ending::CutOff`].
     pub fn ended(mut self, ending: Ending) {
         self.finish(ending);
     }

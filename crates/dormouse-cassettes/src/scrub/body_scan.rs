@@ -40,7 +40,7 @@ pub(crate) fn scan_body(body: &[u8], scan: Scan<'_>) -> Vec<BodyMatch> {
                 documents += 1;
                 lex(body, range.clone(), &mut lexed);
                 match documents_in(within(body, range.clone())) {
-                    // Text that is not JSON may have quotes anywhere.
+                    // This only starts like JSON. Its quotes may not delimit strings, so it is scanned as text too.
                     None => plain(body, range, scan, &mut matches),
                     Some(more) => documents += more.saturating_sub(1),
                 }
@@ -146,7 +146,8 @@ fn bare(body: &[u8], range: Range<usize>, scan: Scan<'_>, out: &mut Vec<BodyMatc
     }
 }
 
-/// Groups the strings to be read together: those on the same path in several documents; any other alone.
+/// Groups the strings to be read together: those on the same path in several documents. Any other string is a group of
+/// its own.
 fn threads<'a>(body: &[u8], lexed: &'a Lexed, documents: usize) -> Vec<Vec<&'a Leaf>> {
     let mut threads: Vec<Vec<&Leaf>> = Vec::new();
     let mut known: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
@@ -169,7 +170,7 @@ fn threads<'a>(body: &[u8], lexed: &'a Lexed, documents: usize) -> Vec<Vec<&'a L
     threads
 }
 
-/// Scans strings one by one, and the text that a group forms.
+/// Scans each string of a group, and the text that the strings form together.
 fn joined_strings(body: &[u8], leaves: &[&Leaf], scan: Scan<'_>, out: &mut Vec<BodyMatch>) {
     let mut text = Vec::new();
     let mut pieces = Vec::with_capacity(leaves.len());

@@ -8,7 +8,7 @@ use super::{DialectBook, record::ModelRecord};
 /// The version of the JSON format.
 const FORMAT: u32 = 1;
 
-/// Why a text is not a valid book. What was learnt is lost with it and can be learnt again: start with an empty book.
+/// Why a text is not a valid book. Start with an empty book: the content is lost, but can be learnt again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BookError {
@@ -23,7 +23,7 @@ pub enum BookError {
     },
     /// A newer version wrote the book.
     #[error(
-        "the book of dialects has format {found}, and this version reads {FORMAT}: use the program that wrote it, or move it away: it is learnt again"
+        "the book of dialects has format {found}, and this version reads {FORMAT}: use the program that wrote it, or move it away to learn it again"
     )]
     Newer {
         /// The book's format.
@@ -77,8 +77,8 @@ impl DialectBook {
         })
     }
 
-    /// Decodes a book. Of more than [`MODELS_LIMIT`](Self::MODELS_LIMIT) models the most recently seen are kept, and of
-    /// a repeated model the most recent record.
+    /// Decodes a book. If it has more than [`MODELS_LIMIT`](Self::MODELS_LIMIT) models, the most recently seen ones are
+    /// kept. If it repeats a model, the most recent record is kept.
     ///
     /// # Errors
     ///

@@ -106,7 +106,7 @@ pub(super) fn skip_between(text: &str) -> (&str, CallContext) {
     let (rest, context) = skip(text);
     match rest.strip_prefix([',', ';']) {
         Some(behind) if context == CallContext::Bare => match skip(behind) {
-            // A trailing separator separates nothing, so the text does not consist of calls only.
+            // No call follows the separator, so it stays in the rest: the text does not consist of calls only.
             ("", _) => (rest, context),
             found => found,
         },
@@ -121,7 +121,7 @@ pub(crate) enum TextStart {
     Words,
     /// Like a text that contains only calls.
     Call,
-    /// Like such a text, with a mark that has no other use.
+    /// Like a text that contains only calls, with a mark that has no other use.
     MarkedCall,
 }
 

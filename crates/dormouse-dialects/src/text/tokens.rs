@@ -1,4 +1,4 @@
-//! Calls between special tokens of a model that were decoded as text.
+//! Calls between special tokens of a model. The server has decoded the tokens as text.
 
 use super::{Certainty, PrintedCall, ScanBudget, json, leading_name};
 use crate::CallFormat;
@@ -11,7 +11,7 @@ const TOKENS: [(&str, &str); 2] = [
 /// The kind of call that some models write before the name.
 const KIND: &str = "function";
 
-/// A name and JSON between special tokens.
+/// Parses a name and JSON between special tokens.
 pub(super) fn leading<'t>(
     text: &'t str,
     budget: &mut ScanBudget,
@@ -29,14 +29,14 @@ pub(super) fn leading<'t>(
     if name != KIND {
         return with_arguments(name, rest, budget);
     }
-    // If no name follows, a tool is called `function`.
+    // If no name follows, `function` is the name of a tool.
     match leading_name(rest) {
         Some((name, rest)) => with_arguments(name, rest, budget),
         None => with_arguments(name, rest, budget),
     }
 }
 
-/// `name[ARGS]{…}`, `name[CALL_ID]id[ARGS]{…}` or `name{…}`, after a mark that announces a call.
+/// Parses `name[ARGS]{…}`, `name[CALL_ID]id[ARGS]{…}` or `name{…}`, after a mark that announces a call.
 pub(super) fn named<'t>(text: &'t str, budget: &mut ScanBudget) -> Option<(PrintedCall, &'t str)> {
     let (name, rest) = leading_name(text)?;
     let rest = match rest.strip_prefix("[CALL_ID]") {

@@ -51,8 +51,8 @@ use crate::{
 ///   temperature; with thinking, both are left out.
 /// - [`reasoning_effort`](ChatRequest::reasoning_effort): Claude 4.6 and later use adaptive thinking with that effort
 ///   (`minimal` is sent as `low`, without thinking). Other models get a budget of 1,024 (low), 4,096 (medium) or 16,384
-///   tokens (high), at most half of the reply. No budget is sent if a tool is forced, if the reply follows tool results,
-///   or if half of the reply is less than 1,024.
+///   tokens (high), at most half of the reply's limit. No budget is sent if a tool is forced, if the reply follows tool
+///   results, or if half of the reply's limit is less than 1,024.
 /// - A schema for the reply goes into `output_config`, with all objects closed. A schema with free property names, and
 ///   JSON without a schema, are not supported and left out.
 /// - If a request has no tools but its conversation has calls, placeholder tools are sent that cannot be called.

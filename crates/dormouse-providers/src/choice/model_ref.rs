@@ -112,7 +112,7 @@ impl fmt::Display for ModelRef {
 /// Chooses the referenced model, with the provider's address and key from `available`.
 ///
 /// A reference with an address gets the key that belongs to exactly that address, if there is one; a key is never sent
-/// anywhere else. [`ServerConfig::with_key`] sets another. The requests in `available` are ignored.
+/// anywhere else. [`ServerConfig::with_key`] sets another. The requested provider and model in `available` are ignored.
 ///
 /// # Errors
 ///
@@ -154,7 +154,7 @@ pub(crate) enum NamedError {
     Address,
 }
 
-/// Parses a model name and an optional address. The name may start with an @ but not contain one.
+/// Parses a model name and an optional address. The name may start with an @, but must not contain another.
 pub(crate) fn named(text: &str) -> Result<(ModelName, Option<String>), NamedError> {
     let at = text.char_indices().skip(1).find(|(_, c)| *c == '@');
     let (model, base_url) = match at.and_then(|(at, _)| text.split_at_checked(at)) {

@@ -24,12 +24,12 @@ impl Failures {
         });
     }
 
-    /// Returns why the model at this index does not answer, if it was called.
+    /// Returns why the model at this index failed, if it was called.
     pub(super) fn cause(&self, at: usize) -> Option<SwitchCause> {
         self.causes.get(at).copied()
     }
 
-    /// Returns the failure that tells the caller best what to do.
+    /// Takes the failure that helps the caller most to decide what to do.
     pub(super) fn reported(&mut self) -> Option<ModelError> {
         self.reported.take()
     }
@@ -39,7 +39,7 @@ impl Failures {
 fn takes_precedence(before: ModelErrorKind, last: ModelErrorKind) -> bool {
     use ModelErrorKind::{Auth, NotAttempted};
     match (before, last) {
-        // The shortest pause wins; without a known time it may be over at any moment.
+        // The shortest pause wins. A pause of unknown length counts as zero, because it may be over at any moment.
         (NotAttempted(before), NotAttempted(last)) => soon(before) < soon(last),
         (Auth, _) => false,
         (_, Auth) => true,

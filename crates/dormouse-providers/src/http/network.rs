@@ -11,9 +11,10 @@ use super::transport::Transport;
 /// How long a server may be silent. The duration of a whole reply is bounded by the caller's deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkTimeouts {
-    /// From the request to the start of the answer. Loading a model falls into this time.
+    /// The time from the request to the start of the answer. It includes the time to load a model.
     pub first_byte: Duration,
-    /// Between two pieces of the answer. A model that thinks for long must send a keep-alive or its first text within this.
+    /// The time between two pieces of the answer. A model that thinks for long must send a keep-alive or its first text
+    /// within this time.
     pub between_bytes: Duration,
 }
 
@@ -82,8 +83,8 @@ impl Network {
         self
     }
 
-    /// Answers every request from a recording, without a server. A request that is not in it is `Refused`, and the error
-    /// shows the difference to the nearest one. The recorded pauses are skipped.
+    /// Answers every request from a recording, without a server. A request that is not in the recording is `Refused`;
+    /// the error shows the difference to the nearest one. The recorded pauses are skipped.
     #[must_use]
     pub fn replaying(mut self, player: Player) -> Self {
         self.transport = Transport::Replayed(player);

@@ -1,4 +1,4 @@
-//! Server texts for errors: one line, bounded, without keys.
+//! Prepares server texts for errors: one line, bounded, without keys.
 
 use dormouse_redact::{KnownSecrets, RedactionProfile, mask};
 
@@ -15,7 +15,7 @@ pub(crate) struct Redact {
 }
 
 impl Redact {
-    /// Removes this key, if there is one.
+    /// Creates a redactor that also removes this key, if there is one.
     pub(crate) fn new(key: Option<&Secret>) -> Self {
         let mut known = KnownSecrets::default();
         if let Some(key) = key {

@@ -28,7 +28,7 @@ pub(super) async fn add(http: &HttpClient, url: &Url, models: &mut [ListedModel]
     }
 }
 
-/// Returns the model's maximum context: `llama.context_length`, prefixed with its architecture.
+/// Returns the model's maximum context: `context_length`, prefixed with the architecture, as in `llama.context_length`.
 fn window(answer: &Value) -> Option<u32> {
     let info = answer.get("model_info")?;
     let architecture = info.get("general.architecture")?.as_str()?;

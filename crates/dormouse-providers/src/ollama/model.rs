@@ -25,11 +25,12 @@ use crate::{
 ///   least the longest prompt.
 /// - **Thinking.** [`ChatRequest::reasoning_effort`] turns it on, and `Minimal` turns it off. Models named `gpt-oss`
 ///   always think and get an effort level.
-/// - **Tools.** The API has no tool choice: for `None` no tools are offered, any other choice is left out and reported. If
-///   a model rejects tools, they are left out for an hour and reported. Calls have no ids; each gets one.
+/// - **Tools.** The API has no tool choice. For `None` no tools are offered; `Required` and `Tool` are left out and
+///   reported. If a model rejects tools, they are left out for an hour and reported. Calls have no ids; each gets one.
 /// - **Arguments** of earlier calls must be objects in this API. Others are sent as an object with the one field
 ///   `arguments`.
-/// - **Extra parameters.** `options` in [`ChatRequest::extra`] are merged into the options of the request and replace none.
+/// - **Extra parameters.** `options` in [`ChatRequest::extra`] are added to the options of the request, and never
+///   replace one.
 #[derive(Debug)]
 pub struct OllamaModel {
     server: Server<Chat>,

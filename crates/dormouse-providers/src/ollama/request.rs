@@ -26,7 +26,8 @@ pub(super) fn write(
 ) -> WireRequest {
     body.set("messages", messages(&request.messages))
         .set("stream", true)
-        // The server rejects a long prompt instead of cutting it, and ends a reply at the end of the window instead of dropping its start.
+        // Without `truncate` the server rejects a prompt that is too long instead of cutting it. Without `shift` a
+        // reply ends at the end of the window; otherwise the server would drop the start of the window to continue.
         .set("truncate", false)
         .set("shift", false);
     if let Some(keep_alive) = keeping.keep_alive {

@@ -18,8 +18,9 @@ use crate::{
 ///
 /// Sends at most [`OpenAiEmbedder::MOST_TEXTS`] texts and 256 KiB in one request, one request after the other, and at most
 /// [`OpenAiEmbedder::LONGEST_TEXT`] bytes of each text. If the server says that this is too long, the request is repeated
-/// with half of the texts, and finally with half of the text; no other request is repeated. An empty text is sent as a
-/// space, since servers reject empty ones. Vectors are returned as they are, normalised or not. Needs a tokio runtime.
+/// with half of the texts, and finally with half of a single text; no other request is repeated. An empty text is sent
+/// as a space, since servers reject empty ones. Vectors are returned as they are, normalised or not. Needs a tokio
+/// runtime.
 ///
 /// Base URL, key and errors are as in [`OpenAiModel`](crate::OpenAiModel). `Malformed` also means an answer that is not
 /// JSON or exceeds 64 MiB, a wrong number of vectors, a number that is not finite, or vectors of another length than

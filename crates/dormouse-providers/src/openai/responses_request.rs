@@ -11,7 +11,7 @@ use super::{
 };
 use crate::server::{Api, WireRequest, WireRequestBuilder};
 
-/// Responses at one server.
+/// OpenAI's Responses API.
 #[derive(Debug)]
 pub(super) struct Responses;
 
@@ -27,8 +27,8 @@ impl Api for Responses {
     }
 }
 
-/// Writes a streamed request. The server stores nothing, since each request has the whole conversation. So there are no
-/// encrypted thoughts to include: the conversation does not keep them.
+/// Writes a streamed request. It asks the server to store nothing, because each request has the whole conversation. It
+/// does not include encrypted thoughts, because the conversation does not keep them.
 fn write(request: &ChatRequest, mut body: WireRequestBuilder<'_>) -> WireRequest {
     let (instructions, messages) = match request.messages.split_first() {
         Some((Message::System { content }, rest)) => (Some(content.as_str()), rest),
@@ -99,7 +99,8 @@ fn items(message: &Message) -> Vec<Value> {
     }
 }
 
-/// Returns a tool. `strict` must be false: by default this API enforces schemas strictly, and rejects those that it cannot enforce.
+/// Returns a tool. `strict` must be false: by default this API enforces schemas strictly, and rejects those that it
+/// cannot enforce.
 fn tool(tool: &ToolDefinition) -> Value {
     json!({
         "type": "function", "name": tool.name.as_str(), "description": tool.description,

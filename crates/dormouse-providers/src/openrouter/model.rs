@@ -11,8 +11,8 @@ use crate::{
 
 /// A model at OpenRouter, or at a server with its dialect.
 ///
-/// It uses OpenRouter's additions to chat completions: each usage has the price; prompts are cached at providers that cache
-/// on demand ([`ChatRequest::stable_messages`](dormouse_contracts::ChatRequest::stable_messages));
+/// It uses OpenRouter's additions to chat completions: each usage includes the price; prompts are cached at providers
+/// that cache on demand ([`ChatRequest::stable_messages`](dormouse_contracts::ChatRequest::stable_messages));
 /// [`Routing`](super::Routing) selects providers. The reply reports which model answered.
 ///
 /// Bounds and errors are as in [`OpenAiModel`](crate::OpenAiModel). An account without credit (402) is `Auth`, a

@@ -51,8 +51,9 @@ impl Row {
 /// The prices of all providers' models.
 ///
 /// The list prices of this crate have the date on which they were read; vendors change theirs without notice. OpenRouter,
-/// Ollama and local servers are not included: OpenRouter reports the cost of each request, and the others cost
-/// electricity. Users add prices with [`with_overrides`](Self::with_overrides). Cheap to clone if there are few of those.
+/// Ollama and local servers are not included: OpenRouter reports the cost of each request, and the others have no price
+/// per token. Users add prices with [`with_overrides`](Self::with_overrides). A table with few added prices is cheap to
+/// clone.
 ///
 /// # Examples
 ///

@@ -36,7 +36,7 @@ pub enum ResolveSecretError {
     NoKey {
         /// The source.
         place: SecretSource,
-        /// Why not.
+        /// Why the content is not a valid key.
         source: SecretError,
     },
     /// The file cannot be read.
@@ -85,8 +85,8 @@ impl SecretSource {
     ///
     /// Environment variables are read through `environment`; a program passes `std::env::var_os`. A file must be regular (a
     /// link to one is accepted), and at most 8 KiB are read; on Unix only its owner and group may read it, and only its owner
-    /// may change it, as systemd and `chmod 600` set it. A keyring may ask the user to unlock it. Blocks meanwhile: in a
-    /// runtime, call it where blocking is allowed.
+    /// may change it, as systemd and `chmod 600` set it. A keyring may ask the user to unlock it. This function blocks:
+    /// in an async runtime, call it where blocking is allowed.
     ///
     /// # Errors
     ///
@@ -122,7 +122,8 @@ fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, ResolveSecretError> {
         path: path.to_owned(),
         source,
     };
-    // Opening a pipe would block, so the path is checked first. The check of the open file is the one that counts.
+    // Opening a pipe would block, so the path is checked first. The open file is checked again, because the file at the
+    // path may have been replaced in between.
     check(path, &fs::metadata(path).map_err(failed)?)?;
     let file = File::open(path).map_err(failed)?;
     check(path, &file.metadata().map_err(failed)?)?;
@@ -148,7 +149,7 @@ fn check(path: &Path, metadata: &Metadata) -> Result<(), ResolveSecretError> {
     }
 }
 
-/// Returns the permissions of a file that too many users can access.
+/// Returns the file's permissions if its group may change it, or other users may access it.
 #[cfg(unix)]
 fn exposed(metadata: &Metadata) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;

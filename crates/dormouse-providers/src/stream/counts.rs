@@ -40,7 +40,7 @@ impl TokenCounts {
         Usd::from_dollars(value?.as_f64()?)
     }
 
-    /// Merges both; `later` wins.
+    /// Merges two counts; a number in `later` wins.
     pub(crate) fn updated(self, later: Self) -> Self {
         Self {
             prompt: later.prompt.or(self.prompt),
@@ -52,7 +52,7 @@ impl TokenCounts {
         }
     }
 
-    /// Returns the usage if prompt and reply were counted. A part larger than its whole is ignored.
+    /// Returns the usage if prompt and reply were counted. A part that is larger than its whole counts as zero.
     pub(crate) fn usage(self) -> Option<Usage> {
         let (prompt_tokens, completion_tokens) = (self.prompt?, self.completion?);
         let part = |part: Option<u32>, whole| part.filter(|part| *part <= whole).unwrap_or(0);

@@ -7,8 +7,8 @@ use crate::{CircuitHealth, CircuitState, Level, LimitHealth};
 /// The health of a guarded service. Displays as one line for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceHealth {
-    /// The state of the circuit: whether calls are admitted, since when, why not, when next, and how many failures
-    /// count.
+    /// The state of the circuit: whether calls are admitted and since when, why they are rejected, when the next one is
+    /// admitted, and how many failures count.
     pub circuit: CircuitHealth,
     /// The number of calls in progress.
     pub under_way: u32,
@@ -38,8 +38,8 @@ impl ServiceHealth {
         &self.circuit.name
     }
 
-    /// When the next call may be admitted, zero for now; `None` if an event and not a time decides. The later time of
-    /// the breaker and of a pause of the rate limit.
+    /// How long until the next call may be admitted; zero if it may be admitted now. `None` if an event decides, and
+    /// not a time. This is the later of two times: the breaker's next try, and the end of the rate limit's pause.
     #[must_use]
     pub fn next_try(&self) -> Option<Duration> {
         let paused_for = self.limit.map_or(Duration::ZERO, |limit| limit.paused_for);

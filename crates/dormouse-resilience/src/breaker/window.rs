@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-/// The times of failures, oldest first, within the window; at most as many as open a circuit.
+/// The times of the failures within the window, oldest first. There are at most as many as open a circuit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Window(VecDeque<Duration>);
 

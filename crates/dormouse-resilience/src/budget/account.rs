@@ -12,9 +12,9 @@ pub struct BudgetSpent;
 /// Decides for each retry whether the budget allows it, from earlier calls and retries.
 ///
 /// Within any period there are never more retries than the budget's size plus what the calls and seconds of that period
-/// earn. Methods take the time as the [`Duration`] since any fixed moment; time that goes backwards counts as standing
-/// still. It reads no clock. Integer arithmetic avoids rounding errors. [`RetryBudget`](crate::RetryBudget) executes
-/// it.
+/// earn. The budget reads no clock: methods take the time as the [`Duration`] since any fixed moment. A time that is
+/// earlier than the previous one earns nothing. Integer arithmetic avoids rounding errors.
+/// [`RetryBudget`](crate::RetryBudget) adds a clock.
 ///
 /// ```
 /// # use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Why a rate limit delays a request, and what is left of it.
+//! Why a rate limit delays a request, and what is left of the limit.
 
 use std::{fmt, time::Duration};
 
@@ -20,11 +20,11 @@ pub enum LimitReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RateLimited {
-    /// The call may be made later, but not within [`RateLimit::longest_wait`](crate::RateLimit::longest_wait), or it
-    /// must not wait at all.
+    /// The call may be made later. It would wait longer than
+    /// [`RateLimit::longest_wait`](crate::RateLimit::longest_wait) allows, or it must not wait at all.
     #[error("call not attempted: {reason}; try again in {retry_in:?}")]
     Later {
-        /// When to ask again, as far as is known now.
+        /// How long to wait before the next attempt, as far as is known now.
         retry_in: Duration,
         /// The reason.
         reason: LimitReason,
@@ -34,7 +34,7 @@ pub enum RateLimited {
     TooLarge {
         /// The call's units.
         units: u32,
-        /// The largest number of units.
+        /// The largest number of units that is admitted at once.
         most: u32,
     },
 }
@@ -44,18 +44,18 @@ pub enum RateLimited {
 pub struct Level {
     /// The number left now.
     pub left: u64,
-    /// The largest number.
+    /// The largest number that can be left.
     pub of: u64,
 }
 
 /// The state of a rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitHealth {
-    /// How long the pause lasts that the service asked for; zero without a pause.
+    /// How much longer a pause lasts that the service asked for; zero without a pause.
     pub paused_for: Duration,
     /// What is left of the requests, by the stricter of the configured and the reported limit; `None` without either.
     pub requests: Option<Level>,
-    /// What is left of the units, likewise.
+    /// What is left of the units, by the same rule.
     pub units: Option<Level>,
 }
 

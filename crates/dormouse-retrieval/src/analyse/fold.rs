@@ -1,6 +1,7 @@
 //! Folds letters: removes case, accents and width.
 
-/// Appends `character` to `word` in lower case, Latin letters without accents, full-width forms as ordinary ones.
+/// Appends `character` to `word` in lower case. Accents of Latin letters are removed, and a full-width form becomes the
+/// ordinary character.
 pub(super) fn fold(character: char, word: &mut String) {
     if character.is_ascii() {
         word.push(character.to_ascii_lowercase());

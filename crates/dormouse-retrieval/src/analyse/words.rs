@@ -44,7 +44,7 @@ struct Scanner {
     /// The last character of a run without spaces, and whether a pair with it was emitted.
     dense: Option<(char, Emitted)>,
     flag: Option<char>,
-    /// `word` is the part before an apostrophe; this is the part after it.
+    /// The part of a word after an apostrophe, if there is one; `word` is then the part before it.
     ending: Option<String>,
 }
 

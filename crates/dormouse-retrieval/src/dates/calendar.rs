@@ -13,17 +13,18 @@ use jiff::{
 pub enum NamedTime {
     /// From the first point to just before the second.
     Span {
-        /// The first point of it.
+        /// The first point of the span.
         from: Timestamp,
-        /// The first point after it.
+        /// The first point after the span.
         until: Timestamp,
     },
-    /// This month, 1 to 12, of any year: "in May", when it is not known which.
+    /// This month, 1 to 12, of an unknown year, as in "in May".
     Month(i8),
 }
 
 impl NamedTime {
-    /// Beginning and end of each stretch of it between two points, in microseconds: a month comes once a year.
+    /// The beginning and end of each occurrence, in microseconds. A span occurs once; a month occurs once in each year
+    /// between the two points.
     pub(crate) fn occurrences(self, between: Option<(i64, i64)>) -> Vec<(i64, i64)> {
         let micros = |time| match time {
             Self::Span { from, until } => Some((from.as_micros(), until.as_micros())),
@@ -54,7 +55,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// The number of a month, from 1, by its name or the short form of it.
+/// The number of a month, from 1, by its name or its short form.
 pub(crate) fn month_number(word: &str) -> Option<i8> {
     let is_short = |name: &str| word.len() == 3 && name.starts_with(word);
     let place = MONTHS.iter().position(|name| {
@@ -63,7 +64,7 @@ pub(crate) fn month_number(word: &str) -> Option<i8> {
     i8::try_from(place + 1).ok()
 }
 
-/// The years from one time to another, the last hundred of them at most.
+/// The years from one time to another, starting at most a hundred years before the last one.
 pub(super) fn years(first: i64, last: i64) -> impl Iterator<Item = i16> {
     let year = |micros| {
         let at = jiff::Timestamp::from_microsecond(micros).ok()?;
@@ -125,7 +126,7 @@ fn span(first: Date, length: Span) -> Option<NamedTime> {
     })
 }
 
-/// What "last" and "ago" count in.
+/// The unit of a relative time, such as "last week" or "two days ago".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     Day,
@@ -148,7 +149,7 @@ impl Unit {
     }
 }
 
-/// The day from which "yesterday" is counted.
+/// Resolves relative times, such as "yesterday", from the current day.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Calendar {
     today: Date,
@@ -162,7 +163,7 @@ impl Calendar {
         })
     }
 
-    /// The day, week, month or year that is `by` after the present one. Weeks begin on Monday.
+    /// The day, week, month or year that is `by` units after the present one. Weeks begin on Monday.
     pub(super) fn shifted(self, unit: Unit, by: i64) -> Option<NamedTime> {
         let since_monday = i64::from(self.today.weekday().to_monday_zero_offset());
         let (first, step, length) = match unit {
@@ -197,7 +198,7 @@ impl Calendar {
         month(year, wanted)
     }
 
-    /// The last such day that is not after today.
+    /// The latest date with this month and day that is not after today.
     pub(super) fn last_day_of(self, month: i8, wanted: i16) -> Option<NamedTime> {
         let wanted = i8::try_from(wanted).ok()?;
         // The 29th of February comes every four years, or eight around a century.

@@ -23,7 +23,7 @@ impl Bags {
         invariant!(terms, "the terms of a unit are in the list")
     }
 
-    /// Sets the sorted terms of `slot`, which has none.
+    /// Sets the sorted terms of `slot`, which must not have any yet.
     pub(crate) fn set(&mut self, slot: u32, terms: &[u32]) {
         let slot = slot as usize;
         if slot >= self.spans.len() {

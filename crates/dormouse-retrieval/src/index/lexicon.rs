@@ -8,8 +8,9 @@ const COUNT_BITS: u32 = 5;
 /// The largest number of units in an index.
 pub(crate) const MAX_SLOTS: u32 = 1 << (32 - COUNT_BITS);
 
-/// A unit that contains a term, and the count, up to 31: BM25 has levelled off long before. Four bytes are about what a
-/// variable-length delta code takes for all but the most common terms, and they allow binary search.
+/// A unit that contains a term, and how often it does, up to 31: BM25 barely changes for larger counts. A posting takes
+/// four bytes, about as many as a variable-length delta code for all but the most common terms. Its fixed size allows
+/// binary search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Posting(u32);
 
@@ -116,7 +117,8 @@ impl Lexicon {
         }
     }
 
-    /// Frees the numbers of terms without postings, once they are the majority. No unit may be half inserted.
+    /// Frees the numbers of terms without postings, once they are the majority. Must not be called while a unit is half
+    /// inserted: its terms may not have postings yet.
     pub(crate) fn sweep(&mut self) {
         if self.idle < 1_024 || self.idle * 2 < self.numbers.len() {
             return;

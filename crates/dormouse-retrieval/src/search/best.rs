@@ -30,7 +30,7 @@ impl BestScores {
     }
 
     pub(super) fn note(&mut self, score: f32) {
-        // A heap with the lowest score on top: only that one is ever replaced.
+        // The lowest score is on top of the heap, so `pop` removes it.
         self.scores.push(Reverse(OrderedScore(score)));
         if self.scores.len() > self.limit {
             self.scores.pop();

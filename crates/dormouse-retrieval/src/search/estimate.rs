@@ -37,7 +37,7 @@ pub(super) fn of_unit(
         + weight(Feature::Dense) * scratch.similarity(slot, place)
 }
 
-/// The same estimate without the neighbours.
+/// A cheaper estimate than [`of_unit`], without neighbours, vectors and text features.
 pub(super) fn by_itself(
     index: &Index,
     plan: &QueryPlan<'_>,
@@ -60,10 +60,11 @@ pub(super) fn by_itself(
         + weight(Feature::Date) * date
 }
 
-/// Reach and window of the terms whose bits are set.
+/// Reach and window of a unit. `terms` has, for each turn of the window, a bit for each term that occurs in the turn.
 fn reached(plan: &QueryPlan<'_>, terms: [u64; REACH.len()]) -> (f32, f32) {
     let [before_3, before_2, before, own, after, after_2, after_3] = terms;
-    // A term counts only in the ring with its largest share, so the rings go from the largest share to the smallest.
+    // A ring has the terms of the turns at one distance. A term counts only in the ring with its largest share, so the
+    // rings go from the largest share to the smallest.
     let near = own | before;
     let [
         far_before,

@@ -93,7 +93,7 @@ const SPREAD_PER_CANDIDATE: usize = 2;
 
 /// Estimates the scores of the best turns, their neighbours, the best sessions and the vector hits.
 ///
-/// A unit is not a candidate without one of the best turns in its window, even if it has many mediocre ones.
+/// Many mediocre turns in the window of a unit do not make the unit a candidate; one of the best turns does.
 fn spread(index: &Index, plan: &QueryPlan<'_>, most: usize, scratch: &mut Scratch) {
     scratch.nearby.reach(index.slot_bound());
     pick_best_turns(
@@ -133,7 +133,7 @@ fn spread(index: &Index, plan: &QueryPlan<'_>, most: usize, scratch: &mut Scratc
     }
 }
 
-/// Puts the `most` touched units with the best own estimates into `ranked`.
+/// Puts into `ranked` the `most` touched units with the highest [`estimate::by_itself`].
 fn pick_best_turns(index: &Index, plan: &QueryPlan<'_>, most: usize, scratch: &mut Scratch) {
     let mut best = Best::new(std::mem::take(&mut scratch.ranked), most);
     let touched = std::mem::take(&mut scratch.touched);
@@ -185,8 +185,8 @@ fn choose(index: &Index, query: &SearchQuery<'_>, most: usize, scratch: &mut Scr
     scratch.candidates.extend(candidates);
 }
 
-/// The best slots so far. Up to as many again are kept until the next cut, so that cutting costs constant time per
-/// slot.
+/// The best slots so far. The list grows to twice `most` slots before it is cut, so that cutting takes constant time
+/// per slot.
 struct Best {
     ranked: Vec<(u32, u32)>,
     most: usize,

@@ -139,7 +139,7 @@ pub(super) fn zero<T: Copy + Default>(column: &mut Column<T>, places: &mut Vec<u
     }
 }
 
-/// Idle working memory: as many as there were concurrent searches.
+/// Idle working memories; as many as there were concurrent searches.
 #[derive(Debug, Default)]
 pub(crate) struct ScratchPool(Mutex<Vec<Scratch>>);
 
@@ -149,7 +149,8 @@ impl ScratchPool {
         pool.pop().unwrap_or_default()
     }
 
-    /// A search that panics does not return its scratch, so everything in the pool is clean.
+    /// Clears the scratch and returns it to the pool. A search that panics does not return its scratch, so everything
+    /// in the pool is clean.
     pub(super) fn give_back(&self, mut scratch: Scratch) {
         scratch.clear();
         let mut pool = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -129,7 +129,7 @@ impl TermTable {
     }
 }
 
-/// Fills one column: by reading all postings or by searching each slot in them; the way with fewer steps is chosen.
+/// Fills the column of one term. Reads all postings or searches each slot in them, whichever takes fewer steps.
 fn look_up(postings: &[Posting], place: usize, width: usize, scratch: &mut Scratch) {
     // Walking the postings costs one step each; searching costs about 16 steps per listed unit.
     if postings.len() <= scratch.rowed.len() * 16 {
@@ -140,7 +140,7 @@ fn look_up(postings: &[Posting], place: usize, width: usize, scratch: &mut Scrat
         }
         return;
     }
-    // The listed slots are sorted, so each search continues behind the previous one.
+    // The listed slots are sorted, so each search continues after the previous one.
     let mut rest = postings;
     for (row, &slot) in (0..).zip(&scratch.rowed) {
         let skip = rest.partition_point(|posting| posting.slot() < slot);

@@ -45,7 +45,7 @@ impl Verdict {
 /// The state of a batch while its transaction is open.
 #[derive(Default)]
 pub(super) struct Batch {
-    /// Where the logs that this batch has written to end now.
+    /// For each log that this batch has written to: where it ends now.
     pub(super) ends: HashMap<AssistantId, Seq>,
     /// One for each request, in order.
     pub(super) verdicts: Vec<Verdict>,
@@ -132,8 +132,8 @@ impl Batch {
         Ok(Verdict::Done(seq))
     }
 
-    /// Where the log ends after the earlier requests of this batch. The head must agree with the events: an append
-    /// after a head that damage has set back would overwrite history.
+    /// Where the log ends after the earlier requests of this batch. The head must agree with the events: if damage has
+    /// set the head back, an append would overwrite events.
     fn end(
         &self,
         heads: &Table<'_, Bytes, Bytes>,

@@ -7,7 +7,7 @@ use dormouse_contracts::BoxError;
 
 use crate::scan::Readable;
 
-/// Why a log could not be opened. Nothing was made, replaced or reset.
+/// Why a log could not be opened. Nothing was created, replaced or reset, except for [`LogOpenError::Repaired`].
 ///
 /// The text says what is wrong with which file, what of it is intact, and what to do.
 #[derive(Debug)]
@@ -18,17 +18,17 @@ pub enum LogOpenError {
         /// The file.
         path: PathBuf,
     },
-    /// There is no such file, and none was to be made.
+    /// The file does not exist, and was not to be created.
     Absent {
         /// The file.
         path: PathBuf,
     },
-    /// The file has no bytes. The log never leaves one like that, so something else has emptied it.
+    /// The file has no bytes. The log never leaves an empty file, so something else has emptied it.
     Empty {
         /// The file.
         path: PathBuf,
     },
-    /// The file is something else, and is left alone.
+    /// The file is not a log. It was not changed.
     NotALog {
         /// The file.
         path: PathBuf,
@@ -39,7 +39,7 @@ pub enum LogOpenError {
         path: PathBuf,
         /// Its length in bytes.
         found: u64,
-        /// The length in bytes it should at least have.
+        /// The length in bytes that it needs at least.
         expected: u64,
         /// What can still be read.
         readable: Vec<Readable>,
@@ -50,7 +50,7 @@ pub enum LogOpenError {
         path: PathBuf,
         /// What can still be read.
         readable: Vec<Readable>,
-        /// How it was noticed.
+        /// How the damage was noticed.
         source: BoxError,
     },
     /// A newer version of the program wrote the file.
@@ -94,7 +94,7 @@ impl LogOpenError {
         }
     }
 
-    /// The file it is about.
+    /// The file that the error is about.
     #[must_use]
     pub fn path(&self) -> &Path {
         match self {
@@ -111,7 +111,7 @@ impl LogOpenError {
         }
     }
 
-    /// What of a damaged file can still be read; empty if the file is not damaged, or nothing can.
+    /// What of a damaged file can still be read; empty if the file is not damaged, or nothing can be read.
     #[must_use]
     pub fn readable(&self) -> &[Readable] {
         match self {
@@ -181,7 +181,7 @@ impl fmt::Display for LogOpenError {
     }
 }
 
-/// How many assistants are named in a message; more would bury it.
+/// How many assistants are named in a message. More would hide the advice at its end.
 const NAMED: usize = 8;
 
 fn remedy(f: &mut fmt::Formatter<'_>, path: &Path, readable: &[Readable]) -> fmt::Result {

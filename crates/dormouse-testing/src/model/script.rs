@@ -66,7 +66,7 @@ impl Script {
         self.turns.push_back(turn);
     }
 
-    /// The turn for this request. The request is recorded even if it is rejected.
+    /// Takes the turn for this request. The request is recorded even if it is rejected.
     pub(super) fn take(&mut self, request: &ChatRequest) -> Result<Arc<ScriptedTurn>, ScriptError> {
         self.requests.push(request.clone());
         let violations = strict::violations(request);
@@ -82,7 +82,7 @@ impl Script {
     }
 
     /// Reserves `count` numbers for calls and returns the first one. A model that continues a conversation of another
-    /// model starts above the numbers in it.
+    /// model starts above the call numbers of that conversation.
     pub(super) fn reserve(&mut self, count: usize, request: &ChatRequest) -> u64 {
         let last = self.last_call.max(pieces::highest_call(request));
         self.last_call = last.saturating_add(count as u64);

@@ -21,9 +21,9 @@ const WRONG_KEY: &[&str] = &["api key not valid", "incorrect api key", "invalid 
 /// Parts of error codes for a prompt that is too long, in lower case.
 const LENGTH_CODES: &[&str] = &["context_length_exceeded", "exceed_context_size"];
 
-/// Parts of messages, in lower case, of servers without a code for a prompt that is too long for the model: OpenAI, vLLM,
-/// llama-server, Ollama, LM Studio, Anthropic, Fireworks, xAI, Groq, Gemini, Bedrock, Moonshot, Alibaba, TGI and Cohere.
-/// Gateways forward them.
+/// Parts of messages about a prompt that is too long for the model, in lower case. They recognise errors without a
+/// code: of OpenAI, vLLM, llama-server, Ollama, LM Studio, Anthropic, Fireworks, xAI, Groq, Gemini, Bedrock, Moonshot,
+/// Alibaba, TGI and Cohere. Gateways forward these messages.
 const LENGTH_WORDS: &[&str] = &[
     "context window",
     "context length",
@@ -93,13 +93,13 @@ impl ErrorBody {
         !self.flagged && KEY_CODES.iter().any(|code| self.has_code(code))
     }
 
-    /// Only the start of the message counts: the rest may quote a user.
+    /// Does the message start like one about an invalid key? The rest does not count, because it may quote a user.
     pub(super) fn starts_with_wrong_key(&self) -> bool {
         let message = self.message.to_lowercase();
         !self.flagged && WRONG_KEY.iter().any(|words| message.starts_with(words))
     }
 
-    /// Is this part of a code?
+    /// Does any of the error's codes contain `code`?
     pub(super) fn has_code(&self, code: &str) -> bool {
         let mut codes = self.codes.iter();
         codes.any(|said| said.to_ascii_lowercase().contains(code))

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use dormouse_contracts::{BoxFuture, ChatDelta, ChatModel};
 
-/// The request id that a backend reports for every request, in the form of its vendor.
+/// The request id that a backend reports for every request, in its vendor's format.
 pub const REQUEST_ID: &str = "req-of-the-suite";
 
-/// Starts servers for one adapter, which send the suite's replies in the form of its vendor.
+/// Starts servers for one adapter. They send the suite's replies in the format of the adapter's vendor.
 pub trait ChatBackend {
     /// A server that answers every request with `answer`, and a model that uses it.
     fn stage(&self, answer: &BackendAnswer) -> Box<dyn ChatStage>;
@@ -21,8 +21,8 @@ pub trait ChatStage {
     /// How many requests the server has received.
     fn requests(&self) -> usize;
 
-    /// Waits until the client has closed a connection that the server keeps; `false` if that does not happen within a reasonable
-    /// time.
+    /// Waits until the client has closed a connection that the server keeps open. Returns `false` if that does not
+    /// happen within a reasonable time.
     fn left(&mut self) -> BoxFuture<'_, bool>;
 }
 
@@ -30,7 +30,7 @@ pub trait ChatStage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BackendAnswer {
-    /// These pieces, the last of which are [`ChatDelta::Finished`] and perhaps [`ChatDelta::Usage`], and the end.
+    /// These pieces, then the end. The last pieces are [`ChatDelta::Finished`] and perhaps [`ChatDelta::Usage`].
     Reply(Vec<ChatDelta>, Cut),
     /// These pieces, then silence on an open connection.
     Silence(Vec<ChatDelta>),

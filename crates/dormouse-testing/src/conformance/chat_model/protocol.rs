@@ -15,7 +15,8 @@ pub(super) struct Protocol {
 }
 
 impl Protocol {
-    /// A model's complete reply, whose pieces are in the promised order; or its failure, which must be the end.
+    /// Reads a model's complete reply, and checks that its pieces are in the promised order. If the model fails, the
+    /// failure must be the last item.
     pub(super) async fn read(
         model: &dyn ChatModel,
         request: &ChatRequest,
