@@ -50,7 +50,7 @@ pub struct RecordedRequest {
     pub target: String,
     /// Host and port, if the recorder keeps them.
     pub host: Option<String>,
-    /// The headers on the list of harmless ones, in their order.
+    /// The headers that are on the list of harmless headers, in their order.
     pub headers: Vec<Header>,
     /// The body.
     pub body: Body,
@@ -65,7 +65,7 @@ pub struct RecordedResponse {
     pub status: u16,
     /// Time until the status arrived, in milliseconds.
     pub waited_ms: u64,
-    /// The headers on the list of harmless ones, in their order.
+    /// The headers that are on the list of harmless headers, in their order.
     pub headers: Vec<Header>,
     /// The body, in the pieces in which it arrived.
     pub chunks: Vec<Chunk>,

@@ -44,7 +44,7 @@ pub struct CorpusFamily {
 ///
 /// # Errors
 ///
-/// An error of serde_json; a test of this crate rules it out.
+/// An error of serde_json if a file is invalid; a test of this crate rules it out.
 pub fn families() -> Result<Vec<CorpusFamily>, serde_json::Error> {
     FILES.into_iter().map(serde_json::from_str).collect()
 }

@@ -79,7 +79,7 @@ pub(crate) fn answer(question: &str, result: &Value) -> String {
     }
 }
 
-/// Counts the words of the question in the line, including its speaker's name.
+/// Counts the words of the question that occur in the line or in the name of its speaker.
 fn matches(asked: &HashSet<String>, line: &Line<'_>) -> usize {
     let mut words = content_words(&line.text);
     let from = line.memory.get("from").and_then(Value::as_str);

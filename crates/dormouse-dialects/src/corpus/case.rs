@@ -46,7 +46,7 @@ pub enum CorpusMode {
     Native,
     /// In the text.
     Fallback,
-    /// Both ways give the same result.
+    /// In both ways, with the same result.
     Both,
 }
 

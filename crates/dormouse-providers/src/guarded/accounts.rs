@@ -11,7 +11,7 @@ use crate::{Cost, Ledger, LedgerKey, PriceTable};
 
 /// The accounts of models: the usage and the cost of their requests.
 ///
-/// A clone shares them: one for a program, or one for each assistant.
+/// Clones share the same accounts. Create one for a program, or one for each assistant.
 #[derive(Clone)]
 pub struct Accounts {
     shared: Arc<Shared>,

@@ -8,7 +8,7 @@ use reqwest::Certificate;
 
 use super::transport::Transport;
 
-/// How long a server may be silent. The duration of a whole reply is bounded by the caller's deadline.
+/// How long a server may be silent. The caller's deadline bounds the duration of a whole reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkTimeouts {
     /// The time from the request to the start of the answer. It includes the time to load a model.

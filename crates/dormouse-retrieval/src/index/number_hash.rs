@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// For maps keyed by numbers that the index assigns: no outside text can cause collisions on purpose.
+/// For maps keyed by numbers that the index assigns: nobody outside can choose them to collide.
 pub(crate) type NumberHash = BuildHasherDefault<NumberHasher>;
 
 /// Mixes the bits of a number (the finaliser of SplitMix64).

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use dormouse_contracts::{ChatDelta, ChatModel, ChatRequest, ModelError};
 use futures_util::StreamExt;
 
-/// The part of a reply that has arrived, in the order that the port promises.
+/// The part of a reply that has arrived. Panics if a piece breaks the order that the port promises.
 #[derive(Debug, Default)]
 pub(super) struct Protocol {
     begun: HashSet<usize>,
