@@ -16,7 +16,7 @@ pub struct Cassette {
     pub about: About,
     /// The exchanges.
     pub exchanges: Vec<Exchange>,
-    /// How many more exchanges there were, which did not fit.
+    /// The number of exchanges that were left out because they did not fit.
     pub left_out_exchanges: u64,
 }
 
@@ -27,16 +27,16 @@ pub struct About {
     pub recorded_at: Timestamp,
     /// Name and version of the program that recorded.
     pub program: String,
-    /// The service, as the program names it; empty if unknown. It is the only hint if there are no exchanges, because no
-    /// server was contacted.
+    /// The service, as the program names it; empty if unknown. If no server was contacted, there are no exchanges, and
+    /// this is the only hint.
     pub service: String,
     /// A user's note. The recorder scrubs it like everything else.
     pub note: String,
 }
 
 impl Cassette {
-    /// Scrubs the whole cassette again, with more rules: after findings, or for a file from elsewhere. Headers that must not
-    /// be recorded are dropped. Existing placeholders stay, and new ones get the next numbers.
+    /// Scrubs the whole cassette again, with more rules. Use it after findings, or for a file from another source.
+    /// Headers that must not be recorded are dropped. Existing placeholders stay, and new ones get the next numbers.
     #[must_use]
     pub fn scrubbed(self, rules: ScrubRules) -> Self {
         let mut scrubber = Scrubber::new(rules);

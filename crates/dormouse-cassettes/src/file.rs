@@ -21,11 +21,11 @@ pub use save::SaveError;
 pub const FILE_VERSION: u64 = 1;
 
 impl Cassette {
-    /// Writes the cassette without a check: see [`Cassette::check`] and [`Cassette::save`], which runs it.
+    /// Writes the cassette without checking it. [`Cassette::save`] runs [`Cassette::check`] first.
     ///
     /// # Errors
     ///
-    /// The writer's; the output is then incomplete.
+    /// Any error of the writer. The output is then incomplete.
     pub fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
         writeln!(to, "{{")?;
         writeln!(to, "  \"dormouse_cassette\": {FILE_VERSION},")?;
@@ -69,11 +69,11 @@ impl Cassette {
 
 /// Returns the size of an exchange in a file, in bytes.
 pub(crate) fn exchange_bytes(exchange: &Exchange) -> usize {
-    // Plus the comma, the newline and the indent.
+    // The comma, the newline and the indent have 6 bytes.
     text_of(exchange).len() + 6
 }
 
-/// Returns an exchange as it is in the file, with its indent.
+/// Returns an exchange as the file has it, with the indent.
 fn text_of(exchange: &Exchange) -> String {
     let mut text = String::from("{\n      \"request\": ");
     text.push_str(&indented(&request(&exchange.request), "      "));
@@ -157,7 +157,8 @@ fn lines(headers: &[Header]) -> Vec<String> {
         .collect()
 }
 
-/// Returns JSON over several lines, all but the first with this indent. Strings in JSON contain no newlines.
+/// Returns JSON on several lines, all but the first with this indent. Every newline separates two lines of the layout,
+/// because strings in JSON contain no newlines.
 fn indented(value: &Value, indent: &str) -> String {
     format!("{value:#}").replace('\n', &format!("\n{indent}"))
 }

@@ -36,7 +36,7 @@ impl From<redb::Error> for DatabaseFault {
 
 impl DatabaseFault {
     /// Whether the disk or the file system failed: the same operation may succeed later, with more space or another
-    /// disk. Otherwise the file's content is wrong, or the caller misuses its tables.
+    /// disk. If not, the file's content is wrong, or the caller misuses the file's tables.
     #[must_use]
     pub fn is_disk(&self) -> bool {
         match self {

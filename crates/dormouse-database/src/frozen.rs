@@ -1,4 +1,4 @@
-//! A read-only snapshot of a file, for readers that must not write to it or that find it in use.
+//! A read-only snapshot of a file, for readers that must not write to the file, or while another process has it open.
 //!
 //! redb repairs and marks every file it opens, so it needs writable storage. This storage keeps writes in memory.
 //!
@@ -24,13 +24,13 @@ mod source;
 use layers::Layers;
 use source::{FrozenSource, busy};
 
-/// A file in use is copied into memory up to this length, so that later commits do not matter. A longer file is read
-/// page by page, and reading fails at the next commit.
+/// A file in use is copied into memory if it is not longer than this, so that later commits do not affect the snapshot.
+/// A longer file is read page by page, and reading fails at the next commit.
 const COPY_UP_TO_BYTES: u64 = 1 << 30;
 /// The header is checked after each piece of this length, so that a failed copy ends early.
 const PIECE_BYTES: u64 = 1 << 20;
-/// How many commits may interrupt the copy. A new try starts directly after a commit, when the next one is furthest
-/// away.
+/// How many commits may interrupt the copy. A new attempt starts directly after a commit, when there is most time until
+/// the next one.
 const ATTEMPTS: u32 = 2_000;
 
 /// Storage that shows a file as it was when it was opened. It never writes to the file and takes no lock.

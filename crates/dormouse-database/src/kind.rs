@@ -8,7 +8,8 @@ const FORMAT_KEY: &str = "format";
 
 /// What a file contains, recorded in the file itself. It keeps one kind of file from being opened as another.
 ///
-/// [`FileKind`] is the usual signature. Implement another one only for files that already say it in another way.
+/// [`FileKind`] is the usual signature. Implement the trait for another type only for files that already record their
+/// kind in another way.
 pub trait FileSignature: fmt::Debug + Sync {
     /// The name for users, with its article: "a diary". Only messages use it.
     fn what(&self) -> &'static str;
@@ -22,8 +23,8 @@ pub trait FileSignature: fmt::Debug + Sync {
     /// As [`FileKind::check_up_to_bytes`].
     fn check_up_to_bytes(&self) -> u64;
 
-    /// Writes the signature into a new file, which was created at this time by the clock of its file system; the epoch if
-    /// that is unknown.
+    /// Writes the signature into a new file. `created_at` is when the file was created, by the clock of its file
+    /// system; it is the epoch if that time is unknown.
     ///
     /// # Errors
     ///

@@ -2,8 +2,9 @@
 //!
 //! Layer 1. A [`FileKind`] describes what a file contains. [`open`] and [`open_existing`] open a file or return a
 //! [`DatabaseOpenError`]. [`open_view`] opens one for reading: it writes nothing to the folder and works while another
-//! process has the file open. A [`DatabaseHandle`] can be reopened after a failure of the disk. [`begin_write`] begins a transaction that is on disk when its commit returns.
-//! [`contained`] turns redb's panics on damaged pages into a [`DatabaseFault`]. [`unique_id`] identifies a file.
+//! process has the file open. A [`DatabaseHandle`] can be reopened after a failure of the disk. [`begin_write`] begins
+//! a transaction that is on disk when its commit returns. [`contained`] turns redb's panics on damaged pages into a
+//! [`DatabaseFault`]. [`unique_id`] identifies a file.
 //!
 //! The crate does not know the content of the tables. Its signatures contain redb's types: it is for crates that use
 //! redb as an implementation detail.

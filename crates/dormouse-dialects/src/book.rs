@@ -41,12 +41,12 @@ pub struct CallingChange {
 ///
 /// 4. Two replies in a row with native calls, although tools were offered in the text, choose [`ToolCalling::Native`].
 ///
-/// 5. Each decision by rules 2 to 4 doubles the replies that rules 3 and 4 need next time. So a model with inconsistent
-///    replies cannot make its assistant switch back and forth: n replies cause at most log₂ n + 2 changes.
+/// 5. Each decision by rules 2 to 4 doubles the number of replies that rules 3 and 4 need next time. So a model with
+///    inconsistent replies cannot make its assistant switch back and forth: n replies cause at most log₂ n + 2 changes.
 ///
 /// Only accepted calls count. [`parse_reply`](crate::parse_reply) rejects every call that a model with native tool
-/// calling quotes, so a user cannot teach the book with a message, except with calls that would be executed anyway. A
-/// reply in plain text proves nothing.
+/// calling quotes. So a user's message cannot change the book, unless the model makes a call that is executed anyway. A
+/// reply in plain text is not evidence.
 ///
 /// The book contains at most [`MODELS_LIMIT`](Self::MODELS_LIMIT) models, the most recently seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,9 +72,9 @@ impl DialectBook {
         )
     }
 
-    /// Records the signs of a reply to a request that `offered` tools in this way. Do not pass a reply to a request
-    /// without tools. A reply to tools that were offered in another way than [`calling`](Self::calling) now says is
-    /// ignored: it may have been in flight when that changed.
+    /// Records the signs of a reply. `offered` is the way in which the request offered its tools; if it offered none,
+    /// do not call this. If `offered` differs from what [`calling`](Self::calling) returns now, the reply is ignored,
+    /// because its request may have been sent before a change.
     pub fn observe(
         &mut self,
         provider: &ProviderId,

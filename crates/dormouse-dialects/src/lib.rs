@@ -6,8 +6,9 @@
 //! Read in this order: [`ToolCalling`] (how tools are offered), [`parse_reply`] (the content of a reply), [`Signs`]
 //! (its anomalies), [`ToolProbe`] (a request that tests a model), [`DialectBook`] (what is known about models).
 //!
-//! Stability: the corpus and the set of parsed formats grow; a call that is parsed today stays one. The names of
-//! [`CallFormat`] and [`Anomaly`] and the JSON of a [`DialectBook`] are formats that may only be extended.
+//! Stability: the corpus and the set of parsed formats grow; later versions still parse every call that this version
+//! parses. The names of [`CallFormat`] and [`Anomaly`] and the JSON of a [`DialectBook`] are formats that may only be
+//! extended.
 
 mod book;
 mod calling;

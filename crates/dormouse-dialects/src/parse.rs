@@ -20,12 +20,12 @@ pub const NATIVE_CALLS_LIMIT: usize = 128;
 ///
 /// Native calls come first, even of unknown tools. Without native calls, the text may contain printed calls:
 ///
-/// - With [`ToolCalling::Native`], only if the text contains nothing but calls and the marks around them, and if all of
-///   them name offered tools. Calls that such a model quotes or thinks about are never executed.
+/// - With [`ToolCalling::Native`], calls are accepted only if the text contains nothing but calls and the marks around
+///   them, and if all of them name offered tools. Calls that such a model quotes or thinks about are never executed.
 ///
-/// - With [`ToolCalling::Fallback`], which asks for calls in the text: the first call in the text, or all of them if
-///   the text contains nothing else. A call in an unambiguous format may name any tool, other calls only an offered
-///   one.
+/// - With [`ToolCalling::Fallback`], which asks for calls in the text, the first call in the text is accepted, or all
+///   calls if the text contains nothing else. A call in an unambiguous format may name any tool; a call in another
+///   format must name an offered one.
 ///
 /// Pure. Runs in time linear in the length of the reply, for any reply, with a recursion depth of at most 128.
 #[must_use]
@@ -105,7 +105,8 @@ impl ReplyParser<'_> {
         }
     }
 
-    /// The tool name without remains of the model's own format, if only the shorter name was offered.
+    /// The name of the called tool. Remains of the model's own format are removed if only the name without them was
+    /// offered.
     fn name(&self, name: &str, signs: &mut Signs) -> String {
         if (self.offered)(name) {
             return name.to_owned();

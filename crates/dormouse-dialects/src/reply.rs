@@ -4,14 +4,14 @@ use dormouse_contracts::CallId;
 
 use crate::Signs;
 
-/// A call in a reply. It is not checked whether the tool exists and whether the arguments fit.
+/// A call in a reply. The parser does not check that the tool exists or that the arguments fit its schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedCall {
     /// The provider's call id; absent for a printed call.
     pub id: Option<CallId>,
     /// The name the model used.
     pub name: String,
-    /// The arguments as text. Those of a native call may be anything; those of a printed call are JSON.
+    /// The arguments as text. A native call may have any text as arguments; a printed call has JSON.
     pub arguments: String,
 }
 
@@ -21,8 +21,8 @@ pub struct ParsedCall {
 pub enum Content {
     /// Calls, in order, native or printed; at least one, at most [`NATIVE_CALLS_LIMIT`](crate::NATIVE_CALLS_LIMIT).
     Calls(Vec<ParsedCall>),
-    /// Plain text, without thoughts and surrounding white space. Only with native tool calling: if JSON was asked for,
-    /// prose is [`Unreadable`](Self::Unreadable).
+    /// Plain text, without thoughts and surrounding white space. This occurs only with native tool calling. If the
+    /// prompt asked for JSON, prose is [`Unreadable`](Self::Unreadable).
     Text(String),
     /// Plain text without its end: the model reached its token limit, or a filter stopped it.
     ClippedText(String),
@@ -34,7 +34,7 @@ pub enum Content {
     CutOff,
     /// A filter stopped the model before any usable content.
     Filtered,
-    /// No call although one was required, or the remains of a call.
+    /// The reply contains no call although one was required, or only the remains of a call.
     Unreadable,
 }
 

@@ -89,7 +89,7 @@ pub(crate) fn only_calls(text: &str, budget: &mut ScanBudget) -> Option<Vec<Prin
     (!all.is_empty()).then_some(all)
 }
 
-/// The first call in a text that is `wanted`.
+/// The first call in a text for which `wanted` returns true.
 pub(crate) fn first_call(
     text: &str,
     budget: &mut ScanBudget,
@@ -118,8 +118,8 @@ pub(crate) fn first_call(
     None
 }
 
-/// Where to continue after a failed attempt: after all marks at this position, because the text after each of them is
-/// the same.
+/// The text where the search continues after a failed attempt. All marks at this position are skipped at once, because
+/// another attempt would parse the same text after them.
 fn past_marks(text: &str) -> Option<&str> {
     match marks::skip(text) {
         (inner, _) if inner.len() < text.len() => Some(inner),

@@ -13,7 +13,7 @@ pub(crate) enum Pooling {
     Cls = 1,
 }
 
-/// The file of sentence-transformers.
+/// The pooling configuration of sentence-transformers.
 #[derive(Deserialize)]
 #[serde(default)]
 struct Modes {
@@ -58,8 +58,8 @@ impl Pooling {
         }
     }
 
-    /// Returns the vector of a text, of length 1, from the concatenated vectors of its tokens. A vector of length zero becomes
-    /// NaN.
+    /// Returns the vector of a text, of length 1, from the concatenated vectors of its tokens. A vector of length zero
+    /// becomes NaN.
     pub(crate) fn pool(self, tokens: &[f32], dimensions: usize) -> Vec<f32> {
         let mut pooled = vec![0.0_f32; dimensions];
         let speaking = match self {

@@ -1,4 +1,4 @@
-//! Chooses the text encoder, from the flags, configuration and environment at start.
+//! Chooses the text encoder from the program's flags, configuration and environment.
 
 mod embedder_ref;
 mod open;
@@ -16,7 +16,7 @@ use crate::{
     choice::{Endpoint, OPENAI, key_of, name, ollama_url},
 };
 
-/// Settings of the embedder that a program found. Nothing is read here.
+/// Settings for the embedder. The program reads them; this crate reads no flags, files or environment for them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EmbedderSettings {
     /// The requested embedder (`--embedder`).
@@ -31,7 +31,7 @@ pub struct EmbedderSettings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EmbedderChoice {
-    /// None: memories are found by their words.
+    /// There is no embedder; memories are found by their words only.
     None {
         /// Why there is none.
         reason: NoEmbedder,
@@ -128,7 +128,8 @@ pub fn choose_embedder(
     }
 }
 
-/// The server in `OPENAI_BASE_URL`, which may need no key, or OpenAI, which does.
+/// Returns the server in `OPENAI_BASE_URL`, which may not need a key. Without that variable, returns OpenAI, which
+/// needs one.
 fn requested_openai(
     available: &Available,
     settings: &EmbedderSettings,

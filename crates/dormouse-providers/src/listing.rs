@@ -26,8 +26,8 @@ pub struct ListedModel {
     pub price: Option<ListedPrice>,
     /// The supported request parameters, by the server's names. Only OpenRouter reports them; empty otherwise.
     pub parameters: Vec<String>,
-    /// The capabilities, by the server's names, such as `completion`, `tools`, `thinking`, `embedding`. Only Ollama reports
-    /// them; empty otherwise.
+    /// The capabilities, by the server's names, such as `completion`, `tools`, `thinking`, `embedding`. Only Ollama
+    /// reports them; empty otherwise.
     pub capabilities: Vec<String>,
     /// The owner, if reported; at most 256 bytes.
     pub owned_by: Option<String>,
@@ -68,19 +68,20 @@ pub enum ListModelsError {
     Server(#[source] ModelError),
 }
 
-/// Lists the models of a server, in its order; the model in the configuration does not matter. Duplicate and invalid names
-/// are skipped.
+/// Lists the models of a server, in the server's order. The model in the configuration is ignored. Duplicate and
+/// invalid names are skipped.
 ///
-/// Sends one request to `/models`. Anthropic's list has a request for each thousand models; for Ollama, one more
-/// request for each of the first 64 models gets its capabilities and context window, which stay unknown if that
-/// fails. An answer may have 8 MiB, the list 10,000 models. There are no retries, and no deadline except
-/// [`OpenAiModel`](crate::OpenAiModel)'s for silence: set a short one for a server that may not exist. Dropping the future
-/// cancels the request. Needs a tokio runtime.
+/// Sends one request to `/models`. Anthropic needs one request for each thousand models. For Ollama, one more request
+/// for each of the first 64 models gets the model's capabilities and context window; if it fails, they stay unknown. An
+/// answer may have at most 8 MiB, and the list 10,000 models. There are no retries. The only deadline is the one for
+/// silence, as in [`OpenAiModel`](crate::OpenAiModel). Set a short deadline for a server that may not exist. Dropping
+/// the future cancels the request. Needs a tokio runtime.
 ///
 /// # Errors
 ///
-/// [`ListModelsError::Config`] if the address is invalid, or the HTTP client cannot be created; [`ListModelsError::Server`]
-/// if the server is unreachable, rejects the key, has no list (`NotFound`), or answers with something else (`Malformed`).
+/// [`ListModelsError::Config`] if the address is invalid, or the HTTP client cannot be created;
+/// [`ListModelsError::Server`] if the server is unreachable, rejects the key, has no list (`NotFound`), or answers with
+/// something else (`Malformed`).
 pub async fn list_models(
     config: &ServerConfig,
     network: &Network,

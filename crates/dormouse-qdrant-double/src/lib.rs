@@ -1,9 +1,9 @@
 //! A Qdrant server for tests, in process, that fails on request.
 //!
-//! It speaks the real protocol over a real connection on the loopback interface, made from the server side of
-//! qdrant-client's own generated code; behind it is a map. It answers what the adapter of `dormouse-vectors` asks and
-//! refuses the rest, in the words of a server where the adapter reads them. It is not an index to use: a search sorts all
-//! points.
+//! It speaks the real protocol over a real connection on the loopback interface, with the server side of
+//! qdrant-client's generated code. It stores the points in a map. It supports the requests of the adapter in
+//! `dormouse-vectors` and refuses all others. Where the adapter reads an error text, it uses the text of a real server.
+//! Do not use it as an index: each search sorts all points.
 //!
 //! A dev-dependency only.
 //!

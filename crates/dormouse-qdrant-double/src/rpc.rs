@@ -1,7 +1,7 @@
-//! The shape of a generated method, which is an `async fn` spelt out.
+//! Writes the methods of a generated service. Their signature is that of an `async fn` without the syntax.
 
-/// Methods of a generated service: those with an answer, which is a method of `Self` that is given the request, and those
-/// that are refused.
+/// Defines methods of a generated service. `= answer` names the method of `Self` that gets the request; a method
+/// without it is refused.
 macro_rules! rpcs {
     ($($name:ident($request:ty) -> $response:ty $(= $answer:ident)?;)*) => {$(
         fn $name<'life0, 'async_trait>(

@@ -1,4 +1,4 @@
-//! The server as a whole: started, stopped, restarted, and made to fail.
+//! Starts, stops and restarts the server, and makes it fail.
 
 use std::{
     io,
@@ -23,33 +23,33 @@ use crate::{
     store::Store,
 };
 
-/// The most bytes in a request, as on a server.
+/// The largest request in bytes, as on a real server.
 const LARGEST_REQUEST: usize = 64 << 20;
 
-/// The calls that a key which may only read is refused.
+/// The calls that a read-only key may not make.
 const WRITES: [&str; 4] = ["create", "delete", "upsert", "create_field_index"];
 
-/// What a restarted server still has.
+/// The data that a server has after a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterRestart {
-    /// All that it answered, and what it had stored of the request in which it died.
+    /// All data of answered requests, and the part that it had stored of the request during which it died.
     Kept,
     /// Nothing, not even the collections.
     Lost,
 }
 
-/// A server on a port of its own, on a thread of its own, until it is stopped or dropped.
+/// A server with its own port and thread. It runs until it is stopped or dropped.
 #[derive(Debug)]
 pub struct QdrantDouble {
     address: SocketAddr,
     state: State,
     running: Option<(Arc<Notify>, JoinHandle<()>)>,
-    /// Keeps the port while the server is down: it is bound and does not listen.
+    /// Keeps the port while the server is down. The socket is bound and does not listen.
     _port: Option<TcpSocket>,
 }
 
 impl QdrantDouble {
-    /// Starts a server that asks for no key.
+    /// Starts a server that needs no key.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl QdrantDouble {
         })
     }
 
-    /// Starts a server with a key for everything, and one with which calls may only read.
+    /// Starts a server with a key for all calls and a read-only key.
     ///
     /// # Errors
     ///
@@ -97,14 +97,14 @@ impl QdrantDouble {
 
     fn launch(state: State) -> io::Result<Self> {
         let port = TcpSocket::new_v4()?;
-        // Otherwise the listener could not have the same port.
+        // Otherwise the listener could not bind the same port.
         port.set_reuseaddr(true)?;
         port.bind((Ipv4Addr::LOCALHOST, 0).into())?;
         let mut double = Self {
             address: port.local_addr()?,
             state,
             running: None,
-            // Other systems do not let a listener share it.
+            // Other systems do not let a listener share the port.
             _port: cfg!(target_os = "linux").then_some(port),
         };
         double.run(TcpListener::bind(double.address)?)?;
@@ -135,7 +135,7 @@ impl QdrantDouble {
         format!("{scheme}://{}", self.address)
     }
 
-    /// Makes the server fail in this way from now on, or no longer.
+    /// Sets the way in which the server fails from now on. [`QdrantFault::None`] ends all failures.
     pub fn fail(&self, fault: QdrantFault) {
         self.state.lock().fault = fault;
     }
@@ -144,7 +144,7 @@ impl QdrantDouble {
     pub fn stop(&mut self) {
         if let Some((death, thread)) = self.running.take() {
             death.notify_one();
-            // A thread that panicked is a test that fails elsewhere.
+            // A panic of the thread is ignored here, because it makes the test fail elsewhere.
             drop(thread.join());
         }
     }
@@ -153,7 +153,8 @@ impl QdrantDouble {
     ///
     /// # Errors
     ///
-    /// If the system gives no thread, or, on systems other than Linux, somebody else has taken the port meanwhile.
+    /// If the system gives no thread, or if another program has taken the port meanwhile, which is not possible on
+    /// Linux.
     pub fn restart(&mut self, data: AfterRestart) -> io::Result<()> {
         self.stop();
         let mut inside = self.state.lock();
@@ -165,37 +166,37 @@ impl QdrantDouble {
         self.run(TcpListener::bind(self.address)?)
     }
 
-    /// Loses all collections, while it goes on running.
+    /// Deletes all collections while the server keeps running.
     pub fn wipe(&self) {
         self.state.lock().store.clear();
     }
 
-    /// Makes an empty collection by that name, as somebody else might.
+    /// Creates an empty collection with this name, as another client might.
     pub fn make(&self, collection: &str, dimensions: u64) {
         let params = VectorParamsBuilder::new(dimensions, Distance::Cosine).build();
         let mut inside = self.state.lock();
-        // It is there already if it cannot be made.
+        // An error means that the collection exists already.
         inside.store.create(collection, params, [None; 3]).ok();
     }
 
-    /// Loses this many points of each collection, while it goes on running.
+    /// Deletes this many points of each collection while the server keeps running.
     pub fn lose_points(&self, count: usize) {
         self.state.lock().store.lose(count);
     }
 
-    /// How many calls have come so far, refused ones included.
+    /// The number of calls so far, including refused ones.
     #[must_use]
     pub fn calls(&self) -> usize {
         self.state.lock().calls
     }
 
-    /// The most calls that were under way at once.
+    /// The largest number of calls that were in progress at once.
     #[must_use]
     pub fn most_calls_at_once(&self) -> usize {
         self.state.lock().most_at_once
     }
 
-    /// How many points each request to add some had.
+    /// The number of points in each request that added points.
     #[must_use]
     pub fn upserts(&self) -> Vec<usize> {
         self.state.lock().upserts.clone()
@@ -207,7 +208,7 @@ impl QdrantDouble {
         self.state.lock().store.sizes()
     }
 
-    /// With how many shards, replicas and confirmed writes the collection was to be made.
+    /// The numbers of shards, replicas and confirmed writes that the request to create the collection asked for.
     #[must_use]
     pub fn layout(&self, collection: &str) -> [Option<u32>; 3] {
         let mut inside = self.state.lock();
@@ -215,7 +216,7 @@ impl QdrantDouble {
         collection.map_or([None; 3], |collection| collection.layout)
     }
 
-    /// The fields of a collection that have an index, sorted; empty without the collection.
+    /// The fields of a collection that have an index, sorted; empty if the collection does not exist.
     #[must_use]
     pub fn indexed_fields(&self, collection: &str) -> Vec<String> {
         let mut inside = self.state.lock();
@@ -234,7 +235,8 @@ impl Drop for QdrantDouble {
 }
 
 fn serve(listener: TcpListener, service: &Service) {
-    // On a runtime of its own, since dropping that is what breaks the connections; and its time is never paused.
+    // The server has its own runtime: dropping it breaks the connections, and a test that pauses time does not affect
+    // it.
     let Ok(runtime) = runtime::Builder::new_current_thread().enable_all().build() else {
         return;
     };
@@ -264,7 +266,7 @@ fn serve(listener: TcpListener, service: &Service) {
     runtime.shutdown_background();
 }
 
-/// What every call needs.
+/// The state that every call needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Service {
     pub(crate) state: State,
@@ -285,14 +287,14 @@ impl Service {
         }
     }
 
-    /// Dies, and never answers.
+    /// Stops the server without an answer to this call.
     pub(crate) async fn die<T>(&self) -> T {
         self.death.notify_one();
         std::future::pending().await
     }
 }
 
-/// What outlives a restart.
+/// The state that survives a restart.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
     key: Option<Arc<str>>,
@@ -329,7 +331,7 @@ impl State {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Refuses, in a server's words, a key that is wrong or may not do this.
+    /// Refuses a key that is wrong or may not make this call, with the error text of a real server.
     fn check_key(&self, sent: Option<&str>, rpc: &str) -> Result<(), Status> {
         if self.key.is_none() || sent == self.key.as_deref() {
             return Ok(());
@@ -353,7 +355,7 @@ impl State {
     }
 }
 
-/// A call under way.
+/// A call in progress.
 pub(crate) struct Call(State);
 
 impl Drop for Call {

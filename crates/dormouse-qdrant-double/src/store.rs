@@ -11,7 +11,7 @@ use tonic::Status;
 
 use crate::filter::{self, Payload};
 
-/// What a server accepts no name with.
+/// The characters that a server does not accept in the name of a collection.
 const FORBIDDEN: &[char] = &['<', '>', ':', '"', '/', '\\', '|', '?', '*'];
 
 #[derive(Debug, Default)]
@@ -167,7 +167,8 @@ impl Collection {
                 });
             }
         }
-        // By score alone: the order of equal ones is the adapter's business. Descending numbers would be as good.
+        // The double sorts by score alone. Points with equal scores come in descending order of their numbers, because
+        // the adapter must not rely on a server to order them.
         found.reverse();
         found.sort_by(|a, b| b.score.total_cmp(&a.score));
         found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));

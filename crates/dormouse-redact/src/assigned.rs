@@ -1,7 +1,7 @@
 //! Values with a secret's name: `password=…`, `"api_key": "…"`, `?key=…`, `the password for the gate is …`.
 //!
-//! How much a value must look like a secret depends on its name and on the sign before it. After `password=` nearly
-//! everything counts; after `the token is` only a value that cannot be a word of a sentence.
+//! The name of a value and the sign before it decide how much the value must look like a secret. After `password=`
+//! nearly everything counts; after `the token is` only a value that cannot be a word of a sentence.
 
 mod value;
 
@@ -25,7 +25,7 @@ enum Weight {
     Strong,
     /// In protocols it names a secret; in games and stories it also names other things.
     BetweenPrograms,
-    /// It also names other things, such as a model's tokens, which have few letters.
+    /// It also names other things, such as the tokens of a model, which are short.
     Weak,
 }
 
@@ -77,7 +77,7 @@ static NAMES: LazyLock<Vec<Name>> = LazyLock::new(|| {
 });
 /// Another weak name, which is not a secret in a sentence.
 const SIGNATURE: &str = "signature";
-/// Names of keys in the query of a URL only.
+/// Names that mean a credential only in the query of a URL.
 const PARAMETERS: [&str; 8] = [
     "key",
     "token",
@@ -88,7 +88,7 @@ const PARAMETERS: [&str; 8] = [
     "auth",
     "credential",
 ];
-/// The longest name that is read, in bytes. A longer one counts by its end.
+/// The longest name that is read, in bytes. Only the end of a longer name is read.
 const LONGEST_NAME: usize = 64;
 
 /// A name followed by `:`, `=` or ` is `. A strong name may have a purpose: "the password **for the north gate** is".
@@ -178,7 +178,7 @@ fn said(says: &[u8]) -> Said {
     }
 }
 
-/// Skips the word for the scheme of credentials.
+/// Skips the scheme of credentials, such as `Bearer`.
 fn behind_scheme(text: &[u8], start: usize) -> usize {
     let from = past(text, start, 4, |byte| b"\"'`\\".contains(&byte));
     let schemes = [&b"bearer "[..], b"basic ", b"token "];

@@ -5,7 +5,7 @@ use crate::{
     bytes::{at, before, part, past},
 };
 
-/// The number of digits of a card.
+/// The minimum and the maximum number of digits of a card.
 const SHORTEST: usize = 13;
 const LONGEST: usize = 19;
 
@@ -15,7 +15,8 @@ struct Scheme {
     beginning: (u16, u16),
     /// The range of the number of digits.
     digits: (usize, usize),
-    /// Whether the scheme is specific. With the others, one in ten ids of 16 to 19 digits that start with 6 would pass.
+    /// Whether the first digits are specific to the scheme. The other schemes are searched for only in wide profiles:
+    /// one in ten ids of 16 to 19 digits that start with 6 would pass the check.
     sure: bool,
 }
 
@@ -66,7 +67,7 @@ pub(crate) fn cards(text: &[u8], profile: RedactionProfile, found: &mut Vec<Matc
     let mut from = 0;
     while from < text.len() {
         let start = past(text, from, usize::MAX, |byte| !byte.is_ascii_digit());
-        // A card starts at the start of a group of digits, never inside.
+        // A card number starts at the start of a group of digits, never inside one.
         from = past(text, start, usize::MAX, |byte| byte.is_ascii_digit()).max(from + 1);
         if is_first(text, start, profile)
             && let Some(end) = card_at(text, start, profile)
@@ -106,7 +107,7 @@ fn card_at(text: &[u8], start: usize, profile: RedactionProfile) -> Option<usize
     }
 }
 
-/// Whether a number starts at `start`, rather than continuing a word or a number as in `3.4111…`.
+/// Whether a new number starts at `start`. In `3.4111…`, the digits after the point continue a number.
 fn is_first(text: &[u8], start: usize, profile: RedactionProfile) -> bool {
     let last = before(text, start);
     let is_sign = last == b'.' || last == b',' && !profile.is_wide();

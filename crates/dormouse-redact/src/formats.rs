@@ -1,5 +1,5 @@
-//! Keys with a known prefix. The tables list `PREFIX LEAST`: the least number of characters after the prefix, below the
-//! documented one, so that a truncated key is found.
+//! Keys with a known prefix. An entry of the tables is `PREFIX LEAST`. LEAST is the minimum number of characters after
+//! the prefix. It is below the documented number, so that a truncated key is found.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ struct Format {
     prefix: &'static str,
     /// The least number of characters after the prefix.
     least: usize,
-    /// Do words also start with the prefix, so that a memory needs a random rest?
+    /// Whether words also start with the prefix. Then a key in a memory must have a random rest.
     if_random: bool,
 }
 
@@ -34,7 +34,7 @@ const SURE: &str = "\
     sntryu_ 20, pscale_tkn_ 20, pscale_pw_ 20, pscale_oauth_ 20, sb_secret_ 16, HRKU- 20, \
     FlyV1 fm2_ 40, CFPAT- 28, AKCp 40, PMAK- 24, xkeysib- 32, xsmtpsib- 32, rdme_ 32, \
     AGE-SECRET-KEY-1 8";
-/// Prefixes that words and names also have: models and others. In memories they need a random rest.
+/// Prefixes that words and names also have, such as those of model providers. In memories, the rest must be random.
 const IF_RANDOM: &str = "\
     sk- 8, sk_ 12, gsk_ 8, xai- 12, pplx- 12, nvapi- 12, hf_ 12, api_org_ 20, r8_ 12, fw_ 16, \
     csk- 12, tgp_v1_ 12, jina_ 12, tvly- 12, ABSK 24, \
@@ -50,13 +50,13 @@ const SURE_DOTTED: &str = "\
 const IF_RANDOM_DOTTED: &str = "\
     AQ. 24, SG. 16, hvs. 12, hvb. 12, hvr. 12, dp.pt. 24, dp.st. 24, sk.eyJ 20, ops_eyJ 20";
 
-/// The shortest run of letters and digits, with both, that counts as random.
+/// The shortest run with both letters and digits that counts as random.
 const RANDOM_STRETCH: usize = 12;
 
 /// Formats, and a pattern that matches all of them.
 type Table = (Vec<Format>, Regex);
 
-/// Keys of letters, digits, `_` and `-`; and keys with dots.
+/// The first table is for keys of letters, digits, `_` and `-`; the second is for keys that also contain dots.
 static TABLES: LazyLock<[Table; 2]> = LazyLock::new(|| {
     [
         table(formats(SURE, IF_RANDOM), "[A-Za-z0-9_*-]"),
@@ -79,8 +79,8 @@ fn formats(sure: &'static str, if_random: &'static str) -> Vec<Format> {
     rows(sure, false).chain(rows(if_random, true)).collect()
 }
 
-/// The rest may contain `*`, since servers print keys with stars. The least length is checked after a match: a count for
-/// each prefix would make a large automaton.
+/// The rest of a key may contain `*`, because servers print masked keys. The minimum length is checked after a match,
+/// because a count for each prefix would make the automaton large.
 fn table(formats: Vec<Format>, rest: &str) -> Table {
     let prefixes = formats.iter().map(|format| regex::escape(format.prefix));
     let prefixes = prefixes.collect::<Vec<_>>().join("|");
@@ -112,7 +112,7 @@ fn is_key(key: &[u8], formats: &[Format], profile: RedactionProfile) -> bool {
 fn is_rest(rest: &[u8], format: &Format, profile: RedactionProfile) -> bool {
     match (profile, format.if_random) {
         (RedactionProfile::Memory, true) => is_random(rest),
-        // Keys with this prefix are printed in so many forms that no more is required.
+        // Servers print keys with this prefix in so many forms that the rest may be any text.
         _ if format.prefix == "sk-" => profile != RedactionProfile::Memory,
         // Lower-case words, such as `hf_hub_download`, are not keys.
         _ => rest

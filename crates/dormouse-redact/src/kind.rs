@@ -4,13 +4,13 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum SensitiveKind {
-    /// A service's key, or a value with such a name.
+    /// A service's key, or a value whose name is that of a key.
     ApiKey,
     /// A bearer token.
     Token,
     /// A private key.
     PrivateKey,
-    /// A password, or a value with such a name.
+    /// A password, or a value whose name is that of a password.
     Password,
     /// A payment card number.
     CardNumber,
@@ -20,11 +20,11 @@ pub enum SensitiveKind {
     Phone,
     /// An IP address, except loopback.
     IpAddress,
-    /// A user name, in the path of a home folder.
+    /// A user name in the path of a home folder.
     UserName,
     /// The id of an organisation, project or account.
     AccountId,
-    /// Text too random for words, and not a known kind of id.
+    /// Text that is too random for words and is not a known kind of id.
     RandomText,
 }
 

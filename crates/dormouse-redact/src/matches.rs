@@ -35,7 +35,8 @@ impl Match {
     }
 }
 
-/// Sorts matches and merges overlapping ones. A known secret stays one, and a credential wins over personal data.
+/// Sorts matches and merges overlapping ones. In a merged match, a known secret takes precedence over other matches,
+/// and a credential over personal data.
 #[must_use]
 pub fn merged(mut found: Vec<Match>) -> Vec<Match> {
     // The sort is stable: of two matches with the same start, the one found first stays first.

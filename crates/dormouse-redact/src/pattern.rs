@@ -48,7 +48,7 @@ pub(crate) fn compile(source: &str) -> Regex {
         .expect("the pattern of a rule is valid")
 }
 
-/// Before a word: the start of the text, or a character other than a letter or digit.
+/// Matches before a word: the start of the text, or a character other than a letter or digit.
 pub(crate) const BOUNDARY: &str = "(?:^|[^A-Za-z0-9])";
 
 /// Removes the character of [`BOUNDARY`].

@@ -64,7 +64,9 @@ fn digits(run: &[u8]) -> usize {
     run.iter().filter(|byte| byte.is_ascii_digit()).count()
 }
 
-/// `(555) 012-3456`, `555-012-3456`, `1-555-012-3456`; or an area code with `0`, a separator, and the rest: `030 / 1234567`.
+/// Whether this is a national number, such as `(555) 012-3456`, `555-012-3456` or `1-555-012-3456`. Also accepts an
+/// area code that starts with `0`, a separator and the rest, as in `030 / 1234567`, and an international number that
+/// starts with `00`.
 fn is_national(run: &[u8]) -> bool {
     let groups = run.split(|byte| !byte.is_ascii_digit());
     let groups: Vec<&[u8]> = groups.filter(|group| !group.is_empty()).collect();

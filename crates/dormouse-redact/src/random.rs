@@ -1,4 +1,4 @@
-//! Text too random for words, and not a usual id.
+//! Finds text that is too random for words and is not a usual id.
 
 use crate::{
     Match, RedactionProfile, SensitiveKind,
@@ -10,8 +10,8 @@ use crate::{
 struct Thresholds {
     /// The least length of a run of small letters, capitals and digits.
     mixed_from: usize,
-    /// The least number of changes of class (small, capital, digit) per hundred neighbours. Random base64 has 62, joined words
-    /// about 30, letters of one case with digits 40, a word with a number at its end 3.
+    /// The least number of changes of class (small, capital, digit) per hundred neighbours. Random base64 has 62,
+    /// joined words about 30, letters of one case with digits 40, a word with a number at its end 3.
     mixed_changes: usize,
     /// The same for runs of one case with digits.
     one_case_from: usize,
@@ -20,7 +20,8 @@ struct Thresholds {
     hex_from: usize,
 }
 
-/// For masked text: nearly certain. SHA-1 and MD5 hashes and UUIDs are shorter.
+/// For text that is masked without a review, so a match must be nearly certain. SHA-1 and MD5 hashes and UUIDs are
+/// shorter.
 const CERTAIN: Thresholds = Thresholds {
     mixed_from: 24,
     mixed_changes: 45,
@@ -36,9 +37,10 @@ const SUSPICIOUS: Thresholds = Thresholds {
     one_case_changes: 30,
     hex_from: 32,
 };
-/// The least entropy per character of a certain run, in bits: 24 random characters have 4.3, a repeating pattern 3.
+/// The least entropy per character of a run that is certainly random, in bits: 24 random characters have 4.3, a
+/// repeating pattern 3.
 const ENTROPY: f32 = 3.5;
-/// The same for hexadecimal digits, which are fewer.
+/// The same for hexadecimal digits, of which there are only 16.
 const HEX_ENTROPY: f32 = 3.0;
 /// Prefixes of ids that servers give to replies, calls, messages and files, and their maximum length.
 const IDS: &str = "\
@@ -79,7 +81,7 @@ fn is_suspicious(run: &[u8]) -> bool {
     }
     let is_mixed = |run: &[u8]| {
         let classes = Classes::of(run);
-        // Up to eight neighbours may be missing because of signs between them.
+        // Signs in a run separate neighbours, so up to eight pairs may be missing.
         classes.neighbours + 8 >= SUSPICIOUS.mixed_from
             && classes.changes * 100 >= classes.neighbours * SUSPICIOUS.mixed_changes
     };
@@ -114,7 +116,7 @@ fn is_one_case_random(stretch: &[u8]) -> bool {
         && entropy(stretch) >= ENTROPY
 }
 
-/// Whether the text before is the prefix of an embedded file.
+/// Whether the text before `start` ends with the prefix of an embedded file.
 fn is_file(text: &[u8], start: usize) -> bool {
     let before = text.get(..start).unwrap_or_default();
     before.ends_with(b";base64,")
@@ -144,7 +146,7 @@ fn is_known_id(run: &[u8]) -> bool {
     })
 }
 
-/// Whether the words before announce a hash: `sha256:…`, `checksum …`.
+/// Whether the words before the run say that it is a hash: `sha256:…`, `checksum …`.
 fn is_called_a_hash(text: &[u8], start: usize) -> bool {
     const WORDS: [&[u8]; 6] = [b"sha", b"hash", b"digest", b"checksum", b"commit", b"blake"];
     let words = text.get(start.saturating_sub(12)..start);

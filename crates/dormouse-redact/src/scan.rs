@@ -1,4 +1,4 @@
-//! Scans a text in every way in which it may be read.
+//! Scans a text as it is and in its decoded forms.
 
 use std::borrow::Cow;
 
@@ -11,16 +11,16 @@ use crate::{
 
 /// How many levels of escapes are decoded: JSON within JSON, a URL within a URL.
 const DECODED: usize = 2;
-/// A mask may reveal another match next to it, so the text is scanned again, up to this many times; each round removes
-/// something, and in practice the second finds nothing.
+/// How often masked text is scanned at most. It is scanned again, because a mask may reveal another match next to it.
+/// In practice the second scan finds nothing.
 const ROUNDS: usize = 16;
 /// Shorter texts contain no match.
 const SHORTEST: usize = 6;
 
 /// Finds the secrets and personal data of a text, in order and without overlaps.
 ///
-/// The text is read as it is; without escapes (`\u0061`, `%61`) and hidden characters; with keys joined that are wrapped over
-/// lines; and its base64 is decoded. Takes linear time for every text.
+/// The text is scanned in several forms: as it is; without escapes (`\u0061`, `%61`) and hidden characters; with
+/// wrapped keys joined; and with base64 decoded. The time is linear in the length of any text.
 ///
 /// ```
 /// use dormouse_redact::{RedactionProfile, SensitiveKind, scan};
@@ -73,8 +73,8 @@ fn as_it_stands(text: &[u8], profile: RedactionProfile) -> Vec<Match> {
     found
 }
 
-/// Masks everything that [`scan`] finds: `[secret: api key]`, in errors `***`. A text without matches is not copied. Masking
-/// is idempotent.
+/// Replaces everything that [`scan`] finds by a mask such as `[secret: api key]`, or `***` with
+/// [`RedactionProfile::Errors`]. A text without matches is not copied. Masking is idempotent.
 ///
 /// ```
 /// use dormouse_redact::{RedactionProfile, mask};
@@ -95,7 +95,7 @@ pub fn mask(text: &str, profile: RedactionProfile) -> Cow<'_, str> {
     text
 }
 
-/// Replaces each match by a mask. A match that ends inside a character includes it.
+/// Replaces each match by a mask. If a match starts or ends inside a character, the whole character is replaced.
 pub(crate) fn replaced<'a>(
     text: &str,
     found: &[Match],

@@ -12,8 +12,8 @@ use crate::{CircuitBreaker, Guard, breaker, guard};
 
 /// Reports the health of the guards and breakers of a program.
 ///
-/// The board holds weak references: a guard or breaker that was dropped disappears from the report. Several with the
-/// same name are all reported. A clone is another handle to the same board.
+/// The board holds weak references: a guard or breaker that was dropped disappears from the report. If several have the
+/// same name, all are reported. A clone is another handle to the same board.
 ///
 /// ```
 /// # use dormouse_resilience::{Guard, HealthBoard};
@@ -50,7 +50,7 @@ impl HealthBoard {
         self.add(Watched::Guard(Arc::downgrade(&guard.shared)));
     }
 
-    /// Reports this breaker until it is dropped. For a breaker without a guard.
+    /// Reports this breaker until it is dropped. Use this for a breaker without a guard.
     pub fn watch_breaker(&self, breaker: &CircuitBreaker) {
         self.add(Watched::Breaker(Arc::downgrade(&breaker.shared)));
     }

@@ -50,7 +50,8 @@ pub fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// The base form of a word that [`words`] returned: its English irregular form or stem. Other words change little.
+/// The base form of a word that [`words`] returned: its English irregular form or stem. Words of other languages change
+/// little.
 ///
 /// ```
 /// assert_eq!(dormouse_retrieval::base_form("bought"), "buy");

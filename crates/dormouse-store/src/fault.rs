@@ -1,18 +1,18 @@
-//! What can go wrong below the log.
+//! Failures of the storage that the log uses.
 
 use std::sync::Arc;
 
 use dormouse_contracts::{AppendError, AppendErrorKind, ReadError, ReadErrorKind};
 use dormouse_database::{DatabaseFault, catch_panic};
 
-/// The cause behind an error of the log. Its type is not public; its text is.
+/// The cause of an error of the log. Callers see its text, but not its type.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     #[error(transparent)]
     Database(#[from] DatabaseFault),
     #[error("the file could not be reached")]
     Io(#[from] std::io::Error),
-    /// A record that is there cannot be used.
+    /// A record exists but cannot be used.
     #[error("a record of the log cannot be used")]
     Unusable(#[source] ReadErrorKind),
 }
@@ -30,7 +30,7 @@ macro_rules! from_redb {
 from_redb!(StorageError, TableError, TransactionError, CommitError);
 
 impl Fault {
-    /// Whether the bytes themselves are wrong, rather than the way to them.
+    /// Whether the file's content is wrong. If not, the access to it failed.
     pub(crate) fn is_damage(&self) -> bool {
         match self {
             Self::Unusable(_) => true,
@@ -57,7 +57,7 @@ impl Fault {
     }
 }
 
-/// One fault as the cause of several errors: everyone whose append shared the failed commit.
+/// One fault as the cause of several errors: each append in the failed commit gets an error.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the commit failed")]
 pub(crate) struct SharedFault(#[source] Arc<Fault>);
@@ -72,8 +72,8 @@ impl SharedFault {
     }
 }
 
-/// Runs `work` and turns a panic inside it into a fault. redb checks much of what it reads from a damaged
-/// file, but not all; everything it had open is dropped and must not be used again.
+/// Runs `work` and turns a panic inside it into a fault. redb checks much of what it reads from a damaged file, but not
+/// all. A panic drops everything that was open inside; nothing of it may be used again.
 pub(crate) fn contained<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     catch_panic(work)?
 }

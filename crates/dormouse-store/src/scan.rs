@@ -1,8 +1,8 @@
-//! Finding events in a damaged file by their frames alone.
+//! Finds events in a damaged file by their frames alone.
 //!
-//! redb moves records about and leaves old copies behind, so the same event is found several times; and a transaction
-//! that never finished may have left events that were never committed. Where two different events claim the same
-//! position, the file's tables decide, if they can still be read. Otherwise neither is believed.
+//! redb moves records and leaves old copies behind, so the same event can be found several times. A transaction that
+//! never finished may have left events that were never committed. If two different events claim the same position, the
+//! file's tables decide between them. If the tables cannot be read, neither event is used.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -24,11 +24,11 @@ use crate::{
 };
 
 const WINDOW_BYTES: usize = 1024 * 1024;
-/// As much of a frame as contains its length.
+/// The number of bytes at the start of a frame that contain its length.
 const PEEK_BYTES: usize = 12;
 
-/// How many different events for one position are remembered. A real file rarely has two; a file made to harm the reader
-/// could have millions.
+/// How many different events for one position are remembered. A real file rarely has two; a malicious file could have
+/// millions.
 const MOST_CLAIMS: usize = 16;
 
 /// Where in the file an intact event is.
@@ -68,11 +68,11 @@ pub struct Readable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stop {
-    /// No later event was found. One may have existed.
+    /// No later event was found, although one may have existed.
     End,
     /// The next event was not found, but later ones were.
     Gap,
-    /// Two different events claim the next position, so neither is believed.
+    /// Two different events claim the next position, and neither is used.
     Contested,
 }
 
@@ -88,7 +88,7 @@ impl fmt::Display for Readable {
 }
 
 impl EventLocation {
-    /// Equal for copies of one event.
+    /// The length and the checksum of the event. They are equal for copies of one event.
     fn content(&self) -> (usize, u32) {
         (self.length, self.checksum)
     }
@@ -179,7 +179,7 @@ fn prefix(claims: &BTreeMap<Seq, Claims>) -> (Vec<EventLocation>, Stop) {
         if *seq != expected {
             return (locations, Stop::Gap);
         }
-        // To guess could make an event out of words that were never committed. A shorter log is an honest one.
+        // The log ends before a contested position. A guess could return an event that was never committed.
         if claims.is_contested() {
             return (locations, Stop::Contested);
         }
@@ -230,7 +230,7 @@ fn committed(
     Ok(event.map(|event| event.value().to_vec()))
 }
 
-/// Reads a file once, and a second time what looks like an event.
+/// Reads the whole file once, and each candidate for an event a second time.
 fn scan_frames(path: &Path) -> io::Result<FoundEvents> {
     let mut file = File::open(path)?;
     let mut found = FoundEvents::default();
@@ -261,7 +261,7 @@ fn scan_frames(path: &Path) -> io::Result<FoundEvents> {
     }
 }
 
-/// The next magic number in the rest of the window; `None` also if an event has ended beyond the window.
+/// The next magic number in the rest of the window; `None` also if the previous event ends beyond the window.
 fn next_magic(rest: Option<&[u8]>) -> Option<usize> {
     let magic = Magic::Event.bytes();
     rest?.windows(magic.len()).position(|four| four == magic)

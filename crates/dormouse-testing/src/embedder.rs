@@ -12,7 +12,7 @@ use dormouse_contracts::{
 
 use crate::gate::Gate;
 
-/// What a [`HashedEmbedder`] does with one call instead of answering.
+/// The fault of one call to a [`HashedEmbedder`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum EmbedFault {
@@ -22,7 +22,7 @@ pub enum EmbedFault {
     Hang,
     /// Waits until the gate is open, then answers.
     Wait(Gate),
-    /// Answers, but every number is NaN. The port forbids it; a careful caller checks it all the same.
+    /// Answers with vectors in which every number is NaN. The port forbids this, but a careful caller checks for it.
     NotANumber,
     /// Answers with vectors that have one number too many, which the port forbids.
     WrongDimensions,
@@ -30,11 +30,12 @@ pub enum EmbedFault {
     OneTooFew,
 }
 
-/// An [`Embedder`] that treats a text as a bag of words: the hash of each word decides which number it adds to or subtracts
-/// from. Texts that share words are similar, and others are nearly orthogonal, equally on every machine.
+/// An [`Embedder`] that treats a text as a bag of words: the hash of each word decides which number it adds to or
+/// subtracts from. Texts that share words are similar; other texts are nearly orthogonal. A text has the same vector on
+/// every machine.
 ///
-/// Words are runs of letters and digits; case does not matter. Vectors have length 1. It answers at once unless the test
-/// has set a fault. A clone is another handle to the same embedder.
+/// Words are runs of letters and digits; case does not matter. Vectors have length 1. It answers at once unless the
+/// test has set a fault. A clone is another handle to the same embedder.
 ///
 /// ```
 /// use dormouse_contracts::Embedder;
@@ -77,7 +78,7 @@ impl HashedEmbedder {
         Self::named(&format!("hashed-{dimensions}"), dimensions)
     }
 
-    /// The same with another model name, and so with other hashes: another encoder.
+    /// Like [`HashedEmbedder::new`], with another model name. The hashes depend on the name, so the vectors differ.
     ///
     /// # Panics
     ///
@@ -95,7 +96,8 @@ impl HashedEmbedder {
         }
     }
 
-    /// Sets the fault of the next call without one. Repeated calls set the faults of the calls after it.
+    /// Sets the fault of the next call to [`embed`](dormouse_contracts::Embedder::embed) that has no fault yet. To set
+    /// the faults of the calls after it, call this repeatedly.
     pub fn next(&self, trouble: EmbedFault) {
         self.state().next.push_back(trouble);
     }
@@ -124,7 +126,7 @@ impl HashedEmbedder {
         self.state().texts.clone()
     }
 
-    /// The vector of a text, without a call.
+    /// The vector of a text. This does not count as a call.
     #[must_use]
     pub fn vector(&self, text: &str) -> Embedding {
         let mut vector = vec![0.0_f32; self.dimensions];
@@ -137,7 +139,7 @@ impl HashedEmbedder {
         }
         let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
         if norm == 0.0 {
-            // Without a word, or with words that cancel each other out, it points somewhere all the same.
+            // A text without words, or with words that cancel each other out, needs a vector of length 1, too.
             add(&mut vector, 0);
             return vector;
         }
@@ -192,7 +194,7 @@ impl Embedder for HashedEmbedder {
     }
 }
 
-/// Adds what a word of this hash adds: one, or minus one, to one of the numbers.
+/// Adds the word with this hash to the vector: adds 1 to one of the numbers, or subtracts 1 from it.
 fn add(vector: &mut [f32], hash: u64) {
     let dimensions = u64::try_from(vector.len()).unwrap();
     let place = usize::try_from((hash >> 1) % dimensions).unwrap();
@@ -201,7 +203,7 @@ fn add(vector: &mut [f32], hash: u64) {
     }
 }
 
-/// FNV-1a over name and word, mixed once more: its low bits alone are badly distributed.
+/// FNV-1a over name and word, with another mixing step, because the low bits of FNV-1a are badly distributed.
 fn hash(name: &str, word: &str) -> u64 {
     let bytes = name.bytes().chain([0]).chain(word.bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 
 use crate::embedder::HashedEmbedder;
 
-/// Starts a server on this machine that embeds as Ollama does, with the vectors of a [`HashedEmbedder`], and returns its
-/// address, such as `http://127.0.0.1:40001`. It stops with the test's process.
+/// Starts a server on the loopback interface and returns its address, such as `http://127.0.0.1:40001`. The server has
+/// the embedding API of Ollama and answers with the vectors of a [`HashedEmbedder`]. The server stops when the test's
+/// process ends.
 ///
 /// The model `small` has vectors of 64 numbers; those of every other model have 256.
 ///
@@ -23,7 +24,7 @@ pub fn embedding_server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
-        // A client that leaves early is a matter of the test, not of the server.
+        // An error of one client, such as an early disconnect, does not stop the server.
         listener.incoming().flatten().for_each(|client| {
             answer(client).ok();
         });

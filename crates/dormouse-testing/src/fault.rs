@@ -25,7 +25,7 @@ impl<K: Copy> Fault<K> {
         }
     }
 
-    /// Fails if a fault is left, and counts it down.
+    /// Uses up one fault and returns it as an error. Succeeds if no fault is left.
     pub(crate) fn strike(&mut self) -> Result<(), K> {
         match (self.left.checked_sub(1), self.kind) {
             (Some(left), Some(kind)) => {

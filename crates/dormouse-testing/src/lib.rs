@@ -1,13 +1,14 @@
 //! Fakes, a virtual clock, a scripted model, fault injection and conformance suites for the ports of Dormouse.
 //!
-//! To test code that *uses* a port, take its fake: the test decides how the fake answers and fails, and reads afterwards
-//! what the fake has seen. To test an *implementation* of a port, await its suite in [`conformance`].
+//! To test code that *uses* a port, use the port's fake: the test decides how the fake answers and fails, and
+//! afterwards reads the requests that the fake received. To test an *implementation* of a port, await its suite in
+//! [`conformance`].
 //!
-//! The fakes need no runtime, no clock and no randomness. A clone of a fake is another handle to the same state, so code
-//! that a test drops and starts again finds the same log and world. Every fake fails on request, in the ways that its
-//! port allows.
+//! The fakes need no runtime, no clock and no randomness. A clone of a fake is another handle to the same state, so
+//! code that a test drops and starts again finds the same log and world. Every fake fails on request, in the ways that
+//! its port allows.
 //!
-//! This crate is a dev-dependency only. It panics where a test uses it wrongly.
+//! This crate is a dev-dependency only. It panics if a test uses it wrongly.
 //!
 //! Stability: follows `dormouse-contracts`. A suite may gain checks of promises that its port already makes.
 #![expect(

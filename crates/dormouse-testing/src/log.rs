@@ -17,14 +17,13 @@ use faults::Faults;
 
 use crate::fault::Fault;
 
-/// All four ports of the event log, in memory.
+/// An event log in memory, with all four ports.
 ///
-/// It accepts the same as the log on disk: kinds of 1 to [`KIND_LIMIT`](Self::KIND_LIMIT) bytes of ASCII, payloads of
-/// up to [`PAYLOAD_LIMIT`](Self::PAYLOAD_LIMIT) bytes and snapshots of up to
-/// [`SNAPSHOT_LIMIT`](Self::SNAPSHOT_LIMIT).
+/// It has the limits of the log on disk: kinds of 1 to [`KIND_LIMIT`](Self::KIND_LIMIT) bytes of ASCII, payloads of up
+/// to [`PAYLOAD_LIMIT`](Self::PAYLOAD_LIMIT) bytes and snapshots of up to [`SNAPSHOT_LIMIT`](Self::SNAPSHOT_LIMIT).
 ///
 /// It keeps every promise of the ports except the one about power failures, and fails on request. A clone is another
-/// handle to the same log: to drop an engine and start another one on a clone is a restart.
+/// handle to the same log: a test simulates a restart by dropping an engine and starting another one on a clone.
 ///
 /// An append happens when it is called, before its future is polled, so dropping the future does not undo it. All
 /// snapshots are kept.
@@ -73,8 +72,8 @@ impl MemoryLog {
     }
 
     /// Closes the log after `count` more appends. From then on everything fails with `Closed`, until
-    /// [`reopen`](Self::reopen). A scenario that is repeated with `count` from 0 up stops at each of its writes in turn, as
-    /// in a crash.
+    /// [`reopen`](Self::reopen). To simulate a crash at every write of a scenario, repeat it with `count` 0, 1, 2 and
+    /// so on.
     pub fn close_after(&self, count: usize) {
         self.state().faults.closes_after = Some(count);
     }
@@ -119,7 +118,7 @@ impl State {
     fn append(&mut self, request: AppendRequest) -> Result<Seq, AppendErrorKind> {
         self.appends = self.appends.saturating_add(1);
         self.faults.append()?;
-        // Checked before the end of the log: such a request never succeeds.
+        // This check comes before the check of the expected position, because such a request never succeeds.
         if !request.events.iter().all(is_acceptable) {
             return Err(AppendErrorKind::Unacceptable);
         }
@@ -149,7 +148,7 @@ impl State {
         let Some(stream) = self.streams.get(assistant) else {
             return Ok(Vec::new());
         };
-        // The event after place n is at index n: the first one has 1.
+        // Sequence numbers start at 1, so the event after number n is at index n.
         let skipped = usize::try_from(after.0).unwrap_or(usize::MAX);
         Ok(stream.iter().skip(skipped).take(limit).cloned().collect())
     }

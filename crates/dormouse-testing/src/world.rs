@@ -1,4 +1,4 @@
-//! A world that follows a test's instructions, including all ways in which worlds fail.
+//! A world that follows a test's instructions. It can fail in every way in which a world may fail.
 
 mod behaviour;
 mod state;
@@ -23,9 +23,10 @@ use crate::{fault::Fault, perception::Perceive};
 
 /// A world in memory, with all three ports.
 ///
-/// It carries out every effect once per key, of any tool, and answers queries as [`answer`](Self::answer) has set.
-/// [`then`](Self::then) sets how it treats the next effects. An effect with a decided outcome gets that outcome again and
-/// uses up no behaviour. A clone is another handle to the same world, so the world survives the engine that a test drops.
+/// It carries out the effects of every tool, once per key. [`answer`](Self::answer) sets the answers to queries, and
+/// [`then`](Self::then) sets the behaviours for the next effects. A repeated effect whose outcome is decided gets the
+/// same outcome and uses up no behaviour. A clone is another handle to the same world, so the world survives the engine
+/// that a test drops.
 ///
 /// ```
 /// # use dormouse_contracts::{AssistantId, Effect, EffectInquiry, EffectKey, Inquire, Perform, ToolName};
@@ -64,7 +65,8 @@ impl FakeWorld {
         tools::tools()
     }
 
-    /// Adds a behaviour for the next undecided effect without one. Effects after that are carried out.
+    /// Adds a behaviour to the queue. Each undecided effect that is not [refused](Self::refuse) uses up the first one;
+    /// if the queue is empty, the effect is carried out.
     pub fn then(&self, behaviour: Behaviour) {
         self.state().next.push_back(behaviour);
     }
@@ -82,7 +84,7 @@ impl FakeWorld {
         self.state().answers.insert(tool.to_owned(), answer);
     }
 
-    /// Sets whether inquiries are answered with [`EffectInquiry::CannotTell`], as by a world that keeps no records.
+    /// Sets whether the answer to inquiries is [`EffectInquiry::CannotTell`], as in a world that keeps no records.
     pub fn cannot_tell(&self, yes: bool) {
         self.state().cannot_tell = yes;
     }
@@ -97,7 +99,7 @@ impl FakeWorld {
         self.state().failing_queries = Fault::next(count, kind);
     }
 
-    /// Lets the assistant perceive something that somebody else does: it is delivered with the next number.
+    /// Delivers a perception of something that somebody else does, with the next number.
     pub fn happen(&self, perceive: Perceive) -> Perception {
         let mut state = self.state();
         state.deliver(perceive);
@@ -116,8 +118,7 @@ impl FakeWorld {
         self.state().seen.performed.clone()
     }
 
-    /// How often the effect with this key was carried out, which is at most once. [`attempts`](Self::attempts) has every
-    /// request.
+    /// How often the effect with this key was carried out: 0 or 1. [`attempts`](Self::attempts) returns every request.
     #[must_use]
     pub fn count(&self, key: &EffectKey) -> usize {
         let state = self.state();

@@ -11,8 +11,8 @@ pub fn escape_hidden(text: &str) -> Cow<'_, str> {
     escape(text, is_hidden)
 }
 
-/// Like [`escape_hidden`], for the characters that `is_unsafe` selects. Line feeds stay and tabs become spaces in any
-/// case.
+/// Like [`escape_hidden`], for the characters that `is_unsafe` selects. A text without such characters is returned
+/// unchanged. Otherwise line feeds stay and tabs become spaces, even if `is_unsafe` selects them.
 #[must_use]
 pub fn escape(text: &str, is_unsafe: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(|c| c != '\n' && is_unsafe(c)) {
@@ -54,8 +54,8 @@ pub fn escape_hidden_json(json: &str) -> Cow<'_, str> {
 }
 
 /// An id in a form that no other id resembles: ASCII letters, digits and harmless marks stay, everything else is
-/// escaped, as in `player:Ali\u{200d}ce`. Different ids have different forms, and no form can end a line, a pair of
-/// brackets, a quotation or a list, or add to it.
+/// escaped, as in `player:Ali\u{200d}ce`. Different ids have different forms. No form can end a line, brackets, a
+/// quotation or a list around it, or add an item to a list.
 #[must_use]
 pub fn escape_id(id: &str) -> String {
     let mut shown = String::with_capacity(id.len());

@@ -2,8 +2,8 @@
 //!
 //! Read in this order: [`is_hidden`] (the only table of hidden characters), [`escape_hidden`] and
 //! [`escape_hidden_json`] (printing), [`one_line`], [`beginning`], [`beginning_bytes`] and [`shortened`] (cutting),
-//! [`is_name_character`], [`NameFlaw`], [`NameSkeleton`], [`fold_look_alikes`] and [`mentions`] (names), [`escape_id`] (ids), [`escape_template_tokens`]
-//! (prompts), [`error_chain`] (errors).
+//! [`is_name_character`], [`NameFlaw`], [`NameSkeleton`], [`fold_look_alikes`] and [`mentions`] (names), [`escape_id`]
+//! (ids), [`escape_template_tokens`] (prompts), [`error_chain`] (errors).
 //!
 //! Stability: the API may change; the tables follow Unicode, so a later version may be stricter about a text.
 

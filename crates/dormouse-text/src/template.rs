@@ -92,7 +92,7 @@ const ANGLED: &[&str] = &[
     "commit_after",
 ];
 
-/// Prefixes of such names that a number or a value follows.
+/// Prefixes of such names. A number or a value comes after the prefix.
 const ANGLED_FAMILIES: &[&str] = &[
     "unused",
     "reserved_",
@@ -158,8 +158,8 @@ const QUOTED: &[&str] = &[
     "middle",
 ];
 
-/// The text without tokens of chat templates. The first sign of each token is replaced by a similar one (`‹` `›` `⟦`
-/// `⟧`), so the text stays readable and keeps its number of characters.
+/// The text without tokens of chat templates. The first bracket of each token is replaced by a similar character (`‹`
+/// `›` `⟦` `⟧`), so the text stays readable and keeps its number of characters.
 ///
 /// The families are ChatML, Llama, Mistral, Gemma, Phi, DeepSeek, harmony, Qwen, Cohere, Granite, GLM, EXAONE, MiniMax,
 /// Falcon, and their common forms: everything that starts with `<|` or its full-width form, and every `<name|>`.

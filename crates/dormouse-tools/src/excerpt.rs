@@ -13,7 +13,7 @@ impl Excerpt {
     /// The largest length of an excerpt in bytes, including the `…`.
     pub const LIMIT: usize = 160;
 
-    /// Takes the start of what `text` displays. Formatting stops at the limit.
+    /// Takes the start of the text that `text` displays. Formatting stops at the limit.
     #[must_use]
     pub fn of(text: impl fmt::Display) -> Self {
         let mut bounded = Bounded::new(Self::LIMIT);

@@ -1,4 +1,4 @@
-//! One way in which a value does not fit a schema, with what would be valid.
+//! Describes how a value does not fit a schema, and what would be valid.
 
 use std::fmt::{self, Display};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{excerpt::Excerpt, kind::JsonKind};
 
-/// The most problems reported for one call; more would not help to correct it.
+/// The maximum number of problems that are reported for one call. More would not help the model to correct it.
 const MOST: usize = 5;
 
 /// One way in which arguments do not fit.
@@ -31,7 +31,8 @@ impl Display for Problem {
     }
 }
 
-/// The first problems that `error` holds, and how many more there are. `schema` is what `value` was checked against.
+/// Returns the first problems in `error`, and how many more there are. `error` is the result of checking `value`
+/// against `schema`.
 pub(crate) fn problems(
     error: &ValidationError<'_, '_>,
     value: &Value,
@@ -61,8 +62,8 @@ fn flatten<'e, 's, 'v>(
     }
 }
 
-/// Describes what was expected and what was found. Frequent mistakes have their own wording, and so have the kinds for
-/// which the validator repeats the value, because a value may be long.
+/// Describes what was expected and what was found. Frequent mistakes have their own wording. So have the kinds of
+/// errors in which the validator's text repeats the value, because a value may be long.
 fn describe(error: &ValidationError<'_, '_>, value: &Value, schema: &Value) -> Excerpt {
     let found = ShownValue(find(value, &error.instance_location));
     match &error.kind {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::problem::{Problem, problems};
 
-/// The base of every address in a schema without an `$id`. A path, so that a relative `$id` can be resolved.
+/// The base of every address in a schema without an `$id`. It has a path, so that a relative `$id` can be resolved.
 const BASE: &str = "tool:///parameters";
 
 /// A compiled JSON Schema, cheap to clone.
@@ -33,8 +33,8 @@ impl Schema {
         })
     }
 
-    /// Returns the arguments if they fit, otherwise the first problems and the number of further ones. `parameters` must
-    /// be what this schema was compiled from.
+    /// Returns the arguments if they fit, otherwise the first problems and the number of further ones. `parameters`
+    /// must be what this schema was compiled from.
     pub(crate) fn fit(
         &self,
         parameters: &Value,
@@ -70,7 +70,8 @@ impl UrlLoader for Offline {
     }
 }
 
-/// The compiler's errors are not `Send`, and some repeat the base address. Their text is kept.
+/// Converts an error of the compiler into text, because these errors are not `Send`. The base address is removed from
+/// the text.
 fn explain(error: &CompileError, parameters: &Value) -> SchemaError {
     SchemaError(match error {
         CompileError::ValidationError { src, .. } => {

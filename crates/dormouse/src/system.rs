@@ -24,7 +24,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// Random numbers, from a keyed hash over a counter. They spread retries; they are not for secrets.
+/// Random numbers from a keyed hash over a counter. Use them to spread retries, not for secrets.
 #[derive(Debug, Default)]
 pub struct SystemRandom {
     /// Keyed by the operating system's randomness.

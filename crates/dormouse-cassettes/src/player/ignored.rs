@@ -1,9 +1,9 @@
-//! Members that are not compared.
+//! Paths of JSON members that are not compared.
 
 use std::str::FromStr;
 
-/// A JSON path that is not compared: a pointer such as `/metadata/user_id`, in which `*` matches any one member or item.
-/// The value below it may differ or be missing.
+/// A JSON path that is not compared: a pointer such as `/metadata/user_id`, in which `*` matches any one member or
+/// item. The value below it may differ or be missing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IgnoredPath {
     parts: Vec<String>,
@@ -19,7 +19,7 @@ pub enum IgnoredPathError {
 }
 
 impl IgnoredPath {
-    /// Parses a path: `/`, a name, and so on; `~1` is a slash in a name and `~0` a tilde.
+    /// Parses a path, such as `/messages/*/id`. In a name, `~1` means a slash and `~0` a tilde.
     ///
     /// # Errors
     ///

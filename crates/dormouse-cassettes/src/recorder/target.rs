@@ -41,7 +41,8 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Replaces the host, with and without its port, by `[host]` where it is a whole word in any case.
+    /// Replaces the host, with or without its port, by `[host]` wherever it is a whole word. Upper and lower case are
+    /// equal.
     pub(crate) fn removed_from(self, text: &str) -> String {
         let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
         let parts = self.host.rsplit_once(':');
@@ -55,7 +56,7 @@ impl<'a> Target<'a> {
 /// Replaces this word by `[host]`.
 fn without_word(text: &str, word: &str) -> String {
     let is_part = |c: char| c.is_alphanumeric() || c == '-';
-    // Only ASCII is folded, so that positions are equal in both texts.
+    // Only ASCII letters are folded, so that a position in one text is the same position in the other.
     let (lower, word) = (text.to_ascii_lowercase(), word.to_ascii_lowercase());
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;

@@ -20,7 +20,7 @@ pub struct ScrubRules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleError {
-    /// Such a short text occurs by chance; without it a cassette would be unreadable.
+    /// The secret is too short. Such a text also occurs by chance, and a cassette without it would be unreadable.
     #[error(
         "a secret of {bytes} bytes is too short to be scrubbed: expected at least {}",
         ScrubRules::SHORTEST_SECRET_BYTES
@@ -38,18 +38,19 @@ impl ScrubRules {
     /// The minimum length of a secret, in bytes.
     pub const SHORTEST_SECRET_BYTES: usize = 6;
 
-    /// Rules for known forms only.
+    /// Rules without any secret of the caller. Only known forms of secrets are scrubbed.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Scrubs this secret in every form: plain, in JSON, in URLs, in base64, and cut off at the end of a body. Surrounding
-    /// white space is not part of it.
+    /// Scrubs this secret in every form: plain, in JSON, in URLs, in base64, and cut off at the end of a body.
+    /// Surrounding white space is not part of it.
     ///
     /// # Errors
     ///
-    /// - [`RuleError::SecretTooShort`]: record without it, and read the cassette.
+    /// - [`RuleError::SecretTooShort`]: the secret is too short. Record without this rule, and then look for the secret
+    ///   in the cassette.
     pub fn with_secret(mut self, secret: &str) -> Result<Self, RuleError> {
         let secret = secret.trim();
         if secret.len() < Self::SHORTEST_SECRET_BYTES {

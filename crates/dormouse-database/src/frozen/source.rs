@@ -1,4 +1,4 @@
-//! The file below a snapshot, and the commit that it must still contain.
+//! The file that a snapshot reads, and the commit that the file must still contain.
 
 use std::{
     fs::File,
@@ -11,7 +11,7 @@ use crate::header::{FLAGS_AT, HEADER_BYTES, NEWEST_IS_SECOND, SLOTS_AT};
 /// The length of a commit slot in the header.
 const SLOT_BYTES: usize = 128;
 
-/// The file, and the commit that is shown.
+/// The file, and the commit that the snapshot shows.
 #[derive(Debug)]
 pub(super) struct FrozenSource {
     pub(super) path: PathBuf,
@@ -69,7 +69,7 @@ impl FrozenSource {
     }
 }
 
-/// The error for a reader that commits overtook.
+/// The error for a reader if commits follow each other faster than it can read.
 pub(super) fn busy(path: &Path) -> io::Error {
     let text = format!(
         "another process changes {} faster than it can be read: try again, or stop that process",

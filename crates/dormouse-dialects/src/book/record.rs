@@ -36,9 +36,9 @@ pub struct Learnt {
 
 /// How many replies in a row show that tools are offered to a model in the wrong way.
 const ENOUGH: u32 = 2;
-/// The factor for a model that has made native calls before.
+/// The number of replies is multiplied by this factor if the model has made native calls before.
 const PROVEN: u32 = 2;
-/// The limit of doublings; no model produces more replies than this.
+/// How often the number of replies is doubled at most. No model produces that many replies.
 const DOUBLINGS: u32 = 24;
 
 /// The evidence about one model. Records are ordered by the time of the last reply; the other fields only make the
@@ -100,7 +100,8 @@ impl ModelRecord {
     pub(super) fn observe(&mut self, signs: &Signs, offered: ToolCalling, at: Timestamp) {
         self.seen_at = self.seen_at.max(at);
         if offered != self.calling {
-            // The request was sent before the last change, so its reply says nothing about the current way.
+            // The request was sent before the last change, so its reply is no evidence about the current way of
+            // offering tools.
             return;
         }
         let against = match offered {

@@ -1,4 +1,4 @@
-//! The content of a text without native calls.
+//! Analyses the text of a reply without native calls.
 
 use dormouse_contracts::FinishReason;
 
@@ -14,7 +14,7 @@ pub(super) struct PrintedText {
     pub(super) said: String,
     pub(super) thoughts: String,
     pub(super) calls: Vec<PrintedCall>,
-    /// Whether the text starts like one that contains only calls.
+    /// The kind of the text if it contains no accepted call.
     pub(super) kind: PlainTextKind,
 }
 
@@ -76,7 +76,8 @@ impl ReplyParser<'_> {
         found
     }
 
-    /// Treats a text that starts with the mark of a call and contains none as the remains of one.
+    /// Records an anomaly for a text that starts like a call but contains none. If it starts with the mark of a call,
+    /// it is the remains of one.
     fn note_ruins(&self, found: &mut PrintedText, signs: &mut Signs) {
         if found.kind != PlainTextKind::Call || found.said.is_empty() {
             return;

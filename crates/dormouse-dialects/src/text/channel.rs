@@ -1,4 +1,4 @@
-//! The harmony format: each part of the text names its channel.
+//! Parses the harmony format, in which each part of the text names its channel.
 
 use super::{Certainty, PrintedCall, ScanBudget, json};
 use crate::CallFormat;
@@ -48,7 +48,7 @@ pub(crate) fn channels(text: &str, budget: &mut ScanBudget) -> Option<Channels> 
         };
         let (body, end, behind) = body(inner);
         channels.take(head, body.trim(), end, budget);
-        // What follows a broken part cannot be trusted to be a part of its own.
+        // The text after a broken part may belong to that part, so it is not parsed.
         if channels.ending == ChannelEnding::Broken {
             break;
         }
@@ -92,8 +92,8 @@ fn head(text: &str) -> Option<(&str, &str)> {
     if !begins_part(text) {
         return None;
     }
-    // The search for the end of the header is bounded, so that many open headers stay linear; it stops at a character
-    // boundary.
+    // The search for the end of the header is bounded, so that a text with many unclosed headers takes linear time. The
+    // bound is a character boundary.
     let near = text
         .char_indices()
         .map(|(at, c)| at + c.len_utf8())
@@ -126,7 +126,7 @@ fn body(text: &str) -> (&str, PartEnd, &str) {
     (text, PartEnd::Open, "")
 }
 
-/// The function that a part is addressed to, if any. A part with the role of a user or a tool is not a call of the
+/// The function that a part is addressed to, if any. A part with the role of a user or a tool is not a call by the
 /// model.
 fn recipient(head: &str) -> Option<&str> {
     if let Some(role) = head.strip_prefix("<|start|>")
@@ -144,7 +144,7 @@ fn recipient(head: &str) -> Option<&str> {
 }
 
 fn call(name: &str, body: &str, end: PartEnd, budget: &mut ScanBudget) -> Option<PrintedCall> {
-    // A model may call a function without arguments by an empty body, but only if the body is complete.
+    // An empty body is a call without arguments, but only if the body is complete.
     if body.is_empty() && end == PartEnd::Token {
         return Some(PrintedCall::new(
             name,

@@ -1,7 +1,7 @@
 //! References to turns: "D3:7" is turn 7 of session 3.
 //!
-//! Published evidence is not always clean: it has several references in one string, extra colons and leading zeros. All
-//! of these are accepted.
+//! Published evidence is not always clean: it can have several references in one string, extra colons and leading
+//! zeros. All of these are accepted.
 
 /// A session and a turn.
 pub(super) type Named = (u64, u64);

@@ -1,4 +1,4 @@
-//! Reading the dates of sessions, as the published data sets write them.
+//! Parses the dates of sessions in the formats of the published data sets.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ pub(super) struct Calendar {
 }
 
 impl Calendar {
-    /// The start of a session with this date, or a day after the last session if the date cannot be read.
+    /// The start of a session with this date. If the date cannot be read, the session starts a day after the last one.
     pub(super) fn begin(&mut self, date: Option<&str>) -> Timestamp {
         let begun = date.and_then(parse).unwrap_or_else(|| {
             self.undated += 1;

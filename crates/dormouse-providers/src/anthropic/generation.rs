@@ -68,13 +68,13 @@ impl Generation {
     }
 
     /// Does the model accept only one of temperature and `top_p`? Claude 4.1 and later do; for earlier ones the vendor
-    /// recommends it.
+    /// recommends sending only one of them.
     pub(super) fn takes_one_of_both(self) -> bool {
         matches!(self, Self::Claude { .. })
     }
 }
 
-/// Parses the first number of a name and the one after it; dates are too long to match.
+/// Parses the first number of a name and the number after it. A date is too long to count as one.
 fn version(name: &str) -> Option<(u32, u32)> {
     let number = |part: &str| {
         let short = (1..=2).contains(&part.len());

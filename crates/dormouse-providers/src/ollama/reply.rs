@@ -8,7 +8,7 @@ use crate::{
     stream::{self, Decoder, Draft, Event, Framing, TokenCounts},
 };
 
-/// Decodes the lines of a chat. It has no state, since each call arrives whole in one line.
+/// Decodes the lines of a chat. It has no state, because each tool call arrives complete in one line.
 #[derive(Debug)]
 pub(super) struct ChatDecoder;
 

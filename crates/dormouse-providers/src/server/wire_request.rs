@@ -78,7 +78,7 @@ impl<'a> WireRequestBuilder<'a> {
         self.offer(name, field, value)
     }
 
-    /// Reports a requested field as left out, because this API does not have it.
+    /// Records that a requested field is left out, because this API does not have it.
     pub(crate) fn leave_out(&mut self, field: RequestField) -> &mut Self {
         if !self.written.left_out.contains(&field) {
             self.written.left_out.push(field);
@@ -86,7 +86,7 @@ impl<'a> WireRequestBuilder<'a> {
         self
     }
 
-    /// Sets the user's extra parameters. They replace no existing field.
+    /// Sets the user's extra parameters. An existing field keeps its value.
     pub(crate) fn extra(&mut self, extra: &Map<String, Value>) -> &mut Self {
         for (name, value) in extra {
             if !self.written.body.contains_key(name) {

@@ -49,7 +49,7 @@ impl Events {
         }
     }
 
-    /// Ends the stream: passes an event to `each` that lacks its empty line.
+    /// Ends the stream. If the last event lacks its empty line, it is still passed to `each`.
     pub(crate) fn end(
         &mut self,
         each: impl FnOnce(Event<'_>) -> Result<(), Failure>,
@@ -57,7 +57,8 @@ impl Events {
         self.dispatch(each)
     }
 
-    /// An event is bounded like a line: a parsed event takes several times its size in memory.
+    /// Adds a field to the event. The size of an event has the limit of a line, because a parsed event takes several
+    /// times its size in memory.
     fn field(&mut self, line: &[u8]) -> Result<(), Failure> {
         let (field, value) = match line.iter().position(|byte| *byte == b':') {
             Some(at) => (line.get(..at), line.get(at + 1..)),

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::http::{ErrorBody, Failure, Redact};
 
-/// How long to wait in total for data after the finish, such as the usage. Keep-alives do not extend it.
+/// How long to wait in total for data after the finish, such as the usage. Keep-alives do not extend this time.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Decodes one vendor's events into a [`Draft`].
@@ -58,7 +58,7 @@ pub(crate) struct ReplyStream<D> {
     decoder: D,
     draft: Draft,
     failure: Option<Failure>,
-    /// When waiting ends, after the finish.
+    /// When to stop waiting for data after the finish.
     until: Option<Instant>,
     done: bool,
 }
@@ -128,7 +128,7 @@ impl<D: Decoder> ReplyStream<D> {
         lines.take(piece, |line| events.take(line, &mut decode))
     }
 
-    /// The connection has ended. An unreadable last event was cut off.
+    /// Handles the end of the connection. If the last event is unreadable, the reply counts as cut off.
     fn end(&mut self) -> Result<(), Failure> {
         self.done = true;
         if let Some(whole) = self.whole.take() {

@@ -32,31 +32,31 @@ pub(super) enum Form {
     Quoted,
     /// An unquoted word.
     Word,
-    /// A word beyond the limit, whose rest is not read.
+    /// A word longer than [`LONGEST_WORD`]. Its rest is not examined.
     Endless,
 }
 
 /// The longest value between quotes, in bytes.
 const LONGEST_QUOTED: usize = 4096;
-/// The longest word that is read, in bytes. Without this limit, a long word that repeats `password=` would be read again
-/// from each repetition, which is quadratic.
+/// The longest word that is read, in bytes. Without this limit, a long word that repeats `password=` would be read
+/// again from each repetition, which is quadratic.
 const LONGEST_WORD: usize = 512;
 /// The shortest value, in bytes.
 const SHORTEST: usize = 4;
-/// The shortest unquoted value that counts as likely, or whose name has other meanings.
+/// The shortest value of an ambiguous name, and the shortest unquoted value that is likely a secret.
 const SHORTEST_SURE: usize = 6;
 /// The shortest value of a weak name.
 const SHORTEST_LONG: usize = 16;
 /// The shortest value after `Bearer` and `Basic` in prose.
 const SHORTEST_CREDENTIAL: usize = 12;
-/// Words that replace or describe a value, instead of a password.
+/// Words that describe a value or stand in its place, and are not a secret themselves.
 const NO_VALUES: &str = "\
     above below blank boolean changed correct default disabled empty enabled enter expired false \
     forgotten here hidden incorrect invalid missing need needed none null optional please redacted \
     required reset same secret string true undefined unknown wrong your masked";
 
-/// Reads the value at `start`: up to the closing quote, or to the end of the word without punctuation. `None` for a
-/// placeholder or punctuation only.
+/// Reads the value at `start`: up to the closing quote or, without quotes, to the end of the word, without punctuation
+/// at its end. Returns `None` if there is only punctuation or a placeholder.
 pub(super) fn read(text: &[u8], start: usize, profile: RedactionProfile) -> Option<Value> {
     let word = past(text, start, 4, |byte| b"\"'`*\\".contains(&byte));
     let quote = at(text, word.saturating_sub(1));
@@ -70,7 +70,7 @@ pub(super) fn read(text: &[u8], start: usize, profile: RedactionProfile) -> Opti
         Some(end) => (end, Form::Word),
         None => (word + LONGEST_WORD, Form::Endless),
     };
-    // Passwords often end with an exclamation mark, so it is included.
+    // An exclamation mark at the end belongs to the value, because passwords often end with one.
     let bytes = part(text, word, end);
     let is_open = has_bracket(text, word);
     let ends = |byte: u8| b".,:?)*`~".contains(&byte) || !is_open && b"]}".contains(&byte);
@@ -87,7 +87,7 @@ pub(super) fn read(text: &[u8], start: usize, profile: RedactionProfile) -> Opti
     })
 }
 
-/// Whether the value starts with a bracket, so that its last one belongs to it: `${PASSWORD}`.
+/// Whether the value starts with a bracket. Then the closing bracket belongs to the value, as in `${PASSWORD}`.
 fn has_bracket(text: &[u8], start: usize) -> bool {
     part(text, start, start + 2)
         .iter()
@@ -119,8 +119,8 @@ fn quoted(text: &[u8], start: usize, quote: u8, profile: RedactionProfile) -> Op
     })
 }
 
-/// Returns the end of an unquoted value: a space, a quote, a separator of settings, or a placeholder. `None` if it
-/// continues beyond `limit`.
+/// Returns the end of an unquoted value. A space, a quote, a separator of settings or a placeholder ends it. Returns
+/// `None` if the value continues beyond `limit`.
 fn word_end(text: &[u8], start: usize, limit: usize) -> Option<usize> {
     let near = part(text, start, limit);
     let is_open = has_bracket(text, start);
@@ -158,7 +158,7 @@ impl Value {
         self.start..end
     }
 
-    /// Whether it is the secret of a strong name.
+    /// Whether the value after a strong name is a secret.
     pub(super) fn is_secret(&self, text: &[u8], said: Said, profile: RedactionProfile) -> bool {
         let value = self.bytes(text);
         if self.form == Form::Endless {
@@ -177,7 +177,7 @@ impl Value {
         }
     }
 
-    /// Whether it is a secret even with an ambiguous name.
+    /// Whether the value is a secret even if its name is ambiguous.
     pub(super) fn is_surely_secret(&self, text: &[u8], said: Said) -> bool {
         let value = self.bytes(text);
         if self.form == Form::Endless {
@@ -195,7 +195,7 @@ impl Value {
         }
     }
 
-    /// Whether it may be a secret in a protocol, where prose is rare.
+    /// Whether the value may be a secret in a protocol, where prose is rare.
     pub(super) fn is_likely(&self, text: &[u8], said: Said) -> bool {
         let value = self.bytes(text);
         let shortest = match self.form {
@@ -209,7 +209,7 @@ impl Value {
         value.len() >= shortest && is_password && !is_stand_in(value)
     }
 
-    /// Whether it is one long word, like keys.
+    /// Whether the value is one long word, as keys are.
     pub(super) fn is_long_word(&self, text: &[u8]) -> bool {
         let value = self.bytes(text);
         self.form == Form::Endless || is_long_word(value) && !is_stand_in(value)
@@ -236,8 +236,8 @@ pub(crate) fn is_sure_credential(value: &[u8]) -> bool {
     value.len() >= SHORTEST_CREDENTIAL && !says_none(value) && no_word(value)
 }
 
-/// Whether a value is a placeholder: `****`, `<password>`, `${PASSWORD}`, `%s`, `[secret-1]`, also after the word for its
-/// scheme.
+/// Whether a value is a placeholder: `****`, `<password>`, `${PASSWORD}`, `%s`, `[secret-1]`. `Bearer` or `Basic` may
+/// come before it.
 pub(crate) fn is_stand_in(value: &[u8]) -> bool {
     let value = [&b"Bearer "[..], b"Basic "]
         .into_iter()
@@ -271,7 +271,8 @@ fn says_none(value: &[u8]) -> bool {
     is_stand_in(value) || NO_VALUES.split(' ').any(is_none)
 }
 
-/// Whether it cannot be a word of a sentence: it has a digit, a sign, or capitals inside.
+/// Whether the value cannot be a word of a sentence, because it has a digit, a sign, or several capitals inside. A
+/// number needs at least [`SHORTEST`] digits.
 pub(crate) fn no_word(value: &[u8]) -> bool {
     if is_number(value) {
         return value.iter().filter(|byte| byte.is_ascii_digit()).count() >= SHORTEST;

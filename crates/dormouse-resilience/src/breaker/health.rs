@@ -1,4 +1,4 @@
-//! What a call says about a service, and what a breaker reports about it.
+//! The health of a service: what the result of a call says about it, and what a breaker reports.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -66,8 +66,8 @@ impl fmt::Display for OpenReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("call not attempted: {reason}{}", Retry(*.retry_in))]
 pub struct CircuitOpen {
-    /// When to ask again; `None` if an event and not a time decides: a change of the configuration, or the end of the
-    /// trial in progress.
+    /// How long to wait before the next attempt. `None` if the breaker waits for an event instead: a change of the
+    /// configuration, or the end of the trial in progress.
     pub retry_in: Option<Duration>,
     /// The reason.
     pub reason: OpenReason,
@@ -99,9 +99,10 @@ pub struct CircuitHealth {
     pub reason: Option<OpenReason>,
     /// How long the circuit has been in this state.
     pub lasted: Duration,
-    /// When the next call is admitted, zero for now; `None` if an event decides, as in [`CircuitOpen::retry_in`].
+    /// How long until the next call is admitted; zero if it is admitted now. `None` if the breaker waits for an event,
+    /// as in [`CircuitOpen::retry_in`].
     pub retry_in: Option<Duration>,
-    /// The number of failures that count now. Zero unless closed.
+    /// The number of failures that count now. Zero unless the circuit is closed.
     pub failures: u32,
 }
 

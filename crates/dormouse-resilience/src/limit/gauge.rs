@@ -32,7 +32,7 @@ impl Gauge {
             (Some(own), Some(count)) => own.take(count, now),
             (None, _) | (_, None) => Ok(()),
         };
-        // After its reset a report says nothing any more.
+        // After the reset, the reported limit is no longer valid.
         let reported = self.reported.filter(|reported| !reported.is_over(now));
         let reported = reported.map_or(Duration::ZERO, |reported| reported.wait(count.into(), now));
         match held {
@@ -43,7 +43,7 @@ impl Gauge {
                 Err(reported)
             }
             Err(NoRoom::For(wait)) => Err(wait.max(reported)),
-            // `RateLimit::fits_ever` has rejected such a request before.
+            // This does not occur, because `RateLimit::fits_ever` has already rejected such a request.
             Err(NoRoom::Ever) => Err(Duration::MAX),
         }
     }

@@ -1,16 +1,16 @@
-//! The words that times are named with.
+//! The words and numbers that expressions of time consist of.
 
-/// A word as the dates see it.
+/// A word of a text, with the properties that the parser of dates needs.
 #[derive(Clone, Debug)]
 pub(super) struct Word {
     pub(super) lower: String,
     /// Whether it begins with a capital letter.
     pub(super) capital: bool,
-    /// Its number, an ordinal's ("7th") too.
+    /// The number that its digits express, also with the ending of an ordinal ("7th").
     pub(super) number: Option<i16>,
 }
 
-/// The words of a text, at most some thousands.
+/// The words of a text. At most the first 4,096 are returned.
 pub(super) fn words(text: &str) -> Vec<Word> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -33,7 +33,7 @@ fn word(text: &str) -> Word {
     }
 }
 
-/// How many a word says: "3", "three", "a".
+/// The count that a word expresses, such as "3", "three" or "a".
 pub(super) fn count(word: &str) -> Option<u16> {
     const WORDS: [&str; 13] = [
         "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",

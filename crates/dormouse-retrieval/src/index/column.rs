@@ -22,13 +22,13 @@ impl<T: Copy + Default> Column<T> {
         }
     }
 
-    /// The value at `place`, mutable, if the column is that long.
+    /// The value at `place`, mutable; `None` if the column is shorter.
     #[inline]
     pub(crate) fn at_mut(&mut self, place: u32) -> Option<&mut T> {
         self.0.get_mut(place as usize)
     }
 
-    /// Makes the column reach `len` places.
+    /// Grows the column to at least `len` places.
     pub(crate) fn reach(&mut self, len: usize) {
         if self.0.len() < len {
             self.0.resize(len, T::default());

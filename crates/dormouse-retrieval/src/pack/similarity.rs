@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Two texts are near-duplicates if they share at least this part of all their pairs of neighbouring words.
+/// Two texts are near-duplicates if they have in common at least this share of all their pairs of neighbouring words.
 const NEAR: f32 = 0.9;
 
 /// Words that reverse the meaning of a sentence. Sorted.
@@ -35,7 +35,7 @@ impl TextSimilarity {
             before = word;
         }
         if pairs.is_empty() {
-            // The text contains only signs or emoji.
+            // A text without words contains only signs or emoji; it is compared as a whole.
             pairs.push(hash(&text));
         }
         pairs.sort_unstable();

@@ -16,8 +16,8 @@ use crate::{
 pub(super) const RADIUS: usize = 3;
 /// The size of a window: the unit and its neighbours.
 const WIDTH: usize = 2 * RADIUS + 1;
-/// The share of a word's weight when it occurs in each turn of the window, in reading order. The turn before counts
-/// more than the turn after: it is often the question.
+/// The share of its weight that a word contributes if it occurs in this turn of the window. The turns are in reading
+/// order. The turn before counts more than the turn after: it is often the question.
 pub(super) const REACH: [f32; WIDTH] = [0.2, 0.4, 0.6, 1.0, 0.5, 0.3, 0.2];
 
 /// The features of the unit in `slot` except [`informative`]; `None` if nothing connects it to the query.
@@ -30,7 +30,7 @@ pub(super) fn of_candidate(
     let place = index.threads.position(slot);
     let surroundings = surroundings(index, slot);
     let words = words(index, plan, scratch, &surroundings);
-    // Vectors and sessions can connect a unit that shares no word with the query: the turn in question often does not.
+    // Vectors and sessions also connect a unit to the query, because the relevant turn often shares no word with it.
     let is_connected = words.reach > 0.0
         || scratch.dense.at(slot) > 0.0
         || scratch.best_sessions.contains(&place.session);
@@ -134,13 +134,13 @@ fn words(
     words
 }
 
-/// The largest share of a word that occurs at these places of a window.
+/// The largest share in [`REACH`] among the places of a window where a word occurs.
 fn reach(occurs: [bool; WIDTH]) -> f32 {
     let there = occurs.into_iter().zip(REACH).filter(|(occurs, _)| *occurs);
     there.map(|(_, reach)| reach).fold(0.0, f32::max)
 }
 
-/// The saturated count in a window: a half for one, below 1 for any number.
+/// The saturated count of a word in a window: 0.5 for one occurrence, and always below 1.
 pub(super) fn levelled(count: f32) -> f32 {
     count / (count + 1.0)
 }

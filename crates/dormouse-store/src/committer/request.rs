@@ -1,9 +1,9 @@
-//! What the writer thread is asked to do.
+//! Requests to the writer thread.
 
 use dormouse_contracts::{AppendError, AppendRequest, AssistantId, Seq, Snapshot};
 use tokio::sync::oneshot;
 
-/// Something for the writer thread to do.
+/// A request to the writer thread.
 #[derive(Debug)]
 pub(crate) enum Request {
     Append(AppendRequest, Reply),
@@ -18,7 +18,7 @@ pub(crate) enum Request {
 pub(crate) type Reply = oneshot::Sender<Result<Seq, AppendError>>;
 
 impl Request {
-    /// How much payload it writes, in bytes.
+    /// The size of the payload that the request writes, in bytes.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Append(request, _) => request.events.iter().map(|e| e.payload.len()).sum(),
@@ -27,7 +27,7 @@ impl Request {
         }
     }
 
-    /// Whether it writes anything and waits for an answer.
+    /// Whether the request writes anything and waits for an answer.
     pub(super) fn is_write(&self) -> bool {
         match self {
             Self::Append(..) | Self::Snapshot(..) => true,

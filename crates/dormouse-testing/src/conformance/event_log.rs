@@ -10,12 +10,12 @@ use dormouse_contracts::EventLog;
 /// Checks the promises of [`Append`](dormouse_contracts::Append), [`ReadEvents`](dormouse_contracts::ReadEvents),
 /// [`SaveSnapshot`](dormouse_contracts::SaveSnapshot) and [`LoadSnapshot`](dormouse_contracts::LoadSnapshot).
 ///
-/// Writes about five megabytes for assistants whose keys begin with `conformance`; the log must not contain them yet. To
-/// check that a crash loses nothing, close and open the log, and then await [`event_log_reopened`].
+/// Writes about five megabytes for assistants whose keys begin with `conformance`; the log must not contain them yet.
+/// To check that a crash loses nothing, close and open the log, and then await [`event_log_reopened`].
 ///
 /// # Panics
 ///
-/// At the first broken promise.
+/// If the log breaks a promise.
 pub async fn event_log(log: &dyn EventLog) {
     order::unwritten_logs_are_empty(log).await;
     order::events_come_back_as_they_were_appended(log).await;

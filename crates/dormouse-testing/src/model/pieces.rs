@@ -1,4 +1,4 @@
-//! How a turn's reply is divided into pieces.
+//! Divides the reply of a turn into pieces.
 
 use dormouse_contracts::{
     CallId, ChatDelta, ChatReply, ChatRequest, FinishReason, Message, ModelErrorKind, TokenCounter,
@@ -97,7 +97,7 @@ fn numbered(calls: &[(String, String)], first: u64) -> Vec<ToolCall> {
 
 const CALL_PREFIX: &str = "call-";
 
-/// The highest number of a call id in `request` that has the form of a scripted model's ids; 0 if there is none.
+/// The highest number in those call ids of `request` that have the form of a scripted model's ids; 0 if there are none.
 pub(super) fn highest_call(request: &ChatRequest) -> u64 {
     let numbers = request.messages.iter().flat_map(|message| match message {
         Message::Assistant { tool_calls, .. } => tool_calls.as_slice(),

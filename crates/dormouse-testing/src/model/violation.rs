@@ -22,7 +22,7 @@ pub enum Violation {
         /// The index of the message.
         at: usize,
     },
-    /// A tool message answers no call of the assistant message before it.
+    /// A tool message answers a call that the assistant message before it did not make.
     AnswersNothing {
         /// The index of the message.
         at: usize,

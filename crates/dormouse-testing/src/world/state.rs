@@ -35,7 +35,7 @@ pub(super) struct Seen {
 }
 
 impl State {
-    /// What to do with an effect: return its decided outcome, or treat it in this way.
+    /// Decides what to do with an effect: `Ok` is its outcome, if that is decided; `Err` is the behaviour to follow.
     pub(super) fn take(&mut self, effect: &Effect) -> Result<Outcome, Behaviour> {
         self.seen.attempts.push(effect.clone());
         if let Some(outcome) = self.seen.outcomes.get(&effect.key) {
@@ -47,7 +47,7 @@ impl State {
         Err(self.next.pop_front().unwrap_or(Behaviour::Do))
     }
 
-    /// Adds to the feed of the assistant, with the next number.
+    /// Adds a perception to the assistant's feed, with the next number.
     pub(super) fn deliver(&mut self, perceive: Perceive) -> Delivery {
         let number = self.feed.len() as u64 + 1;
         let perception = perceive.number(number).build();
@@ -56,7 +56,8 @@ impl State {
         delivery
     }
 
-    /// Delivers the output of an effect, unless it is decided by now, and returns the mark of its end.
+    /// Delivers the output of an effect, unless the effect's outcome is already decided. Returns the delivery of the
+    /// assistant's own last line, which marks the end of the output.
     pub(super) fn print(&mut self, effect: &Effect, lines: Vec<Perceive>) -> Option<Delivery> {
         if self.seen.outcomes.contains_key(&effect.key) {
             return None;
@@ -104,7 +105,7 @@ impl State {
 }
 
 impl Seen {
-    /// Decides an effect, unless another call has decided it meanwhile, and returns its outcome.
+    /// Records the outcome of an effect, unless another call has recorded one meanwhile. Returns the recorded outcome.
     pub(super) fn decide(&mut self, effect: &Effect, outcome: Outcome) -> Outcome {
         if let Some(decided) = self.outcomes.get(&effect.key) {
             return decided.clone();

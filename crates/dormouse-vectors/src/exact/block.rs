@@ -2,7 +2,7 @@
 
 use super::code::Code;
 
-/// The approximate size of a block's high bytes: small compared to a collection, large compared to a row.
+/// The approximate size of a block's high bytes: small compared with a collection, and large compared with a row.
 const BLOCK_BYTES: usize = 1 << 18;
 
 /// The first capacity of a block in rows, so that many small collections stay small.
@@ -67,7 +67,7 @@ impl VectorBlock {
         let rows = if self.labels.is_empty() {
             FIRST_ROWS
         } else {
-            // The second step takes the rest of the block at once; a block never grows beyond that.
+            // The second step reserves the rest of the block at once. A block never grows beyond its capacity.
             capacity(dimensions) - self.labels.len()
         };
         self.labels.reserve_exact(rows);

@@ -27,7 +27,7 @@ pub(super) struct PointPosition {
 pub(super) struct Candidates {
     limit: usize,
     at_least: BinaryHeap<Reverse<OrderedScore>>,
-    /// The smallest upper bound that a new candidate needs.
+    /// A new candidate needs at least this upper bound.
     bar: f32,
     found: Vec<(PointPosition, f32)>,
 }
@@ -54,7 +54,8 @@ impl Candidates {
     fn keep(&mut self, position: PointPosition, estimate: ScoreEstimate, at_most: f32) {
         self.found.push((position, at_most));
         self.raise(estimate.score - estimate.error);
-        // Bounded: dropping costs linear time, but happens only after as many additions again.
+        // This bounds the memory. Dropping candidates takes linear time, but it happens only after as many have been
+        // added again.
         if self.found.len() > self.limit.saturating_mul(2).saturating_add(SLACK) {
             self.drop_hopeless();
         }
@@ -77,7 +78,7 @@ impl Candidates {
 
     fn drop_hopeless(&mut self) {
         let bar = self.bar;
-        // Ties are kept: an equal upper bound may still belong to a nearest point.
+        // Ties are kept, because a point with an equal upper bound may still be among the nearest.
         self.found.retain(|(_, at_most)| *at_most >= bar);
     }
 

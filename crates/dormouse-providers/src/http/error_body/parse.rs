@@ -22,8 +22,9 @@ impl ErrorBody {
         }
     }
 
-    /// Parses `{"error": {"message", "type", "code"}}`, also in a list or without the wrapper, `{"error": "…"}` with or without
-    /// a code next to it, and any of these as a string inside another, as Ollama and OpenRouter forward upstream errors.
+    /// Parses `{"error": {"message", "type", "code"}}`, also in a list or without the wrapper, and `{"error": "…"}`
+    /// with or without a code next to it. Any of these may also be a string inside another, because Ollama and
+    /// OpenRouter forward upstream errors this way.
     pub(crate) fn from_json(json: &Value, redact: &Redact) -> Self {
         // Google wraps the error in a list.
         let json = json.get(0).unwrap_or(json);

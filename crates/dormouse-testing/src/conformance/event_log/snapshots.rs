@@ -1,4 +1,4 @@
-//! Saved snapshots are found, and never a later one than requested.
+//! Checks that a log finds saved snapshots, and never returns a later one than requested.
 
 use dormouse_contracts::{EventLog, Seq, Snapshot};
 
@@ -30,7 +30,7 @@ pub(super) async fn the_newest_one_is_kept(log: &dyn EventLog) {
         let found = stream.load(up_to).await;
         assert_eq!(found.as_ref(), Some(&newest), "the newest up to {up_to}");
     }
-    // An older one may have been given up for the newer one, but is never a wrong one.
+    // The log may have deleted the older snapshot when it saved the newer one, but it must not return a wrong one.
     for up_to in 2..=4 {
         let found = stream.load(up_to).await;
         let older = snapshot(2, b"two");

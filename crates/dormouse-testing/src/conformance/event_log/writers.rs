@@ -1,4 +1,4 @@
-//! Writers cannot interleave, and nothing is half written.
+//! Checks that the events of several writers do not interleave, and that no append is half written.
 
 use dormouse_contracts::{AppendErrorKind, EventLog, NewEvent, Seq};
 use futures_util::{FutureExt, future::join_all};
@@ -82,7 +82,7 @@ pub(super) async fn one_of_several_racing_writers_wins(log: &dyn EventLog) {
 
 pub(super) async fn dropping_an_append_does_not_take_it_back(log: &dyn EventLog) {
     let stream = Stream::of(log, "conformance-dropped");
-    // Polled once, so that it is on its way, and dropped.
+    // One poll starts the append; then its future is dropped.
     if let Some(answer) = stream.append(0, events([1])).now_or_never() {
         assert_eq!(answer, Ok(1), "an append that fits is written");
     }
@@ -91,7 +91,7 @@ pub(super) async fn dropping_an_append_does_not_take_it_back(log: &dyn EventLog)
     stream.assert_holds(&events(1..=2)).await;
 }
 
-/// Appends after the first event. While that one is not written yet, this is a conflict.
+/// Appends the second event. Retries on a conflict, because the first event may not be written yet.
 async fn append_once_it_follows(stream: &Stream<'_>) -> Result<u64, AppendErrorKind> {
     let mut answer = stream.append(1, events([2])).await;
     for _ in 0..1000 {

@@ -1,4 +1,4 @@
-//! Points are added, replaced and removed.
+//! Checks that points can be added, replaced and removed.
 
 use dormouse_contracts::{PointFilter, VectorErrorKind, VectorIndex};
 
@@ -135,7 +135,7 @@ pub(super) async fn repeating_a_call_changes_nothing(index: &dyn VectorIndex) {
 
 pub(super) async fn one_that_does_not_fit_keeps_all_out(index: &dyn VectorIndex) {
     let shelf = Shelf::new(index, "unfit", 2).await;
-    // More points than an adapter sends at once, and the last of them wrong.
+    // There are more points than an adapter sends in one request, and only the last one is invalid.
     let mut points: Vec<_> = (0..600).map(|id| point(id, &vector(id, 2))).collect();
     for unfit in [
         [f32::NAN, 1.0],

@@ -7,7 +7,7 @@ use super::shelf::{Shelf, assistant, labelled, vector};
 const KEPT: &str = "kept";
 const DIMENSIONS: usize = 6;
 
-/// This number gets another vector later.
+/// The number of the point that gets another vector later.
 const MOVED: u64 = 8;
 
 pub(super) async fn write(index: &dyn VectorIndex) {
@@ -61,7 +61,7 @@ pub(super) async fn check(index: &dyn VectorIndex) {
     );
 }
 
-/// The collection works like a new one.
+/// Checks that a reopened collection takes new points and can be discarded.
 pub(super) async fn go_on(index: &dyn VectorIndex) {
     let shelf = Shelf::of(index, KEPT);
     shelf.prepare(DIMENSIONS).await;

@@ -1,4 +1,4 @@
-//! Several callers at once.
+//! Checks that several callers can add, remove and search at the same time.
 
 use std::collections::HashSet;
 
