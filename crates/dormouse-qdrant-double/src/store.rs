@@ -57,7 +57,9 @@ impl Store {
             return Err(Status::invalid_argument("collection name is not valid"));
         }
         if params.distance != Distance::Cosine as i32 || !(1..=65_536).contains(&params.size) {
-            return Err(Status::invalid_argument("the double is for cosine only"));
+            return Err(Status::invalid_argument(
+                "the double supports cosine similarity only",
+            ));
         }
         if self.collections.contains_key(name) {
             let words = format!("Wrong input: Collection `{name}` already exists!");

@@ -108,7 +108,7 @@ impl fmt::Display for Violation {
             Self::NoObject { at, call } => {
                 write!(
                     f,
-                    "the arguments of {call} in message {at} are no JSON object"
+                    "the arguments of {call} in message {at} are not a JSON object"
                 )
             }
             Self::ToolTwice { tool } => write!(f, "the tool {tool} is offered twice"),
@@ -118,7 +118,9 @@ impl fmt::Display for Violation {
                     "the parameters of the tool {tool} are not an object schema"
                 )
             }
-            Self::ChoiceNotOffered => f.write_str("a tool must be called that is not offered"),
+            Self::ChoiceNotOffered => {
+                f.write_str("the tool choice requires a tool that is not offered")
+            }
             Self::OutOfRange { parameter } => write!(f, "{parameter} is out of its range"),
         }
     }

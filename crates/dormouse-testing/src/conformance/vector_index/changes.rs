@@ -13,25 +13,33 @@ pub(super) async fn added_points_are_found(index: &dyn VectorIndex) {
     shelf.add(&points).await;
     for point in &points {
         let found = shelf.ids(&point.vector, &PointFilter::default(), 1).await;
-        assert_eq!(found, [point.id], "each is nearest to itself");
+        assert_eq!(found, [point.id], "each point is nearest to its own vector");
     }
     assert_eq!(
         shelf.count().await,
         Some(ids.len() as u64),
-        "each is counted"
+        "each point is counted"
     );
 
     let many: Vec<_> = (10..1_010)
         .map(|id| point(id, &vector(id, DIMENSIONS)))
         .collect();
     shelf.add(&many).await;
-    assert_eq!(shelf.count().await, Some(1_006), "a thousand in one call");
+    assert_eq!(
+        shelf.count().await,
+        Some(1_006),
+        "one call adds a thousand points"
+    );
     let found = shelf
         .ids(&vector(1_009, DIMENSIONS), &PointFilter::default(), 1)
         .await;
-    assert_eq!(found, [1_009], "the last of a thousand");
+    assert_eq!(found, [1_009], "the last of a thousand points is found");
     shelf.add(&[]).await;
-    assert_eq!(shelf.count().await, Some(1_006), "adding none");
+    assert_eq!(
+        shelf.count().await,
+        Some(1_006),
+        "a call without points adds none"
+    );
     shelf.discard().await;
 }
 
@@ -45,17 +53,21 @@ pub(super) async fn a_point_replaces_one_of_its_number(index: &dyn VectorIndex) 
     assert_eq!(
         hits.len(),
         2,
-        "a point replaces one of its number: {hits:?}"
+        "a point replaces the point with the same number: {hits:?}"
     );
     assert!(
         hits[0].id == 1 && hits[0].score > 0.99,
-        "by its new place: {hits:?}"
+        "a replaced point is found by its new vector: {hits:?}"
     );
 
     shelf
         .add(&[point(3, &[1.0, 0.1]), point(3, &[1.0, 0.1])])
         .await;
-    assert_eq!(shelf.count().await, Some(3), "also within one call");
+    assert_eq!(
+        shelf.count().await,
+        Some(3),
+        "a point also replaces another one of the same call"
+    );
     shelf.discard().await;
 }
 
@@ -70,18 +82,18 @@ pub(super) async fn removed_points_are_not_found(index: &dyn VectorIndex) {
     assert_eq!(
         shelf.count().await,
         Some(300),
-        "every other one was removed"
+        "every second point was removed"
     );
     let left = shelf
         .admitted(&vector(7, DIMENSIONS), &PointFilter::default())
         .await;
     let even: Vec<u64> = (0..600).filter(|id| id % 2 == 0).collect();
-    assert_eq!(left, even, "the others are found");
+    assert_eq!(left, even, "the other points are found");
     for id in [0, 2, 300, 598] {
         let found = shelf
             .ids(&vector(id, DIMENSIONS), &PointFilter::default(), 1)
             .await;
-        assert_eq!(found, [id], "and each is still where it was");
+        assert_eq!(found, [id], "each of the other points keeps its vector");
     }
     shelf.remove(&[1, 9_999]).await;
     shelf.remove(&[]).await;
@@ -94,10 +106,14 @@ pub(super) async fn removed_points_are_not_found(index: &dyn VectorIndex) {
     assert_eq!(
         shelf.count().await,
         Some(0),
-        "the collection stays when it is empty"
+        "a collection still exists when it is empty"
     );
     shelf.add(&points[..1]).await;
-    assert_eq!(shelf.count().await, Some(1), "and takes points again");
+    assert_eq!(
+        shelf.count().await,
+        Some(1),
+        "an emptied collection takes points again"
+    );
     shelf.discard().await;
 }
 
@@ -111,11 +127,15 @@ pub(super) async fn repeating_a_call_changes_nothing(index: &dyn VectorIndex) {
     shelf.add(&points).await;
     let first = shelf.search(&query, &everything, 20).await;
     shelf.add(&points).await;
-    assert_eq!(shelf.count().await, Some(300), "added twice is added once");
+    assert_eq!(
+        shelf.count().await,
+        Some(300),
+        "adding the same points again changes nothing"
+    );
     assert_eq!(
         shelf.search(&query, &everything, 20).await,
         first,
-        "and found alike"
+        "a search finds the same points after they were added again"
     );
 
     shelf.remove(&[first[0].id]).await;
@@ -123,12 +143,12 @@ pub(super) async fn repeating_a_call_changes_nothing(index: &dyn VectorIndex) {
     assert_eq!(
         shelf.count().await,
         Some(299),
-        "removed twice is removed once"
+        "removing a point again changes nothing"
     );
     assert_eq!(
         shelf.search(&query, &everything, 19).await,
         first[1..],
-        "and the others stay"
+        "the other points are still found"
     );
     shelf.discard().await;
 }
@@ -148,7 +168,7 @@ pub(super) async fn one_that_does_not_fit_keeps_all_out(index: &dyn VectorIndex)
         assert_eq!(
             refused,
             Err(VectorErrorKind::NotFinite),
-            "{unfit:?} has no direction"
+            "{unfit:?} is refused, because it has no direction"
         );
         points.pop();
     }
@@ -168,7 +188,7 @@ pub(super) async fn one_that_does_not_fit_keeps_all_out(index: &dyn VectorIndex)
     assert_eq!(
         shelf.count().await,
         Some(0),
-        "nothing of a refused call was added"
+        "a refused call adds no points"
     );
     shelf.add(&points).await;
     assert_eq!(shelf.count().await, Some(600), "the rest fits");

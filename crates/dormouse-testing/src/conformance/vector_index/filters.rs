@@ -159,7 +159,7 @@ pub(super) async fn a_filter_takes_nothing_from_the_rest(index: &dyn VectorIndex
     assert_eq!(
         shelf.ids(&[1.0, 0.0], &own, 5).await,
         [500, 501, 502, 503, 504],
-        "what is admitted is found behind any number of nearer ones that are not"
+        "a point that matches the filter is found behind any number of nearer points that do not"
     );
     shelf.discard().await;
 }

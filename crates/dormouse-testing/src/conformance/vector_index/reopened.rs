@@ -29,35 +29,34 @@ pub(super) fn is_durable(index: &dyn VectorIndex) {
     assert_eq!(
         index.retention(),
         Retention::Durable,
-        "only a durable index is opened again"
+        "only a durable index can be reopened"
     );
 }
 
 pub(super) async fn check(index: &dyn VectorIndex) {
     let shelf = Shelf::of(index, KEPT);
-    assert_eq!(
-        shelf.count().await,
-        Some(50),
-        "what was removed stays removed"
-    );
+    assert_eq!(shelf.count().await, Some(50), "removed points stay removed");
     let moved = shelf
         .ids(&vector(777, DIMENSIONS), &PointFilter::default(), 1)
         .await;
-    assert_eq!(moved, [MOVED], "what was replaced stays replaced");
+    assert_eq!(moved, [MOVED], "a replaced point stays replaced");
     let own = PointFilter {
         assistant: Some(assistant("alice")),
         ..PointFilter::default()
     };
     let expected: Vec<u64> = (0..60).filter(|id| id % 2 == 0 && *id != MOVED).collect();
     let found = shelf.admitted(&vector(3, DIMENSIONS), &own).await;
-    assert_eq!(found, expected, "with what each is filtered by");
+    assert_eq!(
+        found, expected,
+        "the points keep the fields that filters use"
+    );
     assert_eq!(
         shelf.try_prepare(DIMENSIONS + 1).await,
         Err(VectorErrorKind::Dimension {
             expected: DIMENSIONS,
             actual: DIMENSIONS + 1
         }),
-        "and for the same length"
+        "the collection keeps the length of its vectors"
     );
 }
 
@@ -70,5 +69,9 @@ pub(super) async fn go_on(index: &dyn VectorIndex) {
         .await;
     assert_eq!(shelf.count().await, Some(51), "points can be added");
     shelf.discard().await;
-    assert_eq!(shelf.count().await, None, "and it can be discarded");
+    assert_eq!(
+        shelf.count().await,
+        None,
+        "a reopened collection can be discarded"
+    );
 }

@@ -29,7 +29,7 @@ pub(super) async fn adding_and_searching_go_on_together(index: &dyn VectorIndex)
     assert_eq!(
         found,
         kept.collect::<Vec<_>>(),
-        "what was added and not removed"
+        "the points that were added and not removed are found"
     );
     shelf.discard().await;
 }
@@ -51,11 +51,11 @@ async fn read(shelf: &Shelf<'_>, reader: u64) {
     let query = vector(500_000 + reader, DIMENSIONS);
     let hits = shelf.search(&query, &PointFilter::default(), 20).await;
     let ids: HashSet<u64> = hits.iter().map(|hit| hit.id).collect();
-    assert_eq!(ids.len(), hits.len(), "no point twice: {hits:?}");
+    assert_eq!(ids.len(), hits.len(), "no point is found twice: {hits:?}");
     for hit in hits {
         assert!(
             hit.id < WRITERS * POINTS_EACH,
-            "only what was added: {hit:?}"
+            "only added points are found: {hit:?}"
         );
         let expected = cosine(&query, &vector(hit.id, DIMENSIONS));
         assert!(
