@@ -23,7 +23,7 @@ pub struct Cassette {
 /// The origin of a cassette.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// When the recording started. A file has it in seconds.
+    /// When the recording started. The file contains it in whole seconds.
     pub recorded_at: Timestamp,
     /// Name and version of the program that recorded.
     pub program: String,

@@ -8,7 +8,8 @@ use crate::error::{DatabaseOpenError, is_disk};
 
 /// A failure of an open database.
 ///
-/// After a failure the database rejects all further work. Opened again, the file contains what was committed before.
+/// After a failure the database rejects all further work. If the file is opened again, it contains everything that was
+/// committed before the failure.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseFault {
     /// redb returned an error.
@@ -84,7 +85,7 @@ pub fn contained<T>(work: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, 
     Ok(catch_panic(work)??)
 }
 
-/// As [`contained`], for work with errors of its own.
+/// Like [`contained`], for work that has its own type of error.
 ///
 /// # Errors
 ///

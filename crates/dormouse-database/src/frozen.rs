@@ -1,6 +1,7 @@
 //! A read-only snapshot of a file, for readers that must not write to the file, or while another process has it open.
 //!
-//! redb repairs and marks every file it opens, so it needs writable storage. This storage keeps writes in memory.
+//! redb repairs and marks every file that it opens, so it needs writable storage. This storage keeps the writes in
+//! memory.
 //!
 //! Another process may keep writing the file. redb survives a crash at any moment because it never changes a page of
 //! its newest commit before it publishes the next commit by writing the header. So a page that was read while the
@@ -47,7 +48,8 @@ struct FrozenState {
 }
 
 impl FrozenFile {
-    /// Opens the file at `path`. If another process has it open, its newest commit is copied into memory.
+    /// Opens the file at `path`. If another process has the file open, and the file is not too long, its newest commit
+    /// is copied into memory.
     ///
     /// # Errors
     ///
@@ -86,7 +88,8 @@ impl FrozenFile {
 fn is_in_use(path: &Path) -> io::Result<bool> {
     let backend = FileBackend::new(File::open(path)?).map_err(io::Error::other)?;
     let first_byte = (Bound::Included(0), Bound::Included(0));
-    // A file system without locks cannot answer. Then pages are checked while they are read.
+    // A file system without locks cannot answer. Then the file is not copied, and its pages are checked while they are
+    // read.
     Ok(backend
         .query_lock_range(first_byte.0, first_byte.1)
         .unwrap_or(false))

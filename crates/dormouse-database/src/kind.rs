@@ -20,7 +20,7 @@ pub trait FileSignature: fmt::Debug + Sync {
     /// The size of the page cache, in bytes.
     fn cache_bytes(&self) -> usize;
 
-    /// As [`FileKind::check_up_to_bytes`].
+    /// Has the meaning of [`FileKind::check_up_to_bytes`].
     fn check_up_to_bytes(&self) -> u64;
 
     /// Writes the signature into a new file. `created_at` is when the file was created, by the clock of its file

@@ -114,8 +114,8 @@ impl DialectBook {
         models.map(|((provider, model), record)| (provider, model, record.learnt()))
     }
 
-    /// Merges another book. If a model is in both, the most recent record counts. The result depends neither on the
-    /// order of merges nor on their number.
+    /// Merges another book. If a model is in both, the most recent record counts. Any order and any repetition of
+    /// merges gives the same result.
     pub fn merge(&mut self, other: &Self) {
         for (key, record) in &other.models {
             let own = self

@@ -26,9 +26,9 @@ pub enum Content {
     Text(String),
     /// Plain text without its end: the model reached its token limit, or a filter stopped it.
     ClippedText(String),
-    /// Only thoughts, which are never shown.
+    /// The reply contains only thoughts, which are never shown.
     ThoughtsOnly,
-    /// Nothing.
+    /// The reply contains nothing.
     Empty,
     /// The model reached its token limit before any usable content.
     CutOff,

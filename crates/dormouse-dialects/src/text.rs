@@ -25,17 +25,17 @@ pub const PRINTED_CALLS_LIMIT: usize = 8;
 /// The longest tool name, in bytes.
 const NAME_LIMIT: usize = 128;
 
-/// Whether a mark before this position announces a call.
+/// Whether a mark before this position says that a call follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallContext {
     Bare,
     Marked,
 }
 
-/// How certain it is that something is a call, without regard to the tool's name.
+/// How certain it is that a text is a call, independent of the tool's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Certainty {
-    /// The format has no other meaning.
+    /// The format is used for calls only.
     Explicit,
     /// It may be data that looks like a call.
     Likely,
@@ -96,7 +96,7 @@ pub(crate) fn first_call(
     wanted: &dyn Fn(&PrintedCall) -> bool,
 ) -> Option<PrintedCall> {
     let mut rest = text;
-    // Every format starts with one of these, so the search skips prose quickly.
+    // Every format starts with one of these characters, so the search can skip prose quickly.
     while let Some(at) = rest.find(['{', '<', '[']) {
         budget.spend(at + 1)?;
         rest = rest.get(at..)?;
@@ -127,7 +127,7 @@ fn past_marks(text: &str) -> Option<&str> {
     }
 }
 
-/// The calls at the start of a text, if a mark or a tag announces them.
+/// The calls at the start of a text, if a mark or a tag is in front of them.
 fn marked_calls<'t>(text: &'t str, budget: &mut ScanBudget) -> Option<Leading<'t>> {
     match marks::skip(text) {
         (inner, CallContext::Marked) => leading_calls(inner, CallContext::Marked, budget),

@@ -11,7 +11,7 @@ use crate::{
     http::{self, Credentials, Failure, HttpClient},
 };
 
-/// A model in a server's list. Its properties are not verified, but bounded.
+/// A model in a server's list. The size of its properties is limited, but their content is not verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListedModel {
@@ -34,7 +34,8 @@ pub struct ListedModel {
 }
 
 impl ListedModel {
-    /// Is it a chat model? Yes, unless the server says otherwise, as Ollama does for text encoders.
+    /// Whether the model is a chat model. It counts as one unless the server says otherwise, as Ollama does for text
+    /// encoders.
     #[must_use]
     pub fn can_chat(&self) -> bool {
         let mut capabilities = self.capabilities.iter();

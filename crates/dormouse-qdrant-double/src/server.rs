@@ -153,8 +153,8 @@ impl QdrantDouble {
     ///
     /// # Errors
     ///
-    /// If the system gives no thread, or if another program has taken the port meanwhile, which is not possible on
-    /// Linux.
+    /// If the system cannot create a thread, or if another program has taken the port meanwhile, which is not possible
+    /// on Linux.
     pub fn restart(&mut self, data: AfterRestart) -> io::Result<()> {
         self.stop();
         let mut inside = self.state.lock();

@@ -1,7 +1,7 @@
 //! Values with a secret's name: `password=…`, `"api_key": "…"`, `?key=…`, `the password for the gate is …`.
 //!
 //! The name of a value and the sign before it decide how much the value must look like a secret. After `password=`
-//! nearly everything counts; after `the token is` only a value that cannot be a word of a sentence.
+//! nearly every value counts. After `the token is`, only a value that cannot be a word of a sentence counts.
 
 mod value;
 
@@ -75,7 +75,7 @@ static NAMES: LazyLock<Vec<Name>> = LazyLock::new(|| {
     });
     names.collect()
 });
-/// Another weak name, which is not a secret in a sentence.
+/// Another weak name. Its value is judged like that of `token`.
 const SIGNATURE: &str = "signature";
 /// Names that mean a credential only in the query of a URL.
 const PARAMETERS: [&str; 8] = [

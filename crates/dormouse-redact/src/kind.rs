@@ -95,7 +95,7 @@ impl SensitiveKind {
         }
     }
 
-    /// Whether it is a credential, and not only personal data.
+    /// Whether a match of this kind is a credential, and not only personal data.
     #[must_use]
     pub const fn is_credential(self) -> bool {
         matches!(

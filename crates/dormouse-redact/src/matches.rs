@@ -7,7 +7,7 @@ use crate::SensitiveKind;
 /// A secret or personal data in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// Its bytes. Never empty.
+    /// The range of its bytes in the text. It is never empty.
     pub range: Range<usize>,
     /// The kind.
     pub kind: SensitiveKind,

@@ -8,7 +8,7 @@ use crate::{
 /// The longest number with its punctuation, in bytes.
 const LONGEST: usize = 40;
 
-/// Finds numbers with a country code, and national numbers in usual groups.
+/// Finds phone numbers with a country code, and national numbers in the usual groups of digits.
 pub(crate) fn phones(text: &[u8], found: &mut Vec<Match>) {
     let mut from = 0;
     while from < text.len() {

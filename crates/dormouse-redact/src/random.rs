@@ -16,7 +16,7 @@ struct Thresholds {
     /// The same for runs of one case with digits.
     one_case_from: usize,
     one_case_changes: usize,
-    /// The least number of hexadecimal digits of a key.
+    /// The shortest run of hexadecimal digits that counts as a key.
     hex_from: usize,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! redb moves records and leaves old copies behind, so the same event can be found several times. A transaction that
 //! never finished may have left events that were never committed. If two different events claim the same position, the
-//! file's tables decide between them. If the tables cannot be read, neither event is used.
+//! file's tables decide between them. If the tables do not decide it, neither event is used.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -138,7 +138,7 @@ impl FoundEvents {
         positions
     }
 
-    /// Decides a contested position for the event with these bytes, if it is among those found.
+    /// Resolves a contested position in favour of the event with these bytes, if the scan found that event.
     fn believe(&mut self, assistant: &AssistantId, seq: Seq, event: &[u8]) {
         let claims = self.assistants.get_mut(assistant);
         if let Some(claims) = claims.and_then(|claims| claims.get_mut(&seq)) {
@@ -189,7 +189,7 @@ fn prefix(claims: &BTreeMap<Seq, Claims>) -> (Vec<EventLocation>, Stop) {
     (locations, Stop::End)
 }
 
-/// Scans a file for events, and asks its tables about contested positions. The file is only read.
+/// Scans a file for events, and looks up contested positions in its tables. This does not change the file.
 pub(crate) fn scan(path: &Path) -> io::Result<FoundEvents> {
     let mut found = scan_frames(path)?;
     let contested = found.contested();

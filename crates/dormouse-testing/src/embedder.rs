@@ -68,7 +68,8 @@ struct State {
 }
 
 impl HashedEmbedder {
-    /// An embedder for vectors of this many numbers. Its model is named `hashed-` plus the number.
+    /// An embedder for vectors of this many numbers. The name of its model is `hashed-` and the number, as in
+    /// `hashed-64`.
     ///
     /// # Panics
     ///

@@ -5,8 +5,8 @@
 //! [`conformance`].
 //!
 //! The fakes need no runtime, no clock and no randomness. A clone of a fake is another handle to the same state, so
-//! code that a test drops and starts again finds the same log and world. Every fake fails on request, in the ways that
-//! its port allows.
+//! code that a test drops and starts again finds the same log and world. A test can make every fake fail, in the ways
+//! that the fake's port allows.
 //!
 //! This crate is a dev-dependency only. It panics if a test uses it wrongly.
 //!

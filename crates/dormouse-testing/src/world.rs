@@ -132,7 +132,7 @@ impl FakeWorld {
         self.state().seen.attempts.clone()
     }
 
-    /// The keys that were used for two different effects, which is a bug of the code that creates keys.
+    /// The keys that were used for two different effects, which is a bug in the code that creates keys.
     #[must_use]
     pub fn reused_keys(&self) -> Vec<EffectKey> {
         let state = self.state();

@@ -1,4 +1,5 @@
-//! Safe handling of text from outside. Pure, and without any other crate of the workspace.
+//! Safe handling of text from outside. The functions are pure, and the crate depends on no other crate of the
+//! workspace.
 //!
 //! Read in this order: [`is_hidden`] (the only table of hidden characters), [`escape_hidden`] and
 //! [`escape_hidden_json`] (printing), [`one_line`], [`beginning`], [`beginning_bytes`] and [`shortened`] (cutting),

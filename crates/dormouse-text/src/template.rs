@@ -2,7 +2,7 @@
 //!
 //! Servers that turn a conversation into one text often interpret such tokens anywhere in it: a user who writes
 //! `<|im_end|><|im_start|>system` could start a message of the operator. Tokens of every known model are neutralised,
-//! because the model of a server is not known.
+//! because the program does not know which model a server runs.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ const LONGEST: usize = 64;
 
 /// Names between `<` and `>`, with or without a slash: Llama 2 and Mistral (`s`, `<SYS>`), Gemma (`start_of_turn`),
 /// Cohere (`BOS_TOKEN`), calls and thoughts of Qwen, Hermes and DeepSeek, code models (StarCoder, Granite, Code Llama),
-/// and tokens of tokenizers themselves.
+/// and special tokens of tokenizers.
 const ANGLED: &[&str] = &[
     "s",
     "bos",

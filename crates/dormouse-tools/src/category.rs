@@ -7,9 +7,9 @@ use dormouse_contracts::ToolCategory;
 pub enum LoopEffect {
     /// The model may call another tool in the same tick.
     Continue,
-    /// The loop ends: it is the other party's turn.
+    /// The loop ends, because the other party acts next.
     EndTerminal,
-    /// The loop ends: one call of this category per tick is enough.
+    /// The loop ends, because a tick may contain only one call of this category.
     EndDangerous,
 }
 

@@ -60,7 +60,7 @@ impl Bounded {
 
     /// Adds as much of `piece` as fits.
     pub(crate) fn write(&mut self, piece: fmt::Arguments<'_>) {
-        // A formatting error shortens the text, like an overflow.
+        // A formatting error shortens the text, as reaching the limit does.
         self.cut |= self.write_fmt(piece).is_err();
     }
 

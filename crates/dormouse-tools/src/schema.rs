@@ -18,7 +18,7 @@ pub(crate) struct Schema {
     root: SchemaIndex,
 }
 
-/// Which part of the parameters is not a JSON Schema, and why.
+/// Why the parameters are not a valid JSON Schema, and in which part.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct SchemaError(String);
@@ -55,7 +55,7 @@ impl Schema {
 fn compile(parameters: &Value, schemas: &mut Schemas) -> Result<SchemaIndex, Box<CompileError>> {
     let mut compiler = Compiler::new();
     compiler.set_default_draft(Draft::V2020_12);
-    // The default loader reads files.
+    // The default loader would read files.
     compiler.use_loader(Box::new(Offline));
     compiler.add_resource(BASE, parameters.clone())?;
     Ok(compiler.compile(BASE, schemas)?)

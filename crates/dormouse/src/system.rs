@@ -27,7 +27,7 @@ impl Clock for SystemClock {
 /// Random numbers from a keyed hash over a counter. Use them to spread retries, not for secrets.
 #[derive(Debug, Default)]
 pub struct SystemRandom {
-    /// Keyed by the operating system's randomness.
+    /// The key of the hash, from the operating system's random numbers.
     key: RandomState,
     drawn: AtomicU64,
 }

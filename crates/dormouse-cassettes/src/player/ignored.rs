@@ -9,7 +9,7 @@ pub struct IgnoredPath {
     parts: Vec<String>,
 }
 
-/// Why a text is not a path.
+/// Why a text is not a valid path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IgnoredPathError {

@@ -41,8 +41,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Replaces the host, with or without its port, by `[host]` wherever it is a whole word. Upper and lower case are
-    /// equal.
+    /// Replaces the host, with or without its port, by `[host]` wherever it is a whole word. Case does not matter.
     pub(crate) fn removed_from(self, text: &str) -> String {
         let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
         let parts = self.host.rsplit_once(':');

@@ -20,7 +20,8 @@ pub struct ScrubRules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleError {
-    /// The secret is too short. Such a text also occurs by chance, and a cassette without it would be unreadable.
+    /// The secret is too short. Such a text also occurs by chance, and a cassette from which it is removed everywhere
+    /// would be unreadable.
     #[error(
         "a secret of {bytes} bytes is too short to be scrubbed: expected at least {}",
         ScrubRules::SHORTEST_SECRET_BYTES
@@ -44,8 +45,8 @@ impl ScrubRules {
         Self::default()
     }
 
-    /// Scrubs this secret in every form: plain, in JSON, in URLs, in base64, and cut off at the end of a body.
-    /// Surrounding white space is not part of it.
+    /// Scrubs this secret in every form: plain, in JSON, in URLs, in base64, and cut off at the end of a body. White
+    /// space around the secret is removed first.
     ///
     /// # Errors
     ///

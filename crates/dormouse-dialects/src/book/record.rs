@@ -38,7 +38,7 @@ pub struct Learnt {
 const ENOUGH: u32 = 2;
 /// The number of replies is multiplied by this factor if the model has made native calls before.
 const PROVEN: u32 = 2;
-/// How often the number of replies is doubled at most. No model produces that many replies.
+/// The number of replies is doubled at most this often. No model produces that many replies.
 const DOUBLINGS: u32 = 24;
 
 /// The evidence about one model. Records are ordered by the time of the last reply; the other fields only make the

@@ -25,12 +25,12 @@ pub(crate) struct Channels {
 /// How the text ends. A model stops after a call; later text is quoted or made up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ChannelEnding {
-    /// With a complete call.
+    /// The text ends with a complete call.
     Call,
-    /// With any other complete part.
+    /// The text ends with any other complete part.
     #[default]
     Words,
-    /// In the middle of a header or a call.
+    /// The text ends in the middle of a header or a call.
     Broken,
 }
 

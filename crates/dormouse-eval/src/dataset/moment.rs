@@ -17,7 +17,7 @@ const FORMS: [&str; 8] = [
     "%d.%m.%Y, %H:%M:%S",
 ];
 
-/// Reads a time. The data sets name no time zone, so it is taken as UTC.
+/// Reads a time. The data sets name no time zone, so the time is read as UTC.
 pub(super) fn parse(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     let read = |form: &&str| {

@@ -1,6 +1,7 @@
 //! Properties of Anthropic's models, by name.
 //!
-//! From Anthropic's model pages, as of November 2026. A Claude newer than this table is treated like the newest in it.
+//! From Anthropic's model pages, as of November 2026. A Claude model that is newer than this table is treated like the
+//! newest model in it.
 
 use dormouse_contracts::ModelName;
 
@@ -25,7 +26,7 @@ pub(super) enum Generation {
     Claude {
         /// For example `(4, 5)`; the maximum if the name has no version.
         version: (u32, u32),
-        /// Is it an Opus? Early ones had a lower output limit.
+        /// Whether it is an Opus model. Early Opus models had a lower output limit.
         opus: bool,
     },
     /// Another vendor's model, or an unknown name.
@@ -67,8 +68,8 @@ impl Generation {
         }
     }
 
-    /// Does the model accept only one of temperature and `top_p`? Claude 4.1 and later do; for earlier ones the vendor
-    /// recommends sending only one of them.
+    /// Whether a request may contain only one of temperature and `top_p`. Claude 4.1 and later accept only one; for
+    /// earlier ones the vendor recommends sending only one of them.
     pub(super) fn takes_one_of_both(self) -> bool {
         matches!(self, Self::Claude { .. })
     }

@@ -12,12 +12,12 @@ use super::failure::Failure;
 /// How a request gets its answer.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Transport {
-    /// From the server.
+    /// The answer comes from the server.
     #[default]
     None,
-    /// From the server, and the exchange is recorded.
+    /// The answer comes from the server, and the exchange is recorded.
     Recorded(Recorder),
-    /// From a recording.
+    /// The answer comes from a recording.
     Replayed(Player),
 }
 

@@ -36,7 +36,7 @@ impl Decoder for ChatDecoder {
 
 /// Reads the message of a line. Fields of an unexpected type count as absent.
 fn said(message: &Value, draft: &mut Draft) -> Result<(), Failure> {
-    // The second name is used by compatible servers.
+    // Compatible servers use the second name.
     let thoughts = ["thinking", "reasoning_content"];
     let thoughts = thoughts.iter().map(|name| text(message.get(name)));
     let thoughts = thoughts.into_iter().find(|text| !text.is_empty());

@@ -1,4 +1,4 @@
-//! Assembles lines into events.
+//! Assembles the events of a stream from its lines.
 
 use super::{
     framing::Framing,

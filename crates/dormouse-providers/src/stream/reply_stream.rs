@@ -25,7 +25,7 @@ pub(crate) trait Decoder: Send {
     /// Decodes the next event.
     fn take(&mut self, event: Event<'_>, draft: &mut Draft) -> Result<(), Failure>;
 
-    /// Decodes a whole reply, from a server that does not stream. With JSON lines it is a single line.
+    /// Decodes a whole reply, from a server that does not stream. If the framing is JSON lines, this is a single line.
     fn whole(&mut self, body: &[u8], draft: &mut Draft) -> Result<(), Failure> {
         self.take(
             Event {

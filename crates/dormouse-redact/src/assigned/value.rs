@@ -1,4 +1,4 @@
-//! The value of a name, and whether it may be a secret.
+//! Reads the value after a name, and decides whether it may be a secret.
 
 use std::ops::Range;
 
@@ -128,11 +128,11 @@ fn word_end(text: &[u8], start: usize, limit: usize) -> Option<usize> {
         let next = at(text, start + place + 1);
         match byte {
             b'[' => placeholder(part(text, start + place, text.len())).is_some(),
-            // Punctuation in Chinese and Japanese, which have no spaces.
+            // Chinese and Japanese punctuation ends a value, because these languages have no spaces.
             0xe3 => next == 0x80,
             0xef => next == 0xbc,
             b'\\' => b"\"'`\\".contains(&next),
-            // Brackets and commas may be part of a password, but not at the end of a list of settings.
+            // Brackets and commas may be part of a password, but not before white space, quotes or other separators.
             b']' | b'}' if is_open => false,
             b',' | b')' | b']' | b'}' => {
                 next == 0 || next.is_ascii_whitespace() || b"\"'`,)]}{[".contains(&next)

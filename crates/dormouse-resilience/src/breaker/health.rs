@@ -4,14 +4,14 @@ use std::{fmt, sync::Arc, time::Duration};
 
 /// What the result of a call says about the service.
 ///
-/// For a service behind HTTP: an answer is [`Health::Well`]. 429, 5xx and a timeout are [`Health::Ill`]. 401, and 403
-/// because of the key, are [`Health::Refused`]. 400, 404 and every other error of this one request are
+/// For an HTTP service, a successful answer is [`Health::Well`]. 429, 5xx and a timeout are [`Health::Ill`]. 401, and
+/// 403 because of the key, are [`Health::Refused`]. 400, 404 and every other error that concerns only this request are
 /// [`Health::Irrelevant`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Health {
     /// The service works.
     Well,
-    /// The service failed for a reason of its own, which may pass.
+    /// The service failed, not because of the request. The failure may be temporary.
     Ill,
     /// The service rejects this caller until the configuration changes.
     Refused,
@@ -78,7 +78,8 @@ struct Retry(Option<Duration>);
 impl fmt::Display for Retry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            // Whole seconds are precise enough for people. Rounded up, because an earlier call would be rejected.
+            // Whole seconds are precise enough for people. The time is rounded up, because an earlier call would be
+            // rejected.
             Some(wait) => {
                 let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
                 write!(f, "; next try in {seconds}s")

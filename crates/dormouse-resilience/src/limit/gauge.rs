@@ -38,7 +38,7 @@ impl Gauge {
         match held {
             Ok(()) if reported.is_zero() => Ok(()),
             Ok(()) => {
-                // The configured limit allowed it, but the reported one did not: undo.
+                // The configured limit allowed the request, but the reported one did not, so `count` is given back.
                 self.put_back(count);
                 Err(reported)
             }
@@ -48,7 +48,7 @@ impl Gauge {
         }
     }
 
-    /// Takes the held `count` from the reported limit as well: the request is admitted.
+    /// Admits the request: takes the `count` that [`hold`](Self::hold) took from the reported limit as well.
     pub(super) fn pass(&mut self, count: u32, now: Duration) {
         self.reported = self.reported.filter(|reported| !reported.is_over(now));
         if let Some(reported) = &mut self.reported {

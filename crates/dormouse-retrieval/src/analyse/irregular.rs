@@ -1,4 +1,4 @@
-//! Irregular English forms, which the stemmer cannot reduce.
+//! Irregular English forms, which the stemmer cannot reduce to their base.
 
 /// The base of an irregular form: `buy` of `bought`, `child` of `children`.
 pub(super) fn base_form(word: &str) -> Option<&'static str> {
@@ -6,7 +6,7 @@ pub(super) fn base_form(word: &str) -> Option<&'static str> {
     FORMS.get(place).map(|(_, base)| *base)
 }
 
-/// Sorted by form.
+/// Pairs of an irregular form and its base, sorted by form.
 #[rustfmt::skip]
 const FORMS: &[(&str, &str)] = &[
     ("am", "be"), ("are", "be"), ("arisen", "arise"), ("arose", "arise"), ("ate", "eat"), ("awoke", "awake"),

@@ -7,7 +7,7 @@ pub(crate) fn is_stop_word(word: &str) -> bool {
 
 const LONGEST: usize = 10;
 
-/// Sorted. The remains of contractions ("ll", "ve") are included.
+/// The list is sorted, and includes the remains of contractions ("ll", "ve").
 #[rustfmt::skip]
 const STOP_WORDS: &[&str] = &[
     "a", "about", "after", "again", "against", "ain", "all", "also", "am", "an", "and", "any", "are", "aren", "as",

@@ -1,4 +1,4 @@
-//! One value per slot.
+//! A column of values, one per slot.
 
 /// Values by slot. A slot that was never set reads as the default, so no slot is out of bounds.
 #[derive(Clone, Debug, Default)]

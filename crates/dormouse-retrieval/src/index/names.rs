@@ -20,7 +20,7 @@ pub(crate) enum NameRelease {
 }
 
 impl NameTable {
-    /// The number of `name`, with one more user; `true` if the name is new.
+    /// Adds one user of `name`. Returns the number of the name, and `true` if the name is new.
     pub(crate) fn hold(&mut self, name: &str) -> (u32, bool) {
         if let Some(&number) = self.numbers.get(name) {
             if let Some((_, held)) = self.entries.get_mut(number as usize) {

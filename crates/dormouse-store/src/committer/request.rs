@@ -8,13 +8,13 @@ use tokio::sync::oneshot;
 pub(crate) enum Request {
     Append(AppendRequest, Reply),
     Snapshot(AssistantId, Snapshot, Reply),
-    /// A reader met a failure after which the database must be reopened.
+    /// Reopen the database, because a reader got an error that requires it.
     Recover,
     /// Check whether the log is being closed.
     Wake,
 }
 
-/// Where the answer goes. The caller may have dropped its future; the request is carried out all the same.
+/// The channel for the answer. The request is carried out even if the caller has dropped its future.
 pub(crate) type Reply = oneshot::Sender<Result<Seq, AppendError>>;
 
 impl Request {
@@ -38,7 +38,7 @@ impl Request {
     pub(super) fn answer(self, result: Result<Seq, AppendError>) {
         match self {
             Self::Append(_, reply) | Self::Snapshot(_, _, reply) => {
-                // The receiver is gone if the caller dropped its future.
+                // Sending fails if the caller dropped its future.
                 drop(reply.send(result));
             }
             Self::Recover | Self::Wake => {}

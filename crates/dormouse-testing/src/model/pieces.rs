@@ -21,7 +21,8 @@ pub(super) enum Ending {
 /// The pieces of a reply, and what happens after them.
 pub(super) type Pieces = (Vec<Result<ChatDelta, ModelErrorKind>>, Ending);
 
-/// The pieces of a turn that neither waits nor decides. `first_call` is the number of its first call.
+/// The pieces of a turn. A turn that waits for a gate, or gets its reply from a function, has no pieces here.
+/// `first_call` is the number of its first call.
 pub(super) fn pieces(turn: &ScriptedTurn, request: &ChatRequest, first_call: u64) -> Pieces {
     match turn {
         ScriptedTurn::Reply(reply) => (whole(reply), Ending::Ends),

@@ -1,4 +1,4 @@
-//! The check of a strict provider.
+//! Checks a request as a strict provider does.
 
 use std::collections::HashSet;
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use dormouse_contracts::{CallId, ToolName};
 
-/// A fault of a request: at least one real provider rejects requests that have it.
+/// A fault of a request. At least one real provider rejects requests with this fault.
 ///
 /// `at` is the index of the message with the fault.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -21,7 +21,7 @@ pub(super) struct PointLabel {
     pub(super) trust: f32,
     /// The number of the assistant within the collection.
     pub(super) assistant: u32,
-    /// The factor of the code.
+    /// The factor between the integers of the code and the numbers of the vector.
     pub(super) scale: f32,
     /// The distance between the high bytes alone and the whole code.
     pub(super) rest: f32,

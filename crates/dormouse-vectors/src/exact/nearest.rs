@@ -10,7 +10,7 @@ use dormouse_contracts::Hit;
 use super::code::ScoreEstimate;
 use crate::rank::rank;
 
-/// How many candidates beyond the limit are kept before hopeless ones are dropped.
+/// How many candidates beyond the limit are kept before those that cannot be among the nearest are dropped.
 const SLACK: usize = 4_096;
 
 /// The position of a point.

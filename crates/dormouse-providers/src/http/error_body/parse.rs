@@ -81,7 +81,7 @@ impl ErrorBody {
         self
     }
 
-    /// Adds the upstream server's error. Without it OpenRouter only says that there was an error.
+    /// Adds the upstream server's error. OpenRouter's own message only says that there was an error.
     fn with_upstream(self, raw: &Value, redact: &Redact) -> Self {
         let raw = match raw {
             Value::String(text) => Self::read(text.as_bytes(), redact),
