@@ -2,7 +2,7 @@
 //!
 //! redb moves records and leaves old copies behind, so the same event can be found several times. A transaction that
 //! never finished may have left events that were never committed. If two different events claim the same position, the
-//! file's tables decide between them. If the tables do not decide it, neither event is used.
+//! file's tables decide between them. If the tables cannot decide, neither event is used.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},

@@ -11,7 +11,7 @@ use std::{fmt, sync::Arc, time::Duration};
 pub enum Health {
     /// The service works.
     Well,
-    /// The service failed, not because of the request. The failure may be temporary.
+    /// The service itself failed. The failure may be temporary.
     Ill,
     /// The service rejects this caller until the configuration changes.
     Refused,
