@@ -1,4 +1,4 @@
-//! The rankings that are measured, each asked about one conversation.
+//! The rankings that are measured. Each one answers questions about one conversation.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +21,7 @@ use crate::{
     metrics::BUDGETS,
 };
 
-/// How many answers the timed question asks for: as many as a prompt would show.
+/// How many answers a timed query requests: as many as a prompt would show.
 const TIMED_LIMIT: usize = 10;
 /// How many texts are embedded between two reports of progress.
 const STEP: usize = 256;
@@ -34,7 +34,7 @@ pub(crate) enum Ranking {
     Words,
     /// Plain BM25 over the same texts, for comparison.
     PlainBm25,
-    /// The same after similar records were linked. Packing follows the links.
+    /// [`Words`](Self::Words), after similar records were linked. Packing follows the links.
     WordsAndLinks,
     /// A memory with an encoder.
     WordsAndVectors,
@@ -71,18 +71,18 @@ pub(crate) struct Answer {
     pub(crate) ranked: Vec<(usize, f32)>,
     /// The turns that are shown within each of [`BUDGETS`].
     pub(crate) shown: Vec<Vec<usize>>,
-    /// How long an answer of ten took.
+    /// How long a query for ten answers took.
     pub(crate) took: Duration,
 }
 
-/// A conversation that can be asked.
+/// An indexed conversation that answers questions.
 pub(crate) enum Contender {
     Memory(Remembered),
     Plain(Box<Plain>),
 }
 
 impl Contender {
-    /// Puts a conversation into a memory. `progress` gets the number of texts embedded.
+    /// Indexes a conversation for this ranking. `progress` gets the number of texts embedded.
     pub(crate) async fn of(
         ranking: Ranking,
         conversation: &Conversation,
@@ -103,7 +103,7 @@ impl Contender {
         })
     }
 
-    /// How many bytes of memory its index takes.
+    /// How many bytes of memory the index uses.
     pub(crate) async fn index_bytes(&self) -> Result<u64, ContenderError> {
         Ok(match self {
             Self::Memory(remembered) => remembered.memory.stats().await?.index_bytes,
@@ -123,7 +123,7 @@ impl Contender {
     }
 }
 
-/// Turns with a text. An empty one cannot be added, and is never found.
+/// The turns with text. An empty turn cannot be added to a memory, so it is never found.
 fn spoken(conversation: &Conversation) -> impl Iterator<Item = (usize, &Turn)> {
     let turns = conversation.turns.iter().enumerate();
     turns.filter(|(_, turn)| !turn.text.is_empty())
@@ -191,7 +191,7 @@ impl Remembered {
         }
     }
 
-    /// Makes all the links that dreaming makes.
+    /// Links similar records, as dreaming does, until no link is left to make.
     async fn dream(&self) -> Result<(), ContenderError> {
         let mut from = None;
         loop {
@@ -296,7 +296,7 @@ impl Plain {
         }
     }
 
-    /// The best turns that fit, one by one.
+    /// The best turns that fit the budget together. A turn that does not fit is skipped.
     fn fit(&self, ranked: &[(usize, f32)], budget: u32) -> Vec<usize> {
         let mut left = budget;
         let mut fit = Vec::new();
@@ -311,14 +311,14 @@ impl Plain {
     }
 }
 
-/// A token for every four bytes of the line that shows a turn, as the memory counts where it knows no vocabulary.
+/// Counts one token per four bytes of the line that shows a turn. A memory without a known vocabulary counts the same way.
 fn tokens_of(turn: &Turn) -> u32 {
     let speaker = turn.speaker.as_deref().unwrap_or_default();
     let line = format!("[{}] {speaker}: {}\n", turn.at, turn.text);
     u32::try_from(line.len().div_ceil(4)).unwrap_or(u32::MAX)
 }
 
-/// Turns by place, each once.
+/// The places of the turns, in order and without duplicates.
 pub(crate) fn places(turns: &[(usize, f32)]) -> Vec<usize> {
     let mut seen = BTreeSet::new();
     let places = turns.iter().map(|(place, _)| *place);

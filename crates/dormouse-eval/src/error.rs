@@ -1,4 +1,4 @@
-//! Why nothing was measured.
+//! The errors that stop an evaluation.
 
 use std::{io, path::PathBuf};
 
@@ -6,7 +6,7 @@ use dormouse_providers::RequestedEmbedderError;
 
 use crate::{contender::ContenderError, dataset::DatasetError};
 
-/// Why nothing was measured.
+/// Why an evaluation stopped without a result.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EvalError {
     #[error(transparent)]
@@ -49,7 +49,7 @@ impl EvalError {
         }
     }
 
-    /// Whether only the reader of the output has left.
+    /// Whether the error only means that the reader of the output closed the pipe.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }

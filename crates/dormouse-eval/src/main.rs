@@ -1,9 +1,10 @@
-//! The program `dormouse-eval`: measures what a memory recalls, on conversations with questions and known evidence.
+//! The program `dormouse-eval` measures what a memory recalls. The input is conversations, with questions and the known
+//! evidence for each question.
 //!
-//! Row 6. Each conversation goes into a memory of its own through the public API, and is asked through it. Only
+//! Row 6. Each conversation is added to a memory of its own, and each question is asked, through the public API. Only
 //! `--receipts` writes a file.
 //!
-//! Stability: the command line, the JSON lines and the receipts are kept once released; the tables are not.
+//! Stability: the command line, the JSON lines and the receipts are stable after a release; the tables are not.
 
 mod args;
 mod contender;
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
     start_logging();
     match recall(&asked) {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader of the output has left, as `head` does, and wants no more.
+        // The reader closed the pipe, as `head` does when it has enough lines. That is not a failure.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             let text = error_chain(&error);
@@ -72,7 +73,8 @@ fn start_logging() {
         .init();
 }
 
-/// A text from outside as one paragraph. Later lines are indented, so that none passes for a line of the program.
+/// Renders an untrusted text as one paragraph. Lines after the first are indented, so that none of them looks like output
+/// of this program.
 fn printable(text: &str) -> String {
     escape_hidden(text).replace('\n', "\n    ")
 }
@@ -123,7 +125,7 @@ async fn measure(asked: &Recall) -> Result<Report, EvalError> {
             .await?;
         report.rankings.push(block);
     }
-    // The length of its vectors may be known only now.
+    // A server encoder may know the length of its vectors only after the first request.
     report.encoder = asking.encoder.as_ref().map(|encoder| encoder.info());
     receipts.finish()?;
     Ok(report)
@@ -139,6 +141,6 @@ fn show_progress(step: Step<'_>) {
         Step::Embedded(name, texts) => format!("{}: {texts} texts embedded", escape_hidden(name)),
         Step::Asked(name) => format!("{}: asked", escape_hidden(name)),
     };
-    // If standard error is closed, nobody reads it.
+    // If standard error is closed, nobody reads the progress, so the failed write does not matter.
     drop(write!(err, "\r\u{1b}[K{line}\r"));
 }

@@ -1,4 +1,4 @@
-//! The measures of a ranking, as pure functions of places.
+//! The measures of a ranking, as pure functions of places. A place is the index of a turn or session in its conversation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,15 +10,15 @@ pub(crate) const BUDGETS: [u32; 5] = [256, 512, 1024, 2048, 4096];
 /// A measure of one question, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Measure {
-    /// Whether any of the evidence is among the first k.
+    /// Whether any evidence is among the first k results.
     Any(usize),
-    /// The share of the evidence among the first k.
+    /// The share of the evidence that is among the first k results.
     Fraction(usize),
-    /// One divided by the place of the first evidence, counted from 1; 0 if it was not ranked.
+    /// One divided by the rank of the first evidence, counted from 1; 0 if no evidence was ranked.
     ReciprocalRank,
-    /// Whether the first session holds evidence.
+    /// Whether the first session contains evidence.
     SessionHit,
-    /// Discounted gain of the first five sessions, as a part of what is possible.
+    /// The normalised discounted cumulative gain (NDCG) of the first five sessions.
     SessionGain,
     /// Whether any evidence is shown within this many tokens.
     AnyWithin(u32),
@@ -27,7 +27,7 @@ pub(crate) enum Measure {
 }
 
 impl Measure {
-    /// Its name in JSON.
+    /// The name of the measure in JSON.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Any(k) => format!("any_at_{k}"),
@@ -54,7 +54,7 @@ pub(crate) fn fraction_at(k: usize, ranked: &[usize], gold: &BTreeSet<usize>) ->
     part(found.count(), gold.len())
 }
 
-/// One divided by the place of the first of `gold`.
+/// One divided by the rank of the first of `gold`, counted from 1.
 pub(crate) fn reciprocal_rank(ranked: &[usize], gold: &BTreeSet<usize>) -> f64 {
     let first = ranked.iter().position(|place| gold.contains(place));
     first.map_or(0.0, |first| part(1, first + 1))
@@ -80,12 +80,12 @@ fn part(some: usize, all: usize) -> f64 {
     }
 }
 
-/// What was found for one question, all by place.
+/// The results for one question, by place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
-    /// The ranked things, best first, each once.
+    /// The ranked turns or sessions, best first, each once.
     pub(crate) ranked: Vec<usize>,
-    /// Their sessions, best first, each once.
+    /// The sessions of the ranked turns, best first, each once.
     pub(crate) sessions: Vec<usize>,
     /// What is shown within each of [`BUDGETS`], in their order.
     pub(crate) shown: Vec<BTreeSet<usize>>,
@@ -98,7 +98,7 @@ pub(crate) struct Gold {
     pub(crate) sessions: BTreeSet<usize>,
 }
 
-/// Sums over questions.
+/// The sums of the measures over several questions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Marks {
     pub(crate) questions: usize,
@@ -131,7 +131,7 @@ impl Marks {
         Self { questions: 1, sums }
     }
 
-    /// Adds other sums.
+    /// Adds the sums of other questions.
     pub(crate) fn add(&mut self, other: &Self) {
         self.questions += other.questions;
         for (measure, value) in &other.sums {

@@ -1,4 +1,4 @@
-//! What was measured.
+//! The report of an evaluation.
 
 use std::{path::Path, time::Duration};
 
@@ -7,23 +7,23 @@ use serde::Serialize;
 
 use crate::{contender::Ranking, dataset::Dataset, metrics::Marks};
 
-/// Everything that was measured of a file.
+/// All measurements of one file.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     #[serde(rename = "type")]
     kind: &'static str,
     file: String,
     format: &'static str,
-    /// What is ranked.
+    /// What is ranked: turns or sessions.
     pub(super) unit: &'static str,
-    /// How many things were ranked for each question.
+    /// How many turns or sessions are ranked for each question at most.
     pub(super) limit: usize,
     pub(super) conversations: usize,
     pub(super) turns: usize,
-    /// Questions of which it is known what answers them; the others are passed over.
+    /// The number of questions with known evidence. The others are skipped.
     pub(super) questions: usize,
     pub(super) questions_without_evidence: usize,
-    /// Pieces of evidence that name nothing that is there.
+    /// The number of evidence entries that name a missing turn or session.
     pub(super) dangling_evidence: usize,
     pub(super) undated_sessions: usize,
     pub(super) encoder: Option<EncoderInfo>,
@@ -67,9 +67,9 @@ pub(super) struct Block {
     pub(super) categories: Vec<Row>,
     pub(super) conversations: Vec<ConversationRow>,
     pub(super) time_per_query: Times,
-    /// The memory that all indexes take together.
+    /// The memory that all indexes use together.
     pub(super) index_bytes: u64,
-    /// How long it took to take in the conversations, with their vectors.
+    /// How long it took to index the conversations, including embedding.
     pub(super) preparing_seconds: f64,
 }
 
@@ -90,7 +90,7 @@ pub(super) struct ConversationRow {
     pub(super) marks: Marks,
 }
 
-/// How long a query took that answers ten, in microseconds.
+/// How long a query for ten answers took, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Times {
     pub(super) p50_micros: u64,
@@ -99,7 +99,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Of these, the shortest that is not exceeded by so many percent.
+    /// The percentiles of these times, by nearest rank.
     pub(super) fn of(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
         let at = |percent: usize| {

@@ -8,10 +8,11 @@ use crate::http::Failure;
 /// The maximum number of texts in one request.
 pub(crate) const MOST_TEXTS: usize = 256;
 
-/// The maximum size of the texts in one request, in bytes, unless a single text is longer; below OpenAI's token limit.
+/// The maximum size of the texts in one request, in bytes. It is below OpenAI's token limit. A single longer text gets a
+/// request of its own.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// The maximum size of a text in a request, in bytes. About 2,000 tokens of English: more than most encoders read.
+/// The maximum size of one text, in bytes: about 2,000 tokens of English, which is more than most encoders read.
 pub(crate) const LONGEST_TEXT: usize = 8 * 1024;
 
 /// A text that is too long for a server is not halved below this size, in bytes.
@@ -28,15 +29,16 @@ pub(crate) trait EmbedOnce: Sync {
 
 /// Embeds all `texts`, one request after the other.
 ///
-/// If the texts of a request are too long for the server, the request is repeated with half of them, and finally with
-/// half of the one text. So the vector of a text does not depend on its neighbours. No other request is repeated.
+/// If the texts of a request are too long for the server, the request is repeated with half of the texts. A single text
+/// that is too long is halved itself. So the vector of a text does not depend on its neighbours. No other request is
+/// repeated.
 pub(crate) async fn in_batches(
     server: &dyn EmbedOnce,
     texts: &[String],
 ) -> Result<Vec<Embedding>, Failure> {
     let texts: Vec<&str> = texts.iter().map(|text| fit(text)).collect();
     let mut vectors = Vec::with_capacity(texts.len());
-    // The next batch is at the end.
+    // The vector is a stack: the next batch is at its end.
     let mut batches: Vec<Vec<&str>> = split(&texts);
     batches.reverse();
     while let Some(batch) = batches.pop() {

@@ -15,7 +15,7 @@ pub enum ModelPatternError {
     TooLong,
 }
 
-/// One name and its dated snapshots, or every name with a prefix.
+/// A pattern: one name and its dated snapshots, or every name with a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ModelPattern {
     Name(String),
@@ -25,11 +25,11 @@ pub(crate) enum ModelPattern {
 /// How well a name matches; the greatest wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fit {
-    /// It starts with these many bytes.
+    /// The name starts with the pattern's prefix, which has this many bytes.
     Prefix(usize),
-    /// It is a snapshot of the model.
+    /// The name is a dated snapshot of the pattern's model.
     Snapshot,
-    /// It is the model.
+    /// The name is the pattern's model.
     Exact,
 }
 
@@ -58,8 +58,8 @@ impl ModelPattern {
     }
 }
 
-/// Is this a suffix of snapshots? `-2025-04-14`, `-20250514`, `-0613`, `@20250514` and `-latest` are; `-mini`, `-4` and
-/// `-preview` belong to other models with other prices.
+/// Whether this is the suffix of a snapshot. `-2025-04-14`, `-20250514`, `-0613`, `@20250514` and `-latest` are;
+/// `-mini`, `-4` and `-preview` are not: they belong to other models with other prices.
 fn is_snapshot(suffix: &str) -> bool {
     let Some(rest) = suffix.strip_prefix(['-', '@']) else {
         return false;

@@ -45,7 +45,7 @@ impl Secret {
     /// The longest key that is accepted, in bytes.
     pub const LIMIT: usize = 4096;
 
-    /// Accepts a text as a key, without white space around it.
+    /// Accepts a text as a key. White space at both ends is removed.
     ///
     /// # Errors
     ///

@@ -1,13 +1,13 @@
-//! Whether a world and a log belong together.
+//! Checks that a world and a log belong together.
 
 use dormouse_contracts::{AssistantId, EntityId, IdError};
 use dormouse_engine::State;
 use dormouse_sandbox::{FeedError, Sandbox};
 
-/// What a world is to an assistant.
+/// How an assistant relates to a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorldContinuity {
-    /// They have not met: the world is new, or another one than before.
+    /// The assistant has never been in this world: the world is new, or it is not the world of the earlier visits.
     NotMet,
     /// The assistant lives there, and the world remembers all that it heard there.
     Acquainted,
@@ -17,7 +17,8 @@ pub enum WorldContinuity {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContinuityError {
-    /// The log remembers deliveries that the world has not made: its next ones would be taken for those.
+    /// The log remembers deliveries that the world has not made. The world's next deliveries would get the same numbers
+    /// and would be mistaken for them.
     #[error(
         "the world is older than the log: its last delivery to {assistant} is number {made}, and the log remembers \
          number {remembered}. Restore world.redb and log.redb from the same backup"
@@ -30,7 +31,8 @@ pub enum ContinuityError {
         /// The last one the log remembers.
         remembered: u64,
     },
-    /// The assistant has lived in this world by another log: it knows nothing of what it did and heard here.
+    /// The assistant has lived in this world with another log. This log does not contain what the assistant did and heard
+    /// here.
     #[error(
         "the world belongs to another log: {assistant} has heard {made} deliveries and acted in it, and this log \
          remembers only other worlds. Restore world.redb and log.redb from the same backup, or move world.redb away: \
@@ -42,10 +44,10 @@ pub enum ContinuityError {
         /// To whom.
         assistant: AssistantId,
     },
-    /// The world could not be asked.
+    /// The world did not report its last delivery or its effects.
     #[error("the world could not be asked what it has delivered")]
     Feed(#[source] FeedError),
-    /// The assistant's key makes no id in the world.
+    /// The assistant's key does not make a valid id in the world.
     #[error("the name cannot be used")]
     Id(#[from] IdError),
 }
@@ -54,17 +56,17 @@ pub enum ContinuityError {
 ///
 /// # Errors
 ///
-/// [`IdError`] if the key makes no id; it never does.
+/// [`IdError`] if the key does not make a valid id. That never happens: every key makes a valid id.
 pub fn resident_id(key: &AssistantId) -> Result<EntityId, IdError> {
     EntityId::try_new(format!("assistant:{key}"))
 }
 
-/// Compares what the world has delivered to the assistant with what the assistant's log remembers of it. To be asked
-/// before anybody does anything in the world. Reads only.
+/// Compares what the world has delivered to the assistant with what the assistant's log remembers. It changes nothing.
+/// Call it before anybody acts in the world.
 ///
 /// # Errors
 ///
-/// [`ContinuityError`]: the two cannot be used together, or the world could not be asked.
+/// [`ContinuityError`] if the world and the log cannot be used together, or if the world does not answer.
 pub async fn check_world(
     sandbox: &Sandbox,
     assistant: &AssistantId,
@@ -76,7 +78,7 @@ pub async fn check_world(
         Err(error) => return Err(ContinuityError::Feed(error)),
     };
     let remembered = state.delivered.last(sandbox.id());
-    // A log that remembers no world at all may have been begun anew, after the old one was lost.
+    // A log that remembers no world at all is accepted: the user may have started a new log after losing the old one.
     if made > 0 && remembered.is_none() && !state.delivered.is_empty() {
         check_history(sandbox, assistant, made).await?;
     }
@@ -91,8 +93,8 @@ pub async fn check_world(
     Ok(continuity)
 }
 
-/// Whether the assistant can have met this world just now, in a visit that was killed before its log knew of the world.
-/// What a log has not taken in, the world keeps.
+/// Accepts a world that the log does not know if the assistant may have met it only just now: the process may have been
+/// killed before the log recorded the first delivery. The world keeps each delivery until a log has recorded it.
 async fn check_history(
     sandbox: &Sandbox,
     assistant: &AssistantId,
@@ -104,7 +106,7 @@ async fn check_history(
     if first == Some(1) {
         return Ok(());
     }
-    // A log keeps no trace of deliveries that were ignored, but of every act.
+    // A log records every act, but not the deliveries that were ignored. So only an act proves that there is another log.
     let effects = sandbox.effects(0).await;
     let effects = effects.map_err(|error| ContinuityError::Feed(FeedError::World(error)))?;
     match effects.iter().any(|it| it.effect.actor == *assistant) {

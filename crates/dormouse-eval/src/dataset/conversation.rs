@@ -7,14 +7,14 @@ use dormouse_contracts::Timestamp;
 /// A published format of conversations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// LoCoMo: conversations of two people in sessions, evidence names turns.
+    /// LoCoMo: conversations of two people, divided into sessions. Evidence names turns.
     Locomo,
-    /// LongMemEval: chats with an assistant, evidence names sessions.
+    /// LongMemEval: chats with an assistant. Evidence names sessions.
     LongMemEval,
 }
 
 impl Format {
-    /// The name a user writes.
+    /// The name that a user writes.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Locomo => "locomo",
@@ -23,7 +23,7 @@ impl Format {
     }
 }
 
-/// What is looked for and ranked.
+/// What a question looks for, and what is ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grain {
     /// Single turns.
@@ -47,11 +47,11 @@ pub(crate) struct Dataset {
     pub(crate) format: Format,
     pub(crate) grain: Grain,
     pub(crate) conversations: Vec<Conversation>,
-    /// Sessions without a readable date. Each is placed a day after the one before.
+    /// The number of sessions without a readable date. Each is dated one day after the session before it.
     pub(crate) undated_sessions: usize,
 }
 
-/// One conversation, which is one memory.
+/// One conversation. Each conversation gets a memory of its own.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
     pub(crate) name: String,
@@ -66,7 +66,7 @@ pub(crate) struct Conversation {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Turn {
     pub(crate) id: String,
-    /// Its session, by place in [`Conversation::sessions`].
+    /// The turn's session, as an index into [`Conversation::sessions`].
     pub(crate) session: usize,
     pub(crate) speaker: Option<String>,
     /// What was said, with the caption of a picture that was shown.
@@ -81,14 +81,14 @@ pub(crate) struct Turn {
 pub(crate) struct Question {
     pub(crate) text: String,
     pub(crate) category: Category,
-    /// What answers it, by place: turns or sessions, as the [`Grain`] says. Empty where nothing is known to.
+    /// The places of the evidence: turns or sessions, depending on the [`Grain`]. Empty if no evidence is known.
     pub(crate) gold: BTreeSet<usize>,
-    /// How many pieces of evidence name nothing that is there.
+    /// The number of evidence entries that name a missing turn or session.
     pub(crate) dangling: usize,
     pub(crate) asked_at: Timestamp,
 }
 
-/// What kind of question it is. Categories are ordered as the data set numbers them.
+/// The category of a question. Categories are ordered by their number in the data set.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Category {
     pub(crate) number: u64,
@@ -96,7 +96,7 @@ pub(crate) struct Category {
 }
 
 impl Conversation {
-    /// What the ranked things are called: turns or sessions.
+    /// The name of the turn or session at this place.
     pub(crate) fn name_of(&self, grain: Grain, place: usize) -> &str {
         let name = match grain {
             Grain::Turn => self.turns.get(place).map(|turn| &turn.id),

@@ -1,4 +1,4 @@
-//! LoCoMo: two people over months, in sessions; questions with the turns that answer them.
+//! LoCoMo: conversations of two people over months, divided into sessions. Each question names the turns that answer it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -30,7 +30,7 @@ struct RawTurn {
     dia_id: String,
     #[serde(default)]
     text: Option<String>,
-    /// What a picture shows. The words by which it was found are no part of the conversation.
+    /// The caption of a picture. The search words that found the picture are not read: nobody said them.
     #[serde(default)]
     blip_caption: Option<String>,
 }

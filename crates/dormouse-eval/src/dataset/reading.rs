@@ -1,4 +1,4 @@
-//! Reading a file of conversations.
+//! Reads a file of conversations.
 
 use std::{fs, path::Path};
 
@@ -11,7 +11,7 @@ use super::{
     moment::Calendar,
 };
 
-/// Reads a whole file, and recognises its format unless one is given.
+/// Reads a whole file. Detects the format unless one is given.
 pub(crate) fn read(path: &Path, format: Option<Format>) -> Result<Dataset, DatasetError> {
     let bytes = fs::read(path).map_err(|source| DatasetError::Read {
         path: path.to_owned(),

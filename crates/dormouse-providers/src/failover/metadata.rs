@@ -10,7 +10,7 @@ pub(super) struct ReplyMetadata {
 }
 
 impl ReplyMetadata {
-    /// Keeps metadata, the latest of each kind, and returns content.
+    /// Stores metadata, the latest of each kind. Returns a delta with content unchanged.
     pub(super) fn take(&mut self, delta: ChatDelta) -> Option<ChatDelta> {
         match delta {
             ChatDelta::Info(info) => self.info = Some(info),
@@ -20,7 +20,7 @@ impl ReplyMetadata {
         None
     }
 
-    /// Adds the identity if there is none.
+    /// Adds the provider and the model, unless the server reported them.
     pub(super) fn introduce(&mut self, (provider, model): (&ProviderId, &ModelName)) {
         self.info.get_or_insert_with(|| {
             Box::new(ReplyInfo {

@@ -19,7 +19,7 @@ pub(crate) struct ErrorBody {
     message: String,
     /// The field of the request that the error is about.
     param: Option<String>,
-    /// Did a moderator reject the content? OpenRouter explains it in `metadata`.
+    /// Whether a moderator rejected the content. OpenRouter reports it in `metadata`.
     flagged: bool,
 }
 
@@ -30,9 +30,9 @@ impl ErrorBody {
             400 | 413 | 422 if self.is_about_length() || status == 413 => {
                 ModelErrorKind::ContextExceeded
             }
-            // llama-server, for a text that is longer than its embedding batch.
+            // llama-server answers with 500 to a text that is longer than its embedding batch.
             500 if self.message.contains("too large to process") => ModelErrorKind::ContextExceeded,
-            // Used-up credit needs a change by the user, like a key without permission.
+            // The user has to act when the credit is used up, just as for a key without permission.
             402 => ModelErrorKind::Auth,
             // Anthropic reports used-up credit as 400.
             400 | 403 | 429 if self.is_about_money() => ModelErrorKind::Auth,
@@ -42,13 +42,13 @@ impl ErrorBody {
             // The address or the model name is wrong; no other prompt would succeed.
             301 | 302 | 303 | 307 | 308 | 404 | 405 | 410 => ModelErrorKind::NotFound,
             400 if self.has_code("model_not_found") => ModelErrorKind::NotFound,
-            // Most 403 are about the content, from a moderator or a firewall. Another prompt may pass.
+            // Most answers with 403 are about the content: a moderator or a firewall rejected it. Another prompt may succeed.
             403 if self.is_about_key() => ModelErrorKind::Auth,
             408 => ModelErrorKind::TimedOut,
             // The request exceeds the limit per minute, so waiting does not help.
             429 if self.is_about_size() => ModelErrorKind::ContextExceeded,
             429 => ModelErrorKind::RateLimited(pause),
-            // `Retry-After` makes a 503 a rate limit.
+            // A 503 with `Retry-After` is treated as a rate limit, so that the requested pause is kept.
             503 if pause.is_some() => ModelErrorKind::RateLimited(pause),
             501 | 505 => ModelErrorKind::Refused,
             500.. => ModelErrorKind::Unavailable,

@@ -7,7 +7,7 @@ use reqwest::header::{DATE, HeaderMap};
 
 use super::{pause::http_date, redact::Redact};
 
-/// The longest accepted reset time. There are daily limits, but no longer ones.
+/// The longest accepted reset time. Vendors have daily limits, but no limits over a longer time.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The longest request id that is kept, in bytes.
@@ -55,11 +55,12 @@ fn allowance(headers: &HeaderMap, name: impl Fn(&str) -> String) -> Option<Allow
     (allowance != Allowance::default()).then_some(allowance)
 }
 
-/// Timestamps from here on are in milliseconds: in seconds it would be the year 5138.
+/// A timestamp of at least this value is in milliseconds: in seconds it would be in the year 5138 or later.
 const MILLIS_FROM: i64 = 100_000_000_000;
 
-/// Returns the time until a limit resets: a span such as `6m0.5s` or `120ms`, a number of seconds, or a moment (RFC 3339, or
-/// seconds or milliseconds since 1970) relative to the server's own `Date`. At most [`LONGEST`].
+/// Returns the time until a limit resets, at most [`LONGEST`]. The header contains a span such as `6m0.5s` or `120ms`, a
+/// number of seconds, or a moment (RFC 3339, or seconds or milliseconds since 1970). A moment is relative to the server's
+/// own `Date`.
 fn resets_in(headers: &HeaderMap, reset: &str) -> Option<Duration> {
     if let Some(span) = span(reset) {
         return Some(span.min(LONGEST));

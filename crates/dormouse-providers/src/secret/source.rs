@@ -2,8 +2,8 @@
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
-/// The source of a key: `env:NAME`, `file:PATH` or `keyring:SERVICE/USER`. Displays as written. It does not contain the
-/// key.
+/// The source of a key: `env:NAME`, `file:PATH` or `keyring:SERVICE/USER`. `Display` prints it in this form. It does not
+/// contain the key.
 ///
 /// ```
 /// # use dormouse_providers::SecretSource;
@@ -85,7 +85,7 @@ impl fmt::Display for SecretSource {
     }
 }
 
-/// Accepts the common form of variable names; keys usually contain a `-`.
+/// Accepts only the common form of variable names. Most keys contain a `-`, so a key is not accepted as a name.
 fn is_name(name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(is_part)

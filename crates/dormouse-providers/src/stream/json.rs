@@ -5,8 +5,8 @@ use serde_json::Value;
 
 /// Parses the data of an event.
 ///
-/// Servers that cut text at UTF-16 units split a character, and escape each half, which is invalid JSON. To keep the
-/// reply, each half becomes U+FFFD.
+/// Some servers cut text between the two UTF-16 units of a character and escape each half, which is invalid JSON. Each
+/// half becomes U+FFFD, so that the reply is not lost.
 pub(crate) fn read<T: DeserializeOwned>(data: &[u8]) -> Result<T, serde_json::Error> {
     serde_json::from_slice(data).or_else(|error| match without_halves(data) {
         Some(whole) => serde_json::from_slice(&whole),
@@ -22,7 +22,7 @@ pub(crate) fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Defaul
     Ok(serde_json::from_value(value).unwrap_or_default())
 }
 
-/// Returns JSON text that a server sends as a string, or, like some, as the value itself.
+/// Returns JSON as text. Most servers send it as a string, some as the JSON value itself.
 pub(crate) fn json_text(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),

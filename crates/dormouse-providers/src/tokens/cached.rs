@@ -40,8 +40,8 @@ impl Generations {
 
 /// Caches the counts of texts, so that a message that is part of every request is tokenised once.
 ///
-/// It keeps no texts, only about 40 bytes for each; the least recently used go first. The hash has a random key per
-/// process, so that nobody can construct two texts with the same hash and length. A caller that stores counts with its
+/// The cache stores about 40 bytes for each text, but not the text itself. It evicts the least recently used texts first.
+/// The key of the hash is random in each process, so that nobody can construct two texts with the same hash and length. A caller that stores counts with its
 /// messages needs no cache.
 ///
 /// # Examples

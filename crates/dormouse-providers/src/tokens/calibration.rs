@@ -1,4 +1,4 @@
-//! Learns how far an estimate is from a provider's count.
+//! Learns how much an estimate differs from a provider's count.
 
 use dormouse_contracts::{TokenCount, Usage};
 use serde::{Deserialize, Serialize};
@@ -16,17 +16,18 @@ pub enum Observed {
     Absurd,
 }
 
-/// How far an estimate is from a provider's count: a moving ratio, and a moving overhead for each message.
+/// How much an estimate differs from a provider's count: a moving ratio, and a moving overhead for each message.
 ///
-/// A pure state for one model and one counter. It is saved as JSON (three numbers) and clamped when it is loaded.
+/// This is plain state for one model and one counter. It is saved as JSON (three numbers). Loading limits the numbers to
+/// their valid ranges.
 ///
 /// - For estimated texts: the ratio of the provider's count to the estimate, between 0.25 and 4.
 /// - For exactly counted texts: the overhead of a message, between 0 and 64 tokens. It includes the overhead of tool
 ///   definitions, spread over the messages.
 ///
-/// A new observation has the weight of one in the number of observations, and at least a tenth. It counts for at most twice
-/// and at least half of the current value, so that one wrong count cannot change much. Requests of fewer than 64 tokens
-/// are ignored, since a provider may add a few dozen.
+/// The value is a mean: the nth observation has the weight 1/(n + 1), and at least 0.1. An observed ratio is limited to
+/// between half and twice the current ratio, so that one wrong count cannot change much. Requests of fewer than 64
+/// tokens are ignored, since a provider may add a few dozen tokens.
 ///
 /// # Examples
 ///
@@ -72,7 +73,7 @@ impl From<SavedCalibration> for Calibration {
 }
 
 impl Default for Calibration {
-    /// No correction.
+    /// A calibration that corrects nothing.
     fn default() -> Self {
         Self {
             ratio: 1.0,
@@ -170,14 +171,14 @@ impl Calibration {
     }
 }
 
-/// Returns the overhead apart from the messages.
+/// Returns the overhead of the request without the overhead of its messages.
 fn other_framing(count: &RequestCount) -> u32 {
     count
         .framing
         .saturating_sub(count.messages.saturating_mul(PER_MESSAGE))
 }
 
-/// Casts saturate.
+/// Rounds up. The cast saturates, so a large value becomes `u32::MAX`.
 fn rounded_up(tokens: f64) -> u32 {
     tokens.ceil() as u32
 }

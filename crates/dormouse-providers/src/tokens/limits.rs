@@ -32,7 +32,7 @@ struct Row {
     _note: String,
 }
 
-// A test parses the whole file, so no row is skipped here.
+// An invalid row would be skipped here. A test parses the whole file, so that it has no invalid row.
 static KNOWN: LazyLock<Vec<(ModelPattern, Row)>> = LazyLock::new(|| {
     let file = serde_json::from_str(include_str!("limits.json"));
     let rows = invariant!(
@@ -61,9 +61,9 @@ fn row(model: &ModelName) -> Option<&'static Row> {
 }
 
 /// Returns the size of a model's context window in tokens, prompt and reply together, if it is known. Provider prefixes are
-/// ignored, and dated snapshots have the window of their model unless they are known to differ.
+/// ignored. A dated snapshot has the window of its model, unless the table lists the snapshot itself.
 ///
-/// The table has vendors' models, with a date and a source for each. The window of a local model depends on its server and
+/// The table lists the models of vendors, with a date and a source for each. The window of a local model depends on its server and
 /// is often much smaller than the model's maximum: ask the server, or use a default.
 ///
 /// # Examples

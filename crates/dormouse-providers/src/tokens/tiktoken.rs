@@ -10,12 +10,11 @@ use crate::model_pattern::bare;
 
 /// Counts tokens with a model's own vocabulary.
 ///
-/// The vocabulary is loaded at the first count, which takes about 0.1 s once per vocabulary and process; see
-/// [`warm`](crate::warm). Afterwards it counts about 20 MB/s of prose.
+/// The first count in a process loads the vocabulary, which takes about 0.1 s; see [`warm`](crate::warm). After that, the
+/// counter processes about 20 MB/s of prose.
 ///
-/// A text is counted in pieces of at most 4 KiB, cut at white space if possible. That keeps the work linear for hostile
-/// texts (64 KiB of one letter), at the cost of a few tokens too many for each piece: the count is marked as not exact if
-/// a cut is inside a word.
+/// A text is counted in pieces of at most 4 KiB, cut at white space if possible. So the work is linear even for hostile
+/// texts (64 KiB of one letter). A cut inside a word can add a few tokens; the count is then marked as not exact.
 #[derive(Clone)]
 pub struct Tiktoken {
     tokenizer: Tokenizer,
@@ -65,14 +64,14 @@ impl TokenCounter for Tiktoken {
     }
 }
 
-/// The end of a piece, and whether the vocabularies split the text there anyway.
+/// The end of a piece, and whether every vocabulary splits the text there anyway.
 struct Cut {
     at: usize,
     clean: bool,
 }
 
-/// Cuts within `limit` bytes: before the last single space between two letters if there is one, since words start with
-/// their space in every vocabulary; at a character otherwise.
+/// Cuts the text after at most `limit` bytes. The cut is before the last single space between two letters, because in every
+/// vocabulary a word starts with its space. Without such a space, the cut is between two characters.
 fn cut(text: &str, limit: usize) -> Cut {
     if text.len() <= limit {
         return Cut {

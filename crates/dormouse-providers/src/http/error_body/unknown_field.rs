@@ -1,7 +1,8 @@
 //! Finds the request field that a server does not support.
 //!
-//! Servers use many wordings and few codes. The field is left out of all later requests. So an error about anything else
-//! (a value, a message, an element of a list, a schema) must never match.
+//! Servers use many wordings and few codes, so the text of the message decides. A field that is found here is left out of
+//! all later requests. So an error about anything else (a value, a message, an element of a list, a schema) must never
+//! match.
 
 use dormouse_contracts::{RequestField, invariant};
 use serde_json::Value;
@@ -83,7 +84,7 @@ impl ErrorBody {
     pub(in crate::http) fn may_be_about_fields(&self, status: u16) -> bool {
         match status {
             400 | 404 | 422 => !self.is_about_length(),
-            // Servers that were started without a flag answer so.
+            // llama-server and vLLM answer with these statuses if they were started without a required flag.
             500 | 501 => self.message.contains("requires --"),
             _ => false,
         }
