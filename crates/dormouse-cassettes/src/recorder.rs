@@ -25,7 +25,7 @@ pub(crate) use target::Target;
 /// The configuration of a [`Recorder`].
 #[derive(Clone, Debug, Default)]
 pub struct RecorderConfig {
-    /// The origin; its texts are scrubbed.
+    /// The origin of the cassette. Its texts are scrubbed, too.
     pub about: About,
     /// What is scrubbed.
     pub rules: ScrubRules,
@@ -40,9 +40,9 @@ pub struct RecorderConfig {
 pub struct RequestParts<'a> {
     /// The method.
     pub method: &'a Method,
-    /// The whole URL, or path and query.
+    /// The whole URL, or only its path and query.
     pub url: &'a str,
-    /// All headers; only listed ones are recorded.
+    /// All headers. Only the headers on a fixed list are recorded.
     pub headers: &'a HeaderMap,
     /// The body; empty if there is none.
     pub body: &'a [u8],
@@ -60,8 +60,8 @@ impl fmt::Debug for RequestParts<'_> {
 
 /// Records exchanges, any number at a time. Clones record into the same cassette.
 ///
-/// An exchange is in memory unscrubbed only while it runs, up to [`RecorderLimits::exchange_bytes`] and a little more. At
-/// its end it is scrubbed as a whole, so that secrets across chunks are found.
+/// While an exchange runs, it is in memory unscrubbed, up to a little more than [`RecorderLimits::exchange_bytes`]. When
+/// the exchange ends, it is scrubbed as a whole, so that a secret that spans two chunks is found.
 ///
 /// ```
 /// use std::time::Duration;
@@ -98,7 +98,7 @@ struct State {
     scrubber: Scrubber,
     /// In the order of their requests; `None` while an exchange runs.
     slots: Vec<Option<Exchange>>,
-    /// The size of the finished exchanges in a file.
+    /// The size that the finished exchanges have in a file, in bytes.
     written_bytes: usize,
     left_out: u64,
     in_flight: usize,
@@ -190,7 +190,7 @@ impl Recorder {
 }
 
 impl State {
-    /// Stores a finished exchange in its slot; without its bodies, or not at all, if it does not fit.
+    /// Stores a finished exchange in its slot. If it does not fit, stores it without its bodies, or not at all.
     fn keep(&mut self, slot: usize, mut exchange: Exchange, limit_bytes: usize) {
         let room = limit_bytes.saturating_sub(self.written_bytes);
         let mut bytes = file::exchange_bytes(&exchange);

@@ -4,7 +4,7 @@ use std::slice::SliceIndex;
 
 use dormouse_contracts::invariant;
 
-/// Returns the part of `items` at `range`, which is inside of it.
+/// Returns the part of `items` at `range`. The caller guarantees that the range is within bounds.
 pub(crate) fn within<T, R: SliceIndex<[T], Output = [T]>>(items: &[T], range: R) -> &[T] {
     invariant!(items.get(range), "a range of a scan is inside of the text")
 }

@@ -8,8 +8,7 @@ use crate::http::Failure;
 /// The maximum number of texts in one request.
 pub(crate) const MOST_TEXTS: usize = 256;
 
-/// The maximum size of the texts in one request, in bytes. It is below OpenAI's token limit. A single longer text gets a
-/// request of its own.
+/// The maximum size of the texts in one request, in bytes. It is below OpenAI's token limit.
 const MOST_BYTES: usize = 256 * 1024;
 
 /// The maximum size of one text, in bytes: about 2,000 tokens of English, which is more than most encoders read.

@@ -15,15 +15,15 @@ pub enum ItemRole {
     /// The search found the item.
     Found,
     /// The item is a neighbour of the item with this id and helps to understand it. It is packed only after that item.
-    /// Neighbours take room from found items: on conversations, evidence is missed more often with neighbours than
-    /// without.
+    /// Neighbours take room from found items: for conversations, evidence was missed more often with neighbours than
+    /// without them.
     Neighbour(u64),
 }
 
 /// A candidate for packing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PackItem<'a> {
-    /// The owner's id of the item. Of several items with one id, the best is packed.
+    /// The id that the caller gave the item. If several items have the same id, the best one is packed.
     pub id: u64,
     /// The text.
     pub text: &'a str,
@@ -52,16 +52,16 @@ pub struct Packed {
     pub folded: Vec<u64>,
 }
 
-/// Chooses items for `budget` tokens, best first, and returns them in reading order: threads by the time of their first
-/// packed item, within a thread by time, then by id.
+/// Chooses items for `budget` tokens, best first, and returns them in reading order. Threads are ordered by the time of
+/// their first packed item; the items of a thread are ordered by time, then by id.
 ///
 /// An item that does not fit is skipped, and smaller items after it are still tried. So the best item that fits the
 /// budget by itself is always packed, and the tokens of all packed items never exceed `budget`. Items with equal scores
 /// are tried newest first, then by id. A near-duplicate of a packed item by the same speaker is folded into that item;
 /// texts that differ in a number or a negation are never near-duplicates.
 ///
-/// Counts the tokens of each text once and compares each item with the packed ones: suitable for hundreds of items, not
-/// for a million.
+/// Counts the tokens of each text once, and compares each item with all packed ones. So it is fast enough for hundreds of
+/// items, but not for a million.
 #[must_use]
 pub fn pack(items: &[PackItem<'_>], budget: u32, counter: &dyn TokenCounter) -> Vec<Packed> {
     let mut choice = Packing::default();

@@ -26,11 +26,11 @@ pub(crate) use scratch::ScratchPool;
 impl Index {
     /// The best units for the query, at most `limit`, best first.
     ///
-    /// Equal scores are ordered newest first, then by id. A match shares a word with the query, or is up to three turns
-    /// away from a unit that does, or is among the query's vector hits, or belongs to one of the five sessions that
-    /// match best by words, speakers and time. So the answer may be shorter than `limit` or empty.
+    /// Equal scores are ordered newest first, then by id. A match shares a word with the query, is up to three turns away
+    /// from a unit that does, is among the query's vector hits, or belongs to one of the five sessions that match best
+    /// by words, speakers and time. So the answer may have fewer than `limit` matches, or none.
     ///
-    /// Up to [`Config::exhaustive_up_to`](crate::Config::exhaustive_up_to) units the answer is exact. In larger indexes
+    /// In an index of up to [`Config::exhaustive_up_to`](crate::Config::exhaustive_up_to) units, the answer is exact. In larger indexes
     /// a first pass estimates the scores from the words of the query and their positions, and only the best
     /// [`Config::candidates`](crate::Config::candidates) are scored in full. Among 20,000 turns the best ten are the
     /// same for at least 99 of 100 questions.
@@ -78,7 +78,7 @@ impl Index {
         self.finish(unfinished, limit, plan.weights)
     }
 
-    /// Adds the most expensive feature, only to units that it can still lift among the best.
+    /// Adds the most expensive feature, but only to units that it can still raise into the best `limit`.
     fn finish(
         &self,
         mut unfinished: Vec<Unfinished>,
@@ -133,7 +133,7 @@ impl Index {
     }
 }
 
-/// A candidate without the feature [`Feature::Informative`].
+/// A candidate whose score does not include [`Feature::Informative`] yet.
 struct Unfinished {
     /// The score without that feature.
     so_far: f32,
@@ -141,7 +141,7 @@ struct Unfinished {
     values: FeatureValues,
 }
 
-/// More than the rounding error of adding the same parts in another order.
+/// A bound that exceeds the rounding error of adding the same parts in another order.
 const ROUNDING: f32 = 1e-5;
 
 /// Best first, then newest, then by id.

@@ -1,10 +1,10 @@
-//! Encodes an index as bytes, so that a start need not analyse every text again.
+//! Encodes an index as bytes, so that the program does not have to analyse every text again at start.
 //!
 //! ```text
 //! "DMRX" · version u32 · length of the rest u64 · CRC-32 of the rest u32 · rest
 //! ```
 //!
-//! Numbers of the header are little-endian; those of the rest have variable length, seven bits per byte. The rest
+//! Numbers in the header are little-endian. Numbers in the rest have a variable length, with seven bits per byte. The rest
 //! contains: the largest number of terms of a unit; the sorted terms with the number of units in which each occurs (a
 //! size hint); the sorted threads and speakers; the units with their terms by thread, time and id. Postings, links and
 //! sessions are rebuilt, so the bytes cannot contradict themselves.
@@ -23,7 +23,7 @@ use dormouse_contracts::Timestamp;
 use crate::{Speaker, Unit};
 
 impl Index {
-    /// The index as bytes. Indexes of the same units have the same bytes, in any order of insertion.
+    /// Encodes the index. Indexes of the same units have the same bytes, regardless of the order of insertion.
     ///
     /// The [`Config`] is not included, except [`max_terms_per_unit`](Config::max_terms_per_unit).
     #[must_use]
@@ -50,14 +50,14 @@ impl Index {
         writer.finish()
     }
 
-    /// Restores an index from the bytes of [`encode`](Self::encode). With the same configuration it returns the same
-    /// answers. Another [`session_gap`](Config::session_gap) or other weights take effect.
+    /// Restores an index from the bytes of [`encode`](Self::encode). With the same configuration, it returns the
+    /// same answers. If [`session_gap`](Config::session_gap) or the weights differ, the new values apply.
     ///
     /// # Errors
     ///
     /// [`SnapshotDecodeError`] if the bytes are not an index, are damaged, or come from a version that analyses text
-    /// differently; build the index from its texts instead. No bytes can cause a panic, or an allocation out of
-    /// proportion to their length.
+    /// differently; build the index from its texts instead. No input causes a panic, or an allocation that
+    /// is out of proportion to its length.
     pub fn decode(bytes: &[u8], config: Config) -> Result<Self, SnapshotDecodeError> {
         let mut reader = SnapshotReader::open(bytes)?;
         if reader.number()? != config.max_terms_per_unit as u64 {

@@ -2,7 +2,8 @@
 
 use dormouse_contracts::Timestamp;
 
-/// Who said a unit. Two speakers of one name are two if their ids differ; a query that names them means both.
+/// Who said a unit. Speakers with the same name and different ids are different speakers; a query with that name means
+/// all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Speaker<'a> {
     /// The name that questions use.
@@ -18,12 +19,12 @@ impl<'a> From<&'a str> for Speaker<'a> {
 }
 
 impl<'a> Speaker<'a> {
-    /// One text for both parts. It begins with the id, because an id never contains the character that ends it here.
+    /// Joins the id and the name into one text. The id comes first, because it never contains the separator `\0`.
     pub(crate) fn key(self) -> String {
         format!("{}\0{}", self.id.unwrap_or_default(), self.name)
     }
 
-    /// The speaker of such a text.
+    /// The speaker of a text that [`key`](Self::key) returned.
     pub(crate) fn of_key(key: &'a str) -> Self {
         let (id, name) = key.split_once('\0').unwrap_or(("", key));
         Self {
@@ -40,15 +41,15 @@ impl<'a> Speaker<'a> {
 /// and is a session of its own. Units may be inserted in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit<'a> {
-    /// The owner's id of the unit. A unit replaces the one with the same id.
+    /// The id that the owner of the index gave the unit. A new unit replaces the unit with the same id.
     pub id: u64,
-    /// The searchable text, without the speaker's name. A picture description in square brackets at the end is
-    /// searchable, but does not count as said. Of a very long text only the start is indexed, see
+    /// The searchable text, without the speaker's name. The description of a picture, in square brackets at the
+    /// end, is searchable, but does not count as something that the speaker said. Of a very long text only the start is indexed, see
     /// [`Config::max_terms_per_unit`](crate::Config::max_terms_per_unit).
     pub text: &'a str,
     /// The speaker.
     pub speaker: Option<Speaker<'a>>,
-    /// The conversation it belongs to: a channel, a room, a chat.
+    /// The conversation that the unit belongs to: a channel, a room, a chat.
     pub thread: Option<&'a str>,
     /// When it was said, or when it happened.
     pub at: Timestamp,

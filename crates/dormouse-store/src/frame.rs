@@ -1,14 +1,14 @@
 //! The frame around everything that the log writes: a magic number, a checksum, a length and a format.
 //!
-//! These fourteen bytes are the same in every format there will ever be. So a reader can distinguish damage from a newer
-//! program, and events can be found in a file whose tables cannot be read any more.
+//! The layout of these fourteen bytes never changes. So a reader can distinguish a damaged frame from one that a newer
+//! program wrote, and can find events in a file whose tables are no longer readable.
 
 use dormouse_contracts::invariant;
 
 /// Bytes before the body: magic (4), checksum (4), length (4), format (2).
 pub(crate) const HEADER_BYTES: usize = 14;
 
-/// The format that this program writes, of each frame and of the file itself.
+/// The format that this program writes, both for each frame and for the file.
 pub(crate) const FORMAT: u16 = 1;
 
 /// What a frame contains. The first and last byte of a magic number never occur in UTF-8. So no text of an event looks
@@ -36,15 +36,15 @@ impl Magic {
 /// Why a frame could not be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FrameFault {
-    /// Length, magic or checksum do not match, or the body has wrong content.
+    /// The length, the magic number or the checksum does not match, or the body has invalid content.
     #[error("the record does not match its checksum or its position")]
     Damaged,
-    /// The frame is intact, and this program does not know its format.
+    /// The frame is intact, but this program does not know its format.
     #[error("the record has format {found}, and this version reads up to {FORMAT}")]
     Newer { found: u16 },
 }
 
-/// Puts `body` into a frame. The caller bounds its size, far below 4 GiB.
+/// Puts `body` into a frame. The caller keeps its size far below 4 GiB.
 pub(crate) fn seal(magic: Magic, body: &[u8]) -> Vec<u8> {
     seal_as(magic, FORMAT, body)
 }

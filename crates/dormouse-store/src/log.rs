@@ -1,4 +1,4 @@
-//! The log as its users hold it.
+//! The handle through which callers use a log.
 
 use std::{
     fmt, io,
@@ -28,9 +28,9 @@ use crate::{
 
 mod ports;
 
-/// How many requests may wait before callers wait to hand theirs over.
+/// How many requests the queue holds. When it is full, callers wait to submit theirs.
 const QUEUE: usize = 1024;
-/// Threads that read. Reading is mostly decoding, so this is about not waiting behind one slow page.
+/// The number of reading threads. With two, a read does not wait behind one slow page.
 const READERS: usize = 2;
 
 type ReadJob = Box<dyn FnOnce(&DatabaseHandle) + Send>;
@@ -38,10 +38,10 @@ type ReadJob = Box<dyn FnOnce(&DatabaseHandle) + Send>;
 /// An append-only event log of many assistants in one file.
 ///
 /// Implements the ports [`Append`](dormouse_contracts::Append), [`ReadEvents`](dormouse_contracts::ReadEvents),
-/// [`SaveSnapshot`](dormouse_contracts::SaveSnapshot) and [`LoadSnapshot`](dormouse_contracts::LoadSnapshot). Cloning it is cheap
-/// and every clone is the same log. One thread writes and two read, so that no disk access happens on the
-/// caller's executor, of any kind. When the last clone is dropped, waiting events are still written,
-/// the threads end and the file is closed; dropping waits for that.
+/// [`SaveSnapshot`](dormouse_contracts::SaveSnapshot) and [`LoadSnapshot`](dormouse_contracts::LoadSnapshot). A clone is cheap, and
+/// is another handle to the same log. One thread writes and two threads read, so no disk access happens on the caller's
+/// executor, and any executor works. Dropping the last clone writes the waiting events, ends the threads and closes the
+/// file; the drop waits until that is done.
 ///
 /// # Examples
 ///
@@ -80,15 +80,15 @@ struct Core {
 }
 
 impl RedbLog {
-    /// Opens the log in the file `path`, and makes an empty one if there is no such file.
+    /// Opens the log in the file `path`. If the file does not exist, creates an empty log.
     ///
-    /// Blocks: files below 64 MiB are checked in full, which takes about a millisecond per MiB; a damaged file of
-    /// any size is read whole to find what can be saved. A new file is made under another name in the same
-    /// folder and appears at `path` only when it is complete and on the disk.
+    /// Blocks: files below 64 MiB are checked in full, which takes about a millisecond per MiB. A damaged file of any
+    /// size is read in full, to find what can be saved. A new file is created under another name in the same folder; it
+    /// appears at `path` only when it is complete and on disk.
     ///
     /// # Errors
     ///
-    /// [`LogOpenError`]; nothing was made, replaced or reset.
+    /// [`LogOpenError`]. After an error, no file was created, replaced or reset.
     pub fn open(path: &Path) -> Result<Self, LogOpenError> {
         Self::start(path, open::open(path, Absence::Create)?)
     }
@@ -144,9 +144,9 @@ impl RedbLog {
         Ok(log)
     }
 
-    /// All assistants that have written, by name, with the place of their last event.
+    /// All assistants with events, by name, with the sequence number of their last event.
     ///
-    /// Blocks for a table scan; call it where blocking is allowed.
+    /// Blocks while it scans a table; call it where blocking is allowed.
     ///
     /// # Errors
     ///
@@ -162,13 +162,13 @@ impl RedbLog {
         self.core.counters.stats()
     }
 
-    /// When and by which program the file was made.
+    /// When the file was created, and by which program.
     #[must_use]
     pub fn creation(&self) -> &Creation {
         &self.core.creation
     }
 
-    /// Reads every event and snapshot and compares each with its checksum and its place.
+    /// Reads every event and snapshot, and compares each with its checksum and its position.
     ///
     /// Blocks for as long as reading the whole file takes. Appends go on meanwhile and are not included.
     ///
@@ -179,8 +179,8 @@ impl RedbLog {
         verify::verify(&self.core.database).map_err(Fault::into_read_error)
     }
 
-    /// Writes what is waiting, ends the threads and closes the file, for all clones. Blocks until that is done;
-    /// afterwards every call answers that the log is closed. Dropping the last clone does the same.
+    /// Writes the waiting events, ends the threads and closes the file, for all clones. Blocks until that is done.
+    /// Afterwards every call fails because the log is closed. Dropping the last clone does the same.
     pub fn close(self) {
         self.core.stop();
     }
@@ -212,7 +212,7 @@ impl RedbLog {
         self.core.reads.send(job).await.map_err(|_gone| closed())?;
         let result = answer.await.map_err(|_gone| closed())?;
         if result.as_ref().is_err_and(Fault::needs_reopening) {
-            // If the queue is full, the writer is awake and will notice by itself.
+            // If the queue is full, the writer is awake and notices the fault without this request.
             drop(self.core.writes.try_send(Request::Recover));
         }
         result.map_err(Fault::into_read_error)
@@ -231,7 +231,7 @@ impl Core {
 
     fn stop(&self) {
         self.closing.store(true, Ordering::Release);
-        // A full queue needs no waking: its thread looks at the flag after the work at hand.
+        // If a queue is full, its thread is awake and checks the flag after its current request.
         drop(self.writes.try_send(Request::Wake));
         drop(self.reads.try_send(Box::new(|_| {})));
         let threads =

@@ -34,8 +34,8 @@ pub const MAX_SNAPSHOT_BYTES: usize = 64 * 1024 * 1024;
 pub(crate) const MAX_EVENT_BYTES: usize =
     frame::HEADER_BYTES + 20 + 64 + MAX_KIND_BYTES + MAX_PAYLOAD_BYTES;
 
-/// A key: the assistant's name, a zero byte (which no name contains), the sequence number big-endian. Compared byte by
-/// byte, the keys of one assistant are neighbours, in the order of their numbers.
+/// A key: the assistant's name, a zero byte (which no name contains), and the sequence number in big-endian order. So in
+/// byte order, the keys of one assistant are neighbours and sorted by sequence number.
 pub(crate) fn key(assistant: &AssistantId, seq: Seq) -> Vec<u8> {
     let name = assistant.as_str().as_bytes();
     let mut key = Vec::with_capacity(name.len() + 9);
@@ -66,7 +66,7 @@ pub(crate) struct OwnedEvent {
     pub(crate) event: StoredEvent,
 }
 
-/// Whether the log accepts such an event at all.
+/// Whether the log accepts the event: its payload and its kind are not too long.
 pub(crate) fn is_acceptable(event: &NewEvent) -> bool {
     is_kind(event.kind) && event.payload.len() <= MAX_PAYLOAD_BYTES
 }
@@ -75,8 +75,8 @@ fn is_kind(kind: &str) -> bool {
     (1..=MAX_KIND_BYTES).contains(&kind.len()) && kind.is_ascii()
 }
 
-/// The frame of an acceptable event. The checksum covers the assistant and the sequence number, so a record that gets to
-/// another position does not pass for the one that belongs there.
+/// The frame of an acceptable event. The checksum covers the assistant and the sequence number. So a record at a wrong
+/// position is not mistaken for the record that belongs there.
 pub(crate) fn encode_event(assistant: &AssistantId, seq: Seq, event: &NewEvent) -> Vec<u8> {
     let name = assistant.as_str();
     let mut body = Vec::with_capacity(20 + name.len() + event.kind.len() + event.payload.len());
@@ -117,7 +117,7 @@ fn event_fields(body: &[u8]) -> Option<OwnedEvent> {
     })
 }
 
-/// Decodes an event that must be this assistant's and have this sequence number.
+/// Decodes an event. It must belong to this assistant and have this sequence number.
 pub(crate) fn decode_event_at(
     assistant: &AssistantId,
     seq: Seq,
@@ -133,9 +133,8 @@ pub(crate) fn decode_event_at(
 
 /// The frame of a head: where an assistant's log ends.
 ///
-/// A head repeats the sequence number of the last event, and is written in the same transaction. The repetition is
-/// wanted: if damage removed the end of a log, the rest would look like a shorter log, and the next append would
-/// overwrite history.
+/// A head repeats the sequence number of the last event, and is written in the same transaction. Without it, a log whose
+/// end was lost would look like a shorter log, and the next append would overwrite history.
 pub(crate) fn encode_head(assistant: &AssistantId, end: Seq) -> Vec<u8> {
     let name = assistant.as_str();
     let mut body = Vec::with_capacity(9 + name.len());
@@ -166,7 +165,7 @@ pub(crate) fn encode_snapshot(assistant: &AssistantId, snapshot: &Snapshot) -> V
     frame::seal(Magic::Snapshot, &body)
 }
 
-/// Decodes a snapshot that must be this assistant's and have this sequence number.
+/// Decodes a snapshot. It must belong to this assistant and have this sequence number.
 pub(crate) fn decode_snapshot_at(
     assistant: &AssistantId,
     seq: Seq,

@@ -1,4 +1,4 @@
-//! Saving and loading snapshots. They are checked as events are, and can always be made again.
+//! Saves and loads snapshots. They have checksums, as events do, and can always be created again from the events.
 
 use dormouse_contracts::{AssistantId, Seq, Snapshot};
 use redb::{ReadTransaction, ReadableTable, WriteTransaction};
@@ -9,10 +9,10 @@ use crate::{
     rows::{SNAPSHOTS, decode_snapshot_at, encode_snapshot, key, parse_key},
 };
 
-/// How many snapshots of an assistant are kept: the newest, and the one before in case the newest is damaged.
+/// How many snapshots of an assistant are kept: the newest, and the one before it in case the newest is damaged.
 const KEPT: usize = 2;
 
-/// Writes a snapshot and removes all but the newest of its assistant.
+/// Writes a snapshot, and removes all but the newest [`KEPT`] snapshots of its assistant.
 pub(crate) fn save(
     transaction: &WriteTransaction,
     assistant: &AssistantId,

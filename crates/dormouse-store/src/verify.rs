@@ -1,4 +1,4 @@
-//! Reading everything, to report what is intact.
+//! Reads the whole log, to report what is intact.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -12,7 +12,7 @@ use crate::{
     rows::{EVENTS, HEADS, SNAPSHOTS, decode_snapshot_at, key, parse_key},
 };
 
-/// Events are verified in pages of this many.
+/// How many events are verified at once.
 const PAGE: usize = 1024;
 
 /// The state of a log, assistant by assistant.
@@ -24,7 +24,7 @@ pub struct VerifyReport {
 }
 
 impl VerifyReport {
-    /// Whether every event is intact. Damaged snapshots do not matter here: they can be made again.
+    /// Whether every event is intact. Damaged snapshots are not counted: they can be created again.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         self.assistants.iter().all(|report| report.damage.is_none())
@@ -43,7 +43,7 @@ pub struct AssistantReport {
     pub damage: Option<ReadErrorKind>,
     /// How many snapshots match their checksum.
     pub snapshots_intact: u64,
-    /// How many do not. They are never used.
+    /// How many snapshots do not match their checksum. They are never used.
     pub snapshots_damaged: u64,
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn verify(database: &DatabaseHandle) -> Result<VerifyReport, Fault> {
     Ok(VerifyReport { assistants })
 }
 
-/// All assistants in any table. An assistant whose head is lost is reported too.
+/// The assistants in all tables, so that an assistant without a head is reported, too.
 fn names(transaction: &ReadTransaction) -> Result<BTreeSet<AssistantId>, Fault> {
     contained(|| {
         let mut names = BTreeSet::new();

@@ -35,10 +35,10 @@ struct Frame {
     is_object: bool,
     name: Range<usize>,
     place: usize,
-    /// The value of its member `index` (or `output_index` and the like): it assigns an event to one of several streamed
-    /// items.
+    /// The values of the object's members such as `index` and `output_index`. They assign an event to one of several
+    /// streamed items.
     index: Vec<Range<usize>>,
-    /// While it is open: whether a name is next, the last name, and the number of commas.
+    /// Whether a member's name comes next. This field and the next two are used only while the frame is open.
     wants_name: bool,
     last_name: Range<usize>,
     commas: usize,
@@ -48,16 +48,16 @@ struct Frame {
 #[derive(Debug, Default)]
 pub(super) struct Lexed {
     pub(super) leaves: Vec<Leaf>,
-    /// Text outside of strings with letters or digits.
+    /// The text outside of strings that contains letters or digits.
     pub(super) gaps: Vec<Range<usize>>,
     frames: Vec<Frame>,
 }
 
-/// Deeper strings are read, but do not belong to streamed items.
+/// The maximum nesting depth of frames. Deeper strings are read, but do not belong to streamed items.
 const DEEPEST: usize = 32;
-/// No frame: the string is in no object or array, or too deep.
+/// Means no frame: the string is not in an object or array, or is nested too deeply.
 const NOWHERE: usize = usize::MAX;
-/// Gaps with fewer consecutive letters or digits than this contain nothing to find.
+/// The fewest consecutive letters or digits of a gap that is searched. Fewer cannot be a secret.
 const SHORTEST_GAP: usize = 6;
 
 /// Finds the strings of `text` within `range`. Invalid JSON is read as far as possible.
@@ -76,7 +76,7 @@ struct Reader<'a> {
     lexed: &'a mut Lexed,
     /// The open frames, outermost first.
     open: Vec<usize>,
-    /// The depth beyond those.
+    /// How many objects and arrays are open beyond these frames.
     depth: usize,
 }
 
@@ -149,7 +149,7 @@ impl Reader<'_> {
         let Some(closed) = self.open.pop() else {
             return;
         };
-        // Unreferenced frames are dropped, so that a text of brackets needs no memory.
+        // Frames that nothing refers to are dropped, so that a text of many brackets needs no memory.
         let is_last = closed + 1 == self.lexed.frames.len();
         let last_leaf = self.lexed.leaves.last();
         if is_last && last_leaf.is_none_or(|leaf| leaf.parent == NOWHERE || leaf.parent < closed) {
@@ -213,8 +213,8 @@ impl Reader<'_> {
 }
 
 impl Lexed {
-    /// The common path of strings that are pieces of one item: the names on the path, and the indices of the objects on it.
-    /// `None` for names, and for strings without a path.
+    /// The path of a string: the names on the path, and the indices of the objects on it. Strings that are pieces of one
+    /// streamed item have the same path. `None` for names, and for strings without a path.
     pub(super) fn path(&self, text: &[u8], leaf: &Leaf) -> Option<Vec<u8>> {
         if leaf.role == Role::Name {
             return None;

@@ -1,4 +1,5 @@
-//! The content of a snapshot: pages written in memory, else the copy, else the file itself.
+//! The content of a snapshot. A block comes from the pages written in memory if it is there, otherwise from the copy,
+//! otherwise from the file.
 
 use std::{collections::BTreeMap, io};
 
@@ -8,11 +9,11 @@ const BLOCK_BYTES: usize = 4096;
 
 #[derive(Debug)]
 pub(super) struct Layers {
-    /// The header as first read; the header in the file may name a later commit by now.
+    /// The header that was read first. By now, the header in the file may name a later commit.
     header: Vec<u8>,
     /// The start of the file, as far as it was copied.
     copy: Vec<u8>,
-    /// Up to here unwritten blocks come from the file. This limit shrinks and never grows again.
+    /// Below this position, blocks that were not written in memory come from the file. The limit never grows.
     below: u64,
     length: u64,
     changed: BTreeMap<u64, Vec<u8>>,
@@ -51,11 +52,11 @@ impl Layers {
         }
     }
 
-    /// Makes room for a copy of this many bytes, so that it never moves while it grows.
+    /// Reserves memory for a copy of this many bytes, so that the copy is never reallocated while it grows.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::OutOfMemory`].
+    /// [`io::ErrorKind::OutOfMemory`] if the memory cannot be reserved.
     pub(super) fn reserve(&mut self, bytes: u64) -> io::Result<()> {
         let bytes = usize::try_from(bytes).map_err(io::Error::other)?;
         Ok(self.copy.try_reserve_exact(bytes)?)
@@ -66,7 +67,7 @@ impl Layers {
         self.copy.extend_from_slice(bytes);
     }
 
-    /// The memory that the copy takes, in bytes.
+    /// The memory that the copy uses, in bytes.
     #[cfg(test)]
     pub(super) fn memory_bytes(&self) -> usize {
         self.copy.capacity()
@@ -138,7 +139,7 @@ impl Layers {
     }
 
     pub(super) fn set_len(&mut self, length: u64) {
-        // Bytes that are truncated and grown again are zero. The block at the edge stays: its owner rewrites it.
+        // Bytes beyond the new length must be zero if the file grows again. The block at the edge stays: redb rewrites it.
         let last = length.div_ceil(to_u64(BLOCK_BYTES));
         self.changed.split_off(&last);
         self.below = self.below.min(length);

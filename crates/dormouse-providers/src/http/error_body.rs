@@ -42,7 +42,8 @@ impl ErrorBody {
             // The address or the model name is wrong; no other prompt would succeed.
             301 | 302 | 303 | 307 | 308 | 404 | 405 | 410 => ModelErrorKind::NotFound,
             400 if self.has_code("model_not_found") => ModelErrorKind::NotFound,
-            // Most answers with 403 are about the content: a moderator or a firewall rejected it. Another prompt may succeed.
+            // Only a 403 about the key is `Auth`. Most are about the content, which a moderator or a firewall rejected.
+            // Another prompt may succeed.
             403 if self.is_about_key() => ModelErrorKind::Auth,
             408 => ModelErrorKind::TimedOut,
             // The request exceeds the limit per minute, so waiting does not help.

@@ -13,7 +13,7 @@ use crate::{
     dates::is_full_month,
 };
 
-/// The shortest prefix that names a speaker: "Mel" for Melanie.
+/// The length of the shortest prefix that names a speaker: "Mel" for Melanie.
 const SHORTEST_NICKNAME: usize = 3;
 
 /// Chat roles used as speaker names. A question about "the user" means every user.
@@ -37,7 +37,7 @@ pub(crate) struct Speakers {
 }
 
 impl Speakers {
-    /// The number of a speaker, with one more user.
+    /// Returns the number of a speaker, and counts one more use of it.
     pub(crate) fn hold(&mut self, speaker: Speaker<'_>) -> u32 {
         let (number, is_new) = self.names.hold(&speaker.key());
         if is_new {
@@ -51,7 +51,7 @@ impl Speakers {
         number
     }
 
-    /// Removes one user of a speaker.
+    /// Counts one use of a speaker less.
     pub(crate) fn release(&mut self, number: u32) {
         if number == NONE {
             return;

@@ -11,13 +11,13 @@ pub(super) fn length_norm(terms: f32, mean: f32) -> f32 {
     K1 * (1.0 - B + B * terms / mean.max(1.0))
 }
 
-/// The saturated count: 0 for none, below `K1 + 1` for any number.
+/// The saturated count of occurrences: 0 for no occurrence, and below `K1 + 1` for any count.
 #[inline]
 pub(super) fn saturated(count: f32, norm: f32) -> f32 {
     count * (K1 + 1.0) / (count + norm)
 }
 
-/// The inverse document frequency of a term that occurs in `frequency` of `texts`. Always positive.
+/// The inverse document frequency of a term that occurs in `frequency` of `texts` texts. Always positive.
 pub(super) fn inverse_frequency(frequency: usize, texts: usize) -> f32 {
     let (frequency, texts) = (frequency as f32, texts as f32);
     // Lucene's variant: the 1 inside the logarithm keeps it positive even for a term that occurs in every text.

@@ -25,7 +25,7 @@ pub(super) fn read_postings(
     }
 }
 
-/// Computes first-pass scores from the terms within the budget, and returns the places of these terms.
+/// Computes first-pass scores from the terms within the budget, and returns the positions of these terms in the query.
 pub(super) fn read_turns(
     index: &Index,
     plan: &QueryPlan<'_>,
@@ -40,7 +40,7 @@ pub(super) fn read_turns(
     places
 }
 
-/// The places of the rarest terms that fit the budget, in order of the query.
+/// The positions of the rarest terms that fit the budget, in the order of the query.
 fn within_budget(index: &Index, plan: &QueryPlan<'_>, mut budget: usize) -> Vec<usize> {
     let frequency = |place: &usize| plan.postings(index, *place).len();
     let mut places: Vec<usize> = (0..plan.terms.len()).collect();
@@ -81,7 +81,7 @@ fn add_turns(index: &Index, plan: &QueryPlan<'_>, place: usize, scratch: &mut Sc
     }
 }
 
-/// Adds the BM25 part of one term to each session. The document frequency is counted in sessions.
+/// Adds the BM25 score of one term to each session. The document frequency is counted in sessions.
 fn add_sessions(index: &Index, postings: &[Posting], scratch: &mut Scratch) {
     for posting in postings {
         let session = index.threads.position(posting.slot()).session;
@@ -96,7 +96,7 @@ fn add_sessions(index: &Index, postings: &[Posting], scratch: &mut Scratch) {
     let idf = inverse_frequency(scratch.counted_sessions.len(), sessions);
     // A session is the document here, so its length is compared with the mean length of a session.
     let mean = index.terms as f32 / sessions.max(1) as f32;
-    // The upper bound of the session score grows by the term's largest possible part.
+    // The upper bound of the session score grows by the term's largest possible score.
     scratch.most_session += idf * (K1 + 1.0);
     for &session in &scratch.counted_sessions {
         let count = scratch.session_counts.at(session) as f32;

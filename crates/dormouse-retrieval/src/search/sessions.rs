@@ -10,16 +10,16 @@ use crate::{
 
 /// How many sessions contribute all their units as candidates.
 const MOST_SESSIONS: usize = 5;
-/// Of a longer session only the first units count.
+/// How many units of a session count; in a longer session, only the first ones.
 pub(super) const MOST_UNITS: usize = 512;
-/// How many sessions of a named time are considered although they share no word with the query.
+/// How many sessions within a time that the query names are considered, even if they share no word with the query.
 const MOST_DATED: usize = 1_000;
 
 /// Chooses the best sessions.
 pub(super) fn pick_best(index: &Index, plan: &QueryPlan<'_>, scratch: &mut Scratch) {
     let mut best: Vec<Rank> = Vec::with_capacity(MOST_SESSIONS + 1);
     let touched = std::mem::take(&mut scratch.touched_sessions);
-    // A session of a named time may share no word with the query, so the postings alone would not find it.
+    // A session within a named time may share no word with the query, so the postings alone would not find it.
     let dated = plan.sessions(index).take(MOST_DATED);
     for session in touched.iter().copied().chain(dated) {
         let Some(rank) = Rank::of(index, plan, scratch, session) else {
@@ -28,7 +28,7 @@ pub(super) fn pick_best(index: &Index, plan: &QueryPlan<'_>, scratch: &mut Scrat
         if best.len() == MOST_SESSIONS && best.last().is_some_and(|last| *last >= rank) {
             continue;
         }
-        // A session can come from the postings and from a named time.
+        // The postings and a named time can both contribute the same session.
         if best.iter().all(|other| other.session != session) {
             let place = best.partition_point(|other| *other > rank);
             best.insert(place, rank);
@@ -40,8 +40,8 @@ pub(super) fn pick_best(index: &Index, plan: &QueryPlan<'_>, scratch: &mut Scrat
     scratch.best_sessions.extend(best);
 }
 
-/// The rank of a session: by score, then by the time it begins and its first unit. Never by its number, which differs
-/// between indexes of the same units.
+/// The rank of a session: by score, then by the time of its start, then by its first unit. The session's number is not
+/// used: it differs between indexes of the same units.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 struct Rank {
     score: f32,
@@ -59,7 +59,7 @@ impl Rank {
         session: u32,
     ) -> Option<Self> {
         let tally = index.threads.session(session);
-        // All three parts are at hand without looking at any unit of the session.
+        // None of the three parts requires reading the units of the session.
         let score = plan.weight(Feature::Session) * scratch.session(session)
             + plan.weight(Feature::Participants) * plan.participation(index, scratch, session)
             + plan.weight(Feature::Date) * plan.closeness(tally.begun_at);

@@ -18,12 +18,12 @@ impl SnapshotWriter {
         self.0.push(number as u8);
     }
 
-    /// Zigzag encoding: small numbers of either sign become short.
+    /// Writes a signed number in zigzag encoding, which makes small numbers of either sign short.
     pub(super) fn signed(&mut self, number: i64) {
         self.number((number << 1 ^ number >> 63).cast_unsigned());
     }
 
-    /// Writes sorted names, and returns the place of each by its number in the index, counted from 1.
+    /// Writes sorted names. Returns the place of each name in the table, counted from 1, by the name's number in the index.
     pub(super) fn table<'a>(
         &mut self,
         names: impl Iterator<Item = (&'a str, u32)>,
@@ -69,12 +69,12 @@ impl SnapshotWriter {
         }
     }
 
-    /// Writes the place of a name in its table; 0 for none.
+    /// Writes the place of a name in its table; 0 for a missing name.
     pub(super) fn place(&mut self, table: &HashMap<u32, u64>, number: u32) {
         self.number(table.get(&number).copied().unwrap_or(0));
     }
 
-    /// The bytes with their header.
+    /// Returns the collected bytes with the header in front.
     pub(super) fn finish(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD_BYTES + self.0.len());
         bytes.extend_from_slice(&MAGIC);
