@@ -15,7 +15,7 @@ use crate::{
 
 /// An open database. No other process can open its file while this value exists.
 ///
-/// Dropping it closes the file, which writes to it. Committed data are safe without that.
+/// Dropping it closes the file. The closing writes to the file, but committed data are safe without it.
 pub struct Database {
     redb: redb::Database,
     meter: StorageMeter,
@@ -32,8 +32,8 @@ impl fmt::Debug for Database {
 
 impl Database {
     /// Opens a database on storage that is not a file: memory, or in tests a backend that fails on purpose. Empty
-    /// storage becomes a database of this kind, and `initialise` creates its tables in the first commit. Existing
-    /// content is opened without a check.
+    /// storage becomes a database of this kind, whose tables `initialise` creates in the first commit. Existing content
+    /// is opened without a check.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Opens the content of `file`, which errors call `path`; an empty file becomes an empty database.
+    /// Opens the content of `file`. Errors name it by `path`. An empty file becomes an empty database.
     pub(crate) fn in_file(
         path: &Path,
         file: File,
@@ -81,7 +81,7 @@ impl Database {
         })
     }
 
-    /// The first commit of a new file.
+    /// Makes the first commit of a new file.
     pub(crate) fn found(
         &self,
         kind: &dyn FileSignature,
@@ -94,7 +94,7 @@ impl Database {
         Ok(writing.commit()?)
     }
 
-    /// Checks every page, unless the file is large; `false` if it was damaged and has been repaired.
+    /// Checks every page, unless the file is large. Returns `false` if the file was damaged and has been repaired.
     pub(crate) fn check(&mut self) -> Result<bool, DatabaseError> {
         if self.is_large() {
             return Ok(true);
@@ -102,7 +102,7 @@ impl Database {
         self.redb.check_integrity()
     }
 
-    /// Begins to read the current commit. Later commits do not affect it.
+    /// Begins a transaction that reads the current commit. Later commits do not affect the transaction.
     ///
     /// # Errors
     ///

@@ -51,7 +51,7 @@ pub(crate) fn open_or_create(
                 Created::Theirs => open_file(subject, meter),
             }
         }
-        // The code below finds every other problem again.
+        // Opening the file reports every other problem.
         Ok(_) | Err(_) => open_file(subject, meter),
     }
 }
@@ -86,8 +86,8 @@ pub(crate) fn open_file(
     open_storage(subject, Box::new(file), meter)
 }
 
-/// Refuses a file of another format before anything is written to it: redb marks a file that it opens for writing, even
-/// if nothing is written. Every other problem is found again by the opening itself.
+/// Rejects a file of another format before anything is written to it. When redb opens a file for writing, it marks the
+/// file, even if no transaction follows. Every other problem is ignored here, because opening the file reports it.
 fn refuse_other_format(subject: FileSubject<'_>) -> Result<(), DatabaseOpenError> {
     let found = contained(|| {
         let file = FrozenFile::open(subject.path).map_err(redb::Error::Io)?;
@@ -106,7 +106,7 @@ fn refuse_other_format(subject: FileSubject<'_>) -> Result<(), DatabaseOpenError
     }
 }
 
-/// Opens storage that has content. Every opening of an existing database goes through here.
+/// Opens storage that has content. Every function that opens an existing database calls this one.
 pub(crate) fn open_storage(
     subject: FileSubject<'_>,
     backend: Box<dyn StorageBackend>,
@@ -140,7 +140,7 @@ pub struct DatabaseView {
 /// Opens the newest commit of the file at `path` for reading. It writes and locks neither the file nor its folder, so
 /// it works in a read-only folder and while another process has the file open.
 ///
-/// A file in use is copied into memory, up to 1 GiB; reading from a longer one fails at the next commit. Blocks while
+/// A file in use is copied into memory, up to 1 GiB. Reads beyond the copy fail after the other process's next commit. Blocks while
 /// the check of [`FileKind::check_up_to_bytes`] runs.
 ///
 /// # Errors
@@ -160,7 +160,7 @@ pub(crate) fn view_file(subject: FileSubject<'_>) -> Result<DatabaseView, Databa
         let file = FrozenFile::open(subject.path).map_err(|error| subject.io(error))?;
         let is_in_use = file.is_in_use();
         let view = view_of(subject, file);
-        // A commit may be published before all its pages are written; in that case another look succeeds.
+        // A commit may become visible before all its pages are written. In that case, another attempt succeeds.
         if view.is_ok() || !is_in_use || looks == LOOKS {
             return view;
         }
@@ -195,11 +195,11 @@ pub(crate) fn view_storage(
 }
 
 /// Opens a snapshot of a damaged file without any check, to look for what is still intact. Reading it can fail or panic
-/// anywhere, so do that, and drop the database, within [`contained`]; believe only data with checksums of their own.
+/// anywhere, so read and drop the database within [`contained`], and trust only data with checksums of their own.
 ///
 /// # Errors
 ///
-/// [`DatabaseFault`]: not even the roots of the tables can be read.
+/// [`DatabaseFault`] if not even the roots of the tables can be read.
 pub fn open_damaged(path: &Path, kind: &dyn FileSignature) -> Result<Database, DatabaseFault> {
     contained(|| {
         let file = FrozenFile::open(path).map_err(redb::Error::Io)?;
@@ -231,7 +231,7 @@ fn checked(
     subject: FileSubject<'_>,
     mut database: Database,
 ) -> Result<Database, DatabaseOpenError> {
-    // This check comes first: the content of unchecked pages can be anything.
+    // The pages are checked before the signature is read, because unchecked pages can contain anything.
     match database.check() {
         Ok(true) => {}
         Ok(false) => return Err(subject.repaired()),

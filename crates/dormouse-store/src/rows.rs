@@ -66,7 +66,7 @@ pub(crate) struct OwnedEvent {
     pub(crate) event: StoredEvent,
 }
 
-/// Whether the log accepts the event: its payload and its kind are not too long.
+/// Whether the log accepts the event: its kind is valid and its payload is not too large.
 pub(crate) fn is_acceptable(event: &NewEvent) -> bool {
     is_kind(event.kind) && event.payload.len() <= MAX_PAYLOAD_BYTES
 }

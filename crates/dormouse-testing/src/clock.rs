@@ -44,8 +44,8 @@ impl ManualClock {
         }
     }
 
-    /// Makes each reading advance the clock by `step` afterwards, so no two readings are equal, as with a real clock. It
-    /// applies to every handle.
+    /// Advances the clock by `step` after each reading, through any handle. So no two readings are equal, as with a real
+    /// clock.
     #[must_use]
     pub fn stepping(self, step: Duration) -> Self {
         self.hands().step = step;
@@ -58,7 +58,7 @@ impl ManualClock {
         hands.now = hands.now.plus(by);
     }
 
-    /// Sets the clock. An earlier time is possible, because real clocks are set back too.
+    /// Sets the clock. An earlier time is allowed, because real clocks are set back, too.
     pub fn set(&self, now: Timestamp) {
         self.hands().now = now;
     }

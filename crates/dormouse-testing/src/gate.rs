@@ -1,4 +1,4 @@
-//! Holding a call until a test lets it go on.
+//! Holds a call until a test lets it continue.
 
 use std::{
     future::poll_fn,
@@ -6,8 +6,8 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-/// Holds a fake in the middle of a call until the test opens the gate. Meanwhile something else can happen: a message
-/// arrives while the model thinks, or the assistant is stopped. It needs no sleep and works on any runtime.
+/// Holds a fake in the middle of a call until the test opens the gate. Meanwhile, the test can do something else: deliver a
+/// message while the model thinks, or stop the assistant. A gate needs no sleep and works on any runtime.
 ///
 /// A clone is another handle to the same gate. An open gate stays open.
 #[derive(Clone, Debug, Default)]
@@ -29,15 +29,15 @@ impl Gate {
         Self::default()
     }
 
-    /// Opens the gate for everyone, now and later.
+    /// Opens the gate, for calls that wait now and for later ones.
     pub fn open(&self) {
         let mut state = self.state();
         state.open = true;
         wake(state);
     }
 
-    /// Waits until somebody has reached the gate: from then on the fake is in the middle of its call. Dropping the future
-    /// is harmless.
+    /// Waits until a call has reached the gate. From then on, the fake is in the middle of that call. Dropping the future is
+    /// harmless.
     pub async fn reached(&self) {
         poll_fn(|cx| self.poll(cx, |state| state.reached)).await;
     }

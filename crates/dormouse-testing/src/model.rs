@@ -23,7 +23,7 @@ pub use violation::Violation;
 /// A [`ChatModel`] that takes its replies from a script, one [`ScriptedTurn`] per request.
 ///
 /// It checks every request as a strict provider does. It rejects a faulty one without using up a turn, and records it in
-/// [`violations`](Self::violations). A request is made when its stream is first polled. A clone is another handle to the
+/// [`violations`](Self::violations). A request counts as made when its stream is first polled. A clone is another handle to the
 /// same script.
 ///
 /// ```
@@ -97,7 +97,7 @@ impl ScriptedModel {
         self.script().violations.clone()
     }
 
-    /// Checks that every turn was used and every request was valid.
+    /// Checks that every turn was used, and that every request was valid.
     ///
     /// # Panics
     ///
@@ -107,7 +107,7 @@ impl ScriptedModel {
         let script = self.script();
         let (unused, unscripted) = (script.turns.len(), script.unscripted);
         let violations = script.violations.clone();
-        // Given back first, so that a failed check does not poison what other handles still use.
+        // The lock is released first, so that a failed check does not poison it for the other handles.
         drop(script);
         assert!(violations.is_empty(), "wrong requests: {violations:?}");
         assert_eq!(unscripted, 0, "requests after the end of the script");
@@ -126,7 +126,7 @@ impl ScriptedModel {
     async fn answer(&self, request: &ChatRequest) -> Result<Pieces, ModelError> {
         let turn = self.script().take(request);
         let turn = turn.map_err(|error| self.refusal(error))?;
-        // Outside the lock: a turn that waits takes its time, and one that decides may look at the model.
+        // The turn runs without the lock, because it may wait for long, and its function may use this model.
         Ok(self.play(&turn, request).await)
     }
 

@@ -1,4 +1,4 @@
-//! Perceptions in one line.
+//! Builds perceptions in one line of code.
 
 use std::time::Duration;
 
@@ -144,7 +144,7 @@ impl Perceive {
         self
     }
 
-    /// Sets the room it happened in, which has this name as its id.
+    /// Sets the room in which it happened. The name is also the room's id.
     #[track_caller]
     pub fn in_room(mut self, room: &str) -> Self {
         self.place = Some(Place {
@@ -160,14 +160,14 @@ impl Perceive {
         self
     }
 
-    /// Sets the effect of the perceiving assistant that it results from.
+    /// Marks it as a result of the perceiving assistant's effect with this key.
     #[track_caller]
     pub fn caused_by(mut self, key: &str) -> Self {
         self.cause = Some(EffectKey::try_new(key).unwrap());
         self
     }
 
-    /// Sets the number of the earlier delivery that it answers.
+    /// Marks it as a reply to the earlier delivery with this number.
     pub fn reply_to(mut self, number: u64) -> Self {
         self.reply_to = Some(number);
         self
@@ -179,7 +179,7 @@ impl Perceive {
         self
     }
 
-    /// Whether it is from the perceiving assistant itself.
+    /// Whether the sender is the perceiving assistant itself.
     pub(crate) fn is_own(&self) -> bool {
         matches!(self.sender, Sender::Myself { .. })
     }

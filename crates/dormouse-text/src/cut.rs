@@ -1,4 +1,4 @@
-//! Cuts texts at characters, and brings a text into one line.
+//! Cuts texts between characters, and joins the lines of a text into one.
 
 use std::borrow::Cow;
 
@@ -13,12 +13,12 @@ pub fn beginning(text: &str, characters: usize) -> &str {
     }
 }
 
-/// The largest position up to `at`, in bytes, at which a text may be cut. The standard library has it from Rust 1.91
-/// on.
+/// The largest byte position up to `at` that is a character boundary of the text. The standard library has this function
+/// since Rust 1.91.
 #[must_use]
 pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
-    // A character has at most four bytes, so its start is at most three bytes before any of them.
+    // A character has at most four bytes, so it starts at most three bytes before `at`.
     let places = (at.saturating_sub(3)..=at).rev();
     places
         .into_iter()
@@ -26,7 +26,7 @@ pub fn floor_char_boundary(text: &str, at: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// The first `bytes` bytes of a text, without a character that is cut off.
+/// The first `bytes` bytes of a text, or fewer: a character that would be cut in two is left out.
 #[must_use]
 pub fn beginning_bytes(text: &str, bytes: usize) -> &str {
     text.get(..floor_char_boundary(text, bytes)).unwrap_or(text)

@@ -13,12 +13,12 @@ pub fn is_hidden(character: char) -> bool {
         || is_noncharacter(character)
         || matches!(character,
             '\u{2028}' | '\u{2029}'
-            // Blank braille, the null notehead, and the controls of annotations and of hieroglyphs are invisible, too.
+            // The blank braille pattern, the null notehead, and the annotation and hieroglyph controls are invisible, too.
             | '\u{2800}' | '\u{fff9}'..='\u{fffb}' | '\u{13430}'..='\u{1343f}' | '\u{1d159}')
 }
 
-/// Whether a character has the Unicode property `Default_Ignorable_Code_Point`: programs without support for it display
-/// nothing.
+/// Whether a character has the Unicode property `Default_Ignorable_Code_Point`. A program that does not support such a
+/// character displays nothing for it.
 #[must_use]
 pub fn is_default_ignorable(character: char) -> bool {
     matches!(
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn the_default_ignorable_characters_are_those_of_unicodes_own_data() {
         for character in '\0'..=char::MAX {
-            // By UTS 39 a skeleton leaves out just these.
+            // By UTS 39, a skeleton leaves out exactly the default-ignorable characters.
             let text = character.to_string();
             let is_left_out = unicode_security::skeleton(&text).next().is_none();
             assert_eq!(

@@ -1,4 +1,4 @@
-//! Names: their characters, and which of them look alike.
+//! Names: which characters they contain, and which names look alike.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,8 @@ use unicode_security::{mixed_script::AugmentedScriptSet, skeleton};
 
 use crate::is_hidden;
 
-/// Whether a character can be part of a name without looking like its end: letters and digits of every script with
-/// their marks, the space, `'`, `’`, `-`, `_` and the middle dots.
+/// Whether a character can be part of a name without looking like the end of the name. These characters are the letters
+/// and digits of every script with their marks, the space, `'`, `’`, `-`, `_` and the middle dots.
 #[must_use]
 pub fn is_name_character(character: char) -> bool {
     let is_letter = character.is_alphanumeric() || is_combining_mark(character);
@@ -16,7 +16,7 @@ pub fn is_name_character(character: char) -> bool {
         || matches!(character, ' ' | '\'' | '’' | '-' | '_' | '·' | '・')
 }
 
-/// What makes a name suspicious without comparison to others.
+/// What makes a name suspicious by itself, without comparison with other names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameFlaw {
     /// The name contains this [hidden](is_hidden) character.
@@ -26,8 +26,8 @@ pub enum NameFlaw {
 }
 
 impl NameFlaw {
-    /// The first flaw of a name, if it has one. A name that is at least "highly restrictive" by UTS 39 is not mixed:
-    /// one script, or Latin with Chinese, Japanese or Korean.
+    /// The first flaw of a name, if it has one. Scripts count as mixed if the name is not even "highly restrictive" by
+    /// UTS 39. That level allows one script, or Latin with Chinese, Japanese or Korean.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         if let Some(hidden) = name.chars().find(|c| is_hidden(*c)) {
@@ -53,7 +53,7 @@ fn is_latin(character: char) -> bool {
     !scripts.is_empty()
 }
 
-/// The skeleton of a name (UTS 39), to find names that look alike, without regard to case and hidden characters.
+/// The skeleton of a name (UTS 39), which finds names that look alike. It ignores case and hidden characters.
 /// Creating one takes about a microsecond per character; comparing two is cheap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameSkeleton {
@@ -85,9 +85,9 @@ impl NameSkeleton {
     }
 }
 
-/// The text with every character of another script that looks like a Latin letter or a digit replaced by that one
-/// (`Вob` with a Cyrillic В becomes `Bob`), and without [hidden](is_hidden) characters other than white space. Two words
-/// that look the same become equal; ASCII characters stay as they are.
+/// Replaces every character of another script that looks like a Latin letter or a digit with that letter or digit (`Вob`
+/// with a Cyrillic В becomes `Bob`). Removes [hidden](is_hidden) characters other than white space. Two words that look
+/// the same become equal; ASCII characters do not change.
 #[must_use]
 pub fn fold_look_alikes(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {

@@ -55,7 +55,7 @@ pub(super) struct Lexed {
 
 /// The maximum nesting depth of frames. Deeper strings are read, but do not belong to streamed items.
 const DEEPEST: usize = 32;
-/// Means no frame: the string is not in an object or array, or is nested too deeply.
+/// The index that means "no frame": the string is not in an object or array, or is nested too deeply.
 const NOWHERE: usize = usize::MAX;
 /// The fewest consecutive letters or digits of a gap that is searched. Fewer cannot be a secret.
 const SHORTEST_GAP: usize = 6;

@@ -19,8 +19,9 @@ use self::protocol::Protocol;
 
 /// Checks the promises of [`ChatModel`] with a request that the model answers.
 ///
-/// Makes the same request several times: to the end, dropped before it is polled, dropped after its first piece, to the
-/// end again, and as a whole. Waits as long as the model takes, so give the test a deadline if the model may hang.
+/// Makes the same request five times: it reads the reply to the end, drops it before the first poll, drops it after the
+/// first piece, reads it to the end again, and requests it as a whole. The check has no deadline of its own, so give the
+/// test a deadline if the model may hang.
 ///
 /// # Panics
 ///
@@ -45,12 +46,12 @@ async fn can_be_dropped_at_any_moment(model: &dyn ChatModel, request: &ChatReque
     assert!(first.is_some(), "a reply has at least one piece");
 }
 
-/// Checks the promises of a [`ChatModel`] that uses a backend of any vendor. Text, thoughts, calls, finish reason and
-/// usage arrive as the backend sent them, however they are divided during transport. Failures have the same kinds with
+/// Checks the promises of a [`ChatModel`] that uses a vendor's backend. Text, thoughts, calls, finish reason and usage
+/// arrive as the backend sent them, even if the transport divides them differently. Failures have the same kinds with
 /// all backends. No request is sent twice. A dropped reply closes its connection.
 ///
-/// `backend` sends the suite's replies in the form of the vendor. Runs on the runtime that the models need, and waits
-/// as long as they take, so give the test a deadline.
+/// `backend` sends the suite's replies in the vendor's format. Call this function on the runtime that the models need. It
+/// has no deadline of its own, so give the test one.
 ///
 /// # Panics
 ///

@@ -54,8 +54,8 @@ pub async fn vector_index(index: &dyn VectorIndex, exactness: Exactness) {
     reopened::check(index).await;
 }
 
-/// Checks that an index that was closed and opened again contains what [`vector_index`] left, and removes it. For an
-/// index whose retention is [`Durable`](dormouse_contracts::Retention::Durable).
+/// Checks that an index that was closed and opened again contains the points that [`vector_index`] left, and removes them.
+/// Use it for an index whose retention is [`Durable`](dormouse_contracts::Retention::Durable).
 ///
 /// # Panics
 ///

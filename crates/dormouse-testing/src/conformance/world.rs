@@ -18,12 +18,12 @@ pub struct WorldFixture {
     /// Creates an effect that the world carries out, with the given key. The suite uses keys that begin with
     /// `conformance`.
     pub effect: fn(EffectKey) -> Effect,
-    /// An effect that the world rejects, with a key of its own.
+    /// An effect that the world rejects. No other effect has its key.
     pub refused: Effect,
-    /// A query whose answer stays the same while nothing happens. The suite is strongest if the answer would show that
+    /// A query whose answer stays the same while nothing happens. The suite detects most if the answer shows whether
     /// `effect` was carried out twice.
     pub query: Query,
-    /// How to read what the actor of the effects perceives; absent if nothing is perceived in this world.
+    /// How to read what the actor of the effects perceives; `None` if this world delivers no perceptions.
     pub feed: Option<FeedFixture>,
 }
 
@@ -170,7 +170,7 @@ async fn racing_calls_have_one_outcome(world: &dyn World, fixture: &WorldFixture
 
 async fn dropped_calls_can_be_asked_after(world: &dyn World, fixture: &WorldFixture) {
     let effect = (fixture.effect)(key(DROPPED));
-    // Polled once, so that it may be under way, and dropped.
+    // The call is polled once, so that the effect may have started, and then dropped.
     drop(world.perform(&effect).now_or_never());
     let answer = inquire(world, &effect.key).await;
     assert!(

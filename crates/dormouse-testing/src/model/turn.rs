@@ -17,8 +17,8 @@ pub enum ScriptedTurn {
     Reply(ChatReply),
     /// Answers with a text and finishes.
     Text(String),
-    /// Calls tools, each by its name and the text of its arguments, which need not be JSON. The ids are `call-1`,
-    /// `call-2` and so on, without those that the request already contains.
+    /// Calls tools, each with its name and the text of its arguments, which does not have to be JSON. The ids are `call-1`,
+    /// `call-2` and so on, except ids that the request already contains.
     Calls(Vec<(String, String)>),
     /// Fails before the first piece.
     Fail(ModelErrorKind),
@@ -38,7 +38,7 @@ pub enum ScriptedTurn {
     Raw(Vec<Result<ChatDelta, ModelErrorKind>>),
     /// Waits until the gate is open, then does what the inner turn says.
     Wait(Gate, Box<ScriptedTurn>),
-    /// Decides when it sees the request.
+    /// Computes the turn from the request.
     With(Box<dyn Fn(&ChatRequest) -> ScriptedTurn + Send + Sync>),
 }
 
@@ -70,7 +70,7 @@ impl ScriptedTurn {
         )
     }
 
-    /// Decides when it sees the request.
+    /// Computes the turn from the request with `decide`.
     #[must_use]
     pub fn with(decide: impl Fn(&ChatRequest) -> ScriptedTurn + Send + Sync + 'static) -> Self {
         Self::With(Box::new(decide))

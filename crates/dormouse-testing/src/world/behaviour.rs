@@ -12,10 +12,10 @@ pub enum Behaviour {
     Do,
     /// Carries it out, and returns this text in the receipt.
     DoWith(Value),
-    /// Carries it out, and delivers these to the actor in order: its own as the output of the effect, which ends with a
-    /// mark, and others as what happens meanwhile.
+    /// Carries it out, and delivers these perceptions to the actor in order. The actor's own ones are the output of the
+    /// effect, which ends with a mark. The others happen meanwhile.
     Print(Vec<Perceive>),
-    /// Does what the inner behaviour says, and answers when the gate is open.
+    /// Does what the inner behaviour says, but answers only when the gate is open.
     AnswerLate(Gate, Box<Behaviour>),
     /// Does what the inner behaviour says, and fails with `Unanswered`: the answer was lost.
     LoseAnswer(Box<Behaviour>),

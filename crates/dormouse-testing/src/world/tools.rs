@@ -34,7 +34,7 @@ pub(super) fn tools() -> Vec<ToolSpec> {
     ]
 }
 
-/// A tool with these parameters only: all are required texts.
+/// A tool with exactly these parameters. Each one is a required text.
 fn spec(
     name: &str,
     description: &str,

@@ -28,7 +28,7 @@ pub(super) fn asking() -> ChatRequest {
     }
 }
 
-/// The reply that these pieces must make, and the reply that arrived.
+/// Lets the backend send these pieces as one reply, and returns the pieces that arrived.
 async fn played(backend: &dyn ChatBackend, said: &[ChatDelta], cut: Cut) -> Vec<ChatDelta> {
     let stage = backend.stage(&BackendAnswer::Reply(said.to_vec(), cut));
     let came = Protocol::read(stage.model(), &asking()).await.unwrap();

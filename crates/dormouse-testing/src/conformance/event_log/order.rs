@@ -16,8 +16,8 @@ pub(super) async fn unwritten_logs_are_empty(log: &dyn EventLog) {
     }
 }
 
-/// Events that a careless encoding would change: times that run backwards or are extreme, bytes that are not a text, an
-/// empty payload.
+/// Events that a careless encoding would change: their times run backwards or are extreme, their payloads are empty or are
+/// not text.
 fn odd_events() -> Vec<NewEvent> {
     let odd = |micros, kind, schema, payload: &[u8]| NewEvent {
         at: Timestamp::from_micros(micros),
@@ -92,7 +92,7 @@ pub(super) async fn large_payloads_are_whole(log: &dyn EventLog) {
 }
 
 pub(super) async fn assistants_have_logs_of_their_own(log: &dyn EventLog) {
-    // Keys that begin alike, differ in case, or sort around the separators a store may use.
+    // Keys with a common prefix, keys that differ only in case, and keys that sort around the separators of a store.
     let keys = [
         "conformance-apart",
         "conformance-apart-",

@@ -1,4 +1,4 @@
-//! One assistant's log, as the suite writes and reads it.
+//! Writes and reads one assistant's log for the suite.
 
 use dormouse_contracts::{
     AppendErrorKind, AppendRequest, AssistantId, EventLog, NewEvent, Seq, Snapshot, StoredEvent,
@@ -28,7 +28,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Appends and returns the log's answer.
+    /// Appends events, and returns the log's answer.
     pub(super) async fn append(
         &self,
         expected: u64,
@@ -39,7 +39,7 @@ impl<'a> Stream<'a> {
         answer.map(|seq| seq.0).map_err(|error| error.kind())
     }
 
-    /// Appends; this must succeed.
+    /// Appends events, and panics if that fails.
     pub(super) async fn write(&self, expected: u64, events: Vec<NewEvent>) {
         let last = expected + events.len() as u64;
         let answer = self.append(expected, events).await;
@@ -90,7 +90,7 @@ impl<'a> Stream<'a> {
             .zip(events)
             .map(|(seq, new)| stored(seq, new))
             .collect();
-        // Compared without printing the whole: payloads may be large.
+        // A failed comparison must not print all events, because payloads may be large.
         let found = self.all().await;
         assert_eq!(found.len(), expected.len(), "events of {}", self.assistant);
         for (found, expected) in found.iter().zip(&expected) {
@@ -130,7 +130,7 @@ pub(super) fn events(numbers: impl IntoIterator<Item = u64>) -> Vec<NewEvent> {
     numbers.into_iter().map(event).collect()
 }
 
-/// One mebibyte without any repeated block, so that a swapped or repeated block is noticed.
+/// One mebibyte in which no block occurs twice, so that a test detects a swapped or repeated block.
 pub(super) fn mebibyte(salt: u32) -> Vec<u8> {
     (0..1_u32 << 18)
         .flat_map(|number| (number.wrapping_mul(0x9e37_79b9) ^ salt).to_le_bytes())

@@ -9,7 +9,7 @@ use super::shelf::{CLOSE, Shelf, cosine, point, vector};
 pub enum Exactness {
     /// All of them.
     Exact,
-    /// Nearly all: of the ten nearest at least nine, on average over many queries.
+    /// Nearly all: at least nine of the ten nearest, on average over many queries.
     Approximate,
 }
 
@@ -143,7 +143,7 @@ pub(super) async fn as_many_of_the_nearest_are_found_as_promised(
             );
         }
         scores.sort_by(|a, b| b.total_cmp(a));
-        // What scores like the tenth, but for rounding, is as good as it.
+        // A point whose score equals the tenth score, except for rounding, counts as found.
         let bar = scores[9] - CLOSE;
         found += hits.iter().filter(|hit| hit.score >= bar).count() as u64;
     }

@@ -1,4 +1,4 @@
-//! A collection of a suite, with the calls that a check expects to succeed.
+//! A collection that the suite uses. Its methods panic if a call fails.
 
 use dormouse_contracts::{
     AssistantId, CollectionName, Hit, Point, PointFilter, PointPayload, Timestamp, Trust,
@@ -14,13 +14,13 @@ pub(super) struct Shelf<'a> {
 }
 
 impl<'a> Shelf<'a> {
-    /// The existing collection.
+    /// A handle to the existing collection.
     pub(super) fn of(index: &'a dyn VectorIndex, name: &str) -> Self {
         let name = CollectionName::try_new(format!("conformance-{name}")).unwrap();
         Self { index, name }
     }
 
-    /// The collection, new and empty.
+    /// Creates the collection, which is then empty.
     pub(super) async fn new(index: &'a dyn VectorIndex, name: &str, dimensions: usize) -> Self {
         let shelf = Self::of(index, name);
         shelf.discard().await;
