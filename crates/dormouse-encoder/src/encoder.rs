@@ -22,8 +22,8 @@ use crate::{
     model::{EncodeError, Model},
 };
 
-/// How many texts are encoded in one turn. Few enough that a query does not wait long behind a large import, and enough
-/// that sorting them by length pays off.
+/// How many texts are encoded in one turn. The number is small enough that a query does not wait long behind a large
+/// import, and large enough that sorting the texts by length saves time.
 const WINDOW: usize = 64;
 
 /// The maximum size of a text in bytes, before it is truncated to the model's number of tokens.
@@ -31,17 +31,18 @@ const LONGEST_TEXT: usize = 64 * 1024;
 
 /// A text encoder that runs in this process: a BERT model in a folder in the format of sentence-transformers.
 ///
-/// The folder has `config.json`, `tokenizer.json` and `model.safetensors`. Optional are `modules.json`,
+/// The folder contains `config.json`, `tokenizer.json` and `model.safetensors`. It may also contain `modules.json`,
 /// `1_Pooling/config.json` (mean or CLS; default mean) and `sentence_bert_config.json` (the maximum number of tokens;
 /// default [`LocalEncoder::DEFAULT_TOKENS`], at most [`LocalEncoder::MOST_TOKENS`]). The folder is read once. Nothing is
 /// downloaded.
 ///
-/// Vectors have length 1. The vectors of one text are equal to within 1e-5 in every batch. The model's name is a hash of
+/// Vectors have length 1. The vector of a text is the same in every batch, to within 1e-5. The model's name is a hash of
 /// the content that vectors depend on, so it stays the same if the folder moves.
 ///
-/// Calculates on one blocking thread of tokio at a time (and the cores of the machine), in windows of 64 texts; several
-/// calls take turns by window. Dropping the future stops the calculation after the current batch. An error while
-/// embedding is `Malformed`. Needs a tokio runtime, and memory of about one and a half times the weights.
+/// Texts are encoded in windows of 64. One window runs at a time, on a blocking thread of tokio and on all cores; several
+/// calls take turns after each window. Dropping the future stops the calculation after the current batch. The kind of an
+/// error while embedding is `Malformed`. The encoder needs a tokio runtime, and one and a half times the memory of the
+/// weights.
 ///
 /// # Examples
 ///
@@ -103,7 +104,7 @@ impl LocalEncoder {
         })
     }
 
-    /// The folder it was loaded from.
+    /// The folder from which the model was loaded.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder

@@ -1,4 +1,4 @@
-//! The model, and the calculation.
+//! The model, and the calculation of vectors.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,8 +10,8 @@ use tokenizers::{Tokenizer, TruncationParams};
 
 use crate::{error::LocalEncoderError, folder::Folder, pooling::Pooling};
 
-/// The tokens per batch, including padding. Measured with short sentences: a quarter of it takes an eighth longer; four
-/// times as many are not faster and need more memory.
+/// The number of tokens per batch, including padding. Measured with short sentences: with a quarter of this number, the
+/// calculation takes an eighth longer. Four times this number is not faster and needs more memory.
 const TOKENS_AT_ONCE: usize = 1024;
 
 /// Why texts could not be embedded. It is the source of the error that callers get.
@@ -93,7 +93,7 @@ impl Model {
             let ids = self.ids(text)?;
             tokens.push(Tokens { place, ids });
         }
-        // Sorted by length, the batches need little padding.
+        // The texts are sorted by length, so that the batches need little padding.
         tokens.sort_by_key(|text| text.ids.len());
         let mut vectors = Vec::with_capacity(texts.len());
         for batch in batches(&tokens) {
@@ -148,7 +148,7 @@ impl Model {
     }
 }
 
-/// Returns the tokenizer, with truncation at this length and without padding, overriding its file.
+/// Returns the tokenizer. It truncates at this length and does not pad, whatever its file says.
 fn tokenizer(bytes: &[u8], most_tokens: usize) -> Result<Tokenizer, BoxError> {
     let mut tokenizer = Tokenizer::from_bytes(bytes)?;
     tokenizer.with_truncation(Some(TruncationParams {

@@ -21,7 +21,7 @@ pub(crate) enum Way {
 pub(crate) struct PendingEvent {
     /// How it was said.
     pub(crate) way: Way,
-    /// The name of the speaker, or the id without a name.
+    /// The name of the speaker, or the id if the speaker has no name.
     pub(crate) name: String,
     /// The words in one line, with spaces for control characters and newlines.
     pub(crate) words: String,
@@ -38,7 +38,7 @@ impl From<&Perception> for PendingEvent {
         Self {
             way: Way::from(&perception.attested.source),
             name: name.to_owned(),
-            // A quotation in an answer may reach the prompt of another assistant.
+            // Template tokens are escaped, because an answer may quote them and reach the prompt of another assistant.
             words: one_line(&escape_template_tokens(perception.words.as_claimed())),
         }
     }

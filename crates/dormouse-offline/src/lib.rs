@@ -1,4 +1,4 @@
-//! A chat model without a server, a key or a language model: simple, deterministic, and open about it.
+//! A chat model without a server, a key or a language model. It is simple and deterministic, and it says so when asked.
 //!
 //! Layer 2. [`OfflineModel`] follows fixed rules on the structured part of a request
 //! ([`TurnContext`](dormouse_contracts::TurnContext)) and parses no prompt.

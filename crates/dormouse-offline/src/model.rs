@@ -13,12 +13,12 @@ use crate::{
     turn,
 };
 
-/// A chat model without a language model: simple, deterministic, and open about it.
+/// A chat model without a language model. It is simple and deterministic, and it says so when asked.
 ///
-/// With it, everything runs without a key and a network, and tests have a fast, exact model. It recognises greetings and
-/// farewells, "remember that …", questions (which it answers by quoting the best memories, with time and speaker),
-/// looking around, going somewhere, thanks, and "who are you"; to anything else it says that it did not understand. Every
-/// answer has at most 600 characters.
+/// With it, everything runs without a key and without a network, and tests have a fast, predictable model. It recognises
+/// greetings, farewells, thanks, "remember that …", "who are you", questions, and requests to look around or to go
+/// somewhere. It answers a question by quoting the best memories, with time and speaker. To anything else, it answers that
+/// it did not understand. Every answer has at most 600 characters.
 ///
 /// # What it reads
 ///
@@ -27,14 +27,17 @@ use crate::{
 ///
 /// # What it does
 ///
-/// One native tool call per step, with ids derived from the length of the conversation, and each tool at most once per
-/// event. It uses `say`, `whisper`, `page`, `channel`, `move`, `inspect_location`, `store_memory`, `recall_memories` and
-/// `noop`, if offered. It quotes neither questions nor its own words from memory. To go to a place it first looks for
-/// the exit. A whisper is answered by a whisper, a page by a page and a channel on the channel, never by `say`; without the right tool the answer
-/// is the reply's text. An effect with an unknown outcome is reported and not repeated.
+/// It makes one native tool call per step, and calls each tool at most once per event. Call ids are derived from the length
+/// of the conversation. It uses `say`, `whisper`, `page`, `channel`, `move`, `inspect_location`, `store_memory`,
+/// `recall_memories` and `noop`, if they are offered. It quotes neither questions nor its own words from memory. To go to
+/// a place, it first looks for the exit.
 ///
-/// If the tools are listed in the instructions ([`TurnContext::tools_in_text`](dormouse_contracts::TurnContext)), a call is
-/// the object `{"tool": …, "parameters": {…}, "reasoning": …}` as the whole reply.
+/// It answers a whisper with a whisper, a page with a page, and a message on a channel on that channel, never with `say`.
+/// If the right tool is not offered, the answer is the text of the reply. It reports an effect with an unknown outcome,
+/// and does not repeat it.
+///
+/// If the instructions list the tools ([`TurnContext::tools_in_text`](dormouse_contracts::TurnContext)), the whole reply is
+/// the call as an object: `{"tool": …, "parameters": {…}, "reasoning": …}`.
 #[derive(Clone, Debug)]
 pub struct OfflineModel {
     provider: ProviderId,

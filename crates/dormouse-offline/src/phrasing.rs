@@ -23,13 +23,13 @@ pub(crate) fn quote(text: &str) -> String {
     format!("\"{}\"", shortened(&tame(text), LONGEST_QUOTATION))
 }
 
-/// A name from outside, shortened.
+/// An untrusted name, shortened.
 pub(crate) fn plain(text: &str) -> String {
     shortened(&tame(text), 80).into_owned()
 }
 
-/// Other people's words in one line. They cannot close a quotation or form a tool call in JSON, and every `@` is removed:
-/// a quoted mention could wake another assistant, and the two would talk forever.
+/// Other people's words in one line. They cannot close a quotation or form a tool call in JSON. Every `@` is removed,
+/// because a quoted mention could wake another assistant, and the two would answer each other forever.
 pub(crate) fn tame(text: &str) -> String {
     one_line(text)
         .replace(['"', '“', '”'], "'")

@@ -33,7 +33,7 @@ pub(crate) fn next_act(request: &ChatRequest, offer: &Offer<'_>) -> Act {
     }
 }
 
-/// Calls `noop`, once. If it is not offered, the request is for text, which needs a language model.
+/// Calls `noop`, once. If `noop` is not offered, the request is for text. Such a request needs a language model.
 fn without_event(messages: &[Message], offer: &Offer<'_>) -> Act {
     let lately = messages.iter().rev();
     let mut lately = lately.take_while(|message| !matches!(message, Message::User { .. }));
@@ -59,7 +59,7 @@ pub(crate) fn text_of(message: &Message) -> &str {
     }
 }
 
-/// Directions that need no look at the exits.
+/// The directions that are used without looking at the exits first.
 const DIRECTIONS: &[&str] = &[
     "north",
     "south",
@@ -75,7 +75,7 @@ const DIRECTIONS: &[&str] = &[
     "out",
 ];
 
-/// How many memories are requested for an answer.
+/// How many memories one answer requests.
 const LINES: u64 = 20;
 
 /// The steps so far, and the offered tools.
@@ -98,7 +98,7 @@ impl Turn<'_> {
         self.if_fresh(act)
     }
 
-    /// Goes to the exit that leads there; looks for it first, unless a direction is given.
+    /// Goes to the exit that leads to this place. Looks at the exits first, unless `to` is a direction.
     fn walk(&self, to: &str) -> Option<Act> {
         let is_direction = DIRECTIONS.contains(&to.to_lowercase().as_str());
         let movable = self.offer.has("move") && !self.was_called("move");
@@ -177,7 +177,7 @@ impl Turn<'_> {
         Act::call(tool, [("to", &self.event.name), ("message", answer)])
     }
 
-    /// Returns the call, if its tool is offered and was not called for this event yet.
+    /// Returns the call if its tool is offered and was not yet called for this event.
     fn if_fresh(&self, act: Act) -> Option<Act> {
         match &act {
             Act::Call { tool, .. } if !self.offer.has(tool) || self.was_called(tool) => None,
@@ -204,7 +204,7 @@ impl Turn<'_> {
     }
 }
 
-/// Requests this many memories for an answer, since some of them are questions.
+/// Requests [`LINES`] memories, more than an answer quotes, since some of them are questions and are not quoted.
 fn recall(question: &str) -> Act {
     let arguments = [
         ("query".to_owned(), question.into()),

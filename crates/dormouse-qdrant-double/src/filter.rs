@@ -10,7 +10,7 @@ use tonic::Status;
 
 pub(crate) type Payload = HashMap<String, Value>;
 
-/// Whether the payload fits all conditions.
+/// Whether the payload meets all conditions of the filter.
 pub(crate) fn admits(filter: &Filter, payload: &Payload) -> Result<bool, Status> {
     if !filter.should.is_empty() || !filter.must_not.is_empty() || filter.min_should.is_some() {
         return Err(Status::unimplemented("the double knows `must` only"));
@@ -50,7 +50,7 @@ fn matched(field: &FieldCondition, value: &Kind) -> Result<bool, Status> {
     }
 }
 
-/// A server compares whole numbers with the bounds as whole numbers.
+/// Whether a value is within the bounds. A server compares integers with the bounds as integers, not as floats.
 fn within(range: &Range, value: &Kind) -> bool {
     match value {
         Kind::IntegerValue(value) => between(range, value, |bound| bound as i64),

@@ -62,7 +62,7 @@ impl Service {
         self.die().await
     }
 
-    /// Answers whether the server survived it.
+    /// Stores the points. Returns `false` if the server is to die during this request.
     fn store_points(&self, request: &UpsertPoints) -> Result<bool, Status> {
         let mut inside = self.state.lock();
         inside.upserts.push(request.points.len());
@@ -142,7 +142,7 @@ impl Service {
     }
 }
 
-/// Without `wait` a server answers before the change can be seen.
+/// The response to a change. Without `wait`, a server answers before the change is visible.
 fn operated(wait: Option<bool>) -> PointsOperationResponse {
     let status = match wait {
         Some(true) => UpdateStatus::Completed,

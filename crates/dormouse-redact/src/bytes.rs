@@ -1,4 +1,4 @@
-//! Reads bytes without leaving the bounds.
+//! Reads bytes within the bounds of a text.
 
 /// Returns the byte at `at`; 0 beyond the end.
 pub(crate) fn at(text: &[u8], at: usize) -> u8 {
@@ -15,7 +15,7 @@ pub(crate) fn part(text: &[u8], from: usize, to: usize) -> &[u8] {
     text.get(from..to.min(text.len())).unwrap_or_default()
 }
 
-/// Returns the end of the run of such bytes that starts at `from`, at most `longest` bytes later.
+/// Returns the end of the run of bytes that starts at `from` and fulfils `is`. The run has at most `longest` bytes.
 pub(crate) fn past(text: &[u8], from: usize, longest: usize, is: impl Fn(u8) -> bool) -> usize {
     let run = part(text, from, from.saturating_add(longest));
     from + run.iter().take_while(|byte| is(**byte)).count()

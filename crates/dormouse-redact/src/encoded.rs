@@ -8,7 +8,7 @@ use base64::{
 
 use crate::{Match, bytes::past, pattern::Pattern};
 
-/// Accepts any end, since the text may be truncated.
+/// Accepts input without padding and with trailing bits, since the text may be truncated.
 const FORGIVING: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -18,7 +18,7 @@ const FORGIVING: GeneralPurpose = GeneralPurpose::new(
 
 static RUN: Pattern = Pattern::new(r"[A-Za-z0-9+/_-]{20,}");
 
-/// Finds base64 runs with a secret in their text.
+/// Finds runs of base64 characters whose decoded text contains a secret.
 pub(crate) fn in_base64(text: &[u8], scan: impl Fn(&[u8]) -> Vec<Match>, found: &mut Vec<Match>) {
     for run in RUN.all(text) {
         let Some(says) = decoded(run.as_bytes()) else {

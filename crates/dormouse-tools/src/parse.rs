@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::{call::ToolCallError, excerpt::Excerpt, kind::JsonKind};
 
 /// Parses arguments as a JSON object. A blank text is `{}`, and a string that contains an object is that object. The
-/// nesting depth is limited to `depth` levels before parsing, so no text can overflow the stack.
+/// nesting depth is checked before parsing, so no text can overflow the stack.
 pub(crate) fn arguments(text: &str, depth: usize) -> Result<Arguments, ToolCallError> {
     if text.trim().is_empty() {
         return Ok(Arguments::new());

@@ -87,12 +87,12 @@ impl Registry {
     /// The longest accepted text of arguments, in bytes.
     pub const ARGUMENTS_LIMIT: usize = 256 * 1024;
 
-    /// The largest nesting depth of arguments, including the object itself. Events contain arguments and must be
-    /// readable, and the JSON parser reads 128 levels.
+    /// The largest nesting depth of arguments, including the object itself. Events contain arguments, and the JSON parser
+    /// that reads events accepts at most 128 levels.
     pub const ARGUMENTS_DEPTH: usize = 64;
 
-    /// The largest nesting depth of parameters. No provider accepts deeper ones, and the validator descends into them on
-    /// the stack.
+    /// The largest nesting depth of parameters. No provider accepts deeper ones, and the validator is recursive, so deeper
+    /// ones need more stack.
     pub const SCHEMA_DEPTH: usize = 32;
 
     /// Compiles the schemas of the tools, in the order they are to be offered.
@@ -224,7 +224,7 @@ fn compile(spec: &ToolSpec) -> Result<Schema, RegistryError> {
     })
 }
 
-/// Checks at most `levels` levels, so a deeper schema is rejected before recursion.
+/// Whether a value nests deeper than `levels`. Looks at no more than these levels, so its own recursion is bounded, too.
 fn is_deeper(value: &Value, levels: usize) -> bool {
     let Some(rest) = levels.checked_sub(1) else {
         return true;

@@ -1,11 +1,11 @@
-//! What a vector must be to have a direction.
+//! Checks that a vector has a direction, and normalises it.
 
 use dormouse_contracts::{Point, VectorErrorKind};
 
-/// The longest vector a collection may be for, as on a Qdrant server.
+/// The maximum number of dimensions of a collection, the same as on a Qdrant server.
 pub(crate) const MAX_DIMENSIONS: usize = 65_536;
 
-/// Refuses a collection for vectors that could have no direction, or would be absurdly long.
+/// Rejects a number of dimensions that is zero or larger than [`MAX_DIMENSIONS`].
 pub(crate) fn check_dimensions(dimensions: usize) -> Result<(), VectorErrorKind> {
     if (1..=MAX_DIMENSIONS).contains(&dimensions) {
         Ok(())
@@ -14,7 +14,7 @@ pub(crate) fn check_dimensions(dimensions: usize) -> Result<(), VectorErrorKind>
     }
 }
 
-/// Refuses the points if one of them does not fit.
+/// Rejects the points if the vector of one of them is invalid.
 pub(crate) fn check_points(points: &[Point], dimensions: usize) -> Result<(), VectorErrorKind> {
     points
         .iter()
@@ -30,7 +30,7 @@ pub(crate) fn unit(vector: &[f32], dimensions: usize) -> Result<Vec<f32>, Vector
         .collect())
 }
 
-/// Its length, computed with so many bits that neither the largest nor the smallest numbers are lost.
+/// The length of a vector. It is computed in `f64`, so that neither the largest nor the smallest numbers are lost.
 fn length(vector: &[f32], dimensions: usize) -> Result<f64, VectorErrorKind> {
     if vector.len() != dimensions {
         return Err(VectorErrorKind::Dimension {

@@ -18,7 +18,7 @@ pub(super) fn leading<'t>(
     let calls = match &value {
         Value::Array(items) if !items.is_empty() => {
             let calls = items.iter().map(|item| one(item.as_object()?, context));
-            // All or nothing: one item that is not a call makes the array data.
+            // If one item is not a call, the array counts as data, and contains no calls.
             calls.collect::<Option<Vec<_>>>()?
         }
         Value::Object(fields) => calls(fields, context)?,
@@ -38,7 +38,8 @@ pub(super) fn calls_within<'t>(text: &'t str, budget: &mut ScanBudget) -> Option
     Some((found.collect(), behind))
 }
 
-/// The recursion is as deep as the JSON, at most 128. Objects within the arguments of a call are not calls.
+/// Collects the calls. The recursion is as deep as the JSON, at most 128 levels. Objects within the arguments of a call
+/// are not calls.
 fn gather(value: &Value, found: &mut Vec<PrintedCall>) {
     match value {
         Value::Object(fields) => match calls(fields, CallContext::Bare) {
@@ -50,7 +51,7 @@ fn gather(value: &Value, found: &mut Vec<PrintedCall>) {
     }
 }
 
-/// The calls of an object: one, or those of a printed API message.
+/// The calls of an object. The object is one call, or an API message with several calls that the model printed as text.
 fn calls(fields: &Map<String, Value>, context: CallContext) -> Option<Vec<PrintedCall>> {
     let items = match (fields.get("tool_calls"), fields.get("content")) {
         (Some(Value::Array(items)), _) if !items.is_empty() => items.iter().collect(),
@@ -78,7 +79,7 @@ fn calls(fields: &Map<String, Value>, context: CallContext) -> Option<Vec<Printe
 fn one(fields: &Map<String, Value>, context: CallContext) -> Option<PrintedCall> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str);
     let arguments = ARGUMENTS.iter().find_map(|key| fields.get(*key));
-    // The key `tool` is the format that Dormouse asks for, so it needs no further proof.
+    // Dormouse asks models for the key `tool`, so this key alone shows that the object is a call.
     if let Some(name) = text("tool") {
         let certainty = Certainty::Explicit;
         return Some(PrintedCall::new(
@@ -121,7 +122,7 @@ fn one(fields: &Map<String, Value>, context: CallContext) -> Option<PrintedCall>
     named(fields, context, CallFormat::Named)
 }
 
-/// A call with a name. Without arguments it counts only if a mark or a type announces a call.
+/// A call with a name. Without arguments, the object counts as a call only if a mark before it or its type says so.
 fn named(
     fields: &Map<String, Value>,
     context: CallContext,
@@ -138,7 +139,7 @@ fn named(
         .then(|| PrintedCall::new(name, arguments, form, certainty))
 }
 
-/// The text of a call's arguments. A string that contains an object is that object.
+/// The text of a call's arguments. A string that contains an object counts as that object.
 pub(super) fn arguments(value: Option<&Value>) -> (String, Option<Anomaly>) {
     match value {
         None | Some(Value::Null) => ("{}".to_owned(), None),

@@ -10,7 +10,7 @@ const LANES: usize = 32;
 
 /// Computes the products of the query with the chosen rows into `products`.
 ///
-/// `rows` contains rows of the query's length, and `chosen` their indexes.
+/// `rows` contains rows of the query's length. `chosen` contains the indexes of the chosen rows.
 pub(crate) fn rough(
     level: Level,
     rows: &[i8],
@@ -30,8 +30,8 @@ pub(crate) fn rough(
 #[inline(always)]
 fn row_of(rows: &[i8], row: u32, length: usize) -> &[i8] {
     let from = row as usize * length;
-    // The callers choose among the labels of the block, which has a row for each of them. An error path in this loop would keep
-    // the compiler from vectorising it.
+    // Every row exists: the callers choose among the labels of the block, which has a row for each label. An error path
+    // would prevent the compiler from vectorising the loop.
     rows.get(from..from + length).unwrap_or(&[])
 }
 
@@ -49,7 +49,7 @@ fn product_of(row: &[i8], query: &[i16]) -> f32 {
     product
 }
 
-/// The product of the query with a row, from both of its bytes.
+/// The product of the query with a row, computed from both bytes of each number.
 pub(crate) fn fine(level: Level, high: &[i8], low: &[i8], query: &[f32]) -> f32 {
     dispatch!(level, _simd => fine_product(high, low, query))
 }

@@ -20,7 +20,7 @@ impl<'a> Shelf<'a> {
         Self { index, name }
     }
 
-    /// Creates the collection, which is then empty.
+    /// Creates the collection, empty. Removes an existing one first.
     pub(super) async fn new(index: &'a dyn VectorIndex, name: &str, dimensions: usize) -> Self {
         let shelf = Self::of(index, name);
         shelf.discard().await;
