@@ -60,8 +60,8 @@ impl fmt::Debug for RequestParts<'_> {
 
 /// Records exchanges, any number at a time. Clones record into the same cassette.
 ///
-/// While an exchange runs, it is in memory unscrubbed, up to a little more than [`RecorderLimits::exchange_bytes`]. When
-/// the exchange ends, it is scrubbed as a whole, so that a secret that spans two chunks is found.
+/// While an exchange runs, it is in memory unscrubbed, up to a little more than [`RecorderLimits::exchange_bytes`].
+/// When the exchange ends, it is scrubbed as a whole, so that a secret that spans two chunks is found.
 ///
 /// ```
 /// use std::time::Duration;

@@ -140,8 +140,8 @@ pub struct DatabaseView {
 /// Opens the newest commit of the file at `path` for reading. It writes and locks neither the file nor its folder, so
 /// it works in a read-only folder and while another process has the file open.
 ///
-/// A file in use is copied into memory, up to 1 GiB. Reads beyond the copy fail after the other process's next commit. Blocks while
-/// the check of [`FileKind::check_up_to_bytes`] runs.
+/// A file in use is copied into memory, up to 1 GiB. Reads beyond the copy fail after the other process's next commit.
+/// Blocks while the check of [`FileKind::check_up_to_bytes`] runs.
 ///
 /// # Errors
 ///

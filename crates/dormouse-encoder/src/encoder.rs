@@ -33,16 +33,16 @@ const LONGEST_TEXT: usize = 64 * 1024;
 ///
 /// The folder contains `config.json`, `tokenizer.json` and `model.safetensors`. It may also contain `modules.json`,
 /// `1_Pooling/config.json` (mean or CLS; default mean) and `sentence_bert_config.json` (the maximum number of tokens;
-/// default [`LocalEncoder::DEFAULT_TOKENS`], at most [`LocalEncoder::MOST_TOKENS`]). The folder is read once. Nothing is
-/// downloaded.
+/// default [`LocalEncoder::DEFAULT_TOKENS`], at most [`LocalEncoder::MOST_TOKENS`]). The folder is read once. Nothing
+/// is downloaded.
 ///
-/// Vectors have length 1. The vector of a text is the same in every batch, to within 1e-5. The model's name is a hash of
-/// the content that vectors depend on, so it stays the same if the folder moves.
+/// Vectors have length 1. The vector of a text is the same in every batch, to within 1e-5. The model's name is a hash
+/// of the content that vectors depend on, so it stays the same if the folder moves.
 ///
-/// Texts are encoded in windows of 64. One window runs at a time, on a blocking thread of tokio and on all cores; several
-/// calls take turns after each window. Dropping the future stops the calculation after the current batch. The kind of an
-/// error while embedding is `Malformed`. The encoder needs a tokio runtime, and one and a half times the memory of the
-/// weights.
+/// Texts are encoded in windows of 64. One window runs at a time, on a blocking thread of tokio and on all cores;
+/// several calls take turns after each window. Dropping the future stops the calculation after the current batch. The
+/// kind of an error while embedding is `Malformed`. The encoder needs a tokio runtime, and one and a half times the
+/// memory of the weights.
 ///
 /// # Examples
 ///

@@ -311,7 +311,8 @@ impl Plain {
     }
 }
 
-/// Counts one token per four bytes of the line that shows a turn. A memory without a known vocabulary counts the same way.
+/// Counts one token per four bytes of the line that shows a turn. A memory without a known vocabulary counts the same
+/// way.
 fn tokens_of(turn: &Turn) -> u32 {
     let speaker = turn.speaker.as_deref().unwrap_or_default();
     let line = format!("[{}] {speaker}: {}\n", turn.at, turn.text);

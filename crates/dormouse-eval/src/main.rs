@@ -73,8 +73,8 @@ fn start_logging() {
         .init();
 }
 
-/// Renders an untrusted text as one paragraph. Lines after the first are indented, so that none of them looks like output
-/// of this program.
+/// Renders an untrusted text as one paragraph. Lines after the first are indented, so that none of them looks like
+/// output of this program.
 fn printable(text: &str) -> String {
     escape_hidden(text).replace('\n', "\n    ")
 }

@@ -1,4 +1,5 @@
-//! The measures of a ranking, as pure functions of places. A place is the index of a turn or session in its conversation.
+//! The measures of a ranking, as pure functions of places. A place is the index of a turn or session in its
+//! conversation.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -15,29 +15,29 @@ use crate::{
 
 /// A chat model without a language model. It is simple and deterministic, and it says so when asked.
 ///
-/// With it, everything runs without a key and without a network, and tests have a fast, predictable model. It recognises
-/// greetings, farewells, thanks, "remember that …", "who are you", questions, and requests to look around or to go
-/// somewhere. It answers a question by quoting the best memories, with time and speaker. To anything else, it answers that
-/// it did not understand. Every answer has at most 600 characters.
+/// With it, everything runs without a key and without a network, and tests have a fast, predictable model. It
+/// recognises greetings, farewells, thanks, "remember that …", "who are you", questions, and requests to look around or
+/// to go somewhere. It answers a question by quoting the best memories, with time and speaker. To anything else, it
+/// answers that it did not understand. Every answer has at most 600 characters.
 ///
 /// # What it reads
 ///
-/// [`ChatRequest::turn`]: the message to answer, and the steps so far. It does not read the prompt. Without a turn it calls
-/// `noop`, or says that it cannot handle the request.
+/// [`ChatRequest::turn`]: the message to answer, and the steps so far. It does not read the prompt. Without a turn it
+/// calls `noop`, or says that it cannot handle the request.
 ///
 /// # What it does
 ///
-/// It makes one native tool call per step, and calls each tool at most once per event. Call ids are derived from the length
-/// of the conversation. It uses `say`, `whisper`, `page`, `channel`, `move`, `inspect_location`, `store_memory`,
-/// `recall_memories` and `noop`, if they are offered. It quotes neither questions nor its own words from memory. To go to
-/// a place, it first looks for the exit.
+/// It makes one native tool call per step, and calls each tool at most once per event. Call ids are derived from the
+/// length of the conversation. It uses `say`, `whisper`, `page`, `channel`, `move`, `inspect_location`, `store_memory`,
+/// `recall_memories` and `noop`, if they are offered. It quotes neither questions nor its own words from memory. To go
+/// to a place, it first looks for the exit.
 ///
-/// It answers a whisper with a whisper, a page with a page, and a message on a channel on that channel, never with `say`.
-/// If the right tool is not offered, the answer is the text of the reply. It reports an effect with an unknown outcome,
-/// and does not repeat it.
+/// It answers a whisper with a whisper, a page with a page, and a message on a channel on that channel, never with
+/// `say`. If the right tool is not offered, the answer is the text of the reply. It reports an effect with an unknown
+/// outcome, and does not repeat it.
 ///
-/// If the instructions list the tools ([`TurnContext::tools_in_text`](dormouse_contracts::TurnContext)), the whole reply is
-/// the call as an object: `{"tool": …, "parameters": {…}, "reasoning": …}`.
+/// If the instructions list the tools ([`TurnContext::tools_in_text`](dormouse_contracts::TurnContext)), the whole
+/// reply is the call as an object: `{"tool": …, "parameters": {…}, "reasoning": …}`.
 #[derive(Clone, Debug)]
 pub struct OfflineModel {
     provider: ProviderId,

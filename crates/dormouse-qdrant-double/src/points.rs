@@ -62,7 +62,7 @@ impl Service {
         self.die().await
     }
 
-    /// Stores the points. Returns `false` if the server is to die during this request.
+    /// Stores the points one by one. Returns `false` if the server is to die before all of them are stored.
     fn store_points(&self, request: &UpsertPoints) -> Result<bool, Status> {
         let mut inside = self.state.lock();
         inside.upserts.push(request.points.len());

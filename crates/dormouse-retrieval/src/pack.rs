@@ -60,8 +60,8 @@ pub struct Packed {
 /// are tried newest first, then by id. A near-duplicate of a packed item by the same speaker is folded into that item;
 /// texts that differ in a number or a negation are never near-duplicates.
 ///
-/// Counts the tokens of each text once, and compares each item with all packed ones. So it is fast enough for hundreds of
-/// items, but not for a million.
+/// Counts the tokens of each text once, and compares each item with all packed ones. So it is fast enough for hundreds
+/// of items, but not for a million.
 #[must_use]
 pub fn pack(items: &[PackItem<'_>], budget: u32, counter: &dyn TokenCounter) -> Vec<Packed> {
     let mut choice = Packing::default();

@@ -26,14 +26,14 @@ pub(crate) use scratch::ScratchPool;
 impl Index {
     /// The best units for the query, at most `limit`, best first.
     ///
-    /// Equal scores are ordered newest first, then by id. A match shares a word with the query, is up to three turns away
-    /// from a unit that does, is among the query's vector hits, or belongs to one of the five sessions that match best
-    /// by words, speakers and time. So the answer may have fewer than `limit` matches, or none.
+    /// Equal scores are ordered newest first, then by id. A match shares a word with the query, is up to three turns
+    /// away from a unit that does, is among the query's vector hits, or belongs to one of the five sessions that match
+    /// best by words, speakers and time. So the answer may have fewer than `limit` matches, or none.
     ///
-    /// In an index of up to [`Config::exhaustive_up_to`](crate::Config::exhaustive_up_to) units, the answer is exact. In larger indexes
-    /// a first pass estimates the scores from the words of the query and their positions, and only the best
-    /// [`Config::candidates`](crate::Config::candidates) are scored in full. Among 20,000 turns the best ten are the
-    /// same for at least 99 of 100 questions.
+    /// In an index of up to [`Config::exhaustive_up_to`](crate::Config::exhaustive_up_to) units, the answer is exact.
+    /// In larger indexes a first pass estimates the scores from the words of the query and their positions, and only
+    /// the best [`Config::candidates`](crate::Config::candidates) are scored in full. Among 20,000 turns the best ten
+    /// are the same for at least 99 of 100 questions.
     ///
     /// Does no I/O and takes time linear in the number of occurrences of the query's words.
     #[must_use]

@@ -43,9 +43,9 @@ impl<'a> Speaker<'a> {
 pub struct Unit<'a> {
     /// The id that the owner of the index gave the unit. A new unit replaces the unit with the same id.
     pub id: u64,
-    /// The searchable text, without the speaker's name. The description of a picture, in square brackets at the
-    /// end, is searchable, but does not count as something that the speaker said. Of a very long text only the start is indexed, see
-    /// [`Config::max_terms_per_unit`](crate::Config::max_terms_per_unit).
+    /// The searchable text, without the speaker's name. The description of a picture, in square brackets at the end, is
+    /// searchable, but does not count as something that the speaker said. Of a very long text only the start is
+    /// indexed, see [`Config::max_terms_per_unit`](crate::Config::max_terms_per_unit).
     pub text: &'a str,
     /// The speaker.
     pub speaker: Option<Speaker<'a>>,

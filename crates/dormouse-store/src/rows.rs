@@ -34,8 +34,8 @@ pub const MAX_SNAPSHOT_BYTES: usize = 64 * 1024 * 1024;
 pub(crate) const MAX_EVENT_BYTES: usize =
     frame::HEADER_BYTES + 20 + 64 + MAX_KIND_BYTES + MAX_PAYLOAD_BYTES;
 
-/// A key: the assistant's name, a zero byte (which no name contains), and the sequence number in big-endian order. So in
-/// byte order, the keys of one assistant are neighbours and sorted by sequence number.
+/// A key: the assistant's name, a zero byte (which no name contains), and the sequence number in big-endian order. So
+/// in byte order, the keys of one assistant are neighbours and sorted by sequence number.
 pub(crate) fn key(assistant: &AssistantId, seq: Seq) -> Vec<u8> {
     let name = assistant.as_str().as_bytes();
     let mut key = Vec::with_capacity(name.len() + 9);
@@ -133,8 +133,8 @@ pub(crate) fn decode_event_at(
 
 /// The frame of a head: where an assistant's log ends.
 ///
-/// A head repeats the sequence number of the last event, and is written in the same transaction. Without it, a log whose
-/// end was lost would look like a shorter log, and the next append would overwrite history.
+/// A head repeats the sequence number of the last event, and is written in the same transaction. Without it, a log
+/// whose end was lost would look like a shorter log, and the next append would overwrite history.
 pub(crate) fn encode_head(assistant: &AssistantId, end: Seq) -> Vec<u8> {
     let name = assistant.as_str();
     let mut body = Vec::with_capacity(9 + name.len());

@@ -44,8 +44,8 @@ impl ManualClock {
         }
     }
 
-    /// Advances the clock by `step` after each reading, through any handle. So no two readings are equal, as with a real
-    /// clock.
+    /// Advances the clock by `step` after each reading, through any handle. So no two readings are equal, as with a
+    /// real clock.
     #[must_use]
     pub fn stepping(self, step: Duration) -> Self {
         self.hands().step = step;

@@ -6,8 +6,8 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-/// Holds a fake in the middle of a call until the test opens the gate. Meanwhile, the test can do something else: deliver a
-/// message while the model thinks, or stop the assistant. A gate needs no sleep and works on any runtime.
+/// Holds a fake in the middle of a call until the test opens the gate. Meanwhile, the test can do something else:
+/// deliver a message while the model thinks, or stop the assistant. A gate needs no sleep and works on any runtime.
 ///
 /// A clone is another handle to the same gate. An open gate stays open.
 #[derive(Clone, Debug, Default)]
@@ -36,8 +36,8 @@ impl Gate {
         wake(state);
     }
 
-    /// Waits until a call has reached the gate. From then on, the fake is in the middle of that call. Dropping the future is
-    /// harmless.
+    /// Waits until a call has reached the gate. From then on, the fake is in the middle of that call. Dropping the
+    /// future is harmless.
     pub async fn reached(&self) {
         poll_fn(|cx| self.poll(cx, |state| state.reached)).await;
     }

@@ -22,9 +22,9 @@ pub use violation::Violation;
 
 /// A [`ChatModel`] that takes its replies from a script, one [`ScriptedTurn`] per request.
 ///
-/// It checks every request as a strict provider does. It rejects a faulty one without using up a turn, and records it in
-/// [`violations`](Self::violations). A request counts as made when its stream is first polled. A clone is another handle to the
-/// same script.
+/// It checks every request as a strict provider does. It rejects a faulty one without using up a turn, and records it
+/// in [`violations`](Self::violations). A request counts as made when its stream is first polled. A clone is another
+/// handle to the same script.
 ///
 /// ```
 /// # use dormouse_contracts::{ChatRequest, Message, complete};

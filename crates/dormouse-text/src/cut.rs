@@ -13,8 +13,8 @@ pub fn beginning(text: &str, characters: usize) -> &str {
     }
 }
 
-/// The largest byte position up to `at` that is a character boundary of the text. The standard library has this function
-/// since Rust 1.91.
+/// The largest byte position up to `at` that is a character boundary of the text. The standard library has this
+/// function since Rust 1.91.
 #[must_use]
 pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());

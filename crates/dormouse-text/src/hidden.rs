@@ -13,7 +13,8 @@ pub fn is_hidden(character: char) -> bool {
         || is_noncharacter(character)
         || matches!(character,
             '\u{2028}' | '\u{2029}'
-            // The blank braille pattern, the null notehead, and the annotation and hieroglyph controls are invisible, too.
+            // The blank braille pattern, the null notehead, and the annotation and hieroglyph controls are invisible,
+            // too.
             | '\u{2800}' | '\u{fff9}'..='\u{fffb}' | '\u{13430}'..='\u{1343f}' | '\u{1d159}')
 }
 

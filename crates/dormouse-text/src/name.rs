@@ -85,9 +85,9 @@ impl NameSkeleton {
     }
 }
 
-/// Replaces every character of another script that looks like a Latin letter or a digit with that letter or digit (`Вob`
-/// with a Cyrillic В becomes `Bob`). Removes [hidden](is_hidden) characters other than white space. Two words that look
-/// the same become equal; ASCII characters do not change.
+/// Replaces every character of another script that looks like a Latin letter or a digit with that letter or digit
+/// (`Вob` with a Cyrillic В becomes `Bob`). Removes [hidden](is_hidden) characters other than white space. Two words
+/// that look the same become equal; ASCII characters do not change.
 #[must_use]
 pub fn fold_look_alikes(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::{call::ToolCallError, excerpt::Excerpt, kind::JsonKind};
 
-/// Parses arguments as a JSON object. A blank text is `{}`, and a string that contains an object is that object. The
-/// nesting depth is checked before parsing, so no text can overflow the stack.
+/// Parses arguments as a JSON object. A blank text is `{}`, and a string that contains an object is that object. A
+/// text that nests deeper than `depth` levels is rejected before parsing, so that no text can overflow the stack.
 pub(crate) fn arguments(text: &str, depth: usize) -> Result<Arguments, ToolCallError> {
     if text.trim().is_empty() {
         return Ok(Arguments::new());

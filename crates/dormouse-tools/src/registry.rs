@@ -87,12 +87,12 @@ impl Registry {
     /// The longest accepted text of arguments, in bytes.
     pub const ARGUMENTS_LIMIT: usize = 256 * 1024;
 
-    /// The largest nesting depth of arguments, including the object itself. Events contain arguments, and the JSON parser
-    /// that reads events accepts at most 128 levels.
+    /// The largest nesting depth of arguments, including the object itself. Events contain arguments, and the JSON
+    /// parser that reads events accepts at most 128 levels.
     pub const ARGUMENTS_DEPTH: usize = 64;
 
-    /// The largest nesting depth of parameters. No provider accepts deeper ones, and the validator is recursive, so deeper
-    /// ones need more stack.
+    /// The largest nesting depth of parameters. No provider accepts deeper ones, and the validator is recursive, so
+    /// deeper ones need more stack.
     pub const SCHEMA_DEPTH: usize = 32;
 
     /// Compiles the schemas of the tools, in the order they are to be offered.
@@ -224,7 +224,8 @@ fn compile(spec: &ToolSpec) -> Result<Schema, RegistryError> {
     })
 }
 
-/// Whether a value nests deeper than `levels`. Looks at no more than these levels, so its own recursion is bounded, too.
+/// Whether a value nests deeper than `levels`. Looks at no more than these levels, so its own recursion is bounded,
+/// too.
 fn is_deeper(value: &Value, levels: usize) -> bool {
     let Some(rest) = levels.checked_sub(1) else {
         return true;

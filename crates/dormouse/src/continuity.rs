@@ -31,8 +31,8 @@ pub enum ContinuityError {
         /// The last one the log remembers.
         remembered: u64,
     },
-    /// The assistant has lived in this world with another log. This log does not contain what the assistant did and heard
-    /// here.
+    /// The assistant has lived in this world with another log. This log does not contain what the assistant did and
+    /// heard here.
     #[error(
         "the world belongs to another log: {assistant} has heard {made} deliveries and acted in it, and this log \
          remembers only other worlds. Restore world.redb and log.redb from the same backup, or move world.redb away: \
@@ -106,7 +106,8 @@ async fn check_history(
     if first == Some(1) {
         return Ok(());
     }
-    // A log records every act, but not the deliveries that were ignored. So only an act proves that there is another log.
+    // A log records every act, but not the deliveries that were ignored. So only an act proves that there is another
+    // log.
     let effects = sandbox.effects(0).await;
     let effects = effects.map_err(|error| ContinuityError::Feed(FeedError::World(error)))?;
     match effects.iter().any(|it| it.effect.actor == *assistant) {

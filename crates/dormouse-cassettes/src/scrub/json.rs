@@ -213,8 +213,8 @@ impl Reader<'_> {
 }
 
 impl Lexed {
-    /// The path of a string: the names on the path, and the indices of the objects on it. Strings that are pieces of one
-    /// streamed item have the same path. `None` for names, and for strings without a path.
+    /// The path of a string: the names on the path, and the indices of the objects on it. Strings that are pieces of
+    /// one streamed item have the same path. `None` for names, and for strings without a path.
     pub(super) fn path(&self, text: &[u8], leaf: &Leaf) -> Option<Vec<u8>> {
         if leaf.role == Role::Name {
             return None;

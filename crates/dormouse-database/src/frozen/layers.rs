@@ -139,7 +139,8 @@ impl Layers {
     }
 
     pub(super) fn set_len(&mut self, length: u64) {
-        // Bytes beyond the new length must be zero if the file grows again. The block at the edge stays: redb rewrites it.
+        // Bytes beyond the new length must be zero if the file grows again. The block at the edge stays: redb rewrites
+        // it.
         let last = length.div_ceil(to_u64(BLOCK_BYTES));
         self.changed.split_off(&last);
         self.below = self.below.min(length);

@@ -1,4 +1,5 @@
-//! LoCoMo: conversations of two people over months, divided into sessions. Each question names the turns that answer it.
+//! LoCoMo: conversations of two people over months, divided into sessions. Each question names the turns that answer
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -27,8 +27,8 @@ pub(crate) fn request_id(headers: &HeaderMap, redact: &Redact) -> Option<String>
     (id.len() <= NAME_LIMIT).then(|| redact.line(id))
 }
 
-/// Returns the rate limits, from the headers of OpenAI and compatible servers (`x-ratelimit-remaining-requests`), Anthropic
-/// (`anthropic-ratelimit-requests-remaining`) and OpenRouter (`x-ratelimit-remaining`).
+/// Returns the rate limits, from the headers of OpenAI and compatible servers (`x-ratelimit-remaining-requests`),
+/// Anthropic (`anthropic-ratelimit-requests-remaining`) and OpenRouter (`x-ratelimit-remaining`).
 pub(crate) fn rate_limits(headers: &HeaderMap) -> RateLimits {
     let openai = |what: &str| allowance(headers, |part| format!("x-ratelimit-{part}-{what}"));
     let anthropic =
@@ -58,9 +58,9 @@ fn allowance(headers: &HeaderMap, name: impl Fn(&str) -> String) -> Option<Allow
 /// A timestamp of at least this value is in milliseconds: in seconds it would be in the year 5138 or later.
 const MILLIS_FROM: i64 = 100_000_000_000;
 
-/// Returns the time until a limit resets, at most [`LONGEST`]. The header contains a span such as `6m0.5s` or `120ms`, a
-/// number of seconds, or a moment (RFC 3339, or seconds or milliseconds since 1970). A moment is relative to the server's
-/// own `Date`.
+/// Returns the time until a limit resets, at most [`LONGEST`]. The header contains a span such as `6m0.5s` or `120ms`,
+/// a number of seconds, or a moment (RFC 3339, or seconds or milliseconds since 1970). A moment is relative to the
+/// server's own `Date`.
 fn resets_in(headers: &HeaderMap, reset: &str) -> Option<Duration> {
     if let Some(span) = span(reset) {
         return Some(span.min(LONGEST));
@@ -76,7 +76,8 @@ fn resets_in(headers: &HeaderMap, reset: &str) -> Option<Duration> {
     Some(at.since(now).min(LONGEST))
 }
 
-/// Parses a span of hours, minutes, seconds and milliseconds; a number without a unit is seconds, unless it is a timestamp.
+/// Parses a span of hours, minutes, seconds and milliseconds; a number without a unit is seconds, unless it is a
+/// timestamp.
 fn span(text: &str) -> Option<Duration> {
     let seconds = |number: f64| Duration::try_from_secs_f64(number).ok();
     if let Ok(number) = text.parse::<f64>() {

@@ -6,14 +6,14 @@ use dormouse_contracts::Timestamp;
 use jiff::fmt::rfc2822;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
-/// The longest accepted pause. If a server requests a longer one, it is tried again after an hour: a wrong clock or unit
-/// must not stop an assistant for years.
+/// The longest accepted pause. If a server requests a longer one, it is tried again after an hour: a wrong clock or
+/// unit must not stop an assistant for years.
 pub(crate) const LONGEST: Duration = Duration::from_secs(60 * 60);
 
 /// Returns the pause in `Retry-After` (or OpenAI's `retry-after-ms`), at most [`LONGEST`].
 ///
-/// `Retry-After` contains seconds or a date. A date is compared with the server's own `Date`, so no local clock is read.
-/// Without `Date`, it is ignored.
+/// `Retry-After` contains seconds or a date. A date is compared with the server's own `Date`, so no local clock is
+/// read. Without `Date`, it is ignored.
 pub(crate) fn requested(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(pause) = text("retry-after-ms").and_then(|ms| seconds(ms, 0.001)) {

@@ -14,9 +14,9 @@ use crate::{
 
 /// A text encoder on an Ollama server. It needs Ollama 0.3 or later and calls `POST /api/embed`.
 ///
-/// Batches, text lengths and errors are as in [`OpenAiEmbedder`](crate::OpenAiEmbedder); Ollama truncates texts that are
-/// too long for the model. The server decides how long it keeps the model in memory. The error for a missing model is
-/// `NotFound`, with the server's own hint. The provider id is `ollama`. Needs a tokio runtime.
+/// Batches, text lengths and errors are as in [`OpenAiEmbedder`](crate::OpenAiEmbedder); Ollama truncates texts that
+/// are too long for the model. The server decides how long it keeps the model in memory. The error for a missing model
+/// is `NotFound`, with the server's own hint. The provider id is `ollama`. Needs a tokio runtime.
 #[derive(Debug)]
 pub struct OllamaEmbedder {
     server: EmbeddingServer<OllamaEmbeddings>,

@@ -2,8 +2,8 @@
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
-/// The source of a key: `env:NAME`, `file:PATH` or `keyring:SERVICE/USER`. `Display` prints it in this form. It does not
-/// contain the key.
+/// The source of a key: `env:NAME`, `file:PATH` or `keyring:SERVICE/USER`. `Display` prints it in this form. It does
+/// not contain the key.
 ///
 /// ```
 /// # use dormouse_providers::SecretSource;

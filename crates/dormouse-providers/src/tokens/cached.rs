@@ -40,9 +40,9 @@ impl Generations {
 
 /// Caches the counts of texts, so that a message that is part of every request is tokenised once.
 ///
-/// The cache stores about 40 bytes for each text, but not the text itself. It evicts the least recently used texts first.
-/// The key of the hash is random in each process, so that nobody can construct two texts with the same hash and length. A caller that stores counts with its
-/// messages needs no cache.
+/// The cache stores about 40 bytes for each text, but not the text itself. It evicts the least recently used texts
+/// first. The key of the hash is random in each process, so that nobody can construct two texts with the same hash and
+/// length. A caller that stores counts with its messages needs no cache.
 ///
 /// # Examples
 ///

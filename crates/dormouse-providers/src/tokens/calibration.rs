@@ -18,8 +18,8 @@ pub enum Observed {
 
 /// How much an estimate differs from a provider's count: a moving ratio, and a moving overhead for each message.
 ///
-/// This is plain state for one model and one counter. It is saved as JSON (three numbers). Loading limits the numbers to
-/// their valid ranges.
+/// This is plain state for one model and one counter. It is saved as JSON (three numbers). Loading limits the numbers
+/// to their valid ranges.
 ///
 /// - For estimated texts: the ratio of the provider's count to the estimate, between 0.25 and 4.
 /// - For exactly counted texts: the overhead of a message, between 0 and 64 tokens. It includes the overhead of tool
@@ -140,8 +140,8 @@ impl Calibration {
         }
     }
 
-    /// Learns from the reported usage of a request with the uncorrected `count`. Only prompt tokens matter, including cached
-    /// ones.
+    /// Learns from the reported usage of a request with the uncorrected `count`. Only prompt tokens matter, including
+    /// cached ones.
     pub fn observe(&mut self, count: &RequestCount, usage: &Usage) -> Observed {
         let (estimated, counted) = (count.total(), usage.prompt_tokens);
         if counted == 0 {

@@ -11,24 +11,24 @@ use crate::model_pattern::bare;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Family {
-    /// OpenAI's models since GPT-4o, with a vocabulary of 200,000 tokens, which is measured. Used for models that are newer
-    /// than the vocabularies in this crate.
+    /// OpenAI's models since GPT-4o, with a vocabulary of 200,000 tokens, which is measured. Used for models that are
+    /// newer than the vocabularies in this crate.
     OpenAi,
     /// Anthropic's models before Claude 4.7. The vendor states 3.5 characters of English per token; for
     /// [`Family::OpenAi`] 4.4 are measured. So Claude needs a quarter more tokens.
     Claude,
     /// Anthropic's models from Claude 4.7 on. The vendor states 30 per cent more tokens than for earlier models.
     NewClaude,
-    /// Google's models, with a vocabulary of 256,000 tokens in which each digit is a token. The vendor states 4 characters
-    /// of English per token: a tenth more tokens than [`Family::OpenAi`].
+    /// Google's models, with a vocabulary of 256,000 tokens in which each digit is a token. The vendor states 4
+    /// characters of English per token: a tenth more tokens than [`Family::OpenAi`].
     Gemini,
     /// Alibaba's Qwen: an extended GPT-4 vocabulary in which each digit is a token.
     Qwen,
-    /// Vocabularies of 32,000 to 50,000 tokens, typical for open models until 2023. They are similar to the vocabulary of
-    /// GPT-2, which is measured.
+    /// Vocabularies of 32,000 to 50,000 tokens, typical for open models until 2023. They are similar to the vocabulary
+    /// of GPT-2, which is measured.
     Small,
-    /// Vocabularies of 100,000 to 150,000 tokens, typical for open models since then. They are similar to the vocabulary of
-    /// GPT-4, which is measured; Llama 3 extends it. Also the default for unknown models.
+    /// Vocabularies of 100,000 to 150,000 tokens, typical for open models since then. They are similar to the
+    /// vocabulary of GPT-4, which is measured; Llama 3 extends it. Also the default for unknown models.
     Large,
 }
 
@@ -103,15 +103,16 @@ type Weights = [u32; Kind::COUNT];
 /// JSON, read-me files, tutorials and stories in some forty languages, numbers, dates, hexadecimal digits and emoji.
 /// Scripts that do not occur in them get the weight of Thai.
 ///
-/// The weights minimise the sum of squared relative errors over every second piece. They are not negative, and every kind
-/// of text has the same influence, however many pieces it has.
+/// The weights minimise the sum of squared relative errors over every second piece. They are not negative, and every
+/// kind of text has the same influence, however many pieces it has.
 ///
 /// The other pieces are the test set. The estimate of four characters per token is the baseline.
 ///
-/// - The mean error of a piece is 6 per cent for the vocabulary r50k, 9 for cl100k and 9 for o200k (baseline: 41, 23 and
-///   19).
-/// - The median ratio of estimate to count for o200k is 1.05 for English, 1.04 for code, 0.97 for JSON, 0.99 for numbers,
-///   0.98 for Chinese, 1.01 for Japanese and 0.98 for Korean (baseline: 1.22, 0.96, 0.91, 0.41, 0.47, 0.48 and 0.59).
+/// - The mean error of a piece is 6 per cent for the vocabulary r50k, 9 for cl100k and 9 for o200k (baseline: 41, 23
+///   and 19).
+/// - The median ratio of estimate to count for o200k is 1.05 for English, 1.04 for code, 0.97 for JSON, 0.99 for
+///   numbers, 0.98 for Chinese, 1.01 for Japanese and 0.98 for Korean (baseline: 1.22, 0.96, 0.91, 0.41, 0.47, 0.48 and
+///   0.59).
 const R50K: Weights = [
     679, 87, 336, 3364, 547, 0, 1061, 1715, 1741, 1105, 244, 2030, 972, 2709, 1244, 1300, 1363,
     1415, 2303, 2018, 2764,

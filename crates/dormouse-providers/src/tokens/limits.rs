@@ -60,11 +60,11 @@ fn row(model: &ModelName) -> Option<&'static Row> {
         .map(|(_, row)| row)
 }
 
-/// Returns the size of a model's context window in tokens, prompt and reply together, if it is known. Provider prefixes are
-/// ignored. A dated snapshot has the window of its model, unless the table lists the snapshot itself.
+/// Returns the size of a model's context window in tokens, prompt and reply together, if it is known. Provider prefixes
+/// are ignored. A dated snapshot has the window of its model, unless the table lists the snapshot itself.
 ///
-/// The table lists the models of vendors, with a date and a source for each. The window of a local model depends on its server and
-/// is often much smaller than the model's maximum: ask the server, or use a default.
+/// The table lists the models of vendors, with a date and a source for each. The window of a local model depends on its
+/// server and is often much smaller than the model's maximum: ask the server, or use a default.
 ///
 /// # Examples
 ///

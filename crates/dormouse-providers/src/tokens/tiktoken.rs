@@ -10,8 +10,8 @@ use crate::model_pattern::bare;
 
 /// Counts tokens with a model's own vocabulary.
 ///
-/// The first count in a process loads the vocabulary, which takes about 0.1 s; see [`warm`](crate::warm). After that, the
-/// counter processes about 20 MB/s of prose.
+/// The first count in a process loads the vocabulary, which takes about 0.1 s; see [`warm`](crate::warm). After that,
+/// the counter processes about 20 MB/s of prose.
 ///
 /// A text is counted in pieces of at most 4 KiB, cut at white space if possible. So the work is linear even for hostile
 /// texts (64 KiB of one letter). A cut inside a word can add a few tokens; the count is then marked as not exact.
@@ -70,8 +70,8 @@ struct Cut {
     clean: bool,
 }
 
-/// Cuts the text after at most `limit` bytes. The cut is before the last single space between two letters, because in every
-/// vocabulary a word starts with its space. Without such a space, the cut is between two characters.
+/// Cuts the text after at most `limit` bytes. The cut is before the last single space between two letters, because in
+/// every vocabulary a word starts with its space. Without such a space, the cut is between two characters.
 fn cut(text: &str, limit: usize) -> Cut {
     if text.len() <= limit {
         return Cut {

@@ -23,7 +23,8 @@ impl SnapshotWriter {
         self.number((number << 1 ^ number >> 63).cast_unsigned());
     }
 
-    /// Writes sorted names. Returns the place of each name in the table, counted from 1, by the name's number in the index.
+    /// Writes sorted names. Returns the place of each name in the table, counted from 1, by the name's number in the
+    /// index.
     pub(super) fn table<'a>(
         &mut self,
         names: impl Iterator<Item = (&'a str, u32)>,

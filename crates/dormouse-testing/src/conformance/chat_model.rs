@@ -20,8 +20,8 @@ use self::protocol::Protocol;
 /// Checks the promises of [`ChatModel`] with a request that the model answers.
 ///
 /// Makes the same request five times: it reads the reply to the end, drops it before the first poll, drops it after the
-/// first piece, reads it to the end again, and requests it as a whole. The check has no deadline of its own, so give the
-/// test a deadline if the model may hang.
+/// first piece, reads it to the end again, and requests it as a whole. The check has no deadline of its own, so give
+/// the test a deadline if the model may hang.
 ///
 /// # Panics
 ///
@@ -50,8 +50,8 @@ async fn can_be_dropped_at_any_moment(model: &dyn ChatModel, request: &ChatReque
 /// arrive as the backend sent them, even if the transport divides them differently. Failures have the same kinds with
 /// all backends. No request is sent twice. A dropped reply closes its connection.
 ///
-/// `backend` sends the suite's replies in the vendor's format. Call this function on the runtime that the models need. It
-/// has no deadline of its own, so give the test one.
+/// `backend` sends the suite's replies in the vendor's format. Call this function on the runtime that the models need.
+/// It has no deadline of its own, so give the test one.
 ///
 /// # Panics
 ///

@@ -20,7 +20,8 @@ pub use nearest::Exactness;
 /// Checks the promises of [`VectorIndex`].
 ///
 /// Uses collections whose names begin with `conformance`, which nobody else may use, and removes them, except
-/// `conformance-kept`: [`vector_index_reopened`] looks for that one. Adds about five thousand points of up to 32 numbers.
+/// `conformance-kept`: [`vector_index_reopened`] looks for that one. Adds about five thousand points of up to 32
+/// numbers.
 ///
 /// # Panics
 ///
@@ -54,8 +55,8 @@ pub async fn vector_index(index: &dyn VectorIndex, exactness: Exactness) {
     reopened::check(index).await;
 }
 
-/// Checks that an index that was closed and opened again contains the points that [`vector_index`] left, and removes them.
-/// Use it for an index whose retention is [`Durable`](dormouse_contracts::Retention::Durable).
+/// Checks that an index that was closed and opened again contains the points that [`vector_index`] left, and removes
+/// them. Use it for an index whose retention is [`Durable`](dormouse_contracts::Retention::Durable).
 ///
 /// # Panics
 ///

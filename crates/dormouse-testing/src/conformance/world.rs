@@ -42,8 +42,9 @@ impl fmt::Debug for WorldFixture {
 ///
 /// If the world has a feed, also checks what the actor perceives of its own effects: see [`FeedFixture`].
 ///
-/// Carries out four effects, and three more if there is a feed. The world must be reachable, and nobody else may change it
-/// meanwhile. To check what the world remembers after a restart, close and open it, and then await [`world_reopened`].
+/// Carries out four effects, and three more if there is a feed. The world must be reachable, and nobody else may change
+/// it meanwhile. To check what the world remembers after a restart, close and open it, and then await
+/// [`world_reopened`].
 ///
 /// A world without records of its effects may answer [`EffectInquiry::CannotTell`] to every inquiry and
 /// [`WorldErrorKind::Unanswered`] to an effect it may have seen.

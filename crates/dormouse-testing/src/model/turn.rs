@@ -17,8 +17,8 @@ pub enum ScriptedTurn {
     Reply(ChatReply),
     /// Answers with a text and finishes.
     Text(String),
-    /// Calls tools, each with its name and the text of its arguments, which does not have to be JSON. The ids are `call-1`,
-    /// `call-2` and so on, except ids that the request already contains.
+    /// Calls tools, each with its name and the text of its arguments, which does not have to be JSON. The ids are
+    /// `call-1`, `call-2` and so on, except ids that the request already contains.
     Calls(Vec<(String, String)>),
     /// Fails before the first piece.
     Fail(ModelErrorKind),

@@ -39,7 +39,7 @@ fn row_of(rows: &[i8], row: u32, length: usize) -> &[i8] {
 fn product_of(row: &[i8], query: &[i16]) -> f32 {
     let mut product = 0.0;
     for (row, query) in row.chunks(SUMMED_AT_ONCE).zip(query.chunks(SUMMED_AT_ONCE)) {
-        // Exact: no rounding happens before the conversion to a float.
+        // The integer sum is exact. Only its conversion to a float rounds.
         let mut sum = 0_i32;
         for (a, b) in row.iter().zip(query) {
             sum += i32::from(*a) * i32::from(*b);

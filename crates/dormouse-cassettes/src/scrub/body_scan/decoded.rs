@@ -8,14 +8,15 @@ use crate::slices::within;
 #[derive(Clone, Debug)]
 pub(super) struct Decoded<'a> {
     text: Cow<'a, [u8]>,
-    /// For each byte of the text, the start of its character or escape in the source; then the end of the source. Empty if
-    /// the string has no escapes.
+    /// For each byte of the text, the start of its character or escape in the source; then the end of the source. Empty
+    /// if the string has no escapes.
     map: Vec<usize>,
     raw: Range<usize>,
 }
 
 impl<'a> Decoded<'a> {
-    /// Decodes the string with these bytes between its quotes. An invalid escape decodes to the letter after its backslash.
+    /// Decodes the string with these bytes between its quotes. An invalid escape decodes to the letter after its
+    /// backslash.
     pub(super) fn of(body: &'a [u8], raw: Range<usize>) -> Self {
         let bytes = within(body, raw.clone());
         if !bytes.contains(&b'\\') {

@@ -1,8 +1,8 @@
 //! Finds the request field that a server does not support.
 //!
-//! Servers use many wordings and few codes, so the text of the message decides. A field that is found here is left out of
-//! all later requests. So an error about anything else (a value, a message, an element of a list, a schema) must never
-//! match.
+//! Servers use many wordings and few codes, so the text of the message decides. A field that is found here is left out
+//! of all later requests. So an error about anything else (a value, a message, an element of a list, a schema) must
+//! never match.
 
 use dormouse_contracts::{RequestField, invariant};
 use serde_json::Value;

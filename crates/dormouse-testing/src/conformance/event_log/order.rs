@@ -16,8 +16,8 @@ pub(super) async fn unwritten_logs_are_empty(log: &dyn EventLog) {
     }
 }
 
-/// Events that a careless encoding would change: their times run backwards or are extreme, their payloads are empty or are
-/// not text.
+/// Events that a careless encoding would change: their times run backwards or are extreme, their payloads are empty or
+/// are not text.
 fn odd_events() -> Vec<NewEvent> {
     let odd = |micros, kind, schema, payload: &[u8]| NewEvent {
         at: Timestamp::from_micros(micros),
