@@ -18,10 +18,10 @@ const TOKENS_AT_ONCE: usize = 1024;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EncodeError {
     /// The tokenizer failed.
-    #[error("a text could not be divided into tokens")]
+    #[error("the tokenizer failed on a text")]
     Tokenizer(#[source] BoxError),
     /// The calculation failed.
-    #[error("the model could not be calculated")]
+    #[error("the calculation of the vectors failed")]
     Calculation(#[from] candle_core::Error),
     /// A vector has length zero or is not finite.
     #[error("the model's weights are damaged: vector {index} contains a number that is not finite")]
@@ -30,10 +30,10 @@ pub(crate) enum EncodeError {
         index: usize,
     },
     /// The calculation panicked, or the runtime is being shut down.
-    #[error("the calculation was ended from outside")]
+    #[error("the calculation panicked, or the runtime is shutting down")]
     Thread(#[source] tokio::task::JoinError),
     /// The caller dropped the future.
-    #[error("the calculation was stopped")]
+    #[error("the calculation was stopped, because the caller dropped its future")]
     Stopped,
 }
 

@@ -30,13 +30,13 @@ const STEP: usize = 256;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ranking {
-    /// A memory without an encoder.
+    /// A memory without an encoder, which finds turns by their words.
     Words,
     /// Plain BM25 over the same texts, for comparison.
     PlainBm25,
     /// [`Words`](Self::Words), after similar records were linked. Packing follows the links.
     WordsAndLinks,
-    /// A memory with an encoder.
+    /// A memory with an encoder, which finds turns by their words and by the similarity of their vectors.
     WordsAndVectors,
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum ContenderError {
     },
     #[error("the encoder failed ({0:?}): nothing was measured with it")]
     Encoder(Fallback),
-    #[error("more turns than can be counted")]
+    #[error("the conversation has too many turns")]
     Count(#[from] TryFromIntError),
 }
 

@@ -1,7 +1,7 @@
 //! The program `dormouse-eval` measures what a memory recalls. The input is conversations, with questions and the known
 //! evidence for each question.
 //!
-//! Row 6. Each conversation is added to a memory of its own, and each question is asked, through the public API. Only
+//! Layer 6. Each conversation is added to a memory of its own, and each question is asked, through the public API. Only
 //! `--receipts` writes a file.
 //!
 //! Stability: the command line, the JSON lines and the receipts are stable after a release; the tables are not.
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Warnings go to standard error unless `RUST_LOG` says otherwise.
+/// Logs warnings to standard error. `RUST_LOG` selects other levels.
 fn start_logging() {
     let asked = std::env::var("RUST_LOG").ok();
     let filter: Option<Targets> = asked.and_then(|asked| asked.parse().ok());

@@ -1,4 +1,5 @@
-//! A chat model without a server, a key or a language model. It is simple and deterministic, and it says so when asked.
+//! A chat model without a server, a key or a language model. It is simple and deterministic, and it tells
+//! users that it is not a language model.
 //!
 //! Layer 2. [`OfflineModel`] follows fixed rules on the structured part of a request
 //! ([`TurnContext`](dormouse_contracts::TurnContext)) and parses no prompt.

@@ -13,7 +13,8 @@ use crate::{
     turn,
 };
 
-/// A chat model without a language model. It is simple and deterministic, and it says so when asked.
+/// A chat model without a language model. It is simple and deterministic, and it tells users that it is not a
+/// language model.
 ///
 /// With it, everything runs without a key and without a network, and tests have a fast, predictable model. It
 /// recognises greetings, farewells, thanks, "remember that …", "who are you", questions, and requests to look around or

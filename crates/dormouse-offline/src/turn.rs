@@ -151,7 +151,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Answers on the same channel, once.
+    /// Answers once, in the same way as the message was sent: a whisper, a page, on the channel, or aloud.
     fn reply(&self, answer: &str) -> Act {
         let answer = &shortened(answer, LONGEST_ANSWER);
         let (tool, act) = match &self.event.way {

@@ -44,8 +44,8 @@ pub enum ContinuityError {
         /// To whom.
         assistant: AssistantId,
     },
-    /// The world did not report its last delivery or its effects.
-    #[error("the world could not be asked what it has delivered")]
+    /// The world did not report its last delivery, its perceptions or its effects.
+    #[error("the world did not report its last delivery")]
     Feed(#[source] FeedError),
     /// The assistant's key does not make a valid id in the world.
     #[error("the name cannot be used")]

@@ -25,9 +25,9 @@ pub enum Observed {
 /// - For exactly counted texts: the overhead of a message, between 0 and 64 tokens. It includes the overhead of tool
 ///   definitions, spread over the messages.
 ///
-/// The value is a mean: the nth observation has the weight 1/(n + 1), and at least 0.1. An observed ratio is limited to
-/// between half and twice the current ratio, so that one wrong count cannot change much. Requests of fewer than 64
-/// tokens are ignored, since a provider may add a few dozen tokens.
+/// The value is a moving mean: the nth observation has the weight 1/(n + 1), and at least 0.1. An observed ratio is
+/// limited to between half and twice the current ratio, so that one wrong count cannot change much. Requests of fewer
+/// than 64 tokens are ignored, since a provider may add a few dozen tokens.
 ///
 /// # Examples
 ///

@@ -80,7 +80,7 @@ pub(super) fn place(error_body: &Value) -> Option<String> {
 }
 
 impl ErrorBody {
-    /// Can an answer with this status be about the fields of the request?
+    /// Whether an answer with this status can be about the fields of the request.
     pub(in crate::http) fn may_be_about_fields(&self, status: u16) -> bool {
         match status {
             400 | 404 | 422 => !self.is_about_length(),
@@ -110,7 +110,7 @@ impl ErrorBody {
         unknown.map(|(_, field)| field.clone())
     }
 
-    /// Does the error tell the caller to use the API method with this path?
+    /// Whether the error asks the caller to use the API method with this path.
     pub(in crate::http) fn points_to(&self, path: &str) -> bool {
         let message = self.message.to_lowercase();
         let sends = [
@@ -123,7 +123,8 @@ impl ErrorBody {
     }
 }
 
-/// Is the location this field, or a part that represents the whole field? An element of a list is not.
+/// Whether the location is this field, or a part that represents the whole field. An element of a list does not
+/// represent it.
 fn is_at(place: &str, field: &str) -> bool {
     let parts = [
         "",
@@ -158,7 +159,8 @@ fn named_first<'a>(
     places.min_by_key(|(at, _)| *at).map(|(_, one)| one)
 }
 
-/// Returns where the text names the field as a whole word; an element of a list with that name does not count.
+/// Returns the position where the text names the field as a whole word. An element of a list with that name does not
+/// count.
 fn named_at(text: &str, field: &str) -> Option<usize> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     let mut places = text.match_indices(field).filter(|(at, _)| {
