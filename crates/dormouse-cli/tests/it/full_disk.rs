@@ -223,7 +223,7 @@ fn five_messages_on_a_full_disk(file: &str) {
     if !may_mount() {
         return;
     }
-    for free in [0, 12, 24] {
+    for free in [0, 8, 16] {
         let home = lived();
         let mut visit = Visit::with_on_small_disk(&home, file, free);
         let notice = visit.wait_for(&["No space left on device"]);
@@ -288,7 +288,7 @@ fn an_act_that_waits_for_a_full_world_is_named_when_the_program_is_ended() {
                 let mut filler = fs::File::create(filler).unwrap();
                 while filler.write_all(&[0; 512]).is_ok() {}
             }
-            calls("say", &json!({"message": "and round ".repeat(300)}))
+            calls("say", &json!({"message": "and round ".repeat(1_500)}))
         });
         let args = ["play", "--as", "Alice", "--base-url", &server.url];
         let args = [&args[..], form].concat();
@@ -363,7 +363,7 @@ fn a_limit_on_the_size_of_files_loses_nothing() {
     command.args(["-c", "ulimit -S -f 256; exec \"$@\"", "bash"]);
     command.arg(env!("CARGO_BIN_EXE_dormouse")).args(PLAY);
     command.arg("--data").arg(home.path());
-    let long = "and round ".repeat(300);
+    let long = "and round ".repeat(1_500);
     let many: String = (0..150).map(|n| format!("pose {n} {long}\n")).collect();
     let mut visit = Visit::start(command, many + &messages(), home.file("small"));
     let notice = visit.wait_for(&["File too large"]);

@@ -57,7 +57,8 @@ fn each_resident_of_a_folder_has_a_memory_of_its_own() {
     done(&home, &["memory", "add", "The ladder is in the barn."]);
     runs_as(&home, "bob");
     for _ in 0..3 {
-        said(&home, "remember that the tin is red\n");
+        // A whisper: the other resident would overhear what is said aloud.
+        said(&home, "whisper Bob = remember that the tin is red\n");
     }
     let bobs = recalled(&home, "kettle ladder tin");
     assert!(bobs.contains("tin is red"), "{bobs}");

@@ -260,12 +260,12 @@ async fn with_snapshot(home: &Home, change: impl FnOnce(&mut Snapshot, &mut Valu
 #[tokio::test]
 async fn replay_names_what_a_snapshot_and_the_log_disagree_about() {
     let home = lived();
-    with_snapshot(&home, |_, state| state["remembered"] = 7.into()).await;
+    with_snapshot(&home, |_, state| state["counts"]["remembered"] = 7.into()).await;
     let run = home.run(&["log", "replay"], "");
     assert_eq!(run.code, Some(4), "{}", run.err);
     for part in [
         "the snapshot at event ",
-        "holds 7 in the field `remembered`",
+        "holds 7 in the field `counts.remembered`",
         " give 1.",
         "log salvage",
     ] {

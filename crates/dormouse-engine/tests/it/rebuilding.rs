@@ -392,8 +392,14 @@ async fn what_two_people_of_one_name_said_stays_apart() {
         life.handle.at_rest().await;
     }
     let shown = home.last_shown();
-    assert!(shown.contains("whisper of \"Alice\" (a), trust 0.90"), "{shown}");
-    assert!(shown.contains("whisper of \"Alice\" (c), trust 0.90"), "{shown}");
+    assert!(
+        shown.contains("whisper of \"Alice\" (a), trust 0.90"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("whisper of \"Alice\" (c), trust 0.90"),
+        "{shown}"
+    );
     life.end().await.unwrap();
     for (seq, who) in [
         ("my mill is in the north", "a"),
