@@ -226,7 +226,7 @@ fn five_messages_on_a_full_disk(file: &str) {
     for free in [0, 8, 16] {
         let home = lived();
         let mut visit = Visit::with_on_small_disk(&home, file, free);
-        let notice = visit.wait_for(&["No space left on device"]);
+        let notice = visit.wait_for(&["\"type\":\"notice\"", "No space left on device"]);
         assert!(notice.contains(file), "{notice}");
         assert!(notice.contains("bytes"), "how much: {notice}");
         visit.free();
