@@ -25,7 +25,7 @@ use crate::{
 pub struct Intake {
     /// The event.
     pub event: Seq,
-    /// When it was written. Whatever it leads to has this time, so it is the same each time the log is taken in.
+    /// When it was written. All records and changes it leads to have this time, so it is the same each time the log is taken in.
     pub at: Timestamp,
     /// Who decided on it, if somebody did.
     pub author: Option<Author>,

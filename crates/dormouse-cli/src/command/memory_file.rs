@@ -237,7 +237,7 @@ pub(crate) async fn make_memory_again(
 ) -> Result<(), CommandError> {
     let path = data.memory(key);
     let builder = || Memory::builder(key.clone(), SystemClock);
-    // Whoever has the log open owns the folder, but another program may still read or change the memory.
+    // The program that has the log open owns the folder, but another program may still read or change the memory.
     if let Err(error @ MemoryOpenError::File(DatabaseOpenError::InUse { .. })) =
         builder().open_existing(&path).await
     {

@@ -35,7 +35,7 @@ impl Provenance {
         self.trust = self.trust.lowest(INFERRED);
     }
 
-    /// What the model is told of it: how far it is believed, whether it comes to mind by itself, and why not.
+    /// What the model reads about the note: its trust, whether default recall finds it, and why not.
     pub(super) fn belief(&self) -> Value {
         let mut belief = json!({
             "trust": shown_score(self.trust),

@@ -32,7 +32,7 @@ The result comes back behind a line [TOOL RESULT: name]. To answer somebody, cal
 were spoken to. When nothing is to be done, call noop. A result with \"outcome\": \"unknown\" may or may not have \
 happened: do not do it again.";
 
-/// What the model is told in its last step, after everything else.
+/// What the last prompt of a turn adds after everything else.
 const LAST_STEP: &str = "(This is your last step: nothing but speaking is possible now. Say what you know, or what is \
                          missing; call noop only if nothing is to be said.)";
 
