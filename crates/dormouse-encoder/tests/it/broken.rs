@@ -101,7 +101,7 @@ fn an_unsupported_architecture_is_named() {
     assert!(
         error
             .to_string()
-            .contains("of the kind \"distilbert\"; only the kind \"bert\"")
+            .contains("of the type \"distilbert\", but only \"bert\" is supported")
     );
     let unnamed = with_file("config.json", "{}");
     assert!(matches!(unnamed, LocalEncoderError::Architecture { .. }));

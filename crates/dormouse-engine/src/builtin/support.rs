@@ -7,7 +7,12 @@
 mod function_words;
 mod words;
 
-use std::{borrow::Cow, collections::BTreeSet};
+use std::{
+    borrow::Cow,
+    cell::RefCell,
+    collections::{BTreeSet, HashMap},
+    rc::Rc,
+};
 
 use dormouse_contracts::Trust;
 
@@ -76,7 +81,7 @@ pub(crate) fn support(
     let note = Note::of(text, given);
     let mut supplied = Supplied::default();
     for shown in named {
-        supplied.add(&note, shown);
+        supplied.add(&Supplied::by(&note, shown));
     }
     let trusts = named.iter().map(|shown| shown.trust);
     let mut support = Support {
@@ -91,8 +96,7 @@ pub(crate) fn support(
         if !could_lower && lacking.words.is_empty() {
             continue;
         }
-        let mut other = Supplied::default();
-        other.add(&note, shown);
+        let other = Supplied::by(&note, shown);
         let words = lacking.words.iter().map(|word| word.text.as_str());
         // Nearly every line denies something; which words it denies is in the pairs.
         let words = words.filter(|word| *word != NOT);
@@ -174,20 +178,61 @@ impl Note {
     }
 }
 
+/// What decides which words a text supplies: the language of the note, and the text.
+type SuppliedKey = (usize, String, String, String);
+
+/// The most texts whose words are kept.
+const SUPPLIED_KEPT: usize = 1_024;
+
+thread_local! {
+    // Each reply looks at the same earlier texts again, and finding base forms is slow. The result depends on the key
+    // alone.
+    static SUPPLIED: RefCell<HashMap<SuppliedKey, Rc<Supplied>>> = RefCell::default();
+}
+
 impl Supplied {
-    fn add(&mut self, note: &Note, shown: &Shown<'_>) {
+    fn by(note: &Note, shown: &Shown<'_>) -> Rc<Self> {
+        let key = (
+            note.language.number,
+            shown.speaker.clone(),
+            shown.around.clone(),
+            shown.words.clone().into_owned(),
+        );
+        SUPPLIED.with_borrow_mut(|kept| {
+            if let Some(supplied) = kept.get(&key) {
+                return Rc::clone(supplied);
+            }
+            if kept.len() >= SUPPLIED_KEPT {
+                kept.clear();
+            }
+            let supplied = Rc::new(Self::new(&note.language, shown));
+            kept.insert(key, Rc::clone(&supplied));
+            supplied
+        })
+    }
+
+    fn new(language: &Language, shown: &Shown<'_>) -> Self {
+        let mut supplied = Self::default();
         let speaker = spelled(&shown.speaker);
         let words = spelled(&shown.words);
         let none = BTreeSet::new();
         // A note may repeat "my", or name whose it is.
-        let as_written = telling(&words, &note.language, &none, &[]);
-        self.pairs.extend(pairs(&as_written));
-        let said = telling(&words, &note.language, &none, &speaker);
-        self.pairs.extend(pairs(&said));
+        let as_written = telling(&words, language, &none, &[]);
+        supplied.pairs.extend(pairs(&as_written));
+        let said = telling(&words, language, &none, &speaker);
+        supplied.pairs.extend(pairs(&said));
         let attested = spelled(&shown.around).into_iter().chain(speaker);
         let attested = attested.map(|word| dormouse_retrieval::base_form(&word));
-        self.words.extend(attested);
-        self.words.extend(said.into_iter().map(|word| word.text));
+        supplied.words.extend(attested);
+        supplied
+            .words
+            .extend(said.into_iter().map(|word| word.text));
+        supplied
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.words.extend(other.words.iter().cloned());
+        self.pairs.extend(other.pairs.iter().cloned());
     }
 }
 

@@ -1,7 +1,7 @@
 //! No message ends without an answer or a word, unless the model chose to be silent.
 
 use dormouse_contracts::{ChatReply, FinishReason, Outcome};
-use dormouse_engine::{Event, ExecutionPattern, Rest, StopReason, ToolCalling};
+use dormouse_engine::{Event, ExecutionPattern, Rest, StopReason, ToolCalling, Verdict};
 use dormouse_testing::{Behaviour, Perceive, ScriptedModel, ScriptedTurn};
 use proptest::prelude::*;
 use serde_json::json;
@@ -286,9 +286,9 @@ fn last_look_and_answer(home: &Home) -> (Option<usize>, Option<usize>) {
     let (mut look, mut answer) = (None, None);
     for (place, event) in home.events().into_iter().enumerate() {
         match event {
-            // In the last step no look is made.
+            // In the last step, and when all acts are used up, no look is made.
             Event::ToolAnswered(it)
-                if it.tool == "inspect_location" && !it.content.contains("last step") =>
+                if it.tool == "inspect_location" && it.verdict != Verdict::Skipped =>
             {
                 look = Some(place);
             }

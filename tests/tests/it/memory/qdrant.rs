@@ -168,10 +168,10 @@ async fn a_server_with_too_few_points_is_noticed_when_a_memory_is_opened() {
     let memory = open(folder.path(), &server, &encoder).await;
     add(&memory, 0..50).await;
     memory.index_pending(1_000).await.unwrap();
+    let records = memory.records(None, 3).await.unwrap();
+    let ids: Vec<_> = records.iter().map(|it| it.id.to_number()).collect();
     drop(memory);
-    let removed = index(&server)
-        .remove(&collection(&server), &[1, 2, 3])
-        .await;
+    let removed = index(&server).remove(&collection(&server), &ids).await;
     removed.unwrap();
     let memory = open(folder.path(), &server, &encoder).await;
     assert_eq!(memory.index_pending(1_000).await.unwrap(), done(0, 50));

@@ -20,6 +20,8 @@ struct Lists {
 
 /// The small words of the language of a text.
 pub(super) struct Language {
+    /// Its place among all languages.
+    pub(super) number: usize,
     function: HashSet<&'static str>,
     denials: HashSet<&'static str>,
     myself: HashSet<&'static str>,
@@ -30,13 +32,19 @@ impl Language {
     /// The language of a text, by its small words. English if there are none or if it is a draw.
     pub(super) fn of(words: &[String]) -> Self {
         let hits = |lists: &&Lists| words.iter().filter(|word| lists.has(word)).count();
-        let best = ALL.iter().rev().max_by_key(hits);
-        Self::new(best.unwrap_or(&ENGLISH))
+        let best = ALL
+            .iter()
+            .enumerate()
+            .rev()
+            .max_by_key(|(_, lists)| hits(lists));
+        let (number, lists) = best.unwrap_or((0, &ENGLISH));
+        Self::new(number, lists)
     }
 
-    fn new(lists: &Lists) -> Self {
+    fn new(number: usize, lists: &Lists) -> Self {
         let set = |list: &'static str| list.split_ascii_whitespace().collect();
         Self {
+            number,
             function: set(lists.function),
             denials: set(lists.denials),
             myself: set(lists.myself),
