@@ -192,7 +192,7 @@ impl Attribution {
         }
     }
 
-    /// Whether both count as the same: the same id, whatever the names are, or both the assistant itself, or both the
+    /// Whether both count as the same: the same id, even under two names, or both the assistant itself, or both the
     /// surroundings. Two equal names without an id count as the same, because nothing distinguishes them.
     #[must_use]
     pub fn is_same_as(&self, other: &Self) -> bool {

@@ -65,7 +65,7 @@ pub enum Anomaly {
     ToolsLeftOut,
 }
 
-/// The signs in a reply. Its size is bounded, whatever the reply contains.
+/// The signs in a reply. Its size is bounded for every reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signs {
     /// The number of native calls.

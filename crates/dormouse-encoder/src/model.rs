@@ -148,7 +148,7 @@ impl Model {
     }
 }
 
-/// Returns the tokenizer. It truncates at this length and does not pad, whatever its file says.
+/// Returns the tokenizer. It truncates at this length and does not pad, even if its file asks for something else.
 fn tokenizer(bytes: &[u8], most_tokens: usize) -> Result<Tokenizer, BoxError> {
     let mut tokenizer = Tokenizer::from_bytes(bytes)?;
     tokenizer.with_truncation(Some(TruncationParams {

@@ -86,7 +86,7 @@ pub(crate) fn memory(line: &RecalledLine) -> String {
         0 => "",
         _ => "\n(it goes on)",
     };
-    // That somebody said it is certain, whatever is said: the model must not take a quotation for a fact.
+    // It is certain that somebody said it, and not that it is true: the model must not take a quotation for a fact.
     let how = match &line.heard {
         Some(heard) => format!("{} of", heard_as(heard)),
         None => "noted from".to_owned(),

@@ -29,7 +29,7 @@ pub(crate) struct Provenance {
 }
 
 impl Provenance {
-    /// Treats it as a conclusion, whatever supplies its words.
+    /// Treats it as a conclusion, even if shown texts supply all its words.
     pub(super) fn infer(&mut self) {
         self.is_inferred = true;
         self.trust = self.trust.lowest(INFERRED);

@@ -8,7 +8,7 @@ use crate::{
     reply::{self, RawCall},
 };
 
-/// Gives the calls of a reply our own ids, which are unique in the whole conversation, whatever the provider sent.
+/// Gives the calls of a reply our own ids, which are unique in the whole conversation; the ids of the provider may not be.
 ///
 /// Neighbouring calls that speak are parts of one answer, like those of a text that is too long for one call.
 pub(super) fn named(view: View<'_>, mut calls: Vec<RawCall>) -> Vec<Call> {

@@ -56,6 +56,6 @@ pub enum Event {
     EmergencyStopTriggered(EmergencyStopTriggered),
     /// The emergency stop was cleared.
     EmergencyStopCleared(EmergencyStopCleared),
-    /// Somebody wants the model to be asked again now, whatever pause it asked for.
+    /// Somebody wants the model to be asked again now, even during a pause that it asked for.
     RetryRequested(RetryRequested),
 }

@@ -111,8 +111,7 @@ impl fmt::Display for DecidedInstead {
 /// Decides the life of one assistant again, up to and including `up_to`, and compares each decision with the log.
 /// `counter_for` returns the counter that counted tokens when this model was configured.
 ///
-/// Takes one page of events into memory at a time, whatever the length of the log. The future can be dropped at any
-/// moment.
+/// Takes one page of events into memory at a time, for a log of any length. The future can be dropped at any moment.
 ///
 /// # Errors
 ///

@@ -354,7 +354,7 @@ async fn messages_that_open_the_circuit_in_turn_let_the_untried_ones_go_first() 
     time::sleep(minutes(10)).await;
     assert_eq!(life.handle.at_rest().await, Rest::Settled);
     assert_eq!(said(&home, "say hi"), 58);
-    assert_eq!(said(&home, SORRY), 2, "both senders are told");
+    assert_eq!(said(&home, SORRY), 2, "both senders hear it");
     life.end().await.unwrap();
 }
 

@@ -246,7 +246,7 @@ impl Model {
         if let Some((by, what, done)) = self.performed.get(&key) {
             return *done && (*by, what) == (who, doing);
         }
-        // Directed speech is no tool.
+        // Directed speech is not a tool.
         let tool = !matches!(doing, Doing::SayTo(..));
         let done = tool && self.act(who, doing);
         self.performed.insert(key, (who, doing.clone(), done));

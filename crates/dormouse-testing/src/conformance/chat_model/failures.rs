@@ -11,7 +11,7 @@ use super::{
     said::{more, start, text, thought},
 };
 
-/// The error kind of each status, whatever text the vendor sends.
+/// The error kind of each status. It does not depend on the text that the vendor sends.
 const STATUSES: [(u16, u64, ModelErrorKind); 11] = [
     (400, 0, ModelErrorKind::Refused),
     (401, 0, ModelErrorKind::Auth),
