@@ -1,6 +1,6 @@
 //! Where something happened, and who could perceive it there.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Serialize};
 
@@ -18,9 +18,13 @@ pub struct Place {
 /// Who could perceive something at the moment when it happened. The entity that caused it and the perceiving assistant
 /// itself are included.
 ///
-/// Each variant is a set of entities, so audiences can be intersected: [`Public`](Self::Public) contains everyone,
-/// [`Entities`](Self::Entities) contains exactly those that it lists, and of a [`Channel`](Self::Channel) only that
-/// channel itself is known to be a part. A world that knows the members of a channel lists them.
+/// Each variant is a set of entities, so audiences can be [intersected](Self::intersection):
+/// [`Public`](Self::Public) contains everyone, [`Entities`](Self::Entities) contains exactly those that it lists, and of
+/// a [`Channel`](Self::Channel) only that channel itself is known to be a part. A world that knows the members of a
+/// channel lists them.
+///
+/// Who may learn something that was made from several things is the intersection of their audiences: only those who were
+/// party to all of them. Somebody may be shown something if its audience [covers](Self::covers) everyone who may hear it.
 ///
 /// | what happened | who is listed |
 /// | --- | --- |
@@ -40,6 +44,14 @@ pub enum Audience {
     Channel(ChannelId),
     /// Exactly these entities.
     Entities(BTreeSet<EntityId>),
+    /// The members of a channel, whom the world does not list, and these entities, of whom it is known. They are at least
+    /// one: use [`Audience::with`], which keeps one form for each audience.
+    ChannelAnd {
+        /// The channel.
+        channel: ChannelId,
+        /// Those who are known.
+        entities: BTreeSet<EntityId>,
+    },
 }
 
 impl Audience {
@@ -53,6 +65,12 @@ impl Audience {
         (entities.len() <= Self::LIMIT).then_some(Self::Entities(entities))
     }
 
+    /// The audience of something that nobody is known to have perceived, other than the perceiving assistant.
+    #[must_use]
+    pub const fn nobody() -> Self {
+        Self::Entities(BTreeSet::new())
+    }
+
     /// Whether this entity could perceive it; `None` if the world does not list the members of the channel.
     #[must_use]
     pub fn includes(&self, entity: &EntityId) -> Option<bool> {
@@ -60,12 +78,122 @@ impl Audience {
             Self::Public => Some(true),
             Self::Channel(_) => None,
             Self::Entities(entities) => Some(entities.contains(entity)),
+            Self::ChannelAnd { entities, .. } => entities.contains(entity).then_some(true),
         }
+    }
+
+    /// The same audience and this entity.
+    #[must_use]
+    pub fn with(self, entity: EntityId) -> Self {
+        let (everyone, channel, mut entities) = self.into_parts();
+        entities.insert(entity);
+        Self::of_parts(everyone, channel, entities)
+    }
+
+    /// Those who are in both audiences, as far as it is known: whoever is in the result was party to both.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::Public, all) | (all, Self::Public) => all.clone(),
+            (one, other) => {
+                let channel = one
+                    .channel()
+                    .filter(|channel| other.channel() == Some(channel));
+                let entities = one.entities().into_iter().flatten();
+                let entities =
+                    entities.filter(|id| other.entities().is_some_and(|all| all.contains(id)));
+                Self::of_parts(false, channel.cloned(), entities.cloned().collect())
+            }
+        }
+    }
+
+    /// Whether every one of the listeners was party to it. Nobody else but the assistant itself learns anything if it is
+    /// repeated to them.
+    #[must_use]
+    pub fn covers(&self, listeners: &Self) -> bool {
+        match (self, listeners) {
+            (Self::Public, _) => true,
+            (_, Self::Public) => false,
+            (known, listeners) => {
+                let has_channel =
+                    listeners.channel().is_none() || listeners.channel() == known.channel();
+                let mut entities = listeners.entities().into_iter().flatten();
+                has_channel
+                    && entities.all(|id| known.entities().is_some_and(|all| all.contains(id)))
+            }
+        }
+    }
+
+    /// The same audience under other ids: two ids of one person become one.
+    #[must_use]
+    pub fn renamed<'a>(&'a self, id_of: impl Fn(&'a EntityId) -> &'a EntityId) -> Self {
+        let entities = self.entities().into_iter().flatten();
+        let entities = entities.map(|id| id_of(id).clone()).collect();
+        Self::of_parts(*self == Self::Public, self.channel().cloned(), entities)
+    }
+
+    fn channel(&self) -> Option<&ChannelId> {
+        match self {
+            Self::Channel(channel) | Self::ChannelAnd { channel, .. } => Some(channel),
+            Self::Public | Self::Entities(_) => None,
+        }
+    }
+
+    fn entities(&self) -> Option<&BTreeSet<EntityId>> {
+        match self {
+            Self::Entities(entities) | Self::ChannelAnd { entities, .. } => Some(entities),
+            Self::Public | Self::Channel(_) => None,
+        }
+    }
+
+    /// Whether it is everyone, its channel, and the entities that it lists.
+    fn into_parts(self) -> (bool, Option<ChannelId>, BTreeSet<EntityId>) {
+        match self {
+            Self::Public => (true, None, BTreeSet::new()),
+            Self::Channel(channel) => (false, Some(channel), BTreeSet::new()),
+            Self::Entities(entities) => (false, None, entities),
+            Self::ChannelAnd { channel, entities } => (false, Some(channel), entities),
+        }
+    }
+
+    fn of_parts(everyone: bool, channel: Option<ChannelId>, entities: BTreeSet<EntityId>) -> Self {
+        match channel {
+            _ if everyone => Self::Public,
+            None => Self::Entities(entities),
+            Some(channel) if entities.is_empty() => Self::Channel(channel),
+            Some(channel) => Self::ChannelAnd { channel, entities },
+        }
+    }
+}
+
+/// In a few words, for people: `everyone`, `nobody else`, or who it is by id.
+impl fmt::Display for Audience {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::Public {
+            return f.write_str("everyone");
+        }
+        let channel = self.channel().map(|channel| format!("channel {channel}"));
+        let entities = self.entities().into_iter().flatten();
+        let entities = entities.map(ToString::to_string);
+        let all: Vec<_> = channel.into_iter().chain(entities).collect();
+        match all.is_empty() {
+            true => f.write_str("nobody else"),
+            false => f.write_str(&all.join(", ")),
+        }
+    }
+}
+
+impl FromIterator<EntityId> for Audience {
+    /// Exactly these entities, however many they are.
+    fn from_iter<I: IntoIterator<Item = EntityId>>(entities: I) -> Self {
+        Self::Entities(entities.into_iter().collect())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn entities(count: usize) -> impl Iterator<Item = EntityId> {
@@ -93,6 +221,100 @@ mod tests {
             let audience = audience.unwrap();
             assert_eq!(serde_json::to_string(&audience).unwrap(), json);
             assert_eq!(serde_json::from_str::<Audience>(json).unwrap(), audience);
+        }
+    }
+
+    #[test]
+    fn an_audience_reads_as_who_is_in_it() {
+        let channel = Audience::Channel(ChannelId::try_new("guild").unwrap());
+        let one = entities(1).next().unwrap();
+        for (audience, text) in [
+            (Audience::Public, "everyone"),
+            (Audience::nobody(), "nobody else"),
+            (channel.clone(), "channel guild"),
+            (channel.with(one.clone()), "channel guild, player:0000"),
+            (Audience::from_iter([one]), "player:0000"),
+        ] {
+            assert_eq!(audience.to_string(), text);
+        }
+    }
+
+    fn any_audience() -> impl Strategy<Value = Audience> {
+        let entities = prop::collection::btree_set(0_usize..6, 0..5);
+        let channel = prop::option::of(prop::sample::select(vec!["guild", "public"]));
+        (prop::bool::weighted(0.1), channel, entities).prop_map(|(everyone, channel, members)| {
+            let all: Vec<_> = entities_of_six();
+            let members = members.into_iter().map(|place| all[place].clone());
+            let channel = channel.map(|name| ChannelId::try_new(name).unwrap());
+            Audience::of_parts(everyone, channel, members.collect())
+        })
+    }
+
+    fn entities_of_six() -> Vec<EntityId> {
+        entities(6).collect()
+    }
+
+    /// Whether the audience is known to contain an entity or all members of a channel.
+    fn contains(audience: &Audience, entity: &EntityId) -> bool {
+        audience.includes(entity) == Some(true)
+    }
+
+    proptest! {
+        #[test]
+        fn intersecting_is_associative_commutative_and_idempotent(
+            a in any_audience(), b in any_audience(), c in any_audience(),
+        ) {
+            let both = a.intersection(&b);
+            prop_assert_eq!(&both, &b.intersection(&a));
+            prop_assert_eq!(both.intersection(&c), a.intersection(&b.intersection(&c)));
+            prop_assert_eq!(&a.intersection(&a), &a);
+            prop_assert_eq!(&a.intersection(&Audience::Public), &a);
+            prop_assert_eq!(a.intersection(&Audience::nobody()), Audience::nobody());
+        }
+
+        #[test]
+        fn an_intersection_never_grows_and_holds_everyone_who_is_known_to_be_in_both(
+            a in any_audience(), b in any_audience(), listeners in any_audience(),
+        ) {
+            let both = a.intersection(&b);
+            prop_assert!(a.covers(&both) && b.covers(&both));
+            for entity in entities_of_six() {
+                prop_assert_eq!(contains(&both, &entity), contains(&a, &entity) && contains(&b, &entity));
+            }
+            prop_assert_eq!(both.covers(&listeners), a.covers(&listeners) && b.covers(&listeners));
+        }
+
+        #[test]
+        fn covering_is_that_nothing_is_lost_by_intersecting(a in any_audience(), b in any_audience()) {
+            prop_assert_eq!(a.covers(&b), a.intersection(&b) == b);
+            prop_assert!(a.covers(&a) && a.covers(&Audience::nobody()));
+        }
+
+        #[test]
+        fn who_is_added_is_in_it_and_nobody_leaves(a in any_audience(), place in 0_usize..6) {
+            let one = entities_of_six()[place].clone();
+            let more = a.clone().with(one.clone());
+            prop_assert!(contains(&more, &one) && more.covers(&a));
+            prop_assert_eq!(more.clone().with(one), more);
+        }
+
+        #[test]
+        fn two_ids_of_one_person_count_as_one(a in any_audience(), b in any_audience()) {
+            let all = entities_of_six();
+            let id_of = |id: &EntityId| if *id == all[1] { all[0].clone() } else { id.clone() };
+            let ids: Vec<_> = all.iter().map(id_of).collect();
+            let same = |id| all.iter().position(|one| one == id).map_or(id, |place| &ids[place]);
+            let (a, b) = (&a, &b);
+            prop_assert!(!a.covers(b) || a.renamed(same).covers(&b.renamed(same)));
+            prop_assert_eq!(a.renamed(|id| id), a.clone());
+            let first = |audience: &Audience| contains(audience, &all[0]) || contains(audience, &all[1]);
+            prop_assert_eq!(contains(&a.renamed(same), &all[0]), first(a));
+        }
+
+        #[test]
+        fn every_audience_reads_as_it_is_written(a in any_audience()) {
+            let json = serde_json::to_string(&a).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Audience>(&json).unwrap(), a);
         }
     }
 }

@@ -68,6 +68,39 @@ impl Attested {
             at,
         }
     }
+
+    /// Who is known to have perceived it, other than the perceiving assistant: the attested audience and the speaker. If
+    /// the world attests no audience, it is the speaker alone.
+    #[must_use]
+    pub fn known_to(&self) -> Audience {
+        let attested = self.audience.clone().unwrap_or(Audience::nobody());
+        match self.sender.id() {
+            Some(speaker) => attested.with(speaker.clone()),
+            None => attested,
+        }
+    }
+
+    /// Whom an answer to it reaches: the speaker of a whisper or a page, and otherwise everyone who perceived it. If
+    /// that is not attested, anybody may listen.
+    #[must_use]
+    pub fn answer_reaches(&self) -> Audience {
+        let speaker = self.sender.id().cloned();
+        match &self.source {
+            SourceKind::Whisper | SourceKind::Page => {
+                speaker.map_or(Audience::Public, |speaker| Audience::from_iter([speaker]))
+            }
+            SourceKind::Addressed
+            | SourceKind::Channel(_)
+            | SourceKind::Say
+            | SourceKind::Pose
+            | SourceKind::Movement
+            | SourceKind::Emit
+            | SourceKind::CommandOutput => match self.audience {
+                Some(_) => self.known_to(),
+                None => Audience::Public,
+            },
+        }
+    }
 }
 
 /// The position of a perception among the deliveries of its world to one observer. It identifies duplicates.
@@ -239,6 +272,57 @@ mod tests {
             error.to_string(),
             "the message has 10485760 bytes; at most 65536 are accepted: send it in parts"
         );
+    }
+
+    fn id(name: &str) -> EntityId {
+        EntityId::try_new(name).unwrap()
+    }
+
+    fn attested(source: SourceKind, audience: Option<Audience>) -> Attested {
+        let delivery = Delivery {
+            world: WorldId::try_new("fake").unwrap(),
+            number: 1,
+        };
+        let sender = Sender::Entity {
+            id: id("player:Alice"),
+            name: "Alice".to_owned(),
+        };
+        Attested {
+            audience,
+            ..Attested::new(delivery, source, sender, Timestamp::EPOCH)
+        }
+    }
+
+    #[test]
+    fn whom_something_is_known_to_and_whom_an_answer_reaches() {
+        let alice = || Audience::from_iter([id("player:Alice")]);
+        let room = || alice().with(id("player:Bob")).with(id("npc:me"));
+        let guild = ChannelId::try_new("guild").unwrap();
+        let channel = Audience::Channel(guild.clone());
+        let on_channel = || SourceKind::Channel(guild.clone());
+        for (source, audience, known_to, reaches) in [
+            (SourceKind::Say, Some(room()), room(), room()),
+            (SourceKind::Addressed, None, alice(), Audience::Public),
+            (SourceKind::Whisper, Some(room()), room(), alice()),
+            (SourceKind::Page, None, alice(), alice()),
+            (on_channel(), None, alice(), Audience::Public),
+            (
+                on_channel(),
+                Some(channel.clone()),
+                channel.clone().with(id("player:Alice")),
+                channel.with(id("player:Alice")),
+            ),
+            (
+                on_channel(),
+                Some(Audience::Public),
+                Audience::Public,
+                Audience::Public,
+            ),
+        ] {
+            let attested = attested(source, audience);
+            assert_eq!(attested.known_to(), known_to, "{attested:?}");
+            assert_eq!(attested.answer_reaches(), reaches, "{attested:?}");
+        }
     }
 
     #[test]
