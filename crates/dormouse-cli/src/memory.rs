@@ -35,7 +35,10 @@ async fn carry_out(file: &MemoryFile, command: Memory) -> Result<Exit, CommandEr
             hygiene::hygiene(file, apply.into(), json.printing()).await
         }
         Memory::Rebuild { by, from_log, json } => {
-            index::rebuild(file, &by, from_log.into(), json.printing()).await
+            if from_log {
+                file.make_again().await?;
+            }
+            index::rebuild(file, &by, json.printing()).await
         }
         Memory::Migrate(migrate) => index::migrate(file, migrate).await,
         Memory::Stats { by, json } => show::stats(file, &by, json.printing()).await,

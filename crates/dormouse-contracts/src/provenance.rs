@@ -129,12 +129,6 @@ impl From<Origin> for String {
     }
 }
 
-impl From<Seq> for Origin {
-    fn from(seq: Seq) -> Self {
-        Self::event(seq)
-    }
-}
-
 /// Who something comes from.
 ///
 /// In JSON: `"myself"`, `{"entity":{"id":"#7","name":"Alice"}}`, `{"named":"Alice"}`, `"surroundings"`, `"several"` or

@@ -94,6 +94,18 @@ pub enum EffectInquiry {
     CannotTell,
 }
 
+/// The answer of a world that knows this of a key, and remembers every key.
+impl From<Option<Outcome>> for EffectInquiry {
+    fn from(known: Option<Outcome>) -> Self {
+        match known {
+            Some(Outcome::Done(receipt)) => Self::Done(receipt),
+            Some(Outcome::Rejected(rejection)) => Self::Rejected(rejection),
+            Some(Outcome::Unknown) => Self::CannotTell,
+            None => Self::NeverSeen,
+        }
+    }
+}
+
 /// What may have happened when a call to a world failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

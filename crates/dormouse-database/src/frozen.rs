@@ -85,7 +85,7 @@ impl FrozenFile {
 
 /// Whether another process has the file open for writing. Checks without locking, because a lock could keep a program
 /// from starting.
-fn is_in_use(path: &Path) -> io::Result<bool> {
+pub(crate) fn is_in_use(path: &Path) -> io::Result<bool> {
     let backend = FileBackend::new(File::open(path)?).map_err(io::Error::other)?;
     let first_byte = (Bound::Included(0), Bound::Included(0));
     // A file system without locks cannot answer. Then the file is not copied, and its pages are checked while they are

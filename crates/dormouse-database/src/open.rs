@@ -7,7 +7,7 @@ use crate::{
     database::Database,
     error::{DatabaseOpenError, FileSubject},
     fault::{DatabaseFault, catch_panic, contained},
-    frozen::FrozenFile,
+    frozen::{self, FrozenFile},
     header::{self, Header, Prepared},
     kind::{FileSignature, SignatureFound},
     leftover,
@@ -89,13 +89,11 @@ pub(crate) fn open_file(
 /// Rejects a file of another format before anything is written to it. When redb opens a file for writing, it marks the
 /// file, even if no transaction follows. Every other problem is ignored here, because opening the file reports it.
 fn refuse_other_format(subject: FileSubject<'_>) -> Result<(), DatabaseOpenError> {
+    if frozen::is_in_use(subject.path).unwrap_or(true) {
+        return Ok(());
+    }
     let found = contained(|| {
-        let file = FrozenFile::open(subject.path).map_err(redb::Error::Io)?;
-        if file.is_in_use() {
-            return Ok(SignatureFound::Known);
-        }
-        header::prepare(&file).map_err(redb::Error::Io)?;
-        let database = Database::lay(Box::new(file), subject.kind, &StorageMeter::default())?;
+        let database = frozen_database(subject.path, subject.kind)?;
         let reading = database.begin_read().map_err(redb::Error::from)?;
         subject.kind.read(&reading)
     });
@@ -201,12 +199,18 @@ pub(crate) fn view_storage(
 ///
 /// [`DatabaseFault`] if not even the roots of the tables can be read.
 pub fn open_damaged(path: &Path, kind: &dyn FileSignature) -> Result<Database, DatabaseFault> {
-    contained(|| {
-        let file = FrozenFile::open(path).map_err(redb::Error::Io)?;
-        header::prepare(&file).map_err(redb::Error::Io)?;
-        let meter = StorageMeter::default();
-        Ok(Database::lay(Box::new(file), kind, &meter)?)
-    })
+    contained(|| frozen_database(path, kind))
+}
+
+/// Opens a file as it is now, without writing to it.
+fn frozen_database(path: &Path, kind: &dyn FileSignature) -> Result<Database, redb::Error> {
+    let file = FrozenFile::open(path).map_err(redb::Error::Io)?;
+    header::prepare(&file).map_err(redb::Error::Io)?;
+    Ok(Database::lay(
+        Box::new(file),
+        kind,
+        &StorageMeter::default(),
+    )?)
 }
 
 /// Rejects a path that is not a file, and an empty file.

@@ -33,7 +33,7 @@ use crate::{
     gate::gate,
     handle::{Command, Handle},
     prompt::{PreambleTooLong, leaves_room},
-    remembering::{CatchUpError, catch_up},
+    remembering::catch_up,
     replay::{Restored, restore_counted},
     state::{Configuration, State},
     status::{Activity, Skipped, Status},
@@ -260,7 +260,7 @@ impl Assistant {
         let limit = self.config.recall_timeout;
         let caught_up = catch_up(&*self.ports.log, &self.config.key, &self.ports.memory);
         if let Ok(Err(error)) = deadline(limit, caught_up).await {
-            warn_of(&error);
+            error.warn();
         }
         Ok(())
     }
@@ -489,16 +489,9 @@ async fn remember(ports: &Ports, key: &AssistantId) -> Result<(), WakeError> {
     match catch_up(&*ports.log, key, &ports.memory).await {
         Ok(caught_up) => tracing::debug!(?caught_up, "the memory has caught up with the log"),
         Err(error) if error.is_mismatch() => return Err(WakeError::Memory(error)),
-        Err(error) => warn_of(&error),
+        Err(error) => error.warn(),
     }
     Ok(())
-}
-
-fn warn_of(error: &CatchUpError) {
-    tracing::warn!(
-        error = error as &dyn std::error::Error,
-        "the memory did not catch up with the log"
-    );
 }
 
 /// Answers a command; the caller may have stopped waiting.

@@ -130,7 +130,7 @@ fn open_call(view: View<'_>, turn: &Turn, step: &Step, call: &CallState) -> Acti
         }
     } else if !budget::may_act(view, turn) && !is_free {
         calls::skip(view, call, TOO_MANY).into()
-    } else if speaks(view, call) && acts_of_speech(view, step) >= speech_limit(view) {
+    } else if view.speaks(&call.call.name) && acts_of_speech(view, step) >= speech_limit(view) {
         calls::skip(view, call, TOO_LONG).into()
     } else {
         calls::next_call(view, turn, call)
@@ -152,15 +152,10 @@ fn speech_limit(view: View<'_>) -> usize {
     view.config().limits.max_parts()
 }
 
-fn speaks(view: View<'_>, call: &CallState) -> bool {
-    let tool = view.tools.get(&call.call.name);
-    tool.is_some_and(|tool| tool.speech.is_some())
-}
-
 /// How many acts of speech this reply has made.
 fn acts_of_speech(view: View<'_>, step: &Step) -> usize {
     let made = step.calls.iter().filter(|call| call.may_be_made());
-    made.filter(|call| speaks(view, call)).count()
+    made.filter(|call| view.speaks(&call.call.name)).count()
 }
 
 /// Whether a call may be made after the calls before it in the same reply. Speech ends the loop at the end of its
@@ -169,7 +164,7 @@ fn may_follow(view: View<'_>, step: &Step, call: &CallState) -> bool {
     let is_chained = |category| after(category) == LoopEffect::Continue;
     match loop_end(view, step) {
         None => true,
-        Some(StopReason::Noop) => speaks(view, call),
+        Some(StopReason::Noop) => view.speaks(&call.call.name),
         Some(StopReason::TerminalTool) => {
             let tool = view.tools.get(&call.call.name);
             tool.is_some_and(|tool| tool.speech.is_some() || is_chained(tool.category))
@@ -231,7 +226,7 @@ fn loop_end(view: View<'_>, step: &Step) -> Option<StopReason> {
         let is_lost = verdict != Verdict::Success && !call.is_unknown();
         match call.category {
             // The model rephrases speech that was not delivered.
-            _ if is_lost && speaks(view, call) => end = None,
+            _ if is_lost && view.speaks(&call.call.name) => end = None,
             // A rejected call leaves the turn with the model, so that it can correct the call. A call that may have
             // happened counts as made.
             _ if is_lost => {}

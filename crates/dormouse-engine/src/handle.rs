@@ -225,9 +225,7 @@ impl Handle {
 
     /// A copy of the whole state, or nothing if the assistant is not running.
     pub async fn inspect(&self) -> Option<State> {
-        let (reply, answer) = oneshot::channel();
-        self.commands.send(Command::Inspect(reply)).await.ok()?;
-        answer.await.ok()
+        self.ask(Command::Inspect).await
     }
 
     /// The assistant at a glance, as it is now.

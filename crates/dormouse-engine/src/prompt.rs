@@ -13,11 +13,12 @@ mod room;
 mod shrink;
 
 use dormouse_contracts::{
-    ChatRequest, Seq, ToolChoice, TurnCall, TurnContext, TurnStep, invariant,
+    ChatRequest, Seq, ToolChoice, Trust, TurnCall, TurnContext, TurnStep, invariant,
 };
 use sha2::{Digest, Sha256};
 
 use crate::{
+    builtin,
     config::{Settings, ToolCalling},
     state::{CallState, State, Turn},
 };
@@ -52,6 +53,8 @@ pub(crate) struct Prompt {
     /// The tokens if all tools were offered; lengths of prompts are compared by this number.
     length: u32,
     pub(crate) offer: Offer,
+    /// The lowest trust of everything that it may show.
+    pub(crate) least_shown: Trust,
 }
 
 impl Prompt {
@@ -206,6 +209,7 @@ pub(crate) fn build(
         tokens,
         length: choice.tokens,
         offer,
+        least_shown: builtin::least_trusted(state, turn),
     }
 }
 

@@ -107,7 +107,7 @@ impl State {
             .apply(seq, at, event, &self.services, &self.recalled);
         self.recalled.apply(event);
         if let Some(closed) = closed {
-            self.history.take_in(closed.turn, closed.reason);
+            self.history.take_in(closed);
         }
     }
 

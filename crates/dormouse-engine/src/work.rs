@@ -75,10 +75,7 @@ async fn caught_up(ports: &Ports, key: &AssistantId) -> Result<(), RecallFailure
     let Err(error) = catch_up(&*ports.log, key, &ports.memory).await else {
         return Ok(());
     };
-    tracing::warn!(
-        error = &error as &dyn std::error::Error,
-        "the memory did not catch up with the log"
-    );
+    error.warn();
     Err(match error {
         CatchUpError::Memory(_) => RecallFailure::Memory,
         _ => RecallFailure::Log,

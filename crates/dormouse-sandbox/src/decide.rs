@@ -43,7 +43,7 @@ pub(crate) struct Heard {
 struct Happening<'a> {
     source: SourceKind,
     /// The room, if it happens in one.
-    room: Option<&'a Room>,
+    place: Option<Place>,
     audience: Option<Audience>,
     words: &'a Words,
 }
@@ -106,7 +106,7 @@ pub(crate) fn arrival(roster: &Roster, id: &EntityId) -> Result<Vec<Heard>, ActR
     let actor = roster.find(id).ok_or(ActRefusal::NotJoined)?;
     let scene = Scene { roster, id, actor };
     let words = Words::try_new("arrives.")?;
-    Ok(scene.in_room(&scene.movement(actor.room, &words), actor.room))
+    Ok(scene.movement(actor.room, &words))
 }
 
 impl<'a> Scene<'a> {
@@ -123,7 +123,7 @@ impl<'a> Scene<'a> {
             observer: observer.clone(),
             source: happening.source.clone(),
             sender: self.sender(),
-            place: happening.room.and_then(place),
+            place: happening.place.clone(),
             audience: happening.audience.clone(),
             words: happening.words.clone(),
         }
@@ -141,17 +141,24 @@ impl<'a> Scene<'a> {
         Audience::of(others.cloned().chain([self.id.clone()]))
     }
 
-    /// The arrival or departure of the acting character, as everyone in `room` perceives it.
-    fn movement<'b>(&self, room: &'a Room, words: &'b Words) -> Happening<'b>
-    where
-        'a: 'b,
-    {
+    /// What the acting character does or says in `room`, as everyone there perceives it.
+    fn noticed_in<'b>(
+        &self,
+        source: SourceKind,
+        room: &'a Room,
+        words: &'b Words,
+    ) -> Happening<'b> {
         Happening {
-            source: SourceKind::Movement,
-            room: Some(room),
+            source,
+            place: place(room),
             audience: self.with_actor(self.listeners_in(room)),
             words,
         }
+    }
+
+    /// The entries of those in `room` who see the acting character arrive or leave.
+    fn movement(&self, room: &'a Room, words: &Words) -> Vec<Heard> {
+        self.in_room(&self.noticed_in(SourceKind::Movement, room, words), room)
     }
 
     /// An entry for every other perceiving character in `room`.
@@ -184,12 +191,7 @@ impl<'a> Scene<'a> {
 
     fn aloud(&self, source: SourceKind, words: &Words) -> Decision {
         let room = self.actor.room;
-        let happening = Happening {
-            source,
-            room: Some(room),
-            audience: self.with_actor(self.listeners_in(room)),
-            words,
-        };
+        let happening = self.noticed_in(source, room, words);
         self.spoken(self.in_room(&happening, room), &happening)
     }
 
@@ -234,7 +236,9 @@ impl<'a> Scene<'a> {
         let listener = present.perceives().then_some(listener);
         let happening = Happening {
             // A page reaches its listener anywhere, so it happens in no room.
-            room: matches!(source, SourceKind::Whisper).then_some(self.actor.room),
+            place: matches!(source, SourceKind::Whisper)
+                .then(|| place(self.actor.room))
+                .flatten(),
             source: source.clone(),
             audience: self.with_actor(listener.into_iter()),
             words,
@@ -264,7 +268,7 @@ impl<'a> Scene<'a> {
         let channel = ChannelId::try_new(name).unwrap_or_else(|_| channel.clone());
         let happening = Happening {
             source: SourceKind::Channel(channel),
-            room: None,
+            place: None,
             // Everyone in the world is on every channel.
             audience: Some(Audience::Public),
             words,
@@ -296,12 +300,12 @@ impl<'a> Scene<'a> {
         ))?;
         let arrives = Words::try_new(format!("arrives from {}.", in_sentence(from.name)))?;
         let view = self.view(to);
-        let mut heard = self.in_room(&self.movement(from, &leaves), from);
-        heard.extend(self.in_room(&self.movement(to, &arrives), to));
+        let mut heard = self.movement(from, &leaves);
+        heard.extend(self.movement(to, &arrives));
         if self.actor.is_assistant() {
             let output = Happening {
                 source: SourceKind::CommandOutput,
-                room: Some(to),
+                place: place(to),
                 audience: self.with_actor([].into_iter()),
                 words: &Words::try_new(view.to_string())?,
             };

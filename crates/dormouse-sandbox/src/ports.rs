@@ -76,14 +76,8 @@ impl Inquire for Sandbox {
         key: &'a EffectKey,
     ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
         Box::pin(async move {
-            Ok(
-                match self.performed(key).await?.map(|found| found.outcome) {
-                    None => EffectInquiry::NeverSeen,
-                    Some(Outcome::Done(receipt)) => EffectInquiry::Done(receipt),
-                    Some(Outcome::Rejected(rejection)) => EffectInquiry::Rejected(rejection),
-                    Some(Outcome::Unknown) => EffectInquiry::CannotTell,
-                },
-            )
+            let found = self.performed(key).await?;
+            Ok(found.map(|found| found.outcome).into())
         })
     }
 }

@@ -278,10 +278,6 @@ impl<'a> WorldTransaction<'a> {
             };
             present.delivered += 1;
             let number = present.delivered;
-            let delivery = |number| Delivery {
-                world: self.world.clone(),
-                number,
-            };
             let answered = match circumstances.answers {
                 Some(act) => heard_by.get((act, observer.as_str()))?,
                 None => None,
@@ -291,8 +287,8 @@ impl<'a> WorldTransaction<'a> {
                 place,
                 audience,
                 cause: cause.map(|(_, key)| key.clone()),
-                reply_to: answered.map(|number| delivery(number.value())),
-                ..Attested::new(delivery(number), source, sender, circumstances.at)
+                reply_to: answered.map(|number| self.delivery(number.value())),
+                ..Attested::new(self.delivery(number), source, sender, circumstances.at)
             };
             let entry = serde_json::to_string(&Perception { attested, words })?;
             feeds.insert((observer.as_str(), number), entry.as_str())?;

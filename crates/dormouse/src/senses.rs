@@ -111,6 +111,10 @@ impl Senses {
                             taken.recent.pop_front();
                         }
                     });
+                    if let Err(error) = self.sandbox.acknowledge(&self.body, number).await {
+                        // The assistant has it; the world keeps it a little longer.
+                        tracing::debug!(%error, "a delivery could not be acknowledged");
+                    }
                     return Ok(());
                 }
                 Err(PerceiveError::Gone) => return Err(Gone),

@@ -39,17 +39,21 @@ pub(super) async fn hygiene(
     fold: Fold,
     printing: Printing,
 ) -> Result<Exit, CommandError> {
-    let memory = file.open_to_change(Missing::Fail).await?;
-    let policy = HygienePolicy::default();
-    let report = survey(&memory.memory, policy, SystemClock.now()).await?;
+    let (policy, now) = (HygienePolicy::default(), SystemClock.now());
     let mut folded = Vec::new();
-    if fold == Fold::Apply {
-        for proposal in &report.proposals {
-            let (change, reason) = proposal.change();
-            let (event, _) = memory.change(change, author(), reason).await?;
-            folded.push(event.0);
+    let report = match fold {
+        Fold::Propose => survey(&file.view(printing).await?, policy, now).await?,
+        Fold::Apply => {
+            let logged = file.open_to_change(Missing::Fail).await?;
+            let report = survey(&logged.memory, policy, now).await?;
+            for proposal in &report.proposals {
+                let (change, reason) = proposal.change();
+                let (event, _) = logged.change(change, author(), reason).await?;
+                folded.push(event.0);
+            }
+            report
         }
-    }
+    };
     let health = Health {
         r#type: "hygiene",
         report: &report,

@@ -61,31 +61,12 @@ struct Rebuilt {
     fed: u64,
 }
 
-/// What is rebuilt, and from what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Basis {
-    /// The indexes, from the records.
-    Records,
-    /// The records, from the log, and then the indexes.
-    Log,
-}
-
-impl From<bool> for Basis {
-    fn from(from_log: bool) -> Self {
-        if from_log { Self::Log } else { Self::Records }
-    }
-}
-
-/// Rebuilds what is derived from the log, or from the records.
+/// Rebuilds what is derived from the records.
 pub(super) async fn rebuild(
     file: &MemoryFile,
     by: &ByEncoder,
-    basis: Basis,
     printing: Printing,
 ) -> Result<Exit, CommandError> {
-    if basis == Basis::Log {
-        file.make_again().await?;
-    }
     let memory = file.open_to_rebuild(by).await?;
     let mut rebuilt = Rebuilt {
         r#type: "rebuilt",

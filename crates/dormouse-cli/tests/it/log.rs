@@ -1,8 +1,7 @@
 //! Looking into the log.
 
 use dormouse_contracts::{
-    Append, AppendRequest, AssistantId, LoadSnapshot, NewEvent, ReadEvents, SaveSnapshot, Seq,
-    Snapshot,
+    Append, AppendRequest, AssistantId, LoadSnapshot, ReadEvents, SaveSnapshot, Seq, Snapshot,
 };
 use dormouse_engine::Event;
 use dormouse_store::RedbLog;
@@ -170,17 +169,11 @@ async fn with_event(home: &Home, kind: &str, change: impl FnOnce(&mut Value)) ->
     change(&mut value);
     event.payload = serde_json::to_vec(&value).unwrap();
     let (seq, at, schema) = (event.seq, event.at, event.schema);
-    // The fields keep the order in which the program writes them.
-    let changed = Event::decode(event).unwrap();
-    let again = changed.encode(at).unwrap();
+    let again = Event::decode(event).unwrap().encode(at).unwrap();
     assert_eq!(again.schema, schema);
-    event.payload = again.payload;
-    let events = events.into_iter().map(|stored| NewEvent {
-        at: stored.at,
-        kind: Event::decode(&stored).unwrap().kind(),
-        schema: stored.schema,
-        payload: stored.payload,
-    });
+    let events = events
+        .iter()
+        .map(|stored| Event::decode(stored).unwrap().encode(stored.at).unwrap());
     let request = AppendRequest {
         assistant: key,
         expected: Seq(0),

@@ -113,10 +113,8 @@ fn remembered(line: &RecalledLine) -> ShownItem<'_> {
 /// What was done in a turn: the words of its first `spoken` steps, and the results of all.
 fn done(turn: &Turn, spoken: usize) -> Vec<ShownItem<'_>> {
     let mut items = Vec::new();
-    for (index, step) in turn.steps.iter().enumerate() {
-        if index < turn.careful_from.unwrap_or(0) {
-            continue;
-        }
+    let steps = turn.steps.iter().enumerate();
+    for (index, step) in steps.skip(turn.careful_from.unwrap_or(0)) {
         if index < spoken {
             let arguments = step.calls.iter().map(|call| call.call.arguments.as_str());
             let words: Vec<_> = [step.content.as_str()]

@@ -14,8 +14,6 @@ pub(super) const UPDATE_ENTITY_PROFILE: &str = "update_entity_profile";
 pub(super) const UPDATE_RELATIONSHIP: &str = "update_relationship";
 pub(super) const ADD_PENDING_ACTION: &str = "add_pending_action";
 pub(super) const COMPLETE_PENDING_ACTION: &str = "complete_pending_action";
-/// The name by which older programs stored a line. Its result repeats the line and nothing else.
-const REMEMBER: &str = "remember";
 
 /// The longest line that is remembered, in characters.
 const LINE_LIMIT: usize = 2_000;
@@ -24,7 +22,6 @@ const LINE_LIMIT: usize = 2_000;
 pub(super) fn is_own(tool: &str) -> bool {
     [
         NOOP,
-        REMEMBER,
         STORE_MEMORY,
         RECALL_MEMORIES,
         GET_ENTITY_PROFILE,

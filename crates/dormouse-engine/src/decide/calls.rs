@@ -143,7 +143,7 @@ pub(super) fn failure(error: &str) -> Value {
 
 /// The event that records the result of a call.
 pub(super) fn answer(view: View<'_>, call: &CallState, verdict: Verdict, content: Value) -> Event {
-    answer_with(view, call, verdict, safe_json(&cut(content)), None)
+    answer_with(view, call, verdict, bounded(content), None)
 }
 
 /// The same for a result that is bounded and safe already.
@@ -169,7 +169,7 @@ pub(crate) fn answer_with(
 
 /// A result as JSON text, word for word as the model will see it, and how many tokens it takes.
 pub(super) fn content_for_model(view: View<'_>, content: Value) -> (String, u32) {
-    with_advice(view, safe_json(&cut(content)))
+    with_advice(view, bounded(content))
 }
 
 /// What precedes and follows an advice. It is the first field of a result: nobody else writes one there.
@@ -196,9 +196,10 @@ pub(crate) fn without_advice(content: &str) -> String {
     fields.map_or_else(|| content.to_owned(), |(_, fields)| format!("{{{fields}"))
 }
 
-/// JSON text in which nobody's text can hide characters or pass for a token of a chat template.
-fn safe_json(content: &Value) -> String {
-    let json = content.to_string();
+/// A result as JSON text that is not too long, and in which nobody's text can hide characters or pass for a token of a
+/// chat template.
+pub(super) fn bounded(content: Value) -> String {
+    let json = cut(content).to_string();
     escape_template_tokens(&escape_hidden_json(&json)).into_owned()
 }
 

@@ -3,7 +3,6 @@
 use super::{naming, unanswered, view::View};
 use crate::{
     event::{DelayCause, Delayed, Event},
-    reply,
     state::Turn,
 };
 
@@ -30,19 +29,16 @@ pub(super) fn in_outage(view: View<'_>, turn: &Turn) -> Option<Event> {
 
 fn ask(view: View<'_>, turn: &Turn, cause: DelayCause) -> Option<Event> {
     let notice = match cause {
-        DelayCause::Slow => view.config().wait_notice.trim(),
-        DelayCause::Outage => view.config().outage_notice.trim(),
+        DelayCause::Slow => &view.config().wait_notice,
+        DelayCause::Outage => &view.config().outage_notice,
     };
-    let tools: Vec<_> = view.tools.specs().collect();
-    let message = turn.message().filter(|_| !notice.is_empty());
-    let said = message.and_then(|message| reply::spoken(notice, message, &tools));
-    let calls = naming::named(view, said.into_iter().collect());
+    let (calls, tokens) = naming::said(view, turn.message()?, notice);
     (!calls.is_empty()).then(|| {
         Event::Delayed(Delayed {
             trigger: turn.trigger_seq(),
             cause,
             calls,
-            tokens: view.counter.count(notice).tokens,
+            tokens,
         })
     })
 }

@@ -6,7 +6,22 @@ use super::view::View;
 use crate::{
     event::Call,
     reply::{self, RawCall},
+    state::Heard,
 };
+
+/// The calls that say `text` to whom a message came from, in place of the model, and their tokens. Without a tool that
+/// speaks, or without a text, nothing is said.
+pub(super) fn said(view: View<'_>, message: &Heard, text: &str) -> (Vec<Call>, u32) {
+    let tools: Vec<_> = view.tools.specs().collect();
+    let text = text.trim();
+    let call = (!text.is_empty()).then(|| reply::spoken(text, message, &tools));
+    let calls = named(view, call.flatten().into_iter().collect());
+    let tokens = match calls.is_empty() {
+        true => 0,
+        false => view.counter.count(text).tokens,
+    };
+    (calls, tokens)
+}
 
 /// Gives the calls of a reply our own ids, which are unique in the whole conversation; the ids of the provider may not be.
 ///

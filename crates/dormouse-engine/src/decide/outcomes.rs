@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{
     Author, CallId, ChatReply, EffectKey, FinishReason, ModelErrorKind, ModelName, Outcome,
-    Receipt, Rejection, WorldErrorKind,
+    Receipt, Rejection, Trust, WorldErrorKind,
 };
 use dormouse_entities::EntityChange;
 use dormouse_text::{beginning_bytes, escape_template_tokens, floor_char_boundary};
@@ -63,6 +63,8 @@ pub(crate) struct Asked {
     pub(crate) speech_only: bool,
     /// The hash of the request.
     pub(crate) hash: String,
+    /// The lowest trust of everything that it may show. More may be overheard while the model answers.
+    pub(crate) least_shown: Trust,
 }
 
 impl Asked {
@@ -72,6 +74,7 @@ impl Asked {
             length: prompt::Length::of(prompt),
             speech_only: prompt.offer == Offer::Speech,
             hash: prompt.hash(),
+            least_shown: prompt.least_shown,
         }
     }
 }
@@ -138,7 +141,7 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         prompt_hash: asked.hash,
         duration_ms,
         trust: builtin::trust_of_reply(&said, view.state, turn),
-        least_shown: builtin::least_trusted(view.state, turn),
+        least_shown: asked.least_shown,
         speech_only: asked.speech_only,
     })];
     if is_unsayable {
@@ -411,10 +414,7 @@ pub(crate) fn on_memory_answer(view: View<'_>, id: &CallId, answer: MemoryAnswer
         }
         MemoryAnswer::Refused(why) => (Vec::new(), Verdict::Failure, calls::failure(&why), None),
     };
-    let mut answer = calls::answer(view, call, verdict, content);
-    if let Event::ToolAnswered(answered) = &mut answer {
-        answered.trust = trust;
-    }
-    events.push(answer);
+    let content = calls::bounded(content);
+    events.push(calls::answer_with(view, call, verdict, content, trust));
     events
 }

@@ -10,7 +10,6 @@ use super::{
 use crate::{
     builtin,
     event::{Event, StopReason, TickEnded, Unanswered, UnansweredCause, Verdict},
-    reply,
     state::{CallState, Turn},
 };
 
@@ -93,7 +92,7 @@ fn said(view: View<'_>, turn: &Turn) -> Said {
     for step in turn.own_steps() {
         for call in &step.calls {
             let tool = view.tools.get(&call.call.name);
-            let speaks = tool.is_some_and(|tool| tool.speech.is_some());
+            let speaks = view.speaks(&call.call.name);
             if speaks && call.verdict == Some(Verdict::Success) {
                 said = Said::Answer;
             } else if speaks && call.is_unknown() && said != Said::Answer {
@@ -133,19 +132,16 @@ pub(super) fn end(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> Decide
     let apology = match cause {
         // The model chose silence, no tool speaks, or a second attempt could say the same thing twice.
         UnansweredCause::NoSpeech | UnansweredCause::Silence | UnansweredCause::Unknown => "",
-        _ if said(view, turn) == Said::Beginning => view.config().broken_off.trim(),
-        _ => view.config().apology.trim(),
+        _ if said(view, turn) == Said::Beginning => &view.config().broken_off,
+        _ => &view.config().apology,
     };
-    let tools: Vec<_> = view.tools.specs().collect();
-    let said = (!apology.is_empty()).then(|| reply::spoken(apology, message, &tools));
-    let calls = naming::named(view, said.flatten().into_iter().collect());
-    let tokens = view.counter.count(apology).tokens;
+    let (calls, tokens) = naming::said(view, message, apology);
     let unanswered = Event::Unanswered(Unanswered {
         trigger: turn.trigger_seq(),
         from: message.perception.attested.sender.name().to_owned(),
         cause,
-        tokens: if calls.is_empty() { 0 } else { tokens },
         calls,
+        tokens,
     });
     Decided::after(skipped, unanswered)
 }

@@ -28,6 +28,13 @@ impl<'a> View<'a> {
         &self.state.configuration.settings
     }
 
+    /// Whether the tool of this name speaks.
+    pub(super) fn speaks(&self, tool: &str) -> bool {
+        self.tools
+            .get(tool)
+            .is_some_and(|tool| tool.speech.is_some())
+    }
+
     /// How long somebody has waited since then. The time in which the program was off does not count, because the model
     /// was not asked.
     pub(super) fn waited_since(&self, since: Timestamp) -> Duration {

@@ -1,6 +1,8 @@
 //! What is done about a message, from its first tick to its last.
 
-use dormouse_contracts::{CallId, ChatReply, ModelName, Seq, Timestamp, ToolCategory, Trust};
+use dormouse_contracts::{
+    CallId, ChatReply, ModelName, Outcome, Seq, Timestamp, ToolCategory, Trust,
+};
 use serde::{Deserialize, Serialize};
 
 /// The version of these events in the log.
@@ -99,6 +101,15 @@ pub enum Verdict {
     /// It was not made yet: it is dangerous, and text of low trust was shown. The model is asked again without that
     /// text. No error.
     Deferred,
+}
+
+impl From<&Outcome> for Verdict {
+    fn from(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Done(_) => Self::Success,
+            Outcome::Rejected(_) | Outcome::Unknown => Self::Failure,
+        }
+    }
 }
 
 /// A call that changes nothing outside has its result.

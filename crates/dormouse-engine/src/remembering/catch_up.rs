@@ -65,6 +65,14 @@ impl CatchUpError {
             Self::Read(_) | Self::Decode(_) | Self::Memory(_) => false,
         }
     }
+
+    /// Logs a warning: the memory is tried again later.
+    pub(crate) fn warn(&self) {
+        tracing::warn!(
+            error = self as &dyn std::error::Error,
+            "the memory did not catch up with the log"
+        );
+    }
 }
 
 /// How far a memory has caught up.

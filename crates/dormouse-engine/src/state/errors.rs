@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use dormouse_contracts::Outcome;
 use dormouse_text::beginning;
 use serde::{Deserialize, Serialize};
 
@@ -45,10 +44,7 @@ impl ErrorRecord {
                 self.ended(&it.tool, it.verdict, turn);
             }
             Event::EffectSettled(settled) => {
-                let verdict = match settled.outcome {
-                    Outcome::Done(_) => Verdict::Success,
-                    Outcome::Rejected(_) | Outcome::Unknown => Verdict::Failure,
-                };
+                let verdict = Verdict::from(&settled.outcome);
                 if let Some(tool) = turn.effect_tool(&settled.key) {
                     self.ended(tool, verdict, turn);
                 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use dormouse_contracts::Seq;
 use serde::{Deserialize, Serialize};
 
-use super::turn::Turn;
+use super::turn::{Phase, Turn};
 use crate::event::StopReason;
 
 /// How many finished turns a state keeps; a prompt may show fewer.
@@ -23,9 +23,9 @@ pub struct History {
 }
 
 impl History {
-    /// Takes in a turn that was closed for this reason.
-    pub(super) fn take_in(&mut self, turn: Turn, reason: StopReason) {
-        if reason == StopReason::GivenUp {
+    /// Takes in a turn that was closed.
+    pub(super) fn take_in(&mut self, turn: Turn) {
+        if turn.phase == Phase::Over(StopReason::GivenUp) {
             // The provider refused this message, so no later prompt shows it.
             push_bounded(&mut self.given_up, turn.trigger.seq(), GIVEN_UP_KEPT);
             return;

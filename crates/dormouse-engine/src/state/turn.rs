@@ -2,7 +2,7 @@
 
 mod phase;
 
-use dormouse_contracts::{EffectKey, ModelErrorKind, Outcome, Seq, Timestamp, Words};
+use dormouse_contracts::{EffectKey, ModelErrorKind, Seq, Timestamp, Words};
 use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
 
@@ -368,10 +368,7 @@ impl Turn {
         };
         step.tokens = step.tokens.saturating_add(settled.tokens);
         call.result = Some(settled.content.clone());
-        let verdict = match settled.outcome {
-            Outcome::Done(_) => Verdict::Success,
-            Outcome::Rejected(_) | Outcome::Unknown => Verdict::Failure,
-        };
+        let verdict = Verdict::from(&settled.outcome);
         call.verdict = Some(verdict);
         if let Some(effect) = &mut call.effect {
             effect.outcome = Some(settled.outcome.clone());

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     heard::Heard, services::Services, shown_lines::ShownLines, trigger::Trigger, turn::Turn,
 };
-use crate::event::{Event, Perceived, StopReason, TickEnded};
+use crate::event::{Event, Perceived, TickEnded};
 
 /// What waits for a turn, and the turns that are open.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -17,12 +17,6 @@ pub struct Turns {
     waiting: VecDeque<Trigger>,
     current: Option<Turn>,
     aside: Vec<Turn>,
-}
-
-/// A turn that was closed, and why.
-pub(super) struct Closed {
-    pub(super) turn: Turn,
-    pub(super) reason: StopReason,
 }
 
 impl Turns {
@@ -34,7 +28,7 @@ impl Turns {
         event: &Event,
         services: &Services,
         recalled: &ShownLines,
-    ) -> Option<Closed> {
+    ) -> Option<Turn> {
         match event {
             Event::Perceived(perceived) => self.perceive(seq, at, perceived),
             Event::TickStarted(started) => {
@@ -113,14 +107,12 @@ impl Turns {
         true
     }
 
-    fn end_tick(&mut self, ended: &TickEnded) -> Option<Closed> {
+    fn end_tick(&mut self, ended: &TickEnded) -> Option<Turn> {
         if let Some(resume_at) = ended.resume_at {
             self.on_current(|turn| turn.suspend(ended.reason, resume_at));
             return None;
         }
-        let reason = ended.reason;
-        let turn = self.current.take()?.closed(reason);
-        Some(Closed { turn, reason })
+        Some(self.current.take()?.closed(ended.reason))
     }
 
     fn on_current(&mut self, change: impl FnOnce(&mut Turn)) {
@@ -190,7 +182,7 @@ mod tests {
 
     use super::super::{Occasion, OccasionKind, State};
     use super::*;
-    use crate::event::{ContextType, TickStarted};
+    use crate::event::{ContextType, StopReason, TickStarted};
 
     fn heard(number: u64) -> Event {
         Event::Perceived(Perceived {

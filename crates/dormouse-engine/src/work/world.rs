@@ -7,6 +7,7 @@ use dormouse_contracts::{
     WorldErrorKind,
 };
 use dormouse_resilience::{RetryPolicy, RetryVerdict, deadline, retry};
+use dormouse_text::error_chain;
 
 use super::{Done, TakenIn};
 use crate::Ports;
@@ -24,7 +25,7 @@ impl WorldFailure {
     fn of(error: &WorldError) -> Self {
         Self {
             kind: error.kind(),
-            reason: causes(error),
+            reason: error.source().map(error_chain),
         }
     }
 
@@ -55,21 +56,6 @@ impl fmt::Display for WorldFailure {
             None => self.kind.fmt(f),
         }
     }
-}
-
-/// The causes of an error, outermost first. A cause that the text before it already contains is left out.
-fn causes(error: &dyn Error) -> Option<String> {
-    let mut told = String::new();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let text = cause.to_string();
-        if !told.contains(&text) {
-            let colon = if told.is_empty() { "" } else { ": " };
-            told = format!("{told}{colon}{text}");
-        }
-        next = cause.source();
-    }
-    (!told.is_empty()).then_some(told)
 }
 
 /// Looks at the world.

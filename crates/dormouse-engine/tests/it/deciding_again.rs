@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use dormouse_contracts::{
-    Append, AppendRequest, ModelErrorKind, NewEvent, Seq, StoredEvent, TokenCounter,
-};
+use dormouse_contracts::{Append, AppendRequest, ModelErrorKind, Seq, StoredEvent, TokenCounter};
 use dormouse_engine::{
     DecideAgainError, DecidedAgain, DecidedInstead, Event, FirstDifference, decide_again,
 };
@@ -24,12 +22,9 @@ async fn again(log: &MemoryLog) -> Result<DecidedAgain, DecideAgainError> {
 /// A log with these events.
 async fn log_of(events: Vec<StoredEvent>) -> MemoryLog {
     let log = MemoryLog::new();
-    let events = events.into_iter().map(|stored| NewEvent {
-        at: stored.at,
-        kind: Event::decode(&stored).unwrap().kind(),
-        schema: stored.schema,
-        payload: stored.payload,
-    });
+    let events = events
+        .iter()
+        .map(|stored| Event::decode(stored).unwrap().encode(stored.at).unwrap());
     let request = AppendRequest {
         assistant: key(),
         expected: Seq(0),

@@ -107,7 +107,7 @@ impl EmbedderOpener {
     ///
     /// [`OpenEmbedderError`], whose message says what to change. A program may go on without an embedder; memory search
     /// then compares only words.
-    pub fn open(
+    pub(super) fn open(
         self,
         choice: EmbedderChoice,
     ) -> Result<Option<Arc<dyn Embedder>>, OpenEmbedderError> {

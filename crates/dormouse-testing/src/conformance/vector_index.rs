@@ -10,7 +10,7 @@ mod collections;
 mod filters;
 mod nearest;
 mod reopened;
-mod shelf;
+mod subject;
 mod together;
 
 use dormouse_contracts::VectorIndex;

@@ -95,12 +95,7 @@ impl State {
         if self.cannot_tell {
             return Ok(EffectInquiry::CannotTell);
         }
-        Ok(match self.seen.outcomes.get(key) {
-            Some(Outcome::Done(receipt)) => EffectInquiry::Done(receipt.clone()),
-            Some(Outcome::Rejected(rejection)) => EffectInquiry::Rejected(rejection.clone()),
-            Some(Outcome::Unknown) => EffectInquiry::CannotTell,
-            None => EffectInquiry::NeverSeen,
-        })
+        Ok(self.seen.outcomes.get(key).cloned().into())
     }
 }
 

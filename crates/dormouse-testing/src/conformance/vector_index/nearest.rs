@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{PointFilter, VectorErrorKind, VectorIndex};
 
-use super::shelf::{CLOSE, Shelf, cosine, point, vector};
+use super::subject::{CLOSE, TestedCollection, cosine, point, vector};
 
 /// How many of the nearest points an index promises to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,9 +14,9 @@ pub enum Exactness {
 }
 
 pub(super) async fn hits_are_ordered_by_score_and_then_by_number(index: &dyn VectorIndex) {
-    let shelf = Shelf::new(index, "order", 2).await;
+    let collection = TestedCollection::new(index, "order", 2).await;
     let same = [0.6, 0.8];
-    shelf
+    collection
         .add(&[
             point(9, &same),
             point(4, &[-0.6, -0.8]),
@@ -26,17 +26,17 @@ pub(super) async fn hits_are_ordered_by_score_and_then_by_number(index: &dyn Vec
             point(u64::MAX, &same),
         ])
         .await;
-    let ids = shelf.ids(&same, &PointFilter::default(), 10).await;
+    let ids = collection.ids(&same, &PointFilter::default(), 10).await;
     assert_eq!(
         ids,
         [3, 5, 9, u64::MAX, 7, 4],
         "best first, and equal ones by number"
     );
-    shelf.discard().await;
+    collection.discard().await;
 }
 
 pub(super) async fn scores_are_cosines_for_vectors_of_any_length(index: &dyn VectorIndex) {
-    let shelf = Shelf::new(index, "cosines", 3).await;
+    let collection = TestedCollection::new(index, "cosines", 3).await;
     let vectors: [[f32; 3]; 6] = [
         [1.0, 2.0, 3.0],
         [1e30, 2e30, -3e30],
@@ -49,9 +49,9 @@ pub(super) async fn scores_are_cosines_for_vectors_of_any_length(index: &dyn Vec
         .zip(&vectors)
         .map(|(id, vector)| point(id, vector))
         .collect();
-    shelf.add(&points).await;
+    collection.add(&points).await;
     for query in [[1.0, 2.0, 3.0], [1e-20, 2e-20, 3e-20], [1e20, 2e20, 3e20]] {
-        let hits = shelf.search(&query, &PointFilter::default(), 10).await;
+        let hits = collection.search(&query, &PointFilter::default(), 10).await;
         assert_eq!(hits.len(), vectors.len(), "for {query:?}: {hits:?}");
         for hit in hits {
             let expected = cosine(&query, &vectors[hit.id as usize]);
@@ -61,20 +61,20 @@ pub(super) async fn scores_are_cosines_for_vectors_of_any_length(index: &dyn Vec
             );
         }
     }
-    shelf.discard().await;
+    collection.discard().await;
 }
 
 pub(super) async fn limits_are_kept(index: &dyn VectorIndex) {
-    let shelf = Shelf::new(index, "limits", 4).await;
+    let collection = TestedCollection::new(index, "limits", 4).await;
     let points: Vec<_> = (0..40).map(|id| point(id, &vector(id, 4))).collect();
     let everything = PointFilter::default();
     let query = vector(99, 4);
     assert_eq!(
-        shelf.ids(&query, &everything, 5).await,
+        collection.ids(&query, &everything, 5).await,
         [0_u64; 0],
         "of none"
     );
-    shelf.add(&points).await;
+    collection.add(&points).await;
     for (limit, expected) in [
         (0, 0),
         (1, 1),
@@ -83,18 +83,18 @@ pub(super) async fn limits_are_kept(index: &dyn VectorIndex) {
         (41, 40),
         (usize::MAX, 40),
     ] {
-        let found = shelf.ids(&query, &everything, limit).await;
+        let found = collection.ids(&query, &everything, limit).await;
         assert_eq!(found.len(), expected, "of 40, at most {limit}");
     }
-    shelf.discard().await;
+    collection.discard().await;
 }
 
 pub(super) async fn queries_that_do_not_fit_are_refused(index: &dyn VectorIndex) {
-    let shelf = Shelf::new(index, "queries", 2).await;
-    shelf.add(&[point(1, &[1.0, 0.0])]).await;
+    let collection = TestedCollection::new(index, "queries", 2).await;
+    collection.add(&[point(1, &[1.0, 0.0])]).await;
     for limit in [0, 10] {
         for unfit in [[f32::NAN, 1.0], [1.0, f32::INFINITY], [0.0, 0.0]] {
-            let found = shelf.try_search(&unfit, limit).await;
+            let found = collection.try_search(&unfit, limit).await;
             assert_eq!(
                 found,
                 Err(VectorErrorKind::NotFinite),
@@ -102,7 +102,7 @@ pub(super) async fn queries_that_do_not_fit_are_refused(index: &dyn VectorIndex)
             );
         }
         for actual in [0, 1, 3] {
-            let found = shelf.try_search(&vector(1, actual), limit).await;
+            let found = collection.try_search(&vector(1, actual), limit).await;
             let refused = VectorErrorKind::Dimension {
                 expected: 2,
                 actual,
@@ -110,7 +110,7 @@ pub(super) async fn queries_that_do_not_fit_are_refused(index: &dyn VectorIndex)
             assert_eq!(found, Err(refused), "{actual} numbers, not 2");
         }
     }
-    shelf.discard().await;
+    collection.discard().await;
 }
 
 pub(super) async fn as_many_of_the_nearest_are_found_as_promised(
@@ -119,13 +119,13 @@ pub(super) async fn as_many_of_the_nearest_are_found_as_promised(
 ) {
     const DIMENSIONS: usize = 32;
     const QUERIES: u64 = 50;
-    let shelf = Shelf::new(index, "recall", DIMENSIONS).await;
+    let collection = TestedCollection::new(index, "recall", DIMENSIONS).await;
     let vectors: Vec<_> = (0..2_000).map(|id| vector(id, DIMENSIONS)).collect();
     let points: Vec<_> = (0..)
         .zip(&vectors)
         .map(|(id, vector)| point(id, vector))
         .collect();
-    shelf.add(&points).await;
+    collection.add(&points).await;
     let mut found = 0;
     for seed in 0..QUERIES {
         let query = vector(1_000_000 + seed, DIMENSIONS);
@@ -133,7 +133,7 @@ pub(super) async fn as_many_of_the_nearest_are_found_as_promised(
             .iter()
             .map(|vector| cosine(&query, vector))
             .collect();
-        let hits = shelf.search(&query, &PointFilter::default(), 10).await;
+        let hits = collection.search(&query, &PointFilter::default(), 10).await;
         assert_eq!(hits.len(), 10, "ten of two thousand");
         for hit in &hits {
             let expected = scores[hit.id as usize];
@@ -156,5 +156,5 @@ pub(super) async fn as_many_of_the_nearest_are_found_as_promised(
         "of {} nearest {found} were found",
         QUERIES * 10
     );
-    shelf.discard().await;
+    collection.discard().await;
 }

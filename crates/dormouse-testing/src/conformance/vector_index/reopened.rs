@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{PointFilter, Retention, VectorErrorKind, VectorIndex};
 
-use super::shelf::{Shelf, assistant, labelled, vector};
+use super::subject::{TestedCollection, assistant, labelled, vector};
 
 const KEPT: &str = "kept";
 const DIMENSIONS: usize = 6;
@@ -11,18 +11,18 @@ const DIMENSIONS: usize = 6;
 const MOVED: u64 = 8;
 
 pub(super) async fn write(index: &dyn VectorIndex) {
-    let shelf = Shelf::new(index, KEPT, DIMENSIONS).await;
+    let collection = TestedCollection::new(index, KEPT, DIMENSIONS).await;
     let points: Vec<_> = (0..100)
         .map(|id| {
             let whose = if id < 60 { "alice" } else { "bob" };
             labelled(id, &vector(id, DIMENSIONS), whose, 0.75, 1_000 + id as i64)
         })
         .collect();
-    shelf.add(&points).await;
+    collection.add(&points).await;
     let odd: Vec<u64> = (0..100).filter(|id| id % 2 == 1).collect();
-    shelf.remove(&odd).await;
+    collection.remove(&odd).await;
     let moved = labelled(MOVED, &vector(777, DIMENSIONS), "bob", 0.75, 1_000);
-    shelf.add(&[moved]).await;
+    collection.add(&[moved]).await;
 }
 
 pub(super) fn is_durable(index: &dyn VectorIndex) {
@@ -34,9 +34,13 @@ pub(super) fn is_durable(index: &dyn VectorIndex) {
 }
 
 pub(super) async fn check(index: &dyn VectorIndex) {
-    let shelf = Shelf::of(index, KEPT);
-    assert_eq!(shelf.count().await, Some(50), "removed points stay removed");
-    let moved = shelf
+    let collection = TestedCollection::of(index, KEPT);
+    assert_eq!(
+        collection.count().await,
+        Some(50),
+        "removed points stay removed"
+    );
+    let moved = collection
         .ids(&vector(777, DIMENSIONS), &PointFilter::default(), 1)
         .await;
     assert_eq!(moved, [MOVED], "a replaced point stays replaced");
@@ -45,13 +49,13 @@ pub(super) async fn check(index: &dyn VectorIndex) {
         ..PointFilter::default()
     };
     let expected: Vec<u64> = (0..60).filter(|id| id % 2 == 0 && *id != MOVED).collect();
-    let found = shelf.admitted(&vector(3, DIMENSIONS), &own).await;
+    let found = collection.admitted(&vector(3, DIMENSIONS), &own).await;
     assert_eq!(
         found, expected,
         "the points keep the fields that filters use"
     );
     assert_eq!(
-        shelf.try_prepare(DIMENSIONS + 1).await,
+        collection.try_prepare(DIMENSIONS + 1).await,
         Err(VectorErrorKind::Dimension {
             expected: DIMENSIONS,
             actual: DIMENSIONS + 1
@@ -62,15 +66,15 @@ pub(super) async fn check(index: &dyn VectorIndex) {
 
 /// Checks that a reopened collection takes new points and can be discarded.
 pub(super) async fn go_on(index: &dyn VectorIndex) {
-    let shelf = Shelf::of(index, KEPT);
-    shelf.prepare(DIMENSIONS).await;
-    shelf
+    let collection = TestedCollection::of(index, KEPT);
+    collection.prepare(DIMENSIONS).await;
+    collection
         .add(&[labelled(1, &vector(1, DIMENSIONS), "bob", 0.75, 1_000)])
         .await;
-    assert_eq!(shelf.count().await, Some(51), "points can be added");
-    shelf.discard().await;
+    assert_eq!(collection.count().await, Some(51), "points can be added");
+    collection.discard().await;
     assert_eq!(
-        shelf.count().await,
+        collection.count().await,
         None,
         "a reopened collection can be discarded"
     );

@@ -5,25 +5,25 @@ use std::collections::HashSet;
 use dormouse_contracts::{PointFilter, VectorIndex};
 use futures_util::future;
 
-use super::shelf::{CLOSE, Shelf, cosine, point, vector};
+use super::subject::{CLOSE, TestedCollection, cosine, point, vector};
 
 const DIMENSIONS: usize = 8;
 const WRITERS: u64 = 8;
 const POINTS_EACH: u64 = 50;
 
 pub(super) async fn adding_and_searching_go_on_together(index: &dyn VectorIndex) {
-    let shelf = Shelf::new(index, "together", DIMENSIONS).await;
-    let writing = future::join_all((0..WRITERS).map(|writer| write(&shelf, writer)));
-    let reading = future::join_all((0..20).map(|reader| read(&shelf, reader)));
+    let collection = TestedCollection::new(index, "together", DIMENSIONS).await;
+    let writing = future::join_all((0..WRITERS).map(|writer| write(&collection, writer)));
+    let reading = future::join_all((0..20).map(|reader| read(&collection, reader)));
     future::join(writing, reading).await;
 
     assert_eq!(
-        shelf.count().await,
+        collection.count().await,
         Some(WRITERS * POINTS_EACH / 2),
         "nothing is lost"
     );
     let kept = (0..WRITERS * POINTS_EACH).filter(|id| id % 2 == 0);
-    let found = shelf
+    let found = collection
         .admitted(&vector(1, DIMENSIONS), &PointFilter::default())
         .await;
     assert_eq!(
@@ -31,25 +31,25 @@ pub(super) async fn adding_and_searching_go_on_together(index: &dyn VectorIndex)
         kept.collect::<Vec<_>>(),
         "the points that were added and not removed are found"
     );
-    shelf.discard().await;
+    collection.discard().await;
 }
 
-async fn write(shelf: &Shelf<'_>, writer: u64) {
+async fn write(collection: &TestedCollection<'_>, writer: u64) {
     let ids: Vec<u64> = (writer * POINTS_EACH..(writer + 1) * POINTS_EACH).collect();
     for ids in ids.chunks(10) {
         let points: Vec<_> = ids
             .iter()
             .map(|id| point(*id, &vector(*id, DIMENSIONS)))
             .collect();
-        shelf.add(&points).await;
+        collection.add(&points).await;
         let odd: Vec<u64> = ids.iter().copied().filter(|id| id % 2 == 1).collect();
-        shelf.remove(&odd).await;
+        collection.remove(&odd).await;
     }
 }
 
-async fn read(shelf: &Shelf<'_>, reader: u64) {
+async fn read(collection: &TestedCollection<'_>, reader: u64) {
     let query = vector(500_000 + reader, DIMENSIONS);
-    let hits = shelf.search(&query, &PointFilter::default(), 20).await;
+    let hits = collection.search(&query, &PointFilter::default(), 20).await;
     let ids: HashSet<u64> = hits.iter().map(|hit| hit.id).collect();
     assert_eq!(ids.len(), hits.len(), "no point is found twice: {hits:?}");
     for hit in hits {

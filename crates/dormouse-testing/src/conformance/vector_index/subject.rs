@@ -1,19 +1,21 @@
 //! A collection that the suite uses. Its methods panic if a call fails.
 
 use dormouse_contracts::{
-    AssistantId, CollectionName, Hit, Point, PointFilter, PointPayload, Timestamp, Trust,
+    AssistantId, CollectionName, Hit, Point, PointFilter, PointPayload, Random, Timestamp, Trust,
     VectorErrorKind, VectorIndex,
 };
+
+use crate::SeededRandom;
 
 /// How much a score may differ from the exact one.
 pub(super) const CLOSE: f32 = 1e-3;
 
-pub(super) struct Shelf<'a> {
+pub(super) struct TestedCollection<'a> {
     pub(super) index: &'a dyn VectorIndex,
     pub(super) name: CollectionName,
 }
 
-impl<'a> Shelf<'a> {
+impl<'a> TestedCollection<'a> {
     /// A handle to the existing collection.
     pub(super) fn of(index: &'a dyn VectorIndex, name: &str) -> Self {
         let name = CollectionName::try_new(format!("conformance-{name}")).unwrap();
@@ -22,10 +24,10 @@ impl<'a> Shelf<'a> {
 
     /// Creates the collection, empty. Removes an existing one first.
     pub(super) async fn new(index: &'a dyn VectorIndex, name: &str, dimensions: usize) -> Self {
-        let shelf = Self::of(index, name);
-        shelf.discard().await;
-        shelf.prepare(dimensions).await;
-        shelf
+        let collection = Self::of(index, name);
+        collection.discard().await;
+        collection.prepare(dimensions).await;
+        collection
     }
 
     pub(super) async fn prepare(&self, dimensions: usize) {
@@ -126,14 +128,9 @@ pub(super) fn labelled(id: u64, vector: &[f32], whose: &str, score: f32, micros:
 
 /// A vector that is the same for the same seed, with numbers in `-1.0..1.0`.
 pub(super) fn vector(seed: u64, dimensions: usize) -> Vec<f32> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5DEE_CE66_D1CE_4E5B;
-    let mut number = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 40) as f32 / (1_u64 << 23) as f32 - 1.0
-    };
-    (0..dimensions).map(|_| number()).collect()
+    let random = SeededRandom::new(seed);
+    let number = |_| (random.unit() * 2.0 - 1.0) as f32;
+    (0..dimensions).map(number).collect()
 }
 
 pub(super) fn cosine(a: &[f32], b: &[f32]) -> f32 {
