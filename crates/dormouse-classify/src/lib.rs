@@ -50,7 +50,7 @@ pub use classification::{Classification, MessageVerdict, Rule};
 pub use config::{ChannelAction, ChannelConfig, ClassifyConfig, RoomPolicy};
 pub use mention::{Mention, find_mention};
 pub use rules::classify;
-pub use trust::source_trust;
+pub use trust::{SenderHistory, source_trust, trust_with_history};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

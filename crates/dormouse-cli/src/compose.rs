@@ -314,5 +314,6 @@ fn assistant_config(
     if let Some(trust) = config.memory.dangerous_trust {
         settings.dangerous_trust = trust;
     }
+    settings.sender_history = config.trust.sender_history;
     Ok(settings)
 }

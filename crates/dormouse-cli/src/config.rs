@@ -20,12 +20,14 @@ mod position;
 mod prices;
 mod provider;
 mod sections;
+mod trust;
 mod world;
 
 pub(crate) use memory::{MemorySection, QdrantSection, VectorBackend};
 pub(crate) use numbers::Seconds;
 pub(crate) use provider::{HeartbeatPolicy, ProviderSection};
 pub(crate) use sections::{AssistantSection, DEFAULT_KEY, ExecutionSection, LimitsSection};
+pub(crate) use trust::TrustSection;
 pub(crate) use world::unmatched;
 
 use mistake::Mistake;
@@ -47,6 +49,7 @@ pub(crate) struct Config {
     pub(crate) classify: ClassifyConfig,
     pub(crate) provider: ProviderSection,
     pub(crate) memory: MemorySection,
+    pub(crate) trust: TrustSection,
     #[serde(deserialize_with = "prices::prices")]
     pub(crate) prices: Vec<PriceEntry>,
 }

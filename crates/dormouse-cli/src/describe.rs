@@ -4,8 +4,8 @@ use dormouse_contracts::{
     ModelName, Outcome, ProviderId, Purpose, Sender, SourceKind, StoredEvent, Timestamp, invariant,
 };
 use dormouse_engine::{
-    Activity, Configured, DelayCause, Event, ModelFailed, NameDoubt, Pause, State, Status,
-    StopCause, UnansweredCause, Verdict,
+    Activity, Configured, DelayCause, Event, ModelFailed, MovedTrust, NameDoubt, Pause, Perceived,
+    State, Status, StopCause, UnansweredCause, Verdict,
 };
 use dormouse_providers::ModelSwitch;
 use dormouse_text::{escape_id, shortened};
@@ -52,6 +52,19 @@ pub(crate) fn event(stored: &StoredEvent) -> String {
     )
 }
 
+/// The trust of a message, and why it is not that of its source.
+fn trust(perceived: &Perceived) -> String {
+    let Some(MovedTrust { source, by }) = perceived.moved else {
+        return perceived.trust.to_string();
+    };
+    format!(
+        "{} ({source}, moved by {} with a trust of {})",
+        perceived.trust,
+        counted(by.interactions, "earlier message", "earlier messages"),
+        by.trust
+    )
+}
+
 fn decoded(event: &Event) -> String {
     match event {
         Event::Configured(it) => configured(it),
@@ -62,7 +75,7 @@ fn decoded(event: &Event) -> String {
                 "{} by rule {}, trust {}: {} from {}{}: {}",
                 it.classification.verdict,
                 it.classification.rule,
-                it.trust,
+                trust(it),
                 source_name(&attested.source),
                 attested.sender.name(),
                 id_of(&attested.sender, &it.doubts),

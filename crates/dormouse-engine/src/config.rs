@@ -311,6 +311,8 @@ pub struct AssistantConfig {
     pub dangerous_trust: Trust,
     /// The least trust of what somebody said to be recalled as a quotation.
     pub quote_trust: Trust,
+    /// Whether what a server attested about a sender before moves the trust of their messages. Default: true.
+    pub sender_history: bool,
     /// How long one look into the memory may take, catching up with the log included. A message is answered without
     /// remembered lines if it takes longer. Default 2 seconds.
     pub recall_timeout: Duration,
@@ -361,6 +363,7 @@ impl AssistantConfig {
             memory_tokens: self.memory_tokens,
             dangerous_trust: self.dangerous_trust,
             quote_trust: self.quote_trust,
+            sender_history: self.sender_history,
         }
     }
 
@@ -395,6 +398,7 @@ impl AssistantConfig {
             memory_tokens: 1_024,
             dangerous_trust: MIN_TRUST,
             quote_trust: MIN_QUOTE_TRUST,
+            sender_history: true,
             recall_timeout: Duration::from_secs(2),
         }
     }
@@ -430,4 +434,7 @@ pub struct Settings {
     pub memory_tokens: u32,
     pub dangerous_trust: Trust,
     pub quote_trust: Trust,
+    // A log without it was decided without it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sender_history: bool,
 }

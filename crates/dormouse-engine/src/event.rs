@@ -24,7 +24,7 @@ pub use kinds::Event;
 pub use life::{Configured, ConfiguredModel, Woke};
 pub use memory::{EntityChanged, MemoryChanged, Remembered};
 pub use name_doubt::NameDoubt;
-pub use perception::Perceived;
+pub use perception::{MovedTrust, Perceived};
 pub use recollected::{
     RecallFailure, RecallMode, RecalledBlock, RecalledItem, RecalledLine, Recollected,
 };

@@ -36,10 +36,10 @@ pub use config::{
 pub use event::{
     Call, Configured, ConfiguredModel, ContextLimit, ContextType, DecodeError, DelayCause, Delayed,
     EffectIntended, EffectSettled, EmergencyStopCleared, EmergencyStopTriggered, EntityChanged,
-    Event, MemoryChanged, ModelFailed, NameDoubt, ParseFailed, Perceived, RecallFailure,
-    RecallMode, RecalledBlock, RecalledItem, RecalledLine, Recollected, Remembered, Replied,
-    RetryRequested, StopCause, StopReason, TickEnded, TickStarted, ToolAnswered, Unanswered,
-    UnansweredCause, Verdict, Woke, WorldFailed,
+    Event, MemoryChanged, ModelFailed, MovedTrust, NameDoubt, ParseFailed, Perceived,
+    RecallFailure, RecallMode, RecalledBlock, RecalledItem, RecalledLine, Recollected, Remembered,
+    Replied, RetryRequested, StopCause, StopReason, TickEnded, TickStarted, ToolAnswered,
+    Unanswered, UnansweredCause, Verdict, Woke, WorldFailed,
 };
 pub use gate::{Reason, Skip, gate};
 pub use handle::{Accepted, ClearError, Handle, PerceiveError, Rest, RetryError, StopError};

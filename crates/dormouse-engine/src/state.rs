@@ -91,7 +91,7 @@ impl State {
         self.seq = seq;
         self.configuration.apply(at, event);
         self.delivered.apply(event);
-        self.people.apply(event);
+        self.people.apply(at, event);
         self.stop.apply(at, event);
         self.spent.apply(event);
         self.counts.apply(event);

@@ -162,7 +162,7 @@ impl Relationship {
     }
 
     /// Sets one measure, without the rules of interaction.
-    pub(crate) fn set(&mut self, metric: Metric, at: Timestamp) {
+    pub fn set(&mut self, metric: Metric, at: Timestamp) {
         match metric {
             Metric::Favorability(value) => self.favorability = value,
             Metric::Trust(value) => self.trust = value,

@@ -3,8 +3,8 @@
 use std::hint::black_box;
 
 use allocation_counter::measure;
-use dormouse_classify::{find_mention, source_trust};
-use dormouse_contracts::{AssistantId, Words};
+use dormouse_classify::{SenderHistory, find_mention, source_trust, trust_with_history};
+use dormouse_contracts::{AssistantId, Trust, Words};
 
 use crate::cases;
 
@@ -14,6 +14,11 @@ fn no_classification_uses_the_heap() {
         let used = measure(|| {
             black_box(case.classify());
             black_box(source_trust(&case.attested, &case.config));
+            let known = SenderHistory {
+                interactions: 9,
+                trust: Trust::FULL,
+            };
+            black_box(trust_with_history(&case.attested, &case.config, known));
         });
         assert_eq!(used.count_total, 0, "{case:?}");
     }

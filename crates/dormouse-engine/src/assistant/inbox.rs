@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dormouse_classify::MessageVerdict;
-use dormouse_contracts::{Delivery, Perception, WorldId};
+use dormouse_contracts::{Delivery, Perception, Timestamp, WorldId};
 use dormouse_text::escape_id;
 use tokio::sync::oneshot;
 
@@ -62,10 +62,12 @@ impl Assistant {
 
     async fn hear_all(&mut self, asked: Vec<Asked>) -> Result<(), RunError> {
         self.note_waking();
+        // The messages of a batch are judged by each other, so they have one time.
+        let now = self.ports.clock.now();
         let mut batch = Batch::default();
         for (perception, reply) in asked {
             let delivery = perception.attested.delivery.clone();
-            let (result, needs_disk) = self.sort(perception, &mut batch);
+            let (result, needs_disk) = self.sort(now, perception, &mut batch);
             batch.answers.push(Sorted {
                 delivery,
                 reply,
@@ -76,7 +78,7 @@ impl Assistant {
         let saved = match std::mem::take(&mut batch.events) {
             events if events.is_empty() => Saved::Yes,
             _ if self.progress.unwritten.is_stuck() => Saved::No,
-            events => self.commit(events).await?,
+            events => self.commit_at(now, events).await?,
         };
         // A caller who learns that a message was accepted must not find the assistant at rest before it was dealt with.
         self.publish();
@@ -131,6 +133,7 @@ impl Assistant {
     /// Decides the reply to a message, and whether that reply holds only once the batch is on disk.
     fn sort(
         &mut self,
+        now: Timestamp,
         perception: Perception,
         batch: &mut Batch,
     ) -> (Result<Accepted, PerceiveError>, bool) {
@@ -150,7 +153,7 @@ impl Assistant {
         {
             return (Err(PerceiveError::Behind { refused }), false);
         }
-        let view = self.view(self.ports.clock.now());
+        let view = self.view(now);
         let classification = decide::classification(view, &perception);
         let waiting =
             self.state.turns.waiting().len() + self.state.turns.aside().len() + batch.triggers;
@@ -169,7 +172,10 @@ impl Assistant {
         // As if the messages of the batch before it were in the state already.
         if batch.people.is_none() && !batch.events.is_empty() {
             let mut people = self.state.people.clone();
-            batch.events.iter().for_each(|event| people.apply(event));
+            batch
+                .events
+                .iter()
+                .for_each(|event| people.apply(now, event));
             batch.people = Some(people);
         }
         let people = batch.people.as_ref().unwrap_or(&self.state.people);
@@ -178,7 +184,7 @@ impl Assistant {
         let trust = perceived.trust;
         let event = Event::Perceived(perceived);
         if let Some(people) = &mut batch.people {
-            people.apply(&event);
+            people.apply(now, &event);
         }
         batch.events.push(event);
         (

@@ -103,7 +103,15 @@ impl Assistant {
     /// Writes events, together with those that wait to be written, and then folds them into the state. If they cannot
     /// be written, they never happened; the waiting ones keep waiting.
     pub(super) async fn commit(&mut self, events: Vec<Event>) -> Result<Saved, RunError> {
-        let at = self.ports.clock.now();
+        self.commit_at(self.ports.clock.now(), events).await
+    }
+
+    /// Like [`commit`](Self::commit), for events of this time.
+    pub(super) async fn commit_at(
+        &mut self,
+        at: Timestamp,
+        events: Vec<Event>,
+    ) -> Result<Saved, RunError> {
         let waiting = self.progress.unwritten.events.iter();
         let waiting = waiting.map(|recorded| recorded.event.encode(recorded.at));
         let encoded = waiting

@@ -1,14 +1,14 @@
 //! What a message is to the assistant.
 
 use dormouse_classify::{
-    Classification, MessageVerdict, Rule, classify, find_mention, source_trust,
+    Classification, MessageVerdict, Rule, classify, find_mention, source_trust, trust_with_history,
 };
-use dormouse_contracts::{Attested, Origin, Perception, Seq};
+use dormouse_contracts::{Attested, Origin, Perception, Seq, Trust};
 use dormouse_text::is_blank;
 
 use super::View;
 use crate::{
-    event::{NameDoubt, Perceived},
+    event::{MovedTrust, NameDoubt, Perceived},
     render,
     state::People,
 };
@@ -33,7 +33,7 @@ pub(crate) fn perceived(
     classification: Classification,
     people: &People,
 ) -> Perceived {
-    let trust = source_trust(&perception.attested, &view.config().classify);
+    let (trust, moved) = believed(view, &perception.attested, people);
     let doubts = doubts(view, &perception.attested, people);
     // Counts what a prompt will show, not what was said: a line break takes more tokens in a prompt.
     let shown = render::perception(Origin::event(seq), &perception, trust, &doubts, usize::MAX);
@@ -44,7 +44,23 @@ pub(crate) fn perceived(
         trust,
         tokens,
         doubts,
+        moved,
     }
+}
+
+/// How far a message is believed, and what moved that away from the trust of its source.
+fn believed(view: View<'_>, attested: &Attested, people: &People) -> (Trust, Option<MovedTrust>) {
+    let classify = &view.config().classify;
+    let source = source_trust(attested, classify);
+    let history = people.history(attested);
+    let Some(by) = history.filter(|_| view.config().sender_history) else {
+        return (source, None);
+    };
+    let trust = trust_with_history(attested, classify, by);
+    (
+        trust,
+        (trust != source).then_some(MovedTrust { source, by }),
+    )
 }
 
 /// What makes the name of a sender suspicious.

@@ -1,6 +1,6 @@
 //! What reaches the assistant from its worlds.
 
-use dormouse_classify::Classification;
+use dormouse_classify::{Classification, SenderHistory};
 use dormouse_contracts::{Perception, Trust};
 use serde::{Deserialize, Serialize};
 
@@ -23,4 +23,23 @@ pub struct Perceived {
     /// What makes the name of its sender suspicious.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<NameDoubt>,
+    /// What moved the trust away from that of the source, if anything did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved: Option<MovedTrust>,
+}
+
+/// The trust of a message that its sender's history moved.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MovedTrust {
+    /// The trust of the source.
+    pub source: Trust,
+    /// The history of the sender before the message.
+    pub by: SenderHistory,
+}
+
+impl Perceived {
+    /// The trust of the source alone. What is known of a sender follows from this, or a history would feed itself.
+    pub(crate) fn source_trust(&self) -> Trust {
+        self.moved.map_or(self.trust, |moved| moved.source)
+    }
 }

@@ -231,12 +231,12 @@ impl Mapping<'_> {
         if let Some((met_as, is_known)) = self.met.get(entity) {
             let again = EntityChange::Interacted {
                 entity: entity.clone(),
-                trust: perceived.trust,
+                trust: perceived.source_trust(),
             };
             let again = if *is_known { vec![again] } else { Vec::new() };
             return (met_as == name).then_some(again);
         }
-        let changes = self.known.heard(attested, perceived.trust);
+        let changes = self.known.heard(attested, perceived.source_trust());
         let met = (name.to_owned(), !changes.is_empty());
         self.met.insert(entity.clone(), met);
         Some(changes)

@@ -1,8 +1,11 @@
-//! The people who were heard, with their names, so that nobody passes for somebody else by a name that looks alike.
+//! The people who were heard: their names, so that nobody passes for somebody else by a name that looks alike, and what a
+//! server attested about them before, by which they are believed.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use dormouse_contracts::{Attested, Attribution, EntityId, WorldId};
+use dormouse_classify::SenderHistory;
+use dormouse_contracts::{Attested, Attribution, EntityId, Timestamp, Trust, WorldId};
+use dormouse_entities::{EntityChange, Metric, Relationship};
 use dormouse_text::{NameFlaw, NameSkeleton};
 use serde::{Deserialize, Serialize};
 
@@ -11,19 +14,26 @@ use crate::event::{Event, NameDoubt};
 /// How many people a state knows by name. It first forgets those who have been silent for longest.
 const PEOPLE_KEPT: usize = 500;
 
-/// The people that were heard lately, most recently heard last.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct People(VecDeque<Person>);
+/// The people that were heard lately.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct People {
+    /// Most recently heard last.
+    heard: VecDeque<Person>,
+    /// Ids that the operator merged into others, because one person has them all.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    merged: BTreeMap<EntityId, EntityId>,
+}
 
 /// Somebody who was heard.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Person {
     world: WorldId,
     id: EntityId,
     name: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     doubts: Vec<NameDoubt>,
+    /// By the same rule as the relationship in the memory, which may be behind the log.
+    relationship: Relationship,
 }
 
 impl Person {
@@ -33,10 +43,80 @@ impl Person {
 }
 
 impl People {
-    pub(crate) fn apply(&mut self, event: &Event) {
-        if let Event::Perceived(perceived) = event {
-            self.meet(&perceived.perception.attested, &perceived.doubts);
+    pub(crate) fn apply(&mut self, at: Timestamp, event: &Event) {
+        match event {
+            Event::Perceived(perceived) => {
+                let attested = &perceived.perception.attested;
+                self.meet(attested, &perceived.doubts, perceived.source_trust(), at);
+            }
+            Event::EntityChanged(changed) => self.change(&changed.change, at),
+            _ => {}
         }
+    }
+
+    /// Applies a change that decides who is one person, or how far somebody is trusted. The assistant's own calls cannot
+    /// make one.
+    fn change(&mut self, change: &EntityChange, at: Timestamp) {
+        match change {
+            EntityChange::MetricSet {
+                entity,
+                metric: metric @ Metric::Trust(_),
+            } => {
+                let who = self.survivor(entity).clone();
+                for number in 0..self.heard.len() {
+                    let is_meant = |person: &Person| *self.survivor(&person.id) == who;
+                    if self.heard.get(number).is_some_and(is_meant)
+                        && let Some(person) = self.heard.get_mut(number)
+                    {
+                        person.relationship.set(*metric, at);
+                    }
+                }
+            }
+            EntityChange::Merged { from, into } => {
+                let (from, into) = (self.survivor(from).clone(), self.survivor(into).clone());
+                if from != into {
+                    self.merged.insert(from, into);
+                }
+            }
+            EntityChange::Unmerged { entity } => {
+                self.merged.remove(entity);
+            }
+            EntityChange::Deleted { entity } => {
+                let deleted = self.heard.iter_mut().filter(|person| person.id == *entity);
+                deleted.for_each(|person| person.relationship = Relationship::default());
+            }
+            _ => {}
+        }
+    }
+
+    /// The id that stands for the person with this one.
+    pub(crate) fn survivor<'a>(&'a self, id: &'a EntityId) -> &'a EntityId {
+        let mut survivor = id;
+        // No circle can arise, but a fold must end whatever the log holds.
+        for _ in 0..self.merged.len() {
+            match self.merged.get(survivor) {
+                Some(into) => survivor = into,
+                None => break,
+            }
+        }
+        survivor
+    }
+
+    /// What a server attested about the sender before. Of a person with several ids the lowest trust counts.
+    pub(crate) fn history(&self, attested: &Attested) -> Option<SenderHistory> {
+        let who = self.survivor(attested.sender.id()?);
+        let same = self
+            .heard
+            .iter()
+            .filter(|person| self.survivor(&person.id) == who);
+        let histories = same.map(|person| SenderHistory {
+            interactions: person.relationship.interaction_count(),
+            trust: person.relationship.trust(),
+        });
+        histories.reduce(|one, other| SenderHistory {
+            interactions: one.interactions.saturating_add(other.interactions),
+            trust: one.trust.lowest(other.trust),
+        })
     }
 
     /// Whether somebody was heard before, under the name they have now.
@@ -47,10 +127,10 @@ impl People {
     /// Whom a text means: the one with this id, or the only one with this name. If nobody or more than one has the name,
     /// only the name is known.
     pub(crate) fn attribution(&self, who: &str) -> Attribution {
-        let by_id = self.0.iter().find(|person| person.id.as_str() == who);
+        let by_id = self.heard.iter().find(|person| person.id.as_str() == who);
         let lower = who.to_lowercase();
         let mut named = self
-            .0
+            .heard
             .iter()
             .filter(|person| person.name.to_lowercase() == lower);
         let only = named.next().filter(|_| named.next().is_none());
@@ -62,7 +142,7 @@ impl People {
 
     fn find(&self, attested: &Attested) -> Option<&Person> {
         let name = attested.sender.name();
-        (self.0.iter()).find(|person| person.is(attested) && person.name == name)
+        (self.heard.iter()).find(|person| person.is(attested) && person.name == name)
     }
 
     /// What makes the name of a sender suspicious. `own` are the names of the assistant.
@@ -93,27 +173,32 @@ impl People {
             doubts.push(NameDoubt::LooksLikeYou);
         }
         let world = &attested.delivery.world;
-        let mut others = (self.0.iter()).filter(|other| other.id != *id && other.world == *world);
+        let mut others =
+            (self.heard.iter()).filter(|other| other.id != *id && other.world == *world);
         let alike =
             others.find(|other| NameSkeleton::of(&other.name).is_confusable_with(&skeleton));
         doubts.extend(alike.map(|other| NameDoubt::LooksLike(other.id.clone())));
         doubts
     }
 
-    /// Records that somebody was heard.
-    pub(crate) fn meet(&mut self, attested: &Attested, doubts: &[NameDoubt]) {
+    /// Records that somebody was heard, with this trust of the source.
+    fn meet(&mut self, attested: &Attested, doubts: &[NameDoubt], trust: Trust, at: Timestamp) {
         let Some(id) = attested.sender.id() else {
             return;
         };
-        self.0.retain(|person| !person.is(attested));
-        self.0.push_back(Person {
+        let known = self.heard.iter().position(|person| person.is(attested));
+        let known = known.and_then(|place| self.heard.remove(place));
+        let mut relationship = known.map(|known| known.relationship).unwrap_or_default();
+        relationship.interact(trust, at);
+        self.heard.push_back(Person {
             world: attested.delivery.world.clone(),
             id: id.clone(),
             name: attested.sender.name().to_owned(),
             doubts: doubts.to_vec(),
+            relationship,
         });
-        let surplus = self.0.len().saturating_sub(PEOPLE_KEPT);
-        self.0.drain(..surplus);
+        let surplus = self.heard.len().saturating_sub(PEOPLE_KEPT);
+        self.heard.drain(..surplus);
     }
 }
 
@@ -131,7 +216,7 @@ mod tests {
     fn meet(people: &mut People, name: &str) -> Vec<NameDoubt> {
         let attested = heard(name);
         let doubts = people.doubts(&attested, ["dormouse"]);
-        people.meet(&attested, &doubts);
+        people.meet(&attested, &doubts, Trust::FULL, Timestamp::EPOCH);
         doubts
     }
 
@@ -154,9 +239,10 @@ mod tests {
     fn ever_so_many_people_take_bounded_room() {
         let mut people = People::default();
         for number in 0..PEOPLE_KEPT + 50 {
-            people.meet(&heard(&format!("guest {number}")), &[]);
+            let guest = heard(&format!("guest {number}"));
+            people.meet(&guest, &[], Trust::FULL, Timestamp::EPOCH);
         }
-        assert_eq!(people.0.len(), PEOPLE_KEPT);
+        assert_eq!(people.heard.len(), PEOPLE_KEPT);
         assert!(people.knows(&heard("guest 60")) && !people.knows(&heard("guest 10")));
     }
 

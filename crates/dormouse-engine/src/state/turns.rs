@@ -194,6 +194,7 @@ mod tests {
             trust: Trust::FULL,
             tokens: 1,
             doubts: Vec::new(),
+            moved: None,
         })
     }
 

@@ -38,11 +38,43 @@ fn every_kind_of_event_of_schema_2_is_read_and_written_the_same() {
         kinds.insert(stored.kind.clone());
         state.apply(stored.seq, stored.at, &event);
     }
-    assert_eq!(kinds.len(), 12, "every kind is there: {kinds:?}");
+    assert_eq!(kinds.len(), 14, "every kind is there: {kinds:?}");
     assert_eq!(state.counts.remembered, 1);
     assert_eq!(
         (state.seq, state.stop.is_on()),
         (Seq(SCHEMA_2.lines().count() as u64), false)
+    );
+}
+
+#[test]
+fn what_a_life_is_lived_under_is_read_from_its_configured_and_woke_events() {
+    let mut state = State::default();
+    let mut awake_since = Vec::new();
+    let mut counts_history = Vec::new();
+    for stored in SCHEMA_2.lines().map(stored) {
+        let event = Event::decode(&stored).unwrap();
+        state.apply(stored.seq, stored.at, &event);
+        if let Event::Configured(_) | Event::Woke(_) = event {
+            awake_since.push(state.configuration.awake_since);
+            counts_history.push(state.configuration.settings.sender_history);
+        }
+    }
+    let woke = Some(Timestamp::from_micros(1_795_219_210_000_000));
+    assert_eq!(awake_since, [woke; 3]);
+    // A log from before there was a setting was decided as if it were off.
+    assert_eq!(counts_history, [false, true, true]);
+    let configuration = state.configuration;
+    assert_eq!(configuration.persona, "You are kind.");
+    assert_eq!(configuration.settings.name.as_deref(), Some("Dormouse"));
+    let tools: Vec<_> = configuration
+        .tools
+        .iter()
+        .map(|tool| tool.name.as_str())
+        .collect();
+    assert_eq!(
+        tools,
+        ["whisper", "say"],
+        "in the new order, with the specifications of before"
     );
 }
 

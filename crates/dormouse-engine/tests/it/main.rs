@@ -30,6 +30,7 @@ mod prompt;
 mod rebuilding;
 mod remembering;
 mod replaying;
+mod sender_history;
 mod several_calls;
 mod silence;
 mod stopping;

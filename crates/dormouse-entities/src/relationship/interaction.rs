@@ -115,8 +115,8 @@ impl Relationship {
         )
     }
 
-    /// Records an interaction with this attested trust.
-    pub(crate) fn interact(&mut self, trust: Trust, at: Timestamp) {
+    /// Records an interaction with this attested trust, by [`InteractionRule`].
+    pub fn interact(&mut self, trust: Trust, at: Timestamp) {
         self.today.turn(at);
         self.interaction_count = self.interaction_count.saturating_add(1);
         self.last_interaction_at = self.last_interaction_at.max(Some(at));
