@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
+    audience::Audience,
     future::BoxFuture,
     ids::{AssistantId, EffectKey, ToolName},
     perception::Delivery,
@@ -26,6 +27,11 @@ pub struct Effect {
     /// perceived what is answered ([`Attested::reply_to`](crate::Attested::reply_to)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<Delivery>,
+    /// Who may perceive its words, besides the actor; `None` if anybody may. The world looks who would perceive them in
+    /// the moment in which it carries the effect out, and rejects the effect if anybody else is among them. An effect
+    /// without words of the actor, such as a movement, is carried out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Audience>,
 }
 
 /// A question to the world, which changes nothing.
@@ -67,6 +73,20 @@ impl Receipt {
 pub struct Rejection {
     /// The reason, for the model to read.
     pub reason: String,
+    /// Who would have perceived it, besides the actor, if that is more than [`Effect::within`] allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heard_by: Option<Audience>,
+}
+
+impl Rejection {
+    /// A rejection for any other reason than who would have perceived the effect.
+    #[must_use]
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            heard_by: None,
+        }
+    }
 }
 
 /// The outcome of an effect.

@@ -187,6 +187,15 @@ pub enum ActRefusal {
         /// The existing channels.
         channels: Vec<String>,
     },
+    /// More would perceive the words than may.
+    #[error(
+        "not done: {} would perceive it, and it is not meant for all of them",
+        names(listeners)
+    )]
+    Overheard {
+        /// The names of those who would perceive it, the acting character excluded.
+        listeners: Vec<String>,
+    },
     /// The text is not a valid message.
     #[error(transparent)]
     Words(#[from] WordsError),

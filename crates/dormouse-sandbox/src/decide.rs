@@ -28,6 +28,19 @@ pub(crate) struct Decision {
     pub(crate) seen: ActView,
 }
 
+impl Decision {
+    /// Who perceives the words of the act, besides the acting character.
+    pub(crate) fn listeners(&self, actor: &EntityId) -> Audience {
+        let is_public = |heard: &Heard| heard.audience == Some(Audience::Public);
+        let others = self.heard.iter().map(|heard| &heard.observer);
+        let others = others.filter(|id| *id != actor).cloned();
+        match Audience::of(others) {
+            Some(listed) if !self.heard.iter().any(is_public) => listed,
+            _ => Audience::Public,
+        }
+    }
+}
+
 /// An entry for one observer's feed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Heard {

@@ -104,7 +104,7 @@ impl Sandbox {
 }
 
 fn inspect(view: &WorldView<'_>, query: &Query) -> Result<Result<Value, Rejection>, StoreError> {
-    let rejected = |reason: String| Ok(Err(Rejection { reason }));
+    let rejected = |reason: String| Ok(Err(Rejection::new(reason)));
     let detail = match tools::look(&query.tool, &query.arguments) {
         Ok(detail) => detail,
         Err(refusal) => return rejected(refusal.to_string()),

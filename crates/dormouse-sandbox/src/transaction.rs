@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_contracts::{
-    Attested, Delivery, Effect, EffectKey, EntityId, Outcome, Perception, Receipt, Rejection,
-    SourceKind, Timestamp, WorldId, invariant,
+    Attested, Audience, Delivery, Effect, EffectKey, EntityId, Outcome, Perception, Receipt,
+    Rejection, SourceKind, Timestamp, WorldId, invariant,
 };
 use redb::{ReadableTable, WriteTransaction};
 
@@ -16,6 +16,7 @@ use crate::{
         ACTS, ACTS_REMEMBERED, CHARACTERS, CharacterRecord, EFFECT_ORDER, EFFECTS, EffectRecord,
         FEEDS, HEARD, META, REVISION_KEY, StoreError,
     },
+    room_view::NAMED,
     roster::{Joining, Roster},
     tools,
 };
@@ -114,14 +115,12 @@ impl<'a> WorldTransaction<'a> {
             return Ok(if record.effect == *effect {
                 record.outcome
             } else {
-                Outcome::Rejected(Rejection {
-                    reason: format!(
-                        "the key {:?} was used before for another call, of {} by {}: nothing was done",
-                        effect.key.as_str(),
-                        record.effect.tool,
-                        record.effect.actor
-                    ),
-                })
+                Outcome::Rejected(Rejection::new(format!(
+                    "the key {:?} was used before for another call, of {} by {}: nothing was done",
+                    effect.key.as_str(),
+                    record.effect.tool,
+                    record.effect.actor
+                )))
             });
         }
         let outcome = match self.decide_effect(effect) {
@@ -145,14 +144,40 @@ impl<'a> WorldTransaction<'a> {
     }
 
     fn decide_effect(&self, effect: &Effect) -> Result<(EntityId, Decision, Receipt), Rejection> {
-        let rejection = |reason: String| Rejection { reason };
+        let rejection = |reason: String| Rejection::new(reason);
         let act =
             tools::act(&effect.tool, &effect.arguments).map_err(|e| rejection(e.to_string()))?;
         let actor = (self.roster.embodies(&effect.actor))
             .ok_or_else(|| rejection(ActRefusal::NotJoined.to_string()))?;
         let decision = decide(&self.roster, actor, &act).map_err(|e| rejection(e.to_string()))?;
+        if let (Some(within), Some(_)) = (&effect.within, act.words()) {
+            self.check_within(within, &decision, actor)?;
+        }
         let receipt = tools::receipt(&effect.tool, &decision, &self.roster, actor);
         Ok((actor.clone(), decision, receipt))
+    }
+
+    /// Rejects an act whose words more characters would perceive than may.
+    fn check_within(
+        &self,
+        within: &Audience,
+        decision: &Decision,
+        actor: &EntityId,
+    ) -> Result<(), Rejection> {
+        let listeners = decision.listeners(actor);
+        if within.covers(&listeners) {
+            return Ok(());
+        }
+        let heard = decision.heard.iter().map(|heard| &heard.observer);
+        let others = heard.filter(|id| *id != actor);
+        let names = others.filter_map(|id| Some(self.roster.find(id)?.name.clone()));
+        let refusal = ActRefusal::Overheard {
+            listeners: names.take(NAMED).collect(),
+        };
+        Err(Rejection {
+            reason: refusal.to_string(),
+            heard_by: Some(listeners),
+        })
     }
 
     fn recorded(&self, effect: &Effect) -> Result<Option<EffectRecord>, StoreError> {

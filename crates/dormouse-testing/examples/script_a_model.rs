@@ -62,6 +62,7 @@ async fn act(world: &FakeWorld, call: &ToolCall) -> Result<String, Box<dyn Error
         tool: ToolName::try_new(call.name.as_str())?,
         arguments: serde_json::from_str(&call.arguments)?,
         reply_to: None,
+        within: None,
     };
     println!("world: {} {}", call.name, call.arguments);
     let outcome = match world.perform(&effect).await {

@@ -26,4 +26,4 @@ pub use chat_model::{
 pub use embedder::embedder;
 pub use event_log::{event_log, event_log_reopened};
 pub use vector_index::{Exactness, vector_index, vector_index_reopened};
-pub use world::{FeedFixture, WorldFixture, world, world_reopened};
+pub use world::{FeedFixture, ListenerFixture, WorldFixture, world, world_reopened};

@@ -11,8 +11,8 @@ use std::{
 };
 
 use dormouse_contracts::{
-    BoxFuture, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perception, Perform,
-    Query, Receipt, Rejection, ToolSpec, WorldError, WorldErrorKind,
+    Audience, BoxFuture, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perception,
+    Perform, Query, Receipt, Rejection, ToolSpec, WorldError, WorldErrorKind,
 };
 use serde_json::{Value, json};
 
@@ -40,6 +40,7 @@ use crate::{fault::Fault, perception::Perceive};
 ///     tool: ToolName::try_new("say")?,
 ///     arguments: serde_json::Map::new(),
 ///     reply_to: None,
+///     within: None,
 /// };
 /// assert!(world.perform(&effect).await.is_err());
 /// assert!(matches!(world.inquire(&effect.key).await?, EffectInquiry::Done(_)));
@@ -82,6 +83,12 @@ impl FakeWorld {
     /// Answers queries of `tool` with `answer` from now on. A query without an answer is rejected.
     pub fn answer(&self, tool: &str, answer: Value) {
         self.state().answers.insert(tool.to_owned(), answer);
+    }
+
+    /// Lets these, and nobody else, hear everything that the assistant says aloud from now on. An effect that is not
+    /// [for all of them](Effect::within) is rejected. Until this is called, nobody listens.
+    pub fn listen(&self, listeners: Audience) {
+        self.state().listeners = listeners;
     }
 
     /// Sets whether the answer to inquiries is [`EffectInquiry::CannotTell`], as in a world that keeps no records.
@@ -176,11 +183,11 @@ impl FakeWorld {
                         detail: json!({ "done": effect.tool }),
                         last_output,
                     };
-                    Ok(state.seen.decide(effect, Outcome::Done(done)))
+                    Ok(state.decide(effect, Outcome::Done(done)))
                 }
                 Behaviour::Reject(reason) => {
-                    let refused = Outcome::Rejected(Rejection { reason });
-                    Ok(self.state().seen.decide(effect, refused))
+                    let refused = Outcome::Rejected(Rejection::new(reason));
+                    Ok(self.state().decide(effect, refused))
                 }
                 Behaviour::NotReached => Err(failed(WorldErrorKind::NotReached)),
                 Behaviour::LostBeforeDoing => Err(failed(WorldErrorKind::Unanswered)),
@@ -212,7 +219,7 @@ impl FakeWorld {
 
     fn carry_out(&self, effect: &Effect, detail: Value) -> Outcome {
         let done = Outcome::Done(Receipt::new(detail));
-        self.state().seen.decide(effect, done)
+        self.state().decide(effect, done)
     }
 }
 

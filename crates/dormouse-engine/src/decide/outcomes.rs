@@ -246,7 +246,7 @@ pub(crate) fn on_settled(view: View<'_>, key: EffectKey, outcome: Outcome) -> Ve
         Outcome::Done(receipt) => {
             json!({"success": true, "outcome": "done", "result": receipt.detail})
         }
-        Outcome::Rejected(Rejection { reason }) => {
+        Outcome::Rejected(Rejection { reason, .. }) => {
             json!({"success": false, "outcome": "rejected", "error": reason})
         }
         Outcome::Unknown => json!({
@@ -321,9 +321,10 @@ fn bounded(outcome: Outcome) -> Outcome {
                 last_output,
             })
         }
-        Outcome::Rejected(Rejection { mut reason }) => {
-            reason.truncate(floor_char_boundary(&reason, RECEIPT_LIMIT));
-            Outcome::Rejected(Rejection { reason })
+        Outcome::Rejected(mut rejection) => {
+            let reason = &mut rejection.reason;
+            reason.truncate(floor_char_boundary(reason, RECEIPT_LIMIT));
+            Outcome::Rejected(rejection)
         }
         Outcome::Unknown => Outcome::Unknown,
     }
@@ -363,7 +364,7 @@ pub(crate) fn on_observed(
     let Some(call) = open else { return Vec::new() };
     let (verdict, content) = match seen {
         Ok(value) => (Verdict::Success, calls::success(&value)),
-        Err(Rejection { reason }) => (Verdict::Failure, calls::failure(&reason)),
+        Err(Rejection { reason, .. }) => (Verdict::Failure, calls::failure(&reason)),
     };
     vec![calls::answer(view, call, verdict, content)]
 }

@@ -63,9 +63,7 @@ pub(crate) async fn observe(ports: Ports, call: CallId, query: Query, limit: Dur
     let look = || ports.world.observe(&query);
     let seen = match try_world(&*ports.random, limit, Repeat::Harmless, look).await {
         Err(failure) if failure.is_unreached() => return Done::WorldFailed(failure),
-        Err(failure) => Err(Rejection {
-            reason: failure.to_string(),
-        }),
+        Err(failure) => Err(Rejection::new(failure.to_string())),
         Ok(seen) => seen,
     };
     Done::Observed { call, seen }

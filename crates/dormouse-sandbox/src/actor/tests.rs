@@ -156,6 +156,7 @@ fn effect(key: &str) -> Effect {
         tool: ToolName::try_new("say").unwrap(),
         arguments: json!({ "message": key }).as_object().unwrap().clone(),
         reply_to: None,
+        within: None,
     }
 }
 

@@ -80,6 +80,7 @@ pub(crate) fn effect(effect_key: &str, actor: &str, tool: &str, arguments: &Valu
         tool: ToolName::try_new(tool).unwrap(),
         arguments: arguments.as_object().unwrap().clone(),
         reply_to: None,
+        within: None,
     }
 }
 

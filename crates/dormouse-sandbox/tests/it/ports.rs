@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use dormouse_contracts::{
-    EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perform, SourceKind,
+    Audience, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perform, SourceKind,
 };
 use dormouse_sandbox::{Act, Sandbox};
-use dormouse_testing::conformance::{self, FeedFixture, WorldFixture};
+use dormouse_testing::conformance::{self, FeedFixture, ListenerFixture, WorldFixture};
 use serde_json::json;
 
 use crate::cast::{Place, character, effect, id, query, words};
@@ -28,8 +28,23 @@ fn fixture(world: Option<&Sandbox>) -> WorldFixture {
             })
         }),
     });
+    // The moves lead away from Alice, and a page reaches her anywhere.
+    let listener = world.cloned().map(|world| ListenerFixture {
+        effect: |key| {
+            let arguments = json!({ "to": "Alice", "message": "hello" });
+            effect(key.as_str(), "Dormouse", "page", &arguments)
+        },
+        read: Arc::new(move || {
+            let world = world.clone();
+            Box::pin(async move {
+                let feed = world.perceptions(&id("Alice"), 0, 256).await;
+                feed.unwrap()
+            })
+        }),
+    });
     WorldFixture {
         feed,
+        listener,
         // Down and up again: where the assistant stands shows what was done, and how often.
         effect: |key| {
             let down = key.as_str().ends_with("once") || key.as_str().ends_with("race");
@@ -53,6 +68,106 @@ async fn it_keeps_the_promises_of_a_world_also_when_opened_again() {
     conformance::world(&world, fixture(Some(&world))).await;
     drop(world);
     conformance::world_reopened(&place.open(), fixture(None)).await;
+}
+
+fn all(names: &[&str]) -> Option<Audience> {
+    Audience::of(names.iter().map(|name| id(name)))
+}
+
+#[tokio::test]
+async fn words_are_said_only_if_everyone_who_would_perceive_them_may() {
+    let place = Place::new();
+    let world = place.settled().await;
+    let without_vole = all(&["Alice", "Bob"]);
+    let with_vole = all(&["Alice", "Bob", "Vole"]);
+    let alone = json!({ "direction": "up" });
+    let cases = [
+        (
+            "say",
+            json!({ "message": "a" }),
+            without_vole.clone(),
+            false,
+        ),
+        ("say", json!({ "message": "b" }), with_vole.clone(), true),
+        (
+            "pose",
+            json!({ "action": "c" }),
+            without_vole.clone(),
+            false,
+        ),
+        (
+            "whisper",
+            json!({ "to": "Vole", "message": "d" }),
+            without_vole.clone(),
+            false,
+        ),
+        (
+            "whisper",
+            json!({ "to": "bob", "message": "e" }),
+            without_vole.clone(),
+            true,
+        ),
+        (
+            "page",
+            json!({ "to": "Alice", "message": "f" }),
+            all(&["Bob"]),
+            false,
+        ),
+        (
+            "channel",
+            json!({ "channel": "public", "message": "g" }),
+            with_vole,
+            false,
+        ),
+        (
+            "channel",
+            json!({ "channel": "public", "message": "h" }),
+            Some(Audience::Public),
+            true,
+        ),
+        ("move", alone, Some(Audience::nobody()), true),
+        (
+            "say",
+            json!({ "message": "i" }),
+            Some(Audience::nobody()),
+            true,
+        ),
+    ];
+    for (number, (tool, arguments, within, is_done)) in cases.into_iter().enumerate() {
+        let asked = Effect {
+            within,
+            ..effect(&format!("k{number}"), "Dormouse", tool, &arguments)
+        };
+        match world.perform(&asked).await.unwrap() {
+            Outcome::Done(_) => assert!(is_done, "{asked:?}"),
+            Outcome::Rejected(rejection) => {
+                assert!(!is_done, "{asked:?}: {rejection:?}");
+                assert!(rejection.heard_by.is_some());
+            }
+            Outcome::Unknown => panic!("this world knows"),
+        }
+    }
+    assert_eq!(heard_by_alice(&world).await, ["b", "h"]);
+}
+
+#[tokio::test]
+async fn somebody_who_comes_in_while_an_act_waits_keeps_it_from_being_heard() {
+    let place = Place::new();
+    let world = place.settled().await;
+    let message = json!({ "message": "the key is under the mat" });
+    let secret = Effect {
+        within: all(&["Alice", "Bob", "Vole"]),
+        ..effect("secret", "Dormouse", "say", &message)
+    };
+    world.join(character("Carol")).await.unwrap();
+    let Outcome::Rejected(rejection) = world.perform(&secret).await.unwrap() else {
+        panic!("Carol is here");
+    };
+    assert_eq!(rejection.heard_by, all(&["Alice", "Bob", "Vole", "Carol"]));
+    assert!(rejection.reason.contains("Carol"), "{}", rejection.reason);
+    assert_eq!(heard_by_alice(&world).await, [""; 0]);
+    let told = world.inquire(&secret.key).await.unwrap();
+    assert_eq!(told, EffectInquiry::Rejected(rejection));
 }
 
 async fn heard_by_alice(world: &Sandbox) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! The promises of a world.
 
 mod feed;
+mod listener;
 
 use std::fmt;
 
@@ -10,6 +11,7 @@ use dormouse_contracts::{
 };
 pub use feed::FeedFixture;
 use futures_util::{FutureExt, future::join_all};
+pub use listener::ListenerFixture;
 use serde_json::Value;
 
 /// What the suite needs to know about a world.
@@ -25,6 +27,8 @@ pub struct WorldFixture {
     pub query: Query,
     /// How to read what the actor of the effects perceives; `None` if this world delivers no perceptions.
     pub feed: Option<FeedFixture>,
+    /// Somebody who perceives words of the actor; `None` if nobody does in this world.
+    pub listener: Option<ListenerFixture>,
 }
 
 impl fmt::Debug for WorldFixture {
@@ -33,6 +37,7 @@ impl fmt::Debug for WorldFixture {
             .field("refused", &self.refused)
             .field("query", &self.query)
             .field("feed", &self.feed)
+            .field("listener", &self.listener)
             .finish_non_exhaustive()
     }
 }
@@ -40,9 +45,10 @@ impl fmt::Debug for WorldFixture {
 /// Checks the promises of [`Perform`](dormouse_contracts::Perform), [`Observe`](dormouse_contracts::Observe) and
 /// [`Inquire`](dormouse_contracts::Inquire).
 ///
-/// If the world has a feed, also checks what the actor perceives of its own effects: see [`FeedFixture`].
+/// If the world has a feed, also checks what the actor perceives of its own effects: see [`FeedFixture`]. If somebody
+/// perceives the actor's words, also checks that nobody else does: see [`ListenerFixture`].
 ///
-/// Carries out four effects, and three more if there is a feed. The world must be reachable, and nobody else may change
+/// Carries out four effects, three more if there is a feed, and one more if there is a listener. The world must be reachable, and nobody else may change
 /// it meanwhile. To check what the world remembers after a restart, close and open it, and then await
 /// [`world_reopened`].
 ///
@@ -62,6 +68,9 @@ pub async fn world(world: &dyn World, fixture: WorldFixture) {
     refusals_are_final(world, &fixture).await;
     if let Some(feed) = &fixture.feed {
         feed::own_effects_are_attested(world, feed).await;
+    }
+    if let Some(listener) = &fixture.listener {
+        listener::words_reach_only_whom_they_may(world, listener).await;
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use dormouse_contracts::{
-    Delivery, Effect, EffectInquiry, EffectKey, Outcome, Perception, Query, Rejection,
+    Audience, Delivery, Effect, EffectInquiry, EffectKey, Outcome, Perception, Query, Rejection,
     WorldErrorKind,
 };
 use serde_json::Value;
@@ -11,12 +11,14 @@ use serde_json::Value;
 use super::behaviour::Behaviour;
 use crate::{fault::Fault, perception::Perceive};
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct State {
     pub(super) next: VecDeque<Behaviour>,
     pub(super) refused_tools: HashMap<String, String>,
     pub(super) answers: HashMap<String, Value>,
     pub(super) cannot_tell: bool,
+    /// Who hears what the assistant says aloud.
+    pub(super) listeners: Audience,
     pub(super) failing_inquiries: Fault<WorldErrorKind>,
     pub(super) failing_queries: Fault<WorldErrorKind>,
     /// What the assistant perceived, in order.
@@ -34,7 +36,46 @@ pub(super) struct Seen {
     pub(super) inquiries: Vec<EffectKey>,
 }
 
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            next: VecDeque::new(),
+            refused_tools: HashMap::new(),
+            answers: HashMap::new(),
+            cannot_tell: false,
+            listeners: Audience::nobody(),
+            failing_inquiries: Fault::default(),
+            failing_queries: Fault::default(),
+            feed: Vec::new(),
+            seen: Seen::default(),
+        }
+    }
+}
+
 impl State {
+    /// Records the outcome of an effect, unless another call has recorded one meanwhile. Returns the recorded outcome.
+    /// What more would hear than may is not carried out.
+    pub(super) fn decide(&mut self, effect: &Effect, outcome: Outcome) -> Outcome {
+        let overheard = match outcome {
+            Outcome::Done(_) => self.overheard(effect),
+            Outcome::Rejected(_) | Outcome::Unknown => None,
+        };
+        let outcome = overheard.map_or(outcome, |listeners| {
+            Outcome::Rejected(Rejection {
+                reason: "more would hear it than may".to_owned(),
+                heard_by: Some(listeners),
+            })
+        });
+        self.seen.decide(effect, outcome)
+    }
+
+    /// Who would hear the effect, if more would than may.
+    fn overheard(&self, effect: &Effect) -> Option<Audience> {
+        let within = effect.within.as_ref()?;
+        let is_aloud = effect.tool.as_str() == "say";
+        (is_aloud && !within.covers(&self.listeners)).then(|| self.listeners.clone())
+    }
+
     /// Decides what to do with an effect: `Ok` is its outcome, if that is decided; `Err` is the behaviour to follow.
     pub(super) fn take(&mut self, effect: &Effect) -> Result<Outcome, Behaviour> {
         self.seen.attempts.push(effect.clone());
@@ -82,11 +123,13 @@ impl State {
         let tool = query.tool.as_str();
         if let Some(reason) = self.refused_tools.get(tool) {
             let reason = reason.clone();
-            return Ok(Err(Rejection { reason }));
+            return Ok(Err(Rejection::new(reason)));
         }
-        Ok(self.answers.get(tool).cloned().ok_or_else(|| Rejection {
-            reason: format!("the fake world has no answer for {tool}"),
-        }))
+        Ok(self
+            .answers
+            .get(tool)
+            .cloned()
+            .ok_or_else(|| Rejection::new(format!("the fake world has no answer for {tool}"))))
     }
 
     pub(super) fn tell(&mut self, key: &EffectKey) -> Result<EffectInquiry, WorldErrorKind> {
@@ -100,8 +143,7 @@ impl State {
 }
 
 impl Seen {
-    /// Records the outcome of an effect, unless another call has recorded one meanwhile. Returns the recorded outcome.
-    pub(super) fn decide(&mut self, effect: &Effect, outcome: Outcome) -> Outcome {
+    fn decide(&mut self, effect: &Effect, outcome: Outcome) -> Outcome {
         if let Some(decided) = self.outcomes.get(&effect.key) {
             return decided.clone();
         }

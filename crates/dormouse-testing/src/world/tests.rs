@@ -12,6 +12,7 @@ fn effect(key: &str) -> Effect {
         tool: ToolName::try_new("say").unwrap(),
         arguments: Arguments::new(),
         reply_to: None,
+        within: None,
     }
 }
 
@@ -53,9 +54,7 @@ async fn an_effect_happens_once_for_its_key() {
 async fn each_failure_leaves_behind_what_it_says() {
     use Behaviour::{DoneButUnanswered, LostBeforeDoing, NotReached, Reject};
     let unanswered = || Err(WorldErrorKind::Unanswered);
-    let rejection = || Rejection {
-        reason: "no".to_owned(),
-    };
+    let rejection = || Rejection::new("no");
     let cases = [
         (
             NotReached,

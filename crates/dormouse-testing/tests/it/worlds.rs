@@ -10,7 +10,7 @@ use dormouse_contracts::{
 };
 use dormouse_testing::{
     Behaviour, FakeWorld, Perceive, conformance,
-    conformance::{FeedFixture, WorldFixture},
+    conformance::{FeedFixture, ListenerFixture, WorldFixture},
 };
 use serde_json::{Map, Value, json};
 
@@ -23,6 +23,7 @@ fn effect(tool: &str, key: EffectKey) -> Effect {
         tool: ToolName::try_new(tool).unwrap(),
         arguments: Map::new(),
         reply_to: None,
+        within: None,
     }
 }
 
@@ -36,6 +37,7 @@ fn fixture() -> WorldFixture {
             arguments: Map::new(),
         },
         feed: None,
+        listener: None,
     }
 }
 
@@ -269,6 +271,158 @@ async fn every_false_fact_about_an_own_effect_is_caught_by_the_check_that_is_abo
     }
 }
 
+fn bob() -> Audience {
+    Audience::of([EntityId::try_new("player:Bob").unwrap()]).unwrap()
+}
+
+/// The fixture of a world in which Bob hears what was said aloud.
+fn overheard(world: &FakeWorld) -> WorldFixture {
+    world.listen(bob());
+    let world = world.clone();
+    WorldFixture {
+        listener: Some(ListenerFixture {
+            effect: |key| effect("say", key),
+            read: Arc::new(move || {
+                let said = world.performed().into_iter();
+                let heard = said.map(|effect| Perceive::say("Dormouse", effect.key.as_str()));
+                let heard = heard.map(Perceive::build).collect();
+                Box::pin(async move { heard })
+            }),
+        }),
+        ..fixture()
+    }
+}
+
+#[tokio::test]
+async fn the_fake_world_says_words_only_to_whom_they_are_for() {
+    let world = fake();
+    conformance::world(&world, overheard(&world)).await;
+    assert_eq!(world.performed().len(), 5);
+}
+
+/// What a world can get wrong about who perceives words.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum ListenerDefect {
+    SaysThemAnyway,
+    SaysThemAndRejects,
+    DoesNotSayWhoListens,
+    NamesWhoMay,
+    SaysThemTheSecondTime,
+    ForgetsTheRejection,
+    RejectsEverythingForSome,
+}
+
+/// A world over a proper one that gets it wrong.
+struct Overhearing {
+    inner: FakeWorld,
+    defect: ListenerDefect,
+}
+
+impl Overhearing {
+    async fn aloud(&self, effect: &Effect) -> Result<Outcome, WorldError> {
+        let anyway = Effect {
+            within: None,
+            ..effect.clone()
+        };
+        self.inner.perform(&anyway).await
+    }
+}
+
+impl Perform for Overhearing {
+    fn perform<'a>(&'a self, effect: &'a Effect) -> BoxFuture<'a, Result<Outcome, WorldError>> {
+        Box::pin(async move {
+            if effect.within.is_none() {
+                return self.inner.perform(effect).await;
+            }
+            let rejected = |heard_by| {
+                Outcome::Rejected(Rejection {
+                    reason: "not for everybody".to_owned(),
+                    heard_by,
+                })
+            };
+            match self.defect {
+                ListenerDefect::SaysThemAnyway => self.aloud(effect).await,
+                ListenerDefect::SaysThemAndRejects => {
+                    self.aloud(effect).await?;
+                    Ok(rejected(Some(bob())))
+                }
+                ListenerDefect::DoesNotSayWhoListens => Ok(rejected(None)),
+                ListenerDefect::NamesWhoMay => Ok(rejected(effect.within.clone())),
+                ListenerDefect::SaysThemTheSecondTime
+                    if self.inner.attempts().iter().any(|it| it.key == effect.key) =>
+                {
+                    let key = format!("{}#2", effect.key);
+                    let again = Effect {
+                        key: EffectKey::try_new(key).unwrap(),
+                        ..effect.clone()
+                    };
+                    self.aloud(&again).await
+                }
+                ListenerDefect::RejectsEverythingForSome => match self.inner.perform(effect).await?
+                {
+                    Outcome::Done(_) => Ok(rejected(Some(bob()))),
+                    other => Ok(other),
+                },
+                _ => self.inner.perform(effect).await,
+            }
+        })
+    }
+}
+
+impl Observe for Overhearing {
+    fn observe<'a>(
+        &'a self,
+        query: &'a Query,
+    ) -> BoxFuture<'a, Result<Result<Value, Rejection>, WorldError>> {
+        self.inner.observe(query)
+    }
+}
+
+impl Inquire for Overhearing {
+    fn inquire<'a>(
+        &'a self,
+        key: &'a EffectKey,
+    ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
+        Box::pin(async move {
+            let is_for_some = key.as_str().starts_with("conformance/for_");
+            if is_for_some && self.defect == ListenerDefect::SaysThemAndRejects {
+                return Ok(EffectInquiry::CannotTell);
+            }
+            Ok(match self.inner.inquire(key).await? {
+                EffectInquiry::Rejected(rejection)
+                    if self.defect == ListenerDefect::ForgetsTheRejection
+                        && rejection.heard_by.is_some() =>
+                {
+                    EffectInquiry::NeverSeen
+                }
+                other => other,
+            })
+        })
+    }
+}
+
+#[tokio::test]
+async fn every_way_in_which_words_reach_others_is_caught_by_the_check_that_is_about_it() {
+    let names = "names who would have perceived the words";
+    let defects = [
+        (ListenerDefect::SaysThemAnyway, "is refused"),
+        (ListenerDefect::SaysThemAndRejects, "words are not said"),
+        (ListenerDefect::DoesNotSayWhoListens, names),
+        (ListenerDefect::NamesWhoMay, names),
+        (ListenerDefect::SaysThemTheSecondTime, "is refused"),
+        (ListenerDefect::ForgetsTheRejection, "is remembered"),
+        (ListenerDefect::RejectsEverythingForSome, "is carried out"),
+    ];
+    for (defect, expected) in defects {
+        let inner = fake();
+        let fixture = overheard(&inner);
+        let world = Overhearing { inner, defect };
+        let said = complaint(conformance::world(&world, fixture)).await;
+        let said = said.unwrap_or_else(|| panic!("{defect:?} was not caught"));
+        assert!(said.contains(expected), "{defect:?}: {said}");
+    }
+}
+
 #[tokio::test]
 async fn a_world_without_an_account_keeps_every_promise_too() {
     let world = Broken::new(Defect::CannotTell);
@@ -360,8 +514,7 @@ impl Perform for Broken {
                     Ok(done(json!("on second thought")))
                 }
                 Defect::RefusesWithoutReason if refused => {
-                    let reason = String::new();
-                    Ok(Outcome::Rejected(Rejection { reason }))
+                    Ok(Outcome::Rejected(Rejection::new("")))
                 }
                 Defect::TakesActsForKeys => {
                     let key = EffectKey::try_new(effect.tool.as_str()).unwrap();

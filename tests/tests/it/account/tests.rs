@@ -43,6 +43,7 @@ fn forged(actor: &AssistantId) -> Effect {
         tool: ToolName::try_new("say").unwrap(),
         arguments: json!({"message": "again"}).as_object().unwrap().clone(),
         reply_to: None,
+        within: None,
     }
 }
 

@@ -1,0 +1,83 @@
+//! Whether words reach only those whom they may.
+
+use std::{fmt, sync::Arc};
+
+use dormouse_contracts::{
+    Audience, BoxFuture, Effect, EffectInquiry, EffectKey, EntityId, Perception, World,
+};
+
+use super::{carry_out, inquire, key, refuse};
+
+/// Reads what a listener perceived, oldest first.
+type ReadListener = Arc<dyn Fn() -> BoxFuture<'static, Vec<Perception>> + Send + Sync>;
+
+/// What the suite needs to know about somebody who perceives the words of an assistant.
+///
+/// The suite checks that words which more would perceive than [`Effect::within`] allows are not said, that the rejection
+/// names who would have perceived them and is final, and that words for all of these are said.
+#[derive(Clone)]
+pub struct ListenerFixture {
+    /// Creates an effect with the given key whose words the listener perceives, and perhaps others. The suite uses keys
+    /// that begin with `conformance`.
+    pub effect: fn(EffectKey) -> Effect,
+    /// Reads what the listener perceived, oldest first.
+    pub read: ReadListener,
+}
+
+impl fmt::Debug for ListenerFixture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ListenerFixture").finish_non_exhaustive()
+    }
+}
+
+const FOR_NOBODY: &str = "conformance/for_nobody";
+const FOR_ANOTHER: &str = "conformance/for_another";
+const FOR_ALL: &str = "conformance/for_all";
+
+pub(super) async fn words_reach_only_whom_they_may(world: &dyn World, listener: &ListenerFixture) {
+    let before = (listener.read)().await.len();
+    let another = EntityId::try_new("conformance:another").unwrap();
+    let another = Audience::of([another]).unwrap();
+    let mut all = None;
+    for (name, within) in [
+        (FOR_NOBODY, Audience::nobody()),
+        (FOR_ANOTHER, another.clone()),
+    ] {
+        let effect = Effect {
+            within: Some(within.clone()),
+            ..(listener.effect)(key(name))
+        };
+        let rejection = refuse(world, &effect).await;
+        let heard_by = rejection.heard_by.clone();
+        let heard_by = heard_by.expect("the rejection names who would have perceived the words");
+        assert!(
+            !within.covers(&heard_by),
+            "the rejection names who would have perceived the words: {heard_by:?}"
+        );
+        all = Some(heard_by);
+        let repeated = refuse(world, &effect).await;
+        assert_eq!(repeated, rejection, "the rejection is final");
+        let told = inquire(world, &effect.key).await;
+        let is_remembered = told == EffectInquiry::Rejected(rejection);
+        assert!(
+            is_remembered || told == EffectInquiry::CannotTell,
+            "the rejection is remembered: {told:?}"
+        );
+    }
+    let heard = (listener.read)().await.len();
+    assert_eq!(
+        heard, before,
+        "words are not said that more would perceive than may"
+    );
+    let effect = Effect {
+        within: all,
+        ..(listener.effect)(key(FOR_ALL))
+    };
+    carry_out(world, &effect).await;
+    let heard = (listener.read)().await.len();
+    assert_eq!(
+        heard,
+        before + 1,
+        "words are said that all may perceive who would"
+    );
+}
